@@ -1,0 +1,177 @@
+import { resolve } from 'node:path'
+
+/**
+ * A setting: the environment variable PURSER_NAME and the flag --name are the same thing. docs/settings.md is printed
+ * from this table.
+ */
+export type Setting<T> = {
+  /** Text that stands for the value when nothing is given; undefined where there is none. */
+  default?: string
+  help: string
+  isSecret?: true
+  parse: (text: string) => T
+}
+
+/** What is wrong with a setting, said to whoever starts the server. */
+export class SettingError extends Error {}
+
+function setting<T>(parse: (text: string) => T, help: string, initial?: string, isSecret?: true): Setting<T> {
+  return { parse, help, ...(initial === undefined ? {} : { default: initial }), ...(isSecret ? { isSecret } : {}) }
+}
+
+const text = (value: string) => value
+
+function oneOf<const V extends string>(...values: V[]) {
+  return (value: string): V => {
+    const found = values.find((candidate) => candidate === value)
+    if (found === undefined) throw new SettingError(`must be one of ${values.join(', ')}`)
+    return found
+  }
+}
+
+function integer(least: number, most: number) {
+  return (value: string): number => {
+    const number = Number(value)
+    if (!/^\d+$/.test(value) || number < least || number > most) {
+      throw new SettingError(`must be a whole number from ${least} to ${most}`)
+    }
+    return number
+  }
+}
+
+function flag(value: string): boolean {
+  if (value !== 'true' && value !== 'false') throw new SettingError('must be true or false')
+  return value === 'true'
+}
+
+function listenAddress(value: string): { host: string; port: number } {
+  const match = /^(\[[0-9a-fA-F:.]+\]|[^:\s]+):(\d{1,5})$/.exec(value)
+  const port = Number(match?.[2])
+  if (match === null || port > 65_535) throw new SettingError('must be HOST:PORT, for example 127.0.0.1:4567')
+  return { host: (match[1] as string).replace(/^\[|\]$/g, ''), port }
+}
+
+function databaseUrl(value: string): string {
+  if (!/^postgres(ql)?:\/\//.test(value)) throw new SettingError('must begin with postgres://')
+  return value
+}
+
+function publicUrl(value: string): string {
+  const url = URL.parse(value)
+  if (url === null || !['http:', 'https:'].includes(url.protocol) || url.pathname !== '/' || url.search !== '') {
+    throw new SettingError('must be a URL without a path, for example https://purser.example.com')
+  }
+  return url.origin
+}
+
+function adminToken(value: string): string {
+  if (!/^[\x21-\x7e]{16,512}$/.test(value)) throw new SettingError('must be 16 to 512 visible ASCII characters')
+  return value
+}
+
+function secretKey(value: string): Buffer {
+  const key = /^[0-9a-fA-F]{64}$/.test(value) ? Buffer.from(value, 'hex') : Buffer.from(value, 'base64')
+  if (key.length !== 32) throw new SettingError('must be 32 bytes, as base64 or as 64 hexadecimal digits')
+  return key
+}
+
+function release(value: string): string {
+  if (!/^\d{6}-\d+$/.test(value)) throw new SettingError('must be a release such as 202408-1')
+  return value
+}
+
+const MIB = 1024 * 1024
+
+export const settings = {
+  listen: setting(listenAddress, 'Address and port to serve on', '127.0.0.1:4567'),
+  data: setting((value) => resolve(value), 'Folder of the SQLite database, the secret key and the admin token', './data'),
+  databaseUrl: setting(databaseUrl, 'PostgreSQL to use instead of SQLite: postgres://user:password@host/database', undefined, true),
+  publicUrl: setting(publicUrl, 'Address that clients reach this server at; upload and download URLs begin with it (default: that of the request)'),
+  trustProxy: setting(flag, 'Believe X-Forwarded-Proto and X-Forwarded-Host', 'false'),
+  adminToken: setting(adminToken, "The admin's token on a first start (default: generated and written to admin-token in the data folder)", undefined, true),
+  secretKey: setting(secretKey, 'Key that encrypts states and outputs, 32 bytes (default with SQLite: generated into the data folder)', undefined, true),
+  tlsCert: setting((value) => resolve(value), 'File with the TLS certificate chain (PEM)'),
+  tlsKey: setting((value) => resolve(value), "File with the TLS certificate's key (PEM)"),
+  workers: setting(integer(1, 64), 'Processes that serve', '1'),
+  log: setting(oneOf('silent', 'error', 'warn', 'info', 'debug'), 'How much to log: silent, error, warn, info (starts and stops) or debug (every request)', 'info'),
+  dialect: setting(oneOf('documented', 'current'), 'documented: the interface to the letter; current: what go-tfe 1.109 and the tfe provider expect', 'documented'),
+  edition: setting(oneOf('hosted', 'self-hosted'), 'Edition of the platform whose attributes are sent', 'hosted'),
+  release: setting(release, 'Self-hosted release to be like, for example 202408-1 (with edition self-hosted)'),
+  maskListedOutputs: setting(flag, 'Also null sensitive values in lists of outputs and in include=outputs', 'false'),
+  maxBodyBytes: setting(integer(1024, 1024 * MIB), 'Largest JSON body; larger states are uploaded by URL', String(32 * MIB)),
+  maxStateBytes: setting(integer(1024, 1024 * 1024 * MIB), 'Largest state file', String(512 * MIB)),
+  inlineStateBytes: setting(integer(0, 64 * MIB), 'Outputs up to this size are readable when the upload is answered; larger ones a moment later', String(MIB)),
+  maxTeamMembers: setting(integer(1, 100_000), 'Members of one team: they are all in every document of the team', '5000'),
+  maxTeams: setting(integer(1, 10_000_000), 'Teams of one organization', '200000'),
+  maxTokens: setting(integer(1, 100_000), 'Tokens of one user, team or organization', '500'),
+  stateVersionsKept: setting(integer(1, 1_000_000), 'State versions kept for each workspace; older ones are deleted', '1000'),
+  auditDays: setting(integer(1, 36_500), 'Days that audit events are kept', '400'),
+  cacheBytes: setting(integer(0, 1024 * 1024 * MIB), 'Memory for ready-made documents', String(32 * MIB)),
+  uploadIdleSeconds: setting(integer(1, 86_400), 'An upload that sends nothing for this long is ended', '60'),
+} satisfies Record<string, Setting<unknown>>
+
+export type SettingName = keyof typeof settings
+type WithDefault = {
+  [N in SettingName]: ReturnType<(typeof settings)[N]['parse']>
+}
+type Optional = 'databaseUrl' | 'publicUrl' | 'adminToken' | 'secretKey' | 'tlsCert' | 'tlsKey' | 'release'
+/** Every setting by its name, parsed. */
+export type Config = Omit<WithDefault, Optional> & Partial<Pick<WithDefault, Optional>>
+
+export function environmentName(name: SettingName): string {
+  return `PURSER_${name.replace(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase()}`
+}
+
+export function flagName(name: SettingName): string {
+  return `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`
+}
+
+/** Reads every setting; flags win over the environment. Throws one SettingError with a line for each problem. */
+export function readConfig(
+  flags: Partial<Record<SettingName, string>>,
+  environment: NodeJS.ProcessEnv,
+): Config {
+  const config: Record<string, unknown> = {}
+  const problems: string[] = []
+  for (const [key, { parse, default: initial }] of Object.entries(settings)) {
+    const name = key as SettingName
+    const given = flags[name]
+    const fromEnvironment = environment[environmentName(name)]
+    // An empty variable is how many a tool says "not set".
+    const value = given ?? (fromEnvironment === '' ? undefined : fromEnvironment) ?? initial
+    if (value === undefined) continue
+    try {
+      config[name] = parse(value)
+    } catch (error) {
+      if (!(error instanceof SettingError)) throw error
+      problems.push(`${given === undefined ? environmentName(name) : flagName(name)} ${error.message}`)
+    }
+  }
+  for (const name of Object.keys(environment)) {
+    if (name.startsWith('PURSER_') && !name.startsWith('PURSER_TEST_') && !knownVariables.has(name)) {
+      problems.push(`${name} is not a setting of Purser`)
+    }
+  }
+  problems.push(...contradictions(config as Config))
+  if (problems.length > 0) throw new SettingError(problems.join('\n'))
+  return config as Config
+}
+
+const knownVariables = new Set(Object.keys(settings).map((name) => environmentName(name as SettingName)))
+
+function contradictions(config: Partial<Config>): string[] {
+  const problems: string[] = []
+  if ((config.tlsCert === undefined) !== (config.tlsKey === undefined)) {
+    problems.push('PURSER_TLS_CERT and PURSER_TLS_KEY belong together: give both or none')
+  }
+  if (config.edition === 'self-hosted' && config.release === undefined) {
+    problems.push('PURSER_EDITION self-hosted needs PURSER_RELEASE, for example 202408-1')
+  }
+  if (config.edition === 'hosted' && config.release !== undefined) {
+    problems.push('PURSER_RELEASE is for PURSER_EDITION self-hosted')
+  }
+  if (config.databaseUrl !== undefined && config.secretKey === undefined) {
+    problems.push('PURSER_SECRET_KEY is required with PURSER_DATABASE_URL: nodes share it; make one with: openssl rand -base64 32')
+  }
+  return problems
+}

@@ -1,0 +1,45 @@
+/**
+ * What can go wrong, in the project's own words. HTTP statuses stand in jsonapi/errors.ts alone, where a code without
+ * an answer does not compile.
+ */
+export type ErrorCode =
+  | 'unauthorized'
+  | 'too-large'
+  | 'invalid-include'
+  | 'invalid-query'
+  | 'not-found'
+  | 'forbidden'
+  | 'unsupported-media-type'
+  | 'invalid'
+  | 'conflict'
+  | 'precondition-failed'
+  | 'bad-request'
+  | 'unavailable'
+
+/** One problem of a request. `pointer` is a JSON pointer into its body, `parameter` the name of a query parameter. */
+export type Problem = { detail: string; pointer?: string; parameter?: string; title?: string }
+
+export class AppError extends Error {
+  readonly code: ErrorCode
+  readonly problems: readonly Problem[]
+
+  constructor(code: ErrorCode, problems: readonly Problem[] = []) {
+    super(problems.map((problem) => problem.detail).join('; ') || code)
+    this.name = 'AppError'
+    this.code = code
+    this.problems = problems
+  }
+}
+
+/** The one exit for what is missing and for what the caller may not see or do. */
+export function notFound(): AppError {
+  return new AppError('not-found')
+}
+
+export function invalid(detail: string, pointer?: string): AppError {
+  return new AppError('invalid', [{ detail, ...(pointer === undefined ? {} : { pointer }) }])
+}
+
+export function conflict(detail: string): AppError {
+  return new AppError('conflict', [{ detail }])
+}

@@ -1,0 +1,44 @@
+import { randomBytes } from 'node:crypto'
+
+/** The platform's own prefixes: clients match on them (the tfe provider imports `org/team-<16 base58>`). */
+export const idPrefixes = {
+  organization: 'org',
+  user: 'user',
+  membership: 'ou',
+  team: 'team',
+  token: 'at',
+  project: 'prj',
+  workspace: 'ws',
+  teamWorkspace: 'tws',
+  teamProject: 'tprj',
+  stateVersion: 'sv',
+  output: 'wsout',
+} as const
+
+export type IdKind = keyof typeof idPrefixes
+export type Id<K extends IdKind> = `${(typeof idPrefixes)[K]}-${string}`
+
+const alphabet = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz'
+const bodyPattern = /^[1-9A-HJ-NP-Za-km-z]{16}$/
+
+/** `length` random base58 characters; bytes of 232 and more are thrown away, so that no character is likelier. */
+export function randomBase58(length: number): string {
+  let text = ''
+  while (text.length < length) {
+    for (const byte of randomBytes(length + 8)) {
+      if (byte < 232 && text.length < length) text += alphabet[byte % 58]
+    }
+  }
+  return text
+}
+
+export function newId<K extends IdKind>(kind: K): Id<K> {
+  return `${idPrefixes[kind]}-${randomBase58(16)}` as Id<K>
+}
+
+/** A path segment that is not an id of this kind names nothing: the caller answers 404. */
+export function parseId<K extends IdKind>(kind: K, text: string): Id<K> | undefined {
+  const prefix = idPrefixes[kind]
+  if (!text.startsWith(prefix) || text[prefix.length] !== '-') return undefined
+  return bodyPattern.test(text.slice(prefix.length + 1)) ? (text as Id<K>) : undefined
+}

@@ -1,0 +1,44 @@
+import type { Kysely } from 'kysely'
+import { Migrator, type Migration } from 'kysely/migration'
+import { firstTables } from './migrations/0001-first-tables.ts'
+import type { Tables } from './tables.ts'
+
+/** In the order of their names; a migration that has been released is never changed. */
+const migrations: Record<string, Migration> = {
+  '0001-first-tables': firstTables,
+}
+
+/** The database was written by a newer Purser: nothing has been touched. */
+export class NewerDatabaseError extends Error {
+  constructor(names: readonly string[]) {
+    super(
+      `the database is newer than this Purser: it knows the migrations ${names.join(', ')}, this version does not; start a newer version`,
+    )
+  }
+}
+
+/** Brings the tables up to date and says which migrations ran. Safe when several nodes start at once. */
+export async function migrate(db: Kysely<Tables>): Promise<string[]> {
+  const unknown = (await appliedMigrations(db)).filter((name) => !(name in migrations))
+  if (unknown.length > 0) throw new NewerDatabaseError(unknown)
+  const migrator = new Migrator({ db, provider: { getMigrations: async () => migrations } })
+  const { error, results } = await migrator.migrateToLatest()
+  if (error !== undefined) throw error
+  return (results ?? []).map((result) => result.migrationName)
+}
+
+/** The migrations that the database has, oldest first; none before the first start. */
+export async function appliedMigrations(db: Kysely<Tables>): Promise<string[]> {
+  const tables = await db.introspection.getTables({ withInternalKyselyTables: true })
+  if (!tables.some((table) => table.name === 'kysely_migration')) return []
+  const rows = await (db as unknown as Kysely<{ kysely_migration: { name: string } }>)
+    .selectFrom('kysely_migration')
+    .select('name')
+    .orderBy('name')
+    .execute()
+  return rows.map((row) => row.name)
+}
+
+export function knownMigrations(): string[] {
+  return Object.keys(migrations)
+}

@@ -1,0 +1,87 @@
+import {
+  DummyDriver,
+  Kysely,
+  PostgresAdapter,
+  PostgresIntrospector,
+  PostgresQueryCompiler,
+  SqliteAdapter,
+  SqliteIntrospector,
+  SqliteQueryCompiler,
+  type Compilable,
+} from 'kysely'
+import type { Engine } from './portable.ts'
+import type { Tables } from './tables.ts'
+
+/** A value that is given later, when the query runs. */
+class Parameter {
+  readonly name: string
+  constructor(name: string) {
+    this.name = name
+  }
+}
+
+type CompiledSql = { sql: string; parameters: readonly unknown[] }
+
+/**
+ * A query that is compiled once for each engine, and whose statement each connection keeps: compiling costs more than
+ * running. `Values` names its parameters, `Row` is what a row of it looks like.
+ */
+export class PreparedQuery<Values extends Record<string, unknown>, Row> {
+  declare readonly row: Row
+  readonly #build: Builder<Values, Row>
+  readonly #compiled: Partial<Record<Engine, CompiledSql>> = {}
+
+  constructor(build: Builder<Values, Row>) {
+    this.#build = build
+  }
+
+  sql(engine: Engine): string {
+    return this.#compile(engine).sql
+  }
+
+  parameters(engine: Engine, values: Values): unknown[] {
+    return this.#compile(engine).parameters.map((parameter) =>
+      parameter instanceof Parameter ? values[parameter.name] : parameter,
+    )
+  }
+
+  #compile(engine: Engine): CompiledSql {
+    return (this.#compiled[engine] ??= this.#build(
+      builders[engine],
+      <N extends keyof Values & string>(name: N) => new Parameter(name) as Values[N],
+      engine,
+    ).compile())
+  }
+}
+
+type Builder<Values, Row> = (
+  db: Kysely<Tables>,
+  param: <N extends keyof Values & string>(name: N) => Values[N],
+  engine: Engine,
+) => Compilable<Row>
+
+/** `prepared<{ id: string }>()((db, param) => db.selectFrom('teams').where('id', '=', param('id')).selectAll())` */
+export function prepared<Values extends Record<string, unknown>>(): <Row>(
+  build: Builder<Values, Row>,
+) => PreparedQuery<Values, Row> {
+  return (build) => new PreparedQuery(build)
+}
+
+const builders: Record<Engine, Kysely<Tables>> = {
+  sqlite: new Kysely({
+    dialect: {
+      createAdapter: () => new SqliteAdapter(),
+      createDriver: () => new DummyDriver(),
+      createIntrospector: (db) => new SqliteIntrospector(db),
+      createQueryCompiler: () => new SqliteQueryCompiler(),
+    },
+  }),
+  postgres: new Kysely({
+    dialect: {
+      createAdapter: () => new PostgresAdapter(),
+      createDriver: () => new DummyDriver(),
+      createIntrospector: (db) => new PostgresIntrospector(db),
+      createQueryCompiler: () => new PostgresQueryCompiler(),
+    },
+  }),
+}

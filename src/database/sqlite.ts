@@ -1,0 +1,222 @@
+import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite'
+import type { CompiledQuery, DatabaseConnection, Kysely, QueryResult } from 'kysely'
+import { kyselyOver } from './connection-driver.ts'
+import { assertOpen, type Database, type Transaction } from './database.ts'
+import type { PreparedQuery } from './prepared.ts'
+import type { Tables } from './tables.ts'
+
+const MAX_CACHED_STATEMENTS = 500
+const MAX_JOBS_A_COMMIT = 64
+const MAX_BUSY_WAIT_MS = 10_000
+
+/** One connection with its statements. node:sqlite is synchronous, so a query is done when it returns. */
+class SqliteConnection implements DatabaseConnection {
+  readonly database: DatabaseSync
+  readonly db: Kysely<Tables>
+  readonly #statements = new Map<string, StatementSync>()
+  readonly #prepared = new Map<PreparedQuery<never, unknown>, StatementSync>()
+
+  constructor(path: string, readOnly: boolean) {
+    // No busy timeout: SQLite would wait asleep, with the event loop stopped. Waiting is done by `begin` below.
+    this.database = new DatabaseSync(path, { readOnly, timeout: 0 })
+    this.db = kyselyOver(this, 'sqlite')
+  }
+
+  async executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
+    const statement = this.#statement(query.sql)
+    const parameters = query.parameters as SQLInputValue[]
+    if (statement.columns().length > 0) return { rows: statement.all(...parameters) as R[] }
+    const { changes } = statement.run(...parameters)
+    return { rows: [], numAffectedRows: BigInt(changes) }
+  }
+
+  // oxlint-disable-next-line require-yield
+  async *streamQuery<R>(): AsyncIterableIterator<QueryResult<R>> {
+    throw new Error('streaming is not used')
+  }
+
+  all<Values extends Record<string, unknown>, Row>(query: PreparedQuery<Values, Row>, values: Values): Row[] {
+    let statement = this.#prepared.get(query)
+    if (statement === undefined) {
+      statement = this.database.prepare(query.sql('sqlite'))
+      this.#prepared.set(query, statement)
+    }
+    return statement.all(...(query.parameters('sqlite', values) as SQLInputValue[])) as Row[]
+  }
+
+  #statement(text: string): StatementSync {
+    let statement = this.#statements.get(text)
+    if (statement === undefined) {
+      statement = this.database.prepare(text)
+      if (this.#statements.size >= MAX_CACHED_STATEMENTS) {
+        const [oldest] = this.#statements.keys()
+        this.#statements.delete(oldest as string)
+      }
+      this.#statements.set(text, statement)
+    }
+    return statement
+  }
+}
+
+class SqliteTransaction implements Transaction {
+  readonly engine = 'sqlite'
+  readonly mode: 'read' | 'write'
+  readonly #connection: SqliteConnection
+  #isOpen = true
+
+  constructor(connection: SqliteConnection, mode: 'read' | 'write') {
+    this.#connection = connection
+    this.mode = mode
+  }
+
+  get db(): Kysely<Tables> {
+    assertOpen(this.#isOpen)
+    return this.#connection.db
+  }
+
+  async all<Values extends Record<string, unknown>, Row>(
+    query: PreparedQuery<Values, Row>,
+    values: Values,
+  ): Promise<Row[]> {
+    assertOpen(this.#isOpen)
+    return this.#connection.all(query, values)
+  }
+
+  async first<Values extends Record<string, unknown>, Row>(
+    query: PreparedQuery<Values, Row>,
+    values: Values,
+  ): Promise<Row | undefined> {
+    assertOpen(this.#isOpen)
+    return this.#connection.all(query, values)[0]
+  }
+
+  end(): void {
+    this.#isOpen = false
+  }
+}
+
+type Job = {
+  work: (tx: Transaction) => Promise<unknown>
+  resolve: (value: unknown) => void
+  reject: (reason: unknown) => void
+}
+
+/**
+ * SQLite in WAL mode. Reads of one turn of the event loop share one read transaction (a read costs less than half inside
+ * one); writes that wait together share one commit, thus one fsync, each undone alone by its savepoint.
+ */
+export class SqliteDatabase implements Database {
+  readonly engine = 'sqlite'
+  readonly #writer: SqliteConnection
+  readonly #reader: SqliteConnection
+  #snapshotIsOpen = false
+  #jobs: Job[] = []
+  #isWriting = false
+  #isClosed = false
+
+  constructor(path: string) {
+    this.#writer = new SqliteConnection(path, false)
+    this.#writer.database.exec('pragma journal_mode = wal')
+    // FULL: an acknowledged write survives a power cut, not only a kill.
+    this.#writer.database.exec('pragma synchronous = full')
+    this.#writer.database.exec('pragma cache_size = -16000')
+    this.#reader = new SqliteConnection(path, true)
+    this.#reader.database.exec('pragma cache_size = -16000')
+  }
+
+  /** For migrations and backup, which need the bare connection. */
+  get connection(): { db: Kysely<Tables>; database: DatabaseSync } {
+    return this.#writer
+  }
+
+  async read<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
+    assertOpen(!this.#isClosed)
+    if (!this.#snapshotIsOpen) {
+      this.#reader.database.exec('begin')
+      this.#snapshotIsOpen = true
+      setImmediate(() => this.#closeSnapshot())
+    }
+    const tx = new SqliteTransaction(this.#reader, 'read')
+    try {
+      return await work(tx)
+    } finally {
+      tx.end()
+    }
+  }
+
+  write<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
+    assertOpen(!this.#isClosed)
+    return new Promise<T>((resolve, reject) => {
+      this.#jobs.push({ work, resolve: resolve as Job['resolve'], reject })
+      if (!this.#isWriting) {
+        this.#isWriting = true
+        // The next turn, so that all that arrived in this one commits together.
+        setImmediate(() => void this.#writeWaitingJobs())
+      }
+    })
+  }
+
+  async close(): Promise<void> {
+    while (this.#isWriting) await new Promise((resolve) => setImmediate(resolve))
+    this.#isClosed = true
+    this.#closeSnapshot()
+    this.#reader.database.close()
+    this.#writer.database.close()
+  }
+
+  async #writeWaitingJobs(): Promise<void> {
+    while (this.#jobs.length > 0) {
+      const jobs = this.#jobs.splice(0, MAX_JOBS_A_COMMIT)
+      try {
+        await this.#begin()
+        const settle: (() => void)[] = []
+        for (const job of jobs) settle.push(await this.#run(job))
+        this.#writer.database.exec('commit')
+        this.#closeSnapshot()
+        for (const answer of settle) answer()
+      } catch (error) {
+        if (this.#writer.database.isTransaction) this.#writer.database.exec('rollback')
+        for (const job of jobs) job.reject(error)
+      }
+      // Answers leave, and readers come in, between two commits.
+      await new Promise((resolve) => setImmediate(resolve))
+    }
+    this.#isWriting = false
+  }
+
+  async #run(job: Job): Promise<() => void> {
+    const tx = new SqliteTransaction(this.#writer, 'write')
+    this.#writer.database.exec('savepoint job')
+    try {
+      const value = await job.work(tx)
+      this.#writer.database.exec('release job')
+      return () => job.resolve(value)
+    } catch (error) {
+      this.#writer.database.exec('rollback to job; release job')
+      return () => job.reject(error)
+    } finally {
+      tx.end()
+    }
+  }
+
+  /** Another process, or the worker that stores states, may hold the write lock: wait for it awake. */
+  async #begin(): Promise<void> {
+    const start = performance.now()
+    for (;;) {
+      try {
+        this.#writer.database.exec('begin immediate')
+        return
+      } catch (error) {
+        const isBusy = (error as { errcode?: number }).errcode === 5
+        if (!isBusy || performance.now() - start > MAX_BUSY_WAIT_MS) throw error
+        await new Promise((resolve) => setTimeout(resolve, 1))
+      }
+    }
+  }
+
+  #closeSnapshot(): void {
+    if (!this.#snapshotIsOpen) return
+    this.#snapshotIsOpen = false
+    this.#reader.database.exec('commit')
+  }
+}

@@ -1,0 +1,240 @@
+import type { Generated } from 'kysely'
+
+/** 0 or 1: neither engine's boolean travels well to the other. */
+export type Flag = 0 | 1
+
+/** The tables as both engines have them. Times are text (UTC, milliseconds, `Z`), ids text with their prefix. */
+export type Tables = {
+  meta: MetaTable
+  organizations: OrganizationTable
+  users: UserTable
+  memberships: MembershipTable
+  teams: TeamTable
+  team_members: TeamMemberTable
+  authentication_tokens: AuthenticationTokenTable
+  projects: ProjectTable
+  workspaces: WorkspaceTable
+  team_workspaces: TeamWorkspaceTable
+  team_projects: TeamProjectTable
+  state_versions: StateVersionTable
+  state_chunks: StateChunkTable
+  output_blocks: OutputBlockTable
+  audit_events: AuditEventTable
+}
+
+export type MetaTable = { key: string; value: string }
+
+export type OrganizationTable = {
+  id: string
+  name: string
+  email: string
+  /** Grows in every transaction that changes who may do what in the organization, or one of its team documents. */
+  version: number
+  teams_count: number
+  /** Teams with visibility "organization": a plain member's total without counting them. */
+  visible_teams_count: number
+  delegated_team_management: Flag
+  default_project_id: string
+  owners_team_id: string
+  /** JSON object of the attributes that are kept and echoed, and rule nothing. */
+  settings: string
+  created_at: string
+  updated_at: string
+}
+
+export type UserTable = {
+  id: string
+  /** Null for someone who was invited by email and has no account yet. */
+  username: string | null
+  /** Lower case, for uniqueness without case. */
+  username_key: string | null
+  email: string | null
+  email_key: string | null
+  password_hash: string | null
+  is_site_admin: Flag
+  is_service_account: Flag
+  is_suspended: Flag
+  created_at: string
+}
+
+export type MembershipTable = {
+  id: string
+  organization_id: string
+  user_id: string
+  status: 'active' | 'invited'
+  /** 1 for a team's service account: in the team's documents, not in the organization's list. */
+  is_service_account: Flag
+  created_at: string
+}
+
+export type TeamTable = {
+  /** Row number: what the search index points to. */
+  number: Generated<number>
+  id: string
+  organization_id: string
+  name: string
+  sso_team_id: string | null
+  visibility: 'secret' | 'organization'
+  /** Bit set over the flags of teams/organization-access.ts, in that order. */
+  organization_access: number
+  allow_member_token_management: Flag
+  is_owners: Flag
+  /** Active members: what users-count says. */
+  users_count: number
+  service_account_id: string | null
+  /** Grows with every change of the team's document. */
+  version: number
+  created_at: string
+  updated_at: string
+}
+
+export type TeamMemberTable = {
+  team_id: string
+  membership_id: string
+  user_id: string
+  organization_id: string
+  /** The membership's status is active: kept here so that hot reads need no join. */
+  is_active: Flag
+}
+
+export type AuthenticationTokenTable = {
+  id: string
+  /** SHA-256 of the token's text, hexadecimal; the text itself is nowhere. */
+  hash: string
+  kind: 'user' | 'team' | 'organization'
+  /** Whom the token acts as: for a team's token the service account, null for an organization's. */
+  user_id: string | null
+  team_id: string | null
+  organization_id: string | null
+  /** The single token of `…/authentication-token`, beside any number of described ones. */
+  is_single: Flag
+  description: string | null
+  created_by_id: string | null
+  created_at: string
+  expires_at: string
+  last_used_at: string | null
+}
+
+export type ProjectTable = {
+  id: string
+  organization_id: string
+  name: string
+  description: string | null
+  settings: string
+  created_at: string
+  updated_at: string
+}
+
+export type WorkspaceTable = {
+  id: string
+  organization_id: string
+  project_id: string
+  name: string
+  description: string | null
+  terraform_version: string
+  /** Whoever holds the lock: a user's or a team's id; null when it is not locked. */
+  locked_by_id: string | null
+  locked_by_kind: 'users' | 'teams' | null
+  lock_reason: string | null
+  /** The newest finalized state version. */
+  current_state_version_id: string | null
+  /** JSON object of the attributes that are kept and echoed, and rule nothing. */
+  settings: string
+  created_at: string
+  updated_at: string
+}
+
+export type TeamWorkspaceTable = {
+  id: string
+  organization_id: string
+  team_id: string
+  workspace_id: string
+  access: 'read' | 'plan' | 'write' | 'admin' | 'custom'
+  runs: 'read' | 'plan' | 'apply'
+  variables: 'none' | 'read' | 'write'
+  state_versions: 'none' | 'read-outputs' | 'read' | 'write'
+  sentinel_mocks: 'none' | 'read'
+  workspace_locking: Flag
+  run_tasks: Flag
+  policy_overrides: Flag
+  created_at: string
+}
+
+export type TeamProjectTable = {
+  id: string
+  organization_id: string
+  team_id: string
+  project_id: string
+  access: 'read' | 'write' | 'maintain' | 'admin' | 'custom'
+  /** JSON objects, used when access is custom. */
+  project_access: string
+  workspace_access: string
+  created_at: string
+}
+
+export type StateVersionTable = {
+  id: string
+  workspace_id: string
+  organization_id: string
+  /** Eleven characters that begin the id of each of its outputs. */
+  output_key: string
+  serial: number
+  md5: string
+  lineage: string | null
+  status: 'pending' | 'finalized' | 'discarded'
+  /** 1 once outputs are readable. */
+  resources_processed: Flag
+  /** Bytes of the state file; 0 while pending. */
+  size: number
+  state_format: number | null
+  terraform_version: string | null
+  outputs_count: number
+  is_intermediate: Flag
+  /** The data key of its chunks and output blocks, wrapped by the server's secret key. */
+  wrapped_key: Uint8Array
+  created_by_id: string | null
+  created_by_kind: 'users' | 'teams' | null
+  run_id: string | null
+  /** The lock holder at the time of creation: an upload after the lock changed hands is refused. */
+  lock_holder_id: string | null
+  has_json_state: Flag
+  /** Readable outputs given beside the state (base64 of the request, decoded and sealed). */
+  json_state_outputs: Uint8Array | null
+  /** Background processing: who works on it until when, and how often it was tried. */
+  lease_until: string | null
+  attempts: number
+  last_failure: string | null
+  created_at: string
+  finalized_at: string | null
+}
+
+export type StateChunkTable = {
+  state_version_id: string
+  /** One upload attempt: chunks of an attempt that did not finish are swept. */
+  upload_id: string
+  kind: 'state' | 'json-state'
+  number: number
+  sealed: Uint8Array
+}
+
+export type OutputBlockTable = {
+  state_version_id: string
+  first_position: number
+  sealed: Uint8Array
+}
+
+export type AuditEventTable = {
+  number: Generated<number>
+  at: string
+  request_id: string | null
+  actor_kind: 'user' | 'team' | 'organization' | 'system'
+  actor_id: string | null
+  actor_name: string | null
+  token_id: string | null
+  action: string
+  organization_id: string | null
+  resource_type: string
+  resource_id: string
+  /** JSON object: what changed, names and ids; never a value or a token. */
+  details: string
+}
