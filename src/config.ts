@@ -16,7 +16,12 @@ export type Setting<T> = {
 export class SettingError extends Error {}
 
 function setting<T>(parse: (text: string) => T, help: string, initial?: string, isSecret?: true): Setting<T> {
-  return { parse, help, ...(initial === undefined ? {} : { default: initial }), ...(isSecret ? { isSecret } : {}) }
+  return {
+    parse,
+    help,
+    ...(initial === undefined ? {} : { default: initial }),
+    ...(isSecret ? { isSecret } : {}),
+  }
 }
 
 const text = (value: string) => value
@@ -58,14 +63,20 @@ function databaseUrl(value: string): string {
 
 function publicUrl(value: string): string {
   const url = URL.parse(value)
-  if (url === null || !['http:', 'https:'].includes(url.protocol) || url.pathname !== '/' || url.search !== '') {
+  if (
+    url === null ||
+    !['http:', 'https:'].includes(url.protocol) ||
+    url.pathname !== '/' ||
+    url.search !== ''
+  ) {
     throw new SettingError('must be a URL without a path, for example https://purser.example.com')
   }
   return url.origin
 }
 
 function adminToken(value: string): string {
-  if (!/^[\x21-\x7e]{16,512}$/.test(value)) throw new SettingError('must be 16 to 512 visible ASCII characters')
+  if (!/^[\x21-\x7e]{16,512}$/.test(value))
+    throw new SettingError('must be 16 to 512 visible ASCII characters')
   return value
 }
 
@@ -84,27 +95,84 @@ const MIB = 1024 * 1024
 
 export const settings = {
   listen: setting(listenAddress, 'Address and port to serve on', '127.0.0.1:4567'),
-  data: setting((value) => resolve(value), 'Folder of the SQLite database, the secret key and the admin token', './data'),
-  databaseUrl: setting(databaseUrl, 'PostgreSQL to use instead of SQLite: postgres://user:password@host/database', undefined, true),
-  publicUrl: setting(publicUrl, 'Address that clients reach this server at; upload and download URLs begin with it (default: that of the request)'),
+  data: setting(
+    (value) => resolve(value),
+    'Folder of the SQLite database, the secret key and the admin token',
+    './data',
+  ),
+  databaseUrl: setting(
+    databaseUrl,
+    'PostgreSQL to use instead of SQLite: postgres://user:password@host/database',
+    undefined,
+    true,
+  ),
+  publicUrl: setting(
+    publicUrl,
+    'Address that clients reach this server at; upload and download URLs begin with it (default: that of the request)',
+  ),
   trustProxy: setting(flag, 'Believe X-Forwarded-Proto and X-Forwarded-Host', 'false'),
-  adminToken: setting(adminToken, "The admin's token on a first start (default: generated and written to admin-token in the data folder)", undefined, true),
-  secretKey: setting(secretKey, 'Key that encrypts states and outputs, 32 bytes (default with SQLite: generated into the data folder)', undefined, true),
+  adminToken: setting(
+    adminToken,
+    "The admin's token on a first start (default: generated and written to admin-token in the data folder)",
+    undefined,
+    true,
+  ),
+  secretKey: setting(
+    secretKey,
+    'Key that encrypts states and outputs, 32 bytes (default with SQLite: generated into the data folder)',
+    undefined,
+    true,
+  ),
   tlsCert: setting((value) => resolve(value), 'File with the TLS certificate chain (PEM)'),
   tlsKey: setting((value) => resolve(value), "File with the TLS certificate's key (PEM)"),
   workers: setting(integer(1, 64), 'Processes that serve', '1'),
-  log: setting(oneOf('silent', 'error', 'warn', 'info', 'debug'), 'How much to log: silent, error, warn, info (starts and stops) or debug (every request)', 'info'),
-  dialect: setting(oneOf('documented', 'current'), 'documented: the interface to the letter; current: what go-tfe 1.109 and the tfe provider expect', 'documented'),
-  edition: setting(oneOf('hosted', 'self-hosted'), 'Edition of the platform whose attributes are sent', 'hosted'),
-  release: setting(release, 'Self-hosted release to be like, for example 202408-1 (with edition self-hosted)'),
-  maskListedOutputs: setting(flag, 'Also null sensitive values in lists of outputs and in include=outputs', 'false'),
-  maxBodyBytes: setting(integer(1024, 1024 * MIB), 'Largest JSON body; larger states are uploaded by URL', String(32 * MIB)),
+  log: setting(
+    oneOf('silent', 'error', 'warn', 'info', 'debug'),
+    'How much to log: silent, error, warn, info (starts and stops) or debug (every request)',
+    'info',
+  ),
+  dialect: setting(
+    oneOf('documented', 'current'),
+    'documented: the interface to the letter; current: what go-tfe 1.109 and the tfe provider expect',
+    'documented',
+  ),
+  edition: setting(
+    oneOf('hosted', 'self-hosted'),
+    'Edition of the platform whose attributes are sent',
+    'hosted',
+  ),
+  release: setting(
+    release,
+    'Self-hosted release to be like, for example 202408-1 (with edition self-hosted)',
+  ),
+  maskListedOutputs: setting(
+    flag,
+    'Also null sensitive values in lists of outputs and in include=outputs',
+    'false',
+  ),
+  maxBodyBytes: setting(
+    integer(1024, 1024 * MIB),
+    'Largest JSON body; larger states are uploaded by URL',
+    String(32 * MIB),
+  ),
   maxStateBytes: setting(integer(1024, 1024 * 1024 * MIB), 'Largest state file', String(512 * MIB)),
-  inlineStateBytes: setting(integer(0, 64 * MIB), 'Outputs up to this size are readable when the upload is answered; larger ones a moment later', String(MIB)),
-  maxTeamMembers: setting(integer(1, 100_000), 'Members of one team: they are all in every document of the team', '5000'),
+  inlineStateBytes: setting(
+    integer(0, 64 * MIB),
+    'Outputs up to this size are readable when the upload is answered; larger ones a moment later',
+    String(MIB),
+  ),
+  maxTeamMembers: setting(
+    integer(1, 100_000),
+    'Members of one team: they are all in every document of the team',
+    '5000',
+  ),
   maxTeams: setting(integer(1, 10_000_000), 'Teams of one organization', '200000'),
   maxTokens: setting(integer(1, 100_000), 'Tokens of one user, team or organization', '500'),
-  stateVersionsKept: setting(integer(1, 1_000_000), 'State versions kept for each workspace; older ones are deleted', '1000'),
+  stateVersionsKept: setting(
+    integer(1, 1_000_000),
+    'State versions kept for each workspace; older ones are deleted',
+    '1000',
+  ),
   auditDays: setting(integer(1, 36_500), 'Days that audit events are kept', '400'),
   cacheBytes: setting(integer(0, 1024 * 1024 * MIB), 'Memory for ready-made documents', String(32 * MIB)),
   uploadIdleSeconds: setting(integer(1, 86_400), 'An upload that sends nothing for this long is ended', '60'),
@@ -147,14 +215,16 @@ export function readConfig(
       problems.push(`${given === undefined ? environmentName(name) : flagName(name)} ${error.message}`)
     }
   }
-  for (const name of Object.keys(environment)) {
-    if (name.startsWith('PURSER_') && !name.startsWith('PURSER_TEST_') && !knownVariables.has(name)) {
-      problems.push(`${name} is not a setting of Purser`)
-    }
-  }
   problems.push(...contradictions(config as Config))
   if (problems.length > 0) throw new SettingError(problems.join('\n'))
   return config as Config
+}
+
+/** Variables that look like ours and are not: worth a warning, no more, since Kubernetes makes such for a service. */
+export function unknownVariables(environment: NodeJS.ProcessEnv): string[] {
+  return Object.keys(environment).filter(
+    (name) => name.startsWith('PURSER_') && !name.startsWith('PURSER_TEST_') && !knownVariables.has(name),
+  )
 }
 
 const knownVariables = new Set(Object.keys(settings).map((name) => environmentName(name as SettingName)))
@@ -171,7 +241,9 @@ function contradictions(config: Partial<Config>): string[] {
     problems.push('PURSER_RELEASE is for PURSER_EDITION self-hosted')
   }
   if (config.databaseUrl !== undefined && config.secretKey === undefined) {
-    problems.push('PURSER_SECRET_KEY is required with PURSER_DATABASE_URL: nodes share it; make one with: openssl rand -base64 32')
+    problems.push(
+      'PURSER_SECRET_KEY is required with PURSER_DATABASE_URL: nodes share it; make one with: openssl rand -base64 32',
+    )
   }
   return problems
 }

@@ -1,5 +1,5 @@
 import { PostgresAdapter, sql, type Kysely } from 'kysely'
-import type { Tables } from "./tables.ts"
+import type { Tables } from './tables.ts'
 
 /** Everything that must differ between the two engines stands in this file, or behind its own driver. */
 export type Engine = 'sqlite' | 'postgres'
