@@ -1,0 +1,60 @@
+'use strict'
+
+const fs = require('fs')
+const { enableCompileCache } = require('module')
+const os = require('os')
+const path = require('path')
+const { spawn } = require('child_process')
+const { pathToFileURL } = require('url')
+const { fail } = require('./basics.cjs')
+
+const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP']
+/** Tells the program that a launcher waits at the other end of its channel. */
+const LAUNCHED = 'PURSER_LAUNCHED'
+
+function prependPath(folder) {
+  const key = Object.keys(process.env).find((name) => /^path$/i.test(name)) || 'PATH'
+  const folders = (process.env[key] || '').split(path.delimiter)
+  if (folders[0] !== folder) process.env[key] = [folder, ...folders].join(path.delimiter)
+}
+
+/**
+ * Runs a program to its end, passes it each of our signals once, and calls `ended` with its exit code
+ * and with the signal, if we got one. The program has a process group of its own: Ctrl-C in a terminal
+ * goes to everyone in the foreground group, and npm passes it on a second time.
+ */
+function runToEnd(command, args, options, ended) {
+  const child = spawn(command, args, { detached: process.platform !== 'win32', ...options })
+  const passed = []
+  const pass = (signal) => {
+    if (passed.includes(signal)) return
+    passed.push(signal)
+    child.kill(signal)
+  }
+  for (const signal of SIGNALS) process.on(signal, pass)
+  child.on('error', (error) => fail(`cannot run ${command}: ${error.message}`))
+  child.on('exit', (code, signal) => {
+    for (const name of SIGNALS) process.off(name, pass)
+    ended(signal ? 128 + os.constants.signals[signal] : code, passed[0])
+  })
+}
+
+function runChild(node, args) {
+  const env = { ...process.env, [LAUNCHED]: '1' }
+  runToEnd(node, args, { env, stdio: ['inherit', 'inherit', 'inherit', 'ipc'] }, (code) => process.exit(code))
+}
+
+function runHere(root, entry, args) {
+  if (!fs.existsSync(entry)) fail(`there is no ${entry}`)
+  if (process.env[LAUNCHED] && process.channel) {
+    delete process.env[LAUNCHED]
+    // A launcher that is killed outright must not leave its program behind.
+    process.once('disconnect', () => process.kill(process.pid, 'SIGTERM'))
+    process.channel.unref()
+  }
+  enableCompileCache(path.join(root, 'node_modules', '.cache', 'node'))
+  process.argv = [process.argv[0], entry, ...args]
+  void import(pathToFileURL(entry).href)
+}
+
+module.exports = { prependPath, runToEnd, runChild, runHere }
