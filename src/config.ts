@@ -24,8 +24,6 @@ function setting<T>(parse: (text: string) => T, help: string, initial?: string, 
   }
 }
 
-const text = (value: string) => value
-
 function oneOf<const V extends string>(...values: V[]) {
   return (value: string): V => {
     const found = values.find((candidate) => candidate === value)
@@ -215,7 +213,7 @@ export function readConfig(
       problems.push(`${given === undefined ? environmentName(name) : flagName(name)} ${error.message}`)
     }
   }
-  problems.push(...contradictions(config as Config))
+  problems.push(...contradictions(config))
   if (problems.length > 0) throw new SettingError(problems.join('\n'))
   return config as Config
 }

@@ -29,11 +29,11 @@ export type OrganizationTable = {
   name: string
   email: string
   /** Grows in every transaction that changes who may do what in the organization, or one of its team documents. */
-  version: number
-  teams_count: number
+  version: Generated<number>
+  teams_count: Generated<number>
   /** Teams with visibility "organization": a plain member's total without counting them. */
-  visible_teams_count: number
-  delegated_team_management: Flag
+  visible_teams_count: Generated<number>
+  delegated_team_management: Generated<Flag>
   default_project_id: string
   owners_team_id: string
   /** JSON object of the attributes that are kept and echoed, and rule nothing. */
@@ -51,9 +51,9 @@ export type UserTable = {
   email: string | null
   email_key: string | null
   password_hash: string | null
-  is_site_admin: Flag
-  is_service_account: Flag
-  is_suspended: Flag
+  is_site_admin: Generated<Flag>
+  is_service_account: Generated<Flag>
+  is_suspended: Generated<Flag>
   created_at: string
 }
 
@@ -63,7 +63,7 @@ export type MembershipTable = {
   user_id: string
   status: 'active' | 'invited'
   /** 1 for a team's service account: in the team's documents, not in the organization's list. */
-  is_service_account: Flag
+  is_service_account: Generated<Flag>
   created_at: string
 }
 
@@ -78,12 +78,12 @@ export type TeamTable = {
   /** Bit set over the flags of teams/organization-access.ts, in that order. */
   organization_access: number
   allow_member_token_management: Flag
-  is_owners: Flag
+  is_owners: Generated<Flag>
   /** Active members: what users-count says. */
-  users_count: number
+  users_count: Generated<number>
   service_account_id: string | null
   /** Grows with every change of the team's document. */
-  version: number
+  version: Generated<number>
   created_at: string
   updated_at: string
 }
@@ -107,7 +107,7 @@ export type AuthenticationTokenTable = {
   team_id: string | null
   organization_id: string | null
   /** The single token of `…/authentication-token`, beside any number of described ones. */
-  is_single: Flag
+  is_single: Generated<Flag>
   description: string | null
   created_by_id: string | null
   created_at: string
@@ -183,13 +183,13 @@ export type StateVersionTable = {
   lineage: string | null
   status: 'pending' | 'finalized' | 'discarded'
   /** 1 once outputs are readable. */
-  resources_processed: Flag
+  resources_processed: Generated<Flag>
   /** Bytes of the state file; 0 while pending. */
-  size: number
+  size: Generated<number>
   state_format: number | null
   terraform_version: string | null
-  outputs_count: number
-  is_intermediate: Flag
+  outputs_count: Generated<number>
+  is_intermediate: Generated<Flag>
   /** The data key of its chunks and output blocks, wrapped by the server's secret key. */
   wrapped_key: Uint8Array
   created_by_id: string | null
@@ -197,12 +197,12 @@ export type StateVersionTable = {
   run_id: string | null
   /** The lock holder at the time of creation: an upload after the lock changed hands is refused. */
   lock_holder_id: string | null
-  has_json_state: Flag
+  has_json_state: Generated<Flag>
   /** Readable outputs given beside the state (base64 of the request, decoded and sealed). */
   json_state_outputs: Uint8Array | null
   /** Background processing: who works on it until when, and how often it was tried. */
   lease_until: string | null
-  attempts: number
+  attempts: Generated<number>
   last_failure: string | null
   created_at: string
   finalized_at: string | null

@@ -1,0 +1,62 @@
+import { hash } from 'node:crypto'
+import type { Transaction } from '../database/database.ts'
+import { prepared } from '../database/prepared.ts'
+import type { Actor } from './actor.ts'
+
+/** Tokens are kept as this alone. A token is 160 random bits or more, so no salt or slow hash is needed. */
+export function hashToken(token: string): string {
+  return hash('sha256', token, 'hex')
+}
+
+const actorQuery = prepared<{ hash: string }>()((db, param) =>
+  db
+    .selectFrom('authentication_tokens as token')
+    .leftJoin('users as user', 'user.id', 'token.user_id')
+    .leftJoin('teams as team', 'team.id', 'token.team_id')
+    .leftJoin('organizations as organization', 'organization.id', 'token.organization_id')
+    .where('token.hash', '=', param('hash'))
+    .select([
+      'token.id',
+      'token.kind',
+      'token.user_id',
+      'token.team_id',
+      'token.organization_id',
+      'token.expires_at',
+      'token.last_used_at',
+      'user.username',
+      'user.is_suspended',
+      'user.is_site_admin',
+      'team.name as team_name',
+      'organization.name as organization_name',
+    ]),
+)
+
+export type Authentication = { actor: Actor; lastUsedAt: string | null }
+
+/**
+ * Whom a token acts as; undefined for an unknown, revoked or expired one and for a suspended user's.
+ *
+ * @param now the time as text, against which it may have expired
+ */
+export async function findActor(
+  tx: Transaction,
+  tokenHash: string,
+  now: string,
+): Promise<Authentication | undefined> {
+  const row = await tx.first(actorQuery, { hash: tokenHash })
+  if (row === undefined || row.expires_at <= now || row.is_suspended === 1) return undefined
+  return {
+    actor: {
+      kind: row.kind,
+      tokenId: row.id,
+      userId: row.user_id,
+      teamId: row.team_id,
+      organizationId: row.organization_id,
+      isSiteAdmin: row.kind === 'user' && row.is_site_admin === 1,
+      name:
+        (row.kind === 'user' ? row.username : row.kind === 'team' ? row.team_name : row.organization_name) ??
+        '',
+    },
+    lastUsedAt: row.last_used_at,
+  }
+}

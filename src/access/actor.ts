@@ -1,0 +1,13 @@
+/** Who calls: whom the token that came with the request acts as. */
+export type Actor = {
+  readonly kind: 'user' | 'team' | 'organization'
+  readonly tokenId: string
+  /** The user, for a team's token its service account; an organization's token acts as no user. */
+  readonly userId: string | null
+  /** The team or organization that the token belongs to. */
+  readonly teamId: string | null
+  readonly organizationId: string | null
+  readonly isSiteAdmin: boolean
+  /** As it stands in the audit trail and in lock messages: user name, or the team's or organization's name. */
+  readonly name: string
+}

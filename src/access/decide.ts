@@ -1,0 +1,109 @@
+import type { Actor } from './actor.ts'
+import { cells, columns, rules, type Cell, type Column, type Permission } from './rules.ts'
+
+/** A set of columns of the table, a bit for each. */
+export type ColumnSet = number
+
+export function columnSet(...names: readonly Column[]): ColumnSet {
+  return names.reduce((set, name) => set | (1 << columns.indexOf(name)), 0)
+}
+
+/** What a rule has to know about a team. */
+export type TeamFacts = {
+  readonly id: string
+  readonly visibility: 'secret' | 'organization'
+  readonly isOwners: boolean
+  readonly allowMemberTokenManagement: boolean
+}
+
+/** What the caller is in one organization. */
+export type Standing = {
+  readonly columns: ColumnSet
+  /** The caller's teams, with the flags that are in force. */
+  readonly teamIds: ReadonlySet<string>
+  readonly flags: number
+  readonly seesSecretTeams: boolean
+}
+
+/** What the request is about; a rule that needs a fact that is not there says no. */
+export type Target = {
+  /** The user that the thing belongs to. */
+  readonly userId?: string | null
+  readonly team?: TeamFacts
+  /** All teams of the user concerned. */
+  readonly teamsOfUser?: readonly TeamFacts[]
+  readonly sharesOrganization?: boolean
+  /** What the caller holds on the workspace or project: columns R … pA. */
+  readonly grants?: ColumnSet
+}
+
+type CompiledRule = readonly (readonly [cell: Cell, columns: ColumnSet])[]
+
+const compiledRules = new Map<Permission, CompiledRule>(
+  (Object.keys(rules) as Permission[]).map((permission) => {
+    const row = rules[permission].split(/\s+/)
+    if (row.length !== columns.length) throw new Error(`the row of ${permission} has ${row.length} cells`)
+    for (const text of row) {
+      if (text !== '.' && text !== '-' && !cells.includes(text as Cell)) {
+        throw new Error(`the row of ${permission} has an unknown cell ${text}`)
+      }
+    }
+    return [
+      permission,
+      cells
+        .map((cell) => [cell, columnSet(...columns.filter((_, place) => row[place] === cell))] as const)
+        .filter(([, set]) => set !== 0),
+    ]
+  }),
+)
+
+const memberOfTeam = columnSet('TM')
+
+/** What a team's token may not do by its team's flags and grants, but only as the owners' token. */
+const personal: ReadonlySet<Permission> = new Set<Permission>([
+  'organization:create',
+  'membership:accept',
+  'team:manage',
+  'team:grant',
+  'team:update-members',
+  'team:tokens',
+  'organization:token',
+  'user:tokens',
+  'users:administer',
+])
+const asTeamToken = columnSet('OW', 'TT')
+
+/** The one decision: does the table let this caller do this to that? */
+export function isPermitted(
+  permission: Permission,
+  actor: Actor,
+  standing: Standing,
+  target: Target,
+): boolean {
+  let held = standing.columns | (target.grants ?? 0)
+  if (target.team !== undefined && standing.teamIds.has(target.team.id)) held |= memberOfTeam
+  if (actor.kind === 'team' && personal.has(permission)) held &= asTeamToken
+  for (const [cell, set] of compiledRules.get(permission) as CompiledRule) {
+    if ((set & held) !== 0 && holds[cell](actor, standing, target)) return true
+  }
+  return false
+}
+
+/** Specification 5.1: teams open to the organization, and the secret ones that the caller is in. */
+export function canSeeTeam(standing: Standing, team: TeamFacts): boolean {
+  return standing.seesSecretTeams || team.visibility === 'organization' || standing.teamIds.has(team.id)
+}
+
+const holds: Record<Cell, (actor: Actor, standing: Standing, target: Target) => boolean> = {
+  Y: () => true,
+  v: (_, standing, { team }) => team === undefined || (!team.isOwners && canSeeTeam(standing, team)),
+  s: (actor, _, { userId }) => actor.userId !== null && actor.userId === userId,
+  seen: (_, standing, { team }) => team === undefined || canSeeTeam(standing, team),
+  own: (_, standing, { team }) => team !== undefined && standing.teamIds.has(team.id),
+  both: (actor, _, { userId, sharesOrganization }) =>
+    sharesOrganization === true || (actor.userId !== null && actor.userId === userId),
+  Y6: (_, _standing, { team }) => team !== undefined && !team.isOwners,
+  Y7: (actor, _, { team }) => actor.kind === 'user' && team !== undefined && team.allowMemberTokenManagement,
+  v3: (_, standing, { teamsOfUser }) =>
+    teamsOfUser !== undefined && teamsOfUser.every((team) => !team.isOwners && canSeeTeam(standing, team)),
+}

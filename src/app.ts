@@ -1,0 +1,57 @@
+import type { Logger } from 'pino'
+import { flagSet, knownFlags } from './access/organization-flags.ts'
+import { Standings } from './access/standing-store.ts'
+import { LastUsed } from './authentication-tokens/last-used.ts'
+import type { Config } from './config.ts'
+import { systemClock, type Clock } from './core/clock.ts'
+import { newId } from './core/ids.ts'
+import type { Database } from './database/database.ts'
+import type { Deps } from './http/deps.ts'
+import type { RawRoute } from './http/raw-route.ts'
+import type { Route } from './http/route.ts'
+import { createServer } from './http/server.ts'
+import { serviceRoutes } from './http/service-routes.ts'
+import { DocumentCache } from './jsonapi/document-cache.ts'
+import { teamRoutes } from './teams/team-routes.ts'
+
+/** Every route of the JSON:API interface: the OpenAPI document and the access matrix are read off this list. */
+export const routes: readonly Route[] = [...teamRoutes]
+
+/** Routes that ask for no token. */
+export const rawRoutes: readonly RawRoute[] = [...serviceRoutes]
+
+export type App = {
+  readonly deps: Deps
+  /** Starts to serve; gives the port (of interest when 0 was asked for). */
+  listen(host: string, port: number): Promise<number>
+  /** Answers what is under way, takes nothing new, writes what waits. */
+  close(): Promise<void>
+}
+
+/** The server over an open database whose tables are up to date. */
+export function createApp(config: Config, database: Database, log: Logger, clock: Clock = systemClock): App {
+  const deps: Deps = {
+    config,
+    clock,
+    newId,
+    database,
+    standings: new Standings(flagSet(...knownFlags(config.dialect))),
+    documents: new DocumentCache(config.cacheBytes),
+    lastUsed: new LastUsed(database, clock, log),
+    log,
+  }
+  const server = createServer(routes, rawRoutes, deps)
+  return {
+    deps,
+    listen: async (host, port) => {
+      await server.listen({ host, port })
+      const address = server.server.address()
+      return typeof address === 'object' && address !== null ? address.port : port
+    },
+    close: async () => {
+      await server.close()
+      await deps.lastUsed.stop()
+      await database.close()
+    },
+  }
+}

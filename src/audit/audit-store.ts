@@ -1,0 +1,39 @@
+import type { Transaction } from '../database/database.ts'
+import type { Actor } from '../access/actor.ts'
+
+/** One act, as the audit trail keeps it. `details` holds names, ids and what changed: never a value or a token. */
+export type AuditEvent = {
+  action: string
+  organizationId?: string | null
+  resourceType: string
+  resourceId: string
+  details?: Record<string, unknown>
+}
+
+export type AuditContext = { at: string; requestId: string | null; actor: Actor | null }
+
+export async function insertAuditEvents(
+  tx: Transaction,
+  context: AuditContext,
+  events: readonly AuditEvent[],
+): Promise<void> {
+  const { actor } = context
+  await tx.db
+    .insertInto('audit_events')
+    .values(
+      events.map((event) => ({
+        at: context.at,
+        request_id: context.requestId,
+        actor_kind: actor?.kind ?? 'system',
+        actor_id: actor === null ? null : (actor.userId ?? actor.organizationId),
+        actor_name: actor?.name ?? null,
+        token_id: actor?.tokenId ?? null,
+        action: event.action,
+        organization_id: event.organizationId ?? null,
+        resource_type: event.resourceType,
+        resource_id: event.resourceId,
+        details: JSON.stringify(event.details ?? {}),
+      })),
+    )
+    .execute()
+}

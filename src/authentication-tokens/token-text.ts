@@ -1,0 +1,21 @@
+import { crc32 } from 'node:zlib'
+import { randomBase58 } from '../core/ids.ts'
+
+const prefixes = { user: 'purser_user_', team: 'purser_team_', organization: 'purser_org_' } as const
+export type TokenKind = keyof typeof prefixes
+
+const RANDOM_CHARACTERS = 32
+const CHECKSUM_CHARACTERS = 7
+
+/**
+ * The text of a new token: a prefix for its kind, 32 random base58 characters (187 bits) and a checksum, by which
+ * scanners tell a leaked one from a look-alike. The server itself looks at the hash alone.
+ */
+export function newTokenText(kind: TokenKind): string {
+  const text = prefixes[kind] + randomBase58(RANDOM_CHARACTERS)
+  return text + checksum(text)
+}
+
+function checksum(text: string): string {
+  return crc32(text).toString(36).padStart(CHECKSUM_CHARACTERS, '0')
+}

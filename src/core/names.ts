@@ -1,0 +1,21 @@
+import { Type } from 'typebox'
+
+const MAX_NAME_LENGTH = 90
+const MAX_TEXT_LENGTH = 255
+
+/** Names of organizations, teams, workspaces and users: they stand in paths and in configurations. */
+export const nameSchema = Type.String({
+  minLength: 1,
+  maxLength: MAX_NAME_LENGTH,
+  pattern: '^[A-Za-z0-9_-]+$',
+  explain: `must be 1 to ${MAX_NAME_LENGTH} letters, numbers, - and _`,
+})
+
+/** A description or the like: a short text, or null for none. */
+export const shortTextSchema = Type.Union([Type.String({ maxLength: MAX_TEXT_LENGTH }), Type.Null()], {
+  explain: `must be a text of at most ${MAX_TEXT_LENGTH} characters`,
+})
+
+export function isName(text: string): boolean {
+  return text.length <= MAX_NAME_LENGTH && /^[A-Za-z0-9_-]+$/.test(text)
+}

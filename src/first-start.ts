@@ -1,0 +1,49 @@
+import { createUserToken } from './authentication-tokens/tokens.ts'
+import { newTokenText } from './authentication-tokens/token-text.ts'
+import { insertAuditEvents } from './audit/audit-store.ts'
+import { timestamp, type Clock } from './core/clock.ts'
+import { newId } from './core/ids.ts'
+import type { Database } from './database/database.ts'
+import { insertUser } from './users/user-store.ts'
+import { isFirstStart } from './users/first-user-store.ts'
+
+const ADMIN_EMAIL = 'admin@localhost'
+
+/**
+ * Makes the first user, `admin`, with a token: the given one or a new one. Undefined when there are users already; nodes
+ * may race, one of them wins.
+ */
+export async function makeFirstUser(
+  database: Database,
+  clock: Clock,
+  givenToken: string | undefined,
+): Promise<{ token: string } | undefined> {
+  return database.write(async (tx) => {
+    if (!(await isFirstStart(tx))) return undefined
+    const now = clock.now()
+    const id = newId('user')
+    const isNew = await insertUser(tx, {
+      id,
+      username: 'admin',
+      username_key: 'admin',
+      email: ADMIN_EMAIL,
+      email_key: ADMIN_EMAIL,
+      password_hash: null,
+      is_site_admin: 1,
+      created_at: timestamp(now),
+    })
+    if (!isNew) return undefined
+    const text = givenToken ?? newTokenText('user')
+    await createUserToken(tx, newId, { userId: id, description: 'first start', createdById: id, now, text })
+    const context = { at: timestamp(now), requestId: null, actor: null }
+    await insertAuditEvents(tx, context, [
+      {
+        action: 'user.create',
+        resourceType: 'users',
+        resourceId: id,
+        details: { username: 'admin', 'is-admin': true },
+      },
+    ])
+    return { token: text }
+  })
+}

@@ -1,0 +1,13 @@
+import type { Answer, Call } from './call.ts'
+import type { Deps } from './deps.ts'
+import type { RouteDocumentation } from './route.ts'
+
+/** A route outside the JSON:API interface's own way: open to all, or with a right that its URL carries. */
+export type RawRoute = RouteDocumentation & {
+  method: 'GET' | 'PUT'
+  /** The whole path. */
+  path: string
+  /** Why no token is asked for. */
+  open: string
+  answer: (call: Call, deps: Deps) => Promise<Answer>
+}

@@ -1,0 +1,88 @@
+import type { Actor } from '../access/actor.ts'
+import type { Standing, Target } from '../access/decide.ts'
+import type { Permission } from '../access/rules.ts'
+import type { AuditEvent } from '../audit/audit-store.ts'
+import type { Transaction } from '../database/database.ts'
+import type { OrganizationFacts } from '../access/standing-store.ts'
+import type { AcceptedBody } from '../jsonapi/body.ts'
+import type { Answer, Call } from './call.ts'
+import type { Deps } from './deps.ts'
+
+/** What `load` found: the organization it belongs to (none: the user's or the site's own) and what rules must know. */
+export type Loaded = { readonly organization?: OrganizationFacts; readonly target: Target }
+
+/** What is known when a request was let through. */
+export type Permitted<A, R> = {
+  readonly tx: Transaction
+  readonly address: A
+  readonly actor: Actor
+  readonly standing: Standing
+  readonly resource: R
+  readonly call: Call
+  readonly deps: Deps
+}
+
+export type Acting<A, R, B> = Permitted<A, R> & {
+  readonly body: B
+  /** Writes an audit event in the same transaction. */
+  readonly audit: (event: AuditEvent) => void
+  /** Says that nothing had to be changed, so that nothing is audited. */
+  readonly unchanged: () => void
+}
+
+/** What the documentation says of a route: read off into the OpenAPI document. */
+export type RouteDocumentation = {
+  /** The operation in a few words: "List teams". */
+  summary: string
+  /** Query parameters beside the page. */
+  query?: Readonly<Record<string, string>>
+  /** The resource type of the answer's data; a list's items; undefined: no document. */
+  answers?: string
+  isList?: boolean
+}
+
+type Common<A, R extends Loaded> = RouteDocumentation & {
+  /** Below /api/v2, with `:name` for parameters. */
+  path: string
+  permission: Permission
+  /** Path and query only: throws 400 for what is wrong with the query, returns undefined when the path names nothing. */
+  address: (call: Call) => A | undefined
+  /** Undefined: there is no such thing. It may read what rules need to know, and must not decide. */
+  load: (context: { tx: Transaction; address: A; actor: Actor; deps: Deps }) => Promise<R | undefined>
+}
+
+export type ReadRoute<A, R extends Loaded> = Common<A, R> & {
+  method: 'GET'
+  /** Events for what the answer reveals; without them written, the answer does not leave. */
+  document: (context: Permitted<A, R> & { reveal: (event: AuditEvent) => void }) => Promise<Answer>
+}
+
+export type WriteRoute<A, R extends Loaded, B, P> = Common<A, R> & {
+  method: 'POST' | 'PATCH' | 'PUT' | 'DELETE'
+  status: 200 | 201 | 204
+  /** The body's bytes into what `act` takes; throws 422. Without it, a body is not read. */
+  body?: (bytes: Uint8Array, address: A, deps: Deps) => B
+  /** What the body may hold, for the documentation. */
+  accepts?: AcceptedBody
+  /** Bodies up to PURSER_MAX_BODY_BYTES instead of a mebibyte: states come in them. */
+  isLarge?: true
+  /** Work that must not be done inside a transaction: hashing, scanning. */
+  prepare?: (
+    body: B,
+    context: { address: A; resource: R; deps: Deps; call: Call; actor: Actor },
+  ) => Promise<P>
+  act: (context: Acting<A, R, B> & { prepared: P }) => Promise<Answer>
+}
+
+/** A route of any shape, as the runner takes it: the fields of one route fit each other, which `route` has checked. */
+export type Route = ReadRoute<never, never> | WriteRoute<never, never, never, never>
+
+export function readRoute<A, R extends Loaded>(definition: Omit<ReadRoute<A, R>, 'method'>): Route {
+  return { ...definition, method: 'GET' } as unknown as Route
+}
+
+export function writeRoute<A, R extends Loaded, B = undefined, P = undefined>(
+  definition: WriteRoute<A, R, B, P>,
+): Route {
+  return definition as unknown as Route
+}

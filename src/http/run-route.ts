@@ -1,0 +1,132 @@
+import { findActor, hashToken } from '../access/actor-store.ts'
+import type { Actor } from '../access/actor.ts'
+import { isPermitted, type Standing } from '../access/decide.ts'
+import { standingOutside } from '../access/standing-store.ts'
+import { insertAuditEvents, type AuditEvent } from '../audit/audit-store.ts'
+import { timestamp } from '../core/clock.ts'
+import { AppError, notFound } from '../core/errors.ts'
+import type { Transaction } from '../database/database.ts'
+import { lockOrganization } from '../organizations/organization-lock-store.ts'
+import { checkContentType, checkDeclaredLength, readBytes } from './body.ts'
+import type { Answer, Call } from './call.ts'
+import type { Deps } from './deps.ts'
+import type { Loaded, Permitted, ReadRoute, Route, WriteRoute } from './route.ts'
+
+const MAX_SMALL_BODY_BYTES = 1024 * 1024
+const LARGE_BODY_ADVICE = '; leave `state` out and upload it to hosted-state-upload-url instead'
+
+type AnyReadRoute = ReadRoute<unknown, Loaded>
+type AnyWriteRoute = WriteRoute<unknown, Loaded, unknown, unknown>
+type Decided = Permitted<unknown, Loaded>
+
+/** Answers one request: address → load → decide → body → act → document. The only caller of `act`. */
+export function runRoute(route: Route, call: Call, deps: Deps): Promise<Answer> {
+  return route.method === 'GET'
+    ? runRead(route as unknown as AnyReadRoute, call, deps)
+    : runWrite(route as unknown as AnyWriteRoute, call, deps)
+}
+
+/** Whom the request's token acts as; throws 401. */
+export async function authenticate(tx: Transaction, call: Call, deps: Deps): Promise<Actor> {
+  const token = bearerToken(call.headers.authorization)
+  const found =
+    token === undefined ? undefined : await findActor(tx, hashToken(token), timestamp(deps.clock.now()))
+  if (found === undefined) throw new AppError('unauthorized')
+  if (tx.mode === 'read') deps.lastUsed.touch(found)
+  return found.actor
+}
+
+async function runRead(route: AnyReadRoute, call: Call, deps: Deps): Promise<Answer> {
+  const revealed: AuditEvent[] = []
+  let actor: Actor | undefined
+  const answer = await deps.database.read(async (tx) => {
+    actor = await authenticate(tx, call, deps)
+    const permitted = await decide(route, tx, route.address(call), actor, call, deps)
+    return route.document({ ...permitted, reveal: (event) => void revealed.push(event) })
+  })
+  if (revealed.length > 0) await writeReveals(revealed, actor as Actor, call, deps)
+  return answer
+}
+
+async function runWrite(route: AnyWriteRoute, call: Call, deps: Deps): Promise<Answer> {
+  const limit = route.isLarge ? deps.config.maxBodyBytes : MAX_SMALL_BODY_BYTES
+  const advice = route.isLarge ? LARGE_BODY_ADVICE : ''
+  // First a read decides: who may not act never waits for the write lock, and learns nothing about the body.
+  const { address, resource, actor } = await deps.database.read(async (tx) => {
+    const caller = await authenticate(tx, call, deps)
+    checkDeclaredLength(call.headers, limit, advice)
+    return decide(route, tx, route.address(call), caller, call, deps)
+  })
+  let body: unknown
+  if (route.body !== undefined) {
+    const bytes = await readBytes(call.stream, limit, advice)
+    if (bytes.length > 0) checkContentType(call.headers)
+    body = route.body(bytes, address, deps)
+  }
+  const prepared = await route.prepare?.(body, { address, resource, deps, call, actor })
+  return deps.database.write(async (tx) => {
+    const caller = await authenticate(tx, call, deps)
+    if (tx.engine === 'postgres' && resource.organization !== undefined) {
+      await lockOrganization(tx, resource.organization.id)
+    }
+    const permitted = await decide(route, tx, address, caller, call, deps)
+    const events: AuditEvent[] = []
+    let isUnchanged = false
+    const answer = await route.act({
+      ...permitted,
+      body,
+      prepared,
+      audit: (event) => void events.push(event),
+      unchanged: () => void (isUnchanged = true),
+    })
+    if (events.length > 0) {
+      const context = { at: timestamp(deps.clock.now()), requestId: call.requestId, actor: caller }
+      await insertAuditEvents(tx, context, events)
+    } else if (!isUnchanged) {
+      throw new Error(`${route.method} ${route.path} wrote no audit event`)
+    }
+    return answer
+  })
+}
+
+/** Loads and decides. What is missing and what is forbidden leave by the same exit. */
+async function decide(
+  route: AnyReadRoute | AnyWriteRoute,
+  tx: Transaction,
+  address: unknown,
+  actor: Actor,
+  call: Call,
+  deps: Deps,
+): Promise<Decided> {
+  const resource = address === undefined ? undefined : await route.load({ tx, address, actor, deps })
+  if (resource === undefined) throw notFound()
+  const standing: Standing =
+    resource.organization === undefined
+      ? standingOutside(actor)
+      : await deps.standings.in(tx, actor, resource.organization)
+  if (!isPermitted(route.permission, actor, standing, resource.target)) throw notFound()
+  return { tx, address, actor, standing, resource, call, deps }
+}
+
+async function writeReveals(
+  events: readonly AuditEvent[],
+  actor: Actor,
+  call: Call,
+  deps: Deps,
+): Promise<void> {
+  try {
+    const context = { at: timestamp(deps.clock.now()), requestId: call.requestId, actor }
+    await deps.database.write((tx) => insertAuditEvents(tx, context, events))
+  } catch (error) {
+    deps.log.error({ error, requestId: call.requestId }, 'a reveal could not be audited, so it was refused')
+    throw new AppError('unavailable', [{ detail: 'the audit trail cannot be written' }])
+  }
+}
+
+const MAX_TOKEN_LENGTH = 512
+
+function bearerToken(header: string | undefined): string | undefined {
+  if (header === undefined || header.slice(0, 7).toLowerCase() !== 'bearer ') return undefined
+  const token = header.slice(7).trim()
+  return token === '' || token.length > MAX_TOKEN_LENGTH ? undefined : token
+}

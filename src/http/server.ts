@@ -1,0 +1,213 @@
+import { readFileSync } from 'node:fs'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import Fastify, { type FastifyInstance, type FastifyRequest } from 'fastify'
+import { randomBase58 } from '../core/ids.ts'
+import { AppError, notFound } from '../core/errors.ts'
+import { errorDocument, internalErrorDocument, statusOf } from '../jsonapi/errors.ts'
+import { Query } from '../jsonapi/query.ts'
+import { errorAnswer, type Answer, type Call } from './call.ts'
+import type { Deps } from './deps.ts'
+import type { RawRoute } from './raw-route.ts'
+import type { Route } from './route.ts'
+import { authenticate, runRoute } from './run-route.ts'
+
+const API = '/api/v2'
+const IDLE_CONNECTION_MS = 120_000
+const KEEP_ALIVE_MS = 72_000
+const MAX_PARAM_LENGTH = 1_000
+
+/** The HTTP server with every route; it does not listen yet. */
+export function createServer(
+  routes: readonly Route[],
+  rawRoutes: readonly RawRoute[],
+  deps: Deps,
+): FastifyInstance {
+  const { config } = deps
+  const fastify = Fastify({
+    logger: false,
+    exposeHeadRoutes: false,
+    routerOptions: { maxParamLength: MAX_PARAM_LENGTH, ignoreTrailingSlash: false },
+    keepAliveTimeout: KEEP_ALIVE_MS,
+    // A large state may take long to arrive; a connection that says nothing is what must end.
+    connectionTimeout: IDLE_CONNECTION_MS,
+    requestTimeout: 0,
+    forceCloseConnections: 'idle',
+    return503OnClosing: false,
+    ...(config.tlsCert === undefined || config.tlsKey === undefined
+      ? {}
+      : { https: { cert: readFileSync(config.tlsCert), key: readFileSync(config.tlsKey) } }),
+    frameworkErrors: (_error, request, reply) => {
+      reply.hijack()
+      void answerUnknown(request, reply.raw, deps)
+    },
+  }) as unknown as FastifyInstance
+  // Bodies are read by the routes that take one, after the decision: never by Fastify.
+  fastify.removeAllContentTypeParsers()
+  fastify.addContentTypeParser('*', (_request, _payload, done) => done(null))
+
+  for (const route of routes) {
+    fastify.route({
+      method: route.method,
+      url: API + route.path,
+      handler: (request, reply) => {
+        reply.hijack()
+        void respond(request, reply.raw, deps, (call) => runRoute(route, call, deps))
+      },
+    })
+  }
+  for (const route of rawRoutes) {
+    fastify.route({
+      method: route.method,
+      url: route.path,
+      handler: (request, reply) => {
+        reply.hijack()
+        void respond(request, reply.raw, deps, (call) => route.answer(call, deps))
+      },
+    })
+  }
+  fastify.setNotFoundHandler((request, reply) => {
+    reply.hijack()
+    void answerUnknown(request, reply.raw, deps)
+  })
+  return fastify
+}
+
+/** An unknown path or a wrong method: 401 without a good token, else the 404 of everything that is hidden. */
+function answerUnknown(request: FastifyRequest, raw: ServerResponse, deps: Deps): Promise<void> {
+  return respond(request, raw, deps, async (call) => {
+    await deps.database.read((tx) => authenticate(tx, call, deps))
+    throw notFound()
+  })
+}
+
+async function respond(
+  request: FastifyRequest,
+  raw: ServerResponse,
+  deps: Deps,
+  work: (call: Call) => Promise<Answer>,
+): Promise<void> {
+  const requestId = nextRequestId()
+  let answer: Answer
+  try {
+    answer = conditional(request.raw, await work(callOf(request, requestId, deps)))
+  } catch (error) {
+    answer = failure(error, requestId, request, deps)
+  }
+  deps.log.debug(
+    { requestId, method: request.raw.method, path: pathOf(request.raw), status: answer.status },
+    'answered',
+  )
+  await send(request.raw, raw, answer, requestId).catch((error: unknown) => {
+    // The client went away, or a stream of ours broke in the middle: nothing more can be said to it.
+    deps.log.debug({ error, requestId }, 'an answer could not be sent whole')
+    raw.destroy()
+  })
+}
+
+async function send(
+  request: IncomingMessage,
+  raw: ServerResponse,
+  answer: Answer,
+  requestId: string,
+): Promise<void> {
+  const { body } = answer
+  const headers: Record<string, string | number> = {
+    ...answer.headers,
+    'x-content-type-options': 'nosniff',
+    'x-request-id': requestId,
+  }
+  // Refused with its body unread: the rest of a large one is not worth waiting for.
+  if (!request.complete && !isSmall(request)) headers.connection = 'close'
+  if (body instanceof Readable) {
+    raw.writeHead(answer.status, headers)
+    await pipeline(body, raw)
+    return
+  }
+  if (body !== undefined) headers['content-length'] = Buffer.byteLength(body)
+  raw.writeHead(answer.status, headers)
+  raw.end(body)
+}
+
+const MAX_IGNORED_BODY_BYTES = 1024 * 1024
+
+function isSmall(request: IncomingMessage): boolean {
+  return (
+    request.headers['transfer-encoding'] === undefined &&
+    Number(request.headers['content-length'] ?? 0) <= MAX_IGNORED_BODY_BYTES
+  )
+}
+
+function failure(error: unknown, requestId: string, request: FastifyRequest, deps: Deps): Answer {
+  if (error instanceof AppError) {
+    const headers: Record<string, string> = {}
+    if (error.code === 'unauthorized') headers['www-authenticate'] = 'Bearer'
+    if (error.code === 'unavailable') headers['retry-after'] = '1'
+    return errorAnswer(statusOf(error.code), errorDocument(error), headers)
+  }
+  if (request.raw.destroyed && !request.raw.complete) {
+    return errorAnswer(400, errorDocument(new AppError('bad-request', [{ detail: 'the body broke off' }])))
+  }
+  deps.log.error(
+    { error, requestId, method: request.raw.method, path: pathOf(request.raw) },
+    'a request failed',
+  )
+  return errorAnswer(500, internalErrorDocument(requestId))
+}
+
+/** 304 for a document that the client has: decided, like a 200, before this. */
+function conditional(request: IncomingMessage, answer: Answer): Answer {
+  const etag = answer.headers?.etag
+  const known = request.headers['if-none-match']
+  if (etag === undefined || known === undefined || answer.status !== 200) return answer
+  const isKnown = known
+    .split(',')
+    .some((tag) => tag.trim() === '*' || tag.trim().replace(/^W\//, '') === etag)
+  if (!isKnown) return answer
+  const { 'content-type': _, ...headers } = answer.headers ?? {}
+  return { status: 304, headers }
+}
+
+function callOf(request: FastifyRequest, requestId: string, deps: Deps): Call {
+  const { raw } = request
+  const url = raw.url as string
+  const mark = url.indexOf('?')
+  let origin: string | undefined
+  return {
+    requestId,
+    method: raw.method as string,
+    path: mark === -1 ? url : url.slice(0, mark),
+    params: request.params as Record<string, string>,
+    query: new Query(mark === -1 ? '' : url.slice(mark + 1)),
+    headers: raw.headers,
+    get origin() {
+      return (origin ??= originOf(raw, deps))
+    },
+    stream: raw,
+  }
+}
+
+function originOf(raw: IncomingMessage, { config }: Deps): string {
+  if (config.publicUrl !== undefined) return config.publicUrl
+  const forwarded = (name: string) =>
+    config.trustProxy ? raw.headers[name]?.toString().split(',', 1)[0]?.trim() : undefined
+  const scheme = forwarded('x-forwarded-proto') ?? (config.tlsCert === undefined ? 'http' : 'https')
+  const host =
+    forwarded('x-forwarded-host') ?? raw.headers.host ?? `${config.listen.host}:${config.listen.port}`
+  return `${scheme}://${host}`
+}
+
+function pathOf(raw: IncomingMessage): string {
+  // Without the query and without an upload's signature: a log is no place for secrets.
+  return (raw.url as string).split('?', 1)[0]?.replace(/(\/uploads?\/)[^/]+/, '$1…') as string
+}
+
+const processPart = randomBase58(8)
+let requestCount = 0
+
+/** Unique over processes and restarts, and cheap. */
+function nextRequestId(): string {
+  requestCount += 1
+  return `${processPart}${requestCount.toString(36).padStart(8, '0')}`
+}

@@ -1,0 +1,69 @@
+import { errorAnswer, type Answer } from './call.ts'
+import type { RawRoute } from './raw-route.ts'
+import { isReachable } from './service-store.ts'
+
+const NOT_CACHED = { 'cache-control': 'no-store' }
+
+function json(value: unknown): Answer {
+  return {
+    status: 200,
+    body: JSON.stringify(value),
+    headers: { 'content-type': 'application/json', ...NOT_CACHED },
+  }
+}
+
+/** What go-tfe asks first of all: it reads the headers, and gates features by the version. */
+const ping: RawRoute = {
+  method: 'GET',
+  path: '/api/v2/ping',
+  summary: 'Ping',
+  open: 'clients ask it before they say who they are',
+  answer: async (_, { config }) => ({
+    status: 204,
+    headers: {
+      'tfp-api-version': '2.6',
+      'tfp-appname': 'Purser',
+      'x-tfe-version': `v${config.release ?? '202408-1'}`,
+      ...NOT_CACHED,
+    },
+  }),
+}
+
+/** Where the Terraform and OpenTofu CLIs look up the services of a host. */
+const discovery: RawRoute = {
+  method: 'GET',
+  path: '/.well-known/terraform.json',
+  summary: 'Service discovery',
+  open: 'the CLIs ask it before they have a token',
+  answer: async () =>
+    json({ 'state.v2': '/api/v2/', 'tfe.v2': '/api/v2/', 'tfe.v2.1': '/api/v2/', 'tfe.v2.2': '/api/v2/' }),
+}
+
+const health: RawRoute = {
+  method: 'GET',
+  path: '/healthz',
+  summary: 'The process is alive',
+  open: 'for supervisors',
+  answer: async () => json({ status: 'ok' }),
+}
+
+const readiness: RawRoute = {
+  method: 'GET',
+  path: '/readyz',
+  summary: 'The database answers',
+  open: 'for load balancers',
+  answer: async (_, { database, log }) => {
+    try {
+      await database.read(isReachable)
+      return json({ status: 'ok' })
+    } catch (error) {
+      log.warn({ error }, 'the database does not answer')
+      return errorAnswer(503, JSON.stringify({ status: 'the database does not answer' }), {
+        'content-type': 'application/json',
+        'retry-after': '1',
+      })
+    }
+  },
+}
+
+export const serviceRoutes: readonly RawRoute[] = [ping, discovery, health, readiness]

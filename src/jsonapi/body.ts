@@ -1,0 +1,190 @@
+import { Type, type Static, type TSchema } from 'typebox'
+import { Compile, type Validator } from 'typebox/compile'
+import { AppError, type Problem } from '../core/errors.ts'
+
+/** A schema whose refusal is said in `explain`'s words: "must be …". */
+export type Explained = TSchema & { explain?: string }
+type Shape = Record<string, Explained>
+/** The members that the schemas of a shape let through; each may be absent. */
+type Values<S extends Shape> = { [N in keyof S]?: Static<S[N]> }
+
+/** What a request's document may hold. */
+export type BodyShape<A extends Shape, R extends Shape> = {
+  type: string
+  attributes?: A
+  /** Names of attributes that must be there. */
+  required?: readonly (keyof A & string)[]
+  relationships?: R
+  requiredRelationships?: readonly (keyof R & string)[]
+  /** For actions: there may be no body at all, and `data.type` may be absent or empty (go-tfe sends `""`). */
+  isLenient?: boolean
+}
+
+/** A body as the documentation describes it: a resource of any shape, or a list of identifiers. */
+export type AcceptedBody =
+  | (Omit<BodyShape<Shape, Shape>, 'required' | 'requiredRelationships'> & {
+      required?: readonly string[]
+      requiredRelationships?: readonly string[]
+    })
+  | { identifiers: string }
+
+export type ParsedBody<A extends Shape, R extends Shape> = { attributes: Values<A>; relationships: Values<R> }
+
+/** A text in one of the words; others are refused by naming them. */
+export function oneOf<const V extends string>(...values: V[]) {
+  return Type.Union(
+    values.map((value) => Type.Literal(value)),
+    { explain: `must be ${values.map((value) => `"${value}"`).join(' or ')}` },
+  ) as unknown as ReturnType<typeof Type.Unsafe<V>> & { explain: string }
+}
+
+/** `{"data": {"type": …, "id": …}}` of a relationship to one. */
+export function toOne<const T extends string>(type: T) {
+  return Type.Object(
+    { data: Type.Object({ type: Type.Literal(type), id: Type.String({ maxLength: 100 }) }) },
+    { explain: `must be {"data": {"type": "${type}", "id": …}}` },
+  )
+}
+
+/** `{"data": [{"type": …, "id": …}, …]}` of a relationship to many. */
+export function toMany<const T extends string>(type: T, most: number) {
+  return Type.Object(
+    {
+      data: Type.Array(Type.Object({ type: Type.Literal(type), id: Type.String({ maxLength: 100 }) }), {
+        maxItems: most,
+      }),
+    },
+    { explain: `must be {"data": [{"type": "${type}", "id": …}, …]}, at most ${most}` },
+  )
+}
+
+/** Reads a resource document; throws one error that names every problem. Unknown members are ignored. */
+export function parseResource<A extends Shape = {}, R extends Shape = {}>(
+  bytes: Uint8Array,
+  shape: BodyShape<A, R>,
+  pathId?: string,
+): ParsedBody<A, R> {
+  const problems: Problem[] = []
+  const json = shape.isLenient && bytes.length === 0 ? {} : parseJson(bytes)
+  const isEmpty = shape.isLenient && isObject(json) && !('data' in json)
+  const data = isEmpty ? {} : member(json, 'data')
+  if (!isObject(data)) throw new AppError('invalid', [{ detail: 'data must be an object', pointer: '/data' }])
+
+  const { type } = data
+  if (type !== shape.type && !(shape.isLenient && (type === undefined || type === ''))) {
+    problems.push({ detail: `type must be "${shape.type}"`, pointer: '/data/type' })
+  }
+  if (data.id !== undefined && data.id !== '' && pathId !== undefined && data.id !== pathId) {
+    problems.push({ detail: 'id must be that of the path', pointer: '/data/id' })
+  }
+  const attributes = readShape(
+    data.attributes,
+    shape.attributes,
+    shape.required,
+    '/data/attributes',
+    problems,
+  )
+  const relationships = readShape(
+    data.relationships,
+    shape.relationships,
+    shape.requiredRelationships,
+    '/data/relationships',
+    problems,
+  )
+  if (problems.length > 0) throw new AppError('invalid', problems)
+  return { attributes, relationships } as ParsedBody<A, R>
+}
+
+/** Reads `{"data": [{"type", "id"}, …]}`, the body of a write to a relationship. */
+export function parseIdentifiers(bytes: Uint8Array, type: string, most: number): string[] {
+  const data = member(parseJson(bytes), 'data')
+  if (!Array.isArray(data))
+    throw new AppError('invalid', [{ detail: 'data must be an array', pointer: '/data' }])
+  if (data.length > most) {
+    throw new AppError('invalid', [{ detail: `data may hold at most ${most} items`, pointer: '/data' }])
+  }
+  const problems: Problem[] = []
+  const ids = data.map((item: unknown, place) => {
+    const given = isObject(item) ? item : {}
+    if (given.type !== type)
+      problems.push({ detail: `type must be "${type}"`, pointer: `/data/${place}/type` })
+    if (typeof given.id !== 'string' || given.id === '') {
+      problems.push({ detail: 'id must be a text that is not empty', pointer: `/data/${place}/id` })
+    }
+    return String(given.id)
+  })
+  if (problems.length > 0) throw new AppError('invalid', problems.slice(0, MAX_PROBLEMS))
+  return [...new Set(ids)]
+}
+
+const MAX_PROBLEMS = 100
+
+/** Throws 422 for bytes that are not UTF-8 or not JSON. */
+export function parseJson(bytes: Uint8Array): unknown {
+  try {
+    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes))
+  } catch {
+    const detail = bytes.length === 0 ? 'the body is missing' : 'the body is not JSON in UTF-8'
+    throw new AppError('invalid', [{ detail, pointer: '' }])
+  }
+}
+
+function member(json: unknown, name: string): unknown {
+  return isObject(json) && Object.hasOwn(json, name) ? json[name] : undefined
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+function readShape(
+  given: unknown,
+  shape: Shape | undefined,
+  required: readonly string[] = [],
+  pointer: string,
+  problems: Problem[],
+): Record<string, unknown> {
+  const values: Record<string, unknown> = {}
+  if (given !== undefined && !isObject(given)) {
+    problems.push({ detail: `${pointer.slice(pointer.lastIndexOf('/') + 1)} must be an object`, pointer })
+    return values
+  }
+  for (const [name, schema] of Object.entries(shape ?? {})) {
+    const value = given !== undefined && Object.hasOwn(given, name) ? given[name] : undefined
+    if (value !== undefined) {
+      values[name] = value
+      checkValue(name, schema, value, `${pointer}/${name}`, problems)
+    } else if (required.includes(name)) {
+      problems.push({ detail: `${name} is missing`, pointer: `${pointer}/${name}` })
+    }
+  }
+  return values
+}
+
+const validators = new WeakMap<TSchema, Validator>()
+
+function checkValue(
+  name: string,
+  schema: Explained,
+  value: unknown,
+  pointer: string,
+  problems: Problem[],
+): void {
+  let validator = validators.get(schema)
+  if (validator === undefined) validators.set(schema, (validator = Compile(schema)))
+  if (validator.Check(value)) return
+  if (schema.explain !== undefined) {
+    problems.push({ detail: `${name} ${schema.explain}`, pointer })
+    return
+  }
+  const seen = new Set<string>()
+  for (const { instancePath, message } of validator.Errors(value)) {
+    // The first word on a place is the most telling one; unions repeat themselves.
+    if (seen.has(instancePath) || seen.size >= MAX_PROBLEMS) continue
+    seen.add(instancePath)
+    problems.push({
+      detail: `${name}${instancePath.replaceAll('/', '.')} ${message}`,
+      pointer: pointer + instancePath,
+    })
+  }
+}

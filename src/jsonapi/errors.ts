@@ -1,0 +1,42 @@
+import type { AppError, ErrorCode } from '../core/errors.ts'
+
+/** The HTTP status and title of each kind of error. go-tfe reads some of the titles: see docs/decisions.md. */
+const answers = {
+  unauthorized: { status: 401, title: 'unauthorized' },
+  'too-large': { status: 413, title: 'payload too large' },
+  'invalid-include': { status: 400, title: 'Invalid include parameter' },
+  'invalid-query': { status: 400, title: 'invalid query parameter' },
+  'bad-request': { status: 400, title: 'bad request' },
+  'not-found': { status: 404, title: 'not found' },
+  forbidden: { status: 403, title: 'forbidden' },
+  'unsupported-media-type': { status: 415, title: 'unsupported media type' },
+  invalid: { status: 422, title: 'invalid attribute' },
+  conflict: { status: 409, title: 'conflict' },
+  'precondition-failed': { status: 412, title: 'precondition failed' },
+  unavailable: { status: 503, title: 'service unavailable' },
+} satisfies Record<ErrorCode, { status: number; title: string }>
+
+export function statusOf(code: ErrorCode): number {
+  return answers[code].status
+}
+
+/** A JSON:API error document: one object for each problem, or a bare one. */
+export function errorDocument(error: AppError): string {
+  const { status, title } = answers[error.code]
+  const problems = error.problems.length > 0 ? error.problems : [undefined]
+  return JSON.stringify({
+    errors: problems.map((problem) => ({
+      status: String(status),
+      title: problem?.title ?? title,
+      ...(problem === undefined ? {} : { detail: problem.detail }),
+      ...(problem?.pointer === undefined ? {} : { source: { pointer: problem.pointer } }),
+      ...(problem?.parameter === undefined ? {} : { source: { parameter: problem.parameter } }),
+    })),
+  })
+}
+
+/** Of a failure that is ours: it says nothing but where to look in the log. */
+export function internalErrorDocument(requestId: string): string {
+  const detail = `something went wrong on our side; the log has more under the request id ${requestId}`
+  return JSON.stringify({ errors: [{ status: '500', title: 'internal server error', detail }] })
+}

@@ -1,0 +1,47 @@
+/** Which page of a list was asked for. */
+export type Page = { readonly number: number; readonly size: number }
+
+export const DEFAULT_PAGE_SIZE = 20
+export const MAX_PAGE_SIZE = 100
+
+/** What a list document says about its page; `total` counts only what the caller may see. */
+export type Paging = {
+  readonly links: Record<string, string | null>
+  readonly pagination: Record<string, number | null>
+}
+
+/**
+ * @param path the list's path, from /api/v2
+ * @param query the other parameters of the request, kept in every link
+ */
+export function pagingOf(
+  path: string,
+  query: readonly (readonly [string, string])[],
+  page: Page,
+  total: number,
+): Paging {
+  const last = Math.max(1, Math.ceil(total / page.size))
+  const previous = page.number > 1 ? Math.min(page.number - 1, last) : null
+  const next = page.number < last ? page.number + 1 : null
+  const kept = query
+    .map(([name, value]) => `${encodeURIComponent(name)}=${encodeURIComponent(value)}&`)
+    .join('')
+  const link = (number: number) => `${path}?${kept}page%5Bnumber%5D=${number}&page%5Bsize%5D=${page.size}`
+  return {
+    links: {
+      self: link(page.number),
+      first: link(1),
+      prev: previous === null ? null : link(previous),
+      next: next === null ? null : link(next),
+      last: link(last),
+    },
+    pagination: {
+      'current-page': page.number,
+      'page-size': page.size,
+      'prev-page': previous,
+      'next-page': next,
+      'total-pages': last,
+      'total-count': total,
+    },
+  }
+}

@@ -1,0 +1,73 @@
+import { AppError } from '../core/errors.ts'
+import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE, type Page } from './paging.ts'
+
+/**
+ * The query of a request. Unknown parameters are ignored (clients leak some); of a repeated one the last counts; an empty
+ * one counts as not given; names may be percent-encoded or not.
+ */
+export class Query {
+  readonly #values = new Map<string, string>()
+
+  constructor(text: string) {
+    if (text === '') return
+    for (const [name, value] of new URLSearchParams(text)) this.#values.set(name, value)
+  }
+
+  text(name: string): string | undefined {
+    const value = this.#values.get(name)
+    return value === '' ? undefined : value
+  }
+
+  /** A comma-separated list; undefined when not given. */
+  list(name: string): string[] | undefined {
+    const items = this.text(name)
+      ?.split(',')
+      .map((item) => item.trim())
+      .filter((item) => item !== '')
+    return items === undefined || items.length === 0 ? undefined : [...new Set(items)]
+  }
+
+  /** The relations to include; anything but `known` is the client's error. */
+  include<const Name extends string>(known: readonly Name[]): ReadonlySet<Name> {
+    const asked = this.list('include') ?? []
+    const unknown = asked.filter((name) => !known.includes(name as Name))
+    if (unknown.length > 0) {
+      const can =
+        known.length === 0 ? 'nothing can be included here' : `can be included here: ${known.join(', ')}`
+      throw new AppError(
+        'invalid-include',
+        unknown
+          .slice(0, 10)
+          .map((name) => ({ detail: `${name.slice(0, 100)} is unknown; ${can}`, parameter: 'include' })),
+      )
+    }
+    return new Set(asked as Name[])
+  }
+
+  page(): Page {
+    const problems: { detail: string; parameter: string }[] = []
+    const read = (name: string, initial: number) => {
+      const value = this.text(name)
+      if (value === undefined) return initial
+      if (!/^0*[1-9]\d{0,14}$/.test(value)) {
+        problems.push({ detail: `${name} must be a whole number from 1`, parameter: name })
+      }
+      return Number(value)
+    }
+    const page = {
+      number: read('page[number]', 1),
+      size: Math.min(read('page[size]', DEFAULT_PAGE_SIZE), MAX_PAGE_SIZE),
+    }
+    if (problems.length > 0) throw new AppError('invalid-query', problems)
+    return page
+  }
+
+  has(name: string): boolean {
+    return this.text(name) !== undefined
+  }
+
+  /** What was given, but for the page: every link of a list carries it on. */
+  withoutPage(names: readonly string[]): [string, string][] {
+    return [...this.#values].filter(([name, value]) => value !== '' && names.includes(name))
+  }
+}

@@ -1,0 +1,64 @@
+import type { Insertable, Selectable, Updateable } from 'kysely'
+import type { Transaction } from '../database/database.ts'
+import { prepared } from '../database/prepared.ts'
+import type { OrganizationTable } from '../database/tables.ts'
+
+export type OrganizationRow = Selectable<OrganizationTable>
+
+const byName = prepared<{ name: string }>()((db, param) =>
+  db.selectFrom('organizations').where('name', '=', param('name')).selectAll(),
+)
+
+const byId = prepared<{ id: string }>()((db, param) =>
+  db.selectFrom('organizations').where('id', '=', param('id')).selectAll(),
+)
+
+export function findOrganizationByName(tx: Transaction, name: string): Promise<OrganizationRow | undefined> {
+  return tx.first(byName, { name })
+}
+
+export function findOrganization(tx: Transaction, id: string): Promise<OrganizationRow | undefined> {
+  return tx.first(byId, { id })
+}
+
+/** False when the name is taken. */
+export async function insertOrganization(
+  tx: Transaction,
+  row: Insertable<OrganizationTable>,
+): Promise<boolean> {
+  const result = await tx.db
+    .insertInto('organizations')
+    .values(row)
+    .onConflict((conflict) => conflict.column('name').doNothing())
+    .executeTakeFirst()
+  return result.numInsertedOrUpdatedRows === 1n
+}
+
+export async function updateOrganization(
+  tx: Transaction,
+  id: string,
+  changes: Updateable<OrganizationTable>,
+): Promise<void> {
+  await tx.db.updateTable('organizations').set(changes).where('id', '=', id).execute()
+}
+
+const bump = prepared<{ id: string; teams: number; visibleTeams: number }>()((db, param) =>
+  db
+    .updateTable('organizations')
+    .set((row) => ({
+      version: row('version', '+', 1),
+      teams_count: row('teams_count', '+', param('teams')),
+      visible_teams_count: row('visible_teams_count', '+', param('visibleTeams')),
+    }))
+    .where('id', '=', param('id')),
+)
+
+/**
+ * Must run in every transaction that changes who may do what in an organization, or what a team's document says: what
+ * is kept under the old version is then never looked at again.
+ *
+ * @param teams by how many the number of teams grows, and of those open to the organization
+ */
+export async function bumpVersion(tx: Transaction, id: string, teams = 0, visibleTeams = 0): Promise<void> {
+  await tx.all(bump, { id, teams, visibleTeams })
+}

@@ -1,0 +1,83 @@
+import { ownersFlags } from '../teams/organization-access.ts'
+import { insertTeam } from '../teams/team-store.ts'
+import { insertMembership } from '../organization-memberships/membership-store.ts'
+import { insertProject } from '../projects/project-store.ts'
+import type { newId } from '../core/ids.ts'
+import type { Transaction } from '../database/database.ts'
+import { insertTeamMember } from '../teams/team-member-store.ts'
+import { insertOrganization } from './organization-store.ts'
+
+export const OWNERS_TEAM = 'owners'
+export const DEFAULT_PROJECT = 'Default Project'
+
+export type NewOrganization = {
+  name: string
+  email: string
+  /** JSON-ready attributes that are only kept and echoed. */
+  settings: Record<string, unknown>
+  /** Who becomes its first owner. */
+  ownerId: string
+  /** Now, as text. */
+  at: string
+}
+
+/**
+ * Makes an organization with its team `owners`, its `Default Project` and its first owner. Undefined when the name is
+ * taken.
+ */
+export async function createOrganization(
+  tx: Transaction,
+  makeId: typeof newId,
+  { name, email, settings, ownerId, at }: NewOrganization,
+): Promise<{ id: string; ownersTeamId: string } | undefined> {
+  const id = makeId('organization')
+  const ownersTeamId = makeId('team')
+  const projectId = makeId('project')
+  const times = { created_at: at, updated_at: at }
+  const isNew = await insertOrganization(tx, {
+    id,
+    name,
+    email,
+    teams_count: 1,
+    visible_teams_count: 0,
+    default_project_id: projectId,
+    owners_team_id: ownersTeamId,
+    settings: JSON.stringify(settings),
+    ...times,
+  })
+  if (!isNew) return undefined
+  await insertProject(tx, {
+    id: projectId,
+    organization_id: id,
+    name: DEFAULT_PROJECT,
+    description: null,
+    settings: '{}',
+    ...times,
+  })
+  await insertTeam(tx, {
+    id: ownersTeamId,
+    organization_id: id,
+    name: OWNERS_TEAM,
+    visibility: 'secret',
+    organization_access: ownersFlags,
+    allow_member_token_management: 1,
+    is_owners: 1,
+    ...times,
+  })
+  const membershipId = makeId('membership')
+  await insertMembership(tx, {
+    id: membershipId,
+    organization_id: id,
+    user_id: ownerId,
+    status: 'active',
+    created_at: at,
+  })
+  await insertTeamMember(tx, {
+    team_id: ownersTeamId,
+    membership_id: membershipId,
+    user_id: ownerId,
+    organization_id: id,
+    is_active: 1,
+  })
+  return { id, ownersTeamId }
+}

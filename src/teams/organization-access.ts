@@ -1,0 +1,61 @@
+import { Type } from 'typebox'
+import { AppError, type Problem } from '../core/errors.ts'
+import {
+  flagSet,
+  hasFlag,
+  knownFlags,
+  organizationFlags,
+  type FlagSet,
+  type OrganizationFlag,
+} from '../access/organization-flags.ts'
+import type { Config } from '../config.ts'
+
+/** Flags as a request gives them: those left out keep their value. */
+export type FlagChanges = Partial<Record<OrganizationFlag, boolean>>
+
+export const organizationAccessSchema = Type.Partial(
+  Type.Object(Object.fromEntries(organizationFlags.map((flag) => [flag, Type.Boolean()]))),
+)
+
+const allFlags = flagSet(...organizationFlags)
+
+/** What the team `owners` has. */
+export const ownersFlags: FlagSet = allFlags
+
+/**
+ * The flags after a change, by the rules of specification 2.2: first what an explicit flag implies, then rule 4, then
+ * contradictions, which are refused at the flag. Flags that the dialect does not know are ignored.
+ */
+export function applyFlagChanges(before: FlagSet, changes: FlagChanges, dialect: Config['dialect']): FlagSet {
+  const known = knownFlags(dialect)
+  const given = (flag: OrganizationFlag) => (known.includes(flag) ? changes[flag] : undefined)
+  let after = before
+  const set = (flag: OrganizationFlag, value: boolean) => {
+    after = value ? after | flagSet(flag) : after & ~flagSet(flag)
+  }
+  for (const flag of known) {
+    const value = given(flag)
+    if (value !== undefined) set(flag, value)
+  }
+  if (hasFlag(after, 'manage-projects') && given('manage-workspaces') === undefined)
+    set('manage-workspaces', true)
+  if (hasFlag(after, 'read-projects') && given('read-workspaces') === undefined) set('read-workspaces', true)
+  // The current dialect stores and echoes an explicit false, so that the tfe provider sees no difference.
+  const isReadImplied = dialect === 'documented' || given('read-workspaces') === undefined
+  if (hasFlag(after, 'manage-workspaces') && isReadImplied) set('read-workspaces', true)
+
+  const problems: Problem[] = []
+  const contradiction = (flag: OrganizationFlag, because: OrganizationFlag) =>
+    problems.push({
+      detail: `${flag} cannot be false while ${because} is true`,
+      pointer: `/data/attributes/organization-access/${flag}`,
+    })
+  if (hasFlag(after, 'manage-projects') && !hasFlag(after, 'manage-workspaces')) {
+    contradiction('manage-workspaces', 'manage-projects')
+  }
+  if (hasFlag(after, 'read-projects') && !hasFlag(after, 'read-workspaces')) {
+    contradiction('read-workspaces', 'read-projects')
+  }
+  if (problems.length > 0) throw new AppError('invalid', problems)
+  return after
+}

@@ -1,0 +1,159 @@
+import { sql, type SelectQueryBuilder } from 'kysely'
+import type { Standing } from '../access/decide.ts'
+import type { Transaction } from '../database/database.ts'
+import type { Tables } from '../database/tables.ts'
+import type { Page } from '../jsonapi/paging.ts'
+import type { OrganizationRow } from '../organizations/organization-store.ts'
+import type { TeamRow } from './team-store.ts'
+
+export type TeamFilter = { readonly q?: string; readonly names?: readonly string[] }
+export type TeamPage = { readonly teams: TeamRow[]; readonly total: number }
+
+type TeamQuery = SelectQueryBuilder<Tables, 'teams', object>
+
+/** Names have no other characters, so a search for one finds nothing. */
+const searchable = /^[A-Za-z0-9_-]+$/
+/** The index of three-character parts cannot find less. */
+const SHORTEST_INDEXED_SEARCH = 3
+/** Above this many matches it is cheaper to read the names in order than to look each match up. */
+const MAX_INDEX_MATCHES = 2_000
+
+/** A page of the teams that a caller with this standing may see, by name: the list form of `team:read`. */
+export async function listVisibleTeams(
+  tx: Transaction,
+  organization: OrganizationRow,
+  standing: Standing,
+  filter: TeamFilter,
+  page: Page,
+): Promise<TeamPage> {
+  if (filter.q !== undefined && !searchable.test(filter.q)) return { teams: [], total: 0 }
+  const own = standing.seesSecretTeams ? [] : await secretTeamsAmong(tx, standing.teamIds, filter)
+  const open = await openTeams(tx, organization, standing, filter)
+  const total = open.total + own.length
+  const offset = (page.number - 1) * page.size
+  if (offset >= total) return { teams: [], total }
+  const rows = await open.rows(offset, page.size, own)
+  return { teams: rows, total }
+}
+
+/** The caller's own secret teams that pass the filter: few, so they are read whole and merged in. */
+async function secretTeamsAmong(
+  tx: Transaction,
+  teamIds: ReadonlySet<string>,
+  filter: TeamFilter,
+): Promise<TeamRow[]> {
+  if (teamIds.size === 0) return []
+  const rows = await tx.db
+    .selectFrom('teams')
+    .where('id', 'in', [...teamIds])
+    .where('visibility', '=', 'secret')
+    .selectAll()
+    .execute()
+  return rows.filter((team) => passes(team, filter)).sort(byName)
+}
+
+function passes(team: TeamRow, { q, names }: TeamFilter): boolean {
+  return (
+    (q === undefined || team.name.toLowerCase().includes(q.toLowerCase())) &&
+    (names === undefined || names.includes(team.name))
+  )
+}
+
+function byName(a: TeamRow, b: TeamRow): number {
+  return a.name < b.name ? -1 : 1
+}
+
+type OpenTeams = {
+  total: number
+  rows: (offset: number, limit: number, own: readonly TeamRow[]) => Promise<TeamRow[]>
+}
+
+/** The teams that need no membership to be seen: all for an owner, those open to the organization for a member. */
+async function openTeams(
+  tx: Transaction,
+  organization: OrganizationRow,
+  standing: Standing,
+  filter: TeamFilter,
+): Promise<OpenTeams> {
+  let query: TeamQuery = tx.db.selectFrom('teams').where('teams.organization_id', '=', organization.id)
+  if (!standing.seesSecretTeams) query = query.where('teams.visibility', '=', 'organization')
+  if (filter.names !== undefined) query = query.where('teams.name', 'in', filter.names)
+  if (filter.q !== undefined) query = await withNamePart(tx, query, filter.q)
+  const isWhole = filter.q === undefined && filter.names === undefined
+  const total = isWhole
+    ? standing.seesSecretTeams
+      ? organization.teams_count
+      : organization.visible_teams_count
+    : await countOf(query)
+  return { total, rows: (offset, limit, own) => mergedPage(query, total, offset, limit, own) }
+}
+
+async function countOf(query: TeamQuery): Promise<number> {
+  const { count } = await query.select((eb) => eb.fn.countAll<number>().as('count')).executeTakeFirstOrThrow()
+  return count
+}
+
+/**
+ * Rows `offset` … of the open teams with the caller's own merged in by name. At most `own.length` rows before the page are
+ * own ones, so reading the open ones from that much earlier is enough to know every place.
+ */
+async function mergedPage(
+  query: TeamQuery,
+  total: number,
+  offset: number,
+  limit: number,
+  own: readonly TeamRow[],
+): Promise<TeamRow[]> {
+  const from = Math.max(0, offset - own.length)
+  const open = await windowOf(query, total, from, offset - from + limit)
+  const firstOpen = open[0]
+  let ownPlace =
+    from === 0 || firstOpen === undefined ? 0 : own.filter((team) => byName(team, firstOpen) < 0).length
+  const skip = offset - from - ownPlace
+  const merged: TeamRow[] = []
+  for (let openPlace = 0; merged.length < skip + limit;) {
+    const next = open[openPlace]
+    const mine = own[ownPlace]
+    if (next === undefined && mine === undefined) break
+    if (next === undefined || (mine !== undefined && byName(mine, next) < 0)) {
+      merged.push(mine as TeamRow)
+      ownPlace += 1
+    } else {
+      merged.push(next)
+      openPlace += 1
+    }
+  }
+  return merged.slice(skip)
+}
+
+/** From whichever end is nearer: the last page costs what the first does. */
+async function windowOf(query: TeamQuery, total: number, offset: number, limit: number): Promise<TeamRow[]> {
+  const count = Math.min(limit, total - offset)
+  if (count <= 0) return []
+  const behind = total - offset - count
+  const isNearEnd = behind < offset
+  const direction = isNearEnd ? 'desc' : 'asc'
+  const rows = await query
+    .selectAll('teams')
+    .orderBy('teams.name', direction)
+    .orderBy('teams.id', direction)
+    .limit(count)
+    .offset(isNearEnd ? behind : offset)
+    .execute()
+  return isNearEnd ? rows.toReversed() : rows
+}
+
+async function withNamePart(tx: Transaction, query: TeamQuery, q: string): Promise<TeamQuery> {
+  const part = q.toLowerCase()
+  const inName =
+    tx.engine === 'sqlite'
+      ? sql<boolean>`instr(lower(teams.name), ${part}) > 0`
+      : sql<boolean>`lower(teams.name) like ${`%${part.replace(/[\\_%]/g, '\\$&')}%`}`
+  if (tx.engine === 'postgres' || part.length < SHORTEST_INDEXED_SEARCH) return query.where(inName)
+  const matches = sql`(select rowid from team_search where name match ${`"${part}"`} limit ${sql.lit(MAX_INDEX_MATCHES + 1)})`
+  const { count } = await tx.db
+    .selectNoFrom(sql<number>`(select count(*) from ${matches})`.as('count'))
+    .executeTakeFirstOrThrow()
+  if (count > MAX_INDEX_MATCHES) return query.where(inName)
+  return query.where(sql<boolean>`teams.number in ${matches}`).where(inName)
+}

@@ -1,0 +1,277 @@
+import type { Actor } from '../access/actor.ts'
+import type { Standing } from '../access/decide.ts'
+import { timestamp } from '../core/clock.ts'
+import { invalid } from '../core/errors.ts'
+import { isName } from '../core/names.ts'
+import { parseId } from '../core/ids.ts'
+import type { Transaction } from '../database/database.ts'
+import { noContent, ok, type Answer, type Call } from '../http/call.ts'
+import type { Deps } from '../http/deps.ts'
+import { readRoute, writeRoute, type Route } from '../http/route.ts'
+import { document, listDocument, type Fragment } from '../jsonapi/document.ts'
+import { pagingOf } from '../jsonapi/paging.ts'
+import { membershipFragments } from '../organization-memberships/membership-document.ts'
+import { findMemberships } from '../organization-memberships/membership-store.ts'
+import {
+  bumpVersion,
+  findOrganization,
+  findOrganizationByName,
+  type OrganizationRow,
+} from '../organizations/organization-store.ts'
+import { userFragment } from '../users/user-document.ts'
+import { findUsers } from '../users/user-store.ts'
+import { teamFragments, type TeamShape, type TeamViewer } from './team-document.ts'
+import { listVisibleTeams } from './team-list-store.ts'
+import {
+  deleteTeam,
+  findTeam,
+  insertTeam,
+  listTeamMembers,
+  teamFacts,
+  updateTeam,
+  type TeamRow,
+} from './team-store.ts'
+import { grantFlags, newTeamBody, parseTeam, refuseChangeOfOwners, teamBody } from './teams.ts'
+
+const includable = ['users', 'organization-memberships'] as const
+type Includes = ReadonlySet<(typeof includable)[number]>
+
+const NAME_IS_TAKEN = 'name is that of another team of the organization'
+
+type Context = { tx: Transaction; deps: Deps; actor: Actor; standing: Standing }
+
+/** What `include` adds: each user or membership once. */
+async function includedOf(context: Context, teams: readonly TeamRow[], include: Includes) {
+  if (include.size === 0) return undefined
+  const { tx, actor, standing, deps } = context
+  const members = (await Promise.all(teams.map((team) => listTeamMembers(tx, team.id)))).flat()
+  const included: Fragment[] = []
+  if (include.has('users')) {
+    const ids = new Set(members.filter((member) => member.is_active).map((member) => member.user_id))
+    for (const user of await findUsers(tx, [...ids])) included.push(userFragment(user, actor))
+  }
+  if (include.has('organization-memberships')) {
+    const shown = members.filter((member) => member.is_active === 1 || deps.config.dialect === 'current')
+    const memberships = await findMemberships(tx, [...new Set(shown.map((member) => member.membership_id))])
+    included.push(...(await membershipFragments(tx, memberships, standing)))
+  }
+  return included
+}
+
+async function teamAnswer(context: Context, team: TeamRow, include: Includes): Promise<Answer> {
+  const shape: TeamShape = include.has('organization-memberships') ? 'whole with memberships' : 'whole'
+  const [text] = await teamFragments(context.tx, context.deps, [team], context, shape)
+  return ok(document(text as Fragment, await includedOf(context, [team], include)))
+}
+
+const organizationOfPath = (call: Call) => {
+  const name = call.params.organization_name as string
+  return isName(name) ? name : undefined
+}
+
+async function loadOrganization(tx: Transaction, name: string) {
+  const organization = await findOrganizationByName(tx, name)
+  return organization === undefined ? undefined : { organization, target: {} }
+}
+
+async function loadTeam(tx: Transaction, teamId: string) {
+  const team = await findTeam(tx, teamId)
+  if (team === undefined) return undefined
+  const organization = (await findOrganization(tx, team.organization_id)) as OrganizationRow
+  return { organization, team, target: { team: teamFacts(team) } }
+}
+
+const filters = ['q', 'filter[names]', 'include'] as const
+
+const listTeams = readRoute({
+  path: '/organizations/:organization_name/teams',
+  permission: 'organization:read',
+  summary: 'List teams',
+  query: {
+    q: 'Part of the name, without case',
+    'filter[names]': 'Exact names, separated by commas',
+    include: 'users, organization-memberships',
+  },
+  answers: 'teams',
+  isList: true,
+  address: (call) => {
+    const include = call.query.include(includable)
+    const page = call.query.page()
+    const name = organizationOfPath(call)
+    if (name === undefined) return undefined
+    const filter = { q: call.query.text('q'), names: call.query.list('filter[names]') }
+    return { name, include, page, filter, links: call.query.withoutPage(filters) }
+  },
+  load: ({ tx, address }) => loadOrganization(tx, address.name),
+  document: async (context) => {
+    const { tx, deps, address, resource, standing, call } = context
+    const { page, filter, include, links } = address
+    const { organization } = resource
+    // The bare list is what clients ask for all day: whole pages of it are kept, by the organization's version.
+    const isBare = links.length === 0
+    const key = `${organization.id} ${organization.version} teams ${viewerKey(context)} ${page.number} ${page.size}`
+    const kept = isBare ? deps.documents.get<Buffer>(key) : undefined
+    if (kept !== undefined) return ok(kept)
+
+    const { teams, total } = await listVisibleTeams(tx, organization, standing, filter, page)
+    const shape: TeamShape = include.has('organization-memberships') ? 'listed with memberships' : 'listed'
+    const fragments = await teamFragments(tx, deps, teams, context, shape)
+    const paging = pagingOf(call.path, links, page, total)
+    const body = Buffer.from(listDocument(fragments, paging, await includedOf(context, teams, include)))
+    if (isBare) deps.documents.set(key, body)
+    return ok(body)
+  },
+})
+
+function viewerKey({ actor, standing }: TeamViewer): string {
+  return `${actor.kind} ${actor.userId ?? actor.organizationId} ${standing.columns}`
+}
+
+const createTeam = writeRoute({
+  method: 'POST',
+  path: '/organizations/:organization_name/teams',
+  permission: 'team:manage',
+  summary: 'Create a team',
+  query: { include: 'users, organization-memberships' },
+  answers: 'teams',
+  status: 200,
+  accepts: newTeamBody,
+  address: (call) => {
+    const include = call.query.include(includable)
+    const name = organizationOfPath(call)
+    return name === undefined ? undefined : { name, include }
+  },
+  load: ({ tx, address }) => loadOrganization(tx, address.name),
+  body: (bytes, _, { config }) => parseTeam(bytes, newTeamBody, config),
+  act: async (context) => {
+    const { tx, deps, address, resource, body, actor, standing, audit } = context
+    const { organization } = resource
+    const { dialect, maxTeams } = deps.config
+    if (organization.teams_count >= maxTeams) {
+      throw invalid(`an organization may have at most ${maxTeams} teams`, '/data')
+    }
+    const flags = body.flags === undefined ? 0 : grantFlags(0, body.flags, { actor, standing }, dialect)
+    const now = timestamp(deps.clock.now())
+    const id = deps.newId('team')
+    const visibility = body.visibility ?? 'secret'
+    const isNew = await insertTeam(tx, {
+      id,
+      organization_id: organization.id,
+      name: body.name as string,
+      sso_team_id: body.ssoTeamId ?? null,
+      visibility,
+      organization_access: flags,
+      allow_member_token_management: body.allowMemberTokenManagement === false ? 0 : 1,
+      created_at: now,
+      updated_at: now,
+    })
+    if (!isNew) throw invalid(NAME_IS_TAKEN, '/data/attributes/name')
+    await bumpVersion(tx, organization.id, 1, visibility === 'organization' ? 1 : 0)
+    audit({
+      action: 'team.create',
+      organizationId: organization.id,
+      resourceType: 'teams',
+      resourceId: id,
+      details: { name: body.name, visibility, 'organization-access': body.flags },
+    })
+    return teamAnswer(context, (await findTeam(tx, id)) as TeamRow, address.include)
+  },
+})
+
+const teamOfPath = (call: Call) => {
+  const include = call.query.include(includable)
+  const teamId = parseId('team', call.params.team_id as string)
+  return teamId === undefined ? undefined : { teamId, include }
+}
+
+const showTeam = readRoute({
+  path: '/teams/:team_id',
+  permission: 'team:read',
+  summary: 'Show a team',
+  query: { include: 'users, organization-memberships' },
+  answers: 'teams',
+  address: teamOfPath,
+  load: ({ tx, address }) => loadTeam(tx, address.teamId),
+  document: (context) => teamAnswer(context, context.resource.team, context.address.include),
+})
+
+const changeTeam = writeRoute({
+  method: 'PATCH',
+  path: '/teams/:team_id',
+  permission: 'team:manage',
+  summary: 'Update a team',
+  query: { include: 'users, organization-memberships' },
+  answers: 'teams',
+  status: 200,
+  accepts: teamBody,
+  address: teamOfPath,
+  load: ({ tx, address }) => loadTeam(tx, address.teamId),
+  body: (bytes, { teamId }, { config }) => parseTeam(bytes, teamBody, config, teamId),
+  act: async (context) => {
+    const { tx, deps, address, resource, body, actor, standing, audit } = context
+    const { team, organization } = resource
+    if (team.is_owners === 1) refuseChangeOfOwners(body)
+    const before = team.organization_access
+    const flags =
+      body.flags === undefined
+        ? before
+        : grantFlags(before, body.flags, { actor, standing, team }, deps.config.dialect)
+    const isNew = await updateTeam(tx, team.id, {
+      name: body.name ?? team.name,
+      sso_team_id: body.ssoTeamId === undefined ? team.sso_team_id : body.ssoTeamId,
+      visibility: body.visibility ?? team.visibility,
+      organization_access: flags,
+      allow_member_token_management:
+        body.allowMemberTokenManagement === undefined
+          ? team.allow_member_token_management
+          : body.allowMemberTokenManagement
+            ? 1
+            : 0,
+      updated_at: timestamp(deps.clock.now()),
+    })
+    if (!isNew) throw invalid(NAME_IS_TAKEN, '/data/attributes/name')
+    const updated = (await findTeam(tx, team.id)) as TeamRow
+    await bumpVersion(tx, organization.id, 0, openTeams(updated) - openTeams(team))
+    audit({
+      action: 'team.update',
+      organizationId: organization.id,
+      resourceType: 'teams',
+      resourceId: team.id,
+      details: { name: updated.name, changes: body },
+    })
+    return teamAnswer(context, updated, address.include)
+  },
+})
+
+function openTeams(team: TeamRow): number {
+  return team.visibility === 'organization' ? 1 : 0
+}
+
+const removeTeam = writeRoute({
+  method: 'DELETE',
+  path: '/teams/:team_id',
+  permission: 'team:manage',
+  summary: 'Delete a team',
+  status: 204,
+  address: (call) => {
+    const teamId = parseId('team', call.params.team_id as string)
+    return teamId === undefined ? undefined : { teamId }
+  },
+  load: ({ tx, address }) => loadTeam(tx, address.teamId),
+  act: async ({ tx, resource, audit }) => {
+    const { team, organization } = resource
+    if (team.is_owners === 1) throw invalid('the team owners cannot be deleted')
+    await deleteTeam(tx, team)
+    await bumpVersion(tx, organization.id, -1, -openTeams(team))
+    audit({
+      action: 'team.delete',
+      organizationId: organization.id,
+      resourceType: 'teams',
+      resourceId: team.id,
+      details: { name: team.name },
+    })
+    return noContent
+  },
+})
+
+export const teamRoutes: readonly Route[] = [listTeams, createTeam, showTeam, changeTeam, removeTeam]

@@ -1,0 +1,91 @@
+import { sql, type Insertable, type Selectable, type Updateable } from 'kysely'
+import type { TeamFacts } from '../access/decide.ts'
+import type { Transaction } from '../database/database.ts'
+import { prepared } from '../database/prepared.ts'
+import { isUniqueViolation } from '../database/portable.ts'
+import type { TeamTable } from '../database/tables.ts'
+
+export type TeamRow = Selectable<TeamTable>
+
+const byId = prepared<{ id: string }>()((db, param) =>
+  db.selectFrom('teams').where('id', '=', param('id')).selectAll(),
+)
+
+export function findTeam(tx: Transaction, id: string): Promise<TeamRow | undefined> {
+  return tx.first(byId, { id })
+}
+
+export function findTeamByName(
+  tx: Transaction,
+  organizationId: string,
+  name: string,
+): Promise<TeamRow | undefined> {
+  return tx.db
+    .selectFrom('teams')
+    .where('organization_id', '=', organizationId)
+    .where('name', '=', name)
+    .selectAll()
+    .executeTakeFirst()
+}
+
+/** What the access rules must know of a team. */
+export function teamFacts(team: TeamRow): TeamFacts {
+  return {
+    id: team.id,
+    visibility: team.visibility,
+    isOwners: team.is_owners === 1,
+    allowMemberTokenManagement: team.allow_member_token_management === 1,
+  }
+}
+
+/** False when the organization has a team of this name. */
+export async function insertTeam(tx: Transaction, row: Insertable<TeamTable>): Promise<boolean> {
+  const result = await tx.db
+    .insertInto('teams')
+    .values(row)
+    .onConflict((conflict) => conflict.columns(['organization_id', 'name']).doNothing())
+    .executeTakeFirst()
+  return result.numInsertedOrUpdatedRows === 1n
+}
+
+/** False when the organization has another team of the new name; the caller must then end the transaction. */
+export async function updateTeam(
+  tx: Transaction,
+  id: string,
+  changes: Updateable<TeamTable>,
+): Promise<boolean> {
+  try {
+    await tx.db
+      .updateTable('teams')
+      .set({ ...changes, version: sql`version + 1` })
+      .where('id', '=', id)
+      .execute()
+    return true
+  } catch (error) {
+    if (isUniqueViolation(error)) return false
+    throw error
+  }
+}
+
+/** With its service account, its tokens, its members' places and its grants. */
+export async function deleteTeam(tx: Transaction, team: TeamRow): Promise<void> {
+  await tx.db.deleteFrom('teams').where('id', '=', team.id).execute()
+  if (team.service_account_id !== null) {
+    await tx.db.deleteFrom('users').where('id', '=', team.service_account_id).execute()
+  }
+}
+
+const membersQuery = prepared<{ teamId: string }>()((db, param) =>
+  db
+    .selectFrom('team_members')
+    .where('team_id', '=', param('teamId'))
+    .select(['user_id', 'membership_id', 'is_active'])
+    .orderBy('user_id'),
+)
+
+export type TeamMember = { user_id: string; membership_id: string; is_active: 0 | 1 }
+
+/** Everyone in the team, the invited too, by user id. */
+export function listTeamMembers(tx: Transaction, teamId: string): Promise<TeamMember[]> {
+  return tx.all(membersQuery, { teamId })
+}

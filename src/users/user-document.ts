@@ -1,0 +1,33 @@
+import type { Actor } from '../access/actor.ts'
+import { fragment, type Fragment } from '../jsonapi/document.ts'
+import type { UserRow } from './user-store.ts'
+
+/** The only maker of `"type": "users"`. The email is for oneself and for site administrators. */
+export function userFragment(user: UserRow, viewer: Actor): Fragment {
+  const isSelf = viewer.userId === user.id
+  return fragment({
+    id: user.id,
+    type: 'users',
+    attributes: {
+      username: user.username,
+      email: isSelf || viewer.isSiteAdmin ? user.email : null,
+      'is-service-account': user.is_service_account === 1,
+      'is-site-admin': user.is_site_admin === 1,
+      'is-admin': user.is_site_admin === 1,
+      'is-suspended': user.is_suspended === 1,
+      'avatar-url': null,
+      'unconfirmed-email': null,
+      'v2-only': false,
+      'two-factor': { enabled: false, verified: false },
+      permissions: {
+        'can-create-organizations': isSelf && user.is_service_account === 0,
+        'can-change-email': false,
+        'can-change-username': false,
+        'can-manage-user-tokens': isSelf && user.is_service_account === 0,
+        'can-view2fa-settings': false,
+        'can-manage-hcp-account': false,
+      },
+    },
+    links: { self: `/api/v2/users/${user.id}` },
+  })
+}

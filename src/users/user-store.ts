@@ -1,0 +1,29 @@
+import type { Insertable, Selectable, Updateable } from 'kysely'
+import type { Transaction } from '../database/database.ts'
+import type { UserTable } from '../database/tables.ts'
+
+export type UserRow = Selectable<UserTable>
+
+export function findUser(tx: Transaction, id: string): Promise<UserRow | undefined> {
+  return tx.db.selectFrom('users').where('id', '=', id).selectAll().executeTakeFirst()
+}
+
+/** In the order of their ids; ids that name nobody are left out. */
+export async function findUsers(tx: Transaction, ids: readonly string[]): Promise<UserRow[]> {
+  if (ids.length === 0) return []
+  return tx.db.selectFrom('users').where('id', 'in', ids).selectAll().orderBy('id').execute()
+}
+
+/** False when the user name or the email belongs to somebody. */
+export async function insertUser(tx: Transaction, row: Insertable<UserTable>): Promise<boolean> {
+  const result = await tx.db
+    .insertInto('users')
+    .values(row)
+    .onConflict((conflict) => conflict.doNothing())
+    .executeTakeFirst()
+  return result.numInsertedOrUpdatedRows === 1n
+}
+
+export async function updateUser(tx: Transaction, id: string, changes: Updateable<UserTable>): Promise<void> {
+  await tx.db.updateTable('users').set(changes).where('id', '=', id).execute()
+}

@@ -1,0 +1,66 @@
+/** A resource as tests look at it. */
+export type Resource = {
+  id: string
+  type: string
+  attributes: Record<string, never>
+  relationships: Record<string, { data: never; meta?: never }>
+  links: Record<string, string>
+}
+
+// oxlint-disable-next-line typescript/no-explicit-any -- answers are looked into by tests, which assert their shape
+export type Json = any
+
+export type Response = { status: number; headers: Headers; text: string; json: Json }
+
+/** Speaks JSON:API to a server with one token. */
+export class Client {
+  readonly address: string
+  readonly token: string | undefined
+
+  constructor(address: string, token?: string) {
+    this.address = address
+    this.token = token
+  }
+
+  get(path: string, headers: Record<string, string> = {}): Promise<Response> {
+    return this.request('GET', path, undefined, headers)
+  }
+  post(path: string, body?: unknown): Promise<Response> {
+    return this.request('POST', path, body)
+  }
+  patch(path: string, body?: unknown): Promise<Response> {
+    return this.request('PATCH', path, body)
+  }
+  delete(path: string, body?: unknown): Promise<Response> {
+    return this.request('DELETE', path, body)
+  }
+
+  /** @param path below /api/v2, or absolute when it begins with http */
+  async request(
+    method: string,
+    path: string,
+    body?: unknown,
+    headers: Record<string, string> = {},
+  ): Promise<Response> {
+    const url = path.startsWith('http') ? path : `${this.address}/api/v2${path}`
+    const isRaw = typeof body === 'string' || body instanceof Uint8Array
+    const response = await fetch(url, {
+      method,
+      redirect: 'manual',
+      headers: {
+        'content-type': 'application/vnd.api+json',
+        ...(this.token === undefined ? {} : { authorization: `Bearer ${this.token}` }),
+        ...headers,
+      },
+      ...(body === undefined ? {} : { body: isRaw ? (body as string) : JSON.stringify(body) }),
+    })
+    const text = await response.text()
+    const isJson = response.headers.get('content-type')?.includes('json') === true && text !== ''
+    return {
+      status: response.status,
+      headers: response.headers,
+      text,
+      json: isJson ? JSON.parse(text) : undefined,
+    }
+  }
+}

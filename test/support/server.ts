@@ -1,0 +1,83 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import pino from 'pino'
+import { createApp, type App } from '../../src/app.ts'
+import { readConfig, type SettingName } from '../../src/config.ts'
+import { systemClock, type Clock } from '../../src/core/clock.ts'
+import { migrate } from '../../src/database/migrate.ts'
+import { openDatabase } from '../../src/database/open.ts'
+import { makeFirstUser } from '../../src/first-start.ts'
+import { Client } from './client.ts'
+import { createPostgresDatabase, type Engine } from './engines.ts'
+
+export type TestServer = {
+  engine: Engine
+  app: App
+  /** Folder of this server's data: gone after `stop`. */
+  folder: string
+  /** `http://127.0.0.1:PORT` */
+  address: string
+  /** The site administrator. */
+  admin: Client
+  client: (token?: string) => Client
+  /** Moves the server's clock. */
+  clock: TestClock
+  stop: () => Promise<void>
+}
+
+/** The machine's clock, shifted. */
+export class TestClock implements Clock {
+  #shiftMs = 0
+  now(): Date {
+    return new Date(systemClock.now().getTime() + this.#shiftMs)
+  }
+  advance(milliseconds: number): void {
+    this.#shiftMs += milliseconds
+  }
+}
+
+const ADMIN_TOKEN = 'the-admin-token-of-the-tests'
+const SECRET_KEY = '00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff'
+
+/** A real server on a real database of its own, on a free port. */
+export async function startServer(
+  engine: Engine,
+  settings: Partial<Record<SettingName, string>> = {},
+): Promise<TestServer> {
+  const folder = mkdtempSync(join(tmpdir(), 'purser-test-'))
+  const postgres = engine === 'postgres' ? await createPostgresDatabase() : undefined
+  const config = readConfig(
+    {
+      data: folder,
+      secretKey: SECRET_KEY,
+      log: 'error',
+      listen: '127.0.0.1:0',
+      ...(postgres === undefined ? {} : { databaseUrl: postgres.url }),
+      ...settings,
+    },
+    {},
+  )
+  const log = pino({ level: process.env.PURSER_TEST_LOG ?? 'fatal' })
+  const { database, withConnection } = openDatabase(config, (error) => log.error(error))
+  await withConnection(migrate)
+  const clock = new TestClock()
+  await makeFirstUser(database, clock, ADMIN_TOKEN)
+  const app = createApp(config, database, log, clock)
+  const address = `http://127.0.0.1:${await app.listen('127.0.0.1', 0)}`
+  const client = (token?: string) => new Client(address, token)
+  return {
+    engine,
+    app,
+    folder,
+    address,
+    admin: client(ADMIN_TOKEN),
+    client,
+    clock,
+    stop: async () => {
+      await app.close()
+      await postgres?.drop()
+      rmSync(folder, { recursive: true, force: true })
+    },
+  }
+}
