@@ -2,6 +2,7 @@
 
 const crypto = require('crypto')
 const fs = require('fs')
+const os = require('os')
 const path = require('path')
 const { createRequire } = require('module')
 const { spawnSync } = require('child_process')
@@ -59,7 +60,7 @@ function install(root, done) {
     { cwd: root, stdio: ['ignore', 2, 2], shell: command === 'npm.cmd' },
     (code, signal) => {
       clearInterval(timer)
-      if (signal) process.exit(code || 1)
+      if (signal) process.exit(128 + os.constants.signals[signal])
       if (code !== 0) fail(`npm ci failed (exit code ${code}); nothing was started`)
       const { problem } = tryProvisionedNode(root)
       if (problem && !isAtLeast(process.version, NODE_TO_RUN)) {
@@ -101,7 +102,7 @@ function npmHasInstalled(root) {
 
 /** The Node that npm installed for this platform: `{ node }`, or `{ problem }` in words. */
 function tryProvisionedNode(root) {
-  const instead = `Install Node ${NODE_TO_RUN} or newer yourself and start again.`
+  const instead = `Delete node_modules to try again, or install Node ${NODE_TO_RUN} or newer.`
   const name = NODE_PACKAGES[PLATFORM]
   if (!name) return { problem: `no Node comes with Purser for ${PLATFORM}. ${instead}` }
   let node

@@ -13,15 +13,8 @@ function isInstalledPackage(root) {
 function launch(root, entry, args) {
   var version = process.version
   if (!basics.isAtLeast(version, basics.NODE_TO_START)) {
-    basics.fail(
-      'needs Node ' +
-        basics.NODE_TO_START +
-        ' or newer to start; this is ' +
-        version +
-        ' (' +
-        process.execPath +
-        ')',
-    )
+    var needed = 'needs Node ' + basics.NODE_TO_START + ' or newer to start'
+    basics.fail(needed + '; this is ' + version + ' (' + process.execPath + ')')
   }
   // Only now: these use syntax that an older Node cannot read.
   var install = require('./install.cjs')
