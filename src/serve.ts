@@ -26,9 +26,13 @@ export async function serve(config: Config): Promise<void> {
   const app = createApp(config, database, log)
   const port = await app.listen(config.listen.host, config.listen.port)
   console.log(`Purser serves at http://${config.listen.host}:${port}`)
+  let isStopping = false
+  // Kept to the end: Ctrl-C below npm arrives twice, from the terminal and from npm.
   const stop = () => {
+    if (isStopping) return
+    isStopping = true
     void app.close().then(() => process.exit(0))
   }
-  process.once('SIGTERM', stop)
-  process.once('SIGINT', stop)
+  process.on('SIGTERM', stop)
+  process.on('SIGINT', stop)
 }
