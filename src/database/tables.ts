@@ -197,9 +197,12 @@ export type StateVersionTable = {
   run_id: string | null
   /** The lock holder at the time of creation: an upload after the lock changed hands is refused. */
   lock_holder_id: string | null
-  has_json_state: Generated<Flag>
-  /** Readable outputs given beside the state (base64 of the request, decoded and sealed). */
-  json_state_outputs: Uint8Array | null
+  /** Outputs that came beside the state as json-state-outputs, and lie in output_blocks while it is pending. */
+  given_outputs_count: number | null
+  /** The upload whose chunks are the content; others are swept. */
+  upload_id: string | null
+  json_upload_id: string | null
+  json_md5: string | null
   /** Background processing: who works on it until when, and how often it was tried. */
   lease_until: string | null
   attempts: Generated<number>

@@ -180,15 +180,18 @@ create table state_versions (
   created_by_kind TEXT,
   run_id TEXT,
   lock_holder_id TEXT,
-  has_json_state INTEGER not null default 0,
-  json_state_outputs BLOB,
+  given_outputs_count INTEGER,
+  upload_id TEXT,
+  json_upload_id TEXT,
+  json_md5 TEXT,
   lease_until TEXT,
   attempts INTEGER not null default 0,
   last_failure TEXT,
   created_at TEXT not null,
   finalized_at TEXT
 );
-create index state_versions_by_workspace on state_versions (workspace_id, serial, id);
+create index state_versions_by_workspace on state_versions (workspace_id, created_at, id);
+create index state_versions_by_serial on state_versions (workspace_id, serial);
 create index state_versions_unprocessed on state_versions (status, resources_processed, lease_until);
 
 create table state_chunks (

@@ -1,0 +1,99 @@
+import type { Insertable, Selectable, Updateable } from 'kysely'
+import type { Transaction } from '../database/database.ts'
+import { prepared } from '../database/prepared.ts'
+import type { StateVersionTable } from '../database/tables.ts'
+import type { Page } from '../jsonapi/paging.ts'
+
+export type StateVersionRow = Selectable<StateVersionTable>
+
+const byId = prepared<{ id: string }>()((db, param) =>
+  db.selectFrom('state_versions').where('id', '=', param('id')).selectAll(),
+)
+
+const byOutputKey = prepared<{ outputKey: string }>()((db, param) =>
+  db.selectFrom('state_versions').where('output_key', '=', param('outputKey')).selectAll(),
+)
+
+export function findStateVersion(tx: Transaction, id: string): Promise<StateVersionRow | undefined> {
+  return tx.first(byId, { id })
+}
+
+/** The state version whose outputs' ids begin with this key. */
+export function findStateVersionByOutputKey(
+  tx: Transaction,
+  outputKey: string,
+): Promise<StateVersionRow | undefined> {
+  return tx.first(byOutputKey, { outputKey })
+}
+
+/** The version with this serial that is not discarded: there is one at most. */
+export function findBySerial(
+  tx: Transaction,
+  workspaceId: string,
+  serial: number,
+): Promise<StateVersionRow | undefined> {
+  return tx.db
+    .selectFrom('state_versions')
+    .where('workspace_id', '=', workspaceId)
+    .where('serial', '=', serial)
+    .where('status', '!=', 'discarded')
+    .selectAll()
+    .orderBy('created_at', 'desc')
+    .executeTakeFirst()
+}
+
+export async function insertStateVersion(tx: Transaction, row: Insertable<StateVersionTable>): Promise<void> {
+  await tx.db.insertInto('state_versions').values(row).execute()
+}
+
+export async function updateStateVersion(
+  tx: Transaction,
+  id: string,
+  changes: Updateable<StateVersionTable>,
+): Promise<void> {
+  await tx.db.updateTable('state_versions').set(changes).where('id', '=', id).execute()
+}
+
+/** A page of a workspace's versions, newest first. */
+export async function listStateVersions(
+  tx: Transaction,
+  workspaceId: string,
+  status: string | undefined,
+  page: Page,
+): Promise<{ rows: StateVersionRow[]; total: number }> {
+  let query = tx.db.selectFrom('state_versions').where('workspace_id', '=', workspaceId)
+  if (status !== undefined) query = query.where('status', '=', status as StateVersionRow['status'])
+  const { count } = await query.select((eb) => eb.fn.countAll<number>().as('count')).executeTakeFirstOrThrow()
+  const rows = await query
+    .selectAll()
+    .orderBy('created_at', 'desc')
+    .orderBy('id', 'desc')
+    .limit(page.size)
+    .offset((page.number - 1) * page.size)
+    .execute()
+  return { rows, total: count }
+}
+
+/** Whether an upload is still awaited: unlocking would leave it without a lock. */
+export async function hasPendingStateVersion(tx: Transaction, workspaceId: string): Promise<boolean> {
+  const row = await tx.db
+    .selectFrom('state_versions')
+    .where('workspace_id', '=', workspaceId)
+    .where('status', '=', 'pending')
+    .select('id')
+    .limit(1)
+    .executeTakeFirst()
+  return row !== undefined
+}
+
+/** Gives up the uploads that are still awaited; gives their ids. What arrived of them is swept later. */
+export async function discardPendingStateVersions(tx: Transaction, workspaceId: string): Promise<string[]> {
+  const rows = await tx.db
+    .updateTable('state_versions')
+    .set({ status: 'discarded' })
+    .where('workspace_id', '=', workspaceId)
+    .where('status', '=', 'pending')
+    .returning('id')
+    .execute()
+  return rows.map((row) => row.id)
+}
