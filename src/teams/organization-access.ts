@@ -40,8 +40,10 @@ export function applyFlagChanges(before: FlagSet, changes: FlagChanges, dialect:
   if (hasFlag(after, 'manage-projects') && given('manage-workspaces') === undefined)
     set('manage-workspaces', true)
   if (hasFlag(after, 'read-projects') && given('read-workspaces') === undefined) set('read-workspaces', true)
-  // The current dialect stores and echoes an explicit false, so that the tfe provider sees no difference.
-  const isReadImplied = dialect === 'documented' || given('read-workspaces') === undefined
+  // The current dialect stores and echoes an explicit false, so that the tfe provider sees no difference; it stays until
+  // manage-workspaces is set or turned on again.
+  const isTurnedOn = given('manage-workspaces') === true || !hasFlag(before, 'manage-workspaces')
+  const isReadImplied = dialect === 'documented' || (given('read-workspaces') === undefined && isTurnedOn)
   if (hasFlag(after, 'manage-workspaces') && isReadImplied) set('read-workspaces', true)
 
   const problems: Problem[] = []
