@@ -1,0 +1,85 @@
+import type { Child } from './child.ts'
+import type { Job, JobResult } from './load.ts'
+import type { Purser } from './purser.ts'
+import type { World } from './seed.ts'
+
+/** One measured figure, with what it must reach and what is aimed at. */
+export type Figure = {
+  what: string
+  value: number
+  unit: string
+  atLeast?: number
+  aim?: number
+  /** Whether a larger value is the better one. */
+  better: 'more' | 'less'
+  details: string
+}
+
+/** Some rows of a table that only inform: how speed or memory grow with something. */
+export type Table = { title: string; head: string[]; lines: string[][] }
+
+export type Outcome = { figures: Figure[]; tables?: Table[] }
+
+export type Row = {
+  /** For --only. */
+  id: string
+  /** What it measures: said when it could not be measured. */
+  what: string
+  run: (bench: Bench) => Promise<Outcome>
+}
+
+export const CONNECTIONS = 16
+
+/** What every row works with. */
+export class Bench {
+  readonly world: World
+  readonly purser: Purser
+  readonly load: Child
+  readonly floor: Child
+  readonly floorPort: number
+  readonly isQuick: boolean
+
+  constructor(parts: {
+    world: World
+    purser: Purser
+    load: Child
+    floor: Child
+    floorPort: number
+    isQuick: boolean
+  }) {
+    this.world = parts.world
+    this.purser = parts.purser
+    this.load = parts.load
+    this.floor = parts.floor
+    this.floorPort = parts.floorPort
+    this.isQuick = parts.isQuick
+  }
+
+  /** Runs a job of the load generator; any status but the expected one ends the row. */
+  async run(job: Partial<Job> & { requests: string[] }, status = '200'): Promise<JobResult> {
+    const result = await this.load.ask<JobResult>('run', {
+      port: this.purser.port,
+      connections: CONNECTIONS,
+      ...job,
+    } satisfies Job)
+    const others = Object.keys(result.statuses).filter((other) => other !== status)
+    if (others.length > 0) throw new Error(`answers were ${JSON.stringify(result.statuses)}, not ${status}`)
+    return result
+  }
+
+  stopLoad(): Promise<void> {
+    return this.load.ask('stop')
+  }
+}
+
+export function median(values: readonly number[]): number {
+  const sorted = values.toSorted((a, b) => a - b)
+  const middle = Math.floor(sorted.length / 2)
+  return sorted.length % 2 === 1
+    ? (sorted[middle] as number)
+    : ((sorted[middle - 1] as number) + (sorted[middle] as number)) / 2
+}
+
+export function thousands(perSecond: number): string {
+  return perSecond >= 10_000 ? `${(perSecond / 1000).toFixed(1)}k` : String(Math.round(perSecond))
+}

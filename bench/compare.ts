@@ -1,0 +1,119 @@
+import { median, thousands, type Bench, type Figure } from './bench.ts'
+import type { FloorAnswer } from './floor.ts'
+import { wire } from './purser.ts'
+
+const WARM_UP_MS = 700
+const ROUND_MS = 700
+const ROUNDS = 5
+const QUICK_ROUNDS = 3
+
+/** A GET below /api/v2, and with whose token. */
+export type Asked = { path: string; token: string }
+
+/** Requests a second, and microseconds of CPU that one of them cost the server. */
+type Round = { perSecond: number; cpu: number; p99: number; generator: number }
+
+export type Compared = {
+  /** Of the server's requests a second to the floor's: the median of the rounds. */
+  ratio: number
+  /** Of the floor's CPU time for a request to the server's: less disturbed by a busy machine than `ratio`. */
+  cpuRatio: number
+  server: Round
+  floor: Round
+  bare: Round
+  /** Of the server's requests a second to its own for the short list. */
+  shortRatio: number | undefined
+}
+
+/** Measures one GET of the server against the floor with the same bytes, in turns after a warm-up. */
+export async function compare(bench: Bench, asked: Asked, short?: Asked): Promise<Compared> {
+  const { path, token } = asked
+  const answer = await bench.purser.must('GET', path, token)
+  const headers = Object.fromEntries(
+    [...answer.headers].filter(([name]) => !['date', 'connection', 'keep-alive'].includes(name)),
+  )
+  const floorAnswer: FloorAnswer = { token, status: answer.status, headers, body: answer.text, isBare: true }
+  const server = (what: Asked, ms = ROUND_MS) => round(bench, what, 'server', ms)
+  const floor = (ms = ROUND_MS) => round(bench, asked, 'floor', ms)
+
+  await bench.floor.ask('answer', floorAnswer)
+  await floor(WARM_UP_MS)
+  const bare = await floor()
+  await bench.floor.ask('answer', { ...floorAnswer, isBare: false })
+  await floor(WARM_UP_MS)
+  await server(asked, WARM_UP_MS)
+  if (short !== undefined) await server(short, WARM_UP_MS)
+
+  const rounds: { server: Round; floor: Round; short: Round | undefined }[] = []
+  for (let count = 0; count < (bench.isQuick ? QUICK_ROUNDS : ROUNDS); count += 1) {
+    rounds.push({
+      server: await server(asked),
+      floor: await floor(),
+      short: short === undefined ? undefined : await server(short),
+    })
+  }
+  return {
+    ratio: median(rounds.map(({ server, floor }) => server.perSecond / floor.perSecond)),
+    cpuRatio: median(rounds.map(({ server, floor }) => floor.cpu / server.cpu)),
+    server: medianRound(rounds.map(({ server }) => server)),
+    floor: medianRound(rounds.map(({ floor }) => floor)),
+    bare,
+    shortRatio:
+      short === undefined
+        ? undefined
+        : median(rounds.map(({ server, short }) => server.perSecond / (short as Round).perSecond)),
+  }
+}
+
+async function round(bench: Bench, asked: Asked, whom: 'server' | 'floor', ms: number): Promise<Round> {
+  const process = whom === 'server' ? bench.purser.child : bench.floor
+  const port = whom === 'server' ? bench.purser.port : bench.floorPort
+  const before = await process.ask<{ cpu: number }>('usage')
+  const result = await bench.run({ port, requests: [wire('GET', asked.path, asked.token)], durationMs: ms })
+  const after = await process.ask<{ cpu: number }>('usage')
+  return {
+    perSecond: result.answers / result.seconds,
+    cpu: (after.cpu - before.cpu) / result.answers,
+    p99: result.latencies[0]?.p99 ?? 0,
+    generator: result.busy,
+  }
+}
+
+function medianRound(rounds: readonly Round[]): Round {
+  return {
+    perSecond: median(rounds.map(({ perSecond }) => perSecond)),
+    cpu: median(rounds.map(({ cpu }) => cpu)),
+    p99: median(rounds.map(({ p99 }) => p99)),
+    generator: median(rounds.map(({ generator }) => generator)),
+  }
+}
+
+/** The figures of one compared path: against the floor, and against the short list where there is one. */
+export function comparedFigures(what: string, compared: Compared, atLeast: number, aim: number): Figure[] {
+  const { ratio, cpuRatio, shortRatio, server, floor, bare } = compared
+  const figures: Figure[] = [
+    {
+      what,
+      value: ratio,
+      unit: 'of the floor',
+      atLeast,
+      aim,
+      better: 'more',
+      details:
+        `${thousands(server.perSecond)}/s, floor ${thousands(floor.perSecond)}/s, bare ${thousands(bare.perSecond)}/s; ` +
+        `CPU ${server.cpu.toFixed(1)} and ${floor.cpu.toFixed(1)} µs a request (${cpuRatio.toFixed(2)}); p99 ${server.p99.toFixed(2)} ms; generator ${(100 * floor.generator).toFixed(0)} % busy, with bare ${(100 * bare.generator).toFixed(0)} %`,
+    },
+  ]
+  if (shortRatio !== undefined) {
+    figures.push({
+      what: `${what}, beside the short list`,
+      value: shortRatio,
+      unit: 'of its speed',
+      atLeast: 0.8,
+      aim: 1,
+      better: 'more',
+      details: 'in the same rounds',
+    })
+  }
+  return figures
+}

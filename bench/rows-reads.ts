@@ -1,0 +1,86 @@
+// Reads of teams against the floor.
+import type { Row } from './bench.ts'
+import { compare, comparedFigures, type Asked } from './compare.ts'
+import { LARGE, type Organization, type Person, type World } from './seed.ts'
+
+const PAGE = 20
+
+function list(organization: Organization, reader: Person, page = 1): Asked {
+  const path = `/organizations/${organization.name}/teams?page%5Bnumber%5D=${page}&page%5Bsize%5D=${PAGE}`
+  return { path, token: reader.token }
+}
+
+function show(team: { id: string } | undefined, reader: Person): Asked {
+  return { path: `/teams/${team?.id}`, token: reader.token }
+}
+
+type Reading = {
+  id: string
+  what: string
+  ask: (world: World) => Asked
+  short?: (world: World) => Asked
+  atLeast: number
+  aim: number
+}
+
+const readings: Reading[] = [
+  {
+    id: 'show-team',
+    what: 'show a team',
+    ask: ({ small }) => show(small.teams[3], small.owner),
+    atLeast: 0.85,
+    aim: 1,
+  },
+  {
+    id: 'list-20',
+    what: 'list of 20 teams',
+    ask: ({ small }) => list(small, small.owner),
+    atLeast: 0.85,
+    aim: 1,
+  },
+  {
+    id: 'first-page',
+    what: `first page of ${LARGE.toLocaleString('en')} teams`,
+    ask: ({ large }) => list(large, large.owner),
+    short: ({ small }) => list(small, small.owner),
+    atLeast: 0.8,
+    aim: 1,
+  },
+  {
+    id: 'last-page',
+    what: `last page of ${LARGE.toLocaleString('en')} teams`,
+    ask: ({ large }) => list(large, large.owner, LARGE / PAGE),
+    atLeast: 0.7,
+    aim: 0.9,
+  },
+  {
+    id: 'member-show',
+    what: 'plain member: show a team',
+    ask: ({ small }) => show(small.memberTeams[0], small.member),
+    atLeast: 0.75,
+    aim: 0.85,
+  },
+  {
+    id: 'member-list-20',
+    what: 'plain member: list of 20 teams',
+    ask: ({ small }) => list(small, small.member),
+    atLeast: 0.6,
+    aim: 0.85,
+  },
+  {
+    id: 'member-first-page',
+    what: `plain member: first page of ${LARGE.toLocaleString('en')} teams`,
+    ask: ({ large }) => list(large, large.member),
+    atLeast: 0.5,
+    aim: 0.85,
+  },
+]
+
+export const readRows: Row[] = readings.map(({ id, what, ask, short, atLeast, aim }) => ({
+  id,
+  what,
+  run: async (bench) => {
+    const compared = await compare(bench, ask(bench.world), short?.(bench.world))
+    return { figures: comparedFigures(what, compared, atLeast, aim) }
+  },
+}))

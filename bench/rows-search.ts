@@ -1,0 +1,81 @@
+// `q` and `filter[names]` among 100,000 teams, each request another string, with a write beside them.
+import type { Bench, Figure, Row } from './bench.ts'
+import { wire } from './purser.ts'
+import { LARGE, teamName, type Person } from './seed.ts'
+
+const STRINGS = 4_000
+const DURATION_MS = 4_000
+const QUICK_MS = 1_500
+/** A hundred writes a second, each of which changes the organization's version. */
+const WRITE_EVERY_MS = 10
+
+/** Parts of names from three characters on, short and long, common and rare; every twentieth is in no name. */
+function part(number: number): string {
+  const name = teamName((number * 7_919) % LARGE)
+  if (number % 20 === 0) return `no-such-team-${number}`
+  const length = 3 + ((number * 31) % 14)
+  const from = (number * 17) % Math.max(1, name.length - length)
+  return name.slice(from, from + length)
+}
+
+function names(number: number): string {
+  const each = [0, 1, 2].map((step) => teamName(1 + ((number * 7_919 + step * 31_337) % (LARGE - 1))))
+  return [...each, `no-such-team-${number}`].join(',')
+}
+
+async function search(bench: Bench, what: string, reader: Person, query: (number: number) => string) {
+  const { large } = bench.world
+  const path = `/organizations/${large.name}/teams`
+  const requests = Array.from({ length: STRINGS }, (_, number) =>
+    wire('GET', `${path}?${query(number)}`, reader.token),
+  )
+  const writes = Array.from({ length: 100 }, (_, number) =>
+    wire('PATCH', `/teams/${large.teams[number * 7]?.id}`, large.owner.token, {
+      data: { type: 'teams', attributes: { 'sso-team-id': `sso-${number}-${process.hrtime.bigint()}` } },
+    }),
+  )
+  await bench.run({ requests: requests.slice(0, 500), count: 500 })
+  const writing = bench.run({ requests: writes, connections: 1, everyMs: WRITE_EVERY_MS })
+  const reading = await bench.run({ requests, durationMs: bench.isQuick ? QUICK_MS : DURATION_MS })
+  await bench.stopLoad()
+  const [latency] = reading.latencies
+  const write = await writing
+  const figure: Figure = {
+    what: `${what} among 100,000 teams, p99`,
+    value: latency?.p99 ?? Number.NaN,
+    unit: 'ms',
+    atLeast: 20,
+    aim: 5,
+    better: 'less',
+    details:
+      `${Math.round(reading.answers / reading.seconds)}/s; p50 ${latency?.p50.toFixed(2)} ms, longest ${latency?.max.toFixed(1)} ms; ` +
+      `${Math.round(write.answers / write.seconds)} writes a second beside, p99 ${write.latencies[0]?.p99.toFixed(1)} ms`,
+  }
+  return { figures: [figure] }
+}
+
+const q = (number: number) => `q=${encodeURIComponent(part(number))}`
+const filter = (number: number) => `filter%5Bnames%5D=${encodeURIComponent(names(number))}`
+
+export const searchRows: Row[] = [
+  {
+    id: 'q-owner',
+    what: 'owner: q',
+    run: (bench) => search(bench, 'owner: q', bench.world.large.owner, q),
+  },
+  {
+    id: 'q-member',
+    what: 'plain member: q',
+    run: (bench) => search(bench, 'plain member: q', bench.world.large.member, q),
+  },
+  {
+    id: 'names-owner',
+    what: 'owner: filter[names]',
+    run: (bench) => search(bench, 'owner: filter[names]', bench.world.large.owner, filter),
+  },
+  {
+    id: 'names-member',
+    what: 'plain member: filter[names]',
+    run: (bench) => search(bench, 'plain member: filter[names]', bench.world.large.member, filter),
+  },
+]

@@ -1,0 +1,217 @@
+// Fills a fresh data folder through the store functions themselves: counters, search index and versions are theirs.
+import { mkdirSync } from 'node:fs'
+import pino from 'pino'
+import { createUserToken } from '../src/authentication-tokens/tokens.ts'
+import { readConfig } from '../src/config.ts'
+import { systemClock, timestamp } from '../src/core/clock.ts'
+import { newId } from '../src/core/ids.ts'
+import type { Database, Transaction } from '../src/database/database.ts'
+import { migrate } from '../src/database/migrate.ts'
+import { openDatabase } from '../src/database/open.ts'
+import { makeFirstUser } from '../src/first-start.ts'
+import { insertMembership } from '../src/organization-memberships/membership-store.ts'
+import { bumpVersion } from '../src/organizations/organization-store.ts'
+import { createOrganization } from '../src/organizations/organizations.ts'
+import { insertTeamMember } from '../src/teams/team-member-store.ts'
+import { insertTeam } from '../src/teams/team-store.ts'
+import { insertUser } from '../src/users/user-store.ts'
+import { secretKey } from './purser.ts'
+
+export type Person = { id: string; token: string; tokenId: string }
+
+export type SeededTeam = { id: string; name: string; visibility: 'secret' | 'organization' }
+
+export type Organization = {
+  id: string
+  name: string
+  owner: Person
+  /** Of three teams, one of them secret; without any flag. */
+  member: Person
+  memberTeams: SeededTeam[]
+  memberMembershipId: string
+  teams: SeededTeam[]
+}
+
+export type World = {
+  folder: string
+  adminToken: string
+  /** A user without any organization. */
+  outsider: Person
+  small: Organization
+  /** 1,000 and 10,000 teams, for the growth tables. */
+  middle: Organization[]
+  large: Organization
+  /** 19 teams of 1,000 members each, beside `owners`. */
+  crowded: Organization
+}
+
+export const SMALL = 20
+export const LARGE = 100_000
+const CROWD = 1_000
+const TEAMS_A_TRANSACTION = 2_000
+const MEMBERS_A_TEAM = 3
+
+type Plan = { name: string; teams: number; membersOfTeam: number; users: number }
+
+export async function seed(folder: string): Promise<World> {
+  mkdirSync(folder, { recursive: true, mode: 0o700 })
+  const config = readConfig({ data: folder, secretKey }, {})
+  const { database, withConnection } = openDatabase(config, (error) => pino().error(error))
+  await withConnection(migrate)
+  const first = await makeFirstUser(database, systemClock, undefined)
+  const plan = (name: string, teams: number): Plan => ({
+    name,
+    teams,
+    membersOfTeam: MEMBERS_A_TEAM,
+    users: 20,
+  })
+  const world: World = {
+    folder,
+    adminToken: first?.token as string,
+    outsider: await database.write((tx) => createPerson(tx, 'outsider')),
+    small: await createSeeded(database, plan('small', SMALL)),
+    middle: [
+      await createSeeded(database, plan('teams-1000', 1_000)),
+      await createSeeded(database, plan('teams-10000', 10_000)),
+    ],
+    large: await createSeeded(database, plan('large', LARGE)),
+    crowded: await createSeeded(database, { name: 'crowded', teams: 20, membersOfTeam: CROWD, users: CROWD }),
+  }
+  await database.close()
+  return world
+}
+
+async function createPerson(tx: Transaction, username: string): Promise<Person> {
+  const id = newId('user')
+  const now = systemClock.now()
+  const email = `${username}@example.com`
+  await insertUser(tx, {
+    id,
+    username,
+    username_key: username,
+    email,
+    email_key: email,
+    password_hash: null,
+    created_at: timestamp(now),
+  })
+  const token = await createUserToken(tx, newId, { userId: id, description: null, createdById: id, now })
+  return { id, token: token.text, tokenId: token.id }
+}
+
+async function createSeeded(database: Database, plan: Plan): Promise<Organization> {
+  const at = timestamp(systemClock.now())
+  const { organization, crowd } = await database.write(async (tx) => {
+    const owner = await createPerson(tx, `${plan.name}-owner`)
+    const made = await createOrganization(tx, newId, {
+      name: plan.name,
+      email: 'bench@example.com',
+      settings: {},
+      ownerId: owner.id,
+      at,
+    })
+    if (made === undefined) throw new Error(`${plan.name} is there already`)
+    const member = await createPerson(tx, `${plan.name}-member`)
+    const memberMembershipId = newId('membership')
+    const membership = { organization_id: made.id, status: 'active', created_at: at } as const
+    await insertMembership(tx, { ...membership, id: memberMembershipId, user_id: member.id })
+    const crowd: { userId: string; membershipId: string }[] = []
+    for (let number = 0; number < plan.users; number += 1) {
+      const user = await createPerson(tx, `${plan.name}-user-${number}`)
+      const membershipId = newId('membership')
+      await insertMembership(tx, { ...membership, id: membershipId, user_id: user.id })
+      crowd.push({ userId: user.id, membershipId })
+    }
+    const organization: Organization = {
+      id: made.id,
+      name: plan.name,
+      owner,
+      member,
+      memberTeams: [],
+      memberMembershipId,
+      teams: [],
+    }
+    return { organization, crowd }
+  })
+  // `owners` is one of the list.
+  for (let from = 1; from < plan.teams; from += TEAMS_A_TRANSACTION) {
+    const to = Math.min(plan.teams, from + TEAMS_A_TRANSACTION)
+    await database.write((tx) => createTeams(tx, organization, crowd.slice(0), { from, to, plan, at }))
+  }
+  await database.write((tx) => joinTeams(tx, organization))
+  return organization
+}
+
+async function createTeams(
+  tx: Transaction,
+  organization: Organization,
+  crowd: { userId: string; membershipId: string }[],
+  { from, to, plan, at }: { from: number; to: number; plan: Plan; at: string },
+): Promise<void> {
+  let open = 0
+  for (let number = from; number < to; number += 1) {
+    // One in five is secret, the first three among them: the member joins these.
+    const team: SeededTeam = {
+      id: newId('team'),
+      name: teamName(number),
+      visibility: number % 5 === 1 ? 'secret' : 'organization',
+    }
+    if (team.visibility === 'organization') open += 1
+    organization.teams.push(team)
+    await insertTeam(tx, {
+      id: team.id,
+      organization_id: organization.id,
+      name: team.name,
+      visibility: team.visibility,
+      organization_access: 0,
+      allow_member_token_management: 1,
+      created_at: at,
+      updated_at: at,
+    })
+    for (let place = 0; place < plan.membersOfTeam; place += 1) {
+      const { userId, membershipId } = crowd[(number + place) % crowd.length] as (typeof crowd)[number]
+      await insertTeamMember(tx, {
+        team_id: team.id,
+        membership_id: membershipId,
+        user_id: userId,
+        organization_id: organization.id,
+        is_active: 1,
+      })
+    }
+  }
+  await bumpVersion(tx, organization.id, to - from, open)
+}
+
+async function joinTeams(tx: Transaction, organization: Organization): Promise<void> {
+  const secret = organization.teams.filter((team) => team.visibility === 'secret')
+  const open = organization.teams.filter((team) => team.visibility === 'organization')
+  organization.memberTeams = [secret[0], open[0], open[1]].filter((team) => team !== undefined)
+  for (const team of organization.memberTeams) {
+    await insertTeamMember(tx, {
+      team_id: team.id,
+      membership_id: organization.memberMembershipId,
+      user_id: organization.member.id,
+      organization_id: organization.id,
+      is_active: 1,
+    })
+  }
+  await bumpVersion(tx, organization.id)
+}
+
+const subjects =
+  'network payments identity search billing catalog orders shipping pricing fraud ledger messaging analytics reporting media storage compute database cache gateway edge mobile web desktop partner growth risk legal finance people'.split(
+    ' ',
+  )
+const kinds =
+  'core platform api frontend backend data ops security quality release tools infra pipeline batch stream events models audit support research'.split(
+    ' ',
+  )
+const places = 'eu-west eu-north us-east us-west ap-south ap-east sa-east af-south me-central global'.split(
+  ' ',
+)
+
+/** Names as people give them: words that return all the time, told apart by a number. */
+export function teamName(number: number): string {
+  const pick = (words: readonly string[], factor: number) =>
+    words[((Math.imul(number, factor) >>> 8) & 0xffff) % words.length] as string
+  return `${pick(subjects, 2_654_435_761)}-${pick(kinds, 40_503)}-${pick(places, 1_597_334_677)}-${number}`
+}
