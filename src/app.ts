@@ -12,13 +12,14 @@ import type { Route } from './http/route.ts'
 import { createServer } from './http/server.ts'
 import { serviceRoutes } from './http/service-routes.ts'
 import { DocumentCache } from './jsonapi/document-cache.ts'
+import { openApiRoute } from './openapi/openapi-route.ts'
 import { teamRoutes } from './teams/team-routes.ts'
 
 /** Every route of the JSON:API interface: the OpenAPI document and the access matrix are read off this list. */
 export const routes: readonly Route[] = [...teamRoutes]
 
 /** Routes that ask for no token. */
-export const rawRoutes: readonly RawRoute[] = [...serviceRoutes]
+export const rawRoutes: readonly RawRoute[] = [...serviceRoutes, openApiRoute(routes, serviceRoutes)]
 
 export type App = {
   readonly deps: Deps

@@ -7,6 +7,8 @@ export type RawRoute = RouteDocumentation & {
   method: 'GET' | 'PUT'
   /** The whole path. */
   path: string
+  /** What it answers when all is well; 200 unless said. */
+  statuses?: readonly number[]
   /** Why no token is asked for. */
   open: string
   answer: (call: Call, deps: Deps) => Promise<Answer>

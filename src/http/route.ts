@@ -39,6 +39,8 @@ export type RouteDocumentation = {
   /** The resource type of the answer's data; a list's items; undefined: no document. */
   answers?: string
   isList?: boolean
+  /** The list is never paged. */
+  isUnpaged?: boolean
 }
 
 type Common<A, R extends Loaded> = RouteDocumentation & {

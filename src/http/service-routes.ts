@@ -1,4 +1,5 @@
-import { errorAnswer, type Answer } from './call.ts'
+import { AppError } from '../core/errors.ts'
+import type { Answer } from './call.ts'
 import type { RawRoute } from './raw-route.ts'
 import { isReachable } from './service-store.ts'
 
@@ -17,6 +18,7 @@ const ping: RawRoute = {
   method: 'GET',
   path: '/api/v2/ping',
   summary: 'Ping',
+  statuses: [204],
   open: 'clients ask it before they say who they are',
   answer: async (_, { config }) => ({
     status: 204,
@@ -58,10 +60,7 @@ const readiness: RawRoute = {
       return json({ status: 'ok' })
     } catch (error) {
       log.warn({ error }, 'the database does not answer')
-      return errorAnswer(503, JSON.stringify({ status: 'the database does not answer' }), {
-        'content-type': 'application/json',
-        'retry-after': '1',
-      })
+      throw new AppError('unavailable', [{ detail: 'the database does not answer' }])
     }
   },
 }

@@ -1,7 +1,29 @@
+import { Type } from 'typebox'
 import type { Standing } from '../access/decide.ts'
 import type { Transaction } from '../database/database.ts'
+import {
+  nullable,
+  relationMany,
+  relationOne,
+  timeSchema,
+  type ResourceDescription,
+} from '../jsonapi/description.ts'
 import { fragment, type Fragment } from '../jsonapi/document.ts'
 import { teamsOfMemberships, type MembershipRow } from './membership-store.ts'
+
+export const membershipDescription: ResourceDescription = {
+  type: 'organization-memberships',
+  attributes: {
+    status: Type.Union([Type.Literal('active'), Type.Literal('invited')]),
+    email: nullable(Type.String()),
+    'created-at': timeSchema,
+  },
+  relationships: {
+    organization: relationOne('organizations'),
+    user: relationOne('users'),
+    teams: relationMany('teams'),
+  },
+}
 
 /** The only maker of `"type": "organization-memberships"`; teams that the caller may not see are not in it. */
 export async function membershipFragments(

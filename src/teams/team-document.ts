@@ -1,9 +1,23 @@
+import { Type } from 'typebox'
 import { isPermitted, type Standing } from '../access/decide.ts'
 import type { Actor } from '../access/actor.ts'
-import { flagsInList, hasFlag, knownFlags, type OrganizationFlag } from '../access/organization-flags.ts'
+import {
+  flagsInList,
+  hasFlag,
+  knownFlags,
+  organizationFlags,
+  type OrganizationFlag,
+} from '../access/organization-flags.ts'
 import type { Config } from '../config.ts'
 import type { Transaction } from '../database/database.ts'
 import type { Deps } from '../http/deps.ts'
+import {
+  closedObject,
+  flagObjectOf,
+  nullable,
+  relationMany,
+  type ResourceDescription,
+} from '../jsonapi/description.ts'
 import { fragment, type Fragment, type Resource } from '../jsonapi/document.ts'
 import { listTeamMembers, teamFacts, type TeamMember, type TeamRow } from './team-store.ts'
 
@@ -13,6 +27,37 @@ export type TeamShape = 'whole' | 'listed' | 'whole with memberships' | 'listed 
 export type TeamViewer = { actor: Actor; standing: Standing }
 
 type TeamPermissions = Record<string, boolean>
+
+const permissionNames = [
+  'can-update-membership',
+  'can-destroy',
+  'can-update-organization-access',
+  'can-update-api-token',
+  'can-update-visibility',
+  'can-update-name',
+  'can-update-sso-team-id',
+  'can-update-member-token-management',
+  'can-view-api-token',
+]
+
+export const teamDescription: ResourceDescription = {
+  type: 'teams',
+  attributes: {
+    name: Type.String(),
+    'sso-team-id': Type.Optional(nullable(Type.String())),
+    'users-count': Type.Integer(),
+    visibility: Type.Union([Type.Literal('secret'), Type.Literal('organization')]),
+    'allow-member-token-management': Type.Boolean(),
+    permissions: flagObjectOf(permissionNames),
+    'organization-access': flagObjectOf(organizationFlags),
+  },
+  relationships: {
+    users: relationMany('users'),
+    'organization-memberships': Type.Optional(relationMany('organization-memberships')),
+    'authentication-token': closedObject({ meta: closedObject({}) }),
+  },
+  links: { self: Type.String() },
+}
 
 /** What the caller may do with a team, as its document says. */
 function teamPermissions(

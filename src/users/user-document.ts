@@ -1,6 +1,33 @@
+import { Type } from 'typebox'
 import type { Actor } from '../access/actor.ts'
+import { flagObjectOf, nullable, type ResourceDescription } from '../jsonapi/description.ts'
 import { fragment, type Fragment } from '../jsonapi/document.ts'
 import type { UserRow } from './user-store.ts'
+
+export const userDescription: ResourceDescription = {
+  type: 'users',
+  attributes: {
+    username: nullable(Type.String()),
+    email: nullable(Type.String()),
+    'is-service-account': Type.Boolean(),
+    'is-site-admin': Type.Boolean(),
+    'is-admin': Type.Boolean(),
+    'is-suspended': Type.Boolean(),
+    'avatar-url': Type.Null(),
+    'unconfirmed-email': Type.Null(),
+    'v2-only': Type.Boolean(),
+    'two-factor': flagObjectOf(['enabled', 'verified']),
+    permissions: flagObjectOf([
+      'can-create-organizations',
+      'can-change-email',
+      'can-change-username',
+      'can-manage-user-tokens',
+      'can-view2fa-settings',
+      'can-manage-hcp-account',
+    ]),
+  },
+  links: { self: Type.String() },
+}
 
 /** The only maker of `"type": "users"`. The email is for oneself and for site administrators. */
 export function userFragment(user: UserRow, viewer: Actor): Fragment {

@@ -1,0 +1,11 @@
+import type { ResourceDescription } from '../jsonapi/description.ts'
+import { teamDescription } from '../teams/team-document.ts'
+import { userDescription } from '../users/user-document.ts'
+import { membershipDescription } from '../organization-memberships/membership-document.ts'
+
+/** Every type of resource that an answer may hold. A route whose `answers` is not here fails test/openapi.test.ts. */
+export const descriptions: readonly ResourceDescription[] = [
+  membershipDescription,
+  teamDescription,
+  userDescription,
+]

@@ -1,0 +1,76 @@
+import { readFileSync } from 'node:fs'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { routes } from '../src/app.ts'
+import { descriptions } from '../src/openapi/descriptions.ts'
+import { Conformity } from './support/conformity.ts'
+import { startServer, type TestServer } from './support/server.ts'
+import {
+  attributeDifferences,
+  relationshipDifferences,
+  type PlatformFields,
+} from './support/platform-fields.ts'
+
+const platform = JSON.parse(
+  readFileSync(new URL('data/platform-fields.json', import.meta.url), 'utf8'),
+) as Record<string, PlatformFields>
+
+/** Fields that differ from the platform's own description, each with its reason. */
+const onPurpose: Record<string, string> = {
+  'users.email: null': 'the email is for oneself and for site administrators',
+  'users.is-suspended': 'our own: what the administration of users shows',
+  'users.permissions.can-create-organizations': 'the name that go-tfe decodes',
+  'users.permissions.can-view2fa-settings': 'the name that go-tfe decodes',
+  'users.permissions.can-manage-hcp-account': 'the name that go-tfe decodes',
+  'teams.relationships.authentication-token': 'the specification (2.1) has a meta object in it',
+  'organization-memberships.email: null': 'a service account has none',
+}
+
+describe('the OpenAPI document', () => {
+  const conformity = new Conformity()
+  let server: TestServer
+  beforeAll(async () => {
+    server = await startServer('sqlite')
+  })
+  afterAll(() => server.stop())
+
+  test('is served without a token, and is that of the routes', async () => {
+    const answer = await server.client().get('/openapi.json')
+    expect(answer.status).toBe(200)
+    expect(answer.json.openapi).toBe('3.1.0')
+    expect(answer.json.paths).toEqual(JSON.parse(JSON.stringify(conformity.document.paths)))
+    expect(conformity.operations.length).toBeGreaterThan(routes.length)
+  })
+
+  test('names every operation once, and every reference leads somewhere', () => {
+    const ids = conformity.operations.map(
+      (operation) => (operation as unknown as { operationId: string }).operationId,
+    )
+    expect(new Set(ids).size).toBe(ids.length)
+    const text = JSON.stringify(conformity.document)
+    const names = [...text.matchAll(/"#\/components\/schemas\/([^"]+)"/g)].map((match) => match[1])
+    expect(Object.keys(conformity.document.components.schemas)).toEqual(
+      expect.arrayContaining([...new Set(names)]),
+    )
+  })
+
+  test('describes the type of every answer', () => {
+    const known = descriptions.map(({ type }) => type)
+    const missing = routes
+      .filter(({ answers }) => answers !== undefined && !known.includes(answers))
+      .map(
+        (route) =>
+          `${route.method} ${route.path}: write a description of ${route.answers} beside its document`,
+      )
+    expect(missing).toEqual([])
+  })
+
+  test("uses the platform's names and JSON types, but for what differs on purpose", () => {
+    const differences = descriptions.flatMap((description) => {
+      const fields = platform[description.type]
+      return fields === undefined
+        ? [description.type]
+        : [...attributeDifferences(description, fields), ...relationshipDifferences(description, fields)]
+    })
+    expect(differences.toSorted()).toEqual(Object.keys(onPurpose).toSorted())
+  })
+})

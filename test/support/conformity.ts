@@ -1,0 +1,95 @@
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
+import { rawRoutes, routes } from '../../src/app.ts'
+import { openApiDocument } from '../../src/openapi/openapi.ts'
+
+type Media = Record<string, { schema?: object }>
+export type Operation = {
+  method: string
+  path: string
+  summary: string
+  responses: Record<string, { content?: Media }>
+}
+
+/** An answer as it came over the wire. */
+export type Seen = { status: number; contentType: string | null; text: string }
+
+/** The document of the routes as they stand in the code, with every operation that it describes. */
+export class Conformity {
+  readonly document = openApiDocument(routes, rawRoutes, '0.0.0') as {
+    paths: Record<string, Record<string, Omit<Operation, 'method' | 'path'>>>
+    components: { schemas: Record<string, object> }
+  }
+  readonly operations: readonly Operation[]
+  readonly #patterns: readonly { pattern: RegExp; operation: Operation }[]
+  readonly #ajv = new Ajv2020({ strict: true, strictTypes: false, allowUnionTypes: true })
+  readonly #validators = new WeakMap<object, ValidateFunction>()
+
+  constructor() {
+    this.#ajv.addFormat('date-time', /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
+    this.#ajv.addSchema({ $id: 'document:', $defs: inDefinitions(this.document.components.schemas) })
+    this.operations = Object.entries(this.document.paths).flatMap(([path, methods]) =>
+      Object.entries(methods).map(([method, operation]) => ({
+        ...operation,
+        method: method.toUpperCase(),
+        path,
+      })),
+    )
+    this.#patterns = this.operations
+      .map((operation) => ({ pattern: patternOf(operation.path), operation }))
+      // What is spelled out comes before a parameter, as the router has it.
+      .sort((a, b) => a.operation.path.split('{').length - b.operation.path.split('{').length)
+  }
+
+  /** The operation that a request is for; undefined when the document has none. */
+  find(method: string, path: string): Operation | undefined {
+    return this.#patterns.find(({ pattern, operation }) => operation.method === method && pattern.test(path))
+      ?.operation
+  }
+
+  /** What is wrong with an answer, by the document; undefined when nothing is. */
+  problem(method: string, path: string, seen: Seen): string | undefined {
+    const operation = this.find(method, path)
+    // A path that is not described is nothing that one could find.
+    if (operation === undefined && seen.status !== 401 && seen.status !== 404) {
+      return `${method} ${path} is not described, and answered ${seen.status}`
+    }
+    const what = `${method} ${operation?.path ?? path} answered ${seen.status}`
+    const response = operation === undefined ? errorResponse : operation.responses[String(seen.status)]
+    if (response === undefined) return `${what}, which is not described: ${seen.text.slice(0, 300)}`
+    if (response.content === undefined || method === 'HEAD') {
+      return seen.text === '' ? undefined : `${what} with a body: ${seen.text.slice(0, 300)}`
+    }
+    const media = response.content[seen.contentType ?? 'none'] ?? response.content['*/*']
+    if (media === undefined) return `${what} as ${seen.contentType}`
+    return media.schema === undefined ? undefined : this.#check(media.schema, seen.text, what)
+  }
+
+  #check(schema: object, text: string, what: string): string | undefined {
+    let validate = this.#validators.get(schema)
+    if (validate === undefined) {
+      validate = this.#ajv.compile(inDefinitions(schema))
+      this.#validators.set(schema, validate)
+    }
+    let json: unknown
+    try {
+      json = JSON.parse(text)
+    } catch {
+      return `${what} with what is not JSON: ${text.slice(0, 300)}`
+    }
+    if (validate(json)) return undefined
+    return `${what}, and ${this.#ajv.errorsText(validate.errors)}: ${JSON.stringify(validate.errors?.[0]?.params)}`
+  }
+}
+
+const errorResponse: { content?: Media } = {
+  content: { 'application/vnd.api+json': { schema: { $ref: '#/components/schemas/errors' } } },
+}
+
+function inDefinitions<T extends object>(schema: T): T {
+  return JSON.parse(JSON.stringify(schema).replaceAll('"#/components/schemas/', '"document:#/$defs/')) as T
+}
+
+function patternOf(path: string): RegExp {
+  const source = path.replace(/[.*+?^$()|[\]\\]/g, '\\$&').replace(/\{[a-z_]+\}/g, '[^/]+')
+  return new RegExp(`^${source}$`)
+}

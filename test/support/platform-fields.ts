@@ -1,0 +1,64 @@
+import type { ResourceDescription } from '../../src/jsonapi/description.ts'
+import { plain, type Schema } from '../../src/openapi/schemas.ts'
+
+/** JSON types of an attribute, or of each member of an object. */
+type Types = readonly string[] | { readonly [member: string]: Types }
+
+export type PlatformFields = {
+  attributes: Record<string, Types>
+  /** To one, to many, or a link without data. */
+  relationships: Record<string, 'one' | 'many' | 'link'>
+}
+
+/** The attributes that the platform does not have, or has with other JSON types: `type.attribute`, with the type. */
+export function attributeDifferences(description: ResourceDescription, fields: PlatformFields): string[] {
+  return Object.entries(description.attributes).flatMap(([name, schema]) =>
+    differences(`${description.type}.${name}`, plain(schema), fields.attributes[name]),
+  )
+}
+
+function differences(name: string, schema: Schema, types: Types | undefined): string[] {
+  if (types === undefined) return [name]
+  const ours = typesOf(schema)
+  if (!isList(types)) {
+    const members = Object.entries((objectIn(schema)?.properties ?? {}) as Record<string, Schema>)
+    return members.flatMap(([member, inner]) => differences(`${name}.${member}`, inner, types[member]))
+  }
+  const isKnown = (type: string) =>
+    types.includes('any') || types.includes(type) || (type === 'integer' && types.includes('number'))
+  return ours.filter((type) => !isKnown(type)).map((type) => `${name}: ${type}`)
+}
+
+function isList(types: Types): types is readonly string[] {
+  return Array.isArray(types)
+}
+
+function alternatives(schema: Schema): Schema[] {
+  return Array.isArray(schema.anyOf) ? (schema.anyOf as Schema[]).flatMap(alternatives) : [schema]
+}
+
+function objectIn(schema: Schema): Schema | undefined {
+  return alternatives(schema).find(({ type }) => type === 'object')
+}
+
+function typesOf(schema: Schema): string[] {
+  const types = alternatives(schema).map(({ type, ...rest }) =>
+    'const' in rest ? typeof rest.const : typeof type === 'string' ? type : 'any',
+  )
+  return [...new Set(types)]
+}
+
+/** The relationships that the platform does not have, or has with another cardinality. */
+export function relationshipDifferences(
+  { type, relationships }: ResourceDescription,
+  fields: PlatformFields,
+): string[] {
+  return Object.entries(relationships ?? {})
+    .filter(([name, schema]) => fields.relationships[name] !== cardinality(plain(schema)))
+    .map(([name]) => `${type}.relationships.${name}`)
+}
+
+function cardinality(schema: Schema): string {
+  const { data } = schema.properties as { data?: Schema }
+  return data === undefined ? 'none' : data.type === 'array' ? 'many' : 'one'
+}
