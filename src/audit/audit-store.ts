@@ -1,5 +1,4 @@
 import type { Transaction } from '../database/database.ts'
-import type { Actor } from '../access/actor.ts'
 
 /** One act, as the audit trail keeps it. `details` holds names, ids and what changed: never a value or a token. */
 export type AuditEvent = {
@@ -10,7 +9,16 @@ export type AuditEvent = {
   details?: Record<string, unknown>
 }
 
-export type AuditContext = { at: string; requestId: string | null; actor: Actor | null }
+/** Who acted: null is the server itself, or whoever sits at its command line. */
+export type AuditActor = {
+  kind: 'user' | 'team' | 'organization'
+  userId: string | null
+  organizationId?: string | null
+  name?: string
+  tokenId?: string
+}
+
+export type AuditContext = { at: string; requestId: string | null; actor: AuditActor | null }
 
 export async function insertAuditEvents(
   tx: Transaction,
@@ -25,7 +33,7 @@ export async function insertAuditEvents(
         at: context.at,
         request_id: context.requestId,
         actor_kind: actor?.kind ?? 'system',
-        actor_id: actor === null ? null : (actor.userId ?? actor.organizationId),
+        actor_id: actor === null ? null : (actor.userId ?? actor.organizationId ?? null),
         actor_name: actor?.name ?? null,
         token_id: actor?.tokenId ?? null,
         action: event.action,

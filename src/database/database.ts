@@ -32,6 +32,13 @@ export interface Database {
   close(): Promise<void>
 }
 
+export type DatabaseOptions = {
+  /** SQLite: whether a commit waits for the disk (default). Without it, one that does comes later and covers it. */
+  isDurable?: boolean
+  /** PostgreSQL: connections at the most. */
+  connections?: number
+}
+
 /** A transaction that is used after its end must not write into somebody else's. */
 export function assertOpen(isOpen: boolean): void {
   if (!isOpen) throw new Error('this transaction has ended')

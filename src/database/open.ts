@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import type { Kysely } from 'kysely'
 import type { Config } from '../config.ts'
-import type { Database } from './database.ts'
+import type { Database, DatabaseOptions } from './database.ts'
 import { PostgresDatabase } from './postgres.ts'
 import { SqliteDatabase } from './sqlite.ts'
 import type { Tables } from './tables.ts'
@@ -18,11 +18,12 @@ export type OpenDatabase = {
 export function openDatabase(
   config: Pick<Config, 'data' | 'databaseUrl'>,
   onError: (error: Error) => void,
+  options: DatabaseOptions = {},
 ): OpenDatabase {
   if (config.databaseUrl !== undefined) {
-    const database = new PostgresDatabase(config.databaseUrl, onError)
+    const database = new PostgresDatabase(config.databaseUrl, onError, options)
     return { database, withConnection: (work) => database.withConnection(work) }
   }
-  const database = new SqliteDatabase(join(config.data, SQLITE_FILE))
+  const database = new SqliteDatabase(join(config.data, SQLITE_FILE), options)
   return { database, withConnection: (work) => work(database.connection.db) }
 }

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import type { CompiledQuery, DatabaseConnection, Kysely, QueryResult } from 'kysely'
 import { Pool, types, type PoolClient } from 'pg'
 import { kyselyOver } from './connection-driver.ts'
-import { assertOpen, type Database, type Transaction } from './database.ts'
+import { assertOpen, type Database, type DatabaseOptions, type Transaction } from './database.ts'
 import type { PreparedQuery } from './prepared.ts'
 import type { Tables } from './tables.ts'
 
@@ -97,10 +97,14 @@ export class PostgresDatabase implements Database {
   readonly #pool: Pool
   readonly #connections = new WeakMap<PoolClient, PostgresConnection>()
 
-  constructor(url: string, onError: (error: Error) => void) {
+  constructor(
+    url: string,
+    onError: (error: Error) => void,
+    { connections = MAX_CONNECTIONS }: DatabaseOptions = {},
+  ) {
     this.#pool = new Pool({
       connectionString: url,
-      max: MAX_CONNECTIONS,
+      max: connections,
       connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
       application_name: 'purser',
     })

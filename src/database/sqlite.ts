@@ -1,7 +1,7 @@
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite'
 import type { CompiledQuery, DatabaseConnection, Kysely, QueryResult } from 'kysely'
 import { kyselyOver } from './connection-driver.ts'
-import { assertOpen, type Database, type Transaction } from './database.ts'
+import { assertOpen, type Database, type DatabaseOptions, type Transaction } from './database.ts'
 import type { PreparedQuery } from './prepared.ts'
 import type { Tables } from './tables.ts'
 
@@ -114,11 +114,11 @@ export class SqliteDatabase implements Database {
   #isWriting = false
   #isClosed = false
 
-  constructor(path: string) {
+  constructor(path: string, { isDurable = true }: DatabaseOptions = {}) {
     this.#writer = new SqliteConnection(path, false)
     this.#writer.database.exec('pragma journal_mode = wal')
     // FULL: an acknowledged write survives a power cut, not only a kill.
-    this.#writer.database.exec('pragma synchronous = full')
+    this.#writer.database.exec(`pragma synchronous = ${isDurable ? 'full' : 'normal'}`)
     this.#writer.database.exec('pragma cache_size = -16000')
     this.#reader = new SqliteConnection(path, true)
     this.#reader.database.exec('pragma cache_size = -16000')
