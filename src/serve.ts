@@ -25,7 +25,6 @@ export async function serve(config: Config): Promise<void> {
   config.secretKey ??= randomBytes(32)
   const app = createApp(config, database, log)
   const port = await app.listen(config.listen.host, config.listen.port)
-  console.log(`Purser serves at http://${config.listen.host}:${port}`)
   let isStopping = false
   // Kept to the end: Ctrl-C below npm arrives twice, from the terminal and from npm.
   const stop = () => {
@@ -35,4 +34,5 @@ export async function serve(config: Config): Promise<void> {
   }
   process.on('SIGTERM', stop)
   process.on('SIGINT', stop)
+  console.log(`Purser serves at http://${config.listen.host}:${port}`)
 }
