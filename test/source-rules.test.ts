@@ -1,0 +1,107 @@
+import { execFileSync } from 'node:child_process'
+import { existsSync, readFileSync } from 'node:fs'
+import { basename, dirname, join } from 'node:path'
+import { expect, test } from 'vitest'
+
+const MOST_LINES = 300
+
+const files = execFileSync('git', ['ls-files', '-z', '--cached', '--others', '--exclude-standard'], {
+  encoding: 'utf8',
+})
+  .split('\0')
+  .filter((file) => file !== '' && existsSync(file))
+const textOf = (file: string): string => readFileSync(file, 'utf8')
+const sources = files.filter((file) => /\.(ts|tsx|cjs)$/.test(file))
+const serverSources = sources.filter((file) => file.startsWith('src/'))
+
+/** `file:line: text` for each line that matches, so that a failure says where to go. */
+function linesMatching(where: string[], pattern: RegExp): string[] {
+  return where.flatMap((file) =>
+    textOf(file)
+      .split('\n')
+      .flatMap((line, index) => (pattern.test(line) ? [`${file}:${index + 1}: ${line.trim()}`] : [])),
+  )
+}
+
+test('the rules below look at files', () => {
+  expect(serverSources.length).toBeGreaterThan(20)
+  expect(files).toContain('package-lock.json')
+})
+
+test('only stores and src/database know Kysely', () => {
+  const others = serverSources.filter(
+    (file) => !file.startsWith('src/database/') && !file.endsWith('-store.ts'),
+  )
+  expect(linesMatching(others, /(from|import)\s*\(?\s*'kysely/)).toEqual([])
+})
+
+test('only src/http knows Fastify', () => {
+  const others = serverSources.filter((file) => !file.startsWith('src/http/'))
+  expect(linesMatching(others, /(from|import)\s*\(?\s*'(fastify|@fastify)/)).toEqual([])
+})
+
+test('only the clock reads the time of day', () => {
+  const others = serverSources.filter((file) => file !== 'src/core/clock.ts')
+  expect(linesMatching(others, /new Date\(\s*\)|\bDate\.now\b|\bDate\(\)/)).toEqual([])
+})
+
+test('no default exports, no enums', () => {
+  const ours = sources.filter((file) => file !== 'vitest.config.ts' && !file.endsWith('.cjs'))
+  expect(linesMatching(ours, /^\s*export default\b/)).toEqual([])
+  expect(linesMatching(ours, /^\s*(export\s+)?(declare\s+)?(const\s+)?enum\s/)).toEqual([])
+})
+
+test(`no source file is longer than ${MOST_LINES} lines`, () => {
+  const long = sources
+    .map((file) => ({ file, lines: textOf(file).trimEnd().split('\n').length }))
+    .filter(({ lines }) => lines > MOST_LINES)
+  expect(long).toEqual([])
+})
+
+test('file names are kebab-case', () => {
+  const odd = sources.filter((file) => !/^[a-z0-9]+(-[a-z0-9]+)*(\.[a-z]+)*$/.test(basename(file)))
+  expect(odd).toEqual([])
+})
+
+test('nothing names a folder of the machine it was written on', () => {
+  // In pieces, or this file would be the first to break the rule.
+  const folders = ['wo' + 'rk', 'ro' + 'ot', 'ho' + 'me', 'Us' + 'ers', 'tmp/hel' + 'pers', 'tmp/w' + 't']
+  const pattern = new RegExp(`(^|[\\s"'\`(=:])/(${folders.join('|')})(/|\\b(?![-\\w]))`)
+  const texts = files.filter((file) => !file.startsWith('test/data/') && !textOf(file).includes('\0'))
+  expect(linesMatching(texts, pattern)).toEqual([])
+})
+
+test('every link from a page to a file of this repository leads somewhere', () => {
+  const broken = files
+    .filter((file) => file.endsWith('.md'))
+    .flatMap((page) =>
+      [...textOf(page).matchAll(/\]\(([^)\s]+)\)/g)]
+        .map(([, target = '']) => target)
+        .filter((target) => !/^[a-z]+:/.test(target) && !target.startsWith('#'))
+        .filter((target) => !existsSync(join(dirname(page), target.replace(/#.*$/, ''))))
+        .map((target) => `${page}: ${target}`),
+    )
+  expect(broken).toEqual([])
+})
+
+test('the lockfile names every package, each with its hash and without an address', () => {
+  type Locked = {
+    integrity?: string
+    resolved?: string
+    dependencies?: Record<string, string>
+    optionalDependencies?: Record<string, string>
+  }
+  const { packages } = JSON.parse(textOf('package-lock.json')) as { packages: Record<string, Locked> }
+  const locked = Object.entries(packages)
+  const names = new Set(locked.map(([path]) => path.replace(/^.*node_modules\//, '')))
+  // npm ci refuses a lockfile without the packages of other platforms, and npm install writes one if the
+  // registry lacks a version of them.
+  const missing = locked.flatMap(([path, entry]) =>
+    Object.keys({ ...entry.dependencies, ...entry.optionalDependencies })
+      .filter((name) => !names.has(name))
+      .map((name) => `${path} needs ${name}`),
+  )
+  expect(missing).toEqual([])
+  const odd = locked.filter(([path, { integrity, resolved }]) => path !== '' && (!integrity || resolved))
+  expect(odd).toEqual([])
+})
