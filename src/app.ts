@@ -13,10 +13,20 @@ import { createServer } from './http/server.ts'
 import { serviceRoutes } from './http/service-routes.ts'
 import { DocumentCache } from './jsonapi/document-cache.ts'
 import { openApiRoute } from './openapi/openapi-route.ts'
+import { membershipRoutes } from './organization-memberships/membership-routes.ts'
+import { organizationRoutes } from './organizations/organization-routes.ts'
 import { teamRoutes } from './teams/team-routes.ts'
+import { userTokenRoutes } from './authentication-tokens/user-token-routes.ts'
+import { adminUserRoutes } from './users/admin-user-routes.ts'
 
 /** Every route of the JSON:API interface: the OpenAPI document and the access matrix are read off this list. */
-export const routes: readonly Route[] = [...teamRoutes]
+export const routes: readonly Route[] = [
+  ...organizationRoutes,
+  ...membershipRoutes,
+  ...teamRoutes,
+  ...adminUserRoutes,
+  ...userTokenRoutes,
+]
 
 /** Routes that ask for no token. */
 export const rawRoutes: readonly RawRoute[] = [...serviceRoutes, openApiRoute(routes, serviceRoutes)]

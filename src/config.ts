@@ -164,6 +164,16 @@ export const settings = {
     'Members of one team: they are all in every document of the team',
     '5000',
   ),
+  maxOrganizations: setting(
+    integer(1, 100_000),
+    'Organizations that one user may be in and still make another',
+    '1000',
+  ),
+  maxMembers: setting(
+    integer(1, 10_000_000),
+    'Members of one organization, the invited ones among them',
+    '100000',
+  ),
   maxTeams: setting(integer(1, 10_000_000), 'Teams of one organization', '200000'),
   maxTokens: setting(integer(1, 100_000), 'Tokens of one user, team or organization', '500'),
   stateVersionsKept: setting(

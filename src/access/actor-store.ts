@@ -28,13 +28,15 @@ const actorQuery = prepared<{ hash: string }>()((db, param) =>
       'user.is_site_admin',
       'team.name as team_name',
       'organization.name as organization_name',
+      'organization.deleted_at',
     ]),
 )
 
 export type Authentication = { actor: Actor; lastUsedAt: string | null }
 
 /**
- * Whom a token acts as; undefined for an unknown, revoked or expired one and for a suspended user's.
+ * Whom a token acts as; undefined for an unknown, revoked or expired one, for a suspended user's and
+ * for those of a deleted organization.
  *
  * @param now the time as text, against which it may have expired
  */
@@ -44,18 +46,20 @@ export async function findActor(
   now: string,
 ): Promise<Authentication | undefined> {
   const row = await tx.first(actorQuery, { hash: tokenHash })
-  if (row === undefined || row.expires_at <= now || row.is_suspended === 1) return undefined
+  if (row === undefined || row.expires_at <= now || row.is_suspended === 1 || row.deleted_at !== null) {
+    return undefined
+  }
+  const kind = row.kind === 'audit-trails' ? 'organization' : row.kind
   return {
     actor: {
-      kind: row.kind,
+      kind,
       tokenId: row.id,
       userId: row.user_id,
       teamId: row.team_id,
-      organizationId: row.organization_id,
+      // A token for audit trails stands nowhere: it is no organization's token.
+      organizationId: row.kind === 'audit-trails' ? null : row.organization_id,
       isSiteAdmin: row.kind === 'user' && row.is_site_admin === 1,
-      name:
-        (row.kind === 'user' ? row.username : row.kind === 'team' ? row.team_name : row.organization_name) ??
-        '',
+      name: (kind === 'user' ? row.username : kind === 'team' ? row.team_name : row.organization_name) ?? '',
     },
     lastUsedAt: row.last_used_at,
   }

@@ -4,7 +4,7 @@ export type Actor = {
   readonly tokenId: string
   /** The user, for a team's token its service account; an organization's token acts as no user. */
   readonly userId: string | null
-  /** The team or organization that the token belongs to. */
+  /** The team that the token belongs to, and a team's or an organization's token's organization. */
   readonly teamId: string | null
   readonly organizationId: string | null
   readonly isSiteAdmin: boolean

@@ -29,6 +29,8 @@ export type Standing = {
 export type Target = {
   /** The user that the thing belongs to. */
   readonly userId?: string | null
+  /** It is about whoever calls, who may be no user at all. */
+  readonly isCallers?: true
   readonly team?: TeamFacts
   /** All teams of the user concerned. */
   readonly teamsOfUser?: readonly TeamFacts[]
@@ -97,7 +99,8 @@ export function canSeeTeam(standing: Standing, team: TeamFacts): boolean {
 const holds: Record<Cell, (actor: Actor, standing: Standing, target: Target) => boolean> = {
   Y: () => true,
   v: (_, standing, { team }) => team === undefined || (!team.isOwners && canSeeTeam(standing, team)),
-  s: (actor, _, { userId }) => actor.userId !== null && actor.userId === userId,
+  s: (actor, _, { userId, isCallers }) =>
+    isCallers === true || (actor.userId !== null && actor.userId === userId),
   seen: (_, standing, { team }) => team === undefined || canSeeTeam(standing, team),
   own: (_, standing, { team }) => team !== undefined && standing.teamIds.has(team.id),
   both: (actor, _, { userId, sharesOrganization }) =>

@@ -10,6 +10,7 @@ export type OrganizationFacts = {
   readonly id: string
   readonly version: number
   readonly delegated_team_management: Flag
+  readonly deleted_at: string | null
 }
 
 const membershipQuery = prepared<{ userId: string; organizationId: string }>()((db, param) =>

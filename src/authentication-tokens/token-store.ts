@@ -1,9 +1,55 @@
 import type { Insertable, Selectable } from 'kysely'
 import type { Transaction } from '../database/database.ts'
 import type { AuthenticationTokenTable } from '../database/tables.ts'
+import type { Page } from '../jsonapi/paging.ts'
 
 export type TokenRow = Selectable<AuthenticationTokenTable>
 
+/** Whose tokens: a user's own, a team's, an organization's own of one of two kinds. */
+export type TokenOwner =
+  | { kind: 'user'; userId: string }
+  | { kind: 'team'; teamId: string }
+  | { kind: 'organization' | 'audit-trails'; organizationId: string }
+
 export async function insertToken(tx: Transaction, row: Insertable<AuthenticationTokenTable>): Promise<void> {
   await tx.db.insertInto('authentication_tokens').values(row).execute()
+}
+
+export function findToken(tx: Transaction, id: string): Promise<TokenRow | undefined> {
+  return tx.db.selectFrom('authentication_tokens').where('id', '=', id).selectAll().executeTakeFirst()
+}
+
+const tokensOf = (tx: Transaction, owner: TokenOwner) => {
+  const query = tx.db.selectFrom('authentication_tokens').where('kind', '=', owner.kind)
+  if (owner.kind === 'user') return query.where('user_id', '=', owner.userId)
+  if (owner.kind === 'team') return query.where('team_id', '=', owner.teamId)
+  return query.where('organization_id', '=', owner.organizationId)
+}
+
+/** Expired ones count until they are deleted. */
+export async function countTokens(tx: Transaction, owner: TokenOwner): Promise<number> {
+  const { count } = await tokensOf(tx, owner)
+    .select((eb) => eb.fn.countAll<number>().as('count'))
+    .executeTakeFirstOrThrow()
+  return count
+}
+
+/** A page of them, oldest first. */
+export function listTokens(tx: Transaction, owner: TokenOwner, page: Page): Promise<TokenRow[]> {
+  return tokensOf(tx, owner)
+    .selectAll()
+    .orderBy('created_at')
+    .orderBy('id')
+    .limit(page.size)
+    .offset((page.number - 1) * page.size)
+    .execute()
+}
+
+/** The one of `…/authentication-token`, beside any number of described ones. */
+export function findSingleToken(tx: Transaction, owner: TokenOwner): Promise<TokenRow | undefined> {
+  return tokensOf(tx, owner).where('is_single', '=', 1).selectAll().executeTakeFirst()
+}
+
+export async function deleteToken(tx: Transaction, id: string): Promise<void> {
+  await tx.db.deleteFrom('authentication_tokens').where('id', '=', id).execute()
 }

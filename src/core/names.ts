@@ -12,8 +12,16 @@ export const nameSchema = Type.String({
 })
 
 /** A description or the like: a short text, or null for none. */
-export const shortTextSchema = Type.Union([Type.String({ maxLength: MAX_TEXT_LENGTH }), Type.Null()], {
-  explain: `must be a text of at most ${MAX_TEXT_LENGTH} characters`,
+export const shortTextSchema = Type.Union(
+  // PostgreSQL has no NUL in its texts.
+  [Type.String({ maxLength: MAX_TEXT_LENGTH, pattern: '^[^\\u0000]*$' }), Type.Null()],
+  { explain: `must be a text of at most ${MAX_TEXT_LENGTH} characters, without NUL` },
+)
+
+export const emailSchema = Type.String({
+  maxLength: 254,
+  pattern: '^[^@\\s\\u0000]+@[^@\\s\\u0000]+$',
+  explain: 'must be an email address',
 })
 
 export function isName(text: string): boolean {

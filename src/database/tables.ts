@@ -40,6 +40,8 @@ export type OrganizationTable = {
   settings: string
   created_at: string
   updated_at: string
+  /** Deleted for everyone; what it held is being deleted in slices. */
+  deleted_at: Generated<string | null>
 }
 
 export type UserTable = {
@@ -101,10 +103,11 @@ export type AuthenticationTokenTable = {
   id: string
   /** SHA-256 of the token's text, hexadecimal; the text itself is nowhere. */
   hash: string
-  kind: 'user' | 'team' | 'organization'
+  kind: 'user' | 'team' | 'organization' | 'audit-trails'
   /** Whom the token acts as: for a team's token the service account, null for an organization's. */
   user_id: string | null
   team_id: string | null
+  /** Of a team's and an organization's token. */
   organization_id: string | null
   /** The single token of `…/authentication-token`, beside any number of described ones. */
   is_single: Generated<Flag>

@@ -9,7 +9,12 @@ import type { Answer, Call } from './call.ts'
 import type { Deps } from './deps.ts'
 
 /** What `load` found: the organization it belongs to (none: the user's or the site's own) and what rules must know. */
-export type Loaded = { readonly organization?: OrganizationFacts; readonly target: Target }
+export type Loaded = {
+  readonly organization?: OrganizationFacts
+  readonly target: Target
+  /** Instead of the route's, where it depends on the kind of thing that was found: a token is judged by its kind. */
+  readonly permission?: Permission
+}
 
 /** What is known when a request was let through. */
 export type Permitted<A, R> = {

@@ -99,13 +99,19 @@ async function decide(
   deps: Deps,
 ): Promise<Decided> {
   const resource = address === undefined ? undefined : await route.load({ tx, address, actor, deps })
-  if (resource === undefined) throw notFound()
+  // What a deleted organization still holds is on its way out.
+  if (resource === undefined || isDeleted(resource.organization)) throw notFound()
   const standing: Standing =
     resource.organization === undefined
       ? standingOutside(actor)
       : await deps.standings.in(tx, actor, resource.organization)
-  if (!isPermitted(route.permission, actor, standing, resource.target)) throw notFound()
+  const permission = resource.permission ?? route.permission
+  if (!isPermitted(permission, actor, standing, resource.target)) throw notFound()
   return { tx, address, actor, standing, resource, call, deps }
+}
+
+function isDeleted(organization: Loaded['organization']): boolean {
+  return organization !== undefined && organization.deleted_at !== null
 }
 
 async function writeReveals(

@@ -95,7 +95,7 @@ export function parseResource<A extends Shape = {}, R extends Shape = {}>(
   return { attributes, relationships } as ParsedBody<A, R>
 }
 
-/** Reads `{"data": [{"type", "id"}, …]}`, the body of a write to a relationship. */
+/** Reads `{"data": [{"type", "id"}, …]}`, the body of a write to a relationship: ids in their places, also repeated ones. */
 export function parseIdentifiers(bytes: Uint8Array, type: string, most: number): string[] {
   const data = member(parseJson(bytes), 'data')
   if (!Array.isArray(data))
@@ -114,7 +114,7 @@ export function parseIdentifiers(bytes: Uint8Array, type: string, most: number):
     return String(given.id)
   })
   if (problems.length > 0) throw new AppError('invalid', problems.slice(0, MAX_PROBLEMS))
-  return [...new Set(ids)]
+  return ids
 }
 
 const MAX_PROBLEMS = 100

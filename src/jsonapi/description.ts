@@ -50,3 +50,6 @@ export function relationMaybe(...types: string[]): TSchema {
 export function relationMany(type: string): TSchema {
   return relationship(Type.Array(identifier([type])))
 }
+
+/** One that only says where to look. */
+export const relationLink: TSchema = Type.Object({ links: closedObject({ related: Type.String() }) }, CLOSED)

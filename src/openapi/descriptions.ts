@@ -1,4 +1,6 @@
 import type { ResourceDescription } from '../jsonapi/description.ts'
+import { tokenDescription } from '../authentication-tokens/token-document.ts'
+import { entitlementSetDescription, organizationDescription } from '../organizations/organization-document.ts'
 import { teamDescription } from '../teams/team-document.ts'
 import { userDescription } from '../users/user-document.ts'
 import { membershipDescription } from '../organization-memberships/membership-document.ts'
@@ -6,6 +8,9 @@ import { membershipDescription } from '../organization-memberships/membership-do
 /** Every type of resource that an answer may hold. A route whose `answers` is not here fails test/openapi.test.ts. */
 export const descriptions: readonly ResourceDescription[] = [
   membershipDescription,
+  organizationDescription,
+  entitlementSetDescription,
   teamDescription,
+  tokenDescription,
   userDescription,
 ]

@@ -1,5 +1,6 @@
 import { Type } from 'typebox'
-import type { Standing } from '../access/decide.ts'
+import type { Actor } from '../access/actor.ts'
+import { isPermitted, type Standing } from '../access/decide.ts'
 import type { Transaction } from '../database/database.ts'
 import {
   nullable,
@@ -29,16 +30,14 @@ export const membershipDescription: ResourceDescription = {
 export async function membershipFragments(
   tx: Transaction,
   memberships: readonly MembershipRow[],
-  standing: Standing,
+  { actor, standing }: { actor: Actor; standing: Standing },
 ): Promise<Fragment[]> {
   const teams = await teamsOfMemberships(
     tx,
     memberships.map(({ id }) => id),
   )
-  const visible = teams.filter(
-    (team) => standing.seesSecretTeams || team.visibility === 'organization' || standing.teamIds.has(team.id),
-  )
-  const byMembership = Map.groupBy(visible, (team) => team.membership_id)
+  const visible = teams.filter(({ team }) => isPermitted('team:read', actor, standing, { team }))
+  const byMembership = Map.groupBy(visible, ({ membershipId }) => membershipId)
   return memberships.map((membership) =>
     fragment({
       id: membership.id,
@@ -51,7 +50,9 @@ export async function membershipFragments(
       relationships: {
         organization: { data: { id: membership.organization_name, type: 'organizations' } },
         user: { data: { id: membership.user_id, type: 'users' } },
-        teams: { data: (byMembership.get(membership.id) ?? []).map(({ id }) => ({ id, type: 'teams' })) },
+        teams: {
+          data: (byMembership.get(membership.id) ?? []).map(({ team }) => ({ id: team.id, type: 'teams' })),
+        },
       },
     }),
   )

@@ -1,6 +1,8 @@
 import type { Insertable, Selectable } from 'kysely'
+import type { TeamFacts } from '../access/decide.ts'
 import type { Transaction } from '../database/database.ts'
 import type { MembershipTable } from '../database/tables.ts'
+import { teamFacts } from '../teams/team-store.ts'
 
 /** A membership with its user's email and the organization's name. */
 export type MembershipRow = Selectable<MembershipTable> & { email: string | null; organization_name: string }
@@ -32,8 +34,35 @@ export async function insertMembership(tx: Transaction, row: Insertable<Membersh
   return result.numInsertedOrUpdatedRows === 1n
 }
 
-/** A team as a membership's document names it. */
-export type TeamOfMembership = { membership_id: string; id: string; visibility: 'secret' | 'organization' }
+export function findMembershipOf(
+  tx: Transaction,
+  organizationId: string,
+  userId: string,
+): Promise<Selectable<MembershipTable> | undefined> {
+  return tx.db
+    .selectFrom('memberships')
+    .where('user_id', '=', userId)
+    .where('organization_id', '=', organizationId)
+    .selectAll()
+    .executeTakeFirst()
+}
+
+/** Of people, the invited ones among them. */
+export async function countMemberships(tx: Transaction, organizationId: string): Promise<number> {
+  const { count } = await tx.db
+    .selectFrom('memberships')
+    .where('organization_id', '=', organizationId)
+    .where('is_service_account', '=', 0)
+    .select((eb) => eb.fn.countAll<number>().as('count'))
+    .executeTakeFirstOrThrow()
+  return count
+}
+
+export async function activateMembership(tx: Transaction, id: string): Promise<void> {
+  await tx.db.updateTable('memberships').set({ status: 'active' }).where('id', '=', id).execute()
+}
+
+export type TeamOfMembership = { membershipId: string; team: TeamFacts }
 
 /** The teams of each of the memberships, by name. */
 export async function teamsOfMemberships(
@@ -41,11 +70,13 @@ export async function teamsOfMemberships(
   ids: readonly string[],
 ): Promise<TeamOfMembership[]> {
   if (ids.length === 0) return []
-  return tx.db
+  const rows = await tx.db
     .selectFrom('team_members')
     .innerJoin('teams', 'teams.id', 'team_members.team_id')
     .where('team_members.membership_id', 'in', ids)
     .select(['team_members.membership_id', 'teams.id', 'teams.visibility'])
+    .select(['teams.is_owners', 'teams.allow_member_token_management'])
     .orderBy('teams.name')
     .execute()
+  return rows.map((row) => ({ membershipId: row.membership_id, team: teamFacts(row) }))
 }

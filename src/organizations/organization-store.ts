@@ -42,6 +42,17 @@ export async function updateOrganization(
   await tx.db.updateTable('organizations').set(changes).where('id', '=', id).execute()
 }
 
+/** In how many a user is an active member. */
+export async function countOrganizationsOf(tx: Transaction, userId: string): Promise<number> {
+  const { count } = await tx.db
+    .selectFrom('memberships')
+    .where('user_id', '=', userId)
+    .where('status', '=', 'active')
+    .select((eb) => eb.fn.countAll<number>().as('count'))
+    .executeTakeFirstOrThrow()
+  return count
+}
+
 const bump = prepared<{ id: string; teams: number; visibleTeams: number }>()((db, param) =>
   db
     .updateTable('organizations')

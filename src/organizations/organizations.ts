@@ -13,6 +13,7 @@ export const DEFAULT_PROJECT = 'Default Project'
 export type NewOrganization = {
   name: string
   email: string
+  delegatedTeamManagement?: boolean
   /** JSON-ready attributes that are only kept and echoed. */
   settings: Record<string, unknown>
   /** Who becomes its first owner. */
@@ -28,7 +29,7 @@ export type NewOrganization = {
 export async function createOrganization(
   tx: Transaction,
   makeId: typeof newId,
-  { name, email, settings, ownerId, at }: NewOrganization,
+  { name, email, delegatedTeamManagement, settings, ownerId, at }: NewOrganization,
 ): Promise<{ id: string; ownersTeamId: string } | undefined> {
   const id = makeId('organization')
   const ownersTeamId = makeId('team')
@@ -40,6 +41,7 @@ export async function createOrganization(
     email,
     teams_count: 1,
     visible_teams_count: 0,
+    delegated_team_management: delegatedTeamManagement ? 1 : 0,
     default_project_id: projectId,
     owners_team_id: ownersTeamId,
     settings: JSON.stringify(settings),

@@ -2,28 +2,106 @@ import { sql, type Insertable } from 'kysely'
 import type { Transaction } from '../database/database.ts'
 import type { TeamMemberTable } from '../database/tables.ts'
 
+/** SQLite takes 32,766 values in one statement. */
+const ROWS_A_STATEMENT = 500
+
 /** False when the user is in the team already. Keeps the team's users-count and version. */
 export async function insertTeamMember(tx: Transaction, row: Insertable<TeamMemberTable>): Promise<boolean> {
-  const result = await tx.db
-    .insertInto('team_members')
-    .values(row)
-    .onConflict((conflict) => conflict.columns(['team_id', 'user_id']).doNothing())
-    .executeTakeFirst()
-  const isNew = result.numInsertedOrUpdatedRows === 1n
-  if (isNew) await countMembers(tx, row.team_id, row.is_active)
-  return isNew
+  return (await insertTeamMembers(tx, row.team_id, [row])) === 1
+}
+
+/** How many of them were not in the team yet. Keeps the team's users-count and version. */
+export async function insertTeamMembers(
+  tx: Transaction,
+  teamId: string,
+  rows: readonly Insertable<TeamMemberTable>[],
+): Promise<number> {
+  const inserted: { is_active: number }[] = []
+  for (let from = 0; from < rows.length; from += ROWS_A_STATEMENT) {
+    inserted.push(
+      ...(await tx.db
+        .insertInto('team_members')
+        .values(rows.slice(from, from + ROWS_A_STATEMENT))
+        .onConflict((conflict) => conflict.columns(['team_id', 'user_id']).doNothing())
+        .returning('is_active')
+        .execute()),
+    )
+  }
+  const active = inserted.filter((row) => row.is_active === 1).length
+  if (inserted.length > 0) await countMembers(tx, teamId, active)
+  return inserted.length
 }
 
 /** False when the user was not in the team. Keeps the team's users-count and version. */
 export async function deleteTeamMember(tx: Transaction, teamId: string, userId: string): Promise<boolean> {
-  const row = await tx.db
-    .deleteFrom('team_members')
+  return (await deleteTeamMembers(tx, teamId, [userId])) === 1
+}
+
+/** How many of them were in the team. Keeps the team's users-count and version. */
+export async function deleteTeamMembers(
+  tx: Transaction,
+  teamId: string,
+  userIds: readonly string[],
+): Promise<number> {
+  const deleted: { is_active: number }[] = []
+  for (let from = 0; from < userIds.length; from += ROWS_A_STATEMENT) {
+    deleted.push(
+      ...(await tx.db
+        .deleteFrom('team_members')
+        .where('team_id', '=', teamId)
+        .where('user_id', 'in', userIds.slice(from, from + ROWS_A_STATEMENT))
+        .returning('is_active')
+        .execute()),
+    )
+  }
+  const active = deleted.filter((row) => row.is_active === 1).length
+  if (deleted.length > 0) await countMembers(tx, teamId, -active)
+  return deleted.length
+}
+
+/** The invited ones too. */
+export async function countTeamMembers(tx: Transaction, teamId: string): Promise<number> {
+  const { count } = await tx.db
+    .selectFrom('team_members')
     .where('team_id', '=', teamId)
-    .where('user_id', '=', userId)
-    .returning('is_active')
-    .executeTakeFirst()
-  if (row !== undefined) await countMembers(tx, teamId, -row.is_active)
-  return row !== undefined
+    .select((eb) => eb.fn.countAll<number>().as('count'))
+    .executeTakeFirstOrThrow()
+  return count
+}
+
+/** Someone who was invited into teams has accepted: now he counts there. */
+export async function activateTeamMembers(tx: Transaction, membershipId: string): Promise<void> {
+  await tx.db
+    .updateTable('teams')
+    .set({ users_count: sql`users_count + 1`, version: sql`version + 1` })
+    .where('id', 'in', (eb) =>
+      eb
+        .selectFrom('team_members')
+        .where('membership_id', '=', membershipId)
+        .where('is_active', '=', 0)
+        .select('team_id'),
+    )
+    .execute()
+  await tx.db
+    .updateTable('team_members')
+    .set({ is_active: 1 })
+    .where('membership_id', '=', membershipId)
+    .execute()
+}
+
+/** Someone leaves all teams of an organization. */
+export async function deleteTeamMembersOf(tx: Transaction, membershipId: string): Promise<void> {
+  await tx.db
+    .updateTable('teams')
+    .set({
+      users_count: sql`users_count - (select is_active from team_members where team_id = teams.id and membership_id = ${membershipId})`,
+      version: sql`version + 1`,
+    })
+    .where('id', 'in', (eb) =>
+      eb.selectFrom('team_members').where('membership_id', '=', membershipId).select('team_id'),
+    )
+    .execute()
+  await tx.db.deleteFrom('team_members').where('membership_id', '=', membershipId).execute()
 }
 
 async function countMembers(tx: Transaction, teamId: string, more: number): Promise<void> {

@@ -43,7 +43,7 @@ type Context = { tx: Transaction; deps: Deps; actor: Actor; standing: Standing }
 /** What `include` adds: each user or membership once. */
 async function includedOf(context: Context, teams: readonly TeamRow[], include: Includes) {
   if (include.size === 0) return undefined
-  const { tx, actor, standing, deps } = context
+  const { tx, actor, deps } = context
   const members = (await Promise.all(teams.map((team) => listTeamMembers(tx, team.id)))).flat()
   const included: Fragment[] = []
   if (include.has('users')) {
@@ -53,7 +53,7 @@ async function includedOf(context: Context, teams: readonly TeamRow[], include: 
   if (include.has('organization-memberships')) {
     const shown = members.filter((member) => member.is_active === 1 || deps.config.dialect === 'current')
     const memberships = await findMemberships(tx, [...new Set(shown.map((member) => member.membership_id))])
-    included.push(...(await membershipFragments(tx, memberships, standing)))
+    included.push(...(await membershipFragments(tx, memberships, context)))
   }
   return included
 }

@@ -15,6 +15,22 @@ export function findTeam(tx: Transaction, id: string): Promise<TeamRow | undefin
   return tx.first(byId, { id })
 }
 
+/** Those of the ids that name teams of the organization. */
+export async function findTeams(
+  tx: Transaction,
+  organizationId: string,
+  ids: readonly string[],
+): Promise<TeamRow[]> {
+  if (ids.length === 0) return []
+  return tx.db
+    .selectFrom('teams')
+    .where('organization_id', '=', organizationId)
+    .where('id', 'in', ids)
+    .selectAll()
+    .orderBy('id')
+    .execute()
+}
+
 export function findTeamByName(
   tx: Transaction,
   organizationId: string,
@@ -29,7 +45,9 @@ export function findTeamByName(
 }
 
 /** What the access rules must know of a team. */
-export function teamFacts(team: TeamRow): TeamFacts {
+export function teamFacts(
+  team: Pick<TeamRow, 'id' | 'visibility' | 'is_owners' | 'allow_member_token_management'>,
+): TeamFacts {
   return {
     id: team.id,
     visibility: team.visibility,

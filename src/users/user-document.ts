@@ -1,59 +1,99 @@
 import { Type } from 'typebox'
 import type { Actor } from '../access/actor.ts'
-import { flagObjectOf, nullable, type ResourceDescription } from '../jsonapi/description.ts'
-import { fragment, type Fragment } from '../jsonapi/document.ts'
+import {
+  flagObjectOf,
+  nullable,
+  relationLink,
+  relationOne,
+  type ResourceDescription,
+} from '../jsonapi/description.ts'
+import { fragment, type Fragment, type Identifier } from '../jsonapi/document.ts'
 import type { UserRow } from './user-store.ts'
 
 export const userDescription: ResourceDescription = {
   type: 'users',
   attributes: {
     username: nullable(Type.String()),
-    email: nullable(Type.String()),
     'is-service-account': Type.Boolean(),
-    'is-site-admin': Type.Boolean(),
-    'is-admin': Type.Boolean(),
-    'is-suspended': Type.Boolean(),
     'avatar-url': Type.Null(),
     'unconfirmed-email': Type.Null(),
     'v2-only': Type.Boolean(),
+    'is-sso-login': Type.Boolean(),
     'two-factor': flagObjectOf(['enabled', 'verified']),
+    email: Type.Optional(Type.String()),
+    'is-site-admin': Type.Optional(Type.Boolean()),
+    'is-admin': Type.Optional(Type.Boolean()),
+    'is-suspended': Type.Optional(Type.Boolean()),
     permissions: flagObjectOf([
+      'can-create-organization',
       'can-create-organizations',
       'can-change-email',
       'can-change-username',
+      'can-change-password',
       'can-manage-user-tokens',
+      'can-manage-sessions',
+      'can-update-user',
+      'can-view-profile',
       'can-view2fa-settings',
       'can-manage-hcp-account',
     ]),
   },
+  relationships: {
+    'authentication-tokens': relationLink,
+    'authenticated-resource': Type.Optional(relationOne('users', 'teams', 'organizations')),
+  },
   links: { self: Type.String() },
 }
 
-/** The only maker of `"type": "users"`. The email is for oneself and for site administrators. */
-export function userFragment(user: UserRow, viewer: Actor): Fragment {
+/**
+ * The only maker of `"type": "users"`. The email, and whether somebody is an administrator or suspended, are for oneself
+ * and for site administrators.
+ *
+ * @param authenticatedResource what the token that was sent belongs to: account/details says it
+ */
+export function userFragment(user: UserRow, viewer: Actor, authenticatedResource?: Identifier): Fragment {
   const isSelf = viewer.userId === user.id
+  const isPerson = user.is_service_account === 0
+  const isAdmin = user.is_site_admin === 1
+  const isConfidant = isSelf || viewer.isSiteAdmin
   return fragment({
     id: user.id,
     type: 'users',
     attributes: {
       username: user.username,
-      email: isSelf || viewer.isSiteAdmin ? user.email : null,
-      'is-service-account': user.is_service_account === 1,
-      'is-site-admin': user.is_site_admin === 1,
-      'is-admin': user.is_site_admin === 1,
-      'is-suspended': user.is_suspended === 1,
+      'is-service-account': !isPerson,
       'avatar-url': null,
       'unconfirmed-email': null,
       'v2-only': false,
+      'is-sso-login': false,
       'two-factor': { enabled: false, verified: false },
+      ...(isConfidant
+        ? {
+            ...(user.email === null ? {} : { email: user.email }),
+            'is-site-admin': isAdmin,
+            'is-admin': isAdmin,
+            'is-suspended': user.is_suspended === 1,
+          }
+        : {}),
       permissions: {
-        'can-create-organizations': isSelf && user.is_service_account === 0,
+        'can-create-organization': isSelf && isPerson,
+        'can-create-organizations': isSelf && isPerson,
         'can-change-email': false,
         'can-change-username': false,
-        'can-manage-user-tokens': isSelf && user.is_service_account === 0,
+        'can-change-password': false,
+        'can-manage-user-tokens': isConfidant && isPerson,
+        'can-manage-sessions': false,
+        'can-update-user': false,
+        'can-view-profile': true,
         'can-view2fa-settings': false,
         'can-manage-hcp-account': false,
       },
+    },
+    relationships: {
+      'authentication-tokens': { links: { related: `/api/v2/users/${user.id}/authentication-tokens` } },
+      ...(authenticatedResource === undefined
+        ? {}
+        : { 'authenticated-resource': { data: authenticatedResource } }),
     },
     links: { self: `/api/v2/users/${user.id}` },
   })

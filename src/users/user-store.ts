@@ -14,6 +14,26 @@ export async function findUsers(tx: Transaction, ids: readonly string[]): Promis
   return tx.db.selectFrom('users').where('id', 'in', ids).selectAll().orderBy('id').execute()
 }
 
+/** @param key see keyOf */
+export function findUserByEmail(tx: Transaction, key: string): Promise<UserRow | undefined> {
+  return tx.db.selectFrom('users').where('email_key', '=', key).selectAll().executeTakeFirst()
+}
+
+/** @param key see keyOf */
+export function findUserByUsername(tx: Transaction, key: string): Promise<UserRow | undefined> {
+  return tx.db.selectFrom('users').where('username_key', '=', key).selectAll().executeTakeFirst()
+}
+
+/**
+ * The user as committed now, whom nobody else changes or deletes until this write ends. Undefined when he is gone. The
+ * organization's lock, if any, comes first.
+ */
+export function lockUser(tx: Transaction, id: string): Promise<UserRow | undefined> {
+  const query = tx.db.selectFrom('users').where('id', '=', id).selectAll()
+  // SQLite has one writer anyway.
+  return (tx.engine === 'postgres' ? query.forUpdate() : query).executeTakeFirst()
+}
+
 /** False when the user name or the email belongs to somebody. */
 export async function insertUser(tx: Transaction, row: Insertable<UserTable>): Promise<boolean> {
   const result = await tx.db
@@ -26,4 +46,8 @@ export async function insertUser(tx: Transaction, row: Insertable<UserTable>): P
 
 export async function updateUser(tx: Transaction, id: string, changes: Updateable<UserTable>): Promise<void> {
   await tx.db.updateTable('users').set(changes).where('id', '=', id).execute()
+}
+
+export async function deleteUser(tx: Transaction, id: string): Promise<void> {
+  await tx.db.deleteFrom('users').where('id', '=', id).execute()
 }

@@ -59,6 +59,7 @@ export function relationshipDifferences(
 }
 
 function cardinality(schema: Schema): string {
-  const { data } = schema.properties as { data?: Schema }
-  return data === undefined ? 'none' : data.type === 'array' ? 'many' : 'one'
+  const { data, links } = schema.properties as { data?: Schema; links?: Schema }
+  if (data === undefined) return links === undefined ? 'none' : 'link'
+  return data.type === 'array' ? 'many' : 'one'
 }

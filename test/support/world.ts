@@ -1,10 +1,4 @@
-import { newId } from '../../src/core/ids.ts'
-import { createUserToken } from '../../src/authentication-tokens/tokens.ts'
-import { insertUser } from '../../src/users/user-store.ts'
-import { createOrganization } from '../../src/organizations/organizations.ts'
-import { bumpVersion } from '../../src/organizations/organization-store.ts'
-import { insertMembership } from '../../src/organization-memberships/membership-store.ts'
-import type { Client } from './client.ts'
+import type { Client, Response } from './client.ts'
 import type { TestServer } from './server.ts'
 
 let count = 0
@@ -14,52 +8,85 @@ export function uniqueName(prefix: string): string {
   return `${prefix}-${process.pid}-${count}`
 }
 
-export type Person = { id: string; username: string; client: Client }
+export type Person = { id: string; username: string; email: string; client: Client }
 
+/** What a world is made of must be there: the rest of the test says nothing otherwise. */
+function made(response: Response, status: number): Response {
+  if (response.status !== status)
+    throw new Error(`expected ${status}, got ${response.status} ${response.text}`)
+  return response
+}
+
+/** `{"data": {"type", "attributes", "relationships"?}}` */
+export function body(type: string, attributes: object, relationships?: object): object {
+  return { data: { type, attributes, ...(relationships === undefined ? {} : { relationships }) } }
+}
+
+/** Somebody with an account and a token, in no organization. */
 export async function createUser(server: TestServer, prefix = 'user'): Promise<Person> {
   const username = uniqueName(prefix)
-  const id = newId('user')
-  const now = server.clock.now()
-  const token = await server.app.deps.database.write(async (tx) => {
-    const email = `${username}@example.com`
-    await insertUser(tx, {
-      id,
-      username,
-      username_key: username,
-      email,
-      email_key: email,
-      password_hash: null,
-      created_at: now.toISOString(),
-    })
-    return createUserToken(tx, newId, { userId: id, description: null, createdById: id, now })
-  })
-  return { id, username, client: server.client(token.text) }
+  const email = `${username}@example.com`
+  const user = made(await server.admin.post('/admin/users', body('users', { username, email })), 201)
+  const { id } = user.json.data
+  const token = made(await server.admin.post(`/users/${id}/authentication-tokens`), 201)
+  return { id, username, email, client: server.client(token.json.data.attributes.token) }
 }
 
 export type TestOrganization = { id: string; name: string; owner: Person }
 
 /** An organization of its own for each test, with an owner. */
-export async function createTestOrganization(server: TestServer): Promise<TestOrganization> {
+export async function createTestOrganization(
+  server: TestServer,
+  attributes: object = {},
+): Promise<TestOrganization> {
   const owner = await createUser(server, 'owner')
   const name = uniqueName('organization')
-  const at = server.clock.now().toISOString()
-  const made = await server.app.deps.database.write((tx) =>
-    createOrganization(tx, newId, { name, email: 'o@example.com', settings: {}, ownerId: owner.id, at }),
+  const organization = made(
+    await owner.client.post(
+      '/organizations',
+      body('organizations', { name, email: 'o@example.com', ...attributes }),
+    ),
+    201,
   )
-  return { id: made?.id as string, name, owner }
+  return { id: organization.json.data.attributes['external-id'], name, owner }
 }
 
-export async function addMember(server: TestServer, organization: TestOrganization): Promise<Person> {
+/** An invitation that waits; gives the membership's id. */
+export async function invitePerson(
+  organization: TestOrganization,
+  person: Pick<Person, 'email'>,
+  teamIds: readonly string[] = [],
+): Promise<string> {
+  const teams = { data: teamIds.map((id) => ({ type: 'teams', id })) }
+  const response = await organization.owner.client.post(
+    `/organizations/${organization.name}/organization-memberships`,
+    body('organization-memberships', { email: person.email }, { teams }),
+  )
+  return made(response, 201).json.data.id
+}
+
+export type Member = Person & { membershipId: string }
+
+/** Somebody new who was invited, into those teams too, and accepted. */
+export async function addMember(
+  server: TestServer,
+  organization: TestOrganization,
+  teamIds: readonly string[] = [],
+): Promise<Member> {
   const person = await createUser(server, 'member')
-  await server.app.deps.database.write(async (tx) => {
-    await insertMembership(tx, {
-      id: newId('membership'),
-      organization_id: organization.id,
-      user_id: person.id,
-      status: 'active',
-      created_at: server.clock.now().toISOString(),
-    })
-    await bumpVersion(tx, organization.id)
-  })
-  return person
+  const membershipId = await invitePerson(organization, person, teamIds)
+  made(await person.client.post(`/organization-memberships/${membershipId}/actions/accept`), 200)
+  return { ...person, membershipId }
+}
+
+/** A team of the organization; gives its id. */
+export async function createTeam(
+  organization: TestOrganization,
+  attributes: { name?: string } & Record<string, unknown> = {},
+): Promise<string> {
+  const response = await organization.owner.client.post(
+    `/organizations/${organization.name}/teams`,
+    body('teams', { name: uniqueName('team'), ...attributes }),
+  )
+  return made(response, 200).json.data.id
 }

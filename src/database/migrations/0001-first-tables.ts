@@ -38,7 +38,8 @@ create table organizations (
   owners_team_id TEXT not null,
   settings TEXT not null,
   created_at TEXT not null,
-  updated_at TEXT not null
+  updated_at TEXT not null,
+  deleted_at TEXT
 );
 
 create table memberships (

@@ -1,0 +1,100 @@
+import { parseId } from '../core/ids.ts'
+import type { Transaction } from '../database/database.ts'
+import { created, ok, type Call } from '../http/call.ts'
+import { writeRoute, type Route } from '../http/route.ts'
+import { parseResource } from '../jsonapi/body.ts'
+import { document, type Fragment } from '../jsonapi/document.ts'
+import { loadOrganization, organizationOfPath } from '../organizations/organization-of-path.ts'
+import { bumpVersion, findOrganization, type OrganizationRow } from '../organizations/organization-store.ts'
+import { activateTeamMembers } from '../teams/team-member-store.ts'
+import { userFragment } from '../users/user-document.ts'
+import { findUser, type UserRow } from '../users/user-store.ts'
+import { membershipFragments } from './membership-document.ts'
+import { activateMembership, findMembership, type MembershipRow } from './membership-store.ts'
+import { invitationBody, invite } from './memberships.ts'
+
+async function loadMembership(tx: Transaction, membershipId: string) {
+  const membership = await findMembership(tx, membershipId)
+  if (membership === undefined) return undefined
+  const organization = (await findOrganization(tx, membership.organization_id)) as OrganizationRow
+  return { organization, membership, target: { userId: membership.user_id } }
+}
+
+const membershipOfPath = (call: Call) => {
+  const membershipId = parseId('membership', call.params.organization_membership_id as string)
+  return membershipId === undefined ? undefined : { membershipId }
+}
+
+const inviteRoute = writeRoute({
+  method: 'POST',
+  path: '/organizations/:organization_name/organization-memberships',
+  permission: 'membership:invite',
+  summary: 'Invite somebody to an organization',
+  answers: 'organization-memberships',
+  status: 201,
+  accepts: invitationBody,
+  address: (call) => {
+    const name = organizationOfPath(call)
+    return name === undefined ? undefined : { name }
+  },
+  load: ({ tx, address }) => loadOrganization(tx, address.name),
+  body: (bytes) => {
+    const { attributes, relationships } = parseResource(bytes, invitationBody)
+    const teamIds = relationships.teams?.data.map(({ id }) => id) ?? []
+    return { email: attributes.email as string, teamIds }
+  },
+  act: async (context) => {
+    const { tx, body, actor, resource, audit } = context
+    const { organization } = resource
+    const id = await invite(context, body.email, body.teamIds)
+    await bumpVersion(tx, organization.id)
+    audit({
+      action: 'membership.invite',
+      organizationId: organization.id,
+      resourceType: 'organization-memberships',
+      resourceId: id,
+      details: { email: body.email, teams: body.teamIds },
+    })
+    const membership = (await findMembership(tx, id)) as MembershipRow
+    const [text] = await membershipFragments(tx, [membership], context)
+    const user = (await findUser(tx, membership.user_id)) as UserRow
+    return created(document(text as Fragment, [userFragment(user, actor)]))
+  },
+})
+
+const accept = writeRoute({
+  method: 'POST',
+  path: '/organization-memberships/:organization_membership_id/actions/accept',
+  permission: 'membership:accept',
+  summary: 'Accept an invitation',
+  answers: 'organization-memberships',
+  status: 200,
+  accepts: { type: 'organization-memberships', isLenient: true },
+  address: membershipOfPath,
+  load: ({ tx, address }) => loadMembership(tx, address.membershipId),
+  body: (bytes, { membershipId }) =>
+    parseResource(bytes, { type: 'organization-memberships', isLenient: true }, membershipId),
+  act: async (context) => {
+    const { tx, deps, actor, resource, audit, unchanged } = context
+    const { membership, organization } = resource
+    if (membership.status === 'active') unchanged()
+    else {
+      await activateMembership(tx, membership.id)
+      await activateTeamMembers(tx, membership.id)
+      await bumpVersion(tx, organization.id)
+      audit({
+        action: 'membership.accept',
+        organizationId: organization.id,
+        resourceType: 'organization-memberships',
+        resourceId: membership.id,
+      })
+    }
+    const accepted = (await findMembership(tx, membership.id)) as MembershipRow
+    const current = (await findOrganization(tx, organization.id)) as OrganizationRow
+    const standing = await deps.standings.in(tx, actor, current)
+    const [text] = await membershipFragments(tx, [accepted], { actor, standing })
+    return ok(document(text as Fragment))
+  },
+})
+
+export const membershipRoutes: readonly Route[] = [inviteRoute, accept]

@@ -1,0 +1,96 @@
+import { Type, type TSchema } from 'typebox'
+import type { Config } from '../config.ts'
+import { emailSchema, nameSchema, shortTextSchema } from '../core/names.ts'
+import { oneOf } from '../jsonapi/body.ts'
+
+type EchoedAttribute = { schema: TSchema & { explain?: string }; initial: unknown }
+
+const flag = (initial: boolean): EchoedAttribute => ({ schema: Type.Boolean(), initial })
+const optionalMinutes: EchoedAttribute = {
+  schema: Type.Union([Type.Integer({ minimum: 1, maximum: 10_000_000 }), Type.Null()], {
+    explain: 'must be a whole number of minutes, or null',
+  }),
+  initial: null,
+}
+
+/** Of what would promise a protection that is not there: the other value is refused, not stored. */
+const only = (value: boolean | string): EchoedAttribute => ({
+  schema: Type.Literal(value, {
+    explain: `must be ${JSON.stringify(value)}: this server does not enforce another value`,
+  }),
+  initial: value,
+})
+
+/**
+ * The attributes that are kept, echoed and rule nothing: a new one is one line here. A default is not stored, so that it
+ * can be changed for all.
+ */
+export const echoedAttributes = {
+  'aggregated-commit-status-enabled': flag(true),
+  'allow-force-delete-workspaces': flag(false),
+  'assessments-enforced': flag(false),
+  'collaborator-auth-policy': only('password'),
+  'cost-estimation-enabled': flag(false),
+  'default-execution-mode': {
+    schema: oneOf('remote', 'local', 'agent'),
+    initial: ({ dialect }: Config) => (dialect === 'documented' ? 'local' : 'remote'),
+  },
+  'enforce-hyok': only(false),
+  'max-ttl-enabled': only(false),
+  'owners-team-saml-role-id': { schema: shortTextSchema, initial: null },
+  'send-passing-statuses-for-untriggered-speculative-plans': flag(false),
+  'session-remember': optionalMinutes,
+  'session-timeout': optionalMinutes,
+  'speculative-plan-management-enabled': flag(true),
+  'stacks-enabled': flag(false),
+  'user-tokens-enabled': only(true),
+} satisfies Record<string, EchoedAttribute>
+
+/** The platform's other attributes: nothing here can change them. */
+export const fixedAttributes = {
+  'fair-run-queuing-enabled': false,
+  'is-in-degraded-mode': false,
+  'is-unified': false,
+  'plan-expired': false,
+  'plan-expires-at': null,
+  'plan-is-enterprise': false,
+  'plan-is-trial': false,
+  'remaining-testable-count': 0,
+  'saml-enabled': false,
+  'trial-expires-at': null,
+  'two-factor-conformant': false,
+} as const
+
+const echoedSchemas: Record<string, EchoedAttribute['schema']> = Object.fromEntries(
+  Object.entries(echoedAttributes).map(([name, { schema }]) => [name, schema]),
+)
+
+export const organizationBody = {
+  type: 'organizations',
+  attributes: {
+    name: nameSchema,
+    email: emailSchema,
+    // Our own: lets teams with manage-teams and manage-organization-access manage teams.
+    'delegated-team-management': Type.Boolean(),
+    ...(echoedSchemas as {}),
+  },
+}
+export const newOrganizationBody = { ...organizationBody, required: ['name', 'email'] as const }
+
+/** Of the attributes that a request gives, those that are only kept; null means the default again. */
+export function echoedOf(given: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.keys(echoedAttributes).flatMap((name) => (name in given ? [[name, given[name]]] : [])),
+  )
+}
+
+/** All echoed attributes, those that were never set with their default. */
+export function settingsOf(stored: string, config: Config): Record<string, unknown> {
+  const settings = JSON.parse(stored) as Record<string, unknown>
+  return Object.fromEntries(
+    Object.entries(echoedAttributes).map(([name, { initial }]) => [
+      name,
+      settings[name] ?? (typeof initial === 'function' ? initial(config) : initial),
+    ]),
+  )
+}

@@ -1,0 +1,170 @@
+import { Type, type TSchema } from 'typebox'
+import type { Actor } from '../access/actor.ts'
+import { isPermitted, type Standing } from '../access/decide.ts'
+import type { Permission } from '../access/rules.ts'
+import type { Config } from '../config.ts'
+import {
+  flagObjectOf,
+  relationLink,
+  relationMaybe,
+  relationOne,
+  timeSchema,
+  type ResourceDescription,
+} from '../jsonapi/description.ts'
+import { fragment, type Fragment } from '../jsonapi/document.ts'
+import { echoedAttributes, fixedAttributes, settingsOf } from './organization-attributes.ts'
+import type { OrganizationRow } from './organization-store.ts'
+
+/** What the caller may do here, by the row of the table that says so. */
+const permissionsHere: Record<string, Permission> = {
+  'can-update': 'organization:manage',
+  'can-destroy': 'organization:manage',
+  'can-update-api-token': 'organization:token',
+  'can-update-authentication-token': 'organization:token',
+  'can-view-users': 'memberships:list',
+  'can-manage-users': 'membership:invite',
+  'can-create-team': 'team:manage',
+  'can-create-workspace': 'workspace:create',
+  'can-create-project': 'project:create',
+  'can-manage-auditing': 'audit:read',
+  'can-traverse': 'organization:read',
+  'can-access-via-teams': 'organization:read',
+}
+
+/** What nobody may do here, since there is nothing to do it with. */
+const permissionsNowhere = [
+  'can-create-workspace-migration',
+  'can-create-module',
+  'can-create-provider',
+  'can-deploy-no-code-modules',
+  'can-enable-stacks',
+  'can-manage-no-code-modules',
+  'can-manage-run-tasks',
+  'can-manage-sso',
+  'can-manage-tags',
+  'can-manage-varsets',
+  'can-read-run-tasks',
+  'can-read-varsets',
+  'can-update-agent-pools',
+  'can-update-hyok-configuration',
+  'can-update-oauth',
+  'can-update-sentinel',
+  'can-update-ssh-keys',
+  'can-view-hyok-feature-info',
+] as const
+
+function organizationPermissions(actor: Actor, standing: Standing): Record<string, boolean> {
+  return {
+    ...Object.fromEntries(
+      Object.entries(permissionsHere).map(([name, permission]) => [
+        name,
+        isPermitted(permission, actor, standing, {}),
+      ]),
+    ),
+    ...Object.fromEntries(permissionsNowhere.map((name) => [name, false])),
+  }
+}
+
+const schemaOf = (value: unknown): TSchema =>
+  value === null ? Type.Null() : typeof value === 'boolean' ? Type.Boolean() : Type.Integer()
+
+const schemas = <T>(from: Record<string, T>, schema: (value: T) => TSchema) =>
+  Object.fromEntries(Object.entries(from).map(([name, value]) => [name, schema(value)]))
+
+export const organizationDescription: ResourceDescription = {
+  type: 'organizations',
+  attributes: {
+    name: Type.String(),
+    'external-id': Type.String(),
+    email: Type.String(),
+    'created-at': timeSchema,
+    'delegated-team-management': Type.Boolean(),
+    permissions: flagObjectOf([...Object.keys(permissionsHere), ...permissionsNowhere]),
+    ...schemas(echoedAttributes, ({ schema }) => schema),
+    ...schemas(fixedAttributes, schemaOf),
+  },
+  relationships: {
+    'default-project': relationOne('projects'),
+    'default-agent-pool': relationMaybe('agent-pools'),
+    'entitlement-set': relationOne('entitlement-sets'),
+    'authentication-token': relationLink,
+  },
+  links: { self: Type.String() },
+}
+
+/** The only maker of `"type": "organizations"`; its id is its name, as clients expect. */
+export function organizationFragment(
+  organization: OrganizationRow,
+  { actor, standing }: { actor: Actor; standing: Standing },
+  config: Config,
+): Fragment {
+  const { id, name } = organization
+  const self = `/api/v2/organizations/${name}`
+  return fragment({
+    id: name,
+    type: 'organizations',
+    attributes: {
+      name,
+      'external-id': id,
+      email: organization.email,
+      'created-at': organization.created_at,
+      'delegated-team-management': organization.delegated_team_management === 1,
+      permissions: organizationPermissions(actor, standing),
+      ...settingsOf(organization.settings, config),
+      ...fixedAttributes,
+    },
+    relationships: {
+      'default-project': { data: { id: organization.default_project_id, type: 'projects' } },
+      'default-agent-pool': { data: null },
+      'entitlement-set': {
+        data: { id, type: 'entitlement-sets' },
+        links: { related: `${self}/entitlement-set` },
+      },
+      'authentication-token': { links: { related: `${self}/authentication-token` } },
+    },
+    links: { self },
+  })
+}
+
+/** What of the platform is here at all. */
+const entitlements = {
+  agents: false,
+  'audit-logging': true,
+  'configuration-designer': false,
+  'cost-estimation': false,
+  'global-run-tasks': false,
+  infragraph: false,
+  'infragraph-with-nrtu': false,
+  'module-tests-generation': false,
+  // False makes the CLIs run where they are, whatever a workspace says of its execution mode.
+  operations: false,
+  'policy-enforcement': false,
+  'private-module-registry': false,
+  'private-run-tasks': false,
+  'run-tasks': false,
+  'self-serve-billing': false,
+  sentinel: false,
+  sso: false,
+  'state-storage': true,
+  teams: true,
+  'usage-reporting': false,
+  'vcs-integrations': false,
+  'waypoint-actions': false,
+  'waypoint-templates-and-addons': false,
+} as const
+
+export const entitlementSetDescription: ResourceDescription = {
+  type: 'entitlement-sets',
+  attributes: schemas(entitlements, schemaOf),
+  links: { self: Type.String() },
+}
+
+/** The only maker of `"type": "entitlement-sets"`. */
+export function entitlementSetFragment({ id, name }: OrganizationRow): Fragment {
+  return fragment({
+    id,
+    type: 'entitlement-sets',
+    attributes: entitlements,
+    links: { self: `/api/v2/organizations/${name}/entitlement-set` },
+  })
+}
