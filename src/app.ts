@@ -1,5 +1,6 @@
 import type { Logger } from 'pino'
 import { flagSet, knownFlags } from './access/organization-flags.ts'
+import { Grants } from './access/grant-store.ts'
 import { Standings } from './access/standing-store.ts'
 import { LastUsed } from './authentication-tokens/last-used.ts'
 import type { Config } from './config.ts'
@@ -18,6 +19,8 @@ import { organizationRoutes } from './organizations/organization-routes.ts'
 import { teamRoutes } from './teams/team-routes.ts'
 import { userTokenRoutes } from './authentication-tokens/user-token-routes.ts'
 import { adminUserRoutes } from './users/admin-user-routes.ts'
+import { workspaceLockRoutes } from './workspaces/workspace-lock-routes.ts'
+import { workspaceRoutes } from './workspaces/workspace-routes.ts'
 
 /** Every route of the JSON:API interface: the OpenAPI document and the access matrix are read off this list. */
 export const routes: readonly Route[] = [
@@ -26,6 +29,8 @@ export const routes: readonly Route[] = [
   ...teamRoutes,
   ...adminUserRoutes,
   ...userTokenRoutes,
+  ...workspaceRoutes,
+  ...workspaceLockRoutes,
 ]
 
 /** Routes that ask for no token. */
@@ -41,12 +46,14 @@ export type App = {
 
 /** The server over an open database whose tables are up to date. */
 export function createApp(config: Config, database: Database, log: Logger, clock: Clock = systemClock): App {
+  const standings = new Standings(flagSet(...knownFlags(config.dialect)))
   const deps: Deps = {
     config,
     clock,
     newId,
     database,
-    standings: new Standings(flagSet(...knownFlags(config.dialect))),
+    standings,
+    grants: new Grants(standings),
     documents: new DocumentCache(config.cacheBytes),
     lastUsed: new LastUsed(database, clock, log),
     log,

@@ -175,6 +175,8 @@ export const settings = {
     '100000',
   ),
   maxTeams: setting(integer(1, 10_000_000), 'Teams of one organization', '200000'),
+  maxProjects: setting(integer(1, 1_000_000), 'Projects of one organization', '10000'),
+  maxWorkspaces: setting(integer(1, 10_000_000), 'Workspaces of one organization', '100000'),
   maxTokens: setting(integer(1, 100_000), 'Tokens of one user, team or organization', '500'),
   stateVersionsKept: setting(
     integer(1, 1_000_000),

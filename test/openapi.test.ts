@@ -29,6 +29,9 @@ const onPurpose: Record<string, string> = {
   'users.permissions.can-view2fa-settings': 'the name that go-tfe decodes',
   'users.permissions.can-manage-hcp-account': 'the name that go-tfe decodes',
   'teams.relationships.authentication-token': 'the specification (2.1) has a meta object in it',
+  'workspaces.can-queue-destroy-plan': 'go-tfe decodes it',
+  'workspaces.migration-environment': 'go-tfe decodes it',
+  'workspaces.permissions.can-manage-hyok': 'go-tfe decodes it',
   'organization-memberships.email: null': 'a service account has none',
 }
 

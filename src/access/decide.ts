@@ -91,6 +91,16 @@ export function isPermitted(
   return false
 }
 
+/** The `permissions` of a document: each as the row of the table says, false for what nobody may do here. */
+export function shownPermissions(
+  rows: Readonly<Record<string, Permission | false>>,
+  may: (permission: Permission) => boolean,
+): Record<string, boolean> {
+  return Object.fromEntries(
+    Object.entries(rows).map(([name, permission]) => [name, permission !== false && may(permission)]),
+  )
+}
+
 /** Specification 5.1: teams open to the organization, and the secret ones that the caller is in. */
 export function canSeeTeam(standing: Standing, team: TeamFacts): boolean {
   return standing.seesSecretTeams || team.visibility === 'organization' || standing.teamIds.has(team.id)

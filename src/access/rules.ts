@@ -56,6 +56,8 @@ export const rules = {
   'workspace:force-unlock':    'Y    Y    -    .    .    .    Y    Y    -    -    .    -    -    Y    -    -    -    -    -    Y    .    -    -',
   'team-access:read':          'Y    Y    Y    .    .    .    v    v    own  own  own  own  own  v    own  own  own  own  own  v    own  -    -',
   'team-access:manage':        'Y    Y    Y    .    .    .    v    v    -    -    .    -    -    v    -    -    -    -    -    v    .    -    -',
+  'project-access:read':      'Y    Y    Y    .    .    .    v    v    own  own  own  own  own  own  own  own  own  own  own  v    own  -    -',
+  'project-access:manage':    'Y    Y    Y    .    .    .    -    v    -    -    .    -    -    -    -    -    -    -    -    v    .    -    -',
   'state-version:create':      'Y    Y    -    .    .    .    Y    Y    -    -    .    -    Y    Y    -    -    Y    -    -    Y    .    -    -',
   'state-version:read':        'Y    Y    -    .    .    .    Y    Y    Y    -    .    Y    Y    Y    -    Y    Y    -    -    Y    .    -    -',
   'outputs:read':              'Y    Y    -    .    .    .    Y    Y    Y    -    .    Y    Y    Y    Y    Y    Y    -    -    Y    .    -    -',

@@ -1,4 +1,4 @@
-import { PostgresAdapter, sql, type Kysely } from 'kysely'
+import { PostgresAdapter, sql, type Kysely, type RawBuilder } from 'kysely'
 import type { Tables } from './tables.ts'
 
 /** Everything that must differ between the two engines stands in this file, or behind its own driver. */
@@ -43,4 +43,12 @@ export function isUniqueViolation(error: unknown): boolean {
   if (!(error instanceof Error)) return false
   const { errcode, code } = error as { errcode?: number; code?: string }
   return errcode === 2067 || errcode === 1555 || code === '23505'
+}
+
+/** Whether a column holds a text anywhere in it: without case, every character meaning itself. */
+export function holdsText(engine: Engine, column: string, text: string): RawBuilder<boolean> {
+  const part = text.toLowerCase()
+  return engine === 'sqlite'
+    ? sql<boolean>`instr(lower(${sql.ref(column)}), ${part}) > 0`
+    : sql<boolean>`lower(${sql.ref(column)}) like ${`%${part.replace(/[\\_%]/g, '\\$&')}%`}`
 }

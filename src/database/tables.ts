@@ -169,7 +169,11 @@ export type TeamProjectTable = {
   team_id: string
   project_id: string
   access: 'read' | 'write' | 'maintain' | 'admin' | 'custom'
-  /** JSON objects, used when access is custom. */
+  /** What of it is in force on the project's workspaces, for fixed levels too. */
+  state_versions: 'none' | 'read-outputs' | 'read' | 'write'
+  workspace_locking: Flag
+  workspace_create: Flag
+  /** JSON objects of all details, as they are shown. */
   project_access: string
   workspace_access: string
   created_at: string

@@ -1,4 +1,5 @@
 import type { Logger } from 'pino'
+import type { Grants } from '../access/grant-store.ts'
 import type { Standings } from '../access/standing-store.ts'
 import type { Clock } from '../core/clock.ts'
 import type { newId } from '../core/ids.ts'
@@ -14,6 +15,7 @@ export type Deps = {
   readonly newId: typeof newId
   readonly database: Database
   readonly standings: Standings
+  readonly grants: Grants
   readonly documents: DocumentCache
   readonly lastUsed: LastUsed
   readonly log: Logger

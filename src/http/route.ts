@@ -16,15 +16,19 @@ export type Loaded = {
   readonly permission?: Permission
 }
 
-/** What is known when a request was let through. */
-export type Permitted<A, R> = {
+/** Through whose eyes a document is made. */
+export type Viewer = {
   readonly tx: Transaction
-  readonly address: A
   readonly actor: Actor
   readonly standing: Standing
+  readonly deps: Deps
+}
+
+/** What is known when a request was let through. */
+export type Permitted<A, R> = Viewer & {
+  readonly address: A
   readonly resource: R
   readonly call: Call
-  readonly deps: Deps
 }
 
 export type Acting<A, R, B> = Permitted<A, R> & {

@@ -53,3 +53,14 @@ export function relationMany(type: string): TSchema {
 
 /** One that only says where to look. */
 export const relationLink: TSchema = Type.Object({ links: closedObject({ related: Type.String() }) }, CLOSED)
+
+/** Of attributes that are the same in every document. */
+export function schemasOfValues(values: Readonly<Record<string, unknown>>): Record<string, TSchema> {
+  return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, schemaOfValue(value)]))
+}
+
+function schemaOfValue(value: unknown): TSchema {
+  if (value === null) return Type.Null()
+  if (typeof value === 'boolean') return Type.Boolean()
+  return typeof value === 'number' ? Type.Integer() : Type.String()
+}

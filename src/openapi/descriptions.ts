@@ -2,15 +2,19 @@ import type { ResourceDescription } from '../jsonapi/description.ts'
 import { tokenDescription } from '../authentication-tokens/token-document.ts'
 import { entitlementSetDescription, organizationDescription } from '../organizations/organization-document.ts'
 import { teamDescription } from '../teams/team-document.ts'
+import { projectDescription } from '../projects/project-document.ts'
 import { userDescription } from '../users/user-document.ts'
 import { membershipDescription } from '../organization-memberships/membership-document.ts'
+import { workspaceDescription } from '../workspaces/workspace-document.ts'
 
 /** Every type of resource that an answer may hold. A route whose `answers` is not here fails test/openapi.test.ts. */
 export const descriptions: readonly ResourceDescription[] = [
   membershipDescription,
   organizationDescription,
   entitlementSetDescription,
+  projectDescription,
   teamDescription,
   tokenDescription,
   userDescription,
+  workspaceDescription,
 ]

@@ -1,5 +1,6 @@
 import type { Insertable, Selectable } from 'kysely'
 import type { Transaction } from '../database/database.ts'
+import { prepared } from '../database/prepared.ts'
 import type { ProjectTable } from '../database/tables.ts'
 
 export type ProjectRow = Selectable<ProjectTable>
@@ -12,4 +13,12 @@ export async function insertProject(tx: Transaction, row: Insertable<ProjectTabl
     .onConflict((conflict) => conflict.columns(['organization_id', 'name']).doNothing())
     .executeTakeFirst()
   return result.numInsertedOrUpdatedRows === 1n
+}
+
+const byId = prepared<{ id: string }>()((db, param) =>
+  db.selectFrom('projects').where('id', '=', param('id')).selectAll(),
+)
+
+export function findProject(tx: Transaction, id: string): Promise<ProjectRow | undefined> {
+  return tx.first(byId, { id })
 }

@@ -154,6 +154,9 @@ create table team_projects (
   team_id TEXT not null references teams (id) on delete cascade,
   project_id TEXT not null references projects (id) on delete cascade,
   access TEXT not null,
+  state_versions TEXT not null,
+  workspace_locking INTEGER not null,
+  workspace_create INTEGER not null,
   project_access TEXT not null,
   workspace_access TEXT not null,
   created_at TEXT not null,
@@ -192,6 +195,7 @@ create table state_versions (
   finalized_at TEXT
 );
 create index state_versions_by_workspace on state_versions (workspace_id, created_at, id);
+create index state_versions_by_status on state_versions (workspace_id, status);
 create index state_versions_by_serial on state_versions (workspace_id, serial);
 create index state_versions_unprocessed on state_versions (status, resources_processed, lease_until);
 

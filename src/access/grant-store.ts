@@ -1,0 +1,138 @@
+import { sql, type Kysely } from 'kysely'
+import type { Transaction } from '../database/database.ts'
+import { prepared, type PreparedQuery } from '../database/prepared.ts'
+import type { Flag, Tables } from '../database/tables.ts'
+import type { Actor } from './actor.ts'
+import { columnSet, type ColumnSet } from './decide.ts'
+import { columnsOfGrant, type GrantFacts } from './grants.ts'
+import type { OrganizationFacts, Standings } from './standing-store.ts'
+
+/** What a user's teams were granted on workspaces. */
+function workspaceGrants(db: Kysely<Tables>, userId: string) {
+  return db
+    .selectFrom('team_workspaces as tw')
+    .innerJoin('team_members as member', 'member.team_id', 'tw.team_id')
+    .where('member.user_id', '=', userId)
+    .where('member.is_active', '=', 1)
+    .select((eb) => [
+      sql<GrantFacts['on']>`'workspace'`.as('on'),
+      eb.ref('tw.access').$castTo<GrantFacts['access']>().as('access'),
+      'tw.state_versions',
+      'tw.workspace_locking',
+      sql<Flag>`0`.as('workspace_create'),
+    ])
+}
+
+/** What a user's teams were granted on projects. */
+function projectGrants(db: Kysely<Tables>, userId: string) {
+  return db
+    .selectFrom('team_projects as tp')
+    .innerJoin('team_members as member', 'member.team_id', 'tp.team_id')
+    .where('member.user_id', '=', userId)
+    .where('member.is_active', '=', 1)
+    .select((eb) => [
+      sql<GrantFacts['on']>`'project'`.as('on'),
+      eb.ref('tp.access').$castTo<GrantFacts['access']>().as('access'),
+      'tp.state_versions',
+      'tp.workspace_locking',
+      'tp.workspace_create',
+    ])
+}
+
+const onWorkspace = prepared<{ userId: string; workspaceId: string; projectId: string }>()((db, param) =>
+  workspaceGrants(db, param('userId'))
+    .where('tw.workspace_id', '=', param('workspaceId'))
+    .unionAll(projectGrants(db, param('userId')).where('tp.project_id', '=', param('projectId'))),
+)
+
+const onProject = prepared<{ userId: string; projectId: string }>()((db, param) =>
+  workspaceGrants(db, param('userId'))
+    .innerJoin('workspaces', 'workspaces.id', 'tw.workspace_id')
+    .where('workspaces.project_id', '=', param('projectId'))
+    .distinct()
+    .unionAll(projectGrants(db, param('userId')).where('tp.project_id', '=', param('projectId'))),
+)
+
+const inOrganization = prepared<{ userId: string; organizationId: string }>()((db, param) =>
+  workspaceGrants(db, param('userId'))
+    .where('member.organization_id', '=', param('organizationId'))
+    .distinct()
+    .unionAll(
+      projectGrants(db, param('userId'))
+        .where('member.organization_id', '=', param('organizationId'))
+        .distinct(),
+    ),
+)
+
+const MAX_CACHED_GRANTS = 50_000
+/** Whom the table lets do as much or more without any grant, and who belongs to no team of the organization. */
+const needNone = columnSet('SA', 'OW', 'OG', 'IN', 'OUT')
+/** Seeing a project because of a workspace in it: the least of what the columns give on a project. */
+const seesProject = columnSet('cO')
+
+/**
+ * Reads what the grants of callers' teams add up to. A set is kept by (organization, its version, caller, place), which
+ * never changes its meaning: every change of a grant or of a team's members raises the version. Only what is committed
+ * is kept.
+ */
+export class Grants {
+  readonly #standings: Standings
+  readonly #cache = new Map<string, ColumnSet>()
+
+  constructor(standings: Standings) {
+    this.#standings = standings
+  }
+
+  /** The caller's columns on a workspace: by grants on it and on its project. */
+  onWorkspace(
+    tx: Transaction,
+    actor: Actor,
+    organization: OrganizationFacts,
+    workspace: { id: string; project_id: string },
+  ): Promise<ColumnSet> {
+    const place = { workspaceId: workspace.id, projectId: workspace.project_id }
+    return this.#sum({ tx, actor, organization }, onWorkspace, place, columnsOfGrant)
+  }
+
+  /** The caller's columns on a project; a grant on a workspace in it lets him see the project, no more. */
+  onProject(
+    tx: Transaction,
+    actor: Actor,
+    organization: OrganizationFacts,
+    projectId: string,
+  ): Promise<ColumnSet> {
+    return this.#sum({ tx, actor, organization }, onProject, { projectId }, (grant) => {
+      const columns = columnsOfGrant(grant)
+      return grant.on === 'project' || columns === 0 ? columns : seesProject
+    })
+  }
+
+  /** What the caller holds on any workspace or project of the organization: whether a list is for him at all. */
+  anywhere(tx: Transaction, actor: Actor, organization: OrganizationFacts): Promise<ColumnSet> {
+    const place = { organizationId: organization.id }
+    return this.#sum({ tx, actor, organization }, inOrganization, place, columnsOfGrant)
+  }
+
+  async #sum<Place extends Record<string, string>>(
+    caller: { tx: Transaction; actor: Actor; organization: OrganizationFacts },
+    query: PreparedQuery<Place & { userId: string }, GrantFacts>,
+    place: Place,
+    columnsOf: (grant: GrantFacts) => ColumnSet,
+  ): Promise<ColumnSet> {
+    const { tx, actor, organization } = caller
+    const { userId } = actor
+    if (userId === null) return 0
+    const standing = await this.#standings.in(tx, actor, organization)
+    if ((standing.columns & needNone) !== 0) return 0
+    const key = `${organization.id} ${organization.version} ${userId} ${Object.values(place).join(' ')}`
+    let sum = this.#cache.get(key)
+    if (sum === undefined) {
+      sum = (await tx.all(query, { ...place, userId })).reduce((set, grant) => set | columnsOf(grant), 0)
+      if (tx.mode === 'read') {
+        if (this.#cache.size >= MAX_CACHED_GRANTS) this.#cache.clear()
+        this.#cache.set(key, sum)
+      }
+    }
+    return sum
+  }
+}

@@ -1,0 +1,98 @@
+import { Type } from 'typebox'
+import { isPermitted, shownPermissions } from '../access/decide.ts'
+import type { Permission } from '../access/rules.ts'
+import type { Viewer } from '../http/route.ts'
+import { oneOf } from '../jsonapi/body.ts'
+import {
+  flagObjectOf,
+  nullable,
+  relationMaybe,
+  relationOne,
+  timeSchema,
+  type ResourceDescription,
+} from '../jsonapi/description.ts'
+import { fragment, type Fragment } from '../jsonapi/document.ts'
+import type { OrganizationRow } from '../organizations/organization-store.ts'
+import { defaultExecutionMode } from '../workspaces/workspaces.ts'
+import type { ProjectRow } from './project-store.ts'
+
+type ProjectSettings = { 'default-execution-mode'?: string }
+
+/** What the caller may do with it, by the row of the table that says so; there are no stacks and variable sets. */
+const permissions: Record<string, Permission | false> = {
+  'can-create-workspace': 'workspace:create',
+  'can-deploy-no-code-modules': false,
+  'can-destroy': 'project:manage',
+  'can-manage-ephemeral-workspace-for-projects': false,
+  'can-manage-in-hcp': false,
+  'can-manage-stacks': false,
+  'can-manage-tags': 'project:manage',
+  'can-manage-teams': 'project-access:manage',
+  'can-manage-varsets': false,
+  'can-move-stack': false,
+  'can-move-workspace': 'workspace:create',
+  'can-read': 'project:read',
+  'can-read-teams': 'project-access:manage',
+  'can-update': 'project:manage',
+  'can-update-stacks': false,
+  'can-view-stacks': false,
+}
+
+export const projectDescription: ResourceDescription = {
+  type: 'projects',
+  attributes: {
+    name: Type.String(),
+    description: nullable(Type.String()),
+    'created-at': timeSchema,
+    'auto-destroy-activity-duration': Type.Null(),
+    'default-execution-mode': oneOf('remote', 'local', 'agent'),
+    'is-unified': Type.Boolean(),
+    'setting-overwrites': flagObjectOf(['default-execution-mode', 'default-agent-pool']),
+    permissions: flagObjectOf(Object.keys(permissions)),
+  },
+  relationships: {
+    organization: relationOne('organizations'),
+    'default-agent-pool': relationMaybe('agent-pools'),
+  },
+  links: { self: Type.String() },
+}
+
+/** The only maker of `"type": "projects"`. */
+export async function projectFragment(
+  { tx, deps, actor, standing }: Viewer,
+  organization: OrganizationRow,
+  project: ProjectRow,
+): Promise<Fragment> {
+  const target = { grants: await deps.grants.onProject(tx, actor, organization, project.id) }
+  const may = (permission: Permission) => isPermitted(permission, actor, standing, target)
+  const settings = JSON.parse(project.settings) as ProjectSettings
+  const mode = settings['default-execution-mode']
+  return fragment({
+    id: project.id,
+    type: 'projects',
+    attributes: {
+      name: project.name,
+      description: project.description,
+      'created-at': project.created_at,
+      'auto-destroy-activity-duration': null,
+      'default-execution-mode': mode ?? defaultExecutionMode(organization, deps.config),
+      'is-unified': false,
+      'setting-overwrites': {
+        'default-execution-mode': mode !== undefined,
+        'default-agent-pool': false,
+      },
+      permissions: {
+        ...shownPermissions(permissions, may),
+        'can-destroy': may('project:manage') && project.id !== organization.default_project_id,
+      },
+    },
+    relationships: {
+      organization: {
+        data: { id: organization.name, type: 'organizations' },
+        links: { related: `/api/v2/organizations/${organization.name}` },
+      },
+      'default-agent-pool': { data: null },
+    },
+    links: { self: `/api/v2/projects/${project.id}` },
+  })
+}

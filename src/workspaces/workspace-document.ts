@@ -1,0 +1,216 @@
+import { Type } from 'typebox'
+import { canSeeTeam, isPermitted, shownPermissions, type Target } from '../access/decide.ts'
+import type { Permission } from '../access/rules.ts'
+import type { Deps } from '../http/deps.ts'
+import type { Viewer } from '../http/route.ts'
+import { oneOf } from '../jsonapi/body.ts'
+import {
+  flagObjectOf,
+  nullable,
+  relationMany,
+  relationMaybe,
+  relationOne,
+  schemasOfValues,
+  timeSchema,
+  type ResourceDescription,
+} from '../jsonapi/description.ts'
+import { document, fragment, type Fragment, type Identifier } from '../jsonapi/document.ts'
+import type { OrganizationRow } from '../organizations/organization-store.ts'
+import { projectFragment } from '../projects/project-document.ts'
+import { findProject, type ProjectRow } from '../projects/project-store.ts'
+import { findTeam, teamFacts } from '../teams/team-store.ts'
+import { workspaceOutputs } from './workspace-outputs.ts'
+import { echoedSettings, settingSchemas } from './workspace-settings.ts'
+import type { WorkspaceRow } from './workspace-store.ts'
+import { defaultExecutionMode } from './workspaces.ts'
+
+export const includable = ['project', 'outputs'] as const
+export type Includes = ReadonlySet<(typeof includable)[number]>
+
+/** The platform's other attributes: nothing here can change them. */
+const fixedAttributes = {
+  actions: { 'is-destroyable': true },
+  'apply-duration-average': null,
+  'auto-destroy-status': null,
+  'can-queue-destroy-plan': false,
+  environment: 'default',
+  'last-assessment-result-at': null,
+  'no-code-upgrade-available': false,
+  'plan-duration-average': null,
+  'policy-check-failures': null,
+  'resource-count': 0,
+  'run-failures': null,
+  source: 'tfe-api',
+  'source-module-id': null,
+  'vcs-repo-identifier': null,
+  'workspace-kpis-runs-count': null,
+} as const
+
+/** What the caller may do with it, by the row of the table that says so; of runs, variables and assessments there are none. */
+const permissions: Record<string, Permission | false> = {
+  'can-create-state-versions': 'state-version:create',
+  'can-destroy': 'workspace:manage',
+  'can-force-delete': 'workspace:manage',
+  'can-force-unlock': 'workspace:force-unlock',
+  'can-lock': 'workspace:lock',
+  'can-manage-assessments': false,
+  'can-manage-ephemeral-workspaces': false,
+  'can-manage-hyok': false,
+  'can-manage-run-tasks': false,
+  'can-manage-tags': 'workspace:manage',
+  'can-queue-apply': false,
+  'can-queue-destroy': false,
+  'can-queue-run': false,
+  'can-read-assessment-results': false,
+  'can-read-run': false,
+  'can-read-settings': 'workspace:read',
+  'can-read-state-outputs': 'outputs:read',
+  'can-read-state-versions': 'state-version:read',
+  'can-read-variable': false,
+  'can-unlock': 'workspace:lock',
+  'can-update': 'workspace:manage',
+  'can-update-variable': false,
+}
+
+export const workspaceDescription: ResourceDescription = {
+  type: 'workspaces',
+  attributes: {
+    ...settingSchemas,
+    ...schemasOfValues(fixedAttributes),
+    actions: flagObjectOf(['is-destroyable']),
+    'created-at': timeSchema,
+    description: nullable(Type.String()),
+    'execution-mode': oneOf('remote', 'local', 'agent'),
+    'latest-change-at': timeSchema,
+    locked: Type.Boolean(),
+    'locked-reason': nullable(Type.String()),
+    name: Type.String(),
+    operations: Type.Boolean(),
+    permissions: flagObjectOf(Object.keys(permissions)),
+    'setting-overwrites': flagObjectOf(['execution-mode', 'agent-pool']),
+    'tag-names': Type.Array(Type.String()),
+    'terraform-version': Type.String(),
+    'updated-at': timeSchema,
+  },
+  relationships: {
+    organization: relationOne('organizations'),
+    project: relationOne('projects'),
+    'locked-by': relationMaybe('users', 'teams'),
+    'current-state-version': relationMaybe('state-versions'),
+    'current-run': relationMaybe('runs'),
+    'current-configuration-version': relationMaybe('configuration-versions'),
+    'agent-pool': relationMaybe('agent-pools'),
+    'ssh-key': relationMaybe('ssh-keys'),
+    outputs: Type.Optional(relationMany('workspace-outputs')),
+  },
+  links: { self: Type.String(), 'self-html': Type.String() },
+}
+
+/** The documents of some workspaces of one organization, with what `include` adds to them. */
+export async function workspaceDocuments(
+  viewer: Viewer,
+  organization: OrganizationRow,
+  workspaces: readonly WorkspaceRow[],
+  include: Includes,
+): Promise<{ data: Fragment[]; included: Fragment[] | undefined }> {
+  const data: Fragment[] = []
+  const included: Fragment[] = []
+  for (const workspace of workspaces) {
+    const outputs = include.has('outputs')
+      ? await workspaceOutputs(viewer, organization, workspace)
+      : undefined
+    data.push(await workspaceFragment(viewer, organization, workspace, outputs?.identifiers))
+    included.push(...(outputs?.included ?? []))
+  }
+  if (include.has('project')) {
+    for (const id of new Set(workspaces.map((workspace) => workspace.project_id))) {
+      const project = (await findProject(viewer.tx, id)) as ProjectRow
+      included.push(await projectFragment(viewer, organization, project))
+    }
+  }
+  return { data, included: include.size === 0 ? undefined : included }
+}
+
+export async function workspaceDocument(
+  viewer: Viewer,
+  organization: OrganizationRow,
+  workspace: WorkspaceRow,
+  include: Includes = new Set(),
+): Promise<string> {
+  const { data, included } = await workspaceDocuments(viewer, organization, [workspace], include)
+  return document(data[0] as Fragment, included)
+}
+
+/** The only maker of `"type": "workspaces"`. `outputs` are named when they were asked for. */
+async function workspaceFragment(
+  viewer: Viewer,
+  organization: OrganizationRow,
+  workspace: WorkspaceRow,
+  outputs?: readonly Identifier[],
+): Promise<Fragment> {
+  const { tx, deps, actor, standing } = viewer
+  const target: Target = { grants: await deps.grants.onWorkspace(tx, actor, organization, workspace) }
+  const may = (permission: Permission) => isPermitted(permission, actor, standing, target)
+  const current = may('outputs:read') ? workspace.current_state_version_id : null
+  const self = `/api/v2/workspaces/${workspace.id}`
+  return fragment({
+    id: workspace.id,
+    type: 'workspaces',
+    attributes: {
+      ...attributesOf(workspace, organization, deps),
+      permissions: shownPermissions(permissions, may),
+    },
+    relationships: {
+      organization: { data: { id: organization.name, type: 'organizations' } },
+      project: { data: { id: workspace.project_id, type: 'projects' } },
+      'locked-by': { data: await lockHolderShown(viewer, workspace) },
+      'current-state-version': {
+        data: current === null ? null : { id: current, type: 'state-versions' },
+        links: { related: `${self}/current-state-version` },
+      },
+      'current-run': { data: null },
+      'current-configuration-version': { data: null },
+      'agent-pool': { data: null },
+      'ssh-key': { data: null },
+      ...(outputs === undefined ? {} : { outputs: { data: [...outputs] } }),
+    },
+    links: { self, 'self-html': `/app/${organization.name}/workspaces/${workspace.name}` },
+  })
+}
+
+/** Who holds the lock, unless it is a team that the caller may not see. */
+async function lockHolderShown(
+  { tx, standing }: Viewer,
+  { locked_by_id: id, locked_by_kind: type }: WorkspaceRow,
+): Promise<Identifier | null> {
+  if (id === null || type === null) return null
+  if (type === 'teams') {
+    const team = await findTeam(tx, id)
+    if (team === undefined || !canSeeTeam(standing, teamFacts(team))) return null
+  }
+  return { id, type }
+}
+
+function attributesOf(workspace: WorkspaceRow, organization: OrganizationRow, { config }: Deps) {
+  const stored = JSON.parse(workspace.settings) as Record<string, unknown>
+  const mode = stored['execution-mode'] ?? defaultExecutionMode(organization, config)
+  return {
+    ...echoedSettings(stored),
+    ...fixedAttributes,
+    'created-at': workspace.created_at,
+    description: workspace.description,
+    'execution-mode': mode,
+    'latest-change-at': workspace.updated_at,
+    locked: workspace.locked_by_id !== null,
+    'locked-reason': workspace.lock_reason,
+    name: workspace.name,
+    operations: mode !== 'local',
+    'setting-overwrites': {
+      'execution-mode': stored['execution-mode'] !== undefined,
+      'agent-pool': stored['agent-pool'] === true,
+    },
+    'tag-names': [],
+    'terraform-version': workspace.terraform_version,
+    'updated-at': workspace.updated_at,
+  }
+}

@@ -1,0 +1,124 @@
+import { Type } from 'typebox'
+import type { Actor } from '../access/actor.ts'
+import { canSeeTeam } from '../access/decide.ts'
+import { AppError, conflict } from '../core/errors.ts'
+import { ok } from '../http/call.ts'
+import { writeRoute, type Route, type Viewer } from '../http/route.ts'
+import { parseJson, parseResource } from '../jsonapi/body.ts'
+import { discardPendingStateVersions, hasPendingStateVersion } from '../state-versions/state-version-store.ts'
+import { findTeam, teamFacts } from '../teams/team-store.ts'
+import { findUser } from '../users/user-store.ts'
+import { workspaceDocument } from './workspace-document.ts'
+import { findWorkspace, updateWorkspace, type WorkspaceRow } from './workspace-store.ts'
+import { loadWorkspace, workspaceOfPath } from './workspaces.ts'
+
+const MAX_REASON_LENGTH = 1000
+
+const lockBody = {
+  type: 'workspaces',
+  isLenient: true,
+  attributes: {
+    reason: Type.Union([Type.String({ maxLength: MAX_REASON_LENGTH }), Type.Null()], {
+      explain: `must be a text of at most ${MAX_REASON_LENGTH} characters`,
+    }),
+  },
+} as const
+
+/** The documentation sends `{"reason": …}`, go-tfe a resource with the attribute; both may leave it out. */
+function parseLock(bytes: Uint8Array): { reason: string | null } {
+  const json = bytes.length === 0 ? undefined : parseJson(bytes)
+  const isBare = typeof json === 'object' && json !== null && 'reason' in json && !('data' in json)
+  const wrapped = isBare
+    ? Buffer.from(JSON.stringify({ data: { attributes: { reason: json.reason } } }))
+    : bytes
+  return { reason: parseResource(wrapped, lockBody).attributes.reason ?? null }
+}
+
+type Holder = Pick<WorkspaceRow, 'locked_by_id' | 'locked_by_kind'>
+
+/** Whom a lock of this caller belongs to: a team's token locks as the team. */
+export function lockHolder(actor: Actor): Holder {
+  return actor.kind === 'team'
+    ? { locked_by_id: actor.teamId, locked_by_kind: 'teams' }
+    : { locked_by_id: actor.userId, locked_by_kind: 'users' }
+}
+
+/**
+ * "User alice", "Team platform": go-tfe looks for "is locked by User" and "is locked by Team". A team that the caller may
+ * not see is not named.
+ */
+export async function lockHolderText({ tx, standing }: Viewer, workspace: Holder): Promise<string> {
+  const id = workspace.locked_by_id as string
+  if (workspace.locked_by_kind === 'teams') {
+    const team = await findTeam(tx, id)
+    return team !== undefined && canSeeTeam(standing, teamFacts(team)) ? `Team ${team.name}` : 'Team'
+  }
+  return `User ${(await findUser(tx, id))?.username ?? id}`
+}
+
+/** The routes of the three actions differ in the permission and in what becomes of the lock. */
+function lockAction(
+  action: 'lock' | 'unlock' | 'force-unlock',
+  permission: 'workspace:lock' | 'workspace:force-unlock',
+  change: (viewer: Viewer, workspace: WorkspaceRow, reason: string | null) => Promise<Holder>,
+): Route {
+  return writeRoute({
+    method: 'POST',
+    path: `/workspaces/:workspace_id/actions/${action}`,
+    permission,
+    summary: { lock: 'Lock', unlock: 'Unlock', 'force-unlock': 'Force-unlock' }[action] + ' a workspace',
+    answers: 'workspaces',
+    status: 200,
+    accepts: lockBody,
+    address: workspaceOfPath,
+    load: (context) => loadWorkspace(context, context.address),
+    body: parseLock,
+    act: async (context) => {
+      const { tx, resource, body, audit } = context
+      const { organization, workspace } = resource
+      const holder = await change(context, workspace, body.reason)
+      await updateWorkspace(tx, workspace.id, {
+        ...holder,
+        lock_reason: holder.locked_by_id === null ? null : body.reason,
+      })
+      audit({
+        action: `workspace.${action}`,
+        organizationId: organization.id,
+        resourceType: 'workspaces',
+        resourceId: workspace.id,
+        details: { name: workspace.name, held: workspace.locked_by_id ?? holder.locked_by_id },
+      })
+      const changed = (await findWorkspace(tx, workspace.id)) as WorkspaceRow
+      return ok(await workspaceDocument(context, organization, changed))
+    },
+  })
+}
+
+const unlocked: Holder = { locked_by_id: null, locked_by_kind: null }
+const NOT_LOCKED = 'the workspace is not locked'
+
+const lock = lockAction('lock', 'workspace:lock', async (viewer, workspace) => {
+  if (workspace.locked_by_id !== null) {
+    throw conflict(`the workspace is locked by ${await lockHolderText(viewer, workspace)} already`)
+  }
+  return lockHolder(viewer.actor)
+})
+
+const unlock = lockAction('unlock', 'workspace:lock', async (viewer, workspace) => {
+  if (workspace.locked_by_id === null) throw conflict(NOT_LOCKED)
+  if (workspace.locked_by_id !== lockHolder(viewer.actor).locked_by_id) {
+    throw conflict(`the workspace is locked by ${await lockHolderText(viewer, workspace)}`)
+  }
+  if (await hasPendingStateVersion(viewer.tx, workspace.id)) {
+    throw new AppError('bad-request', [{ detail: 'latest state version is still pending' }])
+  }
+  return unlocked
+})
+
+const forceUnlock = lockAction('force-unlock', 'workspace:force-unlock', async ({ tx }, workspace) => {
+  if (workspace.locked_by_id === null) throw conflict(NOT_LOCKED)
+  await discardPendingStateVersions(tx, workspace.id)
+  return unlocked
+})
+
+export const workspaceLockRoutes: readonly Route[] = [lock, unlock, forceUnlock]

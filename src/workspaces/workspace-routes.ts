@@ -1,0 +1,264 @@
+import { isPermitted } from '../access/decide.ts'
+import { timestamp } from '../core/clock.ts'
+import { conflict, invalid } from '../core/errors.ts'
+import { parseId } from '../core/ids.ts'
+import { isName } from '../core/names.ts'
+import { created, noContent, ok, type Call } from '../http/call.ts'
+import { readRoute, writeRoute, type Route, type Viewer } from '../http/route.ts'
+import { listDocument } from '../jsonapi/document.ts'
+import { pagingOf } from '../jsonapi/paging.ts'
+import {
+  bumpVersion,
+  findOrganizationByName,
+  type OrganizationRow,
+} from '../organizations/organization-store.ts'
+import { findProject } from '../projects/project-store.ts'
+import { includable, workspaceDocument, workspaceDocuments } from './workspace-document.ts'
+import { listVisibleWorkspaces, type Reach } from './workspace-list-store.ts'
+import {
+  countWorkspaces,
+  deleteWorkspace,
+  findWorkspace,
+  insertWorkspace,
+  updateWorkspace,
+  type WorkspaceRow,
+} from './workspace-store.ts'
+import {
+  ANY_VERSION,
+  loadWorkspace,
+  mergeSettings,
+  newWorkspaceBody,
+  parseWorkspace,
+  workspaceBody,
+  workspaceOfPath,
+} from './workspaces.ts'
+
+const includeHelp = { include: includable.join(', ') }
+
+/** Each is there by id and by name. */
+const forms = [
+  { path: '/workspaces/:workspace_id', by: 'by id' },
+  { path: '/organizations/:organization_name/workspaces/:workspace_name', by: 'by name' },
+] as const
+
+const NAME_IS_TAKEN = 'name is that of another workspace of the organization'
+
+/** The organization of the path, and what the caller holds on anything in it. */
+async function loadOrganizationWithGrants({ tx, actor, deps }: Omit<Viewer, 'standing'>, name: string) {
+  const organization = await findOrganizationByName(tx, name)
+  if (organization === undefined) return undefined
+  return { organization, target: { grants: await deps.grants.anywhere(tx, actor, organization) } }
+}
+
+/** The list form of `workspace:read`: everything, for whom the table lets read without a grant. */
+export function reachOf(permission: 'workspace:read' | 'project:read', { actor, standing }: Viewer): Reach {
+  return isPermitted(permission, actor, standing, {}) ? 'everything' : { userId: actor.userId as string }
+}
+
+const filters = ['search[name]', 'filter[project][id]', 'include'] as const
+
+const listWorkspaces = readRoute({
+  path: '/organizations/:organization_name/workspaces',
+  permission: 'workspace:read',
+  summary: 'List workspaces',
+  query: {
+    'search[name]': 'Part of the name, without case',
+    'filter[project][id]': 'Workspaces of this project alone',
+    ...includeHelp,
+  },
+  answers: 'workspaces',
+  isList: true,
+  address: (call) => {
+    const include = call.query.include(includable)
+    const page = call.query.page()
+    const { organization_name: name = '' } = call.params
+    const filter = {
+      name: call.query.text('search[name]'),
+      projectId: call.query.text('filter[project][id]'),
+    }
+    return isName(name) ? { name, include, page, filter, links: call.query.withoutPage(filters) } : undefined
+  },
+  load: (context) => loadOrganizationWithGrants(context, context.address.name),
+  document: async (context) => {
+    const { tx, address, resource, call } = context
+    const { organization } = resource
+    const { filter, page, include, links } = address
+    const reach = reachOf('workspace:read', context)
+    const { workspaces, total } = await listVisibleWorkspaces(tx, organization.id, reach, filter, page)
+    const { data, included } = await workspaceDocuments(context, organization, workspaces, include)
+    return ok(listDocument(data, pagingOf(call.path, links, page, total), included))
+  },
+})
+
+/** The project that a body names, or the default one; one that the caller may not fill is as good as missing. */
+async function projectFor(
+  { tx, actor, standing, deps }: Viewer,
+  organization: OrganizationRow,
+  projectId: string = organization.default_project_id,
+): Promise<string> {
+  const id = parseId('project', projectId)
+  const project = id === undefined ? undefined : await findProject(tx, id)
+  if (project !== undefined && project.organization_id === organization.id) {
+    const grants = await deps.grants.onProject(tx, actor, organization, project.id)
+    if (isPermitted('workspace:create', actor, standing, { grants })) return project.id
+  }
+  throw invalid('project must be one in which you may create workspaces', '/data/relationships/project')
+}
+
+const createWorkspace = writeRoute({
+  method: 'POST',
+  path: '/organizations/:organization_name/workspaces',
+  permission: 'workspace:create',
+  summary: 'Create a workspace',
+  answers: 'workspaces',
+  status: 201,
+  accepts: newWorkspaceBody,
+  address: ({ params: { organization_name: name = '' } }) => (isName(name) ? { name } : undefined),
+  load: (context) => loadOrganizationWithGrants(context, context.address.name),
+  body: (bytes) => parseWorkspace(bytes, newWorkspaceBody),
+  act: async (context) => {
+    const { tx, deps, resource, body, audit } = context
+    const { organization } = resource
+    const { maxWorkspaces } = deps.config
+    const projectId = await projectFor(context, organization, body.projectId)
+    if ((await countWorkspaces(tx, organization.id)) >= maxWorkspaces) {
+      throw invalid(`an organization may have at most ${maxWorkspaces} workspaces`, '/data')
+    }
+    const now = timestamp(deps.clock.now())
+    const id = deps.newId('workspace')
+    const name = body.name as string
+    const isNew = await insertWorkspace(tx, {
+      id,
+      organization_id: organization.id,
+      project_id: projectId,
+      name,
+      description: body.description ?? null,
+      terraform_version: body.terraformVersion ?? ANY_VERSION,
+      locked_by_id: null,
+      locked_by_kind: null,
+      lock_reason: null,
+      current_state_version_id: null,
+      settings: mergeSettings('{}', body),
+      created_at: now,
+      updated_at: now,
+    })
+    if (!isNew) throw invalid(NAME_IS_TAKEN, '/data/attributes/name')
+    audit({
+      action: 'workspace.create',
+      organizationId: organization.id,
+      resourceType: 'workspaces',
+      resourceId: id,
+      details: { name, project: projectId },
+    })
+    const workspace = (await findWorkspace(tx, id)) as WorkspaceRow
+    return created(await workspaceDocument(context, organization, workspace))
+  },
+})
+
+const showWorkspace = forms.map(({ path, by }) =>
+  readRoute({
+    path,
+    permission: 'workspace:read',
+    summary: `Show a workspace ${by}`,
+    query: includeHelp,
+    answers: 'workspaces',
+    address: (call: Call) => {
+      const include = call.query.include(includable)
+      const workspace = workspaceOfPath(call)
+      return workspace === undefined ? undefined : { workspace, include }
+    },
+    load: (context) => loadWorkspace(context, context.address.workspace),
+    document: async (context) => {
+      const { organization, workspace } = context.resource
+      return ok(await workspaceDocument(context, organization, workspace, context.address.include))
+    },
+  }),
+)
+
+const changeWorkspace = forms.map(({ path, by }) =>
+  writeRoute({
+    method: 'PATCH',
+    path,
+    permission: 'workspace:manage',
+    summary: `Update a workspace ${by}`,
+    answers: 'workspaces',
+    status: 200,
+    accepts: workspaceBody,
+    address: workspaceOfPath,
+    load: (context) => loadWorkspace(context, context.address),
+    body: (bytes, address) =>
+      parseWorkspace(bytes, workspaceBody, 'workspaceId' in address ? address.workspaceId : undefined),
+    act: async (context) => {
+      const { tx, deps, resource, body, audit } = context
+      const { organization, workspace } = resource
+      const isMoved = body.projectId !== undefined && body.projectId !== workspace.project_id
+      const isNew = await updateWorkspace(tx, workspace.id, {
+        name: body.name ?? workspace.name,
+        description: body.description === undefined ? workspace.description : body.description,
+        terraform_version: body.terraformVersion ?? workspace.terraform_version,
+        project_id: isMoved ? await projectFor(context, organization, body.projectId) : workspace.project_id,
+        settings: mergeSettings(workspace.settings, body),
+        updated_at: timestamp(deps.clock.now()),
+      })
+      if (!isNew) throw invalid(NAME_IS_TAKEN, '/data/attributes/name')
+      // Grants on its project count on it, so moving it changes who may do what.
+      if (isMoved) await bumpVersion(tx, organization.id)
+      const updated = (await findWorkspace(tx, workspace.id)) as WorkspaceRow
+      audit({
+        action: 'workspace.update',
+        organizationId: organization.id,
+        resourceType: 'workspaces',
+        resourceId: workspace.id,
+        details: { name: updated.name, changes: body },
+      })
+      return ok(await workspaceDocument(context, organization, updated))
+    },
+  }),
+)
+
+const removeWorkspace = forms.flatMap(({ path, by }) =>
+  [
+    { method: 'DELETE', path, isSafe: false } as const,
+    { method: 'POST', path: `${path}/actions/safe-delete`, isSafe: true } as const,
+  ].map(({ method, path, isSafe }) =>
+    writeRoute({
+      method,
+      path,
+      permission: 'workspace:manage',
+      summary: `Delete a workspace ${by}${isSafe ? ', unless it is in use' : ''}`,
+      status: 204,
+      address: workspaceOfPath,
+      load: (context) => loadWorkspace(context, context.address),
+      act: async ({ tx, resource, audit }) => {
+        const { organization, workspace } = resource
+        if (isSafe) refuseUnsafeDelete(workspace)
+        await deleteWorkspace(tx, workspace.id)
+        await bumpVersion(tx, organization.id)
+        audit({
+          action: 'workspace.delete',
+          organizationId: organization.id,
+          resourceType: 'workspaces',
+          resourceId: workspace.id,
+          details: { name: workspace.name },
+        })
+        return noContent
+      },
+    }),
+  ),
+)
+
+/** go-tfe tells the reasons apart by the word "locked" alone: no other text may hold it. */
+function refuseUnsafeDelete(workspace: WorkspaceRow): void {
+  if (workspace.locked_by_id !== null) throw conflict('the workspace is locked')
+  if (workspace.current_state_version_id !== null) {
+    throw conflict('the workspace has a state, whose resources would be forgotten: it is not safe to delete')
+  }
+}
+
+export const workspaceRoutes: readonly Route[] = [
+  listWorkspaces,
+  createWorkspace,
+  ...showWorkspace,
+  ...changeWorkspace,
+  ...removeWorkspace,
+]

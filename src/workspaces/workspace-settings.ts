@@ -1,0 +1,76 @@
+import { Type } from 'typebox'
+import { shortTextSchema } from '../core/names.ts'
+import type { Explained } from '../jsonapi/body.ts'
+
+type Setting = { schema: Explained; default: unknown }
+
+const MAX_LIST_ITEMS = 100
+
+const flag = (initial: boolean) => ({ schema: Type.Boolean(), default: initial })
+const text = (initial: string | null) => ({ schema: shortTextSchema, default: initial })
+const texts = {
+  schema: Type.Array(Type.String({ maxLength: 255 }), {
+    maxItems: MAX_LIST_ITEMS,
+    explain: `must be at most ${MAX_LIST_ITEMS} texts of at most 255 characters`,
+  }),
+  default: [],
+}
+/** Keeping it would promise what this server does not do. */
+const never = (what: string) => ({
+  schema: Type.Union([Type.Null(), Type.Literal('')], { explain: `must be null: this server ${what}` }),
+  default: null,
+})
+
+/**
+ * Attributes of a workspace that are kept and echoed, and rule nothing here: clients set them and want them back. They
+ * live in the `settings` column; what was never given has the default.
+ */
+export const workspaceSettings = {
+  'allow-destroy-plan': flag(true),
+  'assessments-enabled': flag(false),
+  'auto-apply': flag(false),
+  'auto-apply-run-trigger': flag(false),
+  'auto-destroy-activity-duration': never('destroys nothing by itself'),
+  'auto-destroy-at': never('destroys nothing by itself'),
+  'file-triggers-enabled': flag(true),
+  'global-remote-state': flag(false),
+  'hyok-enabled': flag(false),
+  'inherits-project-auto-destroy': flag(true),
+  'migration-environment': text(null),
+  'project-remote-state': flag(false),
+  'queue-all-runs': flag(false),
+  'source-name': text(null),
+  'source-url': text(null),
+  'speculative-enabled': flag(true),
+  'structured-run-output-enabled': flag(true),
+  'trigger-patterns': texts,
+  'trigger-prefixes': texts,
+  'vcs-repo': never('is connected to no version control'),
+  'working-directory': text(''),
+} satisfies Record<string, Setting>
+
+export type WorkspaceSetting = keyof typeof workspaceSettings
+
+export const settingSchemas = Object.fromEntries(
+  Object.entries(workspaceSettings).map(([name, { schema }]) => [name, schema]),
+) as { [N in WorkspaceSetting]: (typeof workspaceSettings)[N]['schema'] }
+
+const defaults: Readonly<Record<string, unknown>> = Object.fromEntries(
+  Object.entries(workspaceSettings).map(([name, setting]) => [name, setting.default]),
+)
+
+/** All of them, from what is stored. */
+export function echoedSettings(stored: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  const echoed: Record<string, unknown> = { ...defaults }
+  for (const name of Object.keys(defaults)) if (Object.hasOwn(stored, name)) echoed[name] = stored[name]
+  return echoed
+}
+
+/** Of what a request gave, that which is kept in the column. */
+export function givenSettings(given: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.keys(defaults)
+      .filter((name) => given[name] !== undefined)
+      .map((name) => [name, given[name] === '' && defaults[name] === null ? null : given[name]]),
+  )
+}

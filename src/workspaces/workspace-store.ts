@@ -1,0 +1,70 @@
+import type { Insertable, Selectable, Updateable } from 'kysely'
+import type { Transaction } from '../database/database.ts'
+import { isUniqueViolation } from '../database/portable.ts'
+import { prepared } from '../database/prepared.ts'
+import type { WorkspaceTable } from '../database/tables.ts'
+
+export type WorkspaceRow = Selectable<WorkspaceTable>
+
+const byId = prepared<{ id: string }>()((db, param) =>
+  db.selectFrom('workspaces').where('id', '=', param('id')).selectAll(),
+)
+
+const byName = prepared<{ organizationId: string; name: string }>()((db, param) =>
+  db
+    .selectFrom('workspaces')
+    .where('organization_id', '=', param('organizationId'))
+    .where('name', '=', param('name'))
+    .selectAll(),
+)
+
+export function findWorkspace(tx: Transaction, id: string): Promise<WorkspaceRow | undefined> {
+  return tx.first(byId, { id })
+}
+
+export function findWorkspaceByName(
+  tx: Transaction,
+  organizationId: string,
+  name: string,
+): Promise<WorkspaceRow | undefined> {
+  return tx.first(byName, { organizationId, name })
+}
+
+/** False when the organization has a workspace of this name. */
+export async function insertWorkspace(tx: Transaction, row: Insertable<WorkspaceTable>): Promise<boolean> {
+  const result = await tx.db
+    .insertInto('workspaces')
+    .values(row)
+    .onConflict((conflict) => conflict.columns(['organization_id', 'name']).doNothing())
+    .executeTakeFirst()
+  return result.numInsertedOrUpdatedRows === 1n
+}
+
+/** False when the organization has another workspace of the new name; the caller must then end the transaction. */
+export async function updateWorkspace(
+  tx: Transaction,
+  id: string,
+  changes: Updateable<WorkspaceTable>,
+): Promise<boolean> {
+  try {
+    await tx.db.updateTable('workspaces').set(changes).where('id', '=', id).execute()
+    return true
+  } catch (error) {
+    if (isUniqueViolation(error)) return false
+    throw error
+  }
+}
+
+/** With its grants and the rows of its state versions, not with their content. */
+export async function deleteWorkspace(tx: Transaction, id: string): Promise<void> {
+  await tx.db.deleteFrom('workspaces').where('id', '=', id).execute()
+}
+
+export async function countWorkspaces(tx: Transaction, organizationId: string): Promise<number> {
+  const { count } = await tx.db
+    .selectFrom('workspaces')
+    .where('organization_id', '=', organizationId)
+    .select((eb) => eb.fn.countAll<number>().as('count'))
+    .executeTakeFirstOrThrow()
+  return count
+}

@@ -1,0 +1,130 @@
+import { Type } from 'typebox'
+import type { Actor } from '../access/actor.ts'
+import type { Target } from '../access/decide.ts'
+import type { Config } from '../config.ts'
+import { parseId } from '../core/ids.ts'
+import { isName, nameSchema, shortTextSchema } from '../core/names.ts'
+import type { Transaction } from '../database/database.ts'
+import type { Call } from '../http/call.ts'
+import type { Deps } from '../http/deps.ts'
+import { oneOf, parseResource, toOne } from '../jsonapi/body.ts'
+import { settingsOf } from '../organizations/organization-attributes.ts'
+import {
+  findOrganization,
+  findOrganizationByName,
+  type OrganizationRow,
+} from '../organizations/organization-store.ts'
+import { givenSettings, settingSchemas } from './workspace-settings.ts'
+import { findWorkspace, findWorkspaceByName, type WorkspaceRow } from './workspace-store.ts'
+
+/** A workspace in a path: by its id, or by the names of its organization and its own. */
+export type WorkspaceAddress = { workspaceId: string } | { organizationName: string; workspaceName: string }
+
+export function workspaceOfPath({ params }: Call): WorkspaceAddress | undefined {
+  if (params.workspace_id !== undefined) {
+    const workspaceId = parseId('workspace', params.workspace_id)
+    return workspaceId === undefined ? undefined : { workspaceId }
+  }
+  const { organization_name: organizationName = '', workspace_name: workspaceName = '' } = params
+  return isName(organizationName) && isName(workspaceName) ? { organizationName, workspaceName } : undefined
+}
+
+export type LoadedWorkspace = { organization: OrganizationRow; workspace: WorkspaceRow; target: Target }
+
+/** A workspace with what rules must know of it: for the `load` of every route that is about one. */
+export async function loadWorkspace(
+  { tx, actor, deps }: { tx: Transaction; actor: Actor; deps: Deps },
+  address: WorkspaceAddress,
+): Promise<LoadedWorkspace | undefined> {
+  let workspace: WorkspaceRow | undefined
+  let organization: OrganizationRow | undefined
+  if ('workspaceId' in address) {
+    workspace = await findWorkspace(tx, address.workspaceId)
+    if (workspace !== undefined) organization = await findOrganization(tx, workspace.organization_id)
+  } else {
+    organization = await findOrganizationByName(tx, address.organizationName)
+    if (organization !== undefined) {
+      workspace = await findWorkspaceByName(tx, organization.id, address.workspaceName)
+    }
+  }
+  if (workspace === undefined || organization === undefined) return undefined
+  const grants = await deps.grants.onWorkspace(tx, actor, organization, workspace)
+  return { organization, workspace, target: { grants } }
+}
+
+const executionMode = oneOf('remote', 'local', 'agent')
+export type ExecutionMode = 'remote' | 'local' | 'agent'
+
+export const workspaceBody = {
+  type: 'workspaces',
+  attributes: {
+    name: nameSchema,
+    description: shortTextSchema,
+    'terraform-version': Type.Union([Type.String({ maxLength: 100 }), Type.Null()], {
+      explain: 'must be a version, a constraint or "latest"',
+    }),
+    'execution-mode': executionMode,
+    // The older name of the same thing: true is remote, false is local.
+    operations: Type.Boolean(),
+    'setting-overwrites': Type.Object({
+      'execution-mode': Type.Optional(Type.Boolean()),
+      'agent-pool': Type.Optional(Type.Boolean()),
+    }),
+    ...settingSchemas,
+  },
+  relationships: { project: toOne('projects') },
+}
+export const newWorkspaceBody = { ...workspaceBody, required: ['name'] as const }
+
+/** Anything runs with it: tofu compares its own version with another one, and refuses. */
+export const ANY_VERSION = 'latest'
+
+/** What a request asks of a workspace; members that were left out keep their value. */
+export type WorkspaceChanges = {
+  name?: string
+  description?: string | null
+  terraformVersion?: string
+  projectId?: string
+  /** Undefined: as it was; null: the organization's. */
+  executionMode?: ExecutionMode | null
+  settings: Record<string, unknown>
+}
+
+export function parseWorkspace(
+  bytes: Uint8Array,
+  shape: typeof workspaceBody,
+  pathId?: string,
+): WorkspaceChanges {
+  const { attributes, relationships } = parseResource(bytes, shape, pathId)
+  const changes: WorkspaceChanges = { settings: givenSettings(attributes) }
+  if (attributes.name !== undefined) changes.name = attributes.name
+  if (attributes.description !== undefined) changes.description = attributes.description
+  if (attributes['terraform-version'] !== undefined) {
+    changes.terraformVersion = attributes['terraform-version'] || ANY_VERSION
+  }
+  if (relationships.project !== undefined) changes.projectId = relationships.project.data.id
+  const mode = attributes['execution-mode'] ?? modeOfOperations(attributes.operations)
+  const overwrites = attributes['setting-overwrites']
+  if (overwrites?.['execution-mode'] === false) changes.executionMode = null
+  else if (mode !== undefined) changes.executionMode = mode
+  if (overwrites?.['agent-pool'] !== undefined) changes.settings['agent-pool'] = overwrites['agent-pool']
+  return changes
+}
+
+function modeOfOperations(operations: boolean | undefined): ExecutionMode | undefined {
+  if (operations === undefined) return undefined
+  return operations ? 'remote' : 'local'
+}
+
+/** The settings column after a change. */
+export function mergeSettings(stored: string, { settings, executionMode }: WorkspaceChanges): string {
+  const merged: Record<string, unknown> = { ...(JSON.parse(stored) as object), ...settings }
+  if (executionMode === null) delete merged['execution-mode']
+  else if (executionMode !== undefined) merged['execution-mode'] = executionMode
+  return JSON.stringify(merged)
+}
+
+/** What an organization's workspaces have unless they say otherwise. Nothing runs remotely, whatever it says. */
+export function defaultExecutionMode(organization: OrganizationRow, config: Config): ExecutionMode {
+  return settingsOf(organization.settings, config)['default-execution-mode'] as ExecutionMode
+}

@@ -1,0 +1,221 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { engines } from './support/engines.ts'
+import { startServer, type TestServer } from './support/server.ts'
+import { addMember, createTestOrganization } from './support/world.ts'
+
+const notFound = '{"errors":[{"status":"404","title":"not found"}]}'
+
+describe.each(engines)('workspaces on %s', (engine) => {
+  let server: TestServer
+  beforeAll(async () => {
+    server = await startServer(engine)
+  })
+  afterAll(() => server.stop())
+
+  const workspace = (attributes: object, relationships: object = {}) => ({
+    data: { type: 'workspaces', attributes, relationships },
+  })
+  const named = (list: { json: { data: { attributes: { name: string } }[] } }) =>
+    list.json.data.map((item) => item.attributes.name)
+
+  test('an owner creates one, and it is the same by id, by name and in the list', async () => {
+    const { name, owner } = await createTestOrganization(server)
+    const made = await owner.client.post(`/organizations/${name}/workspaces`, workspace({ name: 'network' }))
+    expect(made.status).toBe(201)
+    const { id, attributes, relationships, links } = made.json.data
+    expect(attributes).toMatchObject({
+      name: 'network',
+      'execution-mode': 'local',
+      'terraform-version': 'latest',
+      locked: false,
+      operations: false,
+      'tag-names': [],
+      'working-directory': '',
+      'vcs-repo': null,
+      'setting-overwrites': { 'execution-mode': false, 'agent-pool': false },
+    })
+    expect(attributes.permissions).toMatchObject({
+      'can-update': true,
+      'can-lock': true,
+      'can-force-delete': true,
+    })
+    expect(relationships.organization.data).toEqual({ id: name, type: 'organizations' })
+    expect(relationships['locked-by'].data).toBeNull()
+    expect(links).toEqual({
+      self: `/api/v2/workspaces/${id}`,
+      'self-html': `/app/${name}/workspaces/network`,
+    })
+    const byId = await owner.client.get(`/workspaces/${id}`)
+    expect(byId.json.data).toEqual(made.json.data)
+    expect((await owner.client.get(`/organizations/${name}/workspaces/network`)).json.data).toEqual(
+      byId.json.data,
+    )
+    const list = await owner.client.get(`/organizations/${name}/workspaces`)
+    expect(list.json.data).toEqual([byId.json.data])
+  })
+
+  test('search[name] finds parts of names, pages are sorted by name, the project filters', async () => {
+    const { name, owner } = await createTestOrganization(server)
+    const path = `/organizations/${name}/workspaces`
+    for (const each of ['prod-b', 'Prod-a', 'test_a'])
+      await owner.client.post(path, workspace({ name: each }))
+    expect(named(await owner.client.get(`${path}?search%5Bname%5D=PROD`))).toEqual(['Prod-a', 'prod-b'])
+    expect(named(await owner.client.get(`${path}?search[name]=_`))).toEqual(['test_a'])
+    expect(named(await owner.client.get(`${path}?search[name]=%25`))).toEqual([])
+    const page = await owner.client.get(`${path}?page[size]=2&page[number]=2`)
+    expect(named(page)).toEqual(['test_a'])
+    expect(page.json.meta.pagination).toMatchObject({ 'total-count': 3, 'total-pages': 2, 'next-page': null })
+    const project = (await owner.client.get(path)).json.data[0].relationships.project.data.id
+    expect(named(await owner.client.get(`${path}?filter[project][id]=${project}`))).toHaveLength(3)
+    expect(named(await owner.client.get(`${path}?filter[project][id]=prj-1111111111111111`))).toEqual([])
+    const included = await owner.client.get(`${path}?include=project`)
+    expect(included.json.included).toMatchObject([{ id: project, attributes: { name: 'Default Project' } }])
+    const unknown = await owner.client.get(`${path}?include=effective_tag_bindings`)
+    expect(unknown.status).toBe(400)
+    expect(unknown.json.errors[0].title).toBe('Invalid include parameter')
+  })
+
+  test('update merges what was given, by id and by name', async () => {
+    const { name, owner } = await createTestOrganization(server)
+    const made = await owner.client.post(
+      `/organizations/${name}/workspaces`,
+      workspace({ name: 'a', description: 'one', 'auto-apply': true, 'trigger-prefixes': ['x'] }),
+    )
+    const { id } = made.json.data
+    const changed = await owner.client.patch(
+      `/workspaces/${id}`,
+      workspace({ 'terraform-version': '1.10.10', 'execution-mode': 'remote', 'working-directory': 'infra' }),
+    )
+    expect(changed.status).toBe(200)
+    expect(changed.json.data.attributes).toMatchObject({
+      description: 'one',
+      'auto-apply': true,
+      'trigger-prefixes': ['x'],
+      'terraform-version': '1.10.10',
+      'execution-mode': 'remote',
+      operations: true,
+      'working-directory': 'infra',
+      'setting-overwrites': { 'execution-mode': true },
+    })
+    const renamed = await owner.client.patch(
+      `/organizations/${name}/workspaces/a`,
+      workspace({ name: 'b', description: null, 'setting-overwrites': { 'execution-mode': false } }),
+    )
+    expect(renamed.json.data.attributes).toMatchObject({
+      name: 'b',
+      description: null,
+      'auto-apply': true,
+      'execution-mode': 'local',
+    })
+    expect((await owner.client.get(`/organizations/${name}/workspaces/a`)).text).toBe(notFound)
+  })
+
+  test('every problem of a body is named', async () => {
+    const { name, owner } = await createTestOrganization(server)
+    const path = `/organizations/${name}/workspaces`
+    const bad = await owner.client.post(
+      path,
+      workspace(
+        {
+          name: 'a b',
+          'auto-apply': 'yes',
+          'vcs-repo': { identifier: 'a/b' },
+          'auto-destroy-at': '2030-01-01',
+        },
+        { project: { data: { type: 'teams', id: 'x' } } },
+      ),
+    )
+    expect(bad.status).toBe(422)
+    expect(bad.json.errors.map((error: never) => error['source']['pointer']).sort()).toEqual([
+      '/data/attributes/auto-apply',
+      '/data/attributes/auto-destroy-at',
+      '/data/attributes/name',
+      '/data/attributes/vcs-repo',
+      '/data/relationships/project',
+    ])
+    const nowhere = { project: { data: { type: 'projects', id: 'prj-1111111111111111' } } }
+    const missing = await owner.client.post(path, workspace({ name: 'a' }, nowhere))
+    expect(missing.status).toBe(422)
+    expect(missing.json.errors[0].source.pointer).toBe('/data/relationships/project')
+    expect((await owner.client.post(path, workspace({ name: 'a' }))).status).toBe(201)
+    const taken = await owner.client.post(path, workspace({ name: 'a' }))
+    expect(taken.status).toBe(422)
+    expect(taken.json.errors[0].source.pointer).toBe('/data/attributes/name')
+    expect((await owner.client.post(path, workspace({ name: 'A' }))).status).toBe(201)
+    expect((await owner.client.patch(`${path}/A`, workspace({ name: 'a' }))).status).toBe(422)
+  })
+
+  test('lock, unlock and force-unlock answer with what go-tfe looks for', async () => {
+    const organization = await createTestOrganization(server)
+    const { name, owner } = organization
+    const made = await owner.client.post(`/organizations/${name}/workspaces`, workspace({ name: 'a' }))
+    const act = (action: string, client = owner.client, body?: unknown) =>
+      client.post(`/workspaces/${made.json.data.id}/actions/${action}`, body)
+    const idle = await act('unlock')
+    expect(idle.status).toBe(409)
+    expect(idle.text).not.toContain('is locked by')
+    expect((await act('force-unlock')).status).toBe(409)
+    const locked = await act('lock', owner.client, {
+      data: { type: '', attributes: { reason: 'Locked by OpenTofu' } },
+    })
+    expect(locked.status).toBe(200)
+    expect(locked.json.data.attributes).toMatchObject({ locked: true, 'locked-reason': 'Locked by OpenTofu' })
+    expect(locked.json.data.relationships['locked-by'].data).toEqual({ id: owner.id, type: 'users' })
+    expect((await act('lock')).status).toBe(409)
+    const foreign = await act('unlock', server.admin)
+    expect(foreign.status).toBe(409)
+    expect(foreign.text).toContain(`is locked by User ${owner.username}`)
+    const safe = await act('safe-delete')
+    expect(safe.status).toBe(409)
+    expect(safe.text).toContain('locked')
+    const free = await act('unlock', owner.client, { data: { type: '' } })
+    expect(free.status).toBe(200)
+    expect(free.json.data.attributes).toMatchObject({ locked: false, 'locked-reason': null })
+    expect((await act('lock', server.admin, { reason: 'mine' })).json.data.attributes['locked-reason']).toBe(
+      'mine',
+    )
+    expect((await act('force-unlock', owner.client, {})).json.data.attributes.locked).toBe(false)
+    expect((await act('lock', owner.client, { reason: 7 })).status).toBe(422)
+  })
+
+  test('delete and safe-delete answer 204, by id and by name', async () => {
+    const { name, owner } = await createTestOrganization(server)
+    const path = `/organizations/${name}/workspaces`
+    const ids: string[] = []
+    for (const each of ['a', 'b', 'c', 'd']) {
+      ids.push((await owner.client.post(path, workspace({ name: each }))).json.data.id)
+    }
+    await owner.client.post(`/workspaces/${ids[0]}/actions/lock`)
+    expect((await owner.client.delete(`/workspaces/${ids[0]}`)).status).toBe(204)
+    expect((await owner.client.delete(`${path}/b`)).status).toBe(204)
+    expect((await owner.client.post(`/workspaces/${ids[2]}/actions/safe-delete`)).status).toBe(204)
+    expect((await owner.client.post(`${path}/d/actions/safe-delete`)).status).toBe(204)
+    expect((await owner.client.get(path)).json.data).toEqual([])
+    expect((await owner.client.delete(`/workspaces/${ids[0]}`)).text).toBe(notFound)
+  })
+
+  test('to a member without grants, and to anybody outside, a workspace is missing', async () => {
+    const organization = await createTestOrganization(server)
+    const other = await createTestOrganization(server)
+    const { name, owner } = organization
+    const member = await addMember(server, organization)
+    const made = await owner.client.post(`/organizations/${name}/workspaces`, workspace({ name: 'a' }))
+    const { id } = made.json.data
+    for (const { client } of [member, other.owner]) {
+      for (const answer of [
+        await client.get(`/workspaces/${id}`),
+        await client.get('/workspaces/ws-1111111111111111'),
+        await client.get(`/organizations/${name}/workspaces/a`),
+        await client.get(`/organizations/${name}/workspaces`),
+        await client.patch(`/workspaces/${id}`, { data: 'nonsense' }),
+        await client.post(`/organizations/${name}/workspaces`, workspace({ name: 'b' })),
+        await client.post(`/workspaces/${id}/actions/lock`),
+        await client.post(`/workspaces/${id}/actions/force-unlock`),
+        await client.delete(`/workspaces/${id}`),
+      ]) {
+        expect(answer.status).toBe(404)
+        expect(answer.text).toBe(notFound)
+      }
+    }
+  })
+})
