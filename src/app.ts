@@ -3,7 +3,7 @@ import { flagSet, knownFlags } from './access/organization-flags.ts'
 import { Grants } from './access/grant-store.ts'
 import { Standings } from './access/standing-store.ts'
 import { LastUsed } from './authentication-tokens/last-used.ts'
-import type { Config } from './config.ts'
+import type { ServerConfig } from './config.ts'
 import { systemClock, type Clock } from './core/clock.ts'
 import { newId } from './core/ids.ts'
 import type { Database } from './database/database.ts'
@@ -14,6 +14,7 @@ import { createServer } from './http/server.ts'
 import { serviceRoutes } from './http/service-routes.ts'
 import { DocumentCache } from './jsonapi/document-cache.ts'
 import { openApiRoute } from './openapi/openapi-route.ts'
+import { drain } from './operation/drain.ts'
 import { membershipRoutes } from './organization-memberships/membership-routes.ts'
 import { organizationRoutes } from './organizations/organization-routes.ts'
 import { teamRoutes } from './teams/team-routes.ts'
@@ -45,7 +46,12 @@ export type App = {
 }
 
 /** The server over an open database whose tables are up to date. */
-export function createApp(config: Config, database: Database, log: Logger, clock: Clock = systemClock): App {
+export function createApp(
+  config: ServerConfig,
+  database: Database,
+  log: Logger,
+  clock: Clock = systemClock,
+): App {
   const standings = new Standings(flagSet(...knownFlags(config.dialect)))
   const deps: Deps = {
     config,
@@ -67,7 +73,9 @@ export function createApp(config: Config, database: Database, log: Logger, clock
       return typeof address === 'object' && address !== null ? address.port : port
     },
     close: async () => {
+      const cut = drain(server.server, log)
       await server.close()
+      cut.release()
       await deps.lastUsed.stop()
       await database.close()
     },

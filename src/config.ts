@@ -1,4 +1,5 @@
 import { resolve } from 'node:path'
+import { OperatorError } from './core/operator-error.ts'
 
 /**
  * A setting: the environment variable PURSER_NAME and the flag --name are the same thing. docs/settings.md is printed
@@ -13,7 +14,7 @@ export type Setting<T> = {
 }
 
 /** What is wrong with a setting, said to whoever starts the server. */
-export class SettingError extends Error {}
+export class SettingError extends OperatorError {}
 
 function setting<T>(parse: (text: string) => T, help: string, initial?: string, isSecret?: true): Setting<T> {
   return {
@@ -195,6 +196,8 @@ type WithDefault = {
 type Optional = 'databaseUrl' | 'publicUrl' | 'adminToken' | 'secretKey' | 'tlsCert' | 'tlsKey' | 'release'
 /** Every setting by its name, parsed. */
 export type Config = Omit<WithDefault, Optional> & Partial<Pick<WithDefault, Optional>>
+/** Of a server that is ready: the secret key has been found or made. */
+export type ServerConfig = Config & { secretKey: Buffer }
 
 export function environmentName(name: SettingName): string {
   return `PURSER_${name.replace(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase()}`

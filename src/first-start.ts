@@ -12,11 +12,14 @@ const ADMIN_EMAIL = 'admin@localhost'
 /**
  * Makes the first user, `admin`, with a token: the given one or a new one. Undefined when there are users already; nodes
  * may race, one of them wins.
+ *
+ * @param keep gets the token before the commit that makes it good
  */
 export async function makeFirstUser(
   database: Database,
   clock: Clock,
   givenToken: string | undefined,
+  keep: (token: string) => void = () => {},
 ): Promise<{ token: string } | undefined> {
   return database.write(async (tx) => {
     if (!(await isFirstStart(tx))) return undefined
@@ -44,6 +47,7 @@ export async function makeFirstUser(
         details: { username: 'admin', 'is-admin': true },
       },
     ])
+    keep(text)
     return { token: text }
   })
 }

@@ -1,38 +1,88 @@
-import { mkdirSync, writeFileSync } from 'node:fs'
-import { randomBytes } from 'node:crypto'
-import { join } from 'node:path'
-import pino from 'pino'
-import { createApp } from './app.ts'
-import type { Config } from './config.ts'
+import cluster from 'node:cluster'
+import pino, { type Logger } from 'pino'
+import type { Config, ServerConfig } from './config.ts'
 import { systemClock } from './core/clock.ts'
-import { migrate } from './database/migrate.ts'
-import { openDatabase } from './database/open.ts'
-import { makeFirstUser } from './first-start.ts'
+import type { Database } from './database/database.ts'
+import { addressProblem, checkAddress, checkTls } from './operation/address.ts'
+import { lockDataFolder, makeDataFolder } from './operation/data-folder.ts'
+import { returnUnusedMemory } from './operation/memory.ts'
+import { openPrepared, prepare, type Prepared } from './operation/prepare.ts'
+import { warnings, welcome } from './operation/welcome.ts'
+import { Workers } from './operation/workers.ts'
 
-/** Migrates, serves, and ends with 0 on SIGTERM or SIGINT. */
+/** Migrates, serves, and ends with 0 on SIGTERM or SIGINT. Throws what is wrong before anything is touched. */
 export async function serve(config: Config): Promise<void> {
   const log = pino({ level: config.log })
-  mkdirSync(config.data, { recursive: true, mode: 0o700 })
-  const { database, withConnection } = openDatabase(config, (error) =>
-    log.warn({ error }, 'database connection lost'),
+  if (cluster.isWorker) await serveAsWorker(config, log)
+  else await serveAsFirst(config, log)
+}
+
+async function serveAsFirst(config: Config, log: Logger): Promise<void> {
+  checkTls(config)
+  await checkAddress(config.listen)
+  const isSqlite = config.databaseUrl === undefined
+  // With PostgreSQL the folder is for a generated admin token alone, and many nodes may share it.
+  if (isSqlite || config.adminToken === undefined) makeDataFolder(config.data)
+  const lock = isSqlite ? lockDataFolder(config.data) : undefined
+  const prepared = await prepare(config, {
+    clock: systemClock,
+    onError: (error) => log.warn({ error }, 'a database connection was lost'),
+    say: (line) => console.log(`purser: ${line}`),
+  })
+  for (const line of warnings(prepared.config, process.env)) console.error(`purser: ${line}`)
+  const { port, stop } = await (config.workers > 1 ? serveByWorkers : serveHere)(prepared, log)
+  stopOnSignals(async () => {
+    await stop()
+    lock?.release()
+  })
+  console.log(welcome(prepared, port).join('\n'))
+  returnUnusedMemory()
+}
+
+async function serveAsWorker(config: Config, log: Logger): Promise<void> {
+  const prepared = await openPrepared(config, (error) =>
+    log.warn({ error }, 'a database connection was lost'),
   )
-  await withConnection(migrate)
-  const first = await makeFirstUser(database, systemClock, config.adminToken)
-  if (first !== undefined && config.adminToken === undefined) {
-    writeFileSync(join(config.data, 'admin-token'), `${first.token}\n`, { mode: 0o600 })
-    console.log(`admin token (also in ${join(config.data, 'admin-token')}): ${first.token}`)
-  }
-  config.secretKey ??= randomBytes(32)
+  const { stop } = await serveHere(prepared, log)
+  stopOnSignals(stop)
+  returnUnusedMemory()
+}
+
+type Serving = { port: number; stop: () => Promise<void> }
+
+async function serveHere(
+  { config, database }: { config: ServerConfig; database: Database },
+  log: Logger,
+): Promise<Serving> {
+  const { createApp } = await import('./app.ts')
   const app = createApp(config, database, log)
-  const port = await app.listen(config.listen.host, config.listen.port)
+  try {
+    return { port: await app.listen(config.listen.host, config.listen.port), stop: () => app.close() }
+  } catch (error) {
+    await app.close()
+    throw addressProblem(error, config.listen)
+  }
+}
+
+async function serveByWorkers({ config, database }: Prepared, log: Logger): Promise<Serving> {
+  await database.close()
+  const workers = new Workers(log)
+  return { port: await workers.start(config.workers), stop: () => workers.stop() }
+}
+
+function stopOnSignals(stop: () => Promise<void>): void {
   let isStopping = false
   // Kept to the end: Ctrl-C below npm arrives twice, from the terminal and from npm.
-  const stop = () => {
+  const begin = () => {
     if (isStopping) return
     isStopping = true
-    void app.close().then(() => process.exit(0))
+    void stop().then(
+      () => process.exit(0),
+      (error: unknown) => {
+        console.error('purser: could not stop in order:', error)
+        process.exit(1)
+      },
+    )
   }
-  process.on('SIGTERM', stop)
-  process.on('SIGINT', stop)
-  console.log(`Purser serves at http://${config.listen.host}:${port}`)
+  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, begin)
 }

@@ -1,6 +1,7 @@
 import type { Kysely } from 'kysely'
 import { Migrator, type Migration } from 'kysely/migration'
 import { firstTables } from './migrations/0001-first-tables.ts'
+import { OperatorError } from '../core/operator-error.ts'
 import type { Tables } from './tables.ts'
 
 /** In the order of their names; a migration that has been released is never changed. */
@@ -9,7 +10,7 @@ const migrations: Record<string, Migration> = {
 }
 
 /** The database was written by a newer Purser: nothing has been touched. */
-export class NewerDatabaseError extends Error {
+export class NewerDatabaseError extends OperatorError {
   constructor(names: readonly string[]) {
     super(
       `the database is newer than this Purser: it knows the migrations ${names.join(', ')}, this version does not; start a newer version`,
@@ -19,12 +20,19 @@ export class NewerDatabaseError extends Error {
 
 /** Brings the tables up to date and says which migrations ran. Safe when several nodes start at once. */
 export async function migrate(db: Kysely<Tables>): Promise<string[]> {
-  const unknown = (await appliedMigrations(db)).filter((name) => !(name in migrations))
-  if (unknown.length > 0) throw new NewerDatabaseError(unknown)
+  await missingMigrations(db)
   const migrator = new Migrator({ db, provider: { getMigrations: async () => migrations } })
   const { error, results } = await migrator.migrateToLatest()
   if (error !== undefined) throw error
   return (results ?? []).map((result) => result.migrationName)
+}
+
+/** What `migrate` would run, and how much ran before. Throws NewerDatabaseError for a database that knows more. */
+export async function missingMigrations(db: Kysely<Tables>): Promise<{ names: string[]; applied: number }> {
+  const applied = await appliedMigrations(db)
+  const unknown = applied.filter((name) => !(name in migrations))
+  if (unknown.length > 0) throw new NewerDatabaseError(unknown)
+  return { names: knownMigrations().filter((name) => !applied.includes(name)), applied: applied.length }
 }
 
 /** The migrations that the database has, oldest first; none before the first start. */

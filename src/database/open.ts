@@ -1,9 +1,8 @@
 import { join } from 'node:path'
 import type { Kysely } from 'kysely'
 import type { Config } from '../config.ts'
+import { OperatorError, reasonOf } from '../core/operator-error.ts'
 import type { Database, DatabaseOptions } from './database.ts'
-import { PostgresDatabase } from './postgres.ts'
-import { SqliteDatabase } from './sqlite.ts'
 import type { Tables } from './tables.ts'
 
 export const SQLITE_FILE = 'purser.sqlite'
@@ -15,15 +14,39 @@ export type OpenDatabase = {
 }
 
 /** Opens the database that the settings name; the tables in it may be of any version still. */
-export function openDatabase(
+export async function openDatabase(
   config: Pick<Config, 'data' | 'databaseUrl'>,
   onError: (error: Error) => void,
   options: DatabaseOptions = {},
-): OpenDatabase {
+): Promise<OpenDatabase> {
+  // Loaded when it is used: the driver of the other engine would only take memory.
   if (config.databaseUrl !== undefined) {
+    const { PostgresDatabase } = await import('./postgres.ts')
     const database = new PostgresDatabase(config.databaseUrl, onError, options)
     return { database, withConnection: (work) => database.withConnection(work) }
   }
-  const database = new SqliteDatabase(join(config.data, SQLITE_FILE), options)
+  const { SqliteDatabase } = await import('./sqlite.ts')
+  const database = new SqliteDatabase(sqliteFile(config.data), options)
   return { database, withConnection: (work) => work(database.connection.db) }
+}
+
+export function sqliteFile(folder: string): string {
+  return join(folder, SQLITE_FILE)
+}
+
+/** As it may be shown: without user and password. */
+export function nameOfDatabase(config: Pick<Config, 'data' | 'databaseUrl'>): string {
+  if (config.databaseUrl === undefined) return sqliteFile(config.data)
+  const url = URL.parse(config.databaseUrl)
+  return url === null ? 'PostgreSQL' : `${url.protocol}//${url.host}${url.pathname}`
+}
+
+/** What the engines say when they cannot be used, as one line for the operator; any other error as it is. */
+export function databaseProblem(error: unknown, config: Pick<Config, 'data' | 'databaseUrl'>): unknown {
+  if (error instanceof OperatorError) return error
+  const { code } = error as { code?: unknown }
+  const isOfEngine = typeof code === 'string' && /^(ERR_SQLITE_ERROR|E[A-Z]+|[0-9A-Z]{5})$/.test(code)
+  const isTimeout = error instanceof Error && error.message.includes('timeout')
+  if (!isOfEngine && !isTimeout) return error
+  return new OperatorError(`cannot use the database ${nameOfDatabase(config)}: ${reasonOf(error)}`)
 }

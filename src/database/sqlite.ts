@@ -116,12 +116,15 @@ export class SqliteDatabase implements Database {
 
   constructor(path: string, { isDurable = true }: DatabaseOptions = {}) {
     this.#writer = new SqliteConnection(path, false)
+    // At the start, another process may be mending the log after a crash: then waiting asleep does no harm.
+    this.#writer.database.exec(`pragma busy_timeout = ${MAX_BUSY_WAIT_MS}`)
     this.#writer.database.exec('pragma journal_mode = wal')
     // FULL: an acknowledged write survives a power cut, not only a kill.
     this.#writer.database.exec(`pragma synchronous = ${isDurable ? 'full' : 'normal'}`)
     this.#writer.database.exec('pragma cache_size = -16000')
     this.#reader = new SqliteConnection(path, true)
     this.#reader.database.exec('pragma cache_size = -16000')
+    this.#writer.database.exec('pragma busy_timeout = 0')
   }
 
   /** For migrations and backup, which need the bare connection. */

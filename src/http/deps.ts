@@ -4,13 +4,13 @@ import type { Standings } from '../access/standing-store.ts'
 import type { Clock } from '../core/clock.ts'
 import type { newId } from '../core/ids.ts'
 import type { LastUsed } from '../authentication-tokens/last-used.ts'
-import type { Config } from '../config.ts'
+import type { ServerConfig } from '../config.ts'
 import type { Database } from '../database/database.ts'
 import type { DocumentCache } from '../jsonapi/document-cache.ts'
 
 /** What every act may need of its surroundings. */
 export type Deps = {
-  readonly config: Config
+  readonly config: ServerConfig
   readonly clock: Clock
   readonly newId: typeof newId
   readonly database: Database

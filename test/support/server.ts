@@ -59,11 +59,11 @@ export async function startServer(
     {},
   )
   const log = pino({ level: process.env.PURSER_TEST_LOG ?? 'fatal' })
-  const { database, withConnection } = openDatabase(config, (error) => log.error(error))
+  const { database, withConnection } = await openDatabase(config, (error) => log.error(error))
   await withConnection(migrate)
   const clock = new TestClock()
   await makeFirstUser(database, clock, ADMIN_TOKEN)
-  const app = createApp(config, database, log, clock)
+  const app = createApp({ ...config, secretKey: config.secretKey as Buffer }, database, log, clock)
   const address = `http://127.0.0.1:${await app.listen('127.0.0.1', 0)}`
   const client = (token?: string) => new Client(address, token)
   return {

@@ -1,0 +1,62 @@
+import { readFileSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { createSecureContext } from 'node:tls'
+import type { Config } from '../config.ts'
+import { OperatorError, reasonOf } from '../core/operator-error.ts'
+
+type Listen = Config['listen']
+
+/** Throws when nothing can be served at the address, before anything else has happened. */
+export async function checkAddress(listen: Listen): Promise<void> {
+  const probe = createServer()
+  try {
+    await new Promise<void>((resolve, reject) => {
+      probe.once('error', reject)
+      probe.listen({ host: listen.host, port: listen.port, exclusive: true }, resolve)
+    })
+  } catch (error) {
+    throw addressProblem(error, listen)
+  }
+  await new Promise((resolve) => probe.close(resolve))
+}
+
+export function addressProblem(error: unknown, listen: Listen): OperatorError {
+  const { code } = error as NodeJS.ErrnoException
+  const address = addressText(listen)
+  if (code === 'EADDRINUSE') {
+    return new OperatorError(
+      `${address} is in use by another program, perhaps a Purser that runs already; choose another with PURSER_LISTEN`,
+    )
+  }
+  return new OperatorError(`cannot serve at ${address}: ${reasonOf(error)}`)
+}
+
+/** Throws unless the TLS files can be read, are what they should be, and belong to each other. */
+export function checkTls({ tlsCert, tlsKey }: Config): void {
+  if (tlsCert === undefined || tlsKey === undefined) return
+  const cert = readPem('certificate', tlsCert)
+  const key = readPem('key', tlsKey)
+  try {
+    createSecureContext({ cert, key })
+  } catch (error) {
+    throw new OperatorError(
+      `cannot use the TLS certificate ${tlsCert} with the key ${tlsKey}: ${reasonOf(error)}`,
+    )
+  }
+}
+
+function readPem(what: string, file: string): Buffer {
+  try {
+    return readFileSync(file)
+  } catch (error) {
+    throw new OperatorError(`cannot read the TLS ${what}: ${reasonOf(error)}`)
+  }
+}
+
+export function isLoopback(host: string): boolean {
+  return host === 'localhost' || host === '::1' || host.startsWith('127.')
+}
+
+export function addressText({ host, port }: Listen): string {
+  return `${host.includes(':') ? `[${host}]` : host}:${port}`
+}

@@ -1,0 +1,16 @@
+import type { Transaction } from '../database/database.ts'
+
+export async function findMeta(tx: Transaction, key: string): Promise<string | undefined> {
+  const row = await tx.db.selectFrom('meta').where('key', '=', key).select('value').executeTakeFirst()
+  return row?.value
+}
+
+/** The value that stands there afterwards: the given one, or another's that came before. */
+export async function noteMeta(tx: Transaction, key: string, value: string): Promise<string> {
+  await tx.db
+    .insertInto('meta')
+    .values({ key, value })
+    .onConflict((conflict) => conflict.column('key').doNothing())
+    .execute()
+  return (await findMeta(tx, key)) ?? value
+}

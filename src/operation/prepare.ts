@@ -1,0 +1,106 @@
+import { randomBytes } from 'node:crypto'
+import { renameSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Config, ServerConfig } from '../config.ts'
+import type { Clock } from '../core/clock.ts'
+import { OperatorError } from '../core/operator-error.ts'
+import type { Database } from '../database/database.ts'
+import { databaseProblem, nameOfDatabase, openDatabase, type OpenDatabase } from '../database/open.ts'
+import { migrate, missingMigrations } from '../database/migrate.ts'
+import { makeFirstUser } from '../first-start.ts'
+import { findMeta, noteMeta } from './meta-store.ts'
+import {
+  checkFingerprint,
+  findSecretKey,
+  FINGERPRINT,
+  fingerprintOf,
+  newSecretKey,
+  secretKeyFile,
+  writeSecretKey,
+} from './secret-key.ts'
+
+export const ADMIN_TOKEN_FILE = 'admin-token'
+
+export type Prepared = {
+  readonly database: Database
+  readonly config: ServerConfig
+  /** Where the secret key is kept; undefined when the settings give it. */
+  readonly keyFile?: string
+  /** On a first start: the admin's token. */
+  readonly first?: { readonly token: string }
+}
+
+export type Surroundings = {
+  readonly clock: Clock
+  /** A database connection that was idle broke. */
+  readonly onError: (error: Error) => void
+  /** A line for the operator. */
+  readonly say: (line: string) => void
+}
+
+/**
+ * The database as a server needs it: refused when it is not ours to use, migrated, with a secret key and a first user.
+ * Whatever is wrong is found before anything is written.
+ */
+export async function prepare(config: Config, surroundings: Surroundings): Promise<Prepared> {
+  let open: OpenDatabase | undefined
+  try {
+    open = await openDatabase(config, surroundings.onError)
+    return await prepareOpened(open, config, surroundings)
+  } catch (error) {
+    await open?.database.close()
+    throw databaseProblem(error, config)
+  }
+}
+
+async function prepareOpened(
+  { database, withConnection }: OpenDatabase,
+  config: Config,
+  { clock, say }: Surroundings,
+): Promise<Prepared> {
+  const missing = await withConnection(missingMigrations)
+  const isEmpty = missing.applied === 0
+  const noted = isEmpty ? undefined : await database.read((tx) => findMeta(tx, FINGERPRINT))
+  let secretKey = findSecretKey(config)
+  checkFingerprint(noted, secretKey, config.data)
+  if (secretKey === undefined) {
+    secretKey = newSecretKey()
+    writeSecretKey(secretKeyFile(config.data), secretKey)
+  }
+  if (missing.names.length > 0) {
+    say(`${isEmpty ? 'making the tables in' : 'migrating'} ${nameOfDatabase(config)} …`)
+    await withConnection(migrate)
+  }
+  const fingerprint = fingerprintOf(secretKey)
+  checkFingerprint(
+    await database.write((tx) => noteMeta(tx, FINGERPRINT, fingerprint)),
+    secretKey,
+    config.data,
+  )
+  const first = await makeFirstUser(database, clock, config.adminToken, (token) => {
+    // Before the commit: a token that nobody has read must not be lost in a crash.
+    if (config.adminToken === undefined) writeAdminToken(config.data, token)
+  })
+  return {
+    database,
+    config: { ...config, secretKey },
+    ...(config.secretKey === undefined ? { keyFile: secretKeyFile(config.data) } : {}),
+    ...(first === undefined ? {} : { first }),
+  }
+}
+
+function writeAdminToken(folder: string, token: string): void {
+  const file = join(folder, ADMIN_TOKEN_FILE)
+  const next = `${file}.${randomBytes(4).toString('hex')}`
+  // A new file, whatever stood there: the mode of an old one would stay.
+  writeFileSync(next, `${token}\n`, { mode: 0o600, flag: 'wx', flush: true })
+  renameSync(next, file)
+}
+
+/** For processes beside the one that has prepared: workers. */
+export async function openPrepared(config: Config, onError: (error: Error) => void): Promise<Prepared> {
+  const secretKey = findSecretKey(config)
+  if (secretKey === undefined) throw new OperatorError(`there is no secret key in ${config.data}`)
+  const { database } = await openDatabase(config, onError)
+  return { database, config: { ...config, secretKey } }
+}

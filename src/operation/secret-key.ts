@@ -1,0 +1,72 @@
+import { createHmac, randomBytes } from 'node:crypto'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { SettingError, settings, type Config } from '../config.ts'
+import { OperatorError, reasonOf } from '../core/operator-error.ts'
+import { SQLITE_FILE } from '../database/open.ts'
+
+export const SECRET_KEY_FILE = 'secret-key'
+export const FINGERPRINT = 'secret-key-fingerprint'
+const KEY_BYTES = 32
+const FINGERPRINT_DIGITS = 16
+
+export function secretKeyFile(folder: string): string {
+  return join(folder, SECRET_KEY_FILE)
+}
+
+/** The key of the settings, else the one in the data folder; undefined when there is none yet. */
+export function findSecretKey(config: Pick<Config, 'data' | 'secretKey'>): Buffer | undefined {
+  return config.secretKey ?? readSecretKey(secretKeyFile(config.data))
+}
+
+/** Undefined when there is no such file. */
+export function readSecretKey(file: string): Buffer | undefined {
+  let text: string
+  try {
+    text = readFileSync(file, 'utf8')
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
+    throw new OperatorError(`cannot read the secret key: ${reasonOf(error)}`)
+  }
+  try {
+    return settings.secretKey.parse(text.trim())
+  } catch (error) {
+    if (error instanceof SettingError) throw new OperatorError(`the secret key in ${file} ${error.message}`)
+    throw error
+  }
+}
+
+/** Fails when the file exists: a key must never be overwritten. */
+export function writeSecretKey(file: string, key: Buffer): void {
+  try {
+    writeFileSync(file, `${key.toString('base64')}\n`, { mode: 0o600, flag: 'wx', flush: true })
+  } catch (error) {
+    throw new OperatorError(`cannot write the secret key: ${reasonOf(error)}`)
+  }
+}
+
+export function newSecretKey(): Buffer {
+  return randomBytes(KEY_BYTES)
+}
+
+/** Tells keys apart, and says nothing of the key: noted in the database, in backups and by `doctor`. */
+export function fingerprintOf(key: Buffer): string {
+  const digest = createHmac('sha256', key).update('purser secret key fingerprint').digest('hex')
+  return digest.slice(0, FINGERPRINT_DIGITS)
+}
+
+/** Throws when the database was made with another key: nothing in it could be read. */
+export function checkFingerprint(noted: string | undefined, key: Buffer | undefined, folder: string): void {
+  if (noted === undefined) return
+  if (key === undefined) {
+    throw new OperatorError(
+      `the secret key is missing: ${join(folder, SQLITE_FILE)} was made with the key of fingerprint ${noted}; put it into ${secretKeyFile(folder)} or into PURSER_SECRET_KEY`,
+    )
+  }
+  const given = fingerprintOf(key)
+  if (given !== noted) {
+    throw new OperatorError(
+      `the secret key is not the one of this database: its fingerprint is ${given}, the database was made with ${noted}`,
+    )
+  }
+}

@@ -1,0 +1,80 @@
+import { join } from 'node:path'
+import { unknownVariables, type ServerConfig } from '../config.ts'
+import { commandName, version } from '../core/version.ts'
+import { nameOfDatabase } from '../database/open.ts'
+import { addressText, isLoopback } from './address.ts'
+import { ADMIN_TOKEN_FILE, type Prepared } from './prepare.ts'
+
+const dialects = {
+  documented:
+    'the interface to the letter; for the tfe provider or go-tfe 1.109, start with PURSER_DIALECT=current',
+  current:
+    'as go-tfe 1.109 and the tfe provider expect it; PURSER_DIALECT=documented is the interface to the letter',
+} as const
+
+/** What a start says when it serves: everything on a first start, a line or two later. */
+export function welcome({ config, keyFile, first }: Prepared, port: number): string[] {
+  const address = servedAddress(config, port)
+  const serves = `Purser ${version} serves at ${address}`
+  const engine = config.databaseUrl === undefined ? 'SQLite' : 'PostgreSQL'
+  if (first === undefined) {
+    return [`${serves} (${engine}: ${nameOfDatabase(config)}; dialect ${config.dialect})`]
+  }
+  return [
+    serves,
+    '',
+    `  data     ${engine}: ${nameOfDatabase(config)}`,
+    `  key      ${keyAdvice(keyFile)}`,
+    `  dialect  ${config.dialect}: ${dialects[config.dialect]}`,
+    `  admin    ${adminAdvice(config, first.token)}`,
+    '',
+    'Try it:',
+    ...linesToTry(config, address),
+  ]
+}
+
+/** Three lines that show what this is. */
+function linesToTry(config: ServerConfig, address: string): string[] {
+  const token = config.adminToken === undefined ? `$(cat ${adminTokenFile(config)})` : '$PURSER_ADMIN_TOKEN'
+  const curl = `curl -H "Authorization: Bearer ${token}"`
+  const organization =
+    '{"data":{"type":"organizations","attributes":{"name":"acme","email":"you@example.com"}}}'
+  return [
+    `  ${curl} -H "Content-Type: application/vnd.api+json" -d '${organization}' ${address}/api/v2/organizations`,
+    `  ${curl} ${address}/api/v2/organizations/acme/teams`,
+    `  ${commandName} config tofu`,
+  ]
+}
+
+/** What deserves a second look, a line each. */
+export function warnings(config: ServerConfig, environment: NodeJS.ProcessEnv): string[] {
+  const lines = unknownVariables(environment).map(
+    (name) => `warning: there is no setting ${name}; it is ignored`,
+  )
+  if (!isLoopback(config.listen.host) && config.tlsCert === undefined) {
+    lines.push(
+      `warning: ${addressText(config.listen)} can be reached from other machines without TLS, so tokens and values travel in clear; give PURSER_TLS_CERT and PURSER_TLS_KEY, or let only a TLS proxy reach it`,
+    )
+  }
+  return lines
+}
+
+function keyAdvice(keyFile: string | undefined): string {
+  return keyFile === undefined
+    ? 'states and outputs are encrypted with PURSER_SECRET_KEY: without it nothing can read them'
+    : `states and outputs are encrypted with ${keyFile}: keep a copy of it somewhere else`
+}
+
+function adminAdvice(config: ServerConfig, token: string): string {
+  return config.adminToken === undefined
+    ? `token ${token} (shown this once, and kept in ${adminTokenFile(config)})`
+    : 'the token is the one of PURSER_ADMIN_TOKEN'
+}
+
+function adminTokenFile({ data }: ServerConfig): string {
+  return join(data, ADMIN_TOKEN_FILE)
+}
+
+function servedAddress({ listen, tlsCert }: ServerConfig, port: number): string {
+  return `${tlsCert === undefined ? 'http' : 'https'}://${addressText({ host: listen.host, port })}`
+}

@@ -1,0 +1,78 @@
+import cluster, { type Worker } from 'node:cluster'
+import { getCompileCacheDir } from 'node:module'
+import { dirname } from 'node:path'
+import type { Logger } from 'pino'
+import { OperatorError } from '../core/operator-error.ts'
+
+const FIRST_PAUSE_MS = 500
+const LONGEST_PAUSE_MS = 30_000
+/** A worker that has served for so long has started well. */
+const HEALTHY_MS = 60_000
+const STOP_MS = 35_000
+
+/** The processes that serve, when there are several: they share the address, and one that falls is replaced. */
+export class Workers {
+  readonly #log: Logger
+  #pause = FIRST_PAUSE_MS
+  #isStopping = false
+
+  constructor(log: Logger) {
+    this.#log = log
+  }
+
+  /** Gives the port when all serve. Throws when one ends before. */
+  async start(count: number): Promise<number> {
+    const ports = await Promise.all(Array.from({ length: count }, () => this.#startFirst()))
+    return ports[0] as number
+  }
+
+  /** Each answers what it has begun; one that takes too long is ended. */
+  async stop(): Promise<void> {
+    this.#isStopping = true
+    const workers = Object.values(cluster.workers ?? {}).filter((worker) => worker !== undefined)
+    await Promise.all(
+      workers.map((worker) => {
+        const late = setTimeout(() => worker.process.kill('SIGKILL'), STOP_MS)
+        worker.process.kill('SIGTERM')
+        return new Promise<void>((resolve) =>
+          worker.once('exit', () => {
+            clearTimeout(late)
+            resolve()
+          }),
+        )
+      }),
+    )
+  }
+
+  #startFirst(): Promise<number> {
+    return new Promise((resolve, reject) => {
+      const worker = fork()
+      const failed = (code: number) => reject(new OperatorError(`a worker ended before it served (${code})`))
+      worker.once('exit', failed)
+      worker.once('listening', ({ port }) => {
+        worker.off('exit', failed)
+        this.#replaceWhenItFalls(worker)
+        resolve(port)
+      })
+    })
+  }
+
+  #replaceWhenItFalls(worker: Worker): void {
+    const began = performance.now()
+    worker.once('exit', (code, signal) => {
+      if (this.#isStopping) return
+      if (performance.now() - began > HEALTHY_MS) this.#pause = FIRST_PAUSE_MS
+      this.#log.error(`a worker ended (${signal ?? code}); another starts in ${this.#pause} ms`)
+      setTimeout(() => {
+        if (!this.#isStopping) this.#replaceWhenItFalls(fork())
+      }, this.#pause)
+      this.#pause = Math.min(this.#pause * 2, LONGEST_PAUSE_MS)
+    })
+  }
+}
+
+function fork(): Worker {
+  const cache = getCompileCacheDir()
+  // In force from its first file on, which saves a worker 10 MB: what strips types is never loaded.
+  return cluster.fork(cache === undefined ? {} : { NODE_COMPILE_CACHE: dirname(cache) })
+}

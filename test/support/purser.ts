@@ -1,0 +1,109 @@
+import { spawn, type ChildProcess } from 'node:child_process'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { onTestFinished } from 'vitest'
+import { readConfig } from '../../src/config.ts'
+import { newId } from '../../src/core/ids.ts'
+import { openDatabase } from '../../src/database/open.ts'
+import { createOrganization as makeOrganization } from '../../src/organizations/organizations.ts'
+import { createPostgresDatabase, type Engine } from './engines.ts'
+
+const entry = resolve(import.meta.dirname, '../../src/main.ts')
+export const ADMIN_TOKEN = 'the-admin-token-of-these-tests'
+export const SECRET_KEY = '00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff'
+
+export type Settings = Record<string, string>
+
+/** A folder that is gone after the test. */
+export function temporaryFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'purser-test-'))
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+  return folder
+}
+
+/** What the settings of a Purser on this engine are: a folder of its own, a database of its own. */
+export async function settingsFor(engine: Engine): Promise<Settings> {
+  const settings = { PURSER_DATA: join(temporaryFolder(), 'data'), PURSER_LISTEN: '127.0.0.1:0' }
+  if (engine === 'sqlite') return settings
+  const { url, drop } = await createPostgresDatabase()
+  onTestFinished(drop)
+  return { ...settings, PURSER_DATABASE_URL: url, PURSER_SECRET_KEY: SECRET_KEY }
+}
+
+/** The program as a process of its own: `src/main.ts` with these arguments and no other settings than these. */
+export class Purser {
+  readonly child: ChildProcess
+  stdout = ''
+  stderr = ''
+  /** Resolves when it has ended: to its exit code, or the signal that ended it. */
+  readonly ended: Promise<number | string>
+
+  constructor(args: readonly string[], settings: Settings = {}) {
+    const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith('PURSER_'))
+    this.child = spawn(process.execPath, [entry, ...args], {
+      env: { ...Object.fromEntries(inherited), ...settings },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    })
+    this.child.stdout?.on('data', (bytes) => (this.stdout += bytes))
+    this.child.stderr?.on('data', (bytes) => (this.stderr += bytes))
+    this.ended = new Promise((resolve) =>
+      this.child.on('close', (code, signal) => resolve(code ?? (signal as string))),
+    )
+    onTestFinished(async () => {
+      this.child.kill('SIGKILL')
+      await this.ended
+    })
+  }
+
+  /** Waits until it has said something like this on either stream; throws when it ends before. */
+  async says(pattern: RegExp): Promise<RegExpExecArray> {
+    let hasEnded = false
+    void this.ended.then(() => (hasEnded = true))
+    for (;;) {
+      const found = pattern.exec(this.stdout) ?? pattern.exec(this.stderr)
+      if (found !== null) return found
+      if (hasEnded) throw new Error(`ended without ${pattern}:\n${this.stdout}${this.stderr}`)
+      await Promise.race([
+        this.ended,
+        new Promise((resolve) => this.child.stdout?.once('data', resolve)),
+        new Promise((resolve) => this.child.stderr?.once('data', resolve)),
+      ])
+    }
+  }
+
+  /** Its address, when it serves. */
+  async address(): Promise<string> {
+    return (await this.says(/serves at (https?:\/\/[^ ]+)/m))[1]?.trim() as string
+  }
+
+  async stop(): Promise<number | string> {
+    this.child.kill('SIGTERM')
+    return this.ended
+  }
+}
+
+/** Runs a command to its end. */
+export async function run(
+  args: readonly string[],
+  settings: Settings = {},
+): Promise<{ code: number | string; stdout: string; stderr: string }> {
+  const purser = new Purser(args, settings)
+  const code = await purser.ended
+  return { code, stdout: purser.stdout, stderr: purser.stderr }
+}
+
+/** Makes an organization, with the first user as its owner, beside the server. */
+export async function createOrganization(name: string, settings: Settings): Promise<void> {
+  const config = readConfig({}, settings)
+  const { database } = await openDatabase(config, () => {})
+  try {
+    await database.write(async (tx) => {
+      const { id } = await tx.db.selectFrom('users').select('id').executeTakeFirstOrThrow()
+      const at = new Date().toISOString()
+      await makeOrganization(tx, newId, { name, email: 'o@example.com', settings: {}, ownerId: id, at })
+    })
+  } finally {
+    await database.close()
+  }
+}
