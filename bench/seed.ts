@@ -56,7 +56,7 @@ type Plan = { name: string; teams: number; membersOfTeam: number; users: number 
 export async function seed(folder: string): Promise<World> {
   mkdirSync(folder, { recursive: true, mode: 0o700 })
   const config = readConfig({ data: folder, secretKey }, {})
-  const { database, withConnection } = openDatabase(config, (error) => pino().error(error))
+  const { database, withConnection } = await openDatabase(config, (error) => pino().error(error))
   await withConnection(migrate)
   const first = await makeFirstUser(database, systemClock, undefined)
   const plan = (name: string, teams: number): Plan => ({

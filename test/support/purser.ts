@@ -3,10 +3,6 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { onTestFinished } from 'vitest'
-import { readConfig } from '../../src/config.ts'
-import { newId } from '../../src/core/ids.ts'
-import { openDatabase } from '../../src/database/open.ts'
-import { createOrganization as makeOrganization } from '../../src/organizations/organizations.ts'
 import { createPostgresDatabase, type Engine } from './engines.ts'
 
 const entry = resolve(import.meta.dirname, '../../src/main.ts')
@@ -91,19 +87,4 @@ export async function run(
   const purser = new Purser(args, settings)
   const code = await purser.ended
   return { code, stdout: purser.stdout, stderr: purser.stderr }
-}
-
-/** Makes an organization, with the first user as its owner, beside the server. */
-export async function createOrganization(name: string, settings: Settings): Promise<void> {
-  const config = readConfig({}, settings)
-  const { database } = await openDatabase(config, () => {})
-  try {
-    await database.write(async (tx) => {
-      const { id } = await tx.db.selectFrom('users').select('id').executeTakeFirstOrThrow()
-      const at = new Date().toISOString()
-      await makeOrganization(tx, newId, { name, email: 'o@example.com', settings: {}, ownerId: id, at })
-    })
-  } finally {
-    await database.close()
-  }
 }
