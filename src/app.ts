@@ -16,6 +16,7 @@ import { DocumentCache } from './jsonapi/document-cache.ts'
 import { openApiRoute } from './openapi/openapi-route.ts'
 import { drain } from './operation/drain.ts'
 import { membershipRoutes } from './organization-memberships/membership-routes.ts'
+import { OrganizationDeletions } from './organizations/organization-deletions.ts'
 import { organizationRoutes } from './organizations/organization-routes.ts'
 import { teamRoutes } from './teams/team-routes.ts'
 import { userTokenRoutes } from './authentication-tokens/user-token-routes.ts'
@@ -62,6 +63,7 @@ export function createApp(
     grants: new Grants(standings),
     documents: new DocumentCache(config.cacheBytes),
     lastUsed: new LastUsed(database, clock, log),
+    organizationDeletions: new OrganizationDeletions(database, log),
     log,
   }
   const server = createServer(routes, rawRoutes, deps)
@@ -76,6 +78,7 @@ export function createApp(
       const cut = drain(server.server, log)
       await server.close()
       cut.release()
+      await deps.organizationDeletions.stop()
       await deps.lastUsed.stop()
       await database.close()
     },

@@ -45,10 +45,13 @@ export function isUniqueViolation(error: unknown): boolean {
   return errcode === 2067 || errcode === 1555 || code === '23505'
 }
 
-/** Whether a column holds a text anywhere in it: without case, every character meaning itself. */
+/** Whether a column holds a text anywhere in it: without the case of ASCII letters, every character meaning itself. */
 export function holdsText(engine: Engine, column: string, text: string): RawBuilder<boolean> {
-  const part = text.toLowerCase()
+  // PostgreSQL takes no NUL, and no column holds one.
+  if (text.includes('\0')) return sql<boolean>`1 = 0`
+  // Neither engine's lower() changes other letters than these.
+  const part = text.replace(/[A-Z]+/g, (letters) => letters.toLowerCase())
   return engine === 'sqlite'
     ? sql<boolean>`instr(lower(${sql.ref(column)}), ${part}) > 0`
-    : sql<boolean>`lower(${sql.ref(column)}) like ${`%${part.replace(/[\\_%]/g, '\\$&')}%`}`
+    : sql<boolean>`strpos(lower(${sql.ref(column)}), ${part}) > 0`
 }

@@ -7,6 +7,7 @@ import type { LastUsed } from '../authentication-tokens/last-used.ts'
 import type { ServerConfig } from '../config.ts'
 import type { Database } from '../database/database.ts'
 import type { DocumentCache } from '../jsonapi/document-cache.ts'
+import type { OrganizationDeletions } from '../organizations/organization-deletions.ts'
 
 /** What every act may need of its surroundings. */
 export type Deps = {
@@ -18,5 +19,6 @@ export type Deps = {
   readonly grants: Grants
   readonly documents: DocumentCache
   readonly lastUsed: LastUsed
+  readonly organizationDeletions: OrganizationDeletions
   readonly log: Logger
 }

@@ -45,3 +45,27 @@ export function pagingOf(
     },
   }
 }
+
+/** The same of a list that was given whole; `total` is more than was given when a limit cut it off. */
+export function pagingOfWhole(
+  path: string,
+  query: readonly (readonly [string, string])[],
+  given: number,
+  total: number,
+): Paging {
+  const text = query
+    .map(([name, value]) => `${encodeURIComponent(name)}=${encodeURIComponent(value)}`)
+    .join('&')
+  const self = text === '' ? path : `${path}?${text}`
+  return {
+    links: { self, first: self, prev: null, next: null, last: self },
+    pagination: {
+      'current-page': 1,
+      'page-size': given,
+      'prev-page': null,
+      'next-page': null,
+      'total-pages': 1,
+      'total-count': total,
+    },
+  }
+}

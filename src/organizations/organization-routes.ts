@@ -1,15 +1,27 @@
 import { timestamp } from '../core/clock.ts'
 import { invalid } from '../core/errors.ts'
-import { created, ok, type Call } from '../http/call.ts'
+import { created, noContent, ok, type Call } from '../http/call.ts'
 import { readRoute, writeRoute, type Route } from '../http/route.ts'
 import { parseResource } from '../jsonapi/body.ts'
-import { document } from '../jsonapi/document.ts'
+import { document, listDocument, type Fragment } from '../jsonapi/document.ts'
+import { pagingOf, pagingOfWhole } from '../jsonapi/paging.ts'
 import { lockUser } from '../users/user-store.ts'
-import { echoedOf, newOrganizationBody } from './organization-attributes.ts'
+import { echoedOf, newOrganizationBody, organizationBody } from './organization-attributes.ts'
+import { markDeleted } from './organization-deletion-store.ts'
 import { entitlementSetFragment, organizationFragment } from './organization-document.ts'
 import { loadOrganization, organizationOfPath } from './organization-of-path.ts'
-import { countOrganizationsOf, findOrganization, type OrganizationRow } from './organization-store.ts'
+import { listOrganizations } from './organization-list-store.ts'
+import {
+  bumpVersion,
+  countOrganizationsOf,
+  findOrganization,
+  updateOrganization,
+  type OrganizationRow,
+} from './organization-store.ts'
 import { createOrganization } from './organizations.ts'
+
+/** All of the caller's, where no page was asked for. */
+const MAX_UNPAGED = 1_000
 
 const NAME_IS_TAKEN = 'name is that of another organization'
 
@@ -61,6 +73,46 @@ const create = writeRoute({
   },
 })
 
+const filters = ['q', 'q[email]', 'q[name]'] as const
+
+const list = readRoute({
+  path: '/organizations',
+  permission: 'organizations:list',
+  summary: 'List organizations',
+  query: {
+    q: 'Part of the name or of the email, without case',
+    'q[email]': 'Part of the email, without case',
+    'q[name]': 'Part of the name, without case',
+  },
+  answers: 'organizations',
+  isList: true,
+  address: ({ query }) => {
+    const isPaged = query.has('page[number]') || query.has('page[size]')
+    const filter = { q: query.text('q'), email: query.text('q[email]'), name: query.text('q[name]') }
+    return { page: isPaged ? query.page() : undefined, filter, links: query.withoutPage(filters) }
+  },
+  load: async () => ({ target: { isCallers: true } }),
+  document: async ({ tx, deps, actor, address, call }) => {
+    const { page, filter, links } = address
+    const { organizations, total } = await listOrganizations(
+      tx,
+      actor,
+      filter,
+      page ?? { number: 1, size: MAX_UNPAGED },
+    )
+    const fragments: Fragment[] = []
+    for (const organization of organizations) {
+      const standing = await deps.standings.in(tx, actor, organization)
+      fragments.push(organizationFragment(organization, { actor, standing }, deps.config))
+    }
+    const paging =
+      page === undefined
+        ? pagingOfWhole(call.path, links, organizations.length, total)
+        : pagingOf(call.path, links, page, total)
+    return ok(listDocument(fragments, paging))
+  },
+})
+
 const show = readRoute({
   path: '/organizations/:organization_name',
   permission: 'organization:read',
@@ -74,6 +126,67 @@ const show = readRoute({
   },
 })
 
+const change = writeRoute({
+  method: 'PATCH',
+  path: '/organizations/:organization_name',
+  permission: 'organization:manage',
+  summary: 'Update an organization',
+  answers: 'organizations',
+  status: 200,
+  accepts: organizationBody,
+  address: organizationAddress,
+  load: ({ tx, address }) => loadOrganization(tx, address.name),
+  body: (bytes, { name }) => parseResource(bytes, organizationBody, name).attributes,
+  act: async (context) => {
+    const { tx, deps, actor, standing, resource, body, audit } = context
+    const { organization } = resource
+    const delegated = body['delegated-team-management']
+    const settings = { ...(JSON.parse(organization.settings) as object), ...echoedOf(body) }
+    const isNew = await updateOrganization(tx, organization.id, {
+      name: body.name ?? organization.name,
+      email: body.email ?? organization.email,
+      delegated_team_management:
+        delegated === undefined ? organization.delegated_team_management : delegated ? 1 : 0,
+      settings: JSON.stringify(settings),
+      updated_at: timestamp(deps.clock.now()),
+    })
+    if (!isNew) throw invalid(NAME_IS_TAKEN, '/data/attributes/name')
+    // Kept pages of teams have the organization's name in their links.
+    await bumpVersion(tx, organization.id)
+    audit({
+      action: 'organization.update',
+      organizationId: organization.id,
+      resourceType: 'organizations',
+      resourceId: organization.id,
+      details: { name: organization.name, changes: body },
+    })
+    const updated = (await findOrganization(tx, organization.id)) as OrganizationRow
+    return ok(document(organizationFragment(updated, { actor, standing }, deps.config)))
+  },
+})
+
+const remove = writeRoute({
+  method: 'DELETE',
+  path: '/organizations/:organization_name',
+  permission: 'organization:manage',
+  summary: 'Delete an organization with everything in it',
+  status: 204,
+  address: organizationAddress,
+  load: ({ tx, address }) => loadOrganization(tx, address.name),
+  act: async ({ tx, deps, resource, audit }) => {
+    const { id, name } = resource.organization
+    await markDeleted(tx, id, timestamp(deps.clock.now()))
+    audit({
+      action: 'organization.delete',
+      organizationId: id,
+      resourceType: 'organizations',
+      resourceId: id,
+      details: { name },
+    })
+    return noContent
+  },
+})
+
 const showEntitlementSet = readRoute({
   path: '/organizations/:organization_name/entitlement-set',
   permission: 'organization:read',
@@ -84,4 +197,4 @@ const showEntitlementSet = readRoute({
   document: async ({ resource }) => ok(document(entitlementSetFragment(resource.organization))),
 })
 
-export const organizationRoutes: readonly Route[] = [create, show, showEntitlementSet]
+export const organizationRoutes: readonly Route[] = [list, create, show, change, remove, showEntitlementSet]

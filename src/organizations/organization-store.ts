@@ -1,5 +1,6 @@
 import type { Insertable, Selectable, Updateable } from 'kysely'
 import type { Transaction } from '../database/database.ts'
+import { isUniqueViolation } from '../database/portable.ts'
 import { prepared } from '../database/prepared.ts'
 import type { OrganizationTable } from '../database/tables.ts'
 
@@ -34,12 +35,19 @@ export async function insertOrganization(
   return result.numInsertedOrUpdatedRows === 1n
 }
 
+/** False when the new name is taken; the caller must then end the transaction. */
 export async function updateOrganization(
   tx: Transaction,
   id: string,
   changes: Updateable<OrganizationTable>,
-): Promise<void> {
-  await tx.db.updateTable('organizations').set(changes).where('id', '=', id).execute()
+): Promise<boolean> {
+  try {
+    await tx.db.updateTable('organizations').set(changes).where('id', '=', id).execute()
+    return true
+  } catch (error) {
+    if (isUniqueViolation(error)) return false
+    throw error
+  }
 }
 
 /** In how many a user is an active member. */

@@ -51,3 +51,27 @@ export async function updateUser(tx: Transaction, id: string, changes: Updateabl
 export async function deleteUser(tx: Transaction, id: string): Promise<void> {
   await tx.db.deleteFrom('users').where('id', '=', id).execute()
 }
+
+/** Of these users, whoever has no account and is invited nowhere any more. */
+export async function deleteUnusedInvited(tx: Transaction, userIds: readonly string[]): Promise<void> {
+  const invited = tx.db.selectFrom('users').where('id', 'in', userIds).where('username', 'is', null)
+  if (tx.engine === 'postgres') {
+    // Whoever is being invited elsewhere this moment holds the row: look for memberships only then.
+    await invited.select('id').orderBy('id').forUpdate().execute()
+  }
+  await tx.db
+    .deleteFrom('users')
+    .where('id', 'in', userIds)
+    .where('username', 'is', null)
+    .where((eb) =>
+      eb.not(
+        eb.exists(
+          eb
+            .selectFrom('memberships')
+            .whereRef('memberships.user_id', '=', 'users.id')
+            .select('memberships.id'),
+        ),
+      ),
+    )
+    .execute()
+}

@@ -42,6 +42,9 @@ create table organizations (
   deleted_at TEXT
 );
 
+-- What is deleted, and on its way out: mostly nothing.
+create index organizations_deleted on organizations (deleted_at) where deleted_at is not null;
+
 create table memberships (
   id TEXT primary key,
   organization_id TEXT not null references organizations (id) on delete cascade,

@@ -1,0 +1,41 @@
+import type { Actor } from '../access/actor.ts'
+import type { Transaction } from '../database/database.ts'
+import { holdsText } from '../database/portable.ts'
+import type { Page } from '../jsonapi/paging.ts'
+import type { OrganizationRow } from './organization-store.ts'
+
+/** Parts of texts: `q` of the name or the email. */
+export type OrganizationFilter = { readonly q?: string; readonly name?: string; readonly email?: string }
+
+/** A page of the organizations that a caller may see, by name: the list form of `organization:read`. */
+export async function listOrganizations(
+  tx: Transaction,
+  actor: Actor,
+  { q, name, email }: OrganizationFilter,
+  page: Page,
+): Promise<{ organizations: OrganizationRow[]; total: number }> {
+  let query = tx.db.selectFrom('organizations').where('organizations.deleted_at', 'is', null)
+  if (actor.kind === 'organization') {
+    query = query.where('organizations.id', '=', actor.organizationId ?? '')
+  } else if (!actor.isSiteAdmin) {
+    query = query.where('organizations.id', 'in', (eb) =>
+      eb
+        .selectFrom('memberships')
+        .where('memberships.user_id', '=', actor.userId)
+        .where('memberships.status', '=', 'active')
+        .select('memberships.organization_id'),
+    )
+  }
+  const has = (column: string, part: string) => holdsText(tx.engine, `organizations.${column}`, part)
+  if (q !== undefined) query = query.where((eb) => eb.or([has('name', q), has('email', q)]))
+  if (name !== undefined) query = query.where(has('name', name))
+  if (email !== undefined) query = query.where(has('email', email))
+  const { count } = await query.select((eb) => eb.fn.countAll<number>().as('count')).executeTakeFirstOrThrow()
+  const organizations = await query
+    .selectAll('organizations')
+    .orderBy('organizations.name')
+    .limit(page.size)
+    .offset((page.number - 1) * page.size)
+    .execute()
+  return { organizations, total: count }
+}

@@ -1,0 +1,308 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { engines } from './support/engines.ts'
+import { startServer, type TestServer } from './support/server.ts'
+import {
+  addMember,
+  body,
+  createTeam,
+  createTestOrganization,
+  createUser,
+  invitePerson,
+  uniqueName,
+} from './support/world.ts'
+
+const NOT_FOUND = '{"errors":[{"status":"404","title":"not found"}]}'
+
+describe.each(engines)('organizations on %s', (engine) => {
+  let server: TestServer
+  beforeAll(async () => {
+    server = await startServer(engine, { maxOrganizations: '3' })
+  })
+  afterAll(() => server.stop())
+
+  const organization = (attributes: object) => body('organizations', attributes)
+  const names = (json: { data: { attributes: { name: string } }[] }) =>
+    json.data.map(({ attributes }) => attributes.name)
+
+  test('whoever makes one owns it, and it has a team owners and a default project', async () => {
+    const user = await createUser(server)
+    const name = uniqueName('organization')
+    const made = await user.client.post(
+      '/organizations',
+      organization({ name, email: 'a@example.com', 'session-timeout': 30, unknown: 'ignored' }),
+    )
+    expect(made.status).toBe(201)
+    const { data } = made.json
+    expect(data).toMatchObject({ id: name, type: 'organizations' })
+    expect(data.attributes).toMatchObject({
+      name,
+      email: 'a@example.com',
+      'session-timeout': 30,
+      'session-remember': null,
+      'collaborator-auth-policy': 'password',
+      'default-execution-mode': 'local',
+      'delegated-team-management': false,
+      'user-tokens-enabled': true,
+      'saml-enabled': false,
+      'trial-expires-at': null,
+    })
+    expect(data.attributes['external-id']).toMatch(/^org-[1-9A-HJ-NP-Za-km-z]{16}$/)
+    expect(data.attributes['created-at']).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
+    expect(data.attributes.permissions).toMatchObject({
+      'can-update': true,
+      'can-destroy': true,
+      'can-create-team': true,
+      'can-update-api-token': true,
+      'can-update-oauth': false,
+    })
+    expect(data.attributes).not.toHaveProperty('unknown')
+    expect(data.relationships['default-project'].data.id).toMatch(/^prj-/)
+    const teams = await user.client.get(`/organizations/${name}/teams?include=users`)
+    expect(names(teams.json)).toEqual(['owners'])
+    expect(teams.json.included[0].attributes.username).toBe(user.username)
+    expect((await user.client.get(`/organizations/${name}`)).json).toEqual(made.json)
+  })
+
+  test('every problem of a body is said at its place', async () => {
+    const user = await createUser(server)
+    const refused = await user.client.post(
+      '/organizations',
+      organization({
+        name: 'a b',
+        'session-remember': 0,
+        'user-tokens-enabled': false,
+        'collaborator-auth-policy': 'two_factor_mandatory',
+        'default-execution-mode': 'moon',
+        'stacks-enabled': 'yes',
+      }),
+    )
+    expect(refused.status).toBe(422)
+    expect(refused.json.errors.map((error: never) => [error['source']['pointer'], error['detail']])).toEqual([
+      ['/data/attributes/name', 'name must be 1 to 90 letters, numbers, - and _'],
+      ['/data/attributes/email', 'email is missing'],
+      [
+        '/data/attributes/collaborator-auth-policy',
+        'collaborator-auth-policy must be "password": this server does not enforce another value',
+      ],
+      [
+        '/data/attributes/default-execution-mode',
+        'default-execution-mode must be "remote" or "local" or "agent"',
+      ],
+      ['/data/attributes/session-remember', 'session-remember must be a whole number of minutes, or null'],
+      ['/data/attributes/stacks-enabled', expect.stringContaining('stacks-enabled')],
+      [
+        '/data/attributes/user-tokens-enabled',
+        'user-tokens-enabled must be true: this server does not enforce another value',
+      ],
+    ])
+    for (const email of ['', 'nobody', 'a@b@c', 'a @b', 'a\u0000@b', 5, null]) {
+      const answer = await user.client.post('/organizations', organization({ name: 'x', email }))
+      expect(answer.status).toBe(422)
+      expect(answer.json.errors[0].detail).toBe('email must be an email address')
+    }
+  })
+
+  test('a name is taken once, by exact text', async () => {
+    const first = await createTestOrganization(server)
+    const other = await createTestOrganization(server)
+    const taken = await other.owner.client.post(
+      '/organizations',
+      organization({ name: first.name, email: 'a@example.com' }),
+    )
+    expect(taken.status).toBe(422)
+    expect(taken.json.errors).toEqual([
+      {
+        status: '422',
+        title: 'invalid attribute',
+        detail: 'name is that of another organization',
+        source: { pointer: '/data/attributes/name' },
+      },
+    ])
+    const renamed = await other.owner.client.patch(
+      `/organizations/${other.name}`,
+      organization({ name: first.name }),
+    )
+    expect(renamed.status).toBe(422)
+    expect(renamed.json).toEqual(taken.json)
+    const upper = await other.owner.client.post(
+      '/organizations',
+      organization({ name: first.name.toUpperCase(), email: 'a@example.com' }),
+    )
+    expect(upper.status).toBe(201)
+  })
+
+  test('one user is in so many organizations and makes no more', async () => {
+    const user = await createUser(server)
+    const make = () =>
+      user.client.post(
+        '/organizations',
+        organization({ name: uniqueName('organization'), email: 'a@example.com' }),
+      )
+    for (let count = 0; count < 3; count++) expect((await make()).status).toBe(201)
+    const refused = await make()
+    expect(refused.status).toBe(422)
+    expect(refused.json.errors[0].detail).toContain('PURSER_MAX_ORGANIZATIONS')
+  })
+
+  test('lists: one’s own, without those one is only invited to; all for an administrator', async () => {
+    const one = await createTestOrganization(server)
+    const other = await createTestOrganization(server)
+    const member = await addMember(server, one)
+    await invitePerson(other, member)
+    const outsider = await createUser(server)
+    const own = await member.client.get('/organizations')
+    expect(names(own.json)).toEqual([one.name])
+    expect(own.json.meta.pagination).toEqual({
+      'current-page': 1,
+      'page-size': 1,
+      'prev-page': null,
+      'next-page': null,
+      'total-pages': 1,
+      'total-count': 1,
+    })
+    expect(own.json.links).toMatchObject({ self: '/api/v2/organizations', prev: null, next: null })
+    expect((await outsider.client.get('/organizations')).json.data).toEqual([])
+    const all = await server.admin.get('/organizations?page%5Bsize%5D=100')
+    expect(names(all.json)).toEqual(expect.arrayContaining([one.name, other.name]))
+    expect(names(all.json)).toEqual([...names(all.json)].sort())
+  })
+
+  test('lists are filtered by parts of name and email, and paged', async () => {
+    const part = uniqueName('Part_')
+    const user = await createUser(server)
+    for (const [name, email] of [
+      [`a${part}`, 'one@example.com'],
+      [`b${part}`, `two+${part}@example.com`],
+      [`c-${part.slice(1)}`, 'three@example.com'],
+    ]) {
+      expect((await user.client.post('/organizations', organization({ name, email }))).status).toBe(201)
+    }
+    const found = async (query: string) => names((await user.client.get(`/organizations?${query}`)).json)
+    expect(await found(`q=${part.toLowerCase()}`)).toEqual([`a${part}`, `b${part}`])
+    expect(await found(`q=TWO%2B`)).toEqual([`b${part}`])
+    expect(await found(`q[name]=two`)).toEqual([])
+    expect(await found(`q%5Bemail%5D=TWO`)).toEqual([`b${part}`])
+    expect(await found('q=%25')).toEqual([])
+    expect(await found('q=%00')).toEqual([])
+    const page = await user.client.get(`/organizations?q=example&page[size]=2&page[number]=2`)
+    expect(names(page.json)).toEqual([`c-${part.slice(1)}`])
+    expect(page.json.meta.pagination).toMatchObject({
+      'current-page': 2,
+      'prev-page': 1,
+      'next-page': null,
+      'total-count': 3,
+    })
+    expect(page.json.links.prev).toBe('/api/v2/organizations?q=example&page%5Bnumber%5D=1&page%5Bsize%5D=2')
+    expect((await user.client.get('/organizations?page[number]=0')).status).toBe(400)
+  })
+
+  test('a member reads it and its entitlements, and changes nothing; who is outside or only invited finds nothing', async () => {
+    const own = await createTestOrganization(server)
+    const member = await addMember(server, own)
+    const invited = await createUser(server)
+    await invitePerson(own, invited)
+    const outsider = await createUser(server)
+    const missing = uniqueName('missing')
+    const path = `/organizations/${own.name}`
+    expect((await member.client.get(path)).json.data.attributes.permissions).toMatchObject({
+      'can-traverse': true,
+      'can-update': false,
+      'can-create-team': false,
+      'can-view-users': false,
+    })
+    const entitlements = await member.client.get(`${path}/entitlement-set`)
+    expect(entitlements.status).toBe(200)
+    expect(entitlements.json.data.id).toBe(own.id)
+    expect(entitlements.json.data.attributes).toMatchObject({
+      operations: false,
+      teams: true,
+      'state-storage': true,
+      sso: false,
+    })
+    const change = organization({ email: 'b@example.com' })
+    expect((await member.client.patch(path, change)).text).toBe(NOT_FOUND)
+    expect((await member.client.delete(path)).text).toBe(NOT_FOUND)
+    for (const { client } of [invited, outsider]) {
+      for (const hidden of [path, `/organizations/${missing}`, '/organizations/a%20b']) {
+        expect((await client.get(hidden)).text).toBe(NOT_FOUND)
+        expect((await client.get(`${hidden}/entitlement-set`)).text).toBe(NOT_FOUND)
+        expect((await client.patch(hidden, '{')).text).toBe(NOT_FOUND)
+        expect((await client.delete(hidden)).text).toBe(NOT_FOUND)
+      }
+    }
+  })
+
+  test('an update changes what it names, also the name', async () => {
+    const own = await createTestOrganization(server, { 'session-timeout': 5 })
+    const name = uniqueName('renamed')
+    const listed = await own.owner.client.get(`/organizations/${own.name}/teams`)
+    const changed = await own.owner.client.patch(`/organizations/${own.name}`, {
+      data: {
+        type: 'organizations',
+        id: own.name,
+        attributes: { name, 'delegated-team-management': true, 'assessments-enforced': true },
+      },
+    })
+    expect(changed.status).toBe(200)
+    expect(changed.json.data.id).toBe(name)
+    expect(changed.json.data.attributes).toMatchObject({
+      name,
+      email: 'o@example.com',
+      'external-id': own.id,
+      'delegated-team-management': true,
+      'assessments-enforced': true,
+      'session-timeout': 5,
+    })
+    expect((await own.owner.client.get(`/organizations/${own.name}`)).text).toBe(NOT_FOUND)
+    expect((await own.owner.client.get(`/organizations/${name}`)).json).toEqual(changed.json)
+    const relisted = await own.owner.client.get(`/organizations/${name}/teams`)
+    expect(relisted.json.data).toEqual(listed.json.data)
+    expect(relisted.json.links.self).toContain(name)
+    const wrongId = await own.owner.client.patch(`/organizations/${name}`, {
+      data: { type: 'organizations', id: own.name, attributes: {} },
+    })
+    expect(wrongId.json.errors[0].source.pointer).toBe('/data/id')
+    const cleared = await own.owner.client.patch(
+      `/organizations/${name}`,
+      organization({ 'session-timeout': null }),
+    )
+    expect(cleared.json.data.attributes['session-timeout']).toBeNull()
+  })
+
+  test('deleted with everything in it, at once for everyone; its name is free again', async () => {
+    const own = await createTestOrganization(server)
+    const team = await createTeam(own, { visibility: 'organization' })
+    const member = await addMember(server, own, [team])
+    const nobody = { email: `${uniqueName('nobody')}@example.com` }
+    const membership = await invitePerson(own, nobody, [team])
+    expect((await own.owner.client.delete(`/organizations/${own.name}`)).status).toBe(204)
+    for (const client of [own.owner.client, member.client, server.admin]) {
+      expect((await client.get(`/organizations/${own.name}`)).text).toBe(NOT_FOUND)
+      expect((await client.get(`/teams/${team}`)).text).toBe(NOT_FOUND)
+      expect((await client.patch(`/teams/${team}`, '{')).text).toBe(NOT_FOUND)
+      expect(names((await client.get('/organizations')).json)).not.toContain(own.name)
+    }
+    expect((await member.client.post(`/organization-memberships/${membership}/actions/accept`)).text).toBe(
+      NOT_FOUND,
+    )
+    const again = await member.client.post(
+      '/organizations',
+      organization({ name: own.name, email: 'a@example.com' }),
+    )
+    expect(again.status).toBe(201)
+
+    await server.app.deps.organizationDeletions.drain()
+    const left = await server.app.deps.database.read(async ({ db }) => {
+      const tables = ['memberships', 'teams', 'team_members', 'projects'] as const
+      const rows: object[] = []
+      for (const table of tables) {
+        rows.push(...(await db.selectFrom(table).where('organization_id', '=', own.id).selectAll().execute()))
+      }
+      rows.push(...(await db.selectFrom('organizations').where('id', '=', own.id).selectAll().execute()))
+      rows.push(...(await db.selectFrom('users').where('email', '=', nobody.email).selectAll().execute()))
+      return rows
+    })
+    expect(left).toEqual([])
+    expect((await member.client.get('/organizations')).json.data).toHaveLength(1)
+  })
+})
