@@ -1,0 +1,62 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { engines } from './support/engines.ts'
+import { startServer, type TestServer } from './support/server.ts'
+import {
+  addMember,
+  body,
+  createTeam,
+  createTestOrganization,
+  invitePerson,
+  uniqueName,
+} from './support/world.ts'
+
+const NOT_FOUND = '{"errors":[{"status":"404","title":"not found"}]}'
+
+describe.each(engines)('deleting an organization on %s', (engine) => {
+  let server: TestServer
+  beforeAll(async () => {
+    server = await startServer(engine)
+  })
+  afterAll(() => server.stop())
+
+  const organization = (attributes: object) => body('organizations', attributes)
+  const names = (json: { data: { attributes: { name: string } }[] }) =>
+    json.data.map(({ attributes }) => attributes.name)
+
+  test('deleted with everything in it, at once for everyone; its name is free again', async () => {
+    const own = await createTestOrganization(server)
+    const team = await createTeam(own, { visibility: 'organization' })
+    const member = await addMember(server, own, [team])
+    const nobody = { email: `${uniqueName('nobody')}@example.com` }
+    const membership = await invitePerson(own, nobody, [team])
+    expect((await own.owner.client.delete(`/organizations/${own.name}`)).status).toBe(204)
+    for (const client of [own.owner.client, member.client, server.admin]) {
+      expect((await client.get(`/organizations/${own.name}`)).text).toBe(NOT_FOUND)
+      expect((await client.get(`/teams/${team}`)).text).toBe(NOT_FOUND)
+      expect((await client.patch(`/teams/${team}`, '{')).text).toBe(NOT_FOUND)
+      expect(names((await client.get('/organizations')).json)).not.toContain(own.name)
+    }
+    expect((await member.client.post(`/organization-memberships/${membership}/actions/accept`)).text).toBe(
+      NOT_FOUND,
+    )
+    const again = await member.client.post(
+      '/organizations',
+      organization({ name: own.name, email: 'a@example.com' }),
+    )
+    expect(again.status).toBe(201)
+
+    await server.app.deps.organizationDeletions.drain()
+    const left = await server.app.deps.database.read(async ({ db }) => {
+      const tables = ['memberships', 'teams', 'team_members', 'projects'] as const
+      const rows: object[] = []
+      for (const table of tables) {
+        rows.push(...(await db.selectFrom(table).where('organization_id', '=', own.id).selectAll().execute()))
+      }
+      rows.push(...(await db.selectFrom('organizations').where('id', '=', own.id).selectAll().execute()))
+      rows.push(...(await db.selectFrom('users').where('email', '=', nobody.email).selectAll().execute()))
+      return rows
+    })
+    expect(left).toEqual([])
+    expect((await member.client.get('/organizations')).json.data).toHaveLength(1)
+  })
+})
