@@ -2,6 +2,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { loadavg, tmpdir } from 'node:os'
 import { join } from 'node:path'
+
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { Bench, type Figure, type Table } from './bench.ts'
@@ -11,11 +12,13 @@ import { figureLines, verdictOf, writeReport } from './report.ts'
 import { readRows } from './rows-reads.ts'
 import { searchRows } from './rows-search.ts'
 import { writeRows } from './rows-writes.ts'
-import { seed } from './seed.ts'
+import { seedOnce } from './seed.ts'
 
 const { values: options } = parseArgs({
   options: {
     only: { type: 'string', multiple: true },
+    // Keeps the data there, and takes what an earlier run has left.
+    data: { type: 'string' },
     quick: { type: 'boolean', default: false },
     // Options for the measured server's Node, such as --cpu-prof.
     node: { type: 'string', multiple: true, default: [] },
@@ -32,14 +35,14 @@ if (wanted.length === 0) {
 const start = performance.now()
 const loadBefore = loadText()
 const here = (file: string) => fileURLToPath(new URL(file, import.meta.url))
-const folder = mkdtempSync(join(tmpdir(), 'purser-bench-'))
+const folder = options.data ?? mkdtempSync(join(tmpdir(), 'purser-bench-'))
 const figures: Figure[] = []
 const tables: Table[] = []
 const children: { stop: () => Promise<void> }[] = []
 try {
   console.log(`${placesText}; load of the machine ${loadBefore}`)
   pinSelf()
-  const world = await seed(join(folder, 'data'))
+  const world = await seedOnce(folder)
   console.log(`data made after ${seconds()} s`)
   const load = new Child(here('load.ts'), 'load')
   const floor = new Child(here('floor.ts'), 'server')
@@ -64,7 +67,7 @@ try {
   }
 } finally {
   for (const child of children.toReversed()) await child.stop()
-  rmSync(folder, { recursive: true, force: true })
+  if (options.data === undefined) rmSync(folder, { recursive: true, force: true })
 }
 
 const missed = figures.filter((figure) => verdictOf(figure) === 'MISSED')

@@ -1,5 +1,6 @@
 // Fills a fresh data folder through the store functions themselves: counters, search index and versions are theirs.
-import { mkdirSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import pino from 'pino'
 import { createUserToken } from '../src/authentication-tokens/tokens.ts'
 import { readConfig } from '../src/config.ts'
@@ -53,7 +54,16 @@ const MEMBERS_A_TEAM = 3
 
 type Plan = { name: string; teams: number; membersOfTeam: number; users: number }
 
-export async function seed(folder: string): Promise<World> {
+/** The data of an earlier run in the same folder, or new one. */
+export async function seedOnce(folder: string): Promise<World> {
+  const note = join(folder, 'world.json')
+  if (existsSync(note)) return JSON.parse(readFileSync(note, 'utf8')) as World
+  const world = await seed(join(folder, 'data'))
+  writeFileSync(note, JSON.stringify(world))
+  return world
+}
+
+async function seed(folder: string): Promise<World> {
   mkdirSync(folder, { recursive: true, mode: 0o700 })
   const config = readConfig({ data: folder, secretKey }, {})
   const { database, withConnection } = await openDatabase(config, (error) => pino().error(error))

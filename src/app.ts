@@ -10,7 +10,6 @@ import type { Database } from './database/database.ts'
 import type { Deps } from './http/deps.ts'
 import type { RawRoute } from './http/raw-route.ts'
 import type { Route } from './http/route.ts'
-import { homeRoute } from './http/home-route.ts'
 import { createServer } from './http/server.ts'
 import { serviceRoutes } from './http/service-routes.ts'
 import { DocumentCache } from './jsonapi/document-cache.ts'
@@ -37,11 +36,7 @@ export const routes: readonly Route[] = [
 ]
 
 /** Routes that ask for no token. */
-export const rawRoutes: readonly RawRoute[] = [
-  homeRoute,
-  ...serviceRoutes,
-  openApiRoute(routes, [homeRoute, ...serviceRoutes]),
-]
+export const rawRoutes: readonly RawRoute[] = [...serviceRoutes, openApiRoute(routes, serviceRoutes)]
 
 export type App = {
   readonly deps: Deps

@@ -20,7 +20,7 @@ class Parameter {
   }
 }
 
-type CompiledSql = { sql: string; parameters: readonly unknown[] }
+type CompiledSql = { sql: string; parameters: readonly unknown[]; onlyParameter: string | undefined }
 
 /**
  * A query that is compiled once for each engine, and whose statement each connection keeps: compiling costs more than
@@ -45,12 +45,24 @@ export class PreparedQuery<Values extends Record<string, unknown>, Row> {
     )
   }
 
+  /** The value of a query that hangs on one text alone: what names its row; undefined for any other query. */
+  onlyValue(engine: Engine, values: Values): string | undefined {
+    const { onlyParameter } = this.#compile(engine)
+    const value = onlyParameter === undefined ? undefined : values[onlyParameter]
+    return typeof value === 'string' ? value : undefined
+  }
+
   #compile(engine: Engine): CompiledSql {
-    return (this.#compiled[engine] ??= this.#build(
+    const compiled = this.#compiled[engine]
+    if (compiled !== undefined) return compiled
+    const { sql, parameters } = this.#build(
       builders[engine],
       <N extends keyof Values & string>(name: N) => new Parameter(name) as Values[N],
       engine,
-    ).compile())
+    ).compile()
+    const names = new Set(parameters.filter((value) => value instanceof Parameter).map(({ name }) => name))
+    const [onlyParameter] = names.size === 1 ? names : []
+    return (this.#compiled[engine] = { sql, parameters, onlyParameter })
   }
 }
 

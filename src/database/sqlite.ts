@@ -2,6 +2,7 @@ import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlit
 import type { CompiledQuery, DatabaseConnection, Kysely, QueryResult } from 'kysely'
 import { kyselyOver } from './connection-driver.ts'
 import { assertOpen, type Database, type DatabaseOptions, type Transaction } from './database.ts'
+import { KnownRows } from './known-rows.ts'
 import type { PreparedQuery } from './prepared.ts'
 import type { Tables } from './tables.ts'
 
@@ -36,12 +37,25 @@ class SqliteConnection implements DatabaseConnection {
   }
 
   all<Values extends Record<string, unknown>, Row>(query: PreparedQuery<Values, Row>, values: Values): Row[] {
+    const parameters = query.parameters('sqlite', values) as SQLInputValue[]
+    return this.#preparedStatement(query).all(...parameters) as Row[]
+  }
+
+  first<Values extends Record<string, unknown>, Row>(
+    query: PreparedQuery<Values, Row>,
+    values: Values,
+  ): Row | undefined {
+    const parameters = query.parameters('sqlite', values) as SQLInputValue[]
+    return this.#preparedStatement(query).get(...parameters) as Row | undefined
+  }
+
+  #preparedStatement(query: PreparedQuery<never, unknown>): StatementSync {
     let statement = this.#prepared.get(query)
     if (statement === undefined) {
       statement = this.database.prepare(query.sql('sqlite'))
       this.#prepared.set(query, statement)
     }
-    return statement.all(...(query.parameters('sqlite', values) as SQLInputValue[])) as Row[]
+    return statement
   }
 
   #statement(text: string): StatementSync {
@@ -62,11 +76,14 @@ class SqliteTransaction implements Transaction {
   readonly engine = 'sqlite'
   readonly mode: 'read' | 'write'
   readonly #connection: SqliteConnection
+  readonly #known: KnownRows | undefined
   #isOpen = true
 
-  constructor(connection: SqliteConnection, mode: 'read' | 'write') {
+  /** Without `known` it writes. */
+  constructor(connection: SqliteConnection, known?: KnownRows) {
     this.#connection = connection
-    this.mode = mode
+    this.#known = known
+    this.mode = known === undefined ? 'write' : 'read'
   }
 
   get db(): Kysely<Tables> {
@@ -87,7 +104,13 @@ class SqliteTransaction implements Transaction {
     values: Values,
   ): Promise<Row | undefined> {
     assertOpen(this.#isOpen)
-    return this.#connection.all(query, values)[0]
+    const known = this.#known
+    const value = known === undefined ? undefined : query.onlyValue('sqlite', values)
+    if (known === undefined || value === undefined) return this.#connection.first(query, values)
+    const row = known.get(query, value)
+    return row === undefined
+      ? known.keep(query, value, this.#connection.first(query, values))
+      : (row ?? undefined)
   }
 
   end(): void {
@@ -109,6 +132,10 @@ export class SqliteDatabase implements Database {
   readonly engine = 'sqlite'
   readonly #writer: SqliteConnection
   readonly #reader: SqliteConnection
+  readonly #beginReading: StatementSync
+  readonly #endReading: StatementSync
+  readonly #dataVersion: StatementSync
+  readonly #known = new KnownRows()
   #snapshotIsOpen = false
   #jobs: Job[] = []
   #isWriting = false
@@ -125,6 +152,9 @@ export class SqliteDatabase implements Database {
     this.#reader = new SqliteConnection(path, true)
     this.#reader.database.exec('pragma cache_size = -16000')
     this.#writer.database.exec('pragma busy_timeout = 0')
+    this.#beginReading = this.#reader.database.prepare('begin')
+    this.#endReading = this.#reader.database.prepare('commit')
+    this.#dataVersion = this.#reader.database.prepare('pragma data_version')
   }
 
   /** For migrations and backup, which need the bare connection. */
@@ -135,11 +165,12 @@ export class SqliteDatabase implements Database {
   async read<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
     assertOpen(!this.#isClosed)
     if (!this.#snapshotIsOpen) {
-      this.#reader.database.exec('begin')
+      this.#beginReading.run()
       this.#snapshotIsOpen = true
+      this.#known.forgetUnless(this.#dataVersion.get()?.data_version as number)
       setImmediate(() => this.#closeSnapshot())
     }
-    const tx = new SqliteTransaction(this.#reader, 'read')
+    const tx = new SqliteTransaction(this.#reader, this.#known)
     try {
       return await work(tx)
     } finally {
@@ -188,7 +219,7 @@ export class SqliteDatabase implements Database {
   }
 
   async #run(job: Job): Promise<() => void> {
-    const tx = new SqliteTransaction(this.#writer, 'write')
+    const tx = new SqliteTransaction(this.#writer)
     this.#writer.database.exec('savepoint job')
     try {
       const value = await job.work(tx)
@@ -220,6 +251,6 @@ export class SqliteDatabase implements Database {
   #closeSnapshot(): void {
     if (!this.#snapshotIsOpen) return
     this.#snapshotIsOpen = false
-    this.#reader.database.exec('commit')
+    this.#endReading.run()
   }
 }

@@ -95,10 +95,10 @@ async function respond(
   } catch (error) {
     answer = failure(error, requestId, request, deps)
   }
-  deps.log.debug(
-    { requestId, method: request.raw.method, path: pathOf(request.raw), status: answer.status },
-    'answered',
-  )
+  if (deps.log.isLevelEnabled('debug')) {
+    const { method } = request.raw
+    deps.log.debug({ requestId, method, path: pathOf(request.raw), status: answer.status }, 'answered')
+  }
   await send(request.raw, raw, answer, requestId).catch((error: unknown) => {
     // The client went away, or a stream of ours broke in the middle: nothing more can be said to it.
     deps.log.debug({ error, requestId }, 'an answer could not be sent whole')
@@ -113,19 +113,17 @@ async function send(
   requestId: string,
 ): Promise<void> {
   const { body } = answer
-  const headers: Record<string, string | number> = {
-    ...answer.headers,
-    'x-content-type-options': 'nosniff',
-    'x-request-id': requestId,
-  }
+  // Names and values in turn: what node:http takes fastest.
+  const headers: (string | number)[] = ['x-content-type-options', 'nosniff', 'x-request-id', requestId]
+  for (const name in answer.headers) headers.push(name, answer.headers[name] as string)
   // Refused with its body unread: the rest of a large one is not worth waiting for.
-  if (!request.complete && !isSmall(request)) headers.connection = 'close'
+  if (!request.complete && !isSmall(request)) headers.push('connection', 'close')
   if (body instanceof Readable) {
     raw.writeHead(answer.status, headers)
     await pipeline(body, raw)
     return
   }
-  if (body !== undefined) headers['content-length'] = Buffer.byteLength(body)
+  if (body !== undefined) headers.push('content-length', Buffer.byteLength(body))
   raw.writeHead(answer.status, headers)
   raw.end(body)
 }

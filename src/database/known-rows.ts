@@ -1,0 +1,34 @@
+import type { PreparedQuery } from './prepared.ts'
+
+const MAX_KNOWN_ROWS = 5_000
+
+/**
+ * Rows that were read since anybody last committed anything. SQLite itself says when that was, in the snapshot that is
+ * read from, so a kept row is the one that the query would find again.
+ */
+export class KnownRows {
+  readonly #rows = new Map<PreparedQuery<never, unknown>, Map<string, unknown>>()
+  #dataVersion = -1
+  #count = 0
+
+  forgetUnless(dataVersion: number): void {
+    if (dataVersion === this.#dataVersion && this.#count < MAX_KNOWN_ROWS) return
+    this.#dataVersion = dataVersion
+    this.#count = 0
+    for (const rows of this.#rows.values()) rows.clear()
+  }
+
+  /** Null: it is known that there is none. What is missing is kept too, so that it takes as long as what is hidden. */
+  get<Row>(query: PreparedQuery<never, Row>, value: string): Row | null | undefined {
+    return this.#rows.get(query)?.get(value) as Row | null | undefined
+  }
+
+  keep<Row>(query: PreparedQuery<never, Row>, value: string, row: Row | undefined): Row | undefined {
+    const rows = this.#rows.get(query) ?? new Map<string, unknown>()
+    this.#rows.set(query, rows)
+    // Frozen, since others will read it too.
+    rows.set(value, row === undefined ? null : Object.freeze(row))
+    this.#count += 1
+    return row
+  }
+}

@@ -1,0 +1,61 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { newId } from '../src/core/ids.ts'
+import { migrate } from '../src/database/migrate.ts'
+import { SqliteDatabase } from '../src/database/sqlite.ts'
+import { createOrganization } from '../src/organizations/organizations.ts'
+import { findOrganizationByName, updateOrganization } from '../src/organizations/organization-store.ts'
+import { insertUser } from '../src/users/user-store.ts'
+
+describe('a SQLite file', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'purser-test-'))
+  let one: SqliteDatabase
+  let other: SqliteDatabase
+  let id: string
+  const at = '2026-01-01T00:00:00.000Z'
+
+  beforeAll(async () => {
+    one = new SqliteDatabase(join(folder, 'test.sqlite'))
+    await migrate(one.connection.db)
+    other = new SqliteDatabase(join(folder, 'test.sqlite'))
+    const ownerId = newId('user')
+    const name = 'acme'
+    const made = await one.write(async (tx) => {
+      await insertUser(tx, { id: ownerId, username: 'x', username_key: 'x', created_at: at })
+      return createOrganization(tx, newId, { name, email: 'a@example.com', settings: {}, ownerId, at })
+    })
+    id = made?.id as string
+  })
+  afterAll(async () => {
+    await one.close()
+    await other.close()
+    rmSync(folder, { recursive: true })
+  })
+
+  const emailSeenBy = async (database: SqliteDatabase) =>
+    (await database.read((tx) => findOrganizationByName(tx, 'acme')))?.email
+
+  test('shows each commit to the next read, whichever connection it came from', async () => {
+    for (const [number, writer] of [one, other, one, other].entries()) {
+      await Promise.all([emailSeenBy(one), emailSeenBy(other)])
+      const email = `${number}@example.com`
+      await writer.write((tx) => updateOrganization(tx, id, { email }))
+      expect(await emailSeenBy(writer)).toBe(email)
+      await new Promise((resolve) => setImmediate(resolve))
+      expect(await emailSeenBy(one)).toBe(email)
+      expect(await emailSeenBy(other)).toBe(email)
+    }
+  })
+
+  test('a name that was not there is found once it is', async () => {
+    const find = (name: string) => one.read((tx) => findOrganizationByName(tx, name))
+    expect(await find('renamed')).toBeUndefined()
+    expect(await find('renamed')).toBeUndefined()
+    await other.write((tx) => updateOrganization(tx, id, { name: 'renamed' }))
+    await new Promise((resolve) => setImmediate(resolve))
+    expect(await find('renamed')).toMatchObject({ id })
+    expect(await find('acme')).toBeUndefined()
+  })
+})
