@@ -18,6 +18,7 @@ import { drain } from './operation/drain.ts'
 import { membershipRoutes } from './organization-memberships/membership-routes.ts'
 import { OrganizationDeletions } from './organizations/organization-deletions.ts'
 import { organizationRoutes } from './organizations/organization-routes.ts'
+import { teamWorkspaceRoutes } from './team-access/team-workspace-routes.ts'
 import { teamRoutes } from './teams/team-routes.ts'
 import { userTokenRoutes } from './authentication-tokens/user-token-routes.ts'
 import { adminUserRoutes } from './users/admin-user-routes.ts'
@@ -33,6 +34,7 @@ export const routes: readonly Route[] = [
   ...userTokenRoutes,
   ...workspaceRoutes,
   ...workspaceLockRoutes,
+  ...teamWorkspaceRoutes,
 ]
 
 /** Routes that ask for no token. */

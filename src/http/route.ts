@@ -73,6 +73,11 @@ export type WriteRoute<A, R extends Loaded, B, P> = Common<A, R> & {
   status: 200 | 201 | 204
   /** The body's bytes into what `act` takes; throws 422. Without it, a body is not read. */
   body?: (bytes: Uint8Array, address: A, deps: Deps) => B
+  /**
+   * Where the body, not the path, names what the route is about: its address, read off before `load`. So a malformed body
+   * is refused to anybody with a token, and only then what it names is looked for.
+   */
+  addressInBody?: (body: B) => A | undefined
   /** What the body may hold, for the documentation. */
   accepts?: AcceptedBody
   /** Bodies up to PURSER_MAX_BODY_BYTES instead of a mebibyte: states come in them. */

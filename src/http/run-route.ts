@@ -52,17 +52,24 @@ async function runWrite(route: AnyWriteRoute, call: Call, deps: Deps): Promise<A
   const limit = route.isLarge ? deps.config.maxBodyBytes : MAX_SMALL_BODY_BYTES
   const advice = route.isLarge ? LARGE_BODY_ADVICE : ''
   // First a read decides: who may not act never waits for the write lock, and learns nothing about the body.
-  const { address, resource, actor } = await deps.database.read(async (tx) => {
+  let found = await deps.database.read(async (tx) => {
     const caller = await authenticate(tx, call, deps)
     checkDeclaredLength(call.headers, limit, advice)
-    return decide(route, tx, route.address(call), caller, call, deps)
+    return route.addressInBody === undefined
+      ? decide(route, tx, route.address(call), caller, call, deps)
+      : undefined
   })
   let body: unknown
   if (route.body !== undefined) {
     const bytes = await readBytes(call.stream, limit, advice)
     if (bytes.length > 0) checkContentType(call.headers)
-    body = route.body(bytes, address, deps)
+    body = route.body(bytes, found?.address, deps)
   }
+  found ??= await deps.database.read(async (tx) => {
+    const caller = await authenticate(tx, call, deps)
+    return decide(route, tx, route.addressInBody?.(body), caller, call, deps)
+  })
+  const { address, resource, actor } = found
   const prepared = await route.prepare?.(body, { address, resource, deps, call, actor })
   return deps.database.write(async (tx) => {
     const caller = await authenticate(tx, call, deps)

@@ -1,6 +1,7 @@
 import type { ResourceDescription } from '../jsonapi/description.ts'
 import { tokenDescription } from '../authentication-tokens/token-document.ts'
 import { entitlementSetDescription, organizationDescription } from '../organizations/organization-document.ts'
+import { teamWorkspaceDescription } from '../team-access/team-workspace-document.ts'
 import { teamDescription } from '../teams/team-document.ts'
 import { projectDescription } from '../projects/project-document.ts'
 import { userDescription } from '../users/user-document.ts'
@@ -14,6 +15,7 @@ export const descriptions: readonly ResourceDescription[] = [
   entitlementSetDescription,
   projectDescription,
   teamDescription,
+  teamWorkspaceDescription,
   tokenDescription,
   userDescription,
   workspaceDescription,

@@ -90,3 +90,33 @@ export async function createTeam(
   )
   return made(response, 200).json.data.id
 }
+
+/** A workspace of the organization; gives its id. */
+export async function createWorkspace(
+  organization: TestOrganization,
+  attributes: { name?: string } & Record<string, unknown> = {},
+  relationships?: object,
+): Promise<string> {
+  const response = await organization.owner.client.post(
+    `/organizations/${organization.name}/workspaces`,
+    body('workspaces', { name: uniqueName('workspace'), ...attributes }, relationships),
+  )
+  return made(response, 201).json.data.id
+}
+
+/** Gives a team access to a workspace; gives the grant's id. */
+export async function grantWorkspace(
+  organization: TestOrganization,
+  teamId: string,
+  workspaceId: string,
+  attributes: { access: string } & Record<string, unknown>,
+): Promise<string> {
+  const response = await organization.owner.client.post(
+    '/team-workspaces',
+    body('team-workspaces', attributes, {
+      team: { data: { type: 'teams', id: teamId } },
+      workspace: { data: { type: 'workspaces', id: workspaceId } },
+    }),
+  )
+  return made(response, 201).json.data.id
+}

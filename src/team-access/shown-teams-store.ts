@@ -1,0 +1,37 @@
+import { expressionBuilder, type Expression, type SqlBool } from 'kysely'
+import type { Actor } from '../access/actor.ts'
+import { isPermitted, type ColumnSet, type Standing, type TeamFacts } from '../access/decide.ts'
+import type { Permission } from '../access/rules.ts'
+import type { Tables } from '../database/tables.ts'
+
+const somebodyElses = { id: '', isOwners: false, allowMemberTokenManagement: false }
+const openTeam: TeamFacts = { ...somebodyElses, visibility: 'organization' }
+const ownersTeam: TeamFacts = { ...somebodyElses, visibility: 'secret', isOwners: true }
+
+/**
+ * Of which teams the caller is shown the grants on one workspace or project, as a condition on `teams`: the list form of
+ * `team-access:read` and `project-access:read`. Undefined: of all.
+ */
+export function shownTeams(
+  permission: Permission,
+  { actor, standing, grants }: { actor: Actor; standing: Standing; grants: ColumnSet },
+): Expression<SqlBool> | undefined {
+  const may = (team: TeamFacts) => isPermitted(permission, actor, standing, { team, grants })
+  if (may(ownersTeam)) return undefined
+  const eb = expressionBuilder<Tables, 'teams'>()
+  const own = eb(
+    'teams.id',
+    'in',
+    eb
+      .selectFrom('team_members as member')
+      .where('member.user_id', '=', actor.userId as string)
+      .where('member.is_active', '=', 1)
+      .select('member.team_id'),
+  )
+  if (!may(openTeam)) return own
+  const others = eb('teams.is_owners', '=', 0)
+  return eb.or([
+    own,
+    standing.seesSecretTeams ? others : eb.and([others, eb('teams.visibility', '=', 'organization')]),
+  ])
+}

@@ -1,0 +1,89 @@
+import type { Expression, Insertable, Selectable, SqlBool, Updateable } from 'kysely'
+import type { Transaction } from '../database/database.ts'
+import type { TeamWorkspaceTable } from '../database/tables.ts'
+import type { Page } from '../jsonapi/paging.ts'
+import type { WorkspaceDetails, WorkspaceGrant } from './workspace-levels.ts'
+
+export type TeamWorkspaceRow = Selectable<TeamWorkspaceTable>
+
+type GrantColumns = Omit<
+  TeamWorkspaceRow,
+  'id' | 'organization_id' | 'team_id' | 'workspace_id' | 'created_at'
+>
+
+export function toColumns({ access, details }: WorkspaceGrant): GrantColumns {
+  return {
+    access,
+    runs: details.runs,
+    variables: details.variables,
+    state_versions: details['state-versions'],
+    sentinel_mocks: details['sentinel-mocks'],
+    workspace_locking: details['workspace-locking'] ? 1 : 0,
+    run_tasks: details['run-tasks'] ? 1 : 0,
+    policy_overrides: details['policy-overrides'] ? 1 : 0,
+  }
+}
+
+export function toDetails(row: GrantColumns): WorkspaceDetails {
+  return {
+    runs: row.runs,
+    variables: row.variables,
+    'state-versions': row.state_versions,
+    'sentinel-mocks': row.sentinel_mocks,
+    'workspace-locking': row.workspace_locking === 1,
+    'run-tasks': row.run_tasks === 1,
+    'policy-overrides': row.policy_overrides === 1,
+  }
+}
+
+export function findTeamWorkspace(tx: Transaction, id: string): Promise<TeamWorkspaceRow | undefined> {
+  return tx.db.selectFrom('team_workspaces').where('id', '=', id).selectAll().executeTakeFirst()
+}
+
+/** False when the team has a grant on the workspace already. */
+export async function insertTeamWorkspace(
+  tx: Transaction,
+  row: Insertable<TeamWorkspaceTable>,
+): Promise<boolean> {
+  const result = await tx.db
+    .insertInto('team_workspaces')
+    .values(row)
+    .onConflict((conflict) => conflict.columns(['workspace_id', 'team_id']).doNothing())
+    .executeTakeFirst()
+  return result.numInsertedOrUpdatedRows === 1n
+}
+
+export async function updateTeamWorkspace(
+  tx: Transaction,
+  id: string,
+  changes: Updateable<TeamWorkspaceTable>,
+): Promise<void> {
+  await tx.db.updateTable('team_workspaces').set(changes).where('id', '=', id).execute()
+}
+
+export async function deleteTeamWorkspace(tx: Transaction, id: string): Promise<void> {
+  await tx.db.deleteFrom('team_workspaces').where('id', '=', id).execute()
+}
+
+/** A page of the grants on a workspace, by the names of their teams; of the `shown` teams alone, if that is given. */
+export async function listTeamWorkspaces(
+  tx: Transaction,
+  filter: { workspaceId: string; teamId?: string | undefined; shown: Expression<SqlBool> | undefined },
+  page: Page,
+): Promise<{ rows: TeamWorkspaceRow[]; total: number }> {
+  let query = tx.db
+    .selectFrom('team_workspaces')
+    .innerJoin('teams', 'teams.id', 'team_workspaces.team_id')
+    .where('team_workspaces.workspace_id', '=', filter.workspaceId)
+  if (filter.teamId !== undefined) query = query.where('team_workspaces.team_id', '=', filter.teamId)
+  if (filter.shown !== undefined) query = query.where(filter.shown)
+  const { count } = await query.select((eb) => eb.fn.countAll<number>().as('count')).executeTakeFirstOrThrow()
+  const rows = await query
+    .selectAll('team_workspaces')
+    .orderBy('teams.name')
+    .orderBy('team_workspaces.id')
+    .limit(page.size)
+    .offset((page.number - 1) * page.size)
+    .execute()
+  return { rows, total: count }
+}

@@ -1,0 +1,81 @@
+import { Type } from 'typebox'
+import { AppError, type Problem } from '../core/errors.ts'
+import { oneOf, type Explained } from '../jsonapi/body.ts'
+
+export const workspaceLevel = oneOf('read', 'plan', 'write', 'admin', 'custom')
+export type WorkspaceLevel = 'read' | 'plan' | 'write' | 'admin' | 'custom'
+
+/** What a grant on a workspace is made of. Runs, variables, mocks, run tasks and overrides are kept and shown: there are none. */
+export type WorkspaceDetails = {
+  runs: 'read' | 'plan' | 'apply'
+  variables: 'none' | 'read' | 'write'
+  'state-versions': 'none' | 'read-outputs' | 'read' | 'write'
+  'sentinel-mocks': 'none' | 'read'
+  'workspace-locking': boolean
+  'run-tasks': boolean
+  'policy-overrides': boolean
+}
+
+export const detailSchemas = {
+  runs: oneOf('read', 'plan', 'apply'),
+  variables: oneOf('none', 'read', 'write'),
+  'state-versions': oneOf('none', 'read-outputs', 'read', 'write'),
+  'sentinel-mocks': oneOf('none', 'read'),
+  'workspace-locking': Type.Boolean(),
+  'run-tasks': Type.Boolean(),
+  'policy-overrides': Type.Boolean(),
+} satisfies Record<keyof WorkspaceDetails, Explained>
+
+const custom: WorkspaceDetails = {
+  runs: 'read',
+  variables: 'none',
+  'state-versions': 'none',
+  'sentinel-mocks': 'none',
+  'workspace-locking': false,
+  'run-tasks': false,
+  'policy-overrides': false,
+}
+const read: WorkspaceDetails = { ...custom, variables: 'read', 'state-versions': 'read' }
+const write: WorkspaceDetails = {
+  ...custom,
+  runs: 'apply',
+  variables: 'write',
+  'state-versions': 'write',
+  'sentinel-mocks': 'read',
+  'workspace-locking': true,
+}
+/** What a level stands for; of custom, what it starts from. */
+const levels: Record<WorkspaceLevel, WorkspaceDetails> = {
+  read,
+  plan: { ...read, runs: 'plan' },
+  write,
+  admin: { ...write, 'run-tasks': true, 'policy-overrides': true },
+  custom,
+}
+
+export type WorkspaceGrant = { access: WorkspaceLevel; details: WorkspaceDetails }
+
+/** A grant after a change: details belong to custom access alone, and keep their value when they are left out. */
+export function changeWorkspaceGrant(
+  before: WorkspaceGrant | undefined,
+  asked: { access?: WorkspaceLevel; details: Partial<WorkspaceDetails> },
+): WorkspaceGrant {
+  const access = asked.access ?? (before as WorkspaceGrant).access
+  if (access !== 'custom') {
+    refuseDetails(access, Object.keys(asked.details), '/data/attributes')
+    return { access, details: levels[access] }
+  }
+  const kept = before?.access === 'custom' ? before.details : levels.custom
+  return { access, details: { ...kept, ...asked.details } }
+}
+
+/** The platform's own words. */
+export function refuseDetails(access: string, names: readonly string[], pointer: string): void {
+  const problems: Problem[] = names.map((name) => ({
+    detail:
+      `${name.charAt(0).toUpperCase()}${name.slice(1).replaceAll('-', ' ')} is read-only when access level is '${access}'; ` +
+      `use the 'custom' access level to set this attribute.`,
+    pointer: `${pointer}/${name}`,
+  }))
+  if (problems.length > 0) throw new AppError('invalid', problems)
+}
