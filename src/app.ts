@@ -24,6 +24,7 @@ import { userTokenRoutes } from './authentication-tokens/user-token-routes.ts'
 import { adminUserRoutes } from './users/admin-user-routes.ts'
 import { workspaceLockRoutes } from './workspaces/workspace-lock-routes.ts'
 import { workspaceRoutes } from './workspaces/workspace-routes.ts'
+import { workspaceTagRoutes } from './workspaces/workspace-tag-routes.ts'
 
 /** Every route of the JSON:API interface: the OpenAPI document and the access matrix are read off this list. */
 export const routes: readonly Route[] = [
@@ -33,6 +34,7 @@ export const routes: readonly Route[] = [
   ...adminUserRoutes,
   ...userTokenRoutes,
   ...workspaceRoutes,
+  ...workspaceTagRoutes,
   ...workspaceLockRoutes,
   ...teamWorkspaceRoutes,
 ]

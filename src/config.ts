@@ -178,6 +178,7 @@ export const settings = {
   maxTeams: setting(integer(1, 10_000_000), 'Teams of one organization', '200000'),
   maxProjects: setting(integer(1, 1_000_000), 'Projects of one organization', '10000'),
   maxWorkspaces: setting(integer(1, 10_000_000), 'Workspaces of one organization', '100000'),
+  maxWorkspaceTags: setting(integer(1, 10_000), 'Tags of one workspace', '100'),
   maxTokens: setting(integer(1, 100_000), 'Tokens of one user, team or organization', '500'),
   stateVersionsKept: setting(
     integer(1, 1_000_000),

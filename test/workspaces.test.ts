@@ -54,6 +54,60 @@ describe.each(engines)('workspaces on %s', (engine) => {
     expect(list.json.data).toEqual([byId.json.data])
   })
 
+  test('tags are given, added and removed, and workspaces found by them', async () => {
+    const organization = await createTestOrganization(server)
+    const { name, owner } = organization
+    const path = `/organizations/${name}/workspaces`
+    const tags = (...names: string[]) => ({
+      data: names.map((each) => ({ type: 'tags', attributes: { name: each } })),
+    })
+    const make = async (each: string, ...given: string[]) =>
+      (await owner.client.post(path, workspace({ name: each }, { tags: tags(...given) }))).json.data
+    const a = await make('a', 'network', 'core', 'core')
+    expect(a.attributes['tag-names']).toEqual(['core', 'network'])
+    const b = await make('b', 'network')
+    await make('c')
+    const found = async (query: string) => named(await owner.client.get(`${path}?${query}`))
+    expect(await found('search[tags]=network,core')).toEqual(['a'])
+    expect(await found('search[tags]=network')).toEqual(['a', 'b'])
+    expect(await found('search[tags]=Network')).toEqual([])
+    expect(await found('search[exclude-tags]=core,other')).toEqual(['b', 'c'])
+    expect(await found('search[tags]=network&search[exclude-tags]=core')).toEqual(['b'])
+
+    const ofB = `/workspaces/${b.id}/relationships/tags`
+    for (let time = 0; time < 2; time++) {
+      expect((await owner.client.post(ofB, tags('core', 'x:y'))).status).toBe(204)
+    }
+    const shown = async () =>
+      (await owner.client.get(`/workspaces/${b.id}`)).json.data.attributes['tag-names']
+    expect(await shown()).toEqual(['core', 'network', 'x:y'])
+    expect((await owner.client.delete(ofB, tags('network', 'never-there'))).status).toBe(204)
+    expect(await shown()).toEqual(['core', 'x:y'])
+
+    const many = Array.from({ length: 101 }, (_, place) => `tag-${place}`)
+    for (const refused of [
+      {},
+      null,
+      { data: {} },
+      { data: [null] },
+      tags(''),
+      tags('-a'),
+      tags('a b'),
+      tags(...many),
+    ]) {
+      const { status, json } = await owner.client.post(ofB, refused)
+      expect(status).toBe(422)
+      expect(json.errors[0].source.pointer).toMatch(/^\/data/)
+    }
+    expect(await shown()).toEqual(['core', 'x:y'])
+    const tooMany = await owner.client.post(path, workspace({ name: 'd' }, { tags: tags(...many) }))
+    expect(tooMany.status).toBe(422)
+    expect(await found('search[name]=d')).toEqual([])
+    const member = await addMember(server, organization)
+    const hidden = await member.client.post(ofB, tags('mine'))
+    expect([hidden.status, hidden.text]).toEqual([404, notFound])
+  })
+
   test('search[name] finds parts of names, pages are sorted by name, the project filters', async () => {
     const { name, owner } = await createTestOrganization(server)
     const path = `/organizations/${name}/workspaces`

@@ -14,6 +14,7 @@ export type Tables = {
   authentication_tokens: AuthenticationTokenTable
   projects: ProjectTable
   workspaces: WorkspaceTable
+  workspace_tags: WorkspaceTagTable
   team_workspaces: TeamWorkspaceTable
   team_projects: TeamProjectTable
   state_versions: StateVersionTable
@@ -146,6 +147,8 @@ export type WorkspaceTable = {
   created_at: string
   updated_at: string
 }
+
+export type WorkspaceTagTable = { workspace_id: string; name: string }
 
 export type TeamWorkspaceTable = {
   id: string

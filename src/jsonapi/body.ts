@@ -20,13 +20,15 @@ export type BodyShape<A extends Shape, R extends Shape> = {
   isLenient?: boolean
 }
 
-/** A body as the documentation describes it: a resource of any shape, or a list of identifiers. */
+/** A body as the documentation describes it: a resource of any shape, or a list. */
 export type AcceptedBody =
   | (Omit<BodyShape<Shape, Shape>, 'required' | 'requiredRelationships'> & {
       required?: readonly string[]
       requiredRelationships?: readonly string[]
     })
   | { identifiers: string }
+  /** A list of things that are described by what they hold. */
+  | { items: Shape }
 
 export type ParsedBody<A extends Shape, R extends Shape> = { attributes: Values<A>; relationships: Values<R> }
 

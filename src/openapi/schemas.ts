@@ -102,9 +102,21 @@ export function documentSchema(
 
 /** What a request's body may hold. Members that are not named are ignored. */
 export function bodySchema(body: AcceptedBody): Schema {
-  const data = 'identifiers' in body ? identifiersSchema(body.identifiers) : requestedResource(body)
+  const data = dataSchema(body)
   const isLenient = 'isLenient' in body && body.isLenient === true
   return { type: 'object', properties: { data }, required: isLenient ? [] : ['data'] }
+}
+
+function dataSchema(body: AcceptedBody): Schema {
+  if ('identifiers' in body) return identifiersSchema(body.identifiers)
+  return 'items' in body ? { type: 'array', items: itemSchema(body.items) } : requestedResource(body)
+}
+
+function itemSchema(members: Record<string, TSchema>): Schema {
+  const properties = Object.fromEntries(
+    Object.entries(members).map(([name, schema]) => [name, plain(schema)]),
+  )
+  return { type: 'object', properties, required: Object.keys(members) }
 }
 
 function identifiersSchema(type: string): Schema {
@@ -116,7 +128,9 @@ function identifiersSchema(type: string): Schema {
   return { type: 'array', items: item }
 }
 
-function requestedResource(body: Exclude<AcceptedBody, { identifiers: string }>): Schema {
+function requestedResource(
+  body: Exclude<AcceptedBody, { identifiers: string } | { items: unknown }>,
+): Schema {
   const part = (schemas: Record<string, TSchema> = {}, required: readonly string[] = []) => ({
     type: 'object',
     properties: Object.fromEntries(Object.entries(schemas).map(([name, schema]) => [name, plain(schema)])),

@@ -22,6 +22,7 @@ import { findTeam, teamFacts } from '../teams/team-store.ts'
 import { workspaceOutputs } from './workspace-outputs.ts'
 import { echoedSettings, settingSchemas } from './workspace-settings.ts'
 import type { WorkspaceRow } from './workspace-store.ts'
+import { tagNamesOf } from './workspace-tag-store.ts'
 import { defaultExecutionMode } from './workspaces.ts'
 
 export const includable = ['project', 'outputs'] as const
@@ -115,11 +116,20 @@ export async function workspaceDocuments(
 ): Promise<{ data: Fragment[]; included: Fragment[] | undefined }> {
   const data: Fragment[] = []
   const included: Fragment[] = []
+  const tags = await tagNamesOf(
+    viewer.tx,
+    workspaces.map(({ id }) => id),
+  )
   for (const workspace of workspaces) {
     const outputs = include.has('outputs')
       ? await workspaceOutputs(viewer, organization, workspace)
       : undefined
-    data.push(await workspaceFragment(viewer, organization, workspace, outputs?.identifiers))
+    data.push(
+      await workspaceFragment(viewer, organization, workspace, {
+        tags: tags.get(workspace.id) ?? [],
+        outputs: outputs?.identifiers,
+      }),
+    )
     included.push(...(outputs?.included ?? []))
   }
   if (include.has('project')) {
@@ -146,7 +156,7 @@ async function workspaceFragment(
   viewer: Viewer,
   organization: OrganizationRow,
   workspace: WorkspaceRow,
-  outputs?: readonly Identifier[],
+  { tags, outputs }: { tags: readonly string[]; outputs?: readonly Identifier[] },
 ): Promise<Fragment> {
   const { tx, deps, actor, standing } = viewer
   const target: Target = { grants: await deps.grants.onWorkspace(tx, actor, organization, workspace) }
@@ -158,6 +168,7 @@ async function workspaceFragment(
     type: 'workspaces',
     attributes: {
       ...attributesOf(workspace, organization, deps),
+      'tag-names': [...tags],
       permissions: shownPermissions(permissions, may),
     },
     relationships: {
@@ -209,7 +220,6 @@ function attributesOf(workspace: WorkspaceRow, organization: OrganizationRow, { 
       'execution-mode': stored['execution-mode'] !== undefined,
       'agent-pool': stored['agent-pool'] === true,
     },
-    'tag-names': [],
     'terraform-version': workspace.terraform_version,
     'updated-at': workspace.updated_at,
   }

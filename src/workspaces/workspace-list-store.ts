@@ -5,7 +5,14 @@ import type { Tables } from '../database/tables.ts'
 import type { Page } from '../jsonapi/paging.ts'
 import type { WorkspaceRow } from './workspace-store.ts'
 
-export type WorkspaceFilter = { readonly name?: string; readonly projectId?: string }
+export type WorkspaceFilter = {
+  readonly name?: string
+  readonly projectId?: string
+  /** All of these, each once. */
+  readonly tags?: readonly string[]
+  /** None of these. */
+  readonly withoutTags?: readonly string[]
+}
 
 /** Whose list it is: everything, or what the teams of one user were granted. */
 export type Reach = 'everything' | { readonly userId: string }
@@ -26,6 +33,16 @@ export async function listVisibleWorkspaces(
   if (reach !== 'everything') query = query.where('workspaces.id', 'in', grantedWorkspaces(tx, reach.userId))
   if (filter.projectId !== undefined) query = query.where('workspaces.project_id', '=', filter.projectId)
   if (filter.name !== undefined) query = query.where(holdsText(tx.engine, 'workspaces.name', filter.name))
+  if (filter.tags !== undefined) {
+    const { tags } = filter
+    const withAll = taggedWorkspaces(tx, tags)
+      .groupBy('workspace_id')
+      .having((eb) => eb.fn.countAll(), '=', tags.length)
+    query = query.where('workspaces.id', 'in', withAll)
+  }
+  if (filter.withoutTags !== undefined) {
+    query = query.where('workspaces.id', 'not in', taggedWorkspaces(tx, filter.withoutTags))
+  }
   const { count } = await query.select((eb) => eb.fn.countAll<number>().as('count')).executeTakeFirstOrThrow()
   const offset = (page.number - 1) * page.size
   if (offset >= count) return { workspaces: [], total: count }
@@ -37,6 +54,10 @@ export async function listVisibleWorkspaces(
     .offset(offset)
     .execute()
   return { workspaces, total: count }
+}
+
+function taggedWorkspaces(tx: Transaction, anyOf: readonly string[]) {
+  return tx.db.selectFrom('workspace_tags').where('name', 'in', anyOf).select('workspace_id')
 }
 
 /** Those that a grant puts in some column of the table: a custom one that lets do nothing shows nothing. */

@@ -23,6 +23,8 @@ import {
   updateWorkspace,
   type WorkspaceRow,
 } from './workspace-store.ts'
+import { addTags } from './workspace-tag-store.ts'
+import { limitTags } from './workspace-tags.ts'
 import {
   ANY_VERSION,
   loadWorkspace,
@@ -55,7 +57,13 @@ export function reachOf(permission: 'workspace:read' | 'project:read', { actor, 
   return isPermitted(permission, actor, standing, {}) ? 'everything' : { userId: actor.userId as string }
 }
 
-const filters = ['search[name]', 'filter[project][id]', 'include'] as const
+const filters = [
+  'search[name]',
+  'search[tags]',
+  'search[exclude-tags]',
+  'filter[project][id]',
+  'include',
+] as const
 
 const listWorkspaces = readRoute({
   path: '/organizations/:organization_name/workspaces',
@@ -63,6 +71,8 @@ const listWorkspaces = readRoute({
   summary: 'List workspaces',
   query: {
     'search[name]': 'Part of the name, without case',
+    'search[tags]': 'Workspaces with all of these tags, separated by commas',
+    'search[exclude-tags]': 'Workspaces without any of these tags, separated by commas',
     'filter[project][id]': 'Workspaces of this project alone',
     ...includeHelp,
   },
@@ -74,6 +84,8 @@ const listWorkspaces = readRoute({
     const { organization_name: name = '' } = call.params
     const filter = {
       name: call.query.text('search[name]'),
+      tags: call.query.list('search[tags]'),
+      withoutTags: call.query.list('search[exclude-tags]'),
       projectId: call.query.text('filter[project][id]'),
     }
     return isName(name) ? { name, include, page, filter, links: call.query.withoutPage(filters) } : undefined
@@ -143,6 +155,8 @@ const createWorkspace = writeRoute({
       updated_at: now,
     })
     if (!isNew) throw invalid(NAME_IS_TAKEN, '/data/attributes/name')
+    await addTags(tx, id, body.tags ?? [])
+    await limitTags(tx, deps, id)
     audit({
       action: 'workspace.create',
       organizationId: organization.id,

@@ -16,6 +16,7 @@ import {
 } from '../organizations/organization-store.ts'
 import { givenSettings, settingSchemas } from './workspace-settings.ts'
 import { findWorkspace, findWorkspaceByName, type WorkspaceRow } from './workspace-store.ts'
+import { tagsRelation } from './workspace-tags.ts'
 
 /** A workspace in a path: by its id, or by the names of its organization and its own. */
 export type WorkspaceAddress = { workspaceId: string } | { organizationName: string; workspaceName: string }
@@ -72,7 +73,7 @@ export const workspaceBody = {
     }),
     ...settingSchemas,
   },
-  relationships: { project: toOne('projects') },
+  relationships: { project: toOne('projects'), tags: tagsRelation },
 }
 export const newWorkspaceBody = { ...workspaceBody, required: ['name'] as const }
 
@@ -85,6 +86,8 @@ export type WorkspaceChanges = {
   description?: string | null
   terraformVersion?: string
   projectId?: string
+  /** Taken by a new workspace; later ones come by `relationships/tags`. */
+  tags?: string[]
   /** Undefined: as it was; null: the organization's. */
   executionMode?: ExecutionMode | null
   settings: Record<string, unknown>
@@ -103,6 +106,9 @@ export function parseWorkspace(
     changes.terraformVersion = attributes['terraform-version'] || ANY_VERSION
   }
   if (relationships.project !== undefined) changes.projectId = relationships.project.data.id
+  if (relationships.tags !== undefined) {
+    changes.tags = relationships.tags.data.map(({ attributes: { name } }) => name)
+  }
   const mode = attributes['execution-mode'] ?? modeOfOperations(attributes.operations)
   const overwrites = attributes['setting-overwrites']
   if (overwrites?.['execution-mode'] === false) changes.executionMode = null

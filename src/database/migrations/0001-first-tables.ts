@@ -133,6 +133,13 @@ create table workspaces (
 );
 create index workspaces_by_project on workspaces (project_id, name);
 
+create table workspace_tags (
+  workspace_id TEXT not null references workspaces (id) on delete cascade,
+  name TEXT not null,
+  primary key (workspace_id, name)
+);
+create index workspace_tags_by_name on workspace_tags (name, workspace_id);
+
 create table team_workspaces (
   id TEXT primary key,
   organization_id TEXT not null,
