@@ -1,0 +1,3 @@
+module purser.example/conformance/harness
+
+go 1.26

@@ -1,0 +1,156 @@
+// Package harness prepares what the client programs need on a running Purser: people, organizations and
+// memberships. It speaks plain HTTP, because the clients under test cannot create users or accept invitations.
+package harness
+
+import (
+	"bytes"
+	"crypto/rand"
+	"encoding/hex"
+	"encoding/json"
+	"io"
+	"net/http"
+	"os"
+	"strings"
+	"testing"
+)
+
+// Server is the Purser under test and the token of its first site administrator.
+type Server struct {
+	Address string
+	Token   string
+}
+
+// User is a person with a user token of their own.
+type User struct {
+	ID       string
+	Username string
+	Email    string
+	Token    string
+}
+
+// Resource is one JSON:API resource, as far as this package reads it.
+type Resource struct {
+	ID         string         `json:"id"`
+	Type       string         `json:"type"`
+	Attributes map[string]any `json:"attributes"`
+}
+
+// Running gives the server that PURSER_ADDRESS and PURSER_TOKEN point at. Without them no test can run, so it fails.
+func Running(t *testing.T) Server {
+	t.Helper()
+	server := Server{
+		Address: strings.TrimSuffix(os.Getenv("PURSER_ADDRESS"), "/"),
+		Token:   os.Getenv("PURSER_TOKEN"),
+	}
+	if server.Address == "" || server.Token == "" {
+		t.Fatal("PURSER_ADDRESS and PURSER_TOKEN must name a running Purser; `npm run conformance` sets both")
+	}
+	return server
+}
+
+// Unique makes a name that no other test or earlier run on the same server has used.
+func Unique(prefix string) string {
+	suffix := make([]byte, 6)
+	if _, err := rand.Read(suffix); err != nil {
+		panic(err)
+	}
+	return prefix + "-" + hex.EncodeToString(suffix)
+}
+
+// Call sends one JSON:API request and gives the status and the raw answer. A nil body sends none.
+func (s Server) Call(t *testing.T, token, method, path string, body any) (int, []byte) {
+	t.Helper()
+	var content io.Reader
+	if body != nil {
+		encoded, err := json.Marshal(body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		content = bytes.NewReader(encoded)
+	}
+	request, err := http.NewRequest(method, s.Address+"/api/v2/"+path, content)
+	if err != nil {
+		t.Fatal(err)
+	}
+	request.Header.Set("Authorization", "Bearer "+token)
+	request.Header.Set("Content-Type", "application/vnd.api+json")
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	answer, err := io.ReadAll(response.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return response.StatusCode, answer
+}
+
+// Create posts a new resource and gives what the server made of it. Anything but a success fails the test.
+func (s Server) Create(t *testing.T, token, path, kind string, attributes map[string]any) Resource {
+	t.Helper()
+	status, answer := s.Call(t, token, http.MethodPost, path, map[string]any{
+		"data": map[string]any{"type": kind, "attributes": attributes},
+	})
+	if status < 200 || status > 299 {
+		t.Fatalf("POST /api/v2/%s: %d %s", path, status, answer)
+	}
+	var document struct {
+		Data Resource `json:"data"`
+	}
+	if err := json.Unmarshal(answer, &document); err != nil {
+		t.Fatalf("POST /api/v2/%s: %v in %s", path, err, answer)
+	}
+	return document.Data
+}
+
+// NewUser makes a person, who is in no organization yet.
+func (s Server) NewUser(t *testing.T, name string) User {
+	t.Helper()
+	username := Unique(name)
+	user := User{Username: username, Email: username + "@example.com"}
+	user.ID = s.Create(t, s.Token, "admin/users", "users", map[string]any{
+		"username": user.Username,
+		"email":    user.Email,
+	}).ID
+	token := s.Create(t, s.Token, "users/"+user.ID+"/authentication-tokens", "authentication-tokens", map[string]any{
+		"description": "conformance",
+	})
+	user.Token, _ = token.Attributes["token"].(string)
+	if user.Token == "" {
+		t.Fatalf("the new token of %s has no text", username)
+	}
+	return user
+}
+
+// NewOrganization makes an organization whose only owner is the given person, and deletes it when the test ends.
+func (s Server) NewOrganization(t *testing.T, owner User) string {
+	t.Helper()
+	name := Unique("org")
+	s.Create(t, owner.Token, "organizations", "organizations", map[string]any{"name": name, "email": owner.Email})
+	t.Cleanup(func() {
+		status, answer := s.Call(t, owner.Token, http.MethodDelete, "organizations/"+name, nil)
+		if status != http.StatusNoContent {
+			t.Errorf("DELETE of organization %s: %d %s", name, status, answer)
+		}
+	})
+	return name
+}
+
+// Join makes the person an active member of the organization and gives the membership's id.
+func (s Server) Join(t *testing.T, organization string, owner, member User) string {
+	t.Helper()
+	membership := s.Create(t, owner.Token, "organizations/"+organization+"/organization-memberships",
+		"organization-memberships", map[string]any{"email": member.Email})
+	s.Accept(t, member, membership.ID)
+	return membership.ID
+}
+
+// Accept lets the person take up an invitation.
+func (s Server) Accept(t *testing.T, member User, membershipID string) {
+	t.Helper()
+	path := "organization-memberships/" + membershipID + "/actions/accept"
+	if status, answer := s.Call(t, member.Token, http.MethodPost, path, nil); status != http.StatusOK {
+		t.Fatalf("POST /api/v2/%s: %d %s", path, status, answer)
+	}
+}

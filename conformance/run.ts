@@ -1,0 +1,90 @@
+// npm run conformance [-- PATTERN…]: real clients against a Purser that is started for them. With patterns, only the
+// Go tests whose names match. Runs a second time on PostgreSQL when PURSER_TEST_POSTGRES_URL is set.
+import { randomBytes } from 'node:crypto'
+import { Client } from 'pg'
+import { buildTofu, checkGoCode, programModules, requireGo, runGoTests, type Tally } from './go.ts'
+import { startPurser, type Purser } from './server.ts'
+
+const patterns = process.argv.slice(2)
+const total: Tally = { passed: 0, failed: 0 }
+let current: Purser | undefined
+
+for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+  process.on(signal, () => {
+    void (current?.stop() ?? Promise.resolve()).then(() => process.exit(1))
+  })
+}
+
+function add(what: string, tally: Tally): void {
+  total.passed += tally.passed
+  total.failed += tally.failed
+  process.stdout.write(`conformance: ${what}: ${tally.passed} passed, ${tally.failed} failed\n`)
+}
+
+/** Runs all programs against one server. */
+async function runPrograms(engine: string, settings: Record<string, string>, tofu: string): Promise<void> {
+  const server = await startPurser(settings)
+  current = server
+  const before = total.failed
+  const environment = {
+    ...process.env,
+    PURSER_ADDRESS: server.address,
+    PURSER_TOKEN: server.token,
+    PURSER_TOFU: tofu,
+  }
+  try {
+    for (const module of programModules) {
+      add(`${module} on ${engine}`, await runGoTests(module, environment, patterns))
+    }
+  } finally {
+    const code = await server.stop()
+    current = undefined
+    add(`orderly end on ${engine}`, code === 0 ? { passed: 1, failed: 0 } : { passed: 0, failed: 1 })
+  }
+  if (total.failed > before) process.stdout.write(`conformance: the server's last words:\n${server.tail()}\n`)
+}
+
+/** Runs the work with the URL of a new, empty database in the cluster of the given URL, and drops it afterwards. */
+async function withDatabase(url: string, work: (databaseUrl: string) => Promise<void>): Promise<void> {
+  const name = `purser_conformance_${randomBytes(6).toString('hex')}`
+  await administer(url, `create database ${name}`)
+  try {
+    const own = new URL(url)
+    own.pathname = `/${name}`
+    await work(own.href)
+  } finally {
+    await administer(url, `drop database ${name} with (force)`)
+  }
+}
+
+async function administer(url: string, statement: string): Promise<void> {
+  const client = new Client({ connectionString: url })
+  await client.connect()
+  try {
+    await client.query(statement)
+  } finally {
+    await client.end()
+  }
+}
+
+try {
+  requireGo()
+  add('Go code', checkGoCode())
+  const tofu = buildTofu()
+  await runPrograms('SQLite', {}, tofu)
+  const postgres = process.env['PURSER_TEST_POSTGRES_URL']
+  if (postgres) {
+    await withDatabase(postgres, (url) =>
+      runPrograms(
+        'PostgreSQL',
+        { PURSER_DATABASE_URL: url, PURSER_SECRET_KEY: randomBytes(32).toString('hex') },
+        tofu,
+      ),
+    )
+  }
+} catch (error) {
+  total.failed++
+  process.stdout.write(`conformance: ${error instanceof Error ? error.message : String(error)}\n`)
+}
+process.stdout.write(`${total.passed} passed, ${total.failed} failed\n`)
+process.exitCode = total.failed === 0 ? 0 : 1

@@ -1,0 +1,211 @@
+package tofu
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+)
+
+// mainFile has one resource, that needs no provider from a registry, and an output of every type.
+const mainFile = `
+variable "size" {
+  type    = number
+  default = 1
+}
+resource "terraform_data" "network" {
+  input = var.size
+}
+output "bool" { value = true }
+output "list" { value = tolist(["a", "b"]) }
+output "map" { value = tomap({ a = 1, b = 2 }) }
+output "nested" { value = { subnets = [{ id = "subnet-1", zones = toset(["x", "y"]) }], none = null } }
+output "number" { value = 1.5 }
+output "object" { value = { id = "vpc-1", size = terraform_data.network.output } }
+output "secret" {
+  value     = "hunter2"
+  sensitive = true
+}
+output "secret_object" {
+  value     = { password = "hunter2", port = 5432 }
+  sensitive = true
+}
+output "set" { value = toset(["b", "a"]) }
+output "string" { value = "10.0.0.0/16 äöü \"quoted\" <&>" }
+output "tuple" { value = ["a", 1, true, null] }
+`
+
+// outputsJSON is what tofu output -json says after an apply.
+const outputsJSON = `{
+  "bool":   {"sensitive": false, "type": "bool", "value": true},
+  "list":   {"sensitive": false, "type": ["list", "string"], "value": ["a", "b"]},
+  "map":    {"sensitive": false, "type": ["map", "number"], "value": {"a": 1, "b": 2}},
+  "nested": {"sensitive": false,
+    "type": ["object", {"none": "dynamic", "subnets": ["tuple", [["object", {"id": "string", "zones": ["set", "string"]}]]]}],
+    "value": {"none": null, "subnets": [{"id": "subnet-1", "zones": ["x", "y"]}]}},
+  "number": {"sensitive": false, "type": "number", "value": 1.5},
+  "object": {"sensitive": false, "type": ["object", {"id": "string", "size": "number"}], "value": {"id": "vpc-1", "size": 1}},
+  "secret": {"sensitive": true, "type": "string", "value": "hunter2"},
+  "secret_object": {"sensitive": true, "type": ["object", {"password": "string", "port": "number"}],
+    "value": {"password": "hunter2", "port": 5432}},
+  "set":    {"sensitive": false, "type": ["set", "string"], "value": ["a", "b"]},
+  "string": {"sensitive": false, "type": "string", "value": "10.0.0.0/16 äöü \"quoted\" <&>"},
+  "tuple":  {"sensitive": false, "type": ["tuple", ["string", "number", "bool", "dynamic"]], "value": ["a", 1, true, null]}
+}`
+
+func TestStateLivesFromApplyToDestroy(t *testing.T) {
+	eachKind(t, func(t *testing.T, kind string) {
+		w := newWorld(t)
+		d := w.newDirectory(t, w.owner, map[string]string{
+			"main.tf":    mainFile,
+			"backend.tf": w.backendBlock(kind, `name = "network"`),
+		})
+		d.ok(t, "init")
+		workspace, err := w.client.Workspaces.Read(t.Context(), w.organization, "network")
+		must(t, err)
+		if workspace.Locked {
+			t.Fatal("init has left the workspace locked")
+		}
+		wantText(t, d.ok(t, "apply", "-auto-approve"), "1 added, 0 changed, 0 destroyed")
+		wantOutputs(t, d.ok(t, "output", "-json"), outputsJSON)
+		wantText(t, d.ok(t, "output"), "secret = <sensitive>")
+		wantText(t, d.ok(t, "output", "-raw", "secret"), "hunter2")
+
+		first := pulled(t, d)
+		d.ok(t, "apply", "-auto-approve")
+		if again := pulled(t, d); again.Serial != first.Serial {
+			t.Fatalf("an apply without changes has moved the serial from %d to %d", first.Serial, again.Serial)
+		}
+		d.ok(t, "apply", "-auto-approve", "-var", "size=2")
+		second := pulled(t, d)
+		if second.Serial <= first.Serial || second.Lineage != first.Lineage || len(second.Resources) != 1 {
+			t.Fatalf("after a change: serial %d -> %d, lineage %s -> %s, %d resources",
+				first.Serial, second.Serial, first.Lineage, second.Lineage, len(second.Resources))
+		}
+		wantText(t, d.ok(t, "destroy", "-auto-approve"), "1 destroyed")
+		wantOutputs(t, d.ok(t, "output", "-json"), "{}")
+		if left := pulled(t, d); len(left.Resources) != 0 {
+			t.Fatalf("%d resources are left after destroy", len(left.Resources))
+		}
+		workspace, err = w.client.Workspaces.Read(t.Context(), w.organization, "network")
+		must(t, err)
+		if workspace.Locked {
+			t.Fatal("destroy has left the workspace locked")
+		}
+	})
+}
+
+func TestStateIsPulledAndPushed(t *testing.T) {
+	eachKind(t, func(t *testing.T, kind string) {
+		w := newWorld(t)
+		d := w.newDirectory(t, w.owner, map[string]string{
+			"main.tf":    `output "text" { value = "old" }`,
+			"backend.tf": w.backendBlock(kind, `name = "network"`),
+		})
+		d.ok(t, "init")
+		if nothing := d.ok(t, "state", "pull"); nothing != "" {
+			t.Fatalf("a new workspace has a state: %s", nothing)
+		}
+		d.ok(t, "apply", "-auto-approve")
+		old := d.ok(t, "state", "pull")
+		file := filepath.Join(d.path, "edited.tfstate")
+
+		write(t, file, strings.Replace(strings.Replace(old, `"value": "old"`, `"value": "new"`, 1), `"serial": 1`, `"serial": 7`, 1))
+		d.ok(t, "state", "push", file)
+		wantText(t, d.ok(t, "output", "-raw", "text"), "new")
+		if serial := pulled(t, d).Serial; serial < 7 {
+			t.Fatalf("serial after the push: %d", serial)
+		}
+		write(t, file, old)
+		d.refused(t, "serial", "state", "push", file)
+		write(t, file, strings.Replace(old, `"lineage": "`, `"lineage": "other-`, 1))
+		d.refused(t, "lineage", "state", "push", file)
+		wantText(t, d.ok(t, "output", "-raw", "text"), "new")
+		d.ok(t, "state", "push", "-force", file)
+		wantText(t, d.ok(t, "output", "-raw", "text"), "old")
+	})
+}
+
+func TestLocalStateIsTakenOver(t *testing.T) {
+	eachKind(t, func(t *testing.T, kind string) {
+		w := newWorld(t)
+		d := w.newDirectory(t, w.owner, map[string]string{"main.tf": mainFile})
+		d.ok(t, "init")
+		d.ok(t, "apply", "-auto-approve")
+		write(t, filepath.Join(d.path, "backend.tf"), w.backendBlock(kind, `name = "network"`))
+		if got := d.run(t, "yes\nyes\n", "init"); got.failed {
+			t.Fatalf("init failed:\n%s%s", got.stdout, got.stderr)
+		}
+		wantOutputs(t, d.ok(t, "output", "-json"), outputsJSON)
+		wantText(t, d.ok(t, "plan"), "No changes")
+	})
+}
+
+func TestEncryptedStateHasReadableOutputs(t *testing.T) {
+	eachKind(t, func(t *testing.T, kind string) {
+		w := newWorld(t)
+		encryption := `
+terraform {
+  encryption {
+    key_provider "pbkdf2" "phrase" { passphrase = "correct horse battery staple" }
+    method "aes_gcm" "only" { keys = key_provider.pbkdf2.phrase }
+    state { method = method.aes_gcm.only }
+  }
+}
+`
+		backend := w.backendBlock("cloud", `name = "network"`)
+		writer := w.newDirectory(t, w.owner, map[string]string{
+			"main.tf":       mainFile,
+			"backend.tf":    w.backendBlock(kind, `name = "network"`),
+			"encryption.tf": encryption,
+		})
+		writer.ok(t, "init")
+		writer.ok(t, "apply", "-auto-approve")
+		wantText(t, writer.ok(t, "plan"), "No changes")
+
+		workspace, err := w.client.Workspaces.Read(t.Context(), w.organization, "network")
+		must(t, err)
+		current, err := w.client.StateVersions.ReadCurrent(t.Context(), workspace.ID)
+		must(t, err)
+		content, err := w.client.StateVersions.Download(t.Context(), current.DownloadURL)
+		must(t, err)
+		wantText(t, string(content), `"encrypted_data"`)
+
+		reader, team := w.newMember(t, "reader")
+		w.grant(t, team, "network", readOutputs())
+		d := w.newDirectory(t, reader, map[string]string{"backend.tf": backend})
+		d.ok(t, "init")
+		wantOutputs(t, d.ok(t, "output", "-json"), outputsJSON)
+	})
+}
+
+// snapshot is a state as far as the scenarios look at it.
+type snapshot struct {
+	Serial    int    `json:"serial"`
+	Lineage   string `json:"lineage"`
+	Resources []any  `json:"resources"`
+}
+
+func pulled(t *testing.T, d directory) snapshot {
+	t.Helper()
+	var state snapshot
+	must(t, json.Unmarshal([]byte(d.ok(t, "state", "pull")), &state))
+	return state
+}
+
+func wantOutputs(t *testing.T, got, want string) {
+	t.Helper()
+	var gotValue, wantValue any
+	must(t, json.Unmarshal([]byte(got), &gotValue))
+	must(t, json.Unmarshal([]byte(want), &wantValue))
+	if !reflect.DeepEqual(gotValue, wantValue) {
+		t.Fatalf("got outputs\n%s\nwant\n%s", got, want)
+	}
+}
+
+func write(t *testing.T, path, content string) {
+	t.Helper()
+	must(t, os.WriteFile(path, []byte(content), 0o600))
+}

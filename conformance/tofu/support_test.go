@@ -1,0 +1,217 @@
+// Package tofu drives a running Purser with the OpenTofu command line, built from this module's tool directive.
+//
+// go-tfe prepares what a scenario needs; it is the older version that OpenTofu itself is built with.
+package tofu
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/hashicorp/go-tfe"
+
+	"purser.example/conformance/harness"
+)
+
+const hostname = "purser.example.com"
+
+// world is an organization of its own for one test, seen by its owner.
+type world struct {
+	server       harness.Server
+	owner        harness.User
+	organization string
+	client       *tfe.Client
+}
+
+func newWorld(t *testing.T) world {
+	t.Helper()
+	t.Parallel()
+	server := harness.Running(t)
+	owner := server.NewUser(t, "owner")
+	return world{
+		server:       server,
+		owner:        owner,
+		organization: server.NewOrganization(t, owner),
+		client:       newClient(t, server, owner.Token),
+	}
+}
+
+func newClient(t *testing.T, server harness.Server, token string) *tfe.Client {
+	t.Helper()
+	client, err := tfe.NewClient(&tfe.Config{Address: server.Address, Token: token})
+	must(t, err)
+	return client
+}
+
+// newMember makes a member of the organization in a team of their own.
+func (w world) newMember(t *testing.T, name string) (harness.User, *tfe.Team) {
+	t.Helper()
+	member := w.server.NewUser(t, name)
+	w.server.Join(t, w.organization, w.owner, member)
+	team, err := w.client.Teams.Create(t.Context(), w.organization, tfe.TeamCreateOptions{Name: tfe.String(name + "s")})
+	must(t, err)
+	must(t, w.client.TeamMembers.Add(t.Context(), team.ID, tfe.TeamMemberAddOptions{Usernames: []string{member.Username}}))
+	return member, team
+}
+
+// grant lets the team into a workspace that a scenario has made.
+func (w world) grant(t *testing.T, team *tfe.Team, workspace string, options tfe.TeamAccessAddOptions) {
+	t.Helper()
+	found, err := w.client.Workspaces.Read(t.Context(), w.organization, workspace)
+	must(t, err)
+	options.Team, options.Workspace = team, found
+	_, err = w.client.TeamAccess.Add(t.Context(), options)
+	must(t, err)
+}
+
+// readOutputs is the access for which this project exists.
+func readOutputs() tfe.TeamAccessAddOptions {
+	return tfe.TeamAccessAddOptions{
+		Access:        tfe.Access(tfe.AccessCustom),
+		StateVersions: tfe.StateVersionsPermission(tfe.StateVersionsPermissionReadOutputs),
+	}
+}
+
+// directory is a working directory with a configuration, used by one person.
+type directory struct {
+	path        string
+	environment []string
+}
+
+// newDirectory writes the configuration files and everything that keeps tofu on this machine's loopback.
+func (w world) newDirectory(t *testing.T, user harness.User, files map[string]string) directory {
+	t.Helper()
+	path := t.TempDir()
+	for name, content := range files {
+		must(t, os.WriteFile(filepath.Join(path, name), []byte(content), 0o600))
+	}
+	settings := filepath.Join(t.TempDir(), "tofu.rc")
+	api := w.server.Address + "/api/v2/"
+	must(t, os.WriteFile(settings, fmt.Appendf(nil, `
+disable_checkpoint = true
+host %q {
+  services = { "tfe.v2" = %q, "tfe.v2.1" = %q, "tfe.v2.2" = %q, "state.v2" = %q }
+}
+`, hostname, api, api, api, api), 0o600))
+	return directory{
+		path: path,
+		environment: []string{
+			"PATH=" + os.Getenv("PATH"),
+			"HOME=" + t.TempDir(),
+			"CHECKPOINT_DISABLE=1",
+			"TF_CLI_CONFIG_FILE=" + settings,
+			"TF_IN_AUTOMATION=1",
+			"TF_TOKEN_" + strings.ReplaceAll(hostname, ".", "_") + "=" + user.Token,
+			// Nothing listens there: a request that leaves loopback fails.
+			"HTTP_PROXY=http://127.0.0.1:9",
+			"HTTPS_PROXY=http://127.0.0.1:9",
+		},
+	}
+}
+
+// with is the same directory with one more environment variable.
+func (d directory) with(variable string) directory {
+	return directory{path: d.path, environment: append(append([]string{}, d.environment...), variable)}
+}
+
+// answer is what one run of tofu has said.
+type answer struct {
+	command string
+	stdout  string
+	stderr  string
+	failed  bool
+}
+
+// command prepares one run of tofu, that can also be started and left running.
+func (d directory) command(t *testing.T, arguments ...string) *exec.Cmd {
+	t.Helper()
+	binary := os.Getenv("PURSER_TOFU")
+	if binary == "" {
+		t.Fatal("PURSER_TOFU must name the tofu binary; `npm run conformance` builds it and sets this")
+	}
+	command := exec.CommandContext(t.Context(), binary, arguments...)
+	command.Dir = d.path
+	command.Env = d.environment
+	return command
+}
+
+// run runs tofu to its end. The input is what a person would type.
+func (d directory) run(t *testing.T, input string, arguments ...string) answer {
+	t.Helper()
+	command := d.command(t, arguments...)
+	var stdout, stderr bytes.Buffer
+	command.Stdout, command.Stderr, command.Stdin = &stdout, &stderr, strings.NewReader(input)
+	err := command.Run()
+	var exit *exec.ExitError
+	if err != nil && !errors.As(err, &exit) {
+		t.Fatal(err)
+	}
+	return answer{
+		command: "tofu " + strings.Join(arguments, " "),
+		stdout:  stdout.String(),
+		stderr:  stderr.String(),
+		failed:  err != nil,
+	}
+}
+
+// ok runs tofu, which must succeed, and gives its standard output.
+func (d directory) ok(t *testing.T, arguments ...string) string {
+	t.Helper()
+	got := d.run(t, "", arguments...)
+	if got.failed {
+		t.Fatalf("%s failed:\n%s%s", got.command, got.stdout, got.stderr)
+	}
+	return got.stdout
+}
+
+// refused runs tofu, which must fail with the given words (line breaks of its error boxes do not count).
+func (d directory) refused(t *testing.T, words string, arguments ...string) {
+	t.Helper()
+	got := d.run(t, "", arguments...)
+	if !got.failed {
+		t.Fatalf("%s succeeded:\n%s", got.command, got.stdout)
+	}
+	if !strings.Contains(unwrapped(got.stderr), words) {
+		t.Fatalf("%s failed without saying %q:\n%s", got.command, words, got.stderr)
+	}
+}
+
+func unwrapped(text string) string {
+	return strings.Join(strings.Fields(strings.NewReplacer("│", " ", "╷", " ", "╵", " ").Replace(text)), " ")
+}
+
+// backendBlock is the block that stores a configuration's state in one workspace.
+func (w world) backendBlock(kind, workspaces string) string {
+	opening := "cloud {"
+	if kind == "remote" {
+		opening = `backend "remote" {`
+	}
+	return fmt.Sprintf("terraform {\n  %s\n    hostname     = %q\n    organization = %q\n    workspaces { %s }\n  }\n}\n",
+		opening, hostname, w.organization, workspaces)
+}
+
+// eachKind runs the scenario with both ways in which OpenTofu stores a state in this kind of server.
+func eachKind(t *testing.T, scenario func(t *testing.T, kind string)) {
+	for _, kind := range []string{"cloud", "remote"} {
+		t.Run(kind, func(t *testing.T) { scenario(t, kind) })
+	}
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatalf("unexpected error: %v", err)
+	}
+}
+
+func wantText(t *testing.T, got, text string) {
+	t.Helper()
+	if !strings.Contains(got, text) {
+		t.Fatalf("%q is missing in:\n%s", text, got)
+	}
+}
