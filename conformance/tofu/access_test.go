@@ -26,7 +26,7 @@ func TestReaderReadsOutputsAndNeverTheState(t *testing.T) {
 	if state := reader.ok(t, "state", "pull"); state != "" {
 		t.Fatalf("the reader has pulled a state: %s", state)
 	}
-	if list := reader.run(t, "", "state", "list"); list.stdout != "" {
+	if list := reader.run(t, nil, "state", "list"); list.stdout != "" {
 		t.Fatalf("the reader has listed resources: %s", list.stdout)
 	}
 	reader.refused(t, "resource not found", "apply", "-auto-approve")
@@ -50,7 +50,7 @@ func TestReaderLosesOutputsWithTheGrant(t *testing.T) {
 	reader.ok(t, "init")
 	reader.ok(t, "output", "-json")
 	must(t, w.client.Teams.Delete(t.Context(), team.ID))
-	if got := reader.run(t, "", "output", "-json"); !got.failed && got.stdout != "{}\n" {
+	if got := reader.run(t, nil, "output", "-json"); !got.failed && got.stdout != "{}\n" {
 		t.Fatalf("outputs after the team was deleted:\n%s", got.stdout)
 	}
 }

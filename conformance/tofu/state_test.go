@@ -135,9 +135,7 @@ func TestLocalStateIsTakenOver(t *testing.T) {
 		d.ok(t, "init")
 		d.ok(t, "apply", "-auto-approve")
 		write(t, filepath.Join(d.path, "backend.tf"), w.backendBlock(kind, `name = "network"`))
-		if got := d.run(t, "yes\nyes\n", "init"); got.failed {
-			t.Fatalf("init failed:\n%s%s", got.stdout, got.stderr)
-		}
+		d.okAnswering(t, []string{"yes", "yes"}, "init")
 		wantOutputs(t, d.ok(t, "output", "-json"), outputsJSON)
 		wantText(t, d.ok(t, "plan"), "No changes")
 	})

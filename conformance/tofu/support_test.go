@@ -7,6 +7,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -140,29 +141,59 @@ func (d directory) command(t *testing.T, arguments ...string) *exec.Cmd {
 	return command
 }
 
-// run runs tofu to its end. The input is what a person would type.
-func (d directory) run(t *testing.T, input string, arguments ...string) answer {
+// run runs tofu to its end. The lines are what a person types, each when tofu asks for a value.
+func (d directory) run(t *testing.T, lines []string, arguments ...string) answer {
 	t.Helper()
 	command := d.command(t, arguments...)
-	var stdout, stderr bytes.Buffer
-	command.Stdout, command.Stderr, command.Stdin = &stdout, &stderr, strings.NewReader(input)
-	err := command.Run()
+	keyboard, err := command.StdinPipe()
+	must(t, err)
+	stdout := &dialogue{keyboard: keyboard, lines: lines}
+	var stderr bytes.Buffer
+	command.Stdout, command.Stderr = stdout, &stderr
+	err = command.Run()
 	var exit *exec.ExitError
 	if err != nil && !errors.As(err, &exit) {
 		t.Fatal(err)
 	}
 	return answer{
 		command: "tofu " + strings.Join(arguments, " "),
-		stdout:  stdout.String(),
+		stdout:  stdout.screen.String(),
 		stderr:  stderr.String(),
 		failed:  err != nil,
 	}
 }
 
+// dialogue collects what tofu says, and types the next line whenever it asks: each of its questions reads all the
+// input there is, so typing ahead would be lost. With nothing left to type it closes the input.
+type dialogue struct {
+	screen   bytes.Buffer
+	keyboard io.WriteCloser
+	lines    []string
+	typed    int
+}
+
+func (d *dialogue) Write(output []byte) (int, error) {
+	d.screen.Write(output)
+	for asked := bytes.Count(d.screen.Bytes(), []byte("Enter a value:")); d.typed < asked; d.typed++ {
+		if d.typed >= len(d.lines) {
+			d.keyboard.Close()
+		} else if _, err := io.WriteString(d.keyboard, d.lines[d.typed]+"\n"); err != nil {
+			return 0, err
+		}
+	}
+	return len(output), nil
+}
+
 // ok runs tofu, which must succeed, and gives its standard output.
 func (d directory) ok(t *testing.T, arguments ...string) string {
 	t.Helper()
-	got := d.run(t, "", arguments...)
+	return d.okAnswering(t, nil, arguments...)
+}
+
+// okAnswering is ok with lines to type.
+func (d directory) okAnswering(t *testing.T, lines []string, arguments ...string) string {
+	t.Helper()
+	got := d.run(t, lines, arguments...)
 	if got.failed {
 		t.Fatalf("%s failed:\n%s%s", got.command, got.stdout, got.stderr)
 	}
@@ -172,7 +203,7 @@ func (d directory) ok(t *testing.T, arguments ...string) string {
 // refused runs tofu, which must fail with the given words (line breaks of its error boxes do not count).
 func (d directory) refused(t *testing.T, words string, arguments ...string) {
 	t.Helper()
-	got := d.run(t, "", arguments...)
+	got := d.run(t, nil, arguments...)
 	if !got.failed {
 		t.Fatalf("%s succeeded:\n%s", got.command, got.stdout)
 	}

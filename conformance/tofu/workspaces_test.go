@@ -24,8 +24,8 @@ func TestWorkspacesAreMadeListedSelectedAndDeleted(t *testing.T) {
 			if kind == "remote" {
 				d.with("TF_WORKSPACE=one").ok(t, "init")
 				d.ok(t, "workspace", "new", "one")
-			} else if got := d.run(t, "one\n", "init"); got.failed {
-				t.Fatalf("init failed:\n%s%s", got.stdout, got.stderr)
+			} else {
+				d.okAnswering(t, []string{"one"}, "init")
 			}
 			d.ok(t, "workspace", "new", "two")
 			wantWorkspaces(t, d, "one", "two")
@@ -56,9 +56,7 @@ func TestWorkspaceGetsTheTagsOfTheConfiguration(t *testing.T) {
 		"main.tf":    mainFile,
 		"backend.tf": w.backendBlock("cloud", `tags = ["network", "core"]`),
 	})
-	if got := d.run(t, "one\n", "init"); got.failed {
-		t.Fatalf("init failed:\n%s%s", got.stdout, got.stderr)
-	}
+	d.okAnswering(t, []string{"one"}, "init")
 	workspace, err := w.client.Workspaces.Read(t.Context(), w.organization, "one")
 	must(t, err)
 	if tags := strings.Join(workspace.TagNames, " "); tags != "core network" {
