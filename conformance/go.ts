@@ -112,7 +112,9 @@ export async function runGoTests(
     }
     const event = JSON.parse(line) as TestEvent
     const name = event.Test ? `${event.Package} ${event.Test}` : (event.Package ?? 'build')
-    if (event.Output) outputs.set(name, (outputs.get(name) ?? '') + event.Output)
+    // Lines like `=== RUN` only tell the order of tests that run side by side.
+    if (event.Output && !event.Output.startsWith('=== '))
+      outputs.set(name, (outputs.get(name) ?? '') + event.Output)
     if (['pass', 'fail', 'skip'].includes(event.Action)) results.set(name, event.Action)
   }
   const status = await ended
