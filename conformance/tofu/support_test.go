@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -120,7 +121,10 @@ func (d directory) with(variable string) directory {
 	return directory{path: d.path, environment: append(append([]string{}, d.environment...), variable)}
 }
 
-// answer is what one run of tofu has said.
+// colors are what a terminal would show in colors; OpenTofu sends them to anything.
+var colors = regexp.MustCompile("\x1b\\[[0-9;]*m")
+
+// answer is what one run of tofu has said, without colors.
 type answer struct {
 	command string
 	stdout  string
@@ -157,8 +161,8 @@ func (d directory) run(t *testing.T, lines []string, arguments ...string) answer
 	}
 	return answer{
 		command: "tofu " + strings.Join(arguments, " "),
-		stdout:  stdout.screen.String(),
-		stderr:  stderr.String(),
+		stdout:  colors.ReplaceAllString(stdout.screen.String(), ""),
+		stderr:  colors.ReplaceAllString(stderr.String(), ""),
 		failed:  err != nil,
 	}
 }

@@ -22,7 +22,7 @@ func TestWorkspacesAreMadeListedSelectedAndDeleted(t *testing.T) {
 				"backend.tf": w.backendBlock(kind, selection.workspaces),
 			})
 			if kind == "remote" {
-				d.with("TF_WORKSPACE=one").ok(t, "init")
+				d.refused(t, "No existing workspaces", "init")
 				d.ok(t, "workspace", "new", "one")
 			} else {
 				d.okAnswering(t, []string{"one"}, "init")

@@ -75,11 +75,9 @@ func TestWorkspaceIsLockedAndUnlocked(t *testing.T) {
 	wantEqual(t, "locked", locked.Locked, true)
 	_, err = w.client.Workspaces.Lock(t.Context(), workspace.ID, tfe.WorkspaceLockOptions{})
 	wantError(t, err, tfe.ErrWorkspaceLocked)
-	shown, err := w.client.Workspaces.ReadByIDWithOptions(t.Context(), workspace.ID, &tfe.WorkspaceReadOptions{
-		Include: []tfe.WSIncludeOpt{tfe.WSLockedBy},
-	})
+	shown, err := w.client.Workspaces.ReadByID(t.Context(), workspace.ID)
 	must(t, err)
-	wantEqual(t, "holder of the lock", shown.LockedBy.User.Username, w.owner.Username)
+	wantEqual(t, "holder of the lock", shown.LockedBy.User.ID, w.owner.ID)
 
 	unlocked, err := w.client.Workspaces.Unlock(t.Context(), workspace.ID)
 	must(t, err)
