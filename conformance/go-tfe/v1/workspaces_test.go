@@ -62,9 +62,8 @@ func TestWorkspacesAreListedAndSearched(t *testing.T) {
 	must(t, err)
 	wantEqual(t, "found workspaces", found.TotalCount, 10)
 	plain := w.newMember(t, "plain")
-	hidden, err := plain.client.Workspaces.List(t.Context(), w.organization, nil)
-	must(t, err)
-	wantEqual(t, "workspaces of a member without any access", hidden.TotalCount, 0)
+	_, err = plain.client.Workspaces.List(t.Context(), w.organization, nil)
+	wantError(t, err, tfe.ErrResourceNotFound)
 }
 
 func TestWorkspaceIsLockedAndUnlocked(t *testing.T) {
