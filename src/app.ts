@@ -15,13 +15,16 @@ import { serviceRoutes } from './http/service-routes.ts'
 import { DocumentCache } from './jsonapi/document-cache.ts'
 import { openApiRoute } from './openapi/openapi-route.ts'
 import { drain } from './operation/drain.ts'
+import { membershipListRoutes } from './organization-memberships/membership-list-routes.ts'
 import { membershipRoutes } from './organization-memberships/membership-routes.ts'
 import { OrganizationDeletions } from './organizations/organization-deletions.ts'
 import { organizationRoutes } from './organizations/organization-routes.ts'
 import { teamWorkspaceRoutes } from './team-access/team-workspace-routes.ts'
 import { teamRoutes } from './teams/team-routes.ts'
 import { userTokenRoutes } from './authentication-tokens/user-token-routes.ts'
+import { adminUserActionRoutes } from './users/admin-user-action-routes.ts'
 import { adminUserRoutes } from './users/admin-user-routes.ts'
+import { userRoutes } from './users/user-routes.ts'
 import { workspaceLockRoutes } from './workspaces/workspace-lock-routes.ts'
 import { workspaceRoutes } from './workspaces/workspace-routes.ts'
 import { workspaceTagRoutes } from './workspaces/workspace-tag-routes.ts'
@@ -30,8 +33,11 @@ import { workspaceTagRoutes } from './workspaces/workspace-tag-routes.ts'
 export const routes: readonly Route[] = [
   ...organizationRoutes,
   ...membershipRoutes,
+  ...membershipListRoutes,
   ...teamRoutes,
+  ...userRoutes,
   ...adminUserRoutes,
+  ...adminUserActionRoutes,
   ...userTokenRoutes,
   ...workspaceRoutes,
   ...workspaceTagRoutes,

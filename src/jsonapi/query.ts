@@ -10,7 +10,10 @@ export class Query {
 
   constructor(text: string) {
     if (text === '') return
-    for (const [name, value] of new URLSearchParams(text)) this.#values.set(name, value)
+    for (const [name, value] of new URLSearchParams(text)) {
+      // PostgreSQL refuses NUL; what it is replaced by is in no name either.
+      this.#values.set(name, value.replaceAll('\0', '\uFFFD'))
+    }
   }
 
   text(name: string): string | undefined {

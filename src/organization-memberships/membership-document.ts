@@ -10,6 +10,11 @@ import {
   type ResourceDescription,
 } from '../jsonapi/description.ts'
 import { fragment, type Fragment } from '../jsonapi/document.ts'
+import type { Deps } from '../http/deps.ts'
+import { teamFragments } from '../teams/team-document.ts'
+import { findTeams } from '../teams/team-store.ts'
+import { userFragment } from '../users/user-document.ts'
+import { findUsers } from '../users/user-store.ts'
 import { teamsOfMemberships, type MembershipRow } from './membership-store.ts'
 
 export const membershipDescription: ResourceDescription = {
@@ -56,4 +61,31 @@ export async function membershipFragments(
       },
     }),
   )
+}
+
+type MembershipContext = { tx: Transaction; deps: Deps; actor: Actor; standing: Standing }
+
+/** What `include` adds: the users, and those of the teams that the caller may see; undefined when nothing was asked for. */
+export async function includedWithMemberships(
+  context: MembershipContext,
+  memberships: readonly MembershipRow[],
+  include: ReadonlySet<string>,
+): Promise<Fragment[] | undefined> {
+  if (include.size === 0) return undefined
+  const { tx, deps, actor, standing } = context
+  const included: Fragment[] = []
+  if (include.has('user')) {
+    const users = await findUsers(tx, [...new Set(memberships.map((membership) => membership.user_id))])
+    for (const user of users) included.push(userFragment(user, actor))
+  }
+  if (include.has('teams')) {
+    const ids = memberships.map(({ id }) => id)
+    const visible = (await teamsOfMemberships(tx, ids)).filter(({ team }) =>
+      isPermitted('team:read', actor, standing, { team }),
+    )
+    const organizationId = memberships[0]?.organization_id ?? ''
+    const teams = await findTeams(tx, organizationId, [...new Set(visible.map(({ team }) => team.id))])
+    included.push(...(await teamFragments(tx, deps, teams, context, 'whole')))
+  }
+  return included
 }

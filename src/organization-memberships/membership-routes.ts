@@ -1,23 +1,33 @@
+import { isPermitted } from '../access/decide.ts'
+import { invalid, notFound } from '../core/errors.ts'
 import { parseId } from '../core/ids.ts'
 import type { Transaction } from '../database/database.ts'
-import { created, ok, type Call } from '../http/call.ts'
-import { writeRoute, type Route } from '../http/route.ts'
+import { created, noContent, ok, type Call } from '../http/call.ts'
+import { readRoute, writeRoute, type Route } from '../http/route.ts'
 import { parseResource } from '../jsonapi/body.ts'
 import { document, type Fragment } from '../jsonapi/document.ts'
 import { loadOrganization, organizationOfPath } from '../organizations/organization-of-path.ts'
 import { bumpVersion, findOrganization, type OrganizationRow } from '../organizations/organization-store.ts'
-import { activateTeamMembers } from '../teams/team-member-store.ts'
+import { activateTeamMembers, deleteTeamMembersOf } from '../teams/team-member-store.ts'
+import { checkOwnerRemains, SERVICE_ACCOUNT_IS_KEPT } from '../teams/team-members.ts'
 import { userFragment } from '../users/user-document.ts'
-import { findUser, type UserRow } from '../users/user-store.ts'
-import { membershipFragments } from './membership-document.ts'
-import { activateMembership, findMembership, type MembershipRow } from './membership-store.ts'
+import { deleteUnusedInvited, findUser, type UserRow } from '../users/user-store.ts'
+import { includedWithMemberships, membershipFragments } from './membership-document.ts'
+import {
+  activateMembership,
+  deleteMembership,
+  findMembership,
+  teamsOfMemberships,
+  type MembershipRow,
+} from './membership-store.ts'
 import { invitationBody, invite } from './memberships.ts'
 
 async function loadMembership(tx: Transaction, membershipId: string) {
   const membership = await findMembership(tx, membershipId)
   if (membership === undefined) return undefined
   const organization = (await findOrganization(tx, membership.organization_id)) as OrganizationRow
-  return { organization, membership, target: { userId: membership.user_id } }
+  const teamsOfUser = (await teamsOfMemberships(tx, [membershipId])).map(({ team }) => team)
+  return { organization, membership, target: { userId: membership.user_id, teamsOfUser } }
 }
 
 const membershipOfPath = (call: Call) => {
@@ -97,4 +107,56 @@ const accept = writeRoute({
   },
 })
 
-export const membershipRoutes: readonly Route[] = [inviteRoute, accept]
+const show = readRoute({
+  path: '/organization-memberships/:organization_membership_id',
+  permission: 'membership:read',
+  summary: 'Show a membership',
+  query: { include: 'user, teams' },
+  answers: 'organization-memberships',
+  address: (call) => {
+    const include = call.query.include(['user', 'teams'])
+    const address = membershipOfPath(call)
+    return address === undefined ? undefined : { ...address, include }
+  },
+  load: ({ tx, address }) => loadMembership(tx, address.membershipId),
+  document: async (context) => {
+    const { tx, actor, standing, resource, address } = context
+    const { membership, target } = resource
+    const seesTeams = target.teamsOfUser.every((team) => isPermitted('team:read', actor, standing, { team }))
+    // Whoever may not see a team learns nothing of its service account.
+    if (membership.is_service_account === 1 && !seesTeams) throw notFound()
+    const [text] = await membershipFragments(tx, [membership], context)
+    return ok(
+      document(text as Fragment, await includedWithMemberships(context, [membership], address.include)),
+    )
+  },
+})
+
+const remove = writeRoute({
+  method: 'DELETE',
+  path: '/organization-memberships/:organization_membership_id',
+  permission: 'membership:remove',
+  summary: 'Remove somebody from an organization',
+  status: 204,
+  address: membershipOfPath,
+  load: ({ tx, address }) => loadMembership(tx, address.membershipId),
+  act: async ({ tx, resource, audit }) => {
+    const { organization, membership } = resource
+    if (membership.is_service_account === 1) throw invalid(SERVICE_ACCOUNT_IS_KEPT)
+    await checkOwnerRemains(tx, organization, [membership.user_id])
+    await deleteTeamMembersOf(tx, membership.id)
+    await deleteMembership(tx, membership.id)
+    await deleteUnusedInvited(tx, [membership.user_id])
+    await bumpVersion(tx, organization.id)
+    audit({
+      action: 'membership.delete',
+      organizationId: organization.id,
+      resourceType: 'organization-memberships',
+      resourceId: membership.id,
+      details: { user: membership.user_id, email: membership.email },
+    })
+    return noContent
+  },
+})
+
+export const membershipRoutes: readonly Route[] = [inviteRoute, accept, show, remove]

@@ -1,13 +1,15 @@
 import type { Insertable, Selectable } from 'kysely'
+import type { Actor } from '../access/actor.ts'
 import type { TeamFacts } from '../access/decide.ts'
 import type { Transaction } from '../database/database.ts'
 import type { MembershipTable } from '../database/tables.ts'
+import type { OrganizationRow } from '../organizations/organization-store.ts'
 import { teamFacts } from '../teams/team-store.ts'
 
 /** A membership with its user's email and the organization's name. */
 export type MembershipRow = Selectable<MembershipTable> & { email: string | null; organization_name: string }
 
-const selectMemberships = (tx: Transaction) =>
+export const selectMemberships = (tx: Transaction) =>
   tx.db
     .selectFrom('memberships')
     .innerJoin('users', 'users.id', 'memberships.user_id')
@@ -47,6 +49,31 @@ export function findMembershipOf(
     .executeTakeFirst()
 }
 
+/** One in which both the caller and the user are active. */
+export async function findSharedOrganization(
+  tx: Transaction,
+  actor: Actor,
+  userId: string,
+): Promise<OrganizationRow | undefined> {
+  let query = tx.db
+    .selectFrom('memberships as theirs')
+    .innerJoin('organizations', 'organizations.id', 'theirs.organization_id')
+    .where('theirs.user_id', '=', userId)
+    .where('theirs.status', '=', 'active')
+    .where('organizations.deleted_at', 'is', null)
+  query =
+    actor.kind === 'organization'
+      ? query.where('organizations.id', '=', actor.organizationId ?? '')
+      : query.where('organizations.id', 'in', (eb) =>
+          eb
+            .selectFrom('memberships as own')
+            .where('own.user_id', '=', actor.userId)
+            .where('own.status', '=', 'active')
+            .select('own.organization_id'),
+        )
+  return query.selectAll('organizations').orderBy('organizations.id').limit(1).executeTakeFirst()
+}
+
 /** Of people, the invited ones among them. */
 export async function countMemberships(tx: Transaction, organizationId: string): Promise<number> {
   const { count } = await tx.db
@@ -79,4 +106,16 @@ export async function teamsOfMemberships(
     .orderBy('teams.name')
     .execute()
   return rows.map((row) => ({ membershipId: row.membership_id, team: teamFacts(row) }))
+}
+
+export async function deleteMembership(tx: Transaction, id: string): Promise<void> {
+  await tx.db.deleteFrom('memberships').where('id', '=', id).execute()
+}
+
+/** Every membership of a user, by organization. */
+export function membershipsOfUser(tx: Transaction, userId: string): Promise<MembershipRow[]> {
+  return selectMemberships(tx)
+    .where('memberships.user_id', '=', userId)
+    .orderBy('memberships.organization_id')
+    .execute()
 }

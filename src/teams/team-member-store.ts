@@ -1,6 +1,6 @@
 import { sql, type Insertable } from 'kysely'
 import type { Transaction } from '../database/database.ts'
-import type { TeamMemberTable } from '../database/tables.ts'
+import type { Flag, TeamMemberTable } from '../database/tables.ts'
 
 /** SQLite takes 32,766 values in one statement. */
 const ROWS_A_STATEMENT = 500
@@ -67,6 +67,21 @@ export async function countTeamMembers(tx: Transaction, teamId: string): Promise
     .select((eb) => eb.fn.countAll<number>().as('count'))
     .executeTakeFirstOrThrow()
   return count
+}
+
+/** The people in a team who are active in the organization. */
+export function listOwners(
+  tx: Transaction,
+  ownersTeamId: string,
+): Promise<{ id: string; is_suspended: Flag }[]> {
+  return tx.db
+    .selectFrom('team_members')
+    .innerJoin('users', 'users.id', 'team_members.user_id')
+    .where('team_members.team_id', '=', ownersTeamId)
+    .where('team_members.is_active', '=', 1)
+    .where('users.is_service_account', '=', 0)
+    .select(['users.id', 'users.is_suspended'])
+    .execute()
 }
 
 /** Someone who was invited into teams has accepted: now he counts there. */

@@ -44,6 +44,16 @@ export function findTeamByName(
     .executeTakeFirst()
 }
 
+export function findTeamOfServiceAccount(tx: Transaction, userId: string): Promise<TeamRow | undefined> {
+  return tx.db
+    .selectFrom('team_members')
+    .innerJoin('teams', 'teams.id', 'team_members.team_id')
+    .where('team_members.user_id', '=', userId)
+    .where('teams.service_account_id', '=', userId)
+    .selectAll('teams')
+    .executeTakeFirst()
+}
+
 /** What the access rules must know of a team. */
 export function teamFacts(
   team: Pick<TeamRow, 'id' | 'visibility' | 'is_owners' | 'allow_member_token_management'>,

@@ -2,10 +2,11 @@ import { timestamp } from '../core/clock.ts'
 import { AppError, invalid, type Problem } from '../core/errors.ts'
 import type { Transaction } from '../database/database.ts'
 import { isUniqueViolation } from '../database/portable.ts'
-import { created } from '../http/call.ts'
-import { writeRoute, type Route } from '../http/route.ts'
+import { created, ok } from '../http/call.ts'
+import { readRoute, writeRoute, type Route } from '../http/route.ts'
 import { parseResource } from '../jsonapi/body.ts'
-import { document } from '../jsonapi/document.ts'
+import { document, listDocument } from '../jsonapi/document.ts'
+import { pagingOf } from '../jsonapi/paging.ts'
 import { hashPassword } from './password.ts'
 import { userFragment } from './user-document.ts'
 import {
@@ -13,6 +14,7 @@ import {
   findUserByEmail,
   findUserByUsername,
   insertUser,
+  listUsers,
   lockUser,
   updateUser,
   type UserRow,
@@ -96,4 +98,21 @@ async function takeOver(
   }
 }
 
-export const adminUserRoutes: readonly Route[] = [createUser]
+const list = readRoute({
+  path: '/admin/users',
+  permission: 'users:administer',
+  summary: 'List all users',
+  query: { q: 'Part of the user name or email, without case' },
+  answers: 'users',
+  isList: true,
+  address: ({ query }) => ({ page: query.page(), q: query.text('q'), links: query.withoutPage(['q']) }),
+  load: async () => ({ target: {} }),
+  document: async ({ tx, actor, address, call }) => {
+    const { page, q, links } = address
+    const { users, total } = await listUsers(tx, q, page)
+    const fragments = users.map((user) => userFragment(user, actor))
+    return ok(listDocument(fragments, pagingOf(call.path, links, page, total)))
+  },
+})
+
+export const adminUserRoutes: readonly Route[] = [list, createUser]

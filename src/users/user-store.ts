@@ -1,6 +1,8 @@
 import type { Insertable, Selectable, Updateable } from 'kysely'
 import type { Transaction } from '../database/database.ts'
+import { holdsText } from '../database/portable.ts'
 import type { UserTable } from '../database/tables.ts'
+import type { Page } from '../jsonapi/paging.ts'
 
 export type UserRow = Selectable<UserTable>
 
@@ -32,6 +34,41 @@ export function lockUser(tx: Transaction, id: string): Promise<UserRow | undefin
   const query = tx.db.selectFrom('users').where('id', '=', id).selectAll()
   // SQLite has one writer anyway.
   return (tx.engine === 'postgres' ? query.forUpdate() : query).executeTakeFirst()
+}
+
+/** The ids of all site administrators who are not suspended; none of them changes until this write ends. */
+export async function lockAdministrators(tx: Transaction): Promise<string[]> {
+  const query = tx.db
+    .selectFrom('users')
+    .where('is_site_admin', '=', 1)
+    .where('is_suspended', '=', 0)
+    .select('id')
+    .orderBy('id')
+  const rows = await (tx.engine === 'postgres' ? query.forUpdate() : query).execute()
+  return rows.map(({ id }) => id)
+}
+
+/** A page of the people, by user name or, where there is none yet, by email. `q` is part of either. */
+export async function listUsers(
+  tx: Transaction,
+  q: string | undefined,
+  page: Page,
+): Promise<{ users: UserRow[]; total: number }> {
+  let query = tx.db.selectFrom('users').where('is_service_account', '=', 0)
+  if (q !== undefined) {
+    query = query.where((eb) =>
+      eb.or([holdsText(tx.engine, 'users.username', q), holdsText(tx.engine, 'users.email', q)]),
+    )
+  }
+  const { count } = await query.select((eb) => eb.fn.countAll<number>().as('count')).executeTakeFirstOrThrow()
+  const users = await query
+    .selectAll()
+    .orderBy((eb) => eb.fn.coalesce('username_key', 'email_key'))
+    .orderBy('id')
+    .limit(page.size)
+    .offset((page.number - 1) * page.size)
+    .execute()
+  return { users, total: count }
 }
 
 /** False when the user name or the email belongs to somebody. */

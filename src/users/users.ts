@@ -1,7 +1,6 @@
 import { Type } from 'typebox'
 import { parseId } from '../core/ids.ts'
 import { emailSchema } from '../core/names.ts'
-import type { Actor } from '../access/actor.ts'
 import type { UserRow } from './user-store.ts'
 
 const SERVICE_ACCOUNT_PREFIX = 'api-'
@@ -41,8 +40,8 @@ export function parseUserId(text: string): string | undefined {
 }
 
 /** Whom an organization's token acts as: nobody who is kept anywhere. */
-export function organizationUser(actor: Actor): UserRow {
-  const id = `${SERVICE_ACCOUNT_PREFIX}org_${(actor.organizationId ?? '').slice('org-'.length)}`
+export function organizationUser(organizationId: string): UserRow {
+  const id = `${SERVICE_ACCOUNT_PREFIX}org_${organizationId.slice('org-'.length)}`
   return {
     id,
     username: id,

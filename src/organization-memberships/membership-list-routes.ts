@@ -1,0 +1,110 @@
+import { AppError } from '../core/errors.ts'
+import { ok } from '../http/call.ts'
+import { readRoute, type Route } from '../http/route.ts'
+import { listDocument, type Fragment } from '../jsonapi/document.ts'
+import { pagingOf } from '../jsonapi/paging.ts'
+import type { Query } from '../jsonapi/query.ts'
+import { organizationFragment } from '../organizations/organization-document.ts'
+import { loadOrganization, organizationOfPath } from '../organizations/organization-of-path.ts'
+import { findOrganization, type OrganizationRow } from '../organizations/organization-store.ts'
+import { isPermitted } from '../access/decide.ts'
+import { keyOf } from '../users/users.ts'
+import { includedWithMemberships, membershipFragments } from './membership-document.ts'
+import { listMemberships, listMembershipsOfUser, type MembershipFilter } from './membership-list-store.ts'
+
+const MAX_EMAILS = 100
+
+/** The platform knows `inactive` too; nobody is that here. */
+const statuses = ['active', 'invited', 'inactive']
+
+/** What the query filters memberships by; throws 400 for a status that there is not. */
+export function membershipFilterOf(query: Query): MembershipFilter {
+  const status = query.text('filter[status]')
+  const emails = query.list('filter[email]')
+  const problems = []
+  if (status !== undefined && !statuses.includes(status)) {
+    problems.push({ detail: `filter[status] must be ${statuses.join(' or ')}`, parameter: 'filter[status]' })
+  }
+  if (emails !== undefined && emails.length > MAX_EMAILS) {
+    problems.push({ detail: `filter[email] may name at most ${MAX_EMAILS}`, parameter: 'filter[email]' })
+  }
+  if (problems.length > 0) throw new AppError('invalid-query', problems)
+  return {
+    q: query.text('q'),
+    emailKeys: emails?.map(keyOf),
+    status,
+  }
+}
+
+const filters = ['q', 'filter[email]', 'filter[status]', 'include'] as const
+
+const list = readRoute({
+  path: '/organizations/:organization_name/organization-memberships',
+  permission: 'memberships:list',
+  summary: 'List the memberships of an organization',
+  query: {
+    q: 'Part of the user name or email, without case',
+    'filter[email]': 'Whole emails, separated by commas',
+    'filter[status]': 'active or invited',
+    include: 'user, teams',
+  },
+  answers: 'organization-memberships',
+  isList: true,
+  address: (call) => {
+    const { query } = call
+    const include = query.include(['user', 'teams'])
+    const page = query.page()
+    const filter = membershipFilterOf(query)
+    const name = organizationOfPath(call)
+    return name === undefined ? undefined : { name, include, page, filter, links: query.withoutPage(filters) }
+  },
+  load: ({ tx, address }) => loadOrganization(tx, address.name),
+  document: async (context) => {
+    const { tx, address, resource, call } = context
+    const { page, filter, include, links } = address
+    const { memberships, total } = await listMemberships(tx, resource.organization.id, filter, page)
+    const fragments = await membershipFragments(tx, memberships, context)
+    const included = await includedWithMemberships(context, memberships, include)
+    return ok(listDocument(fragments, pagingOf(call.path, links, page, total), included))
+  },
+})
+
+const listOwn = readRoute({
+  path: '/organization-memberships',
+  permission: 'account:read',
+  summary: "List one's own memberships",
+  query: { include: 'user, teams, organization' },
+  answers: 'organization-memberships',
+  isList: true,
+  address: ({ query }) => {
+    const include = query.include(['user', 'teams', 'organization'])
+    return { include, page: query.page(), links: query.withoutPage(['include']) }
+  },
+  load: async () => ({ target: { isCallers: true } }),
+  document: async (context) => {
+    const { tx, deps, actor, address, call } = context
+    const { page, include, links } = address
+    // A team's token may not read its service account's membership, and an organization's has none.
+    const { memberships, total } =
+      actor.kind === 'user'
+        ? await listMembershipsOfUser(tx, actor.userId as string, page)
+        : { memberships: [], total: 0 }
+    const fragments: Fragment[] = []
+    const included = new Set<Fragment>()
+    for (const membership of memberships) {
+      const organization = (await findOrganization(tx, membership.organization_id)) as OrganizationRow
+      const viewer = { actor, standing: await deps.standings.in(tx, actor, organization) }
+      fragments.push(...(await membershipFragments(tx, [membership], viewer)))
+      const parts = await includedWithMemberships({ tx, deps, ...viewer }, [membership], include)
+      for (const part of parts ?? []) included.add(part)
+      const isReadable = isPermitted('organization:read', actor, viewer.standing, {})
+      if (include.has('organization') && isReadable) {
+        included.add(organizationFragment(organization, viewer, deps.config))
+      }
+    }
+    const paging = pagingOf(call.path, links, page, total)
+    return ok(listDocument(fragments, paging, include.size === 0 ? undefined : [...included]))
+  },
+})
+
+export const membershipListRoutes: readonly Route[] = [list, listOwn]

@@ -1,0 +1,82 @@
+import type { Transaction } from '../database/database.ts'
+import { holdsText } from '../database/portable.ts'
+import type { Page } from '../jsonapi/paging.ts'
+import { selectMemberships, type MembershipRow } from './membership-store.ts'
+
+export type MembershipFilter = {
+  /** Part of the user name or email. */
+  readonly q?: string
+  /** Whole ones, see keyOf. */
+  readonly emailKeys?: readonly string[]
+  readonly status?: string
+  readonly isServiceAccount?: boolean
+}
+
+export type MembershipPage = { memberships: MembershipRow[]; total: number }
+
+type MembershipQuery = ReturnType<typeof selectMemberships>
+
+/** A page of an organization's people, oldest membership first. */
+export function listMemberships(
+  tx: Transaction,
+  organizationId: string,
+  filter: MembershipFilter,
+  page: Page,
+): Promise<MembershipPage> {
+  const query = selectMemberships(tx).where('memberships.organization_id', '=', organizationId)
+  return pageOf(filtered(tx, query, { ...filter, isServiceAccount: false }), page)
+}
+
+/** A page of the memberships of a team, the invited ones and the service account's among them. */
+export function listMembershipsOfTeam(
+  tx: Transaction,
+  teamId: string,
+  filter: MembershipFilter,
+  page: Page,
+): Promise<MembershipPage> {
+  const query = selectMemberships(tx).where('memberships.id', 'in', (eb) =>
+    eb
+      .selectFrom('team_members')
+      .where('team_members.team_id', '=', teamId)
+      .select('team_members.membership_id'),
+  )
+  return pageOf(filtered(tx, query, filter), page)
+}
+
+/** A page of somebody's own, in all organizations. */
+export function listMembershipsOfUser(tx: Transaction, userId: string, page: Page): Promise<MembershipPage> {
+  const query = selectMemberships(tx)
+    .where('memberships.user_id', '=', userId)
+    .where('organizations.deleted_at', 'is', null)
+  return pageOf(query, page)
+}
+
+function filtered(tx: Transaction, given: MembershipQuery, filter: MembershipFilter): MembershipQuery {
+  const { q, emailKeys, status, isServiceAccount } = filter
+  let query = given
+  if (q !== undefined) {
+    query = query.where((eb) =>
+      eb.or([holdsText(tx.engine, 'users.username', q), holdsText(tx.engine, 'users.email', q)]),
+    )
+  }
+  if (emailKeys !== undefined) query = query.where('users.email_key', 'in', emailKeys)
+  if (status !== undefined) query = query.where('memberships.status', '=', status as 'active')
+  if (isServiceAccount !== undefined) {
+    query = query.where('memberships.is_service_account', '=', isServiceAccount ? 1 : 0)
+  }
+  return query
+}
+
+async function pageOf(query: MembershipQuery, page: Page): Promise<MembershipPage> {
+  const { count } = await query
+    .clearSelect()
+    .select((eb) => eb.fn.countAll<number>().as('count'))
+    .executeTakeFirstOrThrow()
+  const memberships = await query
+    .orderBy('memberships.created_at')
+    .orderBy('memberships.id')
+    .limit(page.size)
+    .offset((page.number - 1) * page.size)
+    .execute()
+  return { memberships, total: count }
+}

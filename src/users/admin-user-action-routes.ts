@@ -1,0 +1,169 @@
+import { AppError, invalid, notFound, type Problem } from '../core/errors.ts'
+import { parseId } from '../core/ids.ts'
+import type { Transaction } from '../database/database.ts'
+import { noContent, ok, type Call } from '../http/call.ts'
+import { writeRoute, type Route } from '../http/route.ts'
+import { parseResource } from '../jsonapi/body.ts'
+import { document } from '../jsonapi/document.ts'
+import {
+  deleteMembership,
+  membershipsOfUser,
+  type MembershipRow,
+} from '../organization-memberships/membership-store.ts'
+import { lockOrganization } from '../organizations/organization-lock-store.ts'
+import { bumpVersion, findOrganization, type OrganizationRow } from '../organizations/organization-store.ts'
+import { deleteTeamMembersOf } from '../teams/team-member-store.ts'
+import { isLastOwner } from '../teams/team-members.ts'
+import { userFragment } from './user-document.ts'
+import { deleteUser, findUser, lockAdministrators, lockUser, updateUser, type UserRow } from './user-store.ts'
+
+const userOfPath = (call: Call) => {
+  const userId = parseId('user', call.params.user_id as string)
+  return userId === undefined ? undefined : { userId }
+}
+
+async function loadUser(tx: Transaction, userId: string) {
+  const user = await findUser(tx, userId)
+  return user === undefined ? undefined : { user, target: {} }
+}
+
+/** 403 when nobody would be left to administer the site. */
+async function checkAdministratorRemains(tx: Transaction, leaving: UserRow): Promise<void> {
+  const administrators = await lockAdministrators(tx)
+  if (administrators.includes(leaving.id) && administrators.length === 1) {
+    throw new AppError('forbidden', [{ detail: 'this is the last site administrator' }])
+  }
+}
+
+type UserAction = {
+  name: 'suspend' | 'unsuspend' | 'grant_admin' | 'revoke_admin'
+  summary: string
+  changes: { is_suspended: 0 | 1 } | { is_site_admin: 0 | 1 }
+  check?: (tx: Transaction, user: UserRow) => Promise<void>
+}
+
+const accepts = { type: 'users', isLenient: true } as const
+
+/** POST admin/users/:user_id/actions/NAME: one attribute, set; what is so already stays so. */
+function actionRoute({ name, summary, changes, check }: UserAction): Route {
+  return writeRoute({
+    method: 'POST',
+    path: `/admin/users/:user_id/actions/${name}`,
+    permission: 'users:administer',
+    summary,
+    answers: 'users',
+    status: 200,
+    accepts,
+    address: userOfPath,
+    load: ({ tx, address }) => loadUser(tx, address.userId),
+    body: (bytes, { userId }) => parseResource(bytes, accepts, userId),
+    act: async ({ tx, address, actor, audit, unchanged }) => {
+      const user = await lockUser(tx, address.userId)
+      if (user === undefined) throw notFound()
+      const changed = { ...user, ...changes }
+      if (changed.is_suspended === user.is_suspended && changed.is_site_admin === user.is_site_admin) {
+        unchanged()
+      } else {
+        await check?.(tx, user)
+        await updateUser(tx, user.id, changes)
+        audit({
+          action: `user.${name.replace('_', '-')}`,
+          resourceType: 'users',
+          resourceId: user.id,
+          details: { username: user.username },
+        })
+      }
+      return ok(document(userFragment(changed, actor)))
+    },
+  })
+}
+
+async function checkHasAccount(_: Transaction, user: UserRow): Promise<void> {
+  if (user.username === null) throw invalid('this user was invited and has no account yet')
+}
+
+const suspend = actionRoute({
+  name: 'suspend',
+  summary: 'Suspend a user',
+  changes: { is_suspended: 1 },
+  check: checkAdministratorRemains,
+})
+const unsuspend = actionRoute({
+  name: 'unsuspend',
+  summary: "End a user's suspension",
+  changes: { is_suspended: 0 },
+})
+const grantAdmin = actionRoute({
+  name: 'grant_admin',
+  summary: 'Make a user a site administrator',
+  changes: { is_site_admin: 1 },
+  check: checkHasAccount,
+})
+const revokeAdmin = actionRoute({
+  name: 'revoke_admin',
+  summary: 'Make a user no site administrator any more',
+  changes: { is_site_admin: 0 },
+  check: checkAdministratorRemains,
+})
+
+/** Every organization of a user, held against other writes until this one ends. */
+async function lockMemberships(tx: Transaction, userId: string): Promise<MembershipRow[]> {
+  if (tx.engine === 'postgres') {
+    for (const { organization_id } of await membershipsOfUser(tx, userId)) {
+      await lockOrganization(tx, organization_id)
+    }
+  }
+  if ((await lockUser(tx, userId)) === undefined) throw notFound()
+  return membershipsOfUser(tx, userId)
+}
+
+/** 403 naming every organization that would be left without an owner. */
+async function checkOwnersRemain(tx: Transaction, memberships: readonly MembershipRow[]): Promise<void> {
+  const problems: Problem[] = []
+  for (const membership of memberships) {
+    const organization = (await findOrganization(tx, membership.organization_id)) as OrganizationRow
+    if (organization.deleted_at !== null) continue
+    if (await isLastOwner(tx, organization, [membership.user_id])) {
+      problems.push({ detail: `this is the last owner of the organization ${organization.name}` })
+    }
+  }
+  if (problems.length > 0) throw new AppError('forbidden', problems)
+}
+
+const remove = writeRoute({
+  method: 'DELETE',
+  path: '/admin/users/:user_id',
+  permission: 'users:administer',
+  summary: 'Delete a user',
+  status: 204,
+  address: userOfPath,
+  load: ({ tx, address }) => loadUser(tx, address.userId),
+  act: async ({ tx, resource, audit }) => {
+    const { user } = resource
+    const memberships = await lockMemberships(tx, user.id)
+    await checkAdministratorRemains(tx, user)
+    await checkOwnersRemain(tx, memberships)
+    for (const membership of memberships) {
+      await deleteTeamMembersOf(tx, membership.id)
+      await deleteMembership(tx, membership.id)
+      await bumpVersion(tx, membership.organization_id)
+      audit({
+        action: 'membership.delete',
+        organizationId: membership.organization_id,
+        resourceType: 'organization-memberships',
+        resourceId: membership.id,
+        details: { user: user.id, email: user.email },
+      })
+    }
+    await deleteUser(tx, user.id)
+    audit({
+      action: 'user.delete',
+      resourceType: 'users',
+      resourceId: user.id,
+      details: { username: user.username },
+    })
+    return noContent
+  },
+})
+
+export const adminUserActionRoutes: readonly Route[] = [suspend, unsuspend, grantAdmin, revokeAdmin, remove]

@@ -1,0 +1,67 @@
+import { isPermitted } from '../access/decide.ts'
+import { notFound } from '../core/errors.ts'
+import { ok } from '../http/call.ts'
+import { readRoute, type Route } from '../http/route.ts'
+import { document, type Identifier } from '../jsonapi/document.ts'
+import { findSharedOrganization } from '../organization-memberships/membership-store.ts'
+import { findTeamOfServiceAccount, teamFacts } from '../teams/team-store.ts'
+import { userFragment } from './user-document.ts'
+import { findUser } from './user-store.ts'
+import { organizationUser, parseUserId } from './users.ts'
+
+const accountDetails = readRoute({
+  path: '/account/details',
+  permission: 'account:read',
+  summary: 'Show whom the token acts as',
+  answers: 'users',
+  address: () => ({}),
+  load: async ({ tx, actor }) => {
+    if (actor.kind === 'organization') {
+      // A token for audit trails stands for nobody.
+      return actor.organizationId === null
+        ? undefined
+        : { user: organizationUser(actor.organizationId), target: { isCallers: true } }
+    }
+    const user = await findUser(tx, actor.userId as string)
+    return user === undefined ? undefined : { user, target: { isCallers: true } }
+  },
+  document: async ({ actor, resource }) => {
+    const resources: Record<typeof actor.kind, Identifier> = {
+      user: { id: resource.user.id, type: 'users' },
+      team: { id: actor.teamId ?? '', type: 'teams' },
+      organization: { id: actor.name, type: 'organizations' },
+    }
+    return ok(document(userFragment(resource.user, actor, resources[actor.kind])))
+  },
+})
+
+const showUser = readRoute({
+  path: '/users/:user_id',
+  permission: 'user:read',
+  summary: 'Show a user',
+  answers: 'users',
+  address: (call) => {
+    const userId = parseUserId(call.params.user_id as string)
+    return userId === undefined ? undefined : { userId }
+  },
+  load: async ({ tx, address, actor }) => {
+    const user = await findUser(tx, address.userId)
+    if (user === undefined) return undefined
+    const organization = await findSharedOrganization(tx, actor, user.id)
+    const target = { userId: user.id, sharesOrganization: organization !== undefined }
+    return { user, target, ...(organization === undefined ? {} : { organization }) }
+  },
+  document: async ({ tx, actor, standing, resource }) => {
+    const { user } = resource
+    if (user.is_service_account === 1) {
+      // Whoever may not see a team learns nothing of its service account.
+      const team = await findTeamOfServiceAccount(tx, user.id)
+      const isHidden =
+        team === undefined || !isPermitted('team:read', actor, standing, { team: teamFacts(team) })
+      if (isHidden) throw notFound()
+    }
+    return ok(document(userFragment(user, actor)))
+  },
+})
+
+export const userRoutes: readonly Route[] = [accountDetails, showUser]
