@@ -7,5 +7,14 @@ export const systemClock: Clock = { now: () => new Date() }
 export type Timestamp = string
 
 export function timestamp(date: Date): Timestamp {
-  return date.toISOString()
+  const milliseconds = date.getTime()
+  // Many requests come in one millisecond.
+  if (milliseconds !== lastMilliseconds) {
+    lastMilliseconds = milliseconds
+    lastTimestamp = date.toISOString()
+  }
+  return lastTimestamp
 }
+
+let lastMilliseconds = Number.NaN
+let lastTimestamp = ''

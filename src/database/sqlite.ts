@@ -136,7 +136,7 @@ export class SqliteDatabase implements Database {
   readonly #endReading: StatementSync
   readonly #dataVersion: StatementSync
   readonly #known = new KnownRows()
-  #snapshotIsOpen = false
+  #snapshot: SqliteTransaction | undefined
   #jobs: Job[] = []
   #isWriting = false
   #isClosed = false
@@ -162,20 +162,17 @@ export class SqliteDatabase implements Database {
     return this.#writer
   }
 
-  async read<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
+  read<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
     assertOpen(!this.#isClosed)
-    if (!this.#snapshotIsOpen) {
-      this.#beginReading.run()
-      this.#snapshotIsOpen = true
-      this.#known.forgetUnless(this.#dataVersion.get()?.data_version as number)
-      setImmediate(() => this.#closeSnapshot())
-    }
-    const tx = new SqliteTransaction(this.#reader, this.#known)
-    try {
-      return await work(tx)
-    } finally {
-      tx.end()
-    }
+    return work((this.#snapshot ??= this.#openSnapshot()))
+  }
+
+  /** For all reads that begin in this turn: they await nothing but their queries, so they end in it. */
+  #openSnapshot(): SqliteTransaction {
+    this.#beginReading.run()
+    this.#known.forgetUnless(this.#dataVersion.get()?.data_version as number)
+    setImmediate(() => this.#closeSnapshot())
+    return new SqliteTransaction(this.#reader, this.#known)
   }
 
   write<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
@@ -249,8 +246,9 @@ export class SqliteDatabase implements Database {
   }
 
   #closeSnapshot(): void {
-    if (!this.#snapshotIsOpen) return
-    this.#snapshotIsOpen = false
+    if (this.#snapshot === undefined) return
+    this.#snapshot.end()
+    this.#snapshot = undefined
     this.#endReading.run()
   }
 }

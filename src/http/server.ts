@@ -6,9 +6,9 @@ import Fastify, { type FastifyInstance, type FastifyRequest } from 'fastify'
 import { randomBase58 } from '../core/ids.ts'
 import { AppError, notFound } from '../core/errors.ts'
 import { errorDocument, internalErrorDocument, statusOf } from '../jsonapi/errors.ts'
-import { Query } from '../jsonapi/query.ts'
 import { errorAnswer, type Answer, type Call } from './call.ts'
 import type { Deps } from './deps.ts'
+import { HttpCall } from './http-call.ts'
 import type { RawRoute } from './raw-route.ts'
 import type { Route } from './route.ts'
 import { authenticate, runRoute } from './run-route.ts'
@@ -91,7 +91,7 @@ async function respond(
   const requestId = nextRequestId()
   let answer: Answer
   try {
-    answer = conditional(request.raw, await work(callOf(request, requestId, deps)))
+    answer = conditional(request.raw, await work(new HttpCall(request, requestId, deps)))
   } catch (error) {
     answer = failure(error, requestId, request, deps)
   }
@@ -99,19 +99,20 @@ async function respond(
     const { method } = request.raw
     deps.log.debug({ requestId, method, path: pathOf(request.raw), status: answer.status }, 'answered')
   }
-  await send(request.raw, raw, answer, requestId).catch((error: unknown) => {
+  send(request.raw, raw, answer, requestId)?.catch((error: unknown) => {
     // The client went away, or a stream of ours broke in the middle: nothing more can be said to it.
     deps.log.debug({ error, requestId }, 'an answer could not be sent whole')
     raw.destroy()
   })
 }
 
-async function send(
+/** A promise when the body is a stream. */
+function send(
   request: IncomingMessage,
   raw: ServerResponse,
   answer: Answer,
   requestId: string,
-): Promise<void> {
+): Promise<void> | undefined {
   const { body } = answer
   // Names and values in turn: what node:http takes fastest.
   const headers: (string | number)[] = ['x-content-type-options', 'nosniff', 'x-request-id', requestId]
@@ -120,12 +121,12 @@ async function send(
   if (!request.complete && !isSmall(request)) headers.push('connection', 'close')
   if (body instanceof Readable) {
     raw.writeHead(answer.status, headers)
-    await pipeline(body, raw)
-    return
+    return pipeline(body, raw)
   }
   if (body !== undefined) headers.push('content-length', Buffer.byteLength(body))
   raw.writeHead(answer.status, headers)
   raw.end(body)
+  return undefined
 }
 
 const MAX_IGNORED_BODY_BYTES = 1024 * 1024
@@ -165,35 +166,6 @@ function conditional(request: IncomingMessage, answer: Answer): Answer {
   if (!isKnown) return answer
   const { 'content-type': _, ...headers } = answer.headers ?? {}
   return { status: 304, headers }
-}
-
-function callOf(request: FastifyRequest, requestId: string, deps: Deps): Call {
-  const { raw } = request
-  const url = raw.url as string
-  const mark = url.indexOf('?')
-  let origin: string | undefined
-  return {
-    requestId,
-    method: raw.method as string,
-    path: mark === -1 ? url : url.slice(0, mark),
-    params: request.params as Record<string, string>,
-    query: new Query(mark === -1 ? '' : url.slice(mark + 1)),
-    headers: raw.headers,
-    get origin() {
-      return (origin ??= originOf(raw, deps))
-    },
-    stream: raw,
-  }
-}
-
-function originOf(raw: IncomingMessage, { config }: Deps): string {
-  if (config.publicUrl !== undefined) return config.publicUrl
-  const forwarded = (name: string) =>
-    config.trustProxy ? raw.headers[name]?.toString().split(',', 1)[0]?.trim() : undefined
-  const scheme = forwarded('x-forwarded-proto') ?? (config.tlsCert === undefined ? 'http' : 'https')
-  const host =
-    forwarded('x-forwarded-host') ?? raw.headers.host ?? `${config.listen.host}:${config.listen.port}`
-  return `${scheme}://${host}`
 }
 
 function pathOf(raw: IncomingMessage): string {

@@ -1,3 +1,4 @@
+import { parse as parseQuery } from 'node:querystring'
 import { AppError } from '../core/errors.ts'
 import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE, type Page } from './paging.ts'
 
@@ -6,13 +7,16 @@ import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE, type Page } from './paging.ts'
  * one counts as not given; names may be percent-encoded or not.
  */
 export class Query {
+  static readonly empty = new Query('')
   readonly #values = new Map<string, string>()
 
   constructor(text: string) {
     if (text === '') return
-    for (const [name, value] of new URLSearchParams(text)) {
+    // No limit of names: a query is as long as node:http lets a head be.
+    for (const [name, given] of Object.entries(parseQuery(text, '&', '=', { maxKeys: 0 }))) {
+      const value = (Array.isArray(given) ? given.at(-1) : given) ?? ''
       // PostgreSQL refuses NUL; what it is replaced by is in no name either.
-      this.#values.set(name, value.replaceAll('\0', '\uFFFD'))
+      this.#values.set(name, value.includes('\0') ? value.replaceAll('\0', '\uFFFD') : value)
     }
   }
 

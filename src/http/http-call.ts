@@ -1,0 +1,50 @@
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
+import type { FastifyRequest } from 'fastify'
+import { Query } from '../jsonapi/query.ts'
+import type { Call } from './call.ts'
+import type { Deps } from './deps.ts'
+
+/** A call as it came over HTTP. A class, since it is made for each request: what is seldom asked for is a getter. */
+export class HttpCall implements Call {
+  readonly requestId: string
+  readonly path: string
+  readonly params: Readonly<Record<string, string>>
+  readonly query: Query
+  readonly stream: IncomingMessage
+  readonly #deps: Deps
+
+  constructor(request: FastifyRequest, requestId: string, deps: Deps) {
+    const { raw } = request
+    const url = raw.url as string
+    const mark = url.indexOf('?')
+    this.requestId = requestId
+    this.path = mark === -1 ? url : url.slice(0, mark)
+    this.params = request.params as Record<string, string>
+    this.query = mark === -1 ? Query.empty : new Query(url.slice(mark + 1))
+    this.stream = raw
+    this.#deps = deps
+  }
+
+  get method(): string {
+    return this.stream.method as string
+  }
+
+  get headers(): IncomingHttpHeaders {
+    return this.stream.headers
+  }
+
+  get origin(): string {
+    const { config } = this.#deps
+    if (config.publicUrl !== undefined) return config.publicUrl
+    const scheme = this.#forwarded('x-forwarded-proto') ?? (config.tlsCert === undefined ? 'http' : 'https')
+    const host =
+      this.#forwarded('x-forwarded-host') ??
+      this.headers.host ??
+      `${config.listen.host}:${config.listen.port}`
+    return `${scheme}://${host}`
+  }
+
+  #forwarded(name: string): string | undefined {
+    return this.#deps.config.trustProxy ? this.headers[name]?.toString().split(',', 1)[0]?.trim() : undefined
+  }
+}
