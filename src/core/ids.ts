@@ -18,7 +18,8 @@ export const idPrefixes = {
 export type IdKind = keyof typeof idPrefixes
 export type Id<K extends IdKind> = `${(typeof idPrefixes)[K]}-${string}`
 
-const alphabet = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz'
+/** Base58: what an id may be made of. */
+export const alphabet = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz'
 const bodyPattern = /^[1-9A-HJ-NP-Za-km-z]{16}$/
 
 /** `length` random base58 characters; bytes of 232 and more are thrown away, so that no character is likelier. */

@@ -1,0 +1,299 @@
+import {
+  arePlain,
+  FOUR_SPACES,
+  isHex,
+  isPlain,
+  isShortEscape,
+  isSpace,
+  numberMayEnd,
+  numberSteps,
+  wordOf,
+} from './json-grammar.ts'
+import { KeptText } from './kept-text.ts'
+import { StateError, type StateErrorCode } from './state-error.ts'
+import { Utf8Check } from './utf8-check.ts'
+
+/** Nested objects and arrays that a document may have. */
+export const MAX_DEPTH = 500
+
+/** What to do with a value that begins: visit what is directly in it, keep its text, or only check it. */
+export type Interest = 'open' | 'capture' | 'skip'
+
+/** Told of the document itself and of every value directly inside an object or array that it opened. */
+export type JsonVisitor = {
+  /**
+   * `name` is the member's name as raw JSON text, quotes included ('' in an array and for the document), `first` the
+   * value's first byte.
+   */
+  begin(name: string, first: number): Interest
+  /** The raw text of a value without the whitespace between its tokens; `start` and `end` are its bytes in the file. */
+  captured(text: string, start: number, end: number): void
+  /** The innermost opened object or array has ended. */
+  end(): void
+}
+
+const VALUE = 0
+const FIRST_ITEM = 1
+const FIRST_NAME = 2
+const NAME = 3
+const COLON = 4
+const AFTER_VALUE = 5
+const DONE = 6
+/** From here on: inside a token, which the next chunk goes on with. */
+const STRING = 7
+const ESCAPE = 8
+const HEX = 9
+const NUMBER = 10
+const WORD = 11
+
+/**
+ * Reads one JSON document (RFC 8259, UTF-8) in chunks of any size, strictly, in one pass, and keeps nothing but what
+ * the visitor captures. Throws StateError.
+ */
+export class JsonScanner {
+  readonly #visitor: JsonVisitor
+  readonly #subject: string
+  #state = VALUE
+  /** Bytes before the present chunk. */
+  #position = 0
+  #depth = 0
+  /** 1 for an object, 0 for an array, by depth. */
+  readonly #isObject = new Uint8Array(MAX_DEPTH + 1)
+  /** The visitor is told of values at this depth: those directly in what it opened last. */
+  #openDepth = 0
+  #view: DataView = new DataView(new ArrayBuffer(0))
+  #inName = false
+  #name = ''
+  #hexLeft = 0
+  #number = 0
+  #word: Uint8Array = new Uint8Array(0)
+  #wordRead = 0
+  #capturing = false
+  #captureStart = 0
+  /** Where the bytes to be kept begin in the present chunk. */
+  #runStart = 0
+  readonly #kept: KeptText
+  readonly #utf8: Utf8Check
+
+  /** `subject` is what is read, for messages ("The state"); `maxCapture` the longest text that is kept, in bytes. */
+  constructor(visitor: JsonVisitor, subject: string, maxCapture: number) {
+    this.#visitor = visitor
+    this.#subject = subject
+    this.#kept = new KeptText(maxCapture)
+    this.#utf8 = new Utf8Check(subject)
+  }
+
+  push(bytes: Uint8Array): void {
+    this.#utf8.push(bytes)
+    this.#runStart = 0
+    this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length)
+    const { length } = bytes
+    let at = 0
+    while (at < length) {
+      const state = this.#state
+      if (state >= STRING) {
+        at = this.#token(bytes, at)
+        continue
+      }
+      let byte = bytes[at] as number
+      if (isSpace[byte] === 1) {
+        at = this.#space(bytes, at)
+        if (at === length) break
+        byte = bytes[at] as number
+      }
+      if (state === VALUE) at = this.#beginValue(bytes, at, byte)
+      else if (byte === 0x22 /* " */ && state <= NAME && state >= FIRST_NAME) at = this.#beginName(bytes, at)
+      else if (byte === 0x2c /* , */ && state === AFTER_VALUE) {
+        this.#state = this.#isObject[this.#depth] === 1 ? NAME : VALUE
+        at++
+      } else if (byte === 0x3a /* : */ && state === COLON) {
+        this.#state = VALUE
+        at++
+      } else at = this.#punctuation(bytes, at, byte)
+    }
+    if (this.#capturing) this.#keep(bytes, length)
+    this.#position += length
+  }
+
+  finish(): void {
+    this.#utf8.finish()
+    if (this.#state !== DONE) this.#fail('not-json', 'is cut off: it ends', 0)
+  }
+
+  #space(bytes: Uint8Array, start: number): number {
+    if (this.#capturing) this.#keep(bytes, start)
+    const view = this.#view
+    let at = start + 1
+    while (at + 4 <= bytes.length && view.getInt32(at, true) === FOUR_SPACES) at += 4
+    while (at < bytes.length && isSpace[bytes[at] as number] === 1) at++
+    this.#runStart = at
+    return at
+  }
+
+  /** What the loop does not do itself: ends, first items, and everything wrong. */
+  #punctuation(bytes: Uint8Array, at: number, byte: number): number {
+    const inObject = this.#isObject[this.#depth] === 1
+    const mayEnd = this.#state === AFTER_VALUE || this.#state === (inObject ? FIRST_NAME : FIRST_ITEM)
+    if (mayEnd && byte === (inObject ? 0x7d : 0x5d) /* } or ] */) {
+      this.#close(bytes, at + 1)
+      return at + 1
+    }
+    if (this.#state !== FIRST_ITEM) this.#unexpected(at)
+    return this.#beginValue(bytes, at, byte)
+  }
+
+  #beginName(bytes: Uint8Array, at: number): number {
+    this.#state = STRING
+    this.#inName = true
+    if (this.#depth === this.#openDepth) this.#startCapture(at)
+    return this.#string(bytes, at + 1)
+  }
+
+  #beginValue(bytes: Uint8Array, at: number, byte: number): number {
+    const interest = this.#depth === this.#openDepth ? this.#interest(byte) : 'skip'
+    if (interest === 'capture') this.#startCapture(at)
+    if (byte === 0x22 /* " */) {
+      this.#state = STRING
+      return this.#string(bytes, at + 1)
+    }
+    if (byte === 0x7b /* { */ || byte === 0x5b /* [ */) {
+      if (this.#depth === MAX_DEPTH) this.#fail('too-deep', `is nested deeper than ${MAX_DEPTH}`, at)
+      const isObject = byte === 0x7b
+      this.#isObject[++this.#depth] = isObject ? 1 : 0
+      this.#state = isObject ? FIRST_NAME : FIRST_ITEM
+      if (interest === 'open') this.#openDepth = this.#depth
+      return at + 1
+    }
+    const word = wordOf.get(byte)
+    if (word !== undefined) {
+      this.#word = word
+      this.#wordRead = 0
+      this.#state = WORD
+    } else {
+      if (numberSteps[byte] === 0) this.#unexpected(at)
+      this.#number = 0
+      this.#state = NUMBER
+    }
+    return this.#token(bytes, at)
+  }
+
+  #interest(first: number): Interest {
+    return this.#visitor.begin(this.#isObject[this.#depth] === 1 ? this.#name : '', first)
+  }
+
+  #close(bytes: Uint8Array, end: number): void {
+    if (this.#depth === this.#openDepth) {
+      this.#openDepth--
+      this.#visitor.end()
+    }
+    this.#depth--
+    this.#endValue(bytes, end)
+  }
+
+  #endValue(bytes: Uint8Array, end: number): void {
+    this.#state = this.#depth === 0 ? DONE : AFTER_VALUE
+    if (this.#capturing && this.#depth === this.#openDepth) {
+      this.#visitor.captured(this.#takeCapture(bytes, end), this.#captureStart, this.#position + end)
+    }
+  }
+
+  /** Goes on with the token that it is in; returns where it stops, which is the chunk's end if the token does not end. */
+  #token(bytes: Uint8Array, at: number): number {
+    switch (this.#state) {
+      case STRING:
+        return this.#string(bytes, at)
+      case NUMBER:
+        return this.#continueNumber(bytes, at)
+      case ESCAPE:
+        return this.#escape(bytes[at] as number, at)
+      case HEX:
+        if (isHex[bytes[at] as number] === 0) this.#unexpected(at)
+        if (--this.#hexLeft === 0) this.#state = STRING
+        return at + 1
+      default:
+        if (bytes[at] !== this.#word[this.#wordRead]) this.#unexpected(at)
+        if (++this.#wordRead === this.#word.length) this.#endValue(bytes, at + 1)
+        return at + 1
+    }
+  }
+
+  #string(bytes: Uint8Array, start: number): number {
+    const { length } = bytes
+    const view = this.#view
+    let at = start
+    for (;;) {
+      while (at + 4 <= length && arePlain(view.getInt32(at, true))) at += 4
+      while (at < length && isPlain[bytes[at] as number] === 1) at++
+      if (at === length) return at
+      if (bytes[at] === 0x22 /* " */) {
+        this.#endString(bytes, at + 1)
+        return at + 1
+      }
+      if (bytes[at] !== 0x5c /* \ */) this.#unexpected(at)
+      if (at + 1 === length || isShortEscape[bytes[at + 1] as number] === 0) break
+      at += 2
+    }
+    this.#state = ESCAPE
+    return at + 1
+  }
+
+  #escape(byte: number, at: number): number {
+    if (byte === 0x75 /* u */) {
+      this.#hexLeft = 4
+      this.#state = HEX
+    } else {
+      if (isShortEscape[byte] === 0) this.#unexpected(at)
+      this.#state = STRING
+    }
+    return at + 1
+  }
+
+  #endString(bytes: Uint8Array, end: number): void {
+    if (!this.#inName) return this.#endValue(bytes, end)
+    this.#inName = false
+    this.#state = COLON
+    if (this.#capturing && this.#depth === this.#openDepth) this.#name = this.#takeCapture(bytes, end)
+  }
+
+  #continueNumber(bytes: Uint8Array, start: number): number {
+    let at = start
+    let state = this.#number
+    while (at < bytes.length) {
+      const next = numberSteps[(state << 8) | (bytes[at] as number)] as number
+      if (next === 0) {
+        if (numberMayEnd[state] === 0) this.#unexpected(at)
+        this.#endValue(bytes, at)
+        return at
+      }
+      state = next
+      at++
+    }
+    this.#number = state
+    return at
+  }
+
+  #startCapture(at: number): void {
+    this.#capturing = true
+    this.#captureStart = this.#position + at
+    this.#runStart = at
+  }
+
+  #takeCapture(bytes: Uint8Array, end: number): string {
+    this.#keep(bytes, end)
+    this.#capturing = false
+    return this.#kept.take()
+  }
+
+  #keep(bytes: Uint8Array, end: number): void {
+    if (this.#kept.add(bytes, this.#runStart, end)) return
+    this.#fail('too-large', `holds one text of more than ${this.#kept.limit} bytes`, end)
+  }
+
+  #unexpected(at: number): never {
+    this.#fail('not-json', 'is not JSON', at)
+  }
+
+  #fail(code: StateErrorCode, problem: string, at: number): never {
+    throw new StateError(code, `${this.#subject} ${problem}`, this.#position + at)
+  }
+}

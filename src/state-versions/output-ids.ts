@@ -1,0 +1,43 @@
+import { alphabet, type Id } from '../core/ids.ts'
+import { MAX_OUTPUTS } from './outputs-collector.ts'
+
+/** Characters that all outputs of one state version have in common: what `randomBase58` is asked for. */
+export const OUTPUT_KEY_LENGTH = 11
+
+const PLACES = 5
+const SPACE = 58 ** PLACES
+/** Multiplying by the one, modulo SPACE, scatters positions over all of it; multiplying by the other undoes that. */
+const SCATTER = 9_700_247
+const GATHER = 331_364_103n
+
+/**
+ * The id of the output at `position` of the state version with this key. No row holds it: it is computed from the two,
+ * and taken apart again.
+ */
+export function outputId(outputKey: string, position: number): Id<'output'> {
+  let left = (position * SCATTER + shift(outputKey)) % SPACE
+  let text = ''
+  for (let place = 0; place < PLACES; place++) {
+    text = (alphabet[left % 58] as string) + text
+    left = Math.floor(left / 58)
+  }
+  return `wsout-${outputKey}${text}`
+}
+
+/** Whose output an id names, and which; undefined for what no output can be called. */
+export function parseOutputId(id: string): { outputKey: string; position: number } | undefined {
+  if (!/^wsout-[1-9A-HJ-NP-Za-km-z]{16}$/.test(id)) return undefined
+  const outputKey = id.slice(6, 6 + OUTPUT_KEY_LENGTH)
+  let number = 0
+  for (const character of id.slice(6 + OUTPUT_KEY_LENGTH)) number = number * 58 + alphabet.indexOf(character)
+  const scattered = BigInt(number - shift(outputKey) + SPACE) % BigInt(SPACE)
+  const position = Number((scattered * GATHER) % BigInt(SPACE))
+  return position < MAX_OUTPUTS ? { outputKey, position } : undefined
+}
+
+/** Different for each state version, so that the first output does not always end alike. */
+function shift(outputKey: string): number {
+  let sum = 0
+  for (const character of outputKey) sum = (sum * 58 + alphabet.indexOf(character)) % SPACE
+  return sum
+}

@@ -1,0 +1,135 @@
+import { compareBytes, decodeString, scalarEnd, stringEnd } from './raw-json.ts'
+import { StateError } from './state-error.ts'
+
+/** What kind of value an output has, as the interface's attribute `type` says it. */
+export type OutputType = 'string' | 'number' | 'boolean' | 'array' | 'object'
+
+/** `detailedType` is a Terraform type as raw JSON text: `"string"`, `["list","number"]`. */
+export type ResolvedType = { type: OutputType; detailedType: string }
+
+/** The longest type that is made up for a value, in characters: it can be several times as long as the value. */
+export const MAX_IMPLIED_TYPE = 16 * 1024 * 1024
+
+/**
+ * The type of an output's value; both are raw JSON text without whitespace. A declared type that is missing or no
+ * Terraform type is replaced by the one that the value implies.
+ */
+export function resolveType(declared: string | undefined, value: string): ResolvedType {
+  const isType = declared !== undefined && typeEnd(declared, 0) === declared.length
+  const detailedType = isType ? declared : impliedType(value)
+  return { type: kindOfType(detailedType) ?? kindOfValue(value), detailedType }
+}
+
+function kindOfType(detailedType: string): OutputType | undefined {
+  if (detailedType === '"string"') return 'string'
+  if (detailedType === '"number"') return 'number'
+  if (detailedType === '"bool"') return 'boolean'
+  if (detailedType === '"dynamic"') return undefined
+  return detailedType.startsWith('["map"') || detailedType.startsWith('["object"') ? 'object' : 'array'
+}
+
+/** A null whose type is not known counts as a string. */
+function kindOfValue(value: string): OutputType {
+  switch (value[0]) {
+    case '"':
+    case 'n':
+      return 'string'
+    case 't':
+    case 'f':
+      return 'boolean'
+    case '[':
+      return 'array'
+    case '{':
+      return 'object'
+    default:
+      return 'number'
+  }
+}
+
+const primitives = ['"string"', '"number"', '"bool"', '"dynamic"']
+const collections = ['["list",', '["set",', '["map",']
+
+/** Just after the Terraform type that begins at `start`; -1 where none does. */
+function typeEnd(text: string, start: number): number {
+  const primitive = primitives.find((name) => text.startsWith(name, start))
+  if (primitive !== undefined) return start + primitive.length
+  const collection = collections.find((name) => text.startsWith(name, start))
+  if (collection !== undefined) return after(text, typeEnd(text, start + collection.length), ']')
+  if (text.startsWith('["tuple",[', start)) return after(text, listEnd(text, start + 9, '[]', typeEnd), ']')
+  if (!text.startsWith('["object",{', start)) return -1
+  const end = listEnd(text, start + 10, '{}', attributeEnd)
+  // The third member names the attributes that may be left out.
+  const isLast = end === -1 || text[end] === ']'
+  return after(text, isLast ? end : listEnd(text, after(text, end, ','), '[]', nameEnd), ']')
+}
+
+type End = (text: string, start: number) => number
+
+/** Just after the array or object, as `brackets` says, whose members each end where `memberEnd` says. */
+function listEnd(text: string, start: number, brackets: '[]' | '{}', memberEnd: End): number {
+  if (start === -1 || text[start] !== brackets[0]) return -1
+  if (text[start + 1] === brackets[1]) return start + 2
+  let at = start
+  do at = memberEnd(text, at + 1)
+  while (text[at] === ',')
+  return after(text, at, brackets[1] as string)
+}
+
+function attributeEnd(text: string, start: number): number {
+  return typeEnd(text, stringEnd(text, start) + 1)
+}
+
+function nameEnd(text: string, start: number): number {
+  return text[start] === '"' ? stringEnd(text, start) : -1
+}
+
+function after(text: string, at: number, character: string): number {
+  return at !== -1 && text[at] === character ? at + 1 : -1
+}
+
+/** The type that Terraform would give to a value of which only the JSON is known: tuples and objects, never lists. */
+export function impliedType(value: string): string {
+  let at = 0
+  let made = 0
+
+  function count(characters: number): void {
+    made += characters
+    if (made <= MAX_IMPLIED_TYPE) return
+    throw new StateError('too-large', `The type of an output takes more than ${MAX_IMPLIED_TYPE} characters`)
+  }
+
+  function tuple(): string {
+    let types = ''
+    while (value[at++] !== ']') {
+      if (value[at] === ']') continue
+      types += (types === '' ? '' : ',') + any()
+    }
+    return `["tuple",[${types}]]`
+  }
+
+  function object(): string {
+    const attributes = new Map<string, string>()
+    while (value[at++] !== '}') {
+      if (value[at] === '}') continue
+      const name = value.slice(at, stringEnd(value, at))
+      at += name.length + 1
+      count(name.length)
+      attributes.set(decodeString(name), `${name}:${any()}`)
+    }
+    const sorted = [...attributes].sort(([a], [b]) => compareBytes(a, b))
+    return `["object",{${sorted.map(([, attribute]) => attribute).join(',')}}]`
+  }
+
+  function any(): string {
+    count(12)
+    const first = value[at]
+    if (first === '[') return tuple()
+    if (first === '{') return object()
+    at = first === '"' ? stringEnd(value, at) : scalarEnd(value, at)
+    if (first === '"') return '"string"'
+    if (first === 'n') return '"dynamic"'
+    return first === 't' || first === 'f' ? '"bool"' : '"number"'
+  }
+
+  return any()
+}

@@ -1,0 +1,98 @@
+import type { Interest } from './json-scanner.ts'
+import { resolveType, type ResolvedType } from './output-types.ts'
+import { compareBytes, decodeString } from './raw-json.ts'
+import { StateError } from './state-error.ts'
+
+/** Outputs that one state may have, and their bytes: names, values and types together, each as raw JSON text. */
+export const MAX_OUTPUTS = 100_000
+export const MAX_OUTPUT_BYTES = 64 * 1024 * 1024
+
+/** An output; name and value are the raw JSON text of the file, without whitespace between tokens. */
+export type StateOutput = ResolvedType & { name: string; value: string; sensitive: boolean }
+
+/** All outputs of a state, in byte order of their names: an output's place here is its position. */
+export type Outputs = { list: StateOutput[]; bytes: number }
+
+const OPEN_BRACE = 0x7b
+
+/**
+ * Takes in one object of outputs, name to `{ value, type?, sensitive? }`. What is wrong is kept in `problem`: whether
+ * it matters may only be known later. Of a name that comes again the last counts.
+ */
+export class OutputsCollector {
+  readonly #readsTypes: boolean
+  readonly #outputs = new Map<string, StateOutput>()
+  #bytes = 0
+  #name = ''
+  #field = ''
+  #fields = new Map<string, string>()
+  problem: StateError | undefined
+
+  /** `readsTypes`: false for state format 3, whose `type` names no Terraform type. */
+  constructor(readsTypes: boolean) {
+    this.#readsTypes = readsTypes
+  }
+
+  beginOutput(name: string, first: number): Interest {
+    if (this.problem !== undefined) return 'skip'
+    this.#name = name
+    this.#fields.clear()
+    if (first === OPEN_BRACE) return 'open'
+    this.#fail('is not an object')
+    return 'skip'
+  }
+
+  beginField(name: string): Interest {
+    this.#field = decodeString(name)
+    return ['value', 'type', 'sensitive'].includes(this.#field) ? 'capture' : 'skip'
+  }
+
+  captured(text: string): void {
+    this.#fields.set(this.#field, text)
+  }
+
+  endOutput(): void {
+    const value = this.#fields.get('value')
+    const sensitive = this.#fields.get('sensitive') ?? 'false'
+    if (value === undefined) return this.#fail('has no value')
+    if (sensitive !== 'true' && sensitive !== 'false')
+      return this.#fail('is sensitive neither true nor false')
+    try {
+      const resolved = resolveType(this.#readsTypes ? this.#fields.get('type') : undefined, value)
+      this.#add({ name: this.#name, value, sensitive: sensitive === 'true', ...resolved })
+    } catch (error) {
+      if (!(error instanceof StateError)) throw error
+      this.problem = error
+    }
+  }
+
+  /** Adds the outputs of another object, as if they came after these. */
+  takeOver(other: OutputsCollector): void {
+    this.problem ??= other.problem
+    for (const output of other.#outputs.values()) this.#add(output)
+  }
+
+  /** Throws the problem, if there is one. */
+  finish(): Outputs {
+    if (this.problem !== undefined) throw this.problem
+    const sorted = [...this.#outputs].sort(([a], [b]) => compareBytes(a, b))
+    return { list: sorted.map(([, output]) => output), bytes: this.#bytes }
+  }
+
+  #add(output: StateOutput): void {
+    const { name, value, detailedType } = output
+    this.#bytes += Buffer.byteLength(name) + Buffer.byteLength(value) + Buffer.byteLength(detailedType)
+    this.#outputs.set(decodeString(name), output)
+    if (this.#outputs.size <= MAX_OUTPUTS && this.#bytes <= MAX_OUTPUT_BYTES) return
+    this.problem = new StateError(
+      'too-large',
+      `There are more than ${MAX_OUTPUTS} outputs or ${MAX_OUTPUT_BYTES} bytes of them`,
+    )
+    this.#outputs.clear()
+  }
+
+  #fail(problem: string): void {
+    const name = this.#name.length > 100 ? `${this.#name.slice(0, 100)}…` : this.#name
+    this.problem = new StateError('not-a-state', `The output ${name} ${problem}`)
+  }
+}

@@ -1,0 +1,224 @@
+import { JsonScanner, type Interest, type JsonVisitor } from './json-scanner.ts'
+import { MAX_OUTPUT_BYTES, OutputsCollector, type Outputs } from './outputs-collector.ts'
+import { decodeString } from './raw-json.ts'
+import { StateError } from './state-error.ts'
+
+/** What a state file says about itself. Nothing of it is checked against anything but the format's shape. */
+export type StateHeader = {
+  /** State format; null when OpenTofu has encrypted the state. */
+  version: 3 | 4 | null
+  encrypted: boolean
+  terraformVersion: string | null
+  serial: number | null
+  lineage: string | null
+  /** Where the serial number stands in the file, in bytes, for writing another there. */
+  serialPlace: { start: number; end: number } | null
+}
+
+/** `outputs` is null when the state is encrypted: there may be some, but they cannot be read. */
+export type StateContent = StateHeader & { outputs: Outputs | null }
+
+const OPEN_BRACE = 0x7b
+const OPEN_BRACKET = 0x5b
+const QUOTE = 0x22
+
+const headerFields = ['version', 'terraform_version', 'serial', 'lineage']
+
+type Place = 'file' | 'state' | 'outputs' | 'output' | 'modules' | 'module'
+type Captured = { text: string; start: number; end: number }
+
+/**
+ * Finds what matters in a state, in whatever order it stands: outputs are at the top in format 4, in the root module in
+ * format 3, and the format is only known for certain at the end. Of a member that comes again the last counts.
+ */
+class StateVisitor implements JsonVisitor {
+  /** What is open, outermost first. */
+  readonly #places: Place[] = ['file']
+  #field = ''
+  readonly #header = new Map<string, Captured>()
+  readonly #encryption = new Set<string>()
+  /** Outputs of the top level, and those of the root modules. */
+  #topOutputs = new OutputsCollector(true)
+  #rootOutputs = new OutputsCollector(false)
+  #modulePath = ''
+  #moduleOutputs = new OutputsCollector(false)
+  #isObject = false
+
+  begin(name: string, first: number): Interest {
+    switch (this.#places.at(-1)) {
+      case 'file':
+        this.#isObject = first === OPEN_BRACE
+        return this.#open('state', this.#isObject)
+      case 'state':
+        return this.#beginMember(decodeString(name), first)
+      case 'modules':
+        if (first !== OPEN_BRACE) this.#rootOutputs.problem = notAn('object', 'A member of "modules"')
+        this.#modulePath = ''
+        this.#moduleOutputs = new OutputsCollector(false)
+        return this.#open('module', first === OPEN_BRACE)
+      case 'module':
+        return this.#beginModuleMember(decodeString(name), first)
+      case 'outputs': {
+        const interest = this.#outputs().beginOutput(name, first)
+        if (interest === 'open') this.#places.push('output')
+        return interest
+      }
+      default:
+        return this.#outputs().beginField(name)
+    }
+  }
+
+  captured(text: string, start: number, end: number): void {
+    const place = this.#places.at(-1)
+    if (place === 'output') this.#outputs().captured(text)
+    else if (place === 'module') this.#modulePath = text
+    else this.#header.set(this.#field, { text, start, end })
+  }
+
+  end(): void {
+    const place = this.#places.pop()
+    if (place === 'output') this.#outputs().endOutput()
+    if (place === 'module' && this.#modulePath === '["root"]') this.#rootOutputs.takeOver(this.#moduleOutputs)
+  }
+
+  finish(): StateContent {
+    if (!this.#isObject) throw notAn('object', 'The state')
+    const header = this.#readHeader()
+    if (header.encrypted) return { ...header, outputs: null }
+    return { ...header, outputs: (header.version === 4 ? this.#topOutputs : this.#rootOutputs).finish() }
+  }
+
+  #beginMember(name: string, first: number): Interest {
+    this.#field = name
+    if (headerFields.includes(name)) {
+      this.#header.delete(name)
+      const isContainer = first === OPEN_BRACE || first === OPEN_BRACKET
+      if (isContainer) this.#header.set(name, { text: '{}', start: 0, end: 0 })
+      return isContainer ? 'skip' : 'capture'
+    }
+    if (name === 'outputs') {
+      this.#topOutputs = new OutputsCollector(true)
+      if (first !== OPEN_BRACE) this.#topOutputs.problem = notAn('object', '"outputs"')
+      return this.#open('outputs', first === OPEN_BRACE)
+    }
+    if (name === 'modules') {
+      this.#rootOutputs = new OutputsCollector(false)
+      if (first !== OPEN_BRACKET) this.#rootOutputs.problem = notAn('array', '"modules"')
+      return this.#open('modules', first === OPEN_BRACKET)
+    }
+    if (name === 'encrypted_data' || name === 'encryption_version') {
+      if (first === QUOTE) this.#encryption.add(name)
+      else this.#encryption.delete(name)
+    }
+    return 'skip'
+  }
+
+  #beginModuleMember(name: string, first: number): Interest {
+    if (name === 'path') return 'capture'
+    if (name !== 'outputs') return 'skip'
+    this.#moduleOutputs = new OutputsCollector(false)
+    if (first !== OPEN_BRACE) this.#moduleOutputs.problem = notAn('object', '"outputs"')
+    return this.#open('outputs', first === OPEN_BRACE)
+  }
+
+  #open(place: Place, isOpen: boolean): Interest {
+    if (!isOpen) return 'skip'
+    this.#places.push(place)
+    return 'open'
+  }
+
+  #outputs(): OutputsCollector {
+    return this.#places[2] === 'modules' ? this.#moduleOutputs : this.#topOutputs
+  }
+
+  #readHeader(): StateHeader {
+    const version = this.#header.get('version')?.text
+    const serial = this.#header.get('serial')
+    const encrypted = version === undefined && this.#encryption.size === 2
+    if (!encrypted && version !== '3' && version !== '4') {
+      throw new StateError(
+        'not-a-state',
+        'The state is of no format that can be read: its version is not 3 or 4',
+      )
+    }
+    const isSerial = serial !== undefined && /^(0|[1-9]\d{0,14})$/.test(serial.text)
+    return {
+      version: encrypted ? null : version === '3' ? 3 : 4,
+      encrypted,
+      terraformVersion: printable(this.#header.get('terraform_version')?.text),
+      serial: isSerial ? Number(serial.text) : null,
+      lineage: printable(this.#header.get('lineage')?.text),
+      serialPlace: isSerial ? { start: serial.start, end: serial.end } : null,
+    }
+  }
+}
+
+function notAn(kind: 'object' | 'array', what: string): StateError {
+  return new StateError('not-a-state', `${what} is not an ${kind}`)
+}
+
+/** What no Terraform has written is as good as absent: these texts are stored and sent on. */
+function printable(raw: string | undefined): string | null {
+  return raw !== undefined && /^"[ !#-[\]-~]{1,255}"$/.test(raw) ? raw.slice(1, -1) : null
+}
+
+/** Reads a state file in one pass, in chunks of any size; memory grows with its outputs only. Throws StateError. */
+export class StateReader {
+  readonly #visitor = new StateVisitor()
+  readonly #scanner = new JsonScanner(this.#visitor, 'The state', MAX_OUTPUT_BYTES)
+
+  push(bytes: Uint8Array): void {
+    this.#scanner.push(bytes)
+  }
+
+  finish(): StateContent {
+    this.#scanner.finish()
+    return this.#visitor.finish()
+  }
+}
+
+/**
+ * Reads a document of outputs as OpenTofu sends it beside a state: an object, name to `{ sensitive, type, value }`.
+ * Throws StateError.
+ */
+export class OutputsDocumentReader {
+  readonly #collector = new OutputsCollector(true)
+  readonly #scanner: JsonScanner
+  #isObject = false
+
+  constructor() {
+    const collector = this.#collector
+    /** 0: the document, 1: an output, 2: a field of it. */
+    let depth = 0
+    const visitor: JsonVisitor = {
+      begin: (name, first) => {
+        if (depth === 0) this.#isObject = first === OPEN_BRACE
+        if (depth === 2) return collector.beginField(name)
+        const interest = depth === 1 ? collector.beginOutput(name, first) : this.#isObject ? 'open' : 'skip'
+        if (interest === 'open') depth++
+        return interest
+      },
+      captured: (text) => collector.captured(text),
+      end: () => {
+        if (--depth === 1) collector.endOutput()
+      },
+    }
+    this.#scanner = new JsonScanner(visitor, 'The document of outputs', MAX_OUTPUT_BYTES)
+  }
+
+  push(bytes: Uint8Array): void {
+    this.#scanner.push(bytes)
+  }
+
+  finish(): Outputs {
+    this.#scanner.finish()
+    if (!this.#isObject) throw notAn('object', 'The document of outputs')
+    return this.#collector.finish()
+  }
+}
+
+export function readOutputsDocument(bytes: Uint8Array): Outputs {
+  const reader = new OutputsDocumentReader()
+  reader.push(bytes)
+  return reader.finish()
+}
