@@ -22,8 +22,8 @@ export type Interest = 'open' | 'capture' | 'skip'
 /** Told of the document itself and of every value directly inside an object or array that it opened. */
 export type JsonVisitor = {
   /**
-   * `name` is the member's name as raw JSON text, quotes included ('' in an array and for the document), `first` the
-   * value's first byte.
+   * `name` is the member's name as raw JSON text, quotes included (in an array and for the document it says nothing),
+   * `first` the value's first byte.
    */
   begin(name: string, first: number): Interest
   /** The raw text of a value without the whitespace between its tokens; `start` and `end` are its bytes in the file. */
@@ -83,7 +83,8 @@ export class JsonScanner {
     this.#utf8 = new Utf8Check(subject)
   }
 
-  push(bytes: Uint8Array): void {
+  push(chunk: Uint8Array): void {
+    const bytes = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.length)
     this.#utf8.push(bytes)
     this.#runStart = 0
     this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length)
@@ -120,7 +121,7 @@ export class JsonScanner {
     if (this.#state !== DONE) this.#fail('not-json', 'is cut off: it ends', 0)
   }
 
-  #space(bytes: Uint8Array, start: number): number {
+  #space(bytes: Buffer, start: number): number {
     if (this.#capturing) this.#keep(bytes, start)
     const view = this.#view
     let at = start + 1
@@ -131,7 +132,7 @@ export class JsonScanner {
   }
 
   /** What the loop does not do itself: ends, first items, and everything wrong. */
-  #punctuation(bytes: Uint8Array, at: number, byte: number): number {
+  #punctuation(bytes: Buffer, at: number, byte: number): number {
     const inObject = this.#isObject[this.#depth] === 1
     const mayEnd = this.#state === AFTER_VALUE || this.#state === (inObject ? FIRST_NAME : FIRST_ITEM)
     if (mayEnd && byte === (inObject ? 0x7d : 0x5d) /* } or ] */) {
@@ -142,15 +143,15 @@ export class JsonScanner {
     return this.#beginValue(bytes, at, byte)
   }
 
-  #beginName(bytes: Uint8Array, at: number): number {
+  #beginName(bytes: Buffer, at: number): number {
     this.#state = STRING
     this.#inName = true
     if (this.#depth === this.#openDepth) this.#startCapture(at)
     return this.#string(bytes, at + 1)
   }
 
-  #beginValue(bytes: Uint8Array, at: number, byte: number): number {
-    const interest = this.#depth === this.#openDepth ? this.#interest(byte) : 'skip'
+  #beginValue(bytes: Buffer, at: number, byte: number): number {
+    const interest = this.#depth === this.#openDepth ? this.#visitor.begin(this.#name, byte) : 'skip'
     if (interest === 'capture') this.#startCapture(at)
     if (byte === 0x22 /* " */) {
       this.#state = STRING
@@ -177,11 +178,7 @@ export class JsonScanner {
     return this.#token(bytes, at)
   }
 
-  #interest(first: number): Interest {
-    return this.#visitor.begin(this.#isObject[this.#depth] === 1 ? this.#name : '', first)
-  }
-
-  #close(bytes: Uint8Array, end: number): void {
+  #close(bytes: Buffer, end: number): void {
     if (this.#depth === this.#openDepth) {
       this.#openDepth--
       this.#visitor.end()
@@ -190,7 +187,7 @@ export class JsonScanner {
     this.#endValue(bytes, end)
   }
 
-  #endValue(bytes: Uint8Array, end: number): void {
+  #endValue(bytes: Buffer, end: number): void {
     this.#state = this.#depth === 0 ? DONE : AFTER_VALUE
     if (this.#capturing && this.#depth === this.#openDepth) {
       this.#visitor.captured(this.#takeCapture(bytes, end), this.#captureStart, this.#position + end)
@@ -198,7 +195,7 @@ export class JsonScanner {
   }
 
   /** Goes on with the token that it is in; returns where it stops, which is the chunk's end if the token does not end. */
-  #token(bytes: Uint8Array, at: number): number {
+  #token(bytes: Buffer, at: number): number {
     switch (this.#state) {
       case STRING:
         return this.#string(bytes, at)
@@ -217,7 +214,7 @@ export class JsonScanner {
     }
   }
 
-  #string(bytes: Uint8Array, start: number): number {
+  #string(bytes: Buffer, start: number): number {
     const { length } = bytes
     const view = this.#view
     let at = start
@@ -248,14 +245,14 @@ export class JsonScanner {
     return at + 1
   }
 
-  #endString(bytes: Uint8Array, end: number): void {
+  #endString(bytes: Buffer, end: number): void {
     if (!this.#inName) return this.#endValue(bytes, end)
     this.#inName = false
     this.#state = COLON
     if (this.#capturing && this.#depth === this.#openDepth) this.#name = this.#takeCapture(bytes, end)
   }
 
-  #continueNumber(bytes: Uint8Array, start: number): number {
+  #continueNumber(bytes: Buffer, start: number): number {
     let at = start
     let state = this.#number
     while (at < bytes.length) {
@@ -278,15 +275,17 @@ export class JsonScanner {
     this.#runStart = at
   }
 
-  #takeCapture(bytes: Uint8Array, end: number): string {
-    this.#keep(bytes, end)
+  #takeCapture(bytes: Buffer, end: number): string {
     this.#capturing = false
-    return this.#kept.take()
+    return this.#kept.take(bytes, this.#runStart, end) ?? this.#tooLong(end)
   }
 
-  #keep(bytes: Uint8Array, end: number): void {
-    if (this.#kept.add(bytes, this.#runStart, end)) return
-    this.#fail('too-large', `holds one text of more than ${this.#kept.limit} bytes`, end)
+  #keep(bytes: Buffer, end: number): void {
+    if (!this.#kept.add(bytes, this.#runStart, end)) this.#tooLong(end)
+  }
+
+  #tooLong(at: number): never {
+    this.#fail('too-large', `holds one text of more than ${this.#kept.limit} bytes`, at)
   }
 
   #unexpected(at: number): never {

@@ -1,16 +1,16 @@
 /** Raw text that is put together from runs of bytes, in one buffer that is used again for the next text. */
 export class KeptText {
+  /** The longest text, in bytes. */
   readonly limit: number
   #bytes = Buffer.alloc(1024)
   #length = 0
 
-  /** `limit`: the longest text, in bytes. */
   constructor(limit: number) {
     this.limit = limit
   }
 
   /** Adds bytes from `start` to `end`; false when the text would be longer than the limit. */
-  add(bytes: Uint8Array, start: number, end: number): boolean {
+  add(bytes: Buffer, start: number, end: number): boolean {
     const length = this.#length + end - start
     if (length > this.limit) return false
     if (length > this.#bytes.length) {
@@ -18,13 +18,16 @@ export class KeptText {
       this.#bytes.copy(grown, 0, 0, this.#length)
       this.#bytes = grown
     }
-    this.#bytes.set(bytes.subarray(start, end), this.#length)
+    bytes.copy(this.#bytes, this.#length, start, end)
     this.#length = length
     return true
   }
 
-  /** The text, and a new beginning. */
-  take(): string {
+  /** The text, with a last run added, and a new beginning; undefined when it is longer than the limit. */
+  take(bytes: Buffer, start: number, end: number): string | undefined {
+    // Most texts are one run, which need not be copied.
+    if (this.#length === 0 && end - start <= this.limit) return bytes.toString('utf8', start, end)
+    if (!this.add(bytes, start, end)) return undefined
     const text = this.#bytes.toString('utf8', 0, this.#length)
     this.#length = 0
     return text

@@ -7,13 +7,16 @@ export type StateErrorCode = 'not-utf8' | 'not-json' | 'too-deep' | 'not-a-state
 /** A broken state. The message names a place, never a value: states are full of secrets. */
 export class StateError extends Error {
   readonly code: StateErrorCode
+  /** The message without the offset. */
+  readonly problem: string
   /** Where in the file it shows, in bytes. */
   readonly offset: number | undefined
 
-  constructor(code: StateErrorCode, message: string, offset?: number) {
-    super(offset === undefined ? message : `${message} at byte ${offset}`)
+  constructor(code: StateErrorCode, problem: string, offset?: number) {
+    super(offset === undefined ? problem : `${problem} at byte ${offset}`)
     this.name = 'StateError'
     this.code = code
+    this.problem = problem
     this.offset = offset
   }
 }

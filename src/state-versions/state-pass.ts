@@ -7,6 +7,9 @@ import { OutputsDocumentReader, StateReader, type StateHeader } from './state-re
 /** Bytes of content in one stored chunk, before compression. */
 export const CHUNK_BYTES = 256 * 1024
 
+/** Content up to this size is not worth the way to another thread: passAtOnce takes about a millisecond for it. */
+export const AT_ONCE_BYTES = 64 * 1024
+
 /**
  * One upload. A `state` is checked and stored, a `json-state` only stored, and of `json-state-outputs`, the document
  * that stands in for what cannot be read out of an encrypted state, only the outputs are kept.

@@ -1,0 +1,247 @@
+import { extname } from 'node:path'
+import { Worker } from 'node:worker_threads'
+import { StateError } from './state-error.ts'
+import { CHUNK_BYTES, type PassResult, type Upload } from './state-pass.ts'
+import type { FromThread, ThreadData, ToThread } from './state-thread.ts'
+
+/** Bytes that one upload, and all uploads together, may have on their way to the thread. */
+const MAX_UPLOAD_BYTES_UNDERWAY = 4 * CHUNK_BYTES
+const MAX_BYTES_UNDERWAY = 64 * CHUNK_BYTES
+const MAX_SPARE_BUFFERS = 16
+/** A thread that needs more is ended: what it holds is bounded by MAX_OUTPUT_BYTES. */
+const MAX_HEAP_MIB = 768
+
+type Bytes = Uint8Array<ArrayBuffer>
+
+/** The thread ended before the upload did. It is not the state's fault: the same upload may be tried again. */
+export class StateThreadError extends Error {}
+
+export type StateWorkerOptions = {
+  /** URL of the module that says where chunks are stored (see OpenSink), and what it is given. */
+  sink: { module: string; options: unknown }
+  /** How long the thread is kept after the last upload. */
+  idleMs: number
+}
+
+/** One thread for the passes over all uploads. It is started when there is something to do, and ended when there is not. */
+export class StateWorker {
+  readonly #options: StateWorkerOptions
+  #thread: Thread | undefined
+  #idle: NodeJS.Timeout | undefined
+
+  constructor(options: StateWorkerOptions) {
+    this.#options = options
+  }
+
+  get isRunning(): boolean {
+    return this.#thread !== undefined
+  }
+
+  /** Bytes that have been handed to the thread and that it has not dealt with yet. */
+  get bytesUnderway(): number {
+    return this.#thread?.bytesUnderway ?? 0
+  }
+
+  begin(upload: Upload): StateUpload {
+    clearTimeout(this.#idle)
+    this.#thread ??= this.#start()
+    return this.#thread.begin(upload)
+  }
+
+  /** Ends the thread in good order; uploads that have not ended fail. */
+  async close(): Promise<void> {
+    clearTimeout(this.#idle)
+    const thread = this.#thread
+    this.#thread = undefined
+    await thread?.close()
+  }
+
+  #start(): Thread {
+    const thread: Thread = new Thread(this.#options.sink, {
+      idle: () => {
+        if (this.#thread !== thread) return
+        this.#idle = setTimeout(() => void this.close(), this.#options.idleMs).unref()
+      },
+      gone: () => {
+        if (this.#thread === thread) this.#thread = undefined
+      },
+    })
+    return thread
+  }
+}
+
+class Thread {
+  readonly #worker: Worker
+  readonly #events: { idle: () => void; gone: () => void }
+  readonly #uploads = new Map<number, StateUpload>()
+  readonly #spare: Bytes[] = []
+  #waiting: (() => void)[] = []
+  #lastId = 0
+  bytesUnderway = 0
+
+  constructor(sink: StateWorkerOptions['sink'], events: { idle: () => void; gone: () => void }) {
+    this.#events = events
+    const data: ThreadData = { sinkModule: sink.module, sinkOptions: sink.options }
+    this.#worker = new Worker(new URL(`./state-thread${extname(import.meta.filename)}`, import.meta.url), {
+      name: 'states',
+      workerData: data,
+      resourceLimits: { maxOldGenerationSizeMb: MAX_HEAP_MIB },
+    })
+    this.#worker.on('message', (message: FromThread) => this.#receive(message))
+    this.#worker.on('error', (error: Error) => this.#end(error.message))
+    this.#worker.on('exit', (code) => this.#end(`exit code ${code}`))
+  }
+
+  begin(upload: Upload): StateUpload {
+    const id = ++this.#lastId
+    const begun = new StateUpload(this, id)
+    this.#uploads.set(id, begun)
+    this.#worker.ref()
+    this.post({ type: 'begin', id, upload })
+    return begun
+  }
+
+  buffer(): Bytes {
+    return this.#spare.pop() ?? new Uint8Array(CHUNK_BYTES)
+  }
+
+  post(message: ToThread, transferred: ArrayBuffer[] = []): void {
+    this.#worker.postMessage(message, transferred)
+  }
+
+  /** Resolves when the thread has dealt with something, or when there is nothing to wait for any more. */
+  change(): Promise<void> {
+    return new Promise((resolve) => this.#waiting.push(resolve))
+  }
+
+  remove(id: number): StateUpload | undefined {
+    const upload = this.#uploads.get(id)
+    if (this.#uploads.delete(id) && this.#uploads.size === 0) {
+      this.#worker.unref()
+      this.#events.idle()
+    }
+    return upload
+  }
+
+  close(): Promise<void> {
+    this.#worker.ref()
+    const exit = new Promise<void>((resolve) => this.#worker.once('exit', () => resolve()))
+    this.post({ type: 'close' })
+    return exit
+  }
+
+  #receive(message: FromThread): void {
+    switch (message.type) {
+      case 'taken':
+        this.bytesUnderway -= message.bytes.length
+        this.#uploads.get(message.id)?.taken(message.bytes.length)
+        if (this.#spare.length < MAX_SPARE_BUFFERS) this.#spare.push(message.bytes)
+        break
+      case 'done':
+        this.remove(message.id)?.done(message.result)
+        break
+      case 'failed':
+        this.remove(message.id)?.fail(errorOf(message.failure))
+        break
+      case 'closed':
+        void this.#worker.terminate()
+    }
+    this.#wake()
+  }
+
+  #end(reason: string): void {
+    this.#events.gone()
+    const error = new StateThreadError(`The thread that reads states has ended: ${reason}`)
+    for (const upload of this.#uploads.values()) upload.fail(error)
+    this.#uploads.clear()
+    this.#wake()
+  }
+
+  #wake(): void {
+    const waiting = this.#waiting
+    this.#waiting = []
+    for (const resolve of waiting) resolve()
+  }
+}
+
+function errorOf(failure: Extract<FromThread, { type: 'failed' }>['failure']): Error {
+  if ('message' in failure) return new Error(failure.message)
+  return new StateError(failure.code, failure.problem, failure.offset)
+}
+
+/** One upload on its way through the thread. After a failure every call fails with it. */
+export class StateUpload {
+  readonly #thread: Thread
+  readonly #id: number
+  #buffer: Bytes | undefined
+  #filled = 0
+  #bytesUnderway = 0
+  #failure: Error | undefined
+  #end = Promise.withResolvers<PassResult>()
+
+  constructor(thread: Thread, id: number) {
+    this.#thread = thread
+    this.#id = id
+    // A failure may come before anyone waits for the end.
+    this.#end.promise.catch(() => {})
+  }
+
+  /** Copies the bytes, and resolves when more may come. Throws StateError, StateThreadError, or what the sink threw. */
+  async push(bytes: Uint8Array): Promise<void> {
+    for (let start = 0; start < bytes.length;) {
+      if (this.#failure !== undefined) throw this.#failure
+      this.#buffer ??= this.#thread.buffer()
+      const part = bytes.subarray(start, start + CHUNK_BYTES - this.#filled)
+      this.#buffer.set(part, this.#filled)
+      this.#filled += part.length
+      start += part.length
+      if (this.#filled === CHUNK_BYTES) this.#send(this.#buffer)
+      while (this.#mustWait()) await this.#thread.change()
+    }
+  }
+
+  /** What came of it, once every chunk is stored. Throws as `push` does. */
+  finish(): Promise<PassResult> {
+    if (this.#failure === undefined) {
+      if (this.#buffer !== undefined) this.#send(this.#buffer)
+      this.#thread.post({ type: 'finish', id: this.#id })
+    }
+    return this.#end.promise
+  }
+
+  /** Gives it up: the client has gone. Chunks that were stored stay where they are. */
+  abort(): void {
+    if (this.#thread.remove(this.#id) === undefined) return
+    this.#thread.post({ type: 'abort', id: this.#id })
+    this.fail(new StateThreadError('The upload was given up'))
+  }
+
+  /** For the thread's messages, as are `done` and `fail`. */
+  taken(length: number): void {
+    this.#bytesUnderway -= length
+  }
+
+  done(result: PassResult): void {
+    this.#end.resolve(result)
+  }
+
+  fail(error: Error): void {
+    this.#failure = error
+    this.#end.reject(error)
+  }
+
+  #mustWait(): boolean {
+    if (this.#failure !== undefined) return false
+    return (
+      this.#bytesUnderway >= MAX_UPLOAD_BYTES_UNDERWAY || this.#thread.bytesUnderway >= MAX_BYTES_UNDERWAY
+    )
+  }
+
+  #send(bytes: Bytes): void {
+    this.#thread.post({ type: 'push', id: this.#id, bytes, length: this.#filled }, [bytes.buffer])
+    this.#thread.bytesUnderway += CHUNK_BYTES
+    this.#bytesUnderway += CHUNK_BYTES
+    this.#buffer = undefined
+    this.#filled = 0
+  }
+}

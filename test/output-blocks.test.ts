@@ -1,0 +1,115 @@
+import * as fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { randomBase58 } from '../src/core/ids.ts'
+import { openOutputs, packOutputs, sealOutputs, unpackOutputs } from '../src/state-versions/output-blocks.ts'
+import { outputId, OUTPUT_KEY_LENGTH, parseOutputId } from '../src/state-versions/output-ids.ts'
+import type { StateOutput } from '../src/state-versions/outputs-collector.ts'
+import { newDataKey, SealError } from '../src/state-versions/state-crypto.ts'
+import { stringText, valueTokens } from './support/json-texts.ts'
+import { longTimeout, runs } from './support/runs.ts'
+
+const output: fc.Arbitrary<StateOutput> = fc.record({
+  name: stringText,
+  value: valueTokens.map((tokens) => tokens.join('')),
+  detailedType: fc.constantFrom('"string"', '["tuple",["bool"]]', '["object",{"é\\n":"number"}]'),
+  type: fc.constantFrom('string', 'number', 'boolean', 'array', 'object'),
+  sensitive: fc.boolean(),
+})
+
+function outputOf(value: string): StateOutput {
+  return { name: '"a"', value, type: 'string', detailedType: '"string"', sensitive: false }
+}
+
+describe('blocks of outputs', () => {
+  test('give back what was packed', { timeout: longTimeout }, () => {
+    fc.assert(
+      fc.property(fc.array(output), (outputs) => {
+        const unpacked = [...packOutputs(outputs)].flatMap(({ bytes }) => unpackOutputs(bytes))
+        expect(unpacked).toEqual(outputs)
+      }),
+      runs(500, 50_000),
+    )
+  })
+
+  test('hold 256 outputs at most', () => {
+    const blocks = [...packOutputs(Array.from({ length: 600 }, () => outputOf('"x"')))]
+    expect(blocks.map(({ firstPosition, count }) => [firstPosition, count])).toEqual([
+      [0, 256],
+      [256, 256],
+      [512, 88],
+    ])
+  })
+
+  test('hold 256 KiB, or one output that is larger', () => {
+    const sizes = [100_000, 100_000, 100_000, 400_000, 10, 400_000]
+    const blocks = [...packOutputs(sizes.map((size) => outputOf(JSON.stringify('x'.repeat(size)))))]
+    expect(blocks.map(({ firstPosition, count }) => [firstPosition, count])).toEqual([
+      [0, 2],
+      [2, 1],
+      [3, 1],
+      [4, 1],
+      [5, 1],
+    ])
+  })
+
+  test('are none without outputs', () => {
+    expect([...packOutputs([])]).toEqual([])
+  })
+
+  test('are sealed for their place', () => {
+    const key = newDataKey()
+    const outputs = Array.from({ length: 300 }, (_, index) => outputOf(String(index)))
+    const blocks = sealOutputs(key, 'sv-1', outputs)
+    expect(blocks.flatMap((block) => openOutputs(key, 'sv-1', block))).toEqual(outputs)
+    const [first] = blocks
+    if (first === undefined) throw new Error('no block')
+    expect(() => openOutputs(key, 'sv-2', first)).toThrow(SealError)
+    expect(() => openOutputs(key, 'sv-1', { ...first, firstPosition: 256 })).toThrow(SealError)
+  })
+})
+
+describe('output ids', () => {
+  const outputKey = fc.stringMatching(/^[1-9A-HJ-NP-Za-km-z]{11}$/)
+
+  test('say whose output they name, and which', { timeout: longTimeout }, () => {
+    fc.assert(
+      fc.property(outputKey, fc.nat(99_999), (outputKey, position) => {
+        const id = outputId(outputKey, position)
+        expect(id).toMatch(/^wsout-[1-9A-HJ-NP-Za-km-z]{16}$/)
+        expect(parseOutputId(id)).toEqual({ outputKey, position })
+      }),
+      runs(2000, 1_000_000),
+    )
+  })
+
+  test('differ for all positions', () => {
+    const key = randomBase58(OUTPUT_KEY_LENGTH)
+    expect(new Set(Array.from({ length: 100_000 }, (_, position) => outputId(key, position))).size).toBe(
+      100_000,
+    )
+  })
+
+  test('do not show that one comes after the other', () => {
+    const ends = Array.from({ length: 100 }, (_, position) =>
+      outputId('1'.repeat(11), position).slice(-5, -2),
+    )
+    expect(new Set(ends).size).toBeGreaterThan(95)
+  })
+
+  test.each([
+    ['wsout-', ''],
+    ['wsout-', '1111111111111111l'],
+    ['wsout-', '111111111111111'],
+    ['wsout-', '111111111111111O'],
+    ['wsout-', '1111111111111111\n'],
+    ['WSOUT-', '1111111111111111'],
+    ['sv-', '1111111111111111'],
+  ])('are not %s%j', (prefix, text) => {
+    expect(parseOutputId(prefix + text)).toBeUndefined()
+  })
+
+  test('are not those of a position that no state has', () => {
+    const key = '1'.repeat(11)
+    expect(parseOutputId(outputId(key, 100_000))).toBeUndefined()
+  })
+})

@@ -1,0 +1,131 @@
+import { randomBytes } from 'node:crypto'
+import * as fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import {
+  newDataKey,
+  openPiece,
+  openPieces,
+  SealError,
+  sealPiece,
+  secretKeyFingerprint,
+  unwrapDataKey,
+  wrapDataKey,
+  wrappedKeyFingerprint,
+  type PieceAddress,
+} from '../src/state-versions/state-crypto.ts'
+import { longTimeout, runs } from './support/runs.ts'
+
+const address: PieceAddress = { stateVersionId: 'sv-1', kind: 'state', number: 0 }
+
+/** Changes one bit. */
+function altered(bytes: Uint8Array, at: number): Uint8Array {
+  const copy = Uint8Array.from(bytes)
+  copy[at] = (copy[at] as number) ^ 1
+  return copy
+}
+
+describe('data keys', () => {
+  const secretKey = randomBytes(32)
+  const dataKey = newDataKey()
+
+  test('are wrapped by the secret key, for one state version', () => {
+    const wrapped = wrapDataKey(secretKey, 'sv-1', dataKey)
+    expect(unwrapDataKey(secretKey, 'sv-1', wrapped)).toEqual(Buffer.from(dataKey))
+    expect(Buffer.from(wrapped).includes(Buffer.from(dataKey))).toBe(false)
+    expect(() => unwrapDataKey(secretKey, 'sv-2', wrapped)).toThrow(SealError)
+  })
+
+  test('carry the fingerprint of the secret key, and say whose they are when another is tried', () => {
+    const wrapped = wrapDataKey(secretKey, 'sv-1', dataKey)
+    const other = randomBytes(32)
+    expect(wrappedKeyFingerprint(wrapped)).toBe(secretKeyFingerprint(secretKey))
+    expect(secretKeyFingerprint(secretKey)).toMatch(/^[0-9a-f]{16}$/)
+    expect(secretKeyFingerprint(other)).not.toBe(secretKeyFingerprint(secretKey))
+    expect(() => unwrapDataKey(other, 'sv-1', wrapped)).toThrow(
+      `Encrypted with the secret key of fingerprint ${secretKeyFingerprint(secretKey)}; this one's is ${secretKeyFingerprint(other)}`,
+    )
+  })
+
+  test('are refused when a bit of them was altered', () => {
+    const wrapped = wrapDataKey(secretKey, 'sv-1', dataKey)
+    for (const at of wrapped.keys()) {
+      expect(() => unwrapDataKey(secretKey, 'sv-1', altered(wrapped, at))).toThrow(SealError)
+      expect(() => unwrapDataKey(secretKey, 'sv-1', wrapped.subarray(0, at))).toThrow(SealError)
+    }
+  })
+})
+
+describe('pieces', () => {
+  const dataKey = newDataKey()
+
+  test('give back their bytes', { timeout: longTimeout }, () => {
+    fc.assert(
+      fc.property(fc.uint8Array({ maxLength: 2000 }), fc.boolean(), (plain, isLast) => {
+        const opened = openPiece(dataKey, address, sealPiece(dataKey, address, isLast, plain))
+        expect(Buffer.from(opened.plain).equals(plain)).toBe(true)
+        expect(opened.isLast).toBe(isLast)
+      }),
+      runs(500, 50_000),
+    )
+  })
+
+  test('never look alike, and have their memory to themselves', () => {
+    const [one, two] = [
+      sealPiece(dataKey, address, true, Buffer.from('x')),
+      sealPiece(dataKey, address, true, Buffer.from('x')),
+    ]
+    expect(Buffer.from(one).equals(two)).toBe(false)
+    expect(one.buffer.byteLength).toBe(one.length)
+  })
+
+  test('cannot stand in for another, nor be opened with another key', () => {
+    const sealed = sealPiece(dataKey, address, false, Buffer.from('x'))
+    const others: PieceAddress[] = [
+      { ...address, stateVersionId: 'sv-2' },
+      { ...address, kind: 'json-state' },
+      { ...address, number: 1 },
+    ]
+    for (const other of others) expect(() => openPiece(dataKey, other, sealed)).toThrow(SealError)
+    expect(() => openPiece(newDataKey(), address, sealed)).toThrow(SealError)
+  })
+
+  test('are refused when a bit of them was altered, or when they are cut off', () => {
+    const sealed = sealPiece(dataKey, address, false, Buffer.from('some text'))
+    for (const at of sealed.keys()) {
+      expect(() => openPiece(dataKey, address, altered(sealed, at))).toThrow(SealError)
+      expect(() => openPiece(dataKey, address, sealed.subarray(0, at))).toThrow(SealError)
+    }
+    // Said to be the last one, which it is not.
+    const asLast = Uint8Array.from(sealed)
+    asLast[0] = 2
+    expect(() => openPiece(dataKey, address, asLast)).toThrow(SealError)
+  })
+})
+
+describe('contents', () => {
+  const dataKey = newDataKey()
+  const seal = (number: number, isLast: boolean) =>
+    sealPiece(dataKey, { ...address, number }, isLast, Buffer.from(`part ${number} `))
+  const parts = [seal(0, false), seal(1, false), seal(2, true)]
+
+  async function open(sealed: Uint8Array[]): Promise<string> {
+    const plain: Uint8Array[] = []
+    for await (const part of openPieces(dataKey, address, sealed)) plain.push(part)
+    return Buffer.concat(plain).toString()
+  }
+
+  test('are opened piece by piece', async () => {
+    expect(await open(parts)).toBe('part 0 part 1 part 2 ')
+  })
+
+  test.each([
+    ['without its end', () => parts.slice(0, 2)],
+    ['without its beginning', () => parts.slice(1)],
+    ['without anything', () => []],
+    ['in another order', () => [parts[1], parts[0], parts[2]] as Uint8Array[]],
+    ['twice', () => [...parts, ...parts]],
+    ['with more after its end', () => [...parts, seal(3, true)]],
+  ])('are refused %s', async (_, pieces) => {
+    await expect(open(pieces())).rejects.toThrow(SealError)
+  })
+})

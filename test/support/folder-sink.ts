@@ -1,0 +1,28 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { ChunkSink } from '../../src/state-versions/state-thread.ts'
+
+export type FolderSinkOptions = {
+  folder: string
+  /** Two flags, as 32-bit integers: chunks have come so far; 1 once they may be stored. */
+  gate: SharedArrayBuffer
+}
+
+/** Stores chunks as files. An upload named `refuse` is refused, and one named `crash` ends the thread. */
+export async function openSink(options: unknown): Promise<ChunkSink> {
+  const { folder, gate } = options as FolderSinkOptions
+  const flags = new Int32Array(gate)
+  return {
+    async store(upload, { number, sealed }) {
+      Atomics.add(flags, 0, 1)
+      Atomics.notify(flags, 0)
+      if (upload.uploadId === 'refuse') throw new Error('disk full')
+      if (upload.uploadId === 'crash') setImmediate(() => process.exit(7))
+      await Atomics.waitAsync(flags, 1, 0).value
+      writeFileSync(join(folder, `${upload.uploadId}-${number}`), sealed)
+    },
+    async close() {
+      writeFileSync(join(folder, 'closed'), '')
+    },
+  }
+}
