@@ -6,6 +6,7 @@ import type { newId } from '../core/ids.ts'
 import type { LastUsed } from '../authentication-tokens/last-used.ts'
 import type { ServerConfig } from '../config.ts'
 import type { Database } from '../database/database.ts'
+import type { States } from '../state-versions/states.ts'
 import type { DocumentCache } from '../jsonapi/document-cache.ts'
 import type { OrganizationDeletions } from '../organizations/organization-deletions.ts'
 
@@ -18,6 +19,7 @@ export type Deps = {
   readonly standings: Standings
   readonly grants: Grants
   readonly documents: DocumentCache
+  readonly states: States
   readonly lastUsed: LastUsed
   readonly organizationDeletions: OrganizationDeletions
   readonly log: Logger

@@ -1,6 +1,8 @@
 import type { ResourceDescription } from '../jsonapi/description.ts'
 import { tokenDescription } from '../authentication-tokens/token-document.ts'
 import { entitlementSetDescription, organizationDescription } from '../organizations/organization-document.ts'
+import { outputDescription, workspaceOutputDescription } from '../state-versions/output-document.ts'
+import { stateVersionDescription } from '../state-versions/state-version-document.ts'
 import { teamWorkspaceDescription } from '../team-access/team-workspace-document.ts'
 import { teamDescription } from '../teams/team-document.ts'
 import { projectDescription } from '../projects/project-document.ts'
@@ -14,9 +16,12 @@ export const descriptions: readonly ResourceDescription[] = [
   organizationDescription,
   entitlementSetDescription,
   projectDescription,
+  outputDescription,
+  stateVersionDescription,
   teamDescription,
   teamWorkspaceDescription,
   tokenDescription,
   userDescription,
   workspaceDescription,
+  workspaceOutputDescription,
 ]

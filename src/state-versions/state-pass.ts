@@ -20,6 +20,8 @@ export type Upload = {
   /** The attempt: chunks of one that does not come to its end are swept. */
   uploadId: string
   dataKey: Uint8Array
+  /** What becomes of the chunks: the sink stores them, the caller gets them, or nobody needs them. */
+  chunks: 'stored' | 'returned' | 'dropped'
   /** Outputs of more bytes are checked and counted, but left to a background job. */
   inlineOutputBytes: number
 }
@@ -67,7 +69,7 @@ export class StatePass {
     if (kind === 'state') this.#stateReader.push(bytes)
     if (kind === 'json-state-outputs') this.#outputsReader.push(bytes)
     const chunks: SealedChunk[] = []
-    if (kind === 'json-state-outputs') return chunks
+    if (!this.#hasChunks()) return chunks
     for (let start = 0; start < bytes.length;) {
       if (this.#filled === CHUNK_BYTES) chunks.push(this.#seal(kind, false))
       const part = bytes.subarray(start, start + CHUNK_BYTES - this.#filled)
@@ -82,7 +84,7 @@ export class StatePass {
   finish(): { chunks: SealedChunk[]; result: PassResult } {
     const { kind } = this.#upload
     const { header, outputs } = this.#content()
-    const chunks = kind === 'json-state-outputs' ? [] : [this.#seal(kind, true)]
+    const chunks = this.#hasChunks() ? [this.#seal(kind, true)] : []
     const result = {
       md5: this.#hash.digest('hex'),
       size: this.#size,
@@ -91,6 +93,11 @@ export class StatePass {
       outputs: outputs === null ? null : this.#sealOutputs(outputs),
     }
     return { chunks, result }
+  }
+
+  /** What stands in for an encrypted state's outputs is not content; what is only read again is stored already. */
+  #hasChunks(): boolean {
+    return this.#upload.kind !== 'json-state-outputs' && this.#upload.chunks !== 'dropped'
   }
 
   #content(): Content {

@@ -25,6 +25,8 @@ export type ToThread =
 export type FromThread =
   /** The bytes have been dealt with; their memory comes back to be used again. */
   | { type: 'taken'; id: number; bytes: Uint8Array<ArrayBuffer> }
+  /** A chunk of an upload whose chunks are wanted back. */
+  | { type: 'chunk'; id: number; chunk: SealedChunk }
   | { type: 'done'; id: number; result: PassResult }
   | { type: 'failed'; id: number; failure: Failure }
   | { type: 'closed' }
@@ -67,13 +69,16 @@ function failureOf(error: unknown): Failure {
   return { code: error.code, problem: error.problem, offset: error.offset }
 }
 
-async function storeAll({ upload }: Running, chunks: SealedChunk[]): Promise<void> {
-  for (const chunk of chunks) await sink.store(upload, chunk)
+async function handOn(id: number, { upload }: Running, chunks: SealedChunk[]): Promise<void> {
+  for (const chunk of chunks) {
+    if (upload.chunks === 'stored') await sink.store(upload, chunk)
+    else post({ type: 'chunk', id, chunk }, [chunk.sealed.buffer])
+  }
 }
 
 async function finish(id: number, running: Running): Promise<void> {
   const { chunks, result } = running.pass.finish()
-  await storeAll(running, chunks)
+  await handOn(id, running, chunks)
   uploads.delete(id)
   const blocks = result.outputs?.blocks ?? []
   post(
@@ -99,7 +104,7 @@ port.on('message', (message: ToThread) => {
       break
     case 'push': {
       const { id, bytes, length } = message
-      void inTurn(id, (running) => storeAll(running, running.pass.push(bytes.subarray(0, length)))).then(() =>
+      void inTurn(id, (running) => handOn(id, running, running.pass.push(bytes.subarray(0, length)))).then(() =>
         post({ type: 'taken', id, bytes }, [bytes.buffer]),
       )
       break

@@ -1,7 +1,7 @@
 import { extname } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import { StateError } from './state-error.ts'
-import { CHUNK_BYTES, type PassResult, type Upload } from './state-pass.ts'
+import { CHUNK_BYTES, type PassResult, type SealedChunk, type Upload } from './state-pass.ts'
 import type { FromThread, ThreadData, ToThread } from './state-thread.ts'
 
 /** Bytes that one upload, and all uploads together, may have on their way to the thread. */
@@ -42,10 +42,11 @@ export class StateWorker {
     return this.#thread?.bytesUnderway ?? 0
   }
 
-  begin(upload: Upload): StateUpload {
+  /** @param returned takes the chunks of an upload that wants them back */
+  begin(upload: Upload, returned?: (chunk: SealedChunk) => void): StateUpload {
     clearTimeout(this.#idle)
     this.#thread ??= this.#start()
-    return this.#thread.begin(upload)
+    return this.#thread.begin(upload, returned)
   }
 
   /** Ends the thread in good order; uploads that have not ended fail. */
@@ -92,9 +93,9 @@ class Thread {
     this.#worker.on('exit', (code) => this.#end(`exit code ${code}`))
   }
 
-  begin(upload: Upload): StateUpload {
+  begin(upload: Upload, returned?: (chunk: SealedChunk) => void): StateUpload {
     const id = ++this.#lastId
-    const begun = new StateUpload(this, id)
+    const begun = new StateUpload(this, id, returned)
     this.#uploads.set(id, begun)
     this.#worker.ref()
     this.post({ type: 'begin', id, upload })
@@ -137,6 +138,9 @@ class Thread {
         this.#uploads.get(message.id)?.taken(message.bytes.length)
         if (this.#spare.length < MAX_SPARE_BUFFERS) this.#spare.push(message.bytes)
         break
+      case 'chunk':
+        this.#uploads.get(message.id)?.returned(message.chunk)
+        break
       case 'done':
         this.remove(message.id)?.done(message.result)
         break
@@ -173,15 +177,17 @@ function errorOf(failure: Extract<FromThread, { type: 'failed' }>['failure']): E
 export class StateUpload {
   readonly #thread: Thread
   readonly #id: number
+  readonly returned: (chunk: SealedChunk) => void
   #buffer: Bytes | undefined
   #filled = 0
   #bytesUnderway = 0
   #failure: Error | undefined
   #end = Promise.withResolvers<PassResult>()
 
-  constructor(thread: Thread, id: number) {
+  constructor(thread: Thread, id: number, returned: (chunk: SealedChunk) => void = () => {}) {
     this.#thread = thread
     this.#id = id
+    this.returned = returned
     // A failure may come before anyone waits for the end.
     this.#end.promise.catch(() => {})
   }

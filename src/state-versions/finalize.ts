@@ -1,0 +1,39 @@
+import type { Transaction } from '../database/database.ts'
+import { setCurrentStateVersion } from './current-state-version-store.ts'
+import { deleteOutputBlocks, insertOutputBlocks } from './output-block-store.ts'
+import type { PassResult } from './state-pass.ts'
+import { updateStateVersion, type StateVersionRow } from './state-version-store.ts'
+
+/**
+ * Makes an uploaded state the workspace's current one, whole or not at all. Its outputs are readable with it, unless they
+ * are so large that they are left to the background.
+ *
+ * @param uploadId the upload whose chunks are its content
+ * @returns whether the background has outputs to process
+ */
+export async function finalizeStateVersion(
+  tx: Transaction,
+  stateVersion: StateVersionRow,
+  uploadId: string,
+  result: PassResult,
+  at: string,
+): Promise<boolean> {
+  const { header, outputs } = result
+  const isEncrypted = header?.encrypted === true
+  // What nobody but OpenTofu can read has the outputs that came beside it, which lie there already.
+  if (!isEncrypted && stateVersion.given_outputs_count !== null) await deleteOutputBlocks(tx, stateVersion.id)
+  const blocks = isEncrypted ? [] : (outputs?.blocks ?? null)
+  if (blocks !== null) await insertOutputBlocks(tx, stateVersion.id, blocks)
+  await updateStateVersion(tx, stateVersion.id, {
+    status: 'finalized',
+    upload_id: uploadId,
+    size: result.size,
+    state_format: header?.version ?? null,
+    terraform_version: header?.terraformVersion ?? null,
+    outputs_count: isEncrypted ? (stateVersion.given_outputs_count ?? 0) : (outputs?.count ?? 0),
+    resources_processed: blocks === null ? 0 : 1,
+    finalized_at: at,
+  })
+  await setCurrentStateVersion(tx, stateVersion.workspace_id, stateVersion.id, at)
+  return blocks === null
+}

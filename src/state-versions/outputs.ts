@@ -1,0 +1,47 @@
+import type { AuditEvent } from '../audit/audit-store.ts'
+import type { Transaction } from '../database/database.ts'
+import type { Deps } from '../http/deps.ts'
+import { findOutputBlocks } from './output-block-store.ts'
+import { openOutputs } from './output-blocks.ts'
+import type { PlacedOutput } from './output-document.ts'
+import { decodeString } from './raw-json.ts'
+import { unwrapDataKey } from './state-crypto.ts'
+import type { StateVersionRow } from './state-version-store.ts'
+
+/** The outputs from position `from` up to, without it, `end`, in byte order of their names. */
+export async function readOutputs(
+  tx: Transaction,
+  deps: Deps,
+  stateVersion: StateVersionRow,
+  from = 0,
+  end = stateVersion.outputs_count,
+): Promise<PlacedOutput[]> {
+  const last = Math.min(end, stateVersion.outputs_count)
+  if (stateVersion.resources_processed === 0 || from >= last) return []
+  const blocks = await findOutputBlocks(tx, stateVersion.id, from, last)
+  const dataKey = unwrapDataKey(deps.config.secretKey, stateVersion.id, stateVersion.wrapped_key)
+  return blocks
+    .flatMap((block) =>
+      openOutputs(dataKey, stateVersion.id, block).map((output, place) => ({
+        ...output,
+        position: block.firstPosition + place,
+      })),
+    )
+    .filter(({ position }) => position >= from && position < last)
+}
+
+/** What the audit trail says of sensitive values that an answer reveals; undefined when it reveals none. */
+export function revealOf(
+  stateVersion: StateVersionRow,
+  outputs: readonly PlacedOutput[],
+): AuditEvent | undefined {
+  const names = outputs.filter((output) => output.sensitive).map((output) => decodeString(output.name))
+  if (names.length === 0) return undefined
+  return {
+    action: 'output.reveal',
+    organizationId: stateVersion.organization_id,
+    resourceType: 'state-versions',
+    resourceId: stateVersion.id,
+    details: { outputs: names },
+  }
+}

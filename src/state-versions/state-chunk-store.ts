@@ -1,0 +1,60 @@
+import type { Transaction } from '../database/database.ts'
+import { prepared } from '../database/prepared.ts'
+import type { SealedChunk } from './state-pass.ts'
+
+/** What was uploaded: the file itself, or what `tofu show -json` makes of it. */
+export type ContentKind = 'state' | 'json-state'
+
+/** One upload of one content: several may be tried, and one of them counts. */
+export type UploadAddress = { stateVersionId: string; kind: ContentKind; uploadId: string }
+
+const MAX_ROWS_A_STATEMENT = 50
+
+export async function insertChunks(
+  tx: Transaction,
+  { stateVersionId, kind, uploadId }: UploadAddress,
+  chunks: readonly SealedChunk[],
+): Promise<void> {
+  for (let start = 0; start < chunks.length; start += MAX_ROWS_A_STATEMENT) {
+    const rows = chunks.slice(start, start + MAX_ROWS_A_STATEMENT).map(({ number, sealed }) => ({
+      state_version_id: stateVersionId,
+      upload_id: uploadId,
+      kind,
+      number,
+      sealed,
+    }))
+    await tx.db.insertInto('state_chunks').values(rows).execute()
+  }
+}
+
+const chunkQuery = prepared<UploadAddress & { number: number }>()((db, param) =>
+  db
+    .selectFrom('state_chunks')
+    .where('state_version_id', '=', param('stateVersionId'))
+    .where('kind', '=', param('kind'))
+    .where('upload_id', '=', param('uploadId'))
+    .where('number', '=', param('number'))
+    .select('sealed'),
+)
+
+/** Undefined after the last one. */
+export async function findChunk(
+  tx: Transaction,
+  address: UploadAddress,
+  number: number,
+): Promise<Uint8Array | undefined> {
+  return (await tx.first(chunkQuery, { ...address, number }))?.sealed
+}
+
+/** What was stored of an upload that does not count. */
+export async function deleteUpload(
+  tx: Transaction,
+  { stateVersionId, kind, uploadId }: UploadAddress,
+): Promise<void> {
+  await tx.db
+    .deleteFrom('state_chunks')
+    .where('state_version_id', '=', stateVersionId)
+    .where('kind', '=', kind)
+    .where('upload_id', '=', uploadId)
+    .execute()
+}

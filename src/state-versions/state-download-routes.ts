@@ -1,0 +1,53 @@
+import { Readable } from 'node:stream'
+import { notFound } from '../core/errors.ts'
+import { parseId } from '../core/ids.ts'
+import type { Answer, Call } from '../http/call.ts'
+import { readRoute, type Route } from '../http/route.ts'
+import type { ContentKind } from './state-chunk-store.ts'
+import { openPieces, unwrapDataKey } from './state-crypto.ts'
+import { loadStateVersion } from './state-version-access.ts'
+import { findStateVersion } from './state-version-store.ts'
+
+function downloadRoute(kind: ContentKind, path: string, summary: string): Route {
+  return readRoute({
+    path: `/state-versions/:state_version_id/${path}`,
+    permission: 'state-version:read',
+    summary,
+    address: (call: Call) => {
+      const id = parseId('stateVersion', call.params.state_version_id as string)
+      return id === undefined ? undefined : { id }
+    },
+    load: (context) => loadStateVersion(context, context.address.id, findStateVersion),
+    document: async ({ deps, resource, reveal }): Promise<Answer> => {
+      const { stateVersion } = resource
+      const uploadId = kind === 'state' ? stateVersion.upload_id : stateVersion.json_upload_id
+      if (uploadId === null) throw notFound()
+      // A state holds every sensitive value there is.
+      reveal({
+        action: 'state-version.download',
+        organizationId: stateVersion.organization_id,
+        resourceType: 'state-versions',
+        resourceId: stateVersion.id,
+        details: { content: kind, serial: stateVersion.serial, 'workspace-id': stateVersion.workspace_id },
+      })
+      const address = { stateVersionId: stateVersion.id, kind, uploadId }
+      const dataKey = unwrapDataKey(deps.config.secretKey, stateVersion.id, stateVersion.wrapped_key)
+      // One chunk in memory at a time; what is not whole ends with an error rather than early.
+      const content = openPieces(dataKey, address, deps.states.sealedChunks(address))
+      return {
+        status: 200,
+        body: Readable.from(content, { objectMode: false }),
+        headers: {
+          'content-type': 'application/json',
+          'cache-control': 'no-store',
+          ...(kind === 'state' ? { 'content-length': String(stateVersion.size) } : {}),
+        },
+      }
+    },
+  })
+}
+
+export const stateDownloadRoutes: readonly Route[] = [
+  downloadRoute('state', 'download', 'Download a state'),
+  downloadRoute('json-state', 'json-download', 'Download what `tofu show -json` made of a state'),
+]

@@ -1,0 +1,123 @@
+import type { Logger } from 'pino'
+import { timestamp, type Clock } from '../core/clock.ts'
+import type { Database } from '../database/database.ts'
+import { deleteOutputBlocks, insertOutputBlocks } from './output-block-store.ts'
+import type { SealedOutputBlock } from './output-blocks.ts'
+import { endJob, findUnprocessed, postponeJob, renewLease, takeJob } from './state-job-store.ts'
+import type { StateVersionRow } from './state-version-store.ts'
+
+const POLL_MS = 1_000
+/** After a finalizing transaction said that there is something: it may not have committed yet. */
+const WAKE_MS = 20
+const LEASE_MS = 30_000
+const RETRY_MS = 5_000
+const MAX_ATTEMPTS = 10
+const MAX_JOBS_AT_ONCE = 10
+const BLOCKS_A_TRANSACTION = 8
+
+export type ProcessOutputs = (
+  stateVersion: StateVersionRow,
+) => Promise<{ count: number; blocks: SealedOutputBlock[] }>
+
+/**
+ * Processes the outputs that were too large for their finalizing transaction. The jobs are the rows of state versions
+ * themselves, each leased to one node at a time: a node that dies loses its lease, and another takes the job up.
+ */
+export class StateJobs {
+  readonly #database: Database
+  readonly #clock: Clock
+  readonly #log: Logger
+  readonly #process: ProcessOutputs
+  #timer: NodeJS.Timeout | undefined
+  #running: Promise<void> | undefined
+  #isStopped = false
+
+  constructor(database: Database, clock: Clock, log: Logger, process: ProcessOutputs) {
+    this.#database = database
+    this.#clock = clock
+    this.#log = log
+    this.#process = process
+  }
+
+  /** Looks for jobs from now on, those of an earlier life first. */
+  start(): void {
+    this.#schedule(0)
+  }
+
+  wake(): void {
+    this.#schedule(WAKE_MS)
+  }
+
+  async stop(): Promise<void> {
+    this.#isStopped = true
+    clearTimeout(this.#timer)
+    await this.#running
+  }
+
+  #schedule(ms: number): void {
+    if (this.#isStopped || this.#running !== undefined) return
+    clearTimeout(this.#timer)
+    this.#timer = setTimeout(() => {
+      this.#running = this.#round().then(() => {
+        this.#running = undefined
+        this.#schedule(POLL_MS)
+      })
+    }, ms).unref()
+  }
+
+  async #round(): Promise<void> {
+    try {
+      const now = timestamp(this.#clock.now())
+      const ids = await this.#database.read((tx) => findUnprocessed(tx, now, MAX_JOBS_AT_ONCE))
+      for (const id of ids) {
+        if (!this.#isStopped) await this.#run(id)
+      }
+    } catch (error) {
+      this.#log.warn({ error }, 'looking for states to process failed; trying again')
+    }
+  }
+
+  #later(ms: number): string {
+    return timestamp(new Date(this.#clock.now().getTime() + ms))
+  }
+
+  async #run(id: string): Promise<void> {
+    let lease = this.#later(LEASE_MS)
+    const now = timestamp(this.#clock.now())
+    const taken = await this.#database.write((tx) => takeJob(tx, id, now, lease))
+    if (taken === undefined) return
+    const renew = async () => {
+      const next = this.#later(LEASE_MS)
+      if (!(await this.#database.write((tx) => renewLease(tx, { id, lease }, next))))
+        throw new LeaseLostError()
+      lease = next
+    }
+    try {
+      const { count, blocks } = await this.#process(taken)
+      await renew()
+      await this.#database.write((tx) => deleteOutputBlocks(tx, id))
+      for (let start = 0; start < blocks.length; start += BLOCKS_A_TRANSACTION) {
+        const slice = blocks.slice(start, start + BLOCKS_A_TRANSACTION)
+        await this.#database.write(async (tx) => insertOutputBlocks(tx, id, slice))
+      }
+      await this.#database.write((tx) => endJob(tx, { id, lease }, { outputsCount: count, failure: null }))
+    } catch (error) {
+      if (error instanceof LeaseLostError) return
+      await this.#failed(taken, { id, lease }, error)
+    }
+  }
+
+  async #failed(job: StateVersionRow, held: { id: string; lease: string }, error: unknown): Promise<void> {
+    const failure = error instanceof Error ? error.message : String(error)
+    this.#log.warn({ error, stateVersion: job.id, attempt: job.attempts }, 'processing a state failed')
+    await this.#database.write(async (tx): Promise<unknown> =>
+      job.attempts >= MAX_ATTEMPTS
+        ? // Never 503 for ever: it is processed, without outputs, and the doctor names it.
+          endJob(tx, held, { outputsCount: 0, failure })
+        : postponeJob(tx, held, failure, this.#later(RETRY_MS)),
+    )
+  }
+}
+
+/** Another node has taken the job over: whatever this one found is the other's business now. */
+class LeaseLostError extends Error {}

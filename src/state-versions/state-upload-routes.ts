@@ -1,0 +1,163 @@
+import { createHash } from 'node:crypto'
+import type { Readable } from 'node:stream'
+import { insertAuditEvents, type AuditEvent } from '../audit/audit-store.ts'
+import { timestamp } from '../core/clock.ts'
+import { AppError, conflict, notFound } from '../core/errors.ts'
+import { parseId, randomBase58 } from '../core/ids.ts'
+import type { Transaction } from '../database/database.ts'
+import { checkDeclaredLength } from '../http/body.ts'
+import type { Answer, Call } from '../http/call.ts'
+import type { Deps } from '../http/deps.ts'
+import type { RawRoute } from '../http/raw-route.ts'
+import { lockOrganization } from '../organizations/organization-lock-store.ts'
+import { findWorkspace } from '../workspaces/workspace-store.ts'
+import { deleteOldStateVersions } from './current-state-version-store.ts'
+import { finalizeStateVersion } from './finalize.ts'
+import type { ContentKind, UploadAddress } from './state-chunk-store.ts'
+import { unwrapDataKey } from './state-crypto.ts'
+import { StateError } from './state-error.ts'
+import type { PassResult, Upload } from './state-pass.ts'
+import { findStateVersion, updateStateVersion, type StateVersionRow } from './state-version-store.ts'
+import { hasExpired, isUploadSignature } from './upload-urls.ts'
+
+const accepted: Answer = { status: 200, headers: { 'cache-control': 'no-store' } }
+
+function uploadRoute(kind: ContentKind, summary: string): RawRoute {
+  return {
+    method: 'PUT',
+    path: `/uploads/:signature/state-versions/:state_version_id/${kind}`,
+    summary,
+    open: 'the signature in its path is the right to upload',
+    answer: (call, deps) => upload(kind, call, deps),
+  }
+}
+
+/** The version that a good, unexpired upload URL names; anything else is not there. */
+async function findUpload(
+  tx: Transaction,
+  kind: ContentKind,
+  call: Call,
+  deps: Deps,
+): Promise<StateVersionRow> {
+  const id = parseId('stateVersion', call.params.state_version_id as string)
+  const { secretKey } = deps.config
+  if (id === undefined || !isUploadSignature(secretKey, id, kind, call.params.signature as string))
+    throw notFound()
+  const row = await findStateVersion(tx, id)
+  if (row === undefined || hasExpired(row.created_at, deps.clock.now())) throw notFound()
+  return row
+}
+
+/** Whether this content has arrived before; throws when it can no longer arrive. */
+async function checkOpen(
+  tx: Transaction,
+  kind: ContentKind,
+  row: StateVersionRow,
+): Promise<'open' | 'arrived'> {
+  if (row.status === 'discarded') throw conflict('this state version was discarded')
+  if (kind === 'json-state') return row.json_upload_id === null ? 'open' : 'arrived'
+  if (row.status === 'finalized') return 'arrived'
+  const workspace = await findWorkspace(tx, row.workspace_id)
+  if (workspace?.locked_by_id !== row.lock_holder_id) {
+    throw conflict('the lock of the workspace has changed hands since this state version was created')
+  }
+  return 'open'
+}
+
+async function upload(kind: ContentKind, call: Call, deps: Deps): Promise<Answer> {
+  const limit = deps.config.maxStateBytes
+  const row = await deps.database.read((tx) => findUpload(tx, kind, call, deps))
+  checkDeclaredLength(call.headers, limit)
+  if ((await deps.database.read((tx) => checkOpen(tx, kind, row))) === 'arrived') {
+    return repeat(kind === 'state' ? row.md5 : row.json_md5, call.stream, limit)
+  }
+  const dataKey = unwrapDataKey(deps.config.secretKey, row.id, row.wrapped_key)
+  const uploadId = randomBase58(16)
+  const { inlineStateBytes } = deps.config
+  const address: Upload = {
+    kind,
+    stateVersionId: row.id,
+    uploadId,
+    dataKey,
+    chunks: 'stored',
+    inlineOutputBytes: inlineStateBytes,
+  }
+  let result: PassResult
+  try {
+    result = await deps.states.receive(address, call.stream, limit)
+    if (kind === 'state' && result.md5 !== row.md5) {
+      throw new AppError('invalid', [
+        { detail: `the MD5 hash of the state is ${result.md5}, not ${row.md5} as announced` },
+      ])
+    }
+    const isUnprocessed = await deps.database.write((tx) => finish(tx, { kind, stateVersionId: row.id, uploadId }, result, call, deps))
+    if (isUnprocessed) deps.states.wake()
+  } catch (error) {
+    deps.states.forget({ kind, stateVersionId: row.id, uploadId })
+    if (error instanceof StateError) throw new AppError('invalid', [{ detail: error.message }])
+    throw error
+  }
+  return accepted
+}
+
+/** One small transaction makes what has arrived count. */
+async function finish(
+  tx: Transaction,
+  { kind, stateVersionId, uploadId }: UploadAddress,
+  result: PassResult,
+  call: Call,
+  deps: Deps,
+): Promise<boolean> {
+  const before = await findUpload(tx, kind, call, deps)
+  if (tx.engine === 'postgres') await lockOrganization(tx, before.organization_id)
+  const row = await findUpload(tx, kind, call, deps)
+  const at = timestamp(deps.clock.now())
+  if ((await checkOpen(tx, kind, row)) === 'arrived') {
+    // The same upload came twice at once, and the other one was quicker.
+    if ((kind === 'state' ? row.md5 : row.json_md5) !== result.md5) throw otherBytes()
+    deps.states.forget({ kind, stateVersionId, uploadId })
+    return false
+  }
+  const event: AuditEvent = {
+    action: kind === 'state' ? 'state-version.finalize' : 'state-version.add-json-state',
+    organizationId: row.organization_id,
+    resourceType: 'state-versions',
+    resourceId: row.id,
+    details: { serial: row.serial, size: result.size, 'workspace-id': row.workspace_id },
+  }
+  // Whoever has the URL acts for whom it was given to.
+  const actor = {
+    kind: row.created_by_kind === 'teams' ? 'team' : 'user',
+    userId: row.created_by_id,
+  } as const
+  await insertAuditEvents(tx, { at, requestId: call.requestId, actor }, [event])
+  if (kind === 'json-state') {
+    await updateStateVersion(tx, row.id, { json_upload_id: uploadId, json_md5: result.md5 })
+    return false
+  }
+  const isUnprocessed = await finalizeStateVersion(tx, row, uploadId, result, at)
+  await deleteOldStateVersions(tx, row.workspace_id, deps.config.stateVersionsKept)
+  return isUnprocessed
+}
+
+/** What has arrived is taken again, any number of times; other bytes are not. */
+async function repeat(md5: string | null, stream: Readable, limit: number): Promise<Answer> {
+  const hash = createHash('md5')
+  let size = 0
+  for await (const chunk of stream as AsyncIterable<Buffer>) {
+    size += chunk.length
+    if (size > limit) throw otherBytes()
+    hash.update(chunk)
+  }
+  if (hash.digest('hex') !== md5) throw otherBytes()
+  return accepted
+}
+
+function otherBytes(): AppError {
+  return conflict('this state version has other content already')
+}
+
+export const stateUploadRoutes: readonly RawRoute[] = [
+  uploadRoute('state', 'Upload a state'),
+  uploadRoute('json-state', 'Upload what `tofu show -json` makes of a state'),
+]

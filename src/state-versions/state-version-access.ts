@@ -1,0 +1,19 @@
+import type { Actor } from '../access/actor.ts'
+import type { Transaction } from '../database/database.ts'
+import type { Deps } from '../http/deps.ts'
+import { loadWorkspace, type LoadedWorkspace } from '../workspaces/workspaces.ts'
+import type { StateVersionRow } from './state-version-store.ts'
+
+export type LoadedStateVersion = LoadedWorkspace & { stateVersion: StateVersionRow }
+
+/** A state version with what its workspace lets the caller do; undefined when there is none. */
+export async function loadStateVersion(
+  context: { tx: Transaction; actor: Actor; deps: Deps },
+  key: string,
+  find: (tx: Transaction, key: string) => Promise<StateVersionRow | undefined>,
+): Promise<LoadedStateVersion | undefined> {
+  const stateVersion = await find(context.tx, key)
+  if (stateVersion === undefined) return undefined
+  const loaded = await loadWorkspace(context, { workspaceId: stateVersion.workspace_id })
+  return loaded === undefined ? undefined : { ...loaded, stateVersion }
+}

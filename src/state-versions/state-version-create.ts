@@ -1,0 +1,223 @@
+import { timestamp } from '../core/clock.ts'
+import { AppError, conflict } from '../core/errors.ts'
+import { parseId, randomBase58 } from '../core/ids.ts'
+import type { Transaction } from '../database/database.ts'
+import { created } from '../http/call.ts'
+import type { Deps } from '../http/deps.ts'
+import { writeRoute, type Acting, type Route, type Viewer } from '../http/route.ts'
+import { document, type Fragment } from '../jsonapi/document.ts'
+import { loadWorkspace, type LoadedWorkspace } from '../workspaces/workspaces.ts'
+import { lockHolder, lockHolderText } from '../workspaces/workspace-lock-routes.ts'
+import { deleteOldStateVersions } from './current-state-version-store.ts'
+import { finalizeStateVersion } from './finalize.ts'
+import { insertOutputBlocks } from './output-block-store.ts'
+import { OUTPUT_KEY_LENGTH } from './output-ids.ts'
+import { insertChunks, type ContentKind } from './state-chunk-store.ts'
+import { newDataKey, unwrapDataKey, wrapDataKey } from './state-crypto.ts'
+import { StateError } from './state-error.ts'
+import type { PassResult, SealedChunk, Upload } from './state-pass.ts'
+import { stateVersionFragments } from './state-version-document.ts'
+import {
+  discardPendingStateVersions,
+  findBySerial,
+  findStateVersion,
+  insertStateVersion,
+  updateStateVersion,
+  type StateVersionRow,
+} from './state-version-store.ts'
+import {
+  judgeNewStateVersion,
+  newStateVersionBody,
+  parseNewStateVersion,
+  refuseContent,
+  requireMd5,
+  type NewStateVersion,
+} from './state-versions.ts'
+
+type Passed = { chunks: SealedChunk[]; result: PassResult }
+
+/** What came in the body, checked and sealed before the transaction: nothing of it may be done while others wait. */
+type Prepared = {
+  given: NewStateVersion
+  stateVersionId: string
+  dataKey: Uint8Array
+  uploadId: string
+  state: Passed | undefined
+  jsonState: Passed | undefined
+  givenOutputs: Passed | undefined
+}
+
+const createVersion = writeRoute({
+  method: 'POST',
+  path: '/workspaces/:workspace_id/state-versions',
+  permission: 'state-version:create',
+  summary: 'Create a state version',
+  answers: 'state-versions',
+  status: 201,
+  accepts: newStateVersionBody,
+  isLarge: true,
+  address: (call) => {
+    const id = parseId('workspace', call.params.workspace_id as string)
+    return id === undefined ? undefined : { id }
+  },
+  load: (context) => loadWorkspace(context, { workspaceId: context.address.id }),
+  // Read in `prepare`: the lock is judged before the body (docs/decisions.md, state).
+  body: (bytes) => bytes,
+  prepare: async (bytes, caller): Promise<Prepared> => {
+    const { resource, deps } = caller
+    await deps.database.read((tx) => checkLock({ ...caller, tx }, resource))
+    const given = parseNewStateVersion(bytes)
+    // A pending version that this completes has an id and key already.
+    const same = await deps.database.read((tx) => findBySerial(tx, resource.workspace.id, given.serial))
+    const isCompletion = same?.status === 'pending' && same.md5 === given.md5
+    const stateVersionId = isCompletion ? same.id : deps.newId('stateVersion')
+    const { secretKey } = deps.config
+    const dataKey = isCompletion ? unwrapDataKey(secretKey, same.id, same.wrapped_key) : newDataKey()
+    const uploadId = randomBase58(16)
+    const { inlineStateBytes, maxBodyBytes } = deps.config
+    const pass = (kind: Upload['kind'], content: Buffer | undefined) => {
+      // No background job could find given outputs again, so they are always stored at once.
+      const inlineOutputBytes = kind === 'json-state-outputs' ? maxBodyBytes : inlineStateBytes
+      return passContent({ kind, stateVersionId, uploadId, dataKey, chunks: 'returned', inlineOutputBytes }, content, deps)
+    }
+    const state = await pass('state', given.state)
+    if (state !== undefined) requireMd5(given.md5, state.result.md5)
+    return {
+      given,
+      stateVersionId,
+      dataKey,
+      uploadId,
+      state,
+      jsonState: await pass('json-state', given.jsonState),
+      givenOutputs: await pass('json-state-outputs', given.jsonStateOutputs),
+    }
+  },
+  act: async (context) => {
+    const { tx, deps, actor, resource, prepared, audit } = context
+    const { workspace } = resource
+    const { given } = prepared
+    await checkLock(context, resource)
+    const current =
+      workspace.current_state_version_id === null
+        ? undefined
+        : await findStateVersion(tx, workspace.current_state_version_id)
+    const same = judgeNewStateVersion(given, await findBySerial(tx, workspace.id, given.serial), current)
+    const event = { organizationId: workspace.organization_id, resourceType: 'state-versions' }
+    if (same !== undefined && (same.status !== 'pending' || prepared.state === undefined)) {
+      context.unchanged()
+      return created(await versionDocument(context, same))
+    }
+    if (same !== undefined && same.id !== prepared.stateVersionId) {
+      // It was made between the reading and the writing: what was sealed has another key.
+      throw new AppError('unavailable', [{ detail: 'the same state version is being created; try again' }])
+    }
+    const id = prepared.stateVersionId
+    if (same === undefined) {
+      await discardPendingStateVersions(tx, workspace.id)
+      await insertPending(context, prepared)
+      audit({
+        ...event,
+        action: 'state-version.create',
+        resourceId: id,
+        details: { serial: given.serial, 'workspace-id': workspace.id },
+      })
+    }
+    if (prepared.jsonState !== undefined) {
+      await storeChunks(tx, prepared, 'json-state', prepared.jsonState)
+      await updateStateVersion(tx, id, {
+        json_upload_id: prepared.uploadId,
+        json_md5: prepared.jsonState.result.md5,
+      })
+    }
+    if (prepared.state !== undefined) {
+      await storeChunks(tx, prepared, 'state', prepared.state)
+      const row = (await findStateVersion(tx, id)) as StateVersionRow
+      const isUnprocessed = await finalizeStateVersion(
+        tx,
+        row,
+        prepared.uploadId,
+        prepared.state.result,
+        timestamp(deps.clock.now()),
+      )
+      await deleteOldStateVersions(tx, workspace.id, deps.config.stateVersionsKept)
+      audit({
+        ...event,
+        action: 'state-version.finalize',
+        resourceId: id,
+        details: { serial: given.serial, size: row.size },
+      })
+      if (isUnprocessed) deps.states.wake()
+    }
+    return created(await versionDocument(context, (await findStateVersion(tx, id)) as StateVersionRow))
+  },
+})
+
+/** State may be written by the holder of the workspace's lock alone. */
+async function checkLock(viewer: Viewer, { workspace }: LoadedWorkspace): Promise<void> {
+  if (workspace.locked_by_id === null) {
+    throw conflict('This workspace is not locked and will only accept state uploads when locked')
+  }
+  if (workspace.locked_by_id !== lockHolder(viewer.actor).locked_by_id) {
+    const who = await lockHolderText(viewer, workspace)
+    throw conflict(`This workspace is locked by ${who} and will only accept state uploads from whoever holds the lock`)
+  }
+}
+
+async function passContent(
+  upload: Upload,
+  content: Buffer | undefined,
+  deps: Deps,
+): Promise<Passed | undefined> {
+  if (content === undefined) return undefined
+  try {
+    return await deps.states.pass(upload, content)
+  } catch (error) {
+    if (error instanceof StateError) throw refuseContent(`${upload.kind}: ${error.message}`, upload.kind)
+    throw error
+  }
+}
+
+type Creating = Acting<unknown, LoadedWorkspace, Uint8Array>
+
+async function insertPending(context: Creating, prepared: Prepared): Promise<void> {
+  const { tx, deps, actor, resource } = context
+  const { given, stateVersionId, givenOutputs } = prepared
+  const creator = lockHolder(actor)
+  await insertStateVersion(tx, {
+    id: stateVersionId,
+    workspace_id: resource.workspace.id,
+    organization_id: resource.workspace.organization_id,
+    output_key: randomBase58(OUTPUT_KEY_LENGTH),
+    serial: given.serial,
+    md5: given.md5,
+    lineage: given.lineage,
+    status: 'pending',
+    wrapped_key: wrapDataKey(deps.config.secretKey, stateVersionId, prepared.dataKey),
+    created_by_id: creator.locked_by_id,
+    created_by_kind: creator.locked_by_kind,
+    lock_holder_id: resource.workspace.locked_by_id,
+    given_outputs_count: givenOutputs?.result.outputs?.count ?? null,
+    created_at: timestamp(deps.clock.now()),
+  })
+  await insertOutputBlocks(tx, stateVersionId, givenOutputs?.result.outputs?.blocks ?? [])
+}
+
+function storeChunks(
+  tx: Transaction,
+  prepared: Prepared,
+  kind: ContentKind,
+  { chunks }: Passed,
+): Promise<void> {
+  const { stateVersionId, uploadId } = prepared
+  return insertChunks(tx, { stateVersionId, kind, uploadId }, chunks)
+}
+
+async function versionDocument(context: Creating, row: StateVersionRow): Promise<string> {
+  const { tx, deps, actor, standing, resource, call } = context
+  const viewer = { actor, standing, target: resource.target }
+  const addresses = { origin: call.origin, secretKey: deps.config.secretKey }
+  const [text] = await stateVersionFragments(tx, [row], viewer, addresses)
+  return document(text as Fragment)
+}
+
+export const stateVersionCreateRoutes: readonly Route[] = [createVersion]

@@ -1,0 +1,140 @@
+import { Type } from 'typebox'
+import { isPermitted, type Standing, type Target } from '../access/decide.ts'
+import type { Actor } from '../access/actor.ts'
+import { secretTeamsAmong } from '../teams/team-visibility-store.ts'
+import type { Transaction } from '../database/database.ts'
+import {
+  closedObject,
+  nullable,
+  relationMany,
+  relationMaybe,
+  relationOne,
+  timeSchema,
+  type ResourceDescription,
+} from '../jsonapi/description.ts'
+import { fragment, type Fragment } from '../jsonapi/document.ts'
+import { outputId } from './output-ids.ts'
+import type { StateVersionRow } from './state-version-store.ts'
+import { uploadPath } from './upload-urls.ts'
+
+const urlOrNone = nullable(Type.String())
+const textOrNone = nullable(Type.String())
+
+export const stateVersionDescription: ResourceDescription = {
+  type: 'state-versions',
+  attributes: {
+    'created-at': timeSchema,
+    size: nullable(Type.Integer()),
+    status: Type.Union(['pending', 'finalized', 'discarded'].map((status) => Type.Literal(status))),
+    serial: Type.Integer(),
+    'state-version': nullable(Type.Integer()),
+    'terraform-version': textOrNone,
+    'resources-processed': Type.Boolean(),
+    intermediate: Type.Boolean(),
+    'hosted-state-download-url': urlOrNone,
+    'hosted-json-state-download-url': urlOrNone,
+    'hosted-state-upload-url': urlOrNone,
+    'hosted-json-state-upload-url': urlOrNone,
+    'encrypted-state-download-url': urlOrNone,
+    'sanitized-state-upload-url': urlOrNone,
+    'sanitized-state-download-url': urlOrNone,
+    'billable-rum-count': nullable(Type.Integer()),
+    'vcs-commit-sha': textOrNone,
+    'vcs-commit-url': textOrNone,
+    modules: Type.Object({}),
+    providers: Type.Object({}),
+    resources: Type.Array(Type.Object({})),
+  },
+  relationships: {
+    workspace: relationOne('workspaces'),
+    'created-by': relationMaybe('users', 'teams'),
+    run: relationMaybe('runs'),
+    outputs: Type.Union([
+      relationMany('state-version-outputs'),
+      closedObject({ links: closedObject({ related: Type.String() }) }),
+    ]),
+  },
+  links: { self: Type.String() },
+}
+
+export type StateVersionViewer = { actor: Actor; standing: Standing; target: Target }
+
+/** Addresses in documents are absolute: clients fetch them as they are. */
+export type Addresses = { origin: string; secretKey: Uint8Array }
+
+/** The only maker of `"type": "state-versions"`. `withOutputs` adds the relation that `include=outputs` resolves. */
+export async function stateVersionFragments(
+  tx: Transaction,
+  rows: readonly StateVersionRow[],
+  viewer: StateVersionViewer,
+  addresses: Addresses,
+  withOutputs = false,
+): Promise<Fragment[]> {
+  const creators = rows
+    .filter((row) => row.created_by_kind === 'teams')
+    .map((row) => row.created_by_id as string)
+  const hidden = await secretTeamsAmong(tx, creators, viewer.standing)
+  return rows.map((row) => {
+    const isPending = row.status === 'pending'
+    const isFinal = row.status === 'finalized'
+    const canRead = isPermitted('state-version:read', viewer.actor, viewer.standing, viewer.target)
+    // An upload URL is a right in itself: only for those who could upload anyway.
+    const canUpload = isPermitted('state-version:create', viewer.actor, viewer.standing, viewer.target)
+    const upload = (kind: 'state' | 'json-state') =>
+      addresses.origin + uploadPath(addresses.secretKey, row.id, kind)
+    const download = (path: string) => `${addresses.origin}/api/v2/state-versions/${row.id}/${path}`
+    const isCreatorShown = row.created_by_id !== null && !hidden.has(row.created_by_id)
+    return fragment({
+      id: row.id,
+      type: 'state-versions',
+      attributes: {
+        'created-at': row.created_at,
+        size: isFinal ? row.size : null,
+        status: row.status,
+        serial: row.serial,
+        'state-version': row.state_format,
+        'terraform-version': row.terraform_version,
+        'resources-processed': row.resources_processed === 1,
+        intermediate: row.is_intermediate === 1,
+        'hosted-state-download-url': isFinal && canRead ? download('download') : null,
+        'hosted-json-state-download-url':
+          row.json_upload_id !== null && canRead ? download('json-download') : null,
+        'hosted-state-upload-url': isPending && canUpload ? upload('state') : null,
+        'hosted-json-state-upload-url':
+          row.json_upload_id === null && row.status !== 'discarded' && canUpload
+            ? upload('json-state')
+            : null,
+        'encrypted-state-download-url': null,
+        'sanitized-state-upload-url': null,
+        'sanitized-state-download-url': null,
+        'billable-rum-count': null,
+        'vcs-commit-sha': null,
+        'vcs-commit-url': null,
+        modules: {},
+        providers: {},
+        resources: [],
+      },
+      relationships: {
+        workspace: { data: { id: row.workspace_id, type: 'workspaces' } },
+        'created-by': {
+          data: isCreatorShown
+            ? { id: row.created_by_id as string, type: row.created_by_kind as string }
+            : null,
+        },
+        run: { data: null },
+        outputs: withOutputs
+          ? {
+              data: Array.from(
+                { length: row.resources_processed === 1 ? row.outputs_count : 0 },
+                (_, position) => ({
+                  id: outputId(row.output_key, position),
+                  type: 'state-version-outputs',
+                }),
+              ),
+            }
+          : { links: { related: `/api/v2/state-versions/${row.id}/outputs` } },
+      },
+      links: { self: `/api/v2/state-versions/${row.id}` },
+    })
+  })
+}

@@ -1,0 +1,122 @@
+import { isPermitted, type Target } from '../access/decide.ts'
+import { AppError, notFound } from '../core/errors.ts'
+import { parseId } from '../core/ids.ts'
+import { isName } from '../core/names.ts'
+import { ok, type Answer, type Call } from '../http/call.ts'
+import { readRoute, type Permitted, type Route } from '../http/route.ts'
+import { document, listDocument, type Fragment } from '../jsonapi/document.ts'
+import { pagingOf } from '../jsonapi/paging.ts'
+import { loadWorkspace } from '../workspaces/workspaces.ts'
+import type { AuditEvent } from '../audit/audit-store.ts'
+import { outputFragment } from './output-document.ts'
+import { readOutputs, revealOf } from './outputs.ts'
+import { loadStateVersion } from './state-version-access.ts'
+import { stateVersionFragments } from './state-version-document.ts'
+import { findStateVersion, listStateVersions, type StateVersionRow } from './state-version-store.ts'
+
+const includable = ['outputs'] as const
+type Includes = ReadonlySet<(typeof includable)[number]>
+
+type Reading = Permitted<unknown, { target: Target }> & { reveal: (event: AuditEvent) => void }
+
+/** One state version, with its outputs when they are asked for: real values for who may read outputs, else nulls. */
+async function stateVersionAnswer(
+  context: Reading,
+  row: StateVersionRow,
+  include: Includes,
+): Promise<Answer> {
+  const { tx, deps, actor, standing, resource, call, reveal } = context
+  const viewer = { actor, standing, target: resource.target }
+  const addresses = { origin: call.origin, secretKey: deps.config.secretKey }
+  const [text] = await stateVersionFragments(tx, [row], viewer, addresses, include.has('outputs'))
+  if (!include.has('outputs')) return ok(document(text as Fragment))
+
+  const outputs = await readOutputs(tx, deps, row)
+  const mayRead = isPermitted('outputs:read', actor, standing, resource.target)
+  const isMasked = deps.config.maskListedOutputs || !mayRead
+  const event = isMasked ? undefined : revealOf(row, outputs)
+  if (event !== undefined) reveal(event)
+  const included = outputs.map((output) => outputFragment(row.output_key, output, 'single', isMasked))
+  return ok(document(text as Fragment, included))
+}
+
+const filters = ['filter[organization][name]', 'filter[workspace][name]', 'filter[status]'] as const
+
+const listVersions = readRoute({
+  path: '/state-versions',
+  permission: 'state-version:read',
+  summary: 'List the state versions of a workspace, newest first',
+  query: {
+    'filter[organization][name]': 'Name of the organization, required',
+    'filter[workspace][name]': 'Name of the workspace, required',
+    'filter[status]': 'pending, finalized or discarded',
+  },
+  answers: 'state-versions',
+  isList: true,
+  address: ({ query }) => {
+    query.include([])
+    const page = query.page()
+    const [organization, workspace, status] = filters.map((name) => query.text(name))
+    const missing = filters.slice(0, 2).filter((name) => !query.has(name))
+    if (missing.length > 0) {
+      throw new AppError(
+        'invalid-query',
+        missing.map((name) => ({ detail: `${name} is missing`, parameter: name })),
+      )
+    }
+    if (!isName(organization as string) || !isName(workspace as string)) return undefined
+    return {
+      organizationName: organization as string,
+      workspaceName: workspace as string,
+      status,
+      page,
+      links: query.withoutPage(filters),
+    }
+  },
+  load: (context) => loadWorkspace(context, context.address),
+  document: async (context) => {
+    const { tx, deps, actor, standing, address, resource, call } = context
+    const { rows, total } = await listStateVersions(tx, resource.workspace.id, address.status, address.page)
+    const viewer = { actor, standing, target: resource.target }
+    const addresses = { origin: call.origin, secretKey: deps.config.secretKey }
+    const fragments = await stateVersionFragments(tx, rows, viewer, addresses)
+    return ok(listDocument(fragments, pagingOf(call.path, address.links, address.page, total)))
+  },
+})
+
+const showVersion = readRoute({
+  path: '/state-versions/:state_version_id',
+  permission: 'state-version:read',
+  summary: 'Show a state version',
+  query: { include: 'outputs' },
+  answers: 'state-versions',
+  address: (call) => {
+    const include = call.query.include(includable)
+    const id = parseId('stateVersion', call.params.state_version_id as string)
+    return id === undefined ? undefined : { id, include }
+  },
+  load: (context) => loadStateVersion(context, context.address.id, findStateVersion),
+  document: (context) => stateVersionAnswer(context, context.resource.stateVersion, context.address.include),
+})
+
+const showCurrent = readRoute({
+  path: '/workspaces/:workspace_id/current-state-version',
+  permission: 'state-version:read',
+  summary: 'Show the current state version of a workspace',
+  query: { include: 'outputs' },
+  answers: 'state-versions',
+  address: (call: Call) => {
+    const include = call.query.include(includable)
+    const id = parseId('workspace', call.params.workspace_id as string)
+    return id === undefined ? undefined : { id, include }
+  },
+  load: (context) => loadWorkspace(context, { workspaceId: context.address.id }),
+  document: async (context) => {
+    const { current_state_version_id: id } = context.resource.workspace
+    const row = id === null ? undefined : await findStateVersion(context.tx, id)
+    if (row === undefined) throw notFound()
+    return stateVersionAnswer(context, row, context.address.include)
+  },
+})
+
+export const stateVersionRoutes: readonly Route[] = [listVersions, showVersion, showCurrent]

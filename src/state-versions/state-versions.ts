@@ -1,0 +1,110 @@
+import { Type } from 'typebox'
+import { AppError, conflict, invalid, type Problem } from '../core/errors.ts'
+import { parseResource } from '../jsonapi/body.ts'
+import type { StateVersionRow } from './state-version-store.ts'
+
+const MAX_SERIAL = Number.MAX_SAFE_INTEGER
+const MAX_LINEAGE_LENGTH = 255
+
+const base64Text = Type.String({
+  pattern: '^[A-Za-z0-9+/\\s]*={0,2}\\s*$',
+  explain: 'must be base64',
+})
+
+const attributes = {
+  serial: Type.Integer({
+    minimum: 0,
+    maximum: MAX_SERIAL,
+    explain: `must be a whole number from 0 to ${MAX_SERIAL}`,
+  }),
+  md5: Type.String({
+    pattern: '^[0-9a-fA-F]{32}$',
+    explain: 'must be the 32 hexadecimal digits of the MD5 hash',
+  }),
+  lineage: Type.Union([Type.String({ maxLength: MAX_LINEAGE_LENGTH }), Type.Null()], {
+    explain: `must be a text of at most ${MAX_LINEAGE_LENGTH} characters`,
+  }),
+  force: Type.Union([Type.Boolean(), Type.Null()], { explain: 'must be true or false' }),
+  state: base64Text,
+  'json-state': base64Text,
+  'json-state-outputs': base64Text,
+}
+
+/** The body of a create. `run` and whatever else clients send beside these is ignored: nothing runs here. */
+export const newStateVersionBody = {
+  type: 'state-versions',
+  attributes,
+  required: ['serial', 'md5'] as const,
+}
+
+export type NewStateVersion = {
+  serial: number
+  md5: string
+  lineage: string | null
+  force: boolean
+  state: Buffer | undefined
+  jsonState: Buffer | undefined
+  jsonStateOutputs: Buffer | undefined
+}
+
+export function parseNewStateVersion(bytes: Uint8Array): NewStateVersion {
+  const { attributes: given } = parseResource(bytes, newStateVersionBody)
+  const decoded = (text: string | undefined) =>
+    text === undefined || text === '' ? undefined : Buffer.from(text, 'base64')
+  return {
+    serial: given.serial as number,
+    md5: (given.md5 as string).toLowerCase(),
+    lineage: given.lineage || null,
+    force: given.force ?? false,
+    state: decoded(given.state),
+    jsonState: decoded(given['json-state']),
+    jsonStateOutputs: decoded(given['json-state-outputs']),
+  }
+}
+
+type Known = Pick<StateVersionRow, 'serial' | 'lineage'>
+
+/**
+ * Judges a create against what is there, in the order of docs/decisions.md.
+ *
+ * @param same the version with its serial that is not discarded
+ * @param current the workspace's current one
+ * @returns `same` when it is this very state: then nothing new is made
+ */
+export function judgeNewStateVersion(
+  given: Pick<NewStateVersion, 'serial' | 'md5' | 'lineage' | 'force'>,
+  same: StateVersionRow | undefined,
+  current: Known | undefined,
+): StateVersionRow | undefined {
+  if (same?.md5 === given.md5) return same
+  if (same !== undefined) {
+    throw conflict(
+      'The MD5 hash of the state provided does not match what is currently known for the same serial number',
+    )
+  }
+  if (given.force || current === undefined) return undefined
+  if (given.lineage !== null && current.lineage !== null && given.lineage !== current.lineage) {
+    throw conflict('The lineage provided in the state file does not match the value currently known')
+  }
+  if (given.serial <= current.serial) {
+    throw new AppError('precondition-failed', [
+      {
+        detail:
+          'The serial provided in the state file is not greater than the serial currently known remotely',
+      },
+    ])
+  }
+  return undefined
+}
+
+/** 422 for content that is not what its MD5 hash says, or that is broken. */
+export function refuseContent(problem: string, attribute: string): AppError {
+  const problems: Problem[] = [{ detail: problem, pointer: `/data/attributes/${attribute}` }]
+  return new AppError('invalid', problems)
+}
+
+export function requireMd5(given: string, actual: string): void {
+  if (given !== actual) {
+    throw invalid('md5 is not the MD5 hash of the state', '/data/attributes/md5')
+  }
+}

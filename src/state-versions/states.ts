@@ -1,0 +1,136 @@
+import type { Readable } from 'node:stream'
+import type { Logger } from 'pino'
+import type { ServerConfig } from '../config.ts'
+import type { Clock } from '../core/clock.ts'
+import { randomBase58 } from '../core/ids.ts'
+import { AppError } from '../core/errors.ts'
+import type { Database } from '../database/database.ts'
+import { deleteUpload, findChunk, type UploadAddress } from './state-chunk-store.ts'
+import { openPieces, unwrapDataKey } from './state-crypto.ts'
+import { StateJobs } from './state-jobs.ts'
+import { passAtOnce, type PassResult, type SealedChunk, type Upload } from './state-pass.ts'
+import { StateSweep } from './state-sweep.ts'
+import type { SinkOptions } from './state-sink.ts'
+import type { StateVersionRow } from './state-version-store.ts'
+import { StateThreadError, StateWorker } from './state-worker.ts'
+
+/** Content up to this size is passed over at once: handing it to the thread would take longer. */
+const MAX_AT_ONCE_BYTES = 128 * 1024
+const THREAD_IDLE_MS = 30_000
+
+/** States on their way in: reading, sealing and storing them beside the requests. */
+export class States {
+  readonly #database: Database
+  readonly #config: ServerConfig
+  readonly #log: Logger
+  readonly #worker: StateWorker
+  readonly #jobs: StateJobs
+  readonly #sweep: StateSweep
+
+  constructor(database: Database, config: ServerConfig, clock: Clock, log: Logger) {
+    this.#database = database
+    this.#config = config
+    this.#log = log
+    const options: SinkOptions = { data: config.data, databaseUrl: config.databaseUrl }
+    const extension = import.meta.filename.endsWith('.ts') ? 'ts' : 'js'
+    const module = new URL(`./state-sink.${extension}`, import.meta.url).href
+    this.#worker = new StateWorker({ sink: { module, options }, idleMs: THREAD_IDLE_MS })
+    this.#sweep = new StateSweep(database, clock, log)
+    this.#jobs = new StateJobs(database, clock, log, (stateVersion) => this.#process(stateVersion))
+  }
+
+  start(): void {
+    this.#jobs.start()
+    this.#sweep.start()
+  }
+
+  /** Says that a version was finalized whose outputs are still to be processed. */
+  wake(): void {
+    this.#jobs.wake()
+  }
+
+  async stop(): Promise<void> {
+    await this.#jobs.stop()
+    await this.#sweep.stop()
+    await this.#worker.close()
+  }
+
+  /** Reads and seals content that is at hand, for an upload whose chunks are returned. Throws StateError. */
+  async pass(upload: Upload, content: Uint8Array): Promise<{ chunks: SealedChunk[]; result: PassResult }> {
+    if (content.length <= MAX_AT_ONCE_BYTES) return passAtOnce(upload, content)
+    const chunks: SealedChunk[] = []
+    const running = this.#worker.begin(upload, (chunk) => void chunks.push(chunk))
+    try {
+      await running.push(content)
+      return { chunks, result: await running.finish() }
+    } catch (error) {
+      throw this.#lostThread(error)
+    }
+  }
+
+  /** Reads, seals and stores content while it arrives. Throws StateError, and 413 past the limit. */
+  async receive(upload: Upload, stream: Readable, limitBytes: number): Promise<PassResult> {
+    const running = this.#worker.begin(upload)
+    let size = 0
+    try {
+      for await (const bytes of stream as AsyncIterable<Buffer>) {
+        size += bytes.length
+        if (size > limitBytes)
+          throw new AppError('too-large', [{ detail: `a state may have at most ${limitBytes} bytes` }])
+        await running.push(bytes)
+      }
+      return await running.finish()
+    } catch (error) {
+      running.abort()
+      throw this.#lostThread(error)
+    }
+  }
+
+  #lostThread(error: unknown): unknown {
+    if (!(error instanceof StateThreadError)) return error
+    this.#log.error({ error }, 'an upload was lost with its thread')
+    return new AppError('unavailable', [{ detail: 'the upload was interrupted; try it again' }])
+  }
+
+  /** Deletes what was stored of an upload that does not count. What a crash leaves is swept. */
+  forget(address: UploadAddress): void {
+    this.#database
+      .write((tx) => deleteUpload(tx, address))
+      .catch((error: unknown) => this.#log.warn({ error }, 'a broken upload is left to the sweep'))
+  }
+
+  /** Reads the outputs out of a stored state. */
+  async #process(stateVersion: StateVersionRow) {
+    const dataKey = unwrapDataKey(this.#config.secretKey, stateVersion.id, stateVersion.wrapped_key)
+    const content = {
+      stateVersionId: stateVersion.id,
+      kind: 'state',
+      uploadId: stateVersion.upload_id as string,
+    } as const
+    const running = this.#worker.begin({
+      ...content,
+      uploadId: randomBase58(16),
+      dataKey,
+      inlineOutputBytes: Number.MAX_SAFE_INTEGER,
+      chunks: 'dropped',
+    })
+    try {
+      for await (const bytes of openPieces(dataKey, content, this.sealedChunks(content)))
+        await running.push(bytes)
+      const { outputs } = await running.finish()
+      return { count: outputs?.count ?? 0, blocks: outputs?.blocks ?? [] }
+    } catch (error) {
+      running.abort()
+      throw error
+    }
+  }
+
+  /** The stored chunks of a content, each read by itself, so that a slow reader holds no transaction open. */
+  async *sealedChunks(address: UploadAddress): AsyncGenerator<Uint8Array> {
+    for (let number = 0; ; number++) {
+      const sealed = await this.#database.read((tx) => findChunk(tx, address, number))
+      if (sealed === undefined) return
+      yield sealed
+    }
+  }
+}

@@ -1,0 +1,34 @@
+import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto'
+import type { ContentKind } from './state-chunk-store.ts'
+
+/** How long an upload URL is good for, from the version's creation. */
+export const UPLOAD_URL_HOURS = 24
+
+/** A key of its own, so that a signature says nothing about what the secret key seals. */
+function signingKey(secretKey: Uint8Array): Buffer {
+  return Buffer.from(hkdfSync('sha256', secretKey, '', 'purser upload urls', 32))
+}
+
+/** The signature of an upload URL is the right to upload: whoever has the URL needs no token. */
+export function uploadSignature(secretKey: Uint8Array, stateVersionId: string, kind: ContentKind): string {
+  return createHmac('sha256', signingKey(secretKey)).update(`${kind} ${stateVersionId}`).digest('base64url')
+}
+
+export function isUploadSignature(
+  secretKey: Uint8Array,
+  stateVersionId: string,
+  kind: ContentKind,
+  given: string,
+): boolean {
+  const expected = Buffer.from(uploadSignature(secretKey, stateVersionId, kind))
+  const actual = Buffer.from(given)
+  return actual.length === expected.length && timingSafeEqual(actual, expected)
+}
+
+export function uploadPath(secretKey: Uint8Array, stateVersionId: string, kind: ContentKind): string {
+  return `/uploads/${uploadSignature(secretKey, stateVersionId, kind)}/state-versions/${stateVersionId}/${kind}`
+}
+
+export function hasExpired(createdAt: string, now: Date): boolean {
+  return now.getTime() - Date.parse(createdAt) > UPLOAD_URL_HOURS * 3_600_000
+}
