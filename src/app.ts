@@ -20,6 +20,12 @@ import { membershipRoutes } from './organization-memberships/membership-routes.t
 import { OrganizationDeletions } from './organizations/organization-deletions.ts'
 import { organizationRoutes } from './organizations/organization-routes.ts'
 import { teamWorkspaceRoutes } from './team-access/team-workspace-routes.ts'
+import { outputRoutes } from './state-versions/output-routes.ts'
+import { stateDownloadRoutes } from './state-versions/state-download-routes.ts'
+import { stateUploadRoutes } from './state-versions/state-upload-routes.ts'
+import { stateVersionCreateRoutes } from './state-versions/state-version-create.ts'
+import { stateVersionRoutes } from './state-versions/state-version-routes.ts'
+import { States } from './state-versions/states.ts'
 import { teamRoutes } from './teams/team-routes.ts'
 import { userTokenRoutes } from './authentication-tokens/user-token-routes.ts'
 import { adminUserActionRoutes } from './users/admin-user-action-routes.ts'
@@ -43,10 +49,15 @@ export const routes: readonly Route[] = [
   ...workspaceTagRoutes,
   ...workspaceLockRoutes,
   ...teamWorkspaceRoutes,
+  ...stateVersionRoutes,
+  ...stateVersionCreateRoutes,
+  ...stateDownloadRoutes,
+  ...outputRoutes,
 ]
 
 /** Routes that ask for no token. */
-export const rawRoutes: readonly RawRoute[] = [...serviceRoutes, openApiRoute(routes, serviceRoutes)]
+const openRoutes: readonly RawRoute[] = [...serviceRoutes, ...stateUploadRoutes]
+export const rawRoutes: readonly RawRoute[] = [...openRoutes, openApiRoute(routes, openRoutes)]
 
 export type App = {
   readonly deps: Deps
@@ -74,6 +85,7 @@ export function createApp(
     documents: new DocumentCache(config.cacheBytes),
     lastUsed: new LastUsed(database, clock, log),
     organizationDeletions: new OrganizationDeletions(database, log),
+    states: new States(database, config, clock, log),
     log,
   }
   const server = createServer(routes, rawRoutes, deps)
@@ -81,6 +93,7 @@ export function createApp(
     deps,
     listen: async (host, port) => {
       await server.listen({ host, port })
+      deps.states.start()
       const address = server.server.address()
       return typeof address === 'object' && address !== null ? address.port : port
     },
@@ -89,6 +102,7 @@ export function createApp(
       await server.close()
       cut.release()
       await deps.organizationDeletions.stop()
+      await deps.states.stop()
       await deps.lastUsed.stop()
       await database.close()
     },

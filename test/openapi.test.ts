@@ -32,6 +32,9 @@ const onPurpose: Record<string, string> = {
   'workspaces.can-queue-destroy-plan': 'go-tfe decodes it',
   'workspaces.migration-environment': 'go-tfe decodes it',
   'workspaces.permissions.can-manage-hyok': 'go-tfe decodes it',
+  'state-version-outputs.value': 'the specification (2.3) has it; the description leaves it out',
+  'state-version-outputs.detailed_type': 'the second spelling that the list has in the specification (2.3)',
+  'workspace-outputs': 'go-tfe decodes it; the description has no such type',
   'organization-memberships.email: null': 'a service account has none',
 }
 

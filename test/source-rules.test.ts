@@ -52,7 +52,9 @@ test('no default exports, no enums', () => {
 })
 
 test(`no source file is longer than ${MOST_LINES} lines`, () => {
+  // A test file lists cases: its length is no sign of tangled code.
   const long = sources
+    .filter((file) => !file.endsWith('.test.ts'))
     .map((file) => ({ file, lines: textOf(file).trimEnd().split('\n').length }))
     .filter(({ lines }) => lines > MOST_LINES)
   expect(long).toEqual([])

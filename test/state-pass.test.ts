@@ -19,6 +19,7 @@ function uploadOf(kind: Upload['kind'], changes: Partial<Upload> = {}): Upload {
     stateVersionId: 'sv-1',
     uploadId: 'one',
     dataKey: newDataKey(),
+    chunks: 'stored',
     inlineOutputBytes: 1024,
     ...changes,
   }

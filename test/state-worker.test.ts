@@ -32,7 +32,14 @@ afterEach(async () => {
 })
 
 function uploadOf(uploadId: string): Upload {
-  return { kind: 'state', stateVersionId: 'sv-1', uploadId, dataKey: newDataKey(), inlineOutputBytes: 1024 }
+  return {
+    kind: 'state',
+    stateVersionId: 'sv-1',
+    uploadId,
+    dataKey: newDataKey(),
+    chunks: 'stored',
+    inlineOutputBytes: 1024,
+  }
 }
 
 function stateOf(size: number): Buffer {

@@ -83,10 +83,7 @@ export type WriteRoute<A, R extends Loaded, B, P> = Common<A, R> & {
   /** Bodies up to PURSER_MAX_BODY_BYTES instead of a mebibyte: states come in them. */
   isLarge?: true
   /** Work that must not be done inside a transaction: hashing, scanning. */
-  prepare?: (
-    body: B,
-    context: { address: A; resource: R; deps: Deps; call: Call; actor: Actor },
-  ) => Promise<P>
+  prepare?: (body: B, context: Omit<Permitted<A, R>, 'tx'>) => Promise<P>
   act: (context: Acting<A, R, B> & { prepared: P }) => Promise<Answer>
 }
 

@@ -69,8 +69,9 @@ async function runWrite(route: AnyWriteRoute, call: Call, deps: Deps): Promise<A
     const caller = await authenticate(tx, call, deps)
     return decide(route, tx, route.addressInBody?.(body), caller, call, deps)
   })
-  const { address, resource, actor } = found
-  const prepared = await route.prepare?.(body, { address, resource, deps, call, actor })
+  const { tx: _ended, ...decided } = found
+  const { address, resource } = decided
+  const prepared = await route.prepare?.(body, decided)
   return deps.database.write(async (tx) => {
     const caller = await authenticate(tx, call, deps)
     if (tx.engine === 'postgres' && resource.organization !== undefined) {

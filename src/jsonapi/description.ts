@@ -64,3 +64,11 @@ function schemaOfValue(value: unknown): TSchema {
   if (typeof value === 'boolean') return Type.Boolean()
   return typeof value === 'number' ? Type.Integer() : Type.String()
 }
+
+/** The same, or only where to find it: a document that would be too large names its parts when they are asked for. */
+export function relationManyOrLink(type: string): TSchema {
+  return closedObject({
+    data: Type.Optional(Type.Array(identifier([type]))),
+    links: Type.Optional(closedObject({ related: Type.String() })),
+  })
+}

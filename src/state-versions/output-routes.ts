@@ -100,10 +100,11 @@ const currentOutputs = readRoute({
         throw new AppError('unavailable', [{ detail: 'the outputs are still being processed; try again' }])
       }
       const outputs = await readOutputs(tx, deps, stateVersion)
+      const fragments = outputs.map((output) =>
+        outputFragment(stateVersion.output_key, output, 'single', true),
+      )
       body = Buffer.from(
-        listDocument(
-          outputs.map((output) => outputFragment(stateVersion.output_key, output, 'single', true)),
-        ),
+        listDocument(fragments, pagingOfWhole(call.path, [], outputs.length, outputs.length)),
       )
       deps.documents.set(key, body)
     }

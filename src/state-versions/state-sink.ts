@@ -10,7 +10,10 @@ export type SinkOptions = Pick<Config, 'data' | 'databaseUrl'>
  * this returns: the finalizing transaction comes after them in the same log, and is.
  */
 export const openSink: OpenSink = async (options) => {
-  const { database } = openDatabase(options as SinkOptions, () => {}, { isDurable: false, connections: 2 })
+  const { database } = await openDatabase(options as SinkOptions, () => {}, {
+    isDurable: false,
+    connections: 2,
+  })
   return {
     store: async ({ kind, stateVersionId, uploadId }, chunk) => {
       if (kind !== 'json-state-outputs') {

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import type { Transaction } from '../database/database.ts'
-import type { ContentKind, UploadAddress } from './state-chunk-store.ts'
+import type { UploadAddress } from './state-chunk-store.ts'
 
 /** Where a sweep stands in the keys of state_chunks. */
 export type SweepPlace = { stateVersionId: string; kind: string; uploadId: string }
@@ -30,7 +30,7 @@ export async function nextUpload(tx: Transaction, place: SweepPlace): Promise<Sw
   const counted = key.kind === 'state' ? version?.upload_id : version?.json_upload_id
   return {
     stateVersionId: key.state_version_id,
-    kind: key.kind as ContentKind,
+    kind: key.kind,
     uploadId: key.upload_id,
     // A pending version may be receiving it right now.
     isLeft:

@@ -104,8 +104,8 @@ port.on('message', (message: ToThread) => {
       break
     case 'push': {
       const { id, bytes, length } = message
-      void inTurn(id, (running) => handOn(id, running, running.pass.push(bytes.subarray(0, length)))).then(() =>
-        post({ type: 'taken', id, bytes }, [bytes.buffer]),
+      void inTurn(id, (running) => handOn(id, running, running.pass.push(bytes.subarray(0, length)))).then(
+        () => post({ type: 'taken', id, bytes }, [bytes.buffer]),
       )
       break
     }

@@ -90,7 +90,9 @@ async function upload(kind: ContentKind, call: Call, deps: Deps): Promise<Answer
         { detail: `the MD5 hash of the state is ${result.md5}, not ${row.md5} as announced` },
       ])
     }
-    const isUnprocessed = await deps.database.write((tx) => finish(tx, { kind, stateVersionId: row.id, uploadId }, result, call, deps))
+    const isUnprocessed = await deps.database.write((tx) =>
+      finish(tx, { kind, stateVersionId: row.id, uploadId }, result, call, deps),
+    )
     if (isUnprocessed) deps.states.wake()
   } catch (error) {
     deps.states.forget({ kind, stateVersionId: row.id, uploadId })

@@ -78,7 +78,11 @@ const createVersion = writeRoute({
     const pass = (kind: Upload['kind'], content: Buffer | undefined) => {
       // No background job could find given outputs again, so they are always stored at once.
       const inlineOutputBytes = kind === 'json-state-outputs' ? maxBodyBytes : inlineStateBytes
-      return passContent({ kind, stateVersionId, uploadId, dataKey, chunks: 'returned', inlineOutputBytes }, content, deps)
+      return passContent(
+        { kind, stateVersionId, uploadId, dataKey, chunks: 'returned', inlineOutputBytes },
+        content,
+        deps,
+      )
     }
     const state = await pass('state', given.state)
     if (state !== undefined) requireMd5(given.md5, state.result.md5)
@@ -93,7 +97,7 @@ const createVersion = writeRoute({
     }
   },
   act: async (context) => {
-    const { tx, deps, actor, resource, prepared, audit } = context
+    const { tx, deps, resource, prepared, audit } = context
     const { workspace } = resource
     const { given } = prepared
     await checkLock(context, resource)
@@ -159,7 +163,9 @@ async function checkLock(viewer: Viewer, { workspace }: LoadedWorkspace): Promis
   }
   if (workspace.locked_by_id !== lockHolder(viewer.actor).locked_by_id) {
     const who = await lockHolderText(viewer, workspace)
-    throw conflict(`This workspace is locked by ${who} and will only accept state uploads from whoever holds the lock`)
+    throw conflict(
+      `This workspace is locked by ${who} and will only accept state uploads from whoever holds the lock`,
+    )
   }
 }
 

@@ -4,9 +4,8 @@ import type { Actor } from '../access/actor.ts'
 import { secretTeamsAmong } from '../teams/team-visibility-store.ts'
 import type { Transaction } from '../database/database.ts'
 import {
-  closedObject,
   nullable,
-  relationMany,
+  relationManyOrLink,
   relationMaybe,
   relationOne,
   timeSchema,
@@ -49,10 +48,7 @@ export const stateVersionDescription: ResourceDescription = {
     workspace: relationOne('workspaces'),
     'created-by': relationMaybe('users', 'teams'),
     run: relationMaybe('runs'),
-    outputs: Type.Union([
-      relationMany('state-version-outputs'),
-      closedObject({ links: closedObject({ related: Type.String() }) }),
-    ]),
+    outputs: relationManyOrLink('state-version-outputs'),
   },
   links: { self: Type.String() },
 }

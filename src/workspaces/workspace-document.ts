@@ -1,4 +1,5 @@
 import { Type } from 'typebox'
+import { AppError } from '../core/errors.ts'
 import { canSeeTeam, isPermitted, shownPermissions, type Target } from '../access/decide.ts'
 import type { Permission } from '../access/rules.ts'
 import type { Deps } from '../http/deps.ts'
@@ -19,7 +20,7 @@ import type { OrganizationRow } from '../organizations/organization-store.ts'
 import { projectFragment } from '../projects/project-document.ts'
 import { findProject, type ProjectRow } from '../projects/project-store.ts'
 import { findTeam, teamFacts } from '../teams/team-store.ts'
-import { workspaceOutputs } from './workspace-outputs.ts'
+import { MAX_INCLUDED_OUTPUTS, workspaceOutputs, type RevealingViewer } from './workspace-outputs.ts'
 import { echoedSettings, settingSchemas } from './workspace-settings.ts'
 import type { WorkspaceRow } from './workspace-store.ts'
 import { tagNamesOf } from './workspace-tag-store.ts'
@@ -109,7 +110,7 @@ export const workspaceDescription: ResourceDescription = {
 
 /** The documents of some workspaces of one organization, with what `include` adds to them. */
 export async function workspaceDocuments(
-  viewer: Viewer,
+  viewer: RevealingViewer,
   organization: OrganizationRow,
   workspaces: readonly WorkspaceRow[],
   include: Includes,
@@ -121,16 +122,17 @@ export async function workspaceDocuments(
     workspaces.map(({ id }) => id),
   )
   for (const workspace of workspaces) {
+    const grants = await viewer.deps.grants.onWorkspace(viewer.tx, viewer.actor, organization, workspace)
     const outputs = include.has('outputs')
-      ? await workspaceOutputs(viewer, organization, workspace)
-      : undefined
-    data.push(
-      await workspaceFragment(viewer, organization, workspace, {
-        tags: tags.get(workspace.id) ?? [],
-        outputs: outputs?.identifiers,
-      }),
-    )
-    included.push(...(outputs?.included ?? []))
+      ? await workspaceOutputs(viewer, { grants }, workspace)
+      : { identifiers: undefined, included: [] }
+    const details = { tags: tags.get(workspace.id) ?? [], outputs: outputs.identifiers, target: { grants } }
+    data.push(await workspaceFragment(viewer, organization, workspace, details))
+    for (const output of outputs.included) included.push(output)
+    if (workspaces.length > 1 && included.length > MAX_INCLUDED_OUTPUTS) {
+      const detail = `these workspaces have more than ${MAX_INCLUDED_OUTPUTS} outputs: ask for smaller pages`
+      throw new AppError('invalid-include', [{ detail, parameter: 'include' }])
+    }
   }
   if (include.has('project')) {
     for (const id of new Set(workspaces.map((workspace) => workspace.project_id))) {
@@ -142,7 +144,7 @@ export async function workspaceDocuments(
 }
 
 export async function workspaceDocument(
-  viewer: Viewer,
+  viewer: RevealingViewer,
   organization: OrganizationRow,
   workspace: WorkspaceRow,
   include: Includes = new Set(),
@@ -156,10 +158,13 @@ async function workspaceFragment(
   viewer: Viewer,
   organization: OrganizationRow,
   workspace: WorkspaceRow,
-  { tags, outputs }: { tags: readonly string[]; outputs?: readonly Identifier[] },
+  {
+    tags,
+    outputs,
+    target,
+  }: { tags: readonly string[]; outputs: readonly Identifier[] | undefined; target: Target },
 ): Promise<Fragment> {
-  const { tx, deps, actor, standing } = viewer
-  const target: Target = { grants: await deps.grants.onWorkspace(tx, actor, organization, workspace) }
+  const { deps, actor, standing } = viewer
   const may = (permission: Permission) => isPermitted(permission, actor, standing, target)
   const current = may('outputs:read') ? workspace.current_state_version_id : null
   const self = `/api/v2/workspaces/${workspace.id}`

@@ -1,0 +1,210 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { engines } from './support/engines.ts'
+import { startServer, type TestServer } from './support/server.ts'
+import { base64, createState, createWorkspace, lock, md5Of, postState, stateText } from './support/states.ts'
+import { addMember, createTeam, createTestOrganization } from './support/world.ts'
+
+const outputs = `{
+  "url": {"value": "https://example.com/\\u00e9", "type": "string"},
+  "big": {"value": 123456789012345678901234567890.10, "type": "number"},
+  "password": {"value": "hunter2", "type": "string", "sensitive": true},
+  "pair": {"value": ["a", 1.0], "type": ["tuple", ["string", "number"]]}
+}`
+
+describe.each(engines)('state versions on %s', (engine) => {
+  let server: TestServer
+  beforeAll(async () => {
+    server = await startServer(engine)
+  })
+  afterAll(() => server.stop())
+
+  test('a state that is posted is current at once, and its outputs are read to the digit', async () => {
+    const organization = await createTestOrganization(server)
+    const { client } = organization.owner
+    const { workspaceId, stateVersionId } = await createState(organization, outputs)
+    const current = await client.get(`/workspaces/${workspaceId}/current-state-version?include=outputs`)
+    expect(current.status).toBe(200)
+    expect(current.json.data.id).toBe(stateVersionId)
+    expect(current.json.data.attributes).toMatchObject({
+      status: 'finalized',
+      'resources-processed': true,
+      serial: 1,
+    })
+    expect(current.json.included).toHaveLength(4)
+    const list = await client.get(`/state-versions/${stateVersionId}/outputs`)
+    expect(list.text).toContain('"value":123456789012345678901234567890.10')
+    expect(list.text).toContain(
+      '"value":["a",1.0],"detailed-type":["tuple",["string","number"]],"detailed_type"',
+    )
+    expect(list.json.data.map((item: never) => item['attributes']['name'])).toEqual([
+      'big',
+      'pair',
+      'password',
+      'url',
+    ])
+    const password = list.json.data[2]
+    const shown = await client.get(`/state-version-outputs/${password.id}`)
+    expect(shown.json.data.attributes).toMatchObject({
+      name: 'password',
+      sensitive: true,
+      value: 'hunter2',
+      type: 'string',
+    })
+    expect(shown.headers.get('cache-control')).toBe('no-store')
+  })
+
+  test('a member without grants reads current outputs, sensitive ones as null, and nothing else of the state', async () => {
+    const organization = await createTestOrganization(server)
+    const { workspaceId, stateVersionId } = await createState(organization, outputs)
+    const member = await addMember(server, organization)
+    const current = await member.client.get(`/workspaces/${workspaceId}/current-state-version-outputs`)
+    expect(current.status).toBe(200)
+    const byName = Object.fromEntries(
+      current.json.data.map((item: never) => [item['attributes']['name'], item['attributes']['value']]),
+    )
+    expect(byName).toMatchObject({ password: null, pair: ['a', 1] })
+    const again = await member.client.get(`/workspaces/${workspaceId}/current-state-version-outputs`, {
+      'if-none-match': current.headers.get('etag') as string,
+    })
+    expect(again.status).toBe(304)
+    for (const path of [
+      `/state-versions/${stateVersionId}/outputs`,
+      `/state-versions/${stateVersionId}`,
+      `/state-versions/${stateVersionId}/download`,
+      `/workspaces/${workspaceId}/current-state-version`,
+      `/state-version-outputs/${current.json.data[0].id}`,
+    ]) {
+      expect((await member.client.get(path)).status).toBe(404)
+    }
+  })
+
+  test('read-outputs lets a team read every output, and no state', async () => {
+    const organization = await createTestOrganization(server)
+    const { workspaceId, stateVersionId } = await createState(organization, outputs)
+    const teamId = await createTeam(organization)
+    const granted = await organization.owner.client.post('/team-workspaces', {
+      data: {
+        type: 'team-workspaces',
+        attributes: { access: 'custom', 'state-versions': 'read-outputs' },
+        relationships: {
+          team: { data: { type: 'teams', id: teamId } },
+          workspace: { data: { type: 'workspaces', id: workspaceId } },
+        },
+      },
+    })
+    expect(granted.status).toBe(201)
+    const reader = await addMember(server, organization, [teamId])
+    const list = await reader.client.get(`/state-versions/${stateVersionId}/outputs`)
+    expect(list.json.data[2].attributes.value).toBe('hunter2')
+    expect((await reader.client.get(`/workspaces/${workspaceId}/current-state-version`)).status).toBe(404)
+  })
+
+  test('a state is uploaded to its URL, repeated there, and refused with other bytes', async () => {
+    const organization = await createTestOrganization(server)
+    const { client } = organization.owner
+    const workspaceId = await createWorkspace(organization)
+    const state = stateText(outputs)
+    const unlocked = await postState(client, workspaceId, state)
+    expect(unlocked.status).toBe(409)
+    expect(unlocked.json.errors[0].detail).toContain('not locked')
+    await lock(client, workspaceId)
+    const made = await postState(client, workspaceId, state)
+    expect(made.status).toBe(201)
+    expect(made.json.data.attributes.status).toBe('pending')
+    const url = made.json.data.attributes['hosted-state-upload-url']
+    const anyone = server.client()
+    expect((await client.post(`/workspaces/${workspaceId}/actions/unlock`)).status).toBe(400)
+    const wrong = await anyone.request('PUT', url, stateText('{}'))
+    expect(wrong.status).toBe(422)
+    expect((await client.get(`/workspaces/${workspaceId}/current-state-version`)).status).toBe(404)
+    const broken = await anyone.request('PUT', url, state.slice(0, -5))
+    expect(broken.status).toBe(422)
+    const put = await anyone.request('PUT', url, state, { 'content-type': 'application/octet-stream' })
+    expect([put.status, put.text]).toEqual([200, ''])
+    expect((await anyone.request('PUT', url, state)).status).toBe(200)
+    expect((await anyone.request('PUT', url, stateText('{}'))).status).toBe(409)
+    expect((await anyone.request('PUT', url.replace(/uploads\/./, 'uploads/~'), state)).status).toBe(404)
+    const shown = await client.get(`/state-versions/${made.json.data.id}`)
+    expect(shown.json.data.attributes).toMatchObject({
+      status: 'finalized',
+      size: Buffer.byteLength(state),
+      'hosted-state-upload-url': null,
+    })
+    const download = await client.request('GET', shown.json.data.attributes['hosted-state-download-url'])
+    expect(download.text).toBe(state)
+    expect(md5Of(download.text)).toBe(md5Of(state))
+    const jsonUrl = shown.json.data.attributes['hosted-json-state-upload-url']
+    expect((await anyone.request('PUT', jsonUrl, '{"format_version":"1.0"}')).status).toBe(200)
+    expect((await client.get(`/state-versions/${made.json.data.id}/json-download`)).text).toBe(
+      '{"format_version":"1.0"}',
+    )
+    expect((await client.post(`/workspaces/${workspaceId}/actions/unlock`)).status).toBe(200)
+  })
+
+  test('serial, lineage and md5 are judged in their order', async () => {
+    const organization = await createTestOrganization(server)
+    const { client } = organization.owner
+    const { workspaceId, stateVersionId } = await createState(organization, outputs)
+    await lock(client, workspaceId)
+    const same = stateText(outputs)
+    const repeated = await postState(client, workspaceId, same, { state: base64(same) })
+    expect([repeated.status, repeated.json.data.id]).toEqual([201, stateVersionId])
+    const other = stateText('{}')
+    expect((await postState(client, workspaceId, other, { state: base64(other) })).status).toBe(409)
+    const older = stateText('{}', 0)
+    expect((await postState(client, workspaceId, older, { state: base64(older) })).status).toBe(412)
+    const foreign = stateText('{}', 2, 'another')
+    const refused = await postState(client, workspaceId, foreign, { state: base64(foreign) })
+    expect([refused.status, refused.json.errors[0].detail]).toEqual([
+      409,
+      'The lineage provided in the state file does not match the value currently known',
+    ])
+    const forced = await postState(client, workspaceId, foreign, { state: base64(foreign), force: true })
+    expect(forced.status).toBe(201)
+    const bad = await postState(client, workspaceId, other, {
+      serial: 'x',
+      md5: undefined,
+      state: base64('['),
+    })
+    expect(bad.status).toBe(422)
+    expect(bad.json.errors.map((error: never) => error['source']['pointer'])).toEqual([
+      '/data/attributes/serial',
+      '/data/attributes/md5',
+    ])
+  })
+
+  test('outputs too large for the finalizing transaction are processed a moment later', async () => {
+    const organization = await createTestOrganization(server)
+    const { client } = organization.owner
+    const many = Array.from(
+      { length: 3_000 },
+      (_, n) => `"o${n}": {"value": "${'x'.repeat(500)}", "type": "string"}`,
+    )
+    const { workspaceId } = await createState(organization, `{${many.join(',')}}`)
+    let answer = await client.get(`/workspaces/${workspaceId}/current-state-version-outputs`)
+    for (let tries = 0; answer.status === 503 && tries < 500; tries++) {
+      expect(answer.headers.get('retry-after')).toBe('1')
+      await new Promise((resolve) => setTimeout(resolve, 20))
+      answer = await client.get(`/workspaces/${workspaceId}/current-state-version-outputs`)
+    }
+    expect(answer.status).toBe(200)
+    expect(answer.json.data).toHaveLength(3_000)
+    expect(answer.json.data[0].attributes.name).toBe('o0')
+  })
+
+  test('an encrypted state has the outputs that came beside it', async () => {
+    const organization = await createTestOrganization(server)
+    const { client } = organization.owner
+    const workspaceId = await createWorkspace(organization)
+    await lock(client, workspaceId)
+    const state = '{"serial":1,"lineage":"l","meta":{},"encrypted_data":"AAAA","encryption_version":"v0"}'
+    const beside = base64('{"a":{"sensitive":false,"type":"string","value":"b"}}')
+    const made = await postState(client, workspaceId, state, {
+      state: base64(state),
+      'json-state-outputs': beside,
+    })
+    expect(made.status).toBe(201)
+    const current = await client.get(`/workspaces/${workspaceId}/current-state-version-outputs`)
+    expect(current.json.data[0].attributes).toMatchObject({ name: 'a', value: 'b' })
+  })
+})

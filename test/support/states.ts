@@ -1,0 +1,59 @@
+import { createHash } from 'node:crypto'
+import { body, uniqueName, type TestOrganization } from './world.ts'
+import type { Client, Response } from './client.ts'
+
+/** A state file of format 4; outputs as raw JSON text, so that tests may put anything into it. */
+export function stateText(outputs: string, serial = 1, lineage = 'lineage-of-the-tests'): string {
+  return `{"version": 4, "terraform_version": "1.10.10", "serial": ${serial}, "lineage": "${lineage}", "outputs": ${outputs}, "resources": [], "check_results": null}`
+}
+
+export function md5Of(content: string | Uint8Array): string {
+  return createHash('md5').update(content).digest('hex')
+}
+
+export async function createWorkspace(
+  organization: TestOrganization,
+  name = uniqueName('workspace'),
+): Promise<string> {
+  const path = `/organizations/${organization.name}/workspaces`
+  const made = await organization.owner.client.post(path, body('workspaces', { name }))
+  if (made.status !== 201) throw new Error(`expected 201, got ${made.status} ${made.text}`)
+  return made.json.data.id
+}
+
+export async function lock(client: Client, workspaceId: string): Promise<void> {
+  const locked = await client.post(`/workspaces/${workspaceId}/actions/lock`, { reason: 'tests' })
+  if (locked.status !== 200) throw new Error(`expected 200, got ${locked.status} ${locked.text}`)
+}
+
+/** POST of a state version; `more` adds or replaces attributes. */
+export function postState(
+  client: Client,
+  workspaceId: string,
+  state: string,
+  more: object = {},
+): Promise<Response> {
+  const { serial, lineage } = JSON.parse(state) as { serial: number; lineage: string }
+  const attributes = { serial, lineage, md5: md5Of(state), force: false, ...more }
+  return client.post(`/workspaces/${workspaceId}/state-versions`, body('state-versions', attributes))
+}
+
+export function base64(text: string): string {
+  return Buffer.from(text).toString('base64')
+}
+
+/** A workspace whose current state has these outputs; gives the ids of both. */
+export async function createState(
+  organization: TestOrganization,
+  outputs: string,
+  workspaceId?: string,
+): Promise<{ workspaceId: string; stateVersionId: string }> {
+  const { client } = organization.owner
+  const id = workspaceId ?? (await createWorkspace(organization))
+  await lock(client, id)
+  const state = stateText(outputs)
+  const made = await postState(client, id, state, { state: base64(state) })
+  if (made.status !== 201) throw new Error(`expected 201, got ${made.status} ${made.text}`)
+  await client.post(`/workspaces/${id}/actions/unlock`)
+  return { workspaceId: id, stateVersionId: made.json.data.id }
+}
