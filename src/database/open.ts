@@ -46,7 +46,8 @@ export function databaseProblem(error: unknown, config: Pick<Config, 'data' | 'd
   if (error instanceof OperatorError) return error
   const { code } = error as { code?: unknown }
   const isOfEngine = typeof code === 'string' && /^(ERR_SQLITE_ERROR|E[A-Z]+|[0-9A-Z]{5})$/.test(code)
-  const isTimeout = error instanceof Error && error.message.includes('timeout')
-  if (!isOfEngine && !isTimeout) return error
+  // pg's own words, without a code: it waited in vain, or was hung up on.
+  const isOfDriver = error instanceof Error && /timeout|Connection terminated/.test(error.message)
+  if (!isOfEngine && !isOfDriver) return error
   return new OperatorError(`cannot use the database ${nameOfDatabase(config)}: ${reasonOf(error)}`)
 }
