@@ -19,6 +19,7 @@ import { membershipListRoutes } from './organization-memberships/membership-list
 import { membershipRoutes } from './organization-memberships/membership-routes.ts'
 import { OrganizationDeletions } from './organizations/organization-deletions.ts'
 import { organizationRoutes } from './organizations/organization-routes.ts'
+import { projectRoutes } from './projects/project-routes.ts'
 import { teamWorkspaceRoutes } from './team-access/team-workspace-routes.ts'
 import { outputRoutes } from './state-versions/output-routes.ts'
 import { stateDownloadRoutes } from './state-versions/state-download-routes.ts'
@@ -45,6 +46,7 @@ export const routes: readonly Route[] = [
   ...adminUserRoutes,
   ...adminUserActionRoutes,
   ...userTokenRoutes,
+  ...projectRoutes,
   ...workspaceRoutes,
   ...workspaceTagRoutes,
   ...workspaceLockRoutes,

@@ -11,6 +11,13 @@ export const nameSchema = Type.String({
   explain: `must be 1 to ${MAX_NAME_LENGTH} letters, numbers, - and _`,
 })
 
+export const projectNameSchema = Type.String({
+  minLength: 3,
+  maxLength: 40,
+  pattern: '^[A-Za-z0-9_-][A-Za-z0-9 _-]*[A-Za-z0-9_-]$',
+  explain: 'must be 3 to 40 letters, numbers, -, _ and spaces between them',
+})
+
 /** A description or the like: a short text, or null for none. */
 export const shortTextSchema = Type.Union(
   // PostgreSQL has no NUL in its texts.

@@ -1,5 +1,6 @@
 import { parse as parseQuery } from 'node:querystring'
 import { AppError } from '../core/errors.ts'
+import { parseId, type IdKind } from '../core/ids.ts'
 import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE, type Page } from './paging.ts'
 
 /**
@@ -23,6 +24,12 @@ export class Query {
   text(name: string): string | undefined {
     const value = this.#values.get(name)
     return value === '' ? undefined : value
+  }
+
+  /** The id of something to look for; of what is no such id, there is none: "" finds nothing. */
+  id(kind: IdKind, name: string): string | undefined {
+    const value = this.text(name)
+    return value === undefined ? undefined : (parseId(kind, value) ?? '')
   }
 
   /** A comma-separated list; undefined when not given. */

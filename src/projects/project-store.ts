@@ -1,7 +1,10 @@
-import type { Insertable, Selectable } from 'kysely'
+import type { Insertable, Selectable, Updateable } from 'kysely'
+import { grantedProjects, type Reach } from '../access/granted-places-store.ts'
 import type { Transaction } from '../database/database.ts'
+import { holdsText, isUniqueViolation } from '../database/portable.ts'
 import { prepared } from '../database/prepared.ts'
 import type { ProjectTable } from '../database/tables.ts'
+import type { Page } from '../jsonapi/paging.ts'
 
 export type ProjectRow = Selectable<ProjectTable>
 
@@ -21,4 +24,73 @@ const byId = prepared<{ id: string }>()((db, param) =>
 
 export function findProject(tx: Transaction, id: string): Promise<ProjectRow | undefined> {
   return tx.first(byId, { id })
+}
+
+/** False when the organization has another project of the new name; the caller must then end the transaction. */
+export async function updateProject(
+  tx: Transaction,
+  id: string,
+  changes: Updateable<ProjectTable>,
+): Promise<boolean> {
+  try {
+    await tx.db.updateTable('projects').set(changes).where('id', '=', id).execute()
+    return true
+  } catch (error) {
+    if (isUniqueViolation(error)) return false
+    throw error
+  }
+}
+
+/** With its grants; there must be no workspace in it. */
+export async function deleteProject(tx: Transaction, id: string): Promise<void> {
+  await tx.db.deleteFrom('projects').where('id', '=', id).execute()
+}
+
+export async function hasWorkspaces(tx: Transaction, projectId: string): Promise<boolean> {
+  const row = await tx.db
+    .selectFrom('workspaces')
+    .where('project_id', '=', projectId)
+    .select('id')
+    .limit(1)
+    .executeTakeFirst()
+  return row !== undefined
+}
+
+export async function countProjects(tx: Transaction, organizationId: string): Promise<number> {
+  const { count } = await tx.db
+    .selectFrom('projects')
+    .where('organization_id', '=', organizationId)
+    .select((eb) => eb.fn.countAll<number>().as('count'))
+    .executeTakeFirstOrThrow()
+  return count
+}
+
+export type ProjectFilter = {
+  readonly q?: string | undefined
+  readonly names?: readonly string[] | undefined
+}
+
+/** A page of the projects that a caller with this reach may see, by name: the list form of `project:read`. */
+export async function listVisibleProjects(
+  tx: Transaction,
+  organizationId: string,
+  reach: Reach,
+  filter: ProjectFilter,
+  page: Page,
+): Promise<{ projects: ProjectRow[]; total: number }> {
+  let query = tx.db.selectFrom('projects').where('projects.organization_id', '=', organizationId)
+  if (reach !== 'everything') query = query.where('projects.id', 'in', grantedProjects(tx, reach.userId))
+  // PostgreSQL takes no NUL, and no name holds one.
+  const names = filter.names?.filter((name) => !name.includes('\0'))
+  if (names !== undefined) query = query.where('projects.name', 'in', names.length === 0 ? [''] : names)
+  if (filter.q !== undefined) query = query.where(holdsText(tx.engine, 'projects.name', filter.q))
+  const { count } = await query.select((eb) => eb.fn.countAll<number>().as('count')).executeTakeFirstOrThrow()
+  const projects = await query
+    .selectAll('projects')
+    .orderBy('projects.name')
+    .orderBy('projects.id')
+    .limit(page.size)
+    .offset((page.number - 1) * page.size)
+    .execute()
+  return { projects, total: count }
 }

@@ -69,7 +69,7 @@ const listGrants = readRoute({
       throw new AppError('invalid-query', [{ detail: `${parameter} is missing`, parameter }])
     }
     const workspaceId = parseId('workspace', given)
-    const teamId = call.query.text('filter[team][id]')
+    const teamId = call.query.id('team', 'filter[team][id]')
     return workspaceId === undefined
       ? undefined
       : { workspaceId, teamId, page, links: call.query.withoutPage(filters) }

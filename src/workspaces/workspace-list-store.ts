@@ -1,4 +1,5 @@
 import type { SelectQueryBuilder } from 'kysely'
+import { grantedWorkspaces, type Reach } from '../access/granted-places-store.ts'
 import type { Transaction } from '../database/database.ts'
 import { holdsText } from '../database/portable.ts'
 import type { Tables } from '../database/tables.ts'
@@ -13,9 +14,6 @@ export type WorkspaceFilter = {
   /** None of these. */
   readonly withoutTags?: readonly string[]
 }
-
-/** Whose list it is: everything, or what the teams of one user were granted. */
-export type Reach = 'everything' | { readonly userId: string }
 
 type WorkspaceQuery = SelectQueryBuilder<Tables, 'workspaces', object>
 
@@ -57,32 +55,10 @@ export async function listVisibleWorkspaces(
 }
 
 function taggedWorkspaces(tx: Transaction, anyOf: readonly string[]) {
-  return tx.db.selectFrom('workspace_tags').where('name', 'in', anyOf).select('workspace_id')
-}
-
-/** Those that a grant puts in some column of the table: a custom one that lets do nothing shows nothing. */
-function grantedWorkspaces(tx: Transaction, userId: string) {
+  // PostgreSQL takes no NUL, and no tag holds one.
+  const names = anyOf.filter((name) => !name.includes('\0'))
   return tx.db
-    .selectFrom('team_workspaces as tw')
-    .innerJoin('team_members as member', 'member.team_id', 'tw.team_id')
-    .where('member.user_id', '=', userId)
-    .where('member.is_active', '=', 1)
-    .where((eb) => eb.or([eb('tw.state_versions', '!=', 'none'), eb('tw.workspace_locking', '=', 1)]))
-    .select('tw.workspace_id as id')
-    .union(
-      tx.db
-        .selectFrom('team_projects as tp')
-        .innerJoin('team_members as member', 'member.team_id', 'tp.team_id')
-        .innerJoin('workspaces as of_project', 'of_project.project_id', 'tp.project_id')
-        .where('member.user_id', '=', userId)
-        .where('member.is_active', '=', 1)
-        .where((eb) =>
-          eb.or([
-            eb('tp.state_versions', '!=', 'none'),
-            eb('tp.workspace_locking', '=', 1),
-            eb('tp.workspace_create', '=', 1),
-          ]),
-        )
-        .select('of_project.id as id'),
-    )
+    .selectFrom('workspace_tags')
+    .where('name', 'in', names.length === 0 ? [''] : names)
+    .select('workspace_id')
 }

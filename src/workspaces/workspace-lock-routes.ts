@@ -1,7 +1,7 @@
-import { Type } from 'typebox'
 import type { Actor } from '../access/actor.ts'
 import { canSeeTeam } from '../access/decide.ts'
 import { AppError, conflict } from '../core/errors.ts'
+import { shortTextSchema } from '../core/names.ts'
 import { ok } from '../http/call.ts'
 import { writeRoute, type Route, type Viewer } from '../http/route.ts'
 import { parseJson, parseResource } from '../jsonapi/body.ts'
@@ -12,17 +12,7 @@ import { workspaceDocument } from './workspace-document.ts'
 import { findWorkspace, updateWorkspace, type WorkspaceRow } from './workspace-store.ts'
 import { loadWorkspace, workspaceOfPath } from './workspaces.ts'
 
-const MAX_REASON_LENGTH = 1000
-
-const lockBody = {
-  type: 'workspaces',
-  isLenient: true,
-  attributes: {
-    reason: Type.Union([Type.String({ maxLength: MAX_REASON_LENGTH }), Type.Null()], {
-      explain: `must be a text of at most ${MAX_REASON_LENGTH} characters`,
-    }),
-  },
-} as const
+const lockBody = { type: 'workspaces', isLenient: true, attributes: { reason: shortTextSchema } } as const
 
 /** The documentation sends `{"reason": …}`, go-tfe a resource with the attribute; both may leave it out. */
 function parseLock(bytes: Uint8Array): { reason: string | null } {

@@ -1,20 +1,17 @@
 import { isPermitted } from '../access/decide.ts'
+import { reachOf } from '../access/granted-places-store.ts'
 import { timestamp } from '../core/clock.ts'
 import { conflict, invalid } from '../core/errors.ts'
 import { parseId } from '../core/ids.ts'
-import { isName } from '../core/names.ts'
 import { created, noContent, ok, type Call } from '../http/call.ts'
 import { readRoute, writeRoute, type Route, type Viewer } from '../http/route.ts'
 import { listDocument } from '../jsonapi/document.ts'
 import { pagingOf } from '../jsonapi/paging.ts'
-import {
-  bumpVersion,
-  findOrganizationByName,
-  type OrganizationRow,
-} from '../organizations/organization-store.ts'
+import { loadOrganizationWithGrants, organizationOfPath } from '../organizations/organization-of-path.ts'
+import { bumpVersion, type OrganizationRow } from '../organizations/organization-store.ts'
 import { findProject } from '../projects/project-store.ts'
 import { includable, workspaceDocument, workspaceDocuments } from './workspace-document.ts'
-import { listVisibleWorkspaces, type Reach } from './workspace-list-store.ts'
+import { listVisibleWorkspaces } from './workspace-list-store.ts'
 import {
   countWorkspaces,
   deleteWorkspace,
@@ -45,18 +42,6 @@ const forms = [
 
 const NAME_IS_TAKEN = 'name is that of another workspace of the organization'
 
-/** The organization of the path, and what the caller holds on anything in it. */
-async function loadOrganizationWithGrants({ tx, actor, deps }: Omit<Viewer, 'standing'>, name: string) {
-  const organization = await findOrganizationByName(tx, name)
-  if (organization === undefined) return undefined
-  return { organization, target: { grants: await deps.grants.anywhere(tx, actor, organization) } }
-}
-
-/** The list form of `workspace:read`: everything, for whom the table lets read without a grant. */
-export function reachOf(permission: 'workspace:read' | 'project:read', { actor, standing }: Viewer): Reach {
-  return isPermitted(permission, actor, standing, {}) ? 'everything' : { userId: actor.userId as string }
-}
-
 const filters = [
   'search[name]',
   'search[tags]',
@@ -81,14 +66,16 @@ const listWorkspaces = readRoute({
   address: (call) => {
     const include = call.query.include(includable)
     const page = call.query.page()
-    const { organization_name: name = '' } = call.params
+    const name = organizationOfPath(call)
     const filter = {
       name: call.query.text('search[name]'),
       tags: call.query.list('search[tags]'),
       withoutTags: call.query.list('search[exclude-tags]'),
-      projectId: call.query.text('filter[project][id]'),
+      projectId: call.query.id('project', 'filter[project][id]'),
     }
-    return isName(name) ? { name, include, page, filter, links: call.query.withoutPage(filters) } : undefined
+    return name === undefined
+      ? undefined
+      : { name, include, page, filter, links: call.query.withoutPage(filters) }
   },
   load: (context) => loadOrganizationWithGrants(context, context.address.name),
   document: async (context) => {
@@ -125,7 +112,10 @@ const createWorkspace = writeRoute({
   answers: 'workspaces',
   status: 201,
   accepts: newWorkspaceBody,
-  address: ({ params: { organization_name: name = '' } }) => (isName(name) ? { name } : undefined),
+  address: (call) => {
+    const name = organizationOfPath(call)
+    return name === undefined ? undefined : { name }
+  },
   load: (context) => loadOrganizationWithGrants(context, context.address.name),
   body: (bytes) => parseWorkspace(bytes, newWorkspaceBody),
   act: async (context) => {

@@ -61,9 +61,7 @@ export const workspaceBody = {
   attributes: {
     name: nameSchema,
     description: shortTextSchema,
-    'terraform-version': Type.Union([Type.String({ maxLength: 100 }), Type.Null()], {
-      explain: 'must be a version, a constraint or "latest"',
-    }),
+    'terraform-version': shortTextSchema,
     'execution-mode': executionMode,
     // The older name of the same thing: true is remote, false is local.
     operations: Type.Boolean(),

@@ -120,3 +120,15 @@ export async function grantWorkspace(
   )
   return made(response, 201).json.data.id
 }
+
+/** A project of the organization; gives its id. */
+export async function createProject(
+  organization: TestOrganization,
+  attributes: { name?: string } & Record<string, unknown> = {},
+): Promise<string> {
+  const response = await organization.owner.client.post(
+    `/organizations/${organization.name}/projects`,
+    body('projects', { name: uniqueName('project'), ...attributes }),
+  )
+  return made(response, 201).json.data.id
+}

@@ -1,0 +1,146 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { engines } from './support/engines.ts'
+import type { Response } from './support/client.ts'
+import { startServer, type TestServer } from './support/server.ts'
+import {
+  addMember,
+  body,
+  createProject,
+  createTeam,
+  createTestOrganization,
+  createWorkspace,
+  grantWorkspace,
+} from './support/world.ts'
+
+const notFound = '{"errors":[{"status":"404","title":"not found"}]}'
+
+const names = (list: Response): string[] =>
+  list.json.data.map((item: { attributes: { name: string } }) => item.attributes.name)
+
+const inProject = (id: string) => ({ project: { data: { type: 'projects', id } } })
+
+describe.each(engines)('projects on %s', (engine) => {
+  let server: TestServer
+  beforeAll(async () => {
+    server = await startServer(engine)
+  })
+  afterAll(() => server.stop())
+
+  test('an owner creates, finds, changes and deletes one', async () => {
+    const { name, owner } = await createTestOrganization(server)
+    const path = `/organizations/${name}/projects`
+    const made = await owner.client.post(
+      path,
+      body('projects', { name: 'Data Platform', description: 'all of it' }),
+    )
+    expect(made.status).toBe(201)
+    const { id, attributes, relationships } = made.json.data
+    expect(attributes).toMatchObject({
+      name: 'Data Platform',
+      description: 'all of it',
+      'default-execution-mode': 'local',
+      'is-unified': false,
+      'setting-overwrites': { 'default-execution-mode': false, 'default-agent-pool': false },
+      permissions: {
+        'can-update': true,
+        'can-destroy': true,
+        'can-create-workspace': true,
+        'can-manage-teams': true,
+      },
+    })
+    expect(relationships.organization.data).toEqual({ id: name, type: 'organizations' })
+    expect((await owner.client.get(`/projects/${id}`)).json).toEqual(made.json)
+    expect(names(await owner.client.get(path))).toEqual(['Data Platform', 'Default Project'])
+    expect(names(await owner.client.get(`${path}?q=A%20PLAT`))).toEqual(['Data Platform'])
+    expect(names(await owner.client.get(`${path}?filter[names]=Default%20Project,None`))).toEqual([
+      'Default Project',
+    ])
+    expect(names(await owner.client.get(`${path}?filter[names]=%00`))).toEqual([])
+    const far = await owner.client.get(`${path}?page[number]=999999999999999&page[size]=100`)
+    expect(far.status).toBe(200)
+    expect(far.json.meta.pagination).toMatchObject({ 'total-count': 2, 'prev-page': 1, 'next-page': null })
+    expect((await owner.client.get(`/projects/${id}?include=effective_tag_bindings`)).status).toBe(400)
+
+    const changed = await owner.client.patch(
+      `/projects/${id}`,
+      body('projects', { name: 'Data', 'default-execution-mode': 'agent' }),
+    )
+    expect(changed.json.data.attributes).toMatchObject({
+      name: 'Data',
+      description: 'all of it',
+      'default-execution-mode': 'agent',
+      'setting-overwrites': { 'default-execution-mode': true },
+    })
+    expect((await owner.client.delete(`/projects/${id}`)).status).toBe(204)
+    expect((await owner.client.get(`/projects/${id}`)).text).toBe(notFound)
+  })
+
+  test('names have 3 to 40 characters and are unique; the default project and one with workspaces stay', async () => {
+    const organization = await createTestOrganization(server)
+    const { name, owner } = organization
+    const path = `/organizations/${name}/projects`
+    for (const bad of ['ab', 'x'.repeat(41), ' ab', 'ab ', 'a/b', 'Default Project', undefined]) {
+      const answer = await owner.client.post(path, body('projects', { name: bad }))
+      expect(answer.status).toBe(422)
+      expect(answer.json.errors[0].source.pointer).toBe('/data/attributes/name')
+    }
+    const list = await owner.client.get(path)
+    const main = list.json.data[0]
+    expect(main.attributes.permissions['can-destroy']).toBe(false)
+    expect((await owner.client.delete(`/projects/${main.id}`)).status).toBe(422)
+
+    const id = await createProject(organization, { name: 'x'.repeat(40) })
+    const taken = await owner.client.patch(`/projects/${id}`, body('projects', { name: 'Default Project' }))
+    expect(taken.status).toBe(422)
+    const workspace = await createWorkspace(organization, {}, inProject(id))
+    expect((await owner.client.delete(`/projects/${id}`)).status).toBe(409)
+    const moved = await owner.client.patch(
+      `/workspaces/${workspace}`,
+      body('workspaces', {}, inProject(main.id)),
+    )
+    expect(moved.json.data.relationships.project.data.id).toBe(main.id)
+    expect((await owner.client.delete(`/projects/${id}`)).status).toBe(204)
+  })
+
+  test('a member sees the projects of the workspaces that his teams see, and may change none', async () => {
+    const organization = await createTestOrganization(server)
+    const { name, owner } = organization
+    const seen = await createProject(organization, { name: 'seen' })
+    const hidden = await createProject(organization, { name: 'hidden' })
+    const workspace = await createWorkspace(organization, {}, inProject(seen))
+    const team = await createTeam(organization)
+    await grantWorkspace(organization, team, workspace, { access: 'admin' })
+    const { client } = await addMember(server, organization, [team])
+    const list = await client.get(`/organizations/${name}/projects`)
+    expect(names(list)).toEqual(['seen'])
+    expect(list.json.data[0]).toEqual((await client.get(`/projects/${seen}`)).json.data)
+    expect(list.json.data[0].attributes.permissions).toMatchObject({
+      'can-update': false,
+      'can-destroy': false,
+      'can-create-workspace': false,
+      'can-manage-teams': false,
+    })
+    for (const answer of [
+      await client.get(`/projects/${hidden}`),
+      await client.patch(`/projects/${seen}`, body('projects', { name: 'mine' })),
+      await client.delete(`/projects/${seen}`),
+      await client.post(`/organizations/${name}/projects`, body('projects', { name: 'mine' })),
+      await client.post(
+        `/organizations/${name}/workspaces`,
+        body('workspaces', { name: 'mine' }, inProject(seen)),
+      ),
+      await (await addMember(server, organization)).client.get(`/organizations/${name}/projects`),
+    ]) {
+      expect(answer.text).toBe(notFound)
+    }
+    // Whose workspace it is may not put it where he may create none.
+    for (const id of [hidden, 'prj-1111111111111111']) {
+      const answer = await client.patch(`/workspaces/${workspace}`, body('workspaces', {}, inProject(id)))
+      expect(answer.status).toBe(422)
+      expect(answer.json.errors[0].source.pointer).toBe('/data/relationships/project')
+    }
+    expect((await owner.client.get(`/workspaces/${workspace}`)).json.data.relationships.project.data.id).toBe(
+      seen,
+    )
+  })
+})
