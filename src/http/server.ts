@@ -2,13 +2,14 @@ import { readFileSync } from 'node:fs'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
-import Fastify, { type FastifyInstance, type FastifyRequest } from 'fastify'
+import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import { randomBase58 } from '../core/ids.ts'
 import { AppError, notFound } from '../core/errors.ts'
 import { errorDocument, internalErrorDocument, statusOf } from '../jsonapi/errors.ts'
 import { errorAnswer, type Answer, type Call } from './call.ts'
 import type { Deps } from './deps.ts'
 import { HttpCall } from './http-call.ts'
+import { answerMalformed } from './malformed.ts'
 import type { RawRoute } from './raw-route.ts'
 import type { Route } from './route.ts'
 import { authenticate, runRoute } from './run-route.ts'
@@ -35,43 +36,51 @@ export function createServer(
     requestTimeout: 0,
     forceCloseConnections: 'idle',
     return503OnClosing: false,
+    // A missing Host is answered here, since Node would answer it without a document.
     ...(config.tlsCert === undefined || config.tlsKey === undefined
-      ? {}
-      : { https: { cert: readFileSync(config.tlsCert), key: readFileSync(config.tlsKey) } }),
+      ? { http: { requireHostHeader: false } }
+      : {
+          https: {
+            cert: readFileSync(config.tlsCert),
+            key: readFileSync(config.tlsKey),
+            requireHostHeader: false,
+          },
+        }),
+    clientErrorHandler: answerMalformed,
     frameworkErrors: (_error, request, reply) => {
       reply.hijack()
       void answerUnknown(request, reply.raw, deps)
     },
   }) as unknown as FastifyInstance
-  // Bodies are read by the routes that take one, after the decision: never by Fastify.
-  fastify.removeAllContentTypeParsers()
-  fastify.addContentTypeParser('*', (_request, _payload, done) => done(null))
-
+  // Expectations beyond 100-continue may be ignored (RFC 9110, 10.1.1).
+  fastify.server.on('checkExpectation', (...exchange) => fastify.server.emit('request', ...exchange))
+  // Everything is answered from the first hook on: Fastify, which would judge content types and bodies before the token,
+  // only finds the route. Its own parsers and handlers are never reached.
+  const answerBy = (work: (call: Call) => Promise<Answer>) => ({
+    onRequest: (request: FastifyRequest, reply: FastifyReply, _done: () => void) => {
+      reply.hijack()
+      void respond(request, reply.raw, deps, work)
+    },
+    handler: unreachable,
+  })
   for (const route of routes) {
-    fastify.route({
-      method: route.method,
-      url: API + route.path,
-      handler: (request, reply) => {
-        reply.hijack()
-        void respond(request, reply.raw, deps, (call) => runRoute(route, call, deps))
-      },
-    })
+    const { method, path } = route
+    fastify.route({ method, url: API + path, ...answerBy((call) => runRoute(route, call, deps)) })
   }
   for (const route of rawRoutes) {
-    fastify.route({
-      method: route.method,
-      url: route.path,
-      handler: (request, reply) => {
-        reply.hijack()
-        void respond(request, reply.raw, deps, (call) => route.answer(call, deps))
-      },
-    })
+    const { method, path } = route
+    fastify.route({ method, url: path, ...answerBy((call) => route.answer(call, deps)) })
   }
-  fastify.setNotFoundHandler((request, reply) => {
+  fastify.addHook('onRequest', (request, reply, done) => {
+    if (!request.is404) return done()
     reply.hijack()
     void answerUnknown(request, reply.raw, deps)
   })
   return fastify
+}
+
+function unreachable(): never {
+  throw new Error('a request got past its answer')
 }
 
 /** An unknown path or a wrong method: 401 without a good token, else the 404 of everything that is hidden. */
@@ -91,6 +100,7 @@ async function respond(
   const requestId = nextRequestId()
   let answer: Answer
   try {
+    if (request.raw.httpVersion === '1.1' && request.raw.headers.host === undefined) throw hostIsMissing()
     answer = conditional(request.raw, await work(new HttpCall(request, requestId, deps)))
   } catch (error) {
     answer = failure(error, requestId, request, deps)
@@ -138,14 +148,19 @@ function isSmall(request: IncomingMessage): boolean {
   )
 }
 
+function hostIsMissing(): AppError {
+  return new AppError('bad-request', [{ detail: 'HTTP/1.1 requests need a Host header' }])
+}
+
 function failure(error: unknown, requestId: string, request: FastifyRequest, deps: Deps): Answer {
   if (error instanceof AppError) {
     const headers: Record<string, string> = {}
     if (error.code === 'unauthorized') headers['www-authenticate'] = 'Bearer'
     if (error.code === 'unavailable') headers['retry-after'] = '1'
+    if (request.raw.headers.host === undefined) headers.connection = 'close'
     return errorAnswer(statusOf(error.code), errorDocument(error), headers)
   }
-  if (request.raw.destroyed && !request.raw.complete) {
+  if (request.raw.errored === error || (request.raw.destroyed && !request.raw.complete)) {
     return errorAnswer(400, errorDocument(new AppError('bad-request', [{ detail: 'the body broke off' }])))
   }
   deps.log.error(

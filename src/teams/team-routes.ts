@@ -29,6 +29,7 @@ import {
   listTeamMembers,
   teamFacts,
   updateTeam,
+  type TeamMember,
   type TeamRow,
 } from './team-store.ts'
 import { grantFlags, newTeamBody, parseTeam, refuseChangeOfOwners, teamBody } from './teams.ts'
@@ -44,7 +45,8 @@ type Context = { tx: Transaction; deps: Deps; actor: Actor; standing: Standing }
 async function includedOf(context: Context, teams: readonly TeamRow[], include: Includes) {
   if (include.size === 0) return undefined
   const { tx, actor, deps } = context
-  const members = (await Promise.all(teams.map((team) => listTeamMembers(tx, team.id)))).flat()
+  const members: TeamMember[] = []
+  for (const team of teams) members.push(...(await listTeamMembers(tx, team.id)))
   const included: Fragment[] = []
   if (include.has('users')) {
     const ids = new Set(members.filter((member) => member.is_active).map((member) => member.user_id))

@@ -64,6 +64,13 @@ export class Conformity {
     return media.schema === undefined ? undefined : this.#check(media.schema, seen.text, what)
   }
 
+  /** The same of an answer that came before any route was looked for. */
+  errorProblem({ contentType, text, status }: Seen): string | undefined {
+    if (contentType !== 'application/vnd.api+json')
+      return `a request that is no HTTP: ${status} as ${contentType}`
+    return this.#check(errorSchema, text, `a request that is no HTTP: ${status}`)
+  }
+
   #check(schema: object, text: string, what: string): string | undefined {
     let validate = this.#validators.get(schema)
     if (validate === undefined) {
@@ -81,8 +88,9 @@ export class Conformity {
   }
 }
 
+const errorSchema = { $ref: '#/components/schemas/errors' }
 const errorResponse: { content?: Media } = {
-  content: { 'application/vnd.api+json': { schema: { $ref: '#/components/schemas/errors' } } },
+  content: { 'application/vnd.api+json': { schema: errorSchema } },
 }
 
 function inDefinitions<T extends object>(schema: T): T {

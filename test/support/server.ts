@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import pino from 'pino'
+import pino, { type Logger } from 'pino'
 import { createApp, type App } from '../../src/app.ts'
 import { readConfig, type SettingName } from '../../src/config.ts'
 import { systemClock, type Clock } from '../../src/core/clock.ts'
@@ -44,6 +44,7 @@ const SECRET_KEY = '00112233445566778899aabbccddeeff00112233445566778899aabbccdd
 export async function startServer(
   engine: Engine,
   settings: Partial<Record<SettingName, string>> = {},
+  log: Logger = pino({ level: process.env.PURSER_TEST_LOG ?? 'fatal' }),
 ): Promise<TestServer> {
   const folder = mkdtempSync(join(tmpdir(), 'purser-test-'))
   const postgres = engine === 'postgres' ? await createPostgresDatabase() : undefined
@@ -58,7 +59,6 @@ export async function startServer(
     },
     {},
   )
-  const log = pino({ level: process.env.PURSER_TEST_LOG ?? 'fatal' })
   const { database, withConnection } = await openDatabase(config, (error) => log.error(error))
   await withConnection(migrate)
   const clock = new TestClock()

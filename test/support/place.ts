@@ -1,0 +1,149 @@
+import { flagSet } from '../../src/access/organization-flags.ts'
+import { newId } from '../../src/core/ids.ts'
+import { bumpVersion } from '../../src/organizations/organization-store.ts'
+import { insertTeamMember } from '../../src/teams/team-member-store.ts'
+import { insertTeam } from '../../src/teams/team-store.ts'
+import type { OrganizationFlag } from '../../src/access/organization-flags.ts'
+import type { Client } from './client.ts'
+import type { TestServer } from './server.ts'
+import {
+  createTestOrganization,
+  createUser,
+  uniqueName,
+  type Person,
+  type TestOrganization,
+} from './world.ts'
+
+/** An organization with something of everything in it. */
+export type Place = {
+  organization: TestOrganization
+  /** What routes may be asked about: ids (of organizations and workspaces names too) by JSON:API type. */
+  objects: Record<string, string[]>
+}
+
+export async function createPlace(server: TestServer): Promise<Place> {
+  const organization = await createTestOrganization(server)
+  const ownersTeam = await ownersTeamOf(server, organization)
+  const member = await createMember(server, organization)
+  const invited = await createMember(server, organization, 'invited')
+  const secret = await createTeam(server, organization, { visibility: 'secret', members: [member] })
+  const open = await createTeam(server, organization, { visibility: 'organization', members: [invited] })
+  const owner = organization.owner.client
+  const workspaces = [await createWorkspace(owner, organization), await createWorkspace(owner, organization)]
+  const grant = await created(owner, '/team-workspaces', {
+    type: 'team-workspaces',
+    attributes: { access: 'read' },
+    relationships: {
+      workspace: { data: { type: 'workspaces', id: workspaces[0]?.id } },
+      team: { data: { type: 'teams', id: open } },
+    },
+  })
+  const token = await created(owner, `/users/${organization.owner.id}/authentication-tokens`, {
+    type: 'authentication-tokens',
+    attributes: { description: 'of a place' },
+  })
+  return {
+    organization,
+    objects: {
+      organizations: [organization.name],
+      teams: [secret, open, ownersTeam],
+      users: [member.id, invited.id, organization.owner.id],
+      'organization-memberships': [member.membershipId, invited.membershipId],
+      workspaces: workspaces.map(({ id }) => id),
+      'workspace names': workspaces.map(({ attributes }) => attributes.name),
+      projects: workspaces.map(({ relationships }) => relationships.project.data.id),
+      'team-workspaces': [grant.id],
+      'authentication-tokens': [token.id],
+    },
+  }
+}
+
+type Made = { id: string; attributes: { name: string }; relationships: { project: { data: { id: string } } } }
+
+/** Makes a resource over HTTP, which must succeed. */
+export async function created(client: Client, path: string, data: object): Promise<Made> {
+  const answer = await client.post(path, { data })
+  if (answer.status !== 201 && answer.status !== 200)
+    throw new Error(`${path}: ${answer.status} ${answer.text}`)
+  return answer.json.data as Made
+}
+
+function createWorkspace(client: Client, { name }: TestOrganization): Promise<Made> {
+  return created(client, `/organizations/${name}/workspaces`, {
+    type: 'workspaces',
+    attributes: { name: uniqueName('workspace') },
+  })
+}
+
+export type Member = Person & { membershipId: string; status: 'active' | 'invited' }
+
+export async function createMember(
+  server: TestServer,
+  { id }: TestOrganization,
+  status: Member['status'] = 'active',
+): Promise<Member> {
+  const person = await createUser(server, status === 'active' ? 'member' : status)
+  const membershipId = newId('membership')
+  await server.app.deps.database.write(async (tx) => {
+    await tx.db
+      .insertInto('memberships')
+      .values({
+        id: membershipId,
+        organization_id: id,
+        user_id: person.id,
+        status,
+        created_at: server.clock.now().toISOString(),
+      })
+      .execute()
+    await bumpVersion(tx, id)
+  })
+  return { ...person, membershipId, status }
+}
+
+let teamCount = 0
+
+export type TeamOptions = {
+  visibility?: 'secret' | 'organization'
+  flags?: readonly OrganizationFlag[]
+  members?: readonly Member[]
+}
+
+/** Makes a team in the database, and gives its id. */
+export async function createTeam(
+  server: TestServer,
+  organization: TestOrganization,
+  { visibility = 'secret', flags = [], members = [] }: TeamOptions,
+): Promise<string> {
+  const id = newId('team')
+  const at = server.clock.now().toISOString()
+  await server.app.deps.database.write(async (tx) => {
+    await insertTeam(tx, {
+      id,
+      organization_id: organization.id,
+      name: `team-${(teamCount += 1)}`,
+      visibility,
+      organization_access: flagSet(...flags),
+      allow_member_token_management: 1,
+      created_at: at,
+      updated_at: at,
+    })
+    for (const member of members) {
+      await insertTeamMember(tx, {
+        team_id: id,
+        membership_id: member.membershipId,
+        user_id: member.id,
+        organization_id: organization.id,
+        is_active: member.status === 'active' ? 1 : 0,
+      })
+    }
+    await bumpVersion(tx, organization.id, 1, visibility === 'organization' ? 1 : 0)
+  })
+  return id
+}
+
+export function ownersTeamOf(server: TestServer, { id }: TestOrganization): Promise<string> {
+  return server.app.deps.database.read(async (tx) => {
+    const query = tx.db.selectFrom('organizations').where('id', '=', id).select('owners_team_id')
+    return (await query.executeTakeFirstOrThrow()).owners_team_id
+  })
+}
