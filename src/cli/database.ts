@@ -1,0 +1,66 @@
+import { existsSync } from 'node:fs'
+import { userInfo } from 'node:os'
+import { insertAuditEvents, type AuditEvent } from '../audit/audit-store.ts'
+import type { Config } from '../config.ts'
+import { systemClock, timestamp } from '../core/clock.ts'
+import { newId } from '../core/ids.ts'
+import { OperatorError } from '../core/operator-error.ts'
+import { commandName } from '../core/version.ts'
+import type { Transaction } from '../database/database.ts'
+import { missingMigrations } from '../database/migrate.ts'
+import {
+  databaseProblem,
+  nameOfDatabase,
+  openDatabase,
+  sqliteFile,
+  type OpenDatabase,
+} from '../database/open.ts'
+
+/** What the rules need when the operator acts at the command line. */
+export const operatorDeps = { clock: systemClock, newId }
+
+/**
+ * Runs `work` on the database that is there already, beside a server that may be running. Throws when there is none or
+ * when its tables are of another version.
+ */
+export async function withDatabase<T>(config: Config, work: (open: OpenDatabase) => Promise<T>): Promise<T> {
+  if (config.databaseUrl === undefined && !existsSync(sqliteFile(config.data))) {
+    throw new OperatorError(
+      `there is no database in ${config.data}: name its folder with PURSER_DATA, or make one with ${commandName} migrate`,
+    )
+  }
+  let open: OpenDatabase | undefined
+  try {
+    open = await openDatabase(config, () => {})
+    const { names } = await open.withConnection(missingMigrations)
+    if (names.length > 0) {
+      throw new OperatorError(
+        `${nameOfDatabase(config)} is older than this Purser: bring it up to date with ${commandName} migrate`,
+      )
+    }
+    return await work(open)
+  } catch (error) {
+    throw databaseProblem(error, config)
+  } finally {
+    await open?.database.close()
+  }
+}
+
+/** Audits what the operator does: nobody's token acts, so the system's user is named. */
+export function auditOperator(tx: Transaction, events: readonly AuditEvent[]): Promise<void> {
+  const context = { at: timestamp(systemClock.now()), requestId: null, actor: null }
+  return insertAuditEvents(
+    tx,
+    context,
+    events.map((event) => ({ ...event, details: { ...event.details, 'command-line-user': systemUser() } })),
+  )
+}
+
+function systemUser(): string {
+  try {
+    return userInfo().username
+  } catch {
+    // A container may run as a user without a name.
+    return String(process.getuid?.())
+  }
+}

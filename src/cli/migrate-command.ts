@@ -1,0 +1,40 @@
+import { Command } from 'commander'
+import type { Config } from '../config.ts'
+import { configOf, databaseSettings, withSettings } from './options.ts'
+import { print, printJson } from './output.ts'
+
+export function migrateCommand(): Command {
+  return withSettings(new Command('migrate'), databaseSettings)
+    .description('Bring the database up to date without serving')
+    .option('--json', 'print the names of the migrations that ran as JSON')
+    .addHelpText('after', '\nserve does the same at its start. Nothing happens when there is nothing to do.')
+    .action(async (flags) => {
+      const config = configOf(flags)
+      const names = await migrateDatabase(config)
+      if (flags.json) printJson({ migrated: names })
+      else print(names.length === 0 ? 'nothing to do: the database is up to date' : `migrated: ${names.join(', ')}`)
+    })
+}
+
+async function migrateDatabase(config: Config): Promise<string[]> {
+  const { databaseProblem, openDatabase } = await import('../database/open.ts')
+  const { migrate, missingMigrations } = await import('../database/migrate.ts')
+  const { lockDataFolder, makeDataFolder } = await import('../operation/data-folder.ts')
+  const isSqlite = config.databaseUrl === undefined
+  if (isSqlite) makeDataFolder(config.data)
+  let open: Awaited<ReturnType<typeof openDatabase>> | undefined
+  try {
+    open = await openDatabase(config, () => {})
+    if ((await open.withConnection(missingMigrations)).names.length === 0) return []
+    const lock = isSqlite ? lockDataFolder(config.data) : undefined
+    try {
+      return await open.withConnection(migrate)
+    } finally {
+      lock?.release()
+    }
+  } catch (error) {
+    throw databaseProblem(error, config)
+  } finally {
+    await open?.database.close()
+  }
+}

@@ -1,0 +1,35 @@
+import { InvalidArgumentError } from 'commander'
+import type { Clock, Timestamp } from '../core/clock.ts'
+import { timestamp } from '../core/clock.ts'
+import { OperatorError } from '../core/operator-error.ts'
+
+/** A body as the interface takes it, so that the command line keeps the same rules. */
+export function bodyOf(type: string, attributes: Record<string, unknown>): Uint8Array {
+  return Buffer.from(JSON.stringify({ data: { type, attributes } }))
+}
+
+const unitsMs = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const
+
+/** `90d`, `12h`, `15m`, `30s` in milliseconds; undefined for anything else. */
+function parseDuration(text: string): number | undefined {
+  const match = /^(\d{1,6})([smhd])$/.exec(text)
+  return match === null ? undefined : Number(match[1]) * unitsMs[match[2] as keyof typeof unitsMs]
+}
+
+/** A time that is given as itself, or as how far it is from now. */
+export function parseMoment(text: string, clock: Clock, direction: 'past' | 'future'): Timestamp {
+  const duration = parseDuration(text)
+  if (duration !== undefined) {
+    return timestamp(new Date(clock.now().getTime() + (direction === 'past' ? -duration : duration)))
+  }
+  const time = /^\d{4}-\d{2}-\d{2}/.test(text) ? Date.parse(text) : Number.NaN
+  if (Number.isNaN(time)) {
+    throw new OperatorError(`${text} is neither a time such as 2030-01-31T12:00:00Z nor a span such as 90d, 12h or 15m`)
+  }
+  return timestamp(new Date(time))
+}
+
+export function parseCount(text: string): number {
+  if (!/^\d{1,7}$/.test(text) || Number(text) < 1) throw new InvalidArgumentError('It must be a whole number above 0.')
+  return Number(text)
+}
