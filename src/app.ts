@@ -10,6 +10,7 @@ import type { Database } from './database/database.ts'
 import type { Deps } from './http/deps.ts'
 import type { RawRoute } from './http/raw-route.ts'
 import type { Route } from './http/route.ts'
+import { homeRoute } from './http/home-route.ts'
 import { createServer } from './http/server.ts'
 import { serviceRoutes } from './http/service-routes.ts'
 import { DocumentCache } from './jsonapi/document-cache.ts'
@@ -58,7 +59,7 @@ export const routes: readonly Route[] = [
 ]
 
 /** Routes that ask for no token. */
-const openRoutes: readonly RawRoute[] = [...serviceRoutes, ...stateUploadRoutes]
+const openRoutes: readonly RawRoute[] = [homeRoute, ...serviceRoutes, ...stateUploadRoutes]
 export const rawRoutes: readonly RawRoute[] = [...openRoutes, openApiRoute(routes, openRoutes)]
 
 export type App = {

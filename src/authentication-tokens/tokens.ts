@@ -1,6 +1,7 @@
 import { Type } from 'typebox'
 import type { Actor } from '../access/actor.ts'
 import { hashToken } from '../access/actor-store.ts'
+import type { Config } from '../config.ts'
 import { timestamp, type Timestamp } from '../core/clock.ts'
 import { invalid } from '../core/errors.ts'
 import type { newId } from '../core/ids.ts'
@@ -70,7 +71,11 @@ export function creatorOf(actor: Actor): string | null {
 }
 
 /** Refuses one more token than `owner` may have. */
-export async function checkTokenLimit(tx: Transaction, owner: TokenOwner, { config }: Deps): Promise<void> {
+export async function checkTokenLimit(
+  tx: Transaction,
+  owner: TokenOwner,
+  { config }: { config: Config },
+): Promise<void> {
   if ((await countTokens(tx, owner)) < config.maxTokens) return
   throw invalid(`there may be at most ${config.maxTokens} tokens here (PURSER_MAX_TOKENS)`, '/data')
 }

@@ -4,7 +4,7 @@ import { configOf, databaseSettings, withSettings } from './options.ts'
 import { print, printJson } from './output.ts'
 
 export function migrateCommand(): Command {
-  return withSettings(new Command('migrate'), databaseSettings)
+  const command = new Command('migrate')
     .description('Bring the database up to date without serving')
     .option('--json', 'print the names of the migrations that ran as JSON')
     .addHelpText('after', '\nserve does the same at its start. Nothing happens when there is nothing to do.')
@@ -12,8 +12,12 @@ export function migrateCommand(): Command {
       const config = configOf(flags)
       const names = await migrateDatabase(config)
       if (flags.json) printJson({ migrated: names })
-      else print(names.length === 0 ? 'nothing to do: the database is up to date' : `migrated: ${names.join(', ')}`)
+      else
+        print(
+          names.length === 0 ? 'nothing to do: the database is up to date' : `migrated: ${names.join(', ')}`,
+        )
     })
+  return withSettings(command, databaseSettings)
 }
 
 async function migrateDatabase(config: Config): Promise<string[]> {

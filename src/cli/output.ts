@@ -14,8 +14,12 @@ export function note(line: string): void {
 
 /** Rows in columns as wide as their widest entry, the last one as it is. */
 export function columns(rows: readonly (readonly string[])[]): string[] {
-  const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => (row[column] ?? '').length)))
+  const widths = (rows[0] ?? []).map((_, column) =>
+    Math.max(...rows.map((row) => (row[column] ?? '').length)),
+  )
   return rows.map((row) =>
-    row.map((text, column) => (column === row.length - 1 ? text : text.padEnd(widths[column] ?? 0))).join('  '),
+    row
+      .map((text, column) => (column === row.length - 1 ? text : text.padEnd(widths[column] ?? 0)))
+      .join('  '),
   )
 }

@@ -24,12 +24,15 @@ export function parseMoment(text: string, clock: Clock, direction: 'past' | 'fut
   }
   const time = /^\d{4}-\d{2}-\d{2}/.test(text) ? Date.parse(text) : Number.NaN
   if (Number.isNaN(time)) {
-    throw new OperatorError(`${text} is neither a time such as 2030-01-31T12:00:00Z nor a span such as 90d, 12h or 15m`)
+    throw new OperatorError(
+      `${text} is neither a time such as 2030-01-31T12:00:00Z nor a span such as 90d, 12h or 15m`,
+    )
   }
   return timestamp(new Date(time))
 }
 
 export function parseCount(text: string): number {
-  if (!/^\d{1,7}$/.test(text) || Number(text) < 1) throw new InvalidArgumentError('It must be a whole number above 0.')
+  if (!/^\d{1,7}$/.test(text) || Number(text) < 1)
+    throw new InvalidArgumentError('It must be a whole number above 0.')
   return Number(text)
 }

@@ -1,35 +1,70 @@
 import { Command, CommanderError } from 'commander'
+import { AppError } from '../core/errors.ts'
 import { OperatorError } from '../core/operator-error.ts'
 import { version } from '../core/version.ts'
+import { migrateCommand } from './migrate-command.ts'
+import { organizationCommand } from './organization-command.ts'
 import { serveCommand } from './serve-command.ts'
+import { userCommand } from './user-command.ts'
+
+const EXAMPLES = `
+Examples:
+  purser serve --listen 0.0.0.0:4567 --tls-cert cert.pem --tls-key key.pem
+  purser user create jane --email jane@example.com --token
+  purser organization create acme --email ops@example.com --owner jane
+
+Every setting is a flag and an environment variable; the flag wins. docs/settings.md has them all.
+In a clone, type "npm run purser --" instead of "purser".`
 
 /** The command line. Each command loads what it needs when it runs. */
 export function createProgram(): Command {
   const program = new Command('purser')
     .description('Teams and state outputs for Terraform and OpenTofu, on your own server.')
     .version(version, '-V, --version')
+    .addHelpText('after', EXAMPLES)
     .addCommand(serveCommand(), { isDefault: true })
-  for (const command of [program, ...program.commands]) {
-    // What is wrong with the arguments is said like everything else that is wrong: below, and in one line.
-    command.exitOverride().configureOutput({ outputError: () => {} })
-  }
+    .addCommand(migrateCommand())
+    .addCommand(userCommand())
+    .addCommand(organizationCommand())
+  leaveProblemsToUs(program)
   return program
+}
+
+/** What is wrong with the arguments is said like everything else that is wrong: below, and in one line. */
+function leaveProblemsToUs(command: Command): void {
+  command.exitOverride().configureOutput({ outputError: () => {} })
+  for (const child of command.commands) leaveProblemsToUs(child)
 }
 
 /** Runs a command; says what is wrong in one line for each problem, and ends with 1. */
 export async function runCommandLine(argv: readonly string[]): Promise<void> {
   try {
-    await createProgram().parseAsync([...argv])
+    const program = createProgram()
+    refuseUnknownCommand(program, argv[2])
+    await program.parseAsync([...argv])
   } catch (error) {
     if (error instanceof CommanderError) {
-      if (error.exitCode === 0) return
-      fail(`${error.message.replace(/^error: /, '')} (--help says what there is)`)
-    } else if (error instanceof OperatorError) {
-      fail(error.message)
+      // Help was printed: because it was asked for, or because a command needs another word.
+      if (error.code === 'commander.help' || error.exitCode === 0) process.exit(error.exitCode)
+      fail(`${error.message.replace(/^error: /, '').replaceAll('\n', ' ')} (--help says what there is)`)
+    } else if (error instanceof OperatorError || error instanceof AppError) {
+      fail(error instanceof AppError ? linesOf(error) : error.message)
     } else {
       throw error
     }
   }
+}
+
+/** The default command would take the word for an argument of its own. */
+function refuseUnknownCommand(program: Command, word: string | undefined): void {
+  if (word === undefined || word.startsWith('-') || word === 'help') return
+  const names = program.commands.map((command) => command.name())
+  if (!names.includes(word))
+    fail(`there is no command ${word}; there are ${names.join(', ')} (--help says more)`)
+}
+
+function linesOf(error: AppError): string {
+  return error.problems.map((problem) => problem.detail).join('\n') || error.code
 }
 
 function fail(message: string): never {

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { version } from '../core/version.ts'
 import type { RawRoute } from '../http/raw-route.ts'
 import type { Route } from '../http/route.ts'
 import { openApiDocument } from './openapi.ts'
@@ -12,7 +12,7 @@ export function openApiRoute(routes: readonly Route[], rawRoutes: readonly RawRo
     summary: 'This document',
     open: 'it says nothing of what is stored',
     answer: async () => {
-      text ??= JSON.stringify(openApiDocument(routes, [...rawRoutes, route], version()))
+      text ??= JSON.stringify(openApiDocument(routes, [...rawRoutes, route], version))
       return {
         status: 200,
         body: text,
@@ -21,9 +21,4 @@ export function openApiRoute(routes: readonly Route[], rawRoutes: readonly RawRo
     },
   }
   return route
-}
-
-function version(): string {
-  const file = new URL('../../package.json', import.meta.url)
-  return (JSON.parse(readFileSync(file, 'utf8')) as { version: string }).version
 }

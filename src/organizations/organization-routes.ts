@@ -5,7 +5,7 @@ import { readRoute, writeRoute, type Route } from '../http/route.ts'
 import { parseResource } from '../jsonapi/body.ts'
 import { document, listDocument, type Fragment } from '../jsonapi/document.ts'
 import { pagingOf, pagingOfWhole } from '../jsonapi/paging.ts'
-import { lockUser } from '../users/user-store.ts'
+import { makeOrganization, NAME_IS_TAKEN, parseNewOrganization } from './new-organization.ts'
 import { echoedOf, newOrganizationBody, organizationBody } from './organization-attributes.ts'
 import { markDeleted } from './organization-deletion-store.ts'
 import { entitlementSetFragment, organizationFragment } from './organization-document.ts'
@@ -13,17 +13,13 @@ import { loadOrganization, organizationOfPath } from './organization-of-path.ts'
 import { listOrganizations } from './organization-list-store.ts'
 import {
   bumpVersion,
-  countOrganizationsOf,
   findOrganization,
   updateOrganization,
   type OrganizationRow,
 } from './organization-store.ts'
-import { createOrganization } from './organizations.ts'
 
 /** All of the caller's, where no page was asked for. */
 const MAX_UNPAGED = 1_000
-
-const NAME_IS_TAKEN = 'name is that of another organization'
 
 const organizationAddress = (call: Call) => {
   const name = organizationOfPath(call)
@@ -40,33 +36,10 @@ const create = writeRoute({
   accepts: newOrganizationBody,
   address: () => ({}),
   load: async () => ({ target: {} }),
-  body: (bytes) => parseResource(bytes, newOrganizationBody).attributes,
+  body: parseNewOrganization,
   act: async ({ tx, deps, actor, body, audit }) => {
-    const ownerId = actor.userId as string
-    await lockUser(tx, ownerId)
-    const { maxOrganizations } = deps.config
-    if ((await countOrganizationsOf(tx, ownerId)) >= maxOrganizations) {
-      throw invalid(
-        `whoever is in ${maxOrganizations} organizations cannot make another (PURSER_MAX_ORGANIZATIONS)`,
-        '/data',
-      )
-    }
-    const made = await createOrganization(tx, deps.newId, {
-      name: body.name as string,
-      email: body.email as string,
-      delegatedTeamManagement: body['delegated-team-management'] === true,
-      settings: echoedOf(body),
-      ownerId,
-      at: timestamp(deps.clock.now()),
-    })
-    if (made === undefined) throw invalid(NAME_IS_TAKEN, '/data/attributes/name')
-    audit({
-      action: 'organization.create',
-      organizationId: made.id,
-      resourceType: 'organizations',
-      resourceId: made.id,
-      details: { name: body.name },
-    })
+    const made = await makeOrganization(tx, deps, actor.userId as string, body)
+    audit(made.event)
     const organization = (await findOrganization(tx, made.id)) as OrganizationRow
     const standing = await deps.standings.in(tx, actor, organization)
     return created(document(organizationFragment(organization, { actor, standing }, deps.config)))

@@ -1,0 +1,27 @@
+import { Command } from 'commander'
+import { configOf, databaseSettings, withSettings } from './options.ts'
+import { print, printJson } from './output.ts'
+
+export function organizationCommand(): Command {
+  return new Command('organization').description('Make organizations').addCommand(createCommand())
+}
+
+function createCommand(): Command {
+  const command = new Command('create')
+    .description('Make an organization, with its team owners and its Default Project')
+    .argument('<name>', 'letters, numbers, - and _')
+    .requiredOption('--email <email>', 'address for notifications')
+    .requiredOption('--owner <username>', 'the user who becomes its first owner')
+    .option('--json', 'print id and names as JSON')
+    .addHelpText(
+      'after',
+      '\nExample:\n  purser organization create acme --email ops@example.com --owner jane',
+    )
+    .action(async (name: string, flags) => {
+      const { createOrganization } = await import('./organizations.ts')
+      const made = await createOrganization(configOf(flags), { name, email: flags.email, owner: flags.owner })
+      if (flags.json) printJson(made)
+      else print(`made the organization ${name} (${made.id}), owned by ${made.owner}`)
+    })
+  return withSettings(command, databaseSettings)
+}

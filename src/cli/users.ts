@@ -1,0 +1,57 @@
+import { parseTokenRequest } from '../authentication-tokens/tokens.ts'
+import { issueUserToken } from '../authentication-tokens/user-tokens.ts'
+import type { Config } from '../config.ts'
+import { OperatorError } from '../core/operator-error.ts'
+import type { Transaction } from '../database/database.ts'
+import { parseResource } from '../jsonapi/body.ts'
+import { createAccount } from '../users/accounts.ts'
+import { findUserByUsername, type UserRow } from '../users/user-store.ts'
+import { keyOf, newUserBody } from '../users/users.ts'
+import { auditOperator, operatorDeps, withDatabase } from './database.ts'
+import { bodyOf, parseMoment } from './parse.ts'
+
+export type NewUser = { username: string; email: string; isAdmin: boolean; withToken: boolean }
+export type TokenOptions = { description?: string; expires?: string }
+
+export async function createUser(config: Config, { username, email, isAdmin, withToken }: NewUser) {
+  const given = { username, email, 'is-admin': isAdmin }
+  parseResource(bodyOf('users', given), newUserBody)
+  return withDatabase(config, ({ database }) =>
+    database.write(async (tx) => {
+      const account = { username, email, passwordHash: null, isAdmin }
+      const { id, event } = await createAccount(tx, operatorDeps, account)
+      await auditOperator(tx, [event])
+      const token = withToken ? await makeToken(tx, config, id, {}) : undefined
+      return { id, ...given, ...(token === undefined ? {} : { token: token.token }) }
+    }),
+  )
+}
+
+export async function createTokenFor(config: Config, username: string, options: TokenOptions) {
+  return withDatabase(config, ({ database }) =>
+    database.write(async (tx) => makeToken(tx, config, (await userNamed(tx, username)).id, options)),
+  )
+}
+
+export async function userNamed(tx: Transaction, username: string): Promise<UserRow> {
+  const user = await findUserByUsername(tx, keyOf(username))
+  if (user === undefined) throw new OperatorError(`there is no user ${username}`)
+  return user
+}
+
+async function makeToken(
+  tx: Transaction,
+  config: Config,
+  userId: string,
+  { description = 'command line', expires }: TokenOptions,
+): Promise<{ id: string; token: string; 'expired-at': string }> {
+  const attributes = {
+    description,
+    'expired-at': expires === undefined ? null : parseMoment(expires, operatorDeps.clock, 'future'),
+  }
+  const request = parseTokenRequest(bodyOf('authentication-tokens', attributes), operatorDeps)
+  const owner = { userId, createdById: null }
+  const { token, text, event } = await issueUserToken(tx, { ...operatorDeps, config }, owner, request)
+  await auditOperator(tx, [event])
+  return { id: token.id, token: text, 'expired-at': token.expires_at }
+}

@@ -1,0 +1,60 @@
+import { hash } from 'node:crypto'
+import { commandName, version } from '../core/version.ts'
+import type { RawRoute } from './raw-route.ts'
+
+const style = `
+:root { color-scheme: light dark; font: 16px/1.5 system-ui, sans-serif }
+body { max-width: 46rem; margin: 4rem auto; padding: 0 1.5rem }
+h1 { font-size: 1.5rem }
+pre { padding: .75rem 1rem; overflow-x: auto; border: 1px solid color-mix(in srgb, currentColor 25%, transparent); border-radius: .4rem }
+small { opacity: .7 }`
+
+const headers = {
+  'content-type': 'text/html; charset=utf-8',
+  'cache-control': 'no-cache',
+  // The page loads nothing and runs nothing: its one style is known by its hash.
+  'content-security-policy': `default-src 'none'; style-src 'sha256-${hash('sha256', style, 'base64')}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`,
+  'referrer-policy': 'no-referrer',
+}
+
+/** A page for whoever opens the address in a browser. */
+export const homeRoute: RawRoute = {
+  method: 'GET',
+  path: '/',
+  summary: 'What this is',
+  open: 'it says nothing of what is stored',
+  answer: async (call) => ({ status: 200, body: page(call.origin), headers }),
+}
+
+function page(origin: string): string {
+  const address = escape(origin)
+  return `<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>Purser</title>
+<style>${style}</style>
+<main>
+<h1>Purser</h1>
+<p>This server keeps the teams of Terraform and OpenTofu organizations, what they may do, and the output values of stored
+states: others can read outputs without ever being handed a state.</p>
+<p>With a token in <code>$TOKEN</code> (the first one was printed when the server first started):</p>
+<pre>curl -H "Authorization: Bearer $TOKEN" ${address}/api/v2/organizations
+curl -H "Authorization: Bearer $TOKEN" ${address}/api/v2/account/details
+${commandName} config tofu</pre>
+<p>The last line, typed where Purser is installed, prints what OpenTofu and Terraform need to use this server.</p>
+<ul>
+<li><a href="/api/v2/openapi.json">The interface</a>, as an OpenAPI document</li>
+<li><a href="/healthz">/healthz</a> and <a href="/readyz">/readyz</a>, for supervisors and load balancers</li>
+<li>The documentation is in the folder <code>docs</code> of Purser's repository; <code>${commandName} --help</code> teaches the command line</li>
+</ul>
+<p><small>Purser ${escape(version)}</small></p>
+</main>
+</html>
+`
+}
+
+/** The origin is what the request's Host header says: anything. */
+function escape(text: string): string {
+  return text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`)
+}

@@ -1,0 +1,86 @@
+import type { AuditEvent } from '../audit/audit-store.ts'
+import { timestamp } from '../core/clock.ts'
+import { AppError, invalid, type Problem } from '../core/errors.ts'
+import type { Transaction } from '../database/database.ts'
+import { isUniqueViolation } from '../database/portable.ts'
+import type { Deps } from '../http/deps.ts'
+import {
+  findUserByEmail,
+  findUserByUsername,
+  insertUser,
+  lockUser,
+  updateUser,
+  type UserRow,
+} from './user-store.ts'
+import { keyOf } from './users.ts'
+
+const EMAIL_IS_TAKEN = 'email is that of another user'
+const USERNAME_IS_TAKEN = 'username is that of another user'
+
+export type NewAccount = { username: string; email: string; passwordHash: string | null; isAdmin: boolean }
+
+/** Makes a user, or gives an invited one his account. Throws 422 for a name or email that is taken. */
+export async function createAccount(
+  tx: Transaction,
+  deps: Pick<Deps, 'newId' | 'clock'>,
+  { username, email, passwordHash, isAdmin }: NewAccount,
+): Promise<{ id: string; event: AuditEvent }> {
+  const account = {
+    username,
+    username_key: keyOf(username),
+    email,
+    email_key: keyOf(email),
+    password_hash: passwordHash,
+    is_site_admin: isAdmin ? (1 as const) : (0 as const),
+  }
+  const invited = await invitedUser(tx, account.username_key, account.email_key)
+  const id = invited?.id ?? deps.newId('user')
+  if (invited === undefined) {
+    const isNew = await insertUser(tx, { id, ...account, created_at: timestamp(deps.clock.now()) })
+    // Somebody else's request was faster: with the name or with the email.
+    if (!isNew) throw invalid('username or email is that of another user', '/data/attributes')
+  } else {
+    await takeOver(tx, id, account)
+  }
+  return {
+    id,
+    event: {
+      action: 'user.create',
+      resourceType: 'users',
+      resourceId: id,
+      details: { username, 'is-admin': isAdmin, 'was-invited': invited !== undefined },
+    },
+  }
+}
+
+/** Whoever was invited under this email and has no account yet; throws 422 for a name or email that is taken. */
+async function invitedUser(
+  tx: Transaction,
+  usernameKey: string,
+  emailKey: string,
+): Promise<UserRow | undefined> {
+  const problems: Problem[] = []
+  if ((await findUserByUsername(tx, usernameKey)) !== undefined) {
+    problems.push({ detail: USERNAME_IS_TAKEN, pointer: '/data/attributes/username' })
+  }
+  const found = await findUserByEmail(tx, emailKey)
+  const invited = found === undefined ? undefined : await lockUser(tx, found.id)
+  if (invited !== undefined && invited.username !== null) {
+    problems.push({ detail: EMAIL_IS_TAKEN, pointer: '/data/attributes/email' })
+  }
+  if (problems.length > 0) throw new AppError('invalid', problems)
+  return invited
+}
+
+async function takeOver(
+  tx: Transaction,
+  id: string,
+  account: Parameters<typeof updateUser>[2],
+): Promise<void> {
+  try {
+    await updateUser(tx, id, account)
+  } catch (error) {
+    if (isUniqueViolation(error)) throw invalid(USERNAME_IS_TAKEN, '/data/attributes/username')
+    throw error
+  }
+}
