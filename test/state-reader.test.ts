@@ -390,6 +390,21 @@ describe('state headers', () => {
   })
 })
 
+describe('resources of a state', () => {
+  test.each([
+    ['{"version":4}', 0],
+    ['{"version":4,"resources":[]}', 0],
+    ['{"version":4,"resources":[{"instances":[{},{}]},{"a":["b"]}],"outputs":{}}', 2],
+    ['{"resources":[{},{},{}],"version":4,"resources":[7]}', 1],
+    ['{"version":4,"resources":{"a":{}},"modules":[{"resources":{"a":{}}}]}', 0],
+    ['{"version":3,"resources":[{}],"modules":[{"resources":{"a":{},"b":{}}},{"resources":{"c":{}}}]}', 3],
+    ['{"version":3,"modules":[{"resources":{}}]}', 0],
+    ['{"encrypted_data":"AAAA","encryption_version":"v0"}', null],
+  ])('%s', (file, expected) => {
+    for (const size of [1, 7, 1000]) expect(readState(file, [size]).resourcesCount).toBe(expected)
+  })
+})
+
 describe('state format 3', () => {
   test('has its outputs in the root module, with the types that their values imply', () => {
     const file = `{"version":3,"terraform_version":"0.11.14","serial":2,"lineage":"l","modules":[

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { engines } from './support/engines.ts'
 import { startServer, type TestServer } from './support/server.ts'
-import { base64, createState, createWorkspace, lock, md5Of, postState, stateText } from './support/states.ts'
-import { addMember, createTeam, createTestOrganization } from './support/world.ts'
+import { base64, createState, lock, md5Of, postState, stateText } from './support/states.ts'
+import { addMember, createTeam, createTestOrganization, createWorkspace } from './support/world.ts'
 
 const outputs = `{
   "url": {"value": "https://example.com/\\u00e9", "type": "string"},

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { engines } from './support/engines.ts'
 import { startServer, type TestServer } from './support/server.ts'
-import { addMember, createTestOrganization } from './support/world.ts'
+import { base64, lock, postState, stateText } from './support/states.ts'
+import { addMember, createTestOrganization, createWorkspace } from './support/world.ts'
 
 const notFound = '{"errors":[{"status":"404","title":"not found"}]}'
 
@@ -246,6 +247,47 @@ describe.each(engines)('workspaces on %s', (engine) => {
     expect((await owner.client.post(`${path}/d/actions/safe-delete`)).status).toBe(204)
     expect((await owner.client.get(path)).json.data).toEqual([])
     expect((await owner.client.delete(`/workspaces/${ids[0]}`)).text).toBe(notFound)
+  })
+
+  test('safe-delete refuses a state with resources or outputs, and an upload under way', async () => {
+    const organization = await createTestOrganization(server)
+    const { client } = organization.owner
+    const safeDelete = (id: string) => client.post(`/workspaces/${id}/actions/safe-delete`)
+    const resource = '{"mode":"managed","type":"null_resource","name":"a","instances":[]}'
+    for (const [outputs, resources, status] of [
+      ['{"a": {"value": 1, "type": "number"}}', '[]', 409],
+      ['{}', `[${resource}]`, 409],
+      ['{}', '[]', 204],
+    ] as const) {
+      const id = await createWorkspace(organization)
+      await lock(client, id)
+      const state = stateText(outputs).replace('"resources": []', `"resources": ${resources}`)
+      expect((await postState(client, id, state, { state: base64(state) })).status).toBe(201)
+      await client.post(`/workspaces/${id}/actions/unlock`)
+      const shown = await client.get(`/workspaces/${id}`)
+      expect(shown.json.data.attributes['resource-count']).toBe(resources === '[]' ? 0 : 1)
+      const answer = await safeDelete(id)
+      expect(answer.status).toBe(status)
+      expect(answer.text).not.toMatch(/locked|being processed/)
+      if (status === 409) expect((await client.delete(`/workspaces/${id}`)).status).toBe(204)
+    }
+  })
+
+  test('unlocking waits for an upload under way, forcing it gives the upload up', async () => {
+    const organization = await createTestOrganization(server)
+    const { client } = organization.owner
+    const id = await createWorkspace(organization)
+    await lock(client, id)
+    const pending = await postState(client, id, stateText('{}'))
+    expect(pending.json.data.attributes.status).toBe('pending')
+    const early = await client.post(`/workspaces/${id}/actions/unlock`)
+    expect(early.status).toBe(400)
+    expect(early.json.errors[0].detail).toBe('latest state version is still pending')
+    expect((await client.post(`/workspaces/${id}/actions/force-unlock`)).status).toBe(200)
+    const discarded = await client.get(`/state-versions/${pending.json.data.id}`)
+    expect(discarded.json.data.attributes.status).toBe('discarded')
+    await lock(client, id)
+    expect((await client.post(`/workspaces/${id}/actions/unlock`)).status).toBe(200)
   })
 
   test('to a member without grants, and to anybody outside, a workspace is missing', async () => {

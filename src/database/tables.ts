@@ -199,6 +199,8 @@ export type StateVersionTable = {
   state_format: number | null
   terraform_version: string | null
   outputs_count: Generated<number>
+  /** Null while it is pending, and of what nobody but OpenTofu can read. */
+  resources_count: number | null
   is_intermediate: Generated<Flag>
   /** The data key of its chunks and output blocks, wrapped by the server's secret key. */
   wrapped_key: Uint8Array

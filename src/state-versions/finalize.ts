@@ -31,6 +31,7 @@ export async function finalizeStateVersion(
     state_format: header?.version ?? null,
     terraform_version: header?.terraformVersion ?? null,
     outputs_count: isEncrypted ? (stateVersion.given_outputs_count ?? 0) : (outputs?.count ?? 0),
+    resources_count: header?.resourcesCount ?? null,
     resources_processed: blocks === null ? 0 : 1,
     finalized_at: at,
   })

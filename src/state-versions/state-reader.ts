@@ -11,6 +11,8 @@ export type StateHeader = {
   terraformVersion: string | null
   serial: number | null
   lineage: string | null
+  /** Null when OpenTofu has encrypted the state. */
+  resourcesCount: number | null
   /** Where the serial number stands in the file, in bytes, for writing another there. */
   serialPlace: { start: number; end: number } | null
 }
@@ -24,7 +26,7 @@ const QUOTE = 0x22
 
 const headerFields = ['version', 'terraform_version', 'serial', 'lineage']
 
-type Place = 'file' | 'state' | 'outputs' | 'output' | 'modules' | 'module'
+type Place = 'file' | 'state' | 'outputs' | 'output' | 'modules' | 'module' | 'resources'
 type Captured = { text: string; start: number; end: number }
 
 /**
@@ -40,6 +42,9 @@ class StateVisitor implements JsonVisitor {
   /** Outputs of the top level, and those of the root modules. */
   #topOutputs = new OutputsCollector(true)
   #rootOutputs = new OutputsCollector(false)
+  /** Of the top level, and of all modules. */
+  #topResources = 0
+  #moduleResources = 0
   #modulePath = ''
   #moduleOutputs = new OutputsCollector(false)
   #isObject = false
@@ -58,6 +63,10 @@ class StateVisitor implements JsonVisitor {
         return this.#open('module', first === OPEN_BRACE)
       case 'module':
         return this.#beginModuleMember(decodeString(name), first)
+      case 'resources':
+        if (this.#places[2] === 'modules') this.#moduleResources++
+        else this.#topResources++
+        return 'skip'
       case 'outputs': {
         const interest = this.#outputs().beginOutput(name, first)
         if (interest === 'open') this.#places.push('output')
@@ -103,8 +112,13 @@ class StateVisitor implements JsonVisitor {
     }
     if (name === 'modules') {
       this.#rootOutputs = new OutputsCollector(false)
+      this.#moduleResources = 0
       if (first !== OPEN_BRACKET) this.#rootOutputs.problem = notAn('array', '"modules"')
       return this.#open('modules', first === OPEN_BRACKET)
+    }
+    if (name === 'resources') {
+      this.#topResources = 0
+      return this.#open('resources', first === OPEN_BRACKET)
     }
     if (name === 'encrypted_data' || name === 'encryption_version') {
       if (first === QUOTE) this.#encryption.add(name)
@@ -115,6 +129,7 @@ class StateVisitor implements JsonVisitor {
 
   #beginModuleMember(name: string, first: number): Interest {
     if (name === 'path') return 'capture'
+    if (name === 'resources') return this.#open('resources', first === OPEN_BRACE)
     if (name !== 'outputs') return 'skip'
     this.#moduleOutputs = new OutputsCollector(false)
     if (first !== OPEN_BRACE) this.#moduleOutputs.problem = notAn('object', '"outputs"')
@@ -141,13 +156,15 @@ class StateVisitor implements JsonVisitor {
         'The state is of no format that can be read: its version is not 3 or 4',
       )
     }
+    const isVersion3 = version === '3'
     const isSerial = serial !== undefined && /^(0|[1-9]\d{0,14})$/.test(serial.text)
     return {
-      version: encrypted ? null : version === '3' ? 3 : 4,
+      version: encrypted ? null : isVersion3 ? 3 : 4,
       encrypted,
       terraformVersion: printable(this.#header.get('terraform_version')?.text),
       serial: isSerial ? Number(serial.text) : null,
       lineage: printable(this.#header.get('lineage')?.text),
+      resourcesCount: encrypted ? null : isVersion3 ? this.#moduleResources : this.#topResources,
       serialPlace: isSerial ? { start: serial.start, end: serial.end } : null,
     }
   }

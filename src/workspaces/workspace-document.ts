@@ -19,6 +19,7 @@ import { document, fragment, type Fragment, type Identifier } from '../jsonapi/d
 import type { OrganizationRow } from '../organizations/organization-store.ts'
 import { projectFragment } from '../projects/project-document.ts'
 import { findProject, type ProjectRow } from '../projects/project-store.ts'
+import { findStateVersion } from '../state-versions/state-version-store.ts'
 import { findTeam, teamFacts } from '../teams/team-store.ts'
 import { MAX_INCLUDED_OUTPUTS, workspaceOutputs, type RevealingViewer } from './workspace-outputs.ts'
 import { echoedSettings, settingSchemas } from './workspace-settings.ts'
@@ -40,7 +41,6 @@ const fixedAttributes = {
   'no-code-upgrade-available': false,
   'plan-duration-average': null,
   'policy-check-failures': null,
-  'resource-count': 0,
   'run-failures': null,
   source: 'tfe-api',
   'source-module-id': null,
@@ -88,6 +88,7 @@ export const workspaceDescription: ResourceDescription = {
     'locked-reason': nullable(Type.String()),
     name: Type.String(),
     operations: Type.Boolean(),
+    'resource-count': Type.Integer(),
     permissions: flagObjectOf(Object.keys(permissions)),
     'setting-overwrites': flagObjectOf(['execution-mode', 'agent-pool']),
     'tag-names': Type.Array(Type.String()),
@@ -164,15 +165,18 @@ async function workspaceFragment(
     target,
   }: { tags: readonly string[]; outputs: readonly Identifier[] | undefined; target: Target },
 ): Promise<Fragment> {
-  const { deps, actor, standing } = viewer
+  const { tx, deps, actor, standing } = viewer
   const may = (permission: Permission) => isPermitted(permission, actor, standing, target)
   const current = may('outputs:read') ? workspace.current_state_version_id : null
+  const state =
+    current === null || !may('state-version:read') ? undefined : await findStateVersion(tx, current)
   const self = `/api/v2/workspaces/${workspace.id}`
   return fragment({
     id: workspace.id,
     type: 'workspaces',
     attributes: {
       ...attributesOf(workspace, organization, deps),
+      'resource-count': state?.resources_count ?? 0,
       'tag-names': [...tags],
       permissions: shownPermissions(permissions, may),
     },

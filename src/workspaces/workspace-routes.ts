@@ -3,6 +3,7 @@ import { reachOf } from '../access/granted-places-store.ts'
 import { timestamp } from '../core/clock.ts'
 import { conflict, invalid } from '../core/errors.ts'
 import { parseId } from '../core/ids.ts'
+import type { Transaction } from '../database/database.ts'
 import { created, noContent, ok, type Call } from '../http/call.ts'
 import { readRoute, writeRoute, type Route, type Viewer } from '../http/route.ts'
 import { listDocument } from '../jsonapi/document.ts'
@@ -10,6 +11,7 @@ import { pagingOf } from '../jsonapi/paging.ts'
 import { loadOrganizationWithGrants, organizationOfPath } from '../organizations/organization-of-path.ts'
 import { bumpVersion, type OrganizationRow } from '../organizations/organization-store.ts'
 import { findProject } from '../projects/project-store.ts'
+import { findStateVersion } from '../state-versions/state-version-store.ts'
 import { includable, workspaceDocument, workspaceDocuments } from './workspace-document.ts'
 import { listVisibleWorkspaces } from './workspace-list-store.ts'
 import {
@@ -235,7 +237,7 @@ const removeWorkspace = forms.flatMap(({ path, by }) =>
       load: (context) => loadWorkspace(context, context.address),
       act: async ({ tx, resource, audit }) => {
         const { organization, workspace } = resource
-        if (isSafe) refuseUnsafeDelete(workspace)
+        if (isSafe) await refuseUnsafeDelete(tx, workspace)
         await deleteWorkspace(tx, workspace.id)
         await bumpVersion(tx, organization.id)
         audit({
@@ -251,11 +253,19 @@ const removeWorkspace = forms.flatMap(({ path, by }) =>
   ),
 )
 
-/** go-tfe tells the reasons apart by the word "locked" alone: no other text may hold it. */
-function refuseUnsafeDelete(workspace: WorkspaceRow): void {
+/**
+ * Safe is what holds no state, or one without resources and outputs. go-tfe tells the reasons apart by "locked" and "being
+ * processed": no other text may hold those.
+ */
+async function refuseUnsafeDelete(tx: Transaction, workspace: WorkspaceRow): Promise<void> {
   if (workspace.locked_by_id !== null) throw conflict('the workspace is locked')
-  if (workspace.current_state_version_id !== null) {
-    throw conflict('the workspace has a state, whose resources would be forgotten: it is not safe to delete')
+  const id = workspace.current_state_version_id
+  const state = id === null ? undefined : await findStateVersion(tx, id)
+  if (state === undefined) return
+  if (state.resources_processed === 0)
+    throw conflict('the latest state of the workspace is still being processed')
+  if (state.resources_count !== 0 || state.outputs_count !== 0) {
+    throw conflict('the workspace has a state with resources or outputs: it is not safe to delete')
   }
 }
 

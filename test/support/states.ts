@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { body, uniqueName, type TestOrganization } from './world.ts'
+import { body, createWorkspace, type TestOrganization } from './world.ts'
 import type { Client, Response } from './client.ts'
 
 /** A state file of format 4; outputs as raw JSON text, so that tests may put anything into it. */
@@ -9,16 +9,6 @@ export function stateText(outputs: string, serial = 1, lineage = 'lineage-of-the
 
 export function md5Of(content: string | Uint8Array): string {
   return createHash('md5').update(content).digest('hex')
-}
-
-export async function createWorkspace(
-  organization: TestOrganization,
-  name = uniqueName('workspace'),
-): Promise<string> {
-  const path = `/organizations/${organization.name}/workspaces`
-  const made = await organization.owner.client.post(path, body('workspaces', { name }))
-  if (made.status !== 201) throw new Error(`expected 201, got ${made.status} ${made.text}`)
-  return made.json.data.id
 }
 
 export async function lock(client: Client, workspaceId: string): Promise<void> {

@@ -188,6 +188,7 @@ create table state_versions (
   state_format INTEGER,
   terraform_version TEXT,
   outputs_count INTEGER not null default 0,
+  resources_count INTEGER,
   is_intermediate INTEGER not null default 0,
   wrapped_key BLOB not null,
   created_by_id TEXT,
