@@ -1,6 +1,6 @@
 import type { Child } from './child.ts'
 import type { Job, JobResult } from './load.ts'
-import type { Purser } from './purser.ts'
+import { Purser } from './purser.ts'
 import type { World } from './seed.ts'
 
 /** One measured figure, with what it must reach and what is aimed at. */
@@ -33,7 +33,7 @@ export const CONNECTIONS = 16
 /** What every row works with. */
 export class Bench {
   readonly world: World
-  readonly purser: Purser
+  purser: Purser
   readonly load: Child
   readonly floor: Child
   readonly floorPort: number
@@ -65,6 +65,12 @@ export class Bench {
     const others = Object.keys(result.statuses).filter((other) => other !== status)
     if (others.length > 0) throw new Error(`answers were ${JSON.stringify(result.statuses)}, not ${status}`)
     return result
+  }
+
+  /** A fresh process on the same data. */
+  async restart(): Promise<void> {
+    await this.purser.stop()
+    this.purser = await Purser.start(this.world.folder)
   }
 
   stopLoad(): Promise<void> {

@@ -9,6 +9,9 @@ import { Bench, type Figure, type Table } from './bench.ts'
 import { Child, pinSelf, placesText } from './child.ts'
 import { Purser } from './purser.ts'
 import { figureLines, verdictOf, writeReport } from './report.ts'
+import { hiddenRows } from './rows-hidden.ts'
+import { growthRows, memoryRows } from './rows-memory.ts'
+import { outputRows, uploadRows } from './rows-outputs.ts'
 import { readRows } from './rows-reads.ts'
 import { searchRows } from './rows-search.ts'
 import { writeRows } from './rows-writes.ts'
@@ -25,7 +28,16 @@ const { values: options } = parseArgs({
   },
 })
 
-const rows = [...readRows, ...searchRows, ...writeRows]
+const rows = [
+  ...readRows,
+  ...outputRows,
+  ...searchRows,
+  ...writeRows,
+  ...uploadRows,
+  ...memoryRows,
+  ...hiddenRows,
+  ...growthRows,
+]
 const wanted = options.only === undefined ? rows : rows.filter(({ id }) => options.only?.includes(id))
 if (wanted.length === 0) {
   for (const { id, what } of rows) console.log(`${id.padEnd(20)} ${what}`)
@@ -49,8 +61,8 @@ try {
   children.push(load, floor)
   const floorPort = await floor.ask<number>('listen')
   const purser = await Purser.start(world.folder, options.node)
-  children.push(purser)
   const bench = new Bench({ world, purser, load, floor, floorPort, isQuick: options.quick })
+  children.push({ stop: () => bench.purser.stop() })
   for (const row of wanted) {
     try {
       const outcome = await row.run(bench)
