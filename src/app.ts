@@ -28,7 +28,11 @@ import { stateUploadRoutes } from './state-versions/state-upload-routes.ts'
 import { stateVersionCreateRoutes } from './state-versions/state-version-create.ts'
 import { stateVersionRoutes } from './state-versions/state-version-routes.ts'
 import { States } from './state-versions/states.ts'
+import { teamMemberRoutes } from './teams/team-member-routes.ts'
 import { teamRoutes } from './teams/team-routes.ts'
+import { organizationTokenRoutes } from './authentication-tokens/organization-token-routes.ts'
+import { teamTokenRoutes } from './authentication-tokens/team-token-routes.ts'
+import { tokenRoutes } from './authentication-tokens/token-routes.ts'
 import { userTokenRoutes } from './authentication-tokens/user-token-routes.ts'
 import { adminUserActionRoutes } from './users/admin-user-action-routes.ts'
 import { adminUserRoutes } from './users/admin-user-routes.ts'
@@ -43,11 +47,15 @@ export const routes: readonly Route[] = [
   ...membershipRoutes,
   ...membershipListRoutes,
   ...teamRoutes,
+  ...teamMemberRoutes,
   ...userRoutes,
   ...adminUserRoutes,
   ...adminUserActionRoutes,
   ...userTokenRoutes,
   ...projectRoutes,
+  ...teamTokenRoutes,
+  ...organizationTokenRoutes,
+  ...tokenRoutes,
   ...workspaceRoutes,
   ...workspaceTagRoutes,
   ...workspaceLockRoutes,

@@ -1,40 +1,14 @@
-import { AppError } from '../core/errors.ts'
 import { ok } from '../http/call.ts'
 import { readRoute, type Route } from '../http/route.ts'
 import { listDocument, type Fragment } from '../jsonapi/document.ts'
 import { pagingOf } from '../jsonapi/paging.ts'
-import type { Query } from '../jsonapi/query.ts'
 import { organizationFragment } from '../organizations/organization-document.ts'
 import { loadOrganization, organizationOfPath } from '../organizations/organization-of-path.ts'
 import { findOrganization, type OrganizationRow } from '../organizations/organization-store.ts'
 import { isPermitted } from '../access/decide.ts'
-import { keyOf } from '../users/users.ts'
 import { includedWithMemberships, membershipFragments } from './membership-document.ts'
-import { listMemberships, listMembershipsOfUser, type MembershipFilter } from './membership-list-store.ts'
-
-const MAX_EMAILS = 100
-
-/** The platform knows `inactive` too; nobody is that here. */
-const statuses = ['active', 'invited', 'inactive']
-
-/** What the query filters memberships by; throws 400 for a status that there is not. */
-export function membershipFilterOf(query: Query): MembershipFilter {
-  const status = query.text('filter[status]')
-  const emails = query.list('filter[email]')
-  const problems = []
-  if (status !== undefined && !statuses.includes(status)) {
-    problems.push({ detail: `filter[status] must be ${statuses.join(' or ')}`, parameter: 'filter[status]' })
-  }
-  if (emails !== undefined && emails.length > MAX_EMAILS) {
-    problems.push({ detail: `filter[email] may name at most ${MAX_EMAILS}`, parameter: 'filter[email]' })
-  }
-  if (problems.length > 0) throw new AppError('invalid-query', problems)
-  return {
-    q: query.text('q'),
-    emailKeys: emails?.map(keyOf),
-    status,
-  }
-}
+import { membershipFilterOf } from './membership-filter.ts'
+import { listMemberships, listMembershipsOfUser } from './membership-list-store.ts'
 
 const filters = ['q', 'filter[email]', 'filter[status]', 'include'] as const
 

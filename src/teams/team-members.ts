@@ -1,7 +1,8 @@
 import type { Config } from '../config.ts'
-import { AppError, invalid } from '../core/errors.ts'
+import { AppError, invalid, type Problem } from '../core/errors.ts'
 import type { Transaction } from '../database/database.ts'
 import type { OrganizationRow } from '../organizations/organization-store.ts'
+import { findMemberCandidates, type MemberCandidate } from './member-candidate-store.ts'
 import { countTeamMembers, listOwners } from './team-member-store.ts'
 import type { TeamRow } from './team-store.ts'
 
@@ -21,6 +22,8 @@ export async function checkMemberLimit(
 
 export const SERVICE_ACCOUNT_IS_KEPT = "a team's service account comes and goes with the team's tokens"
 
+const MAX_PROBLEMS = 100
+
 const NO_OWNER_LEFT = 'an organization must keep an owner who is a person and not suspended'
 
 /** Whether an organization would be left without an owner by these leaving it, or its team `owners`. */
@@ -37,4 +40,38 @@ export async function isLastOwner(
 
 export async function checkOwnerRemains(...of: Parameters<typeof isLastOwner>): Promise<void> {
   if (await isLastOwner(...of)) throw new AppError('forbidden', [{ detail: NO_OWNER_LEFT }])
+}
+
+/** How a request names members: by user name or id, or by membership. */
+export type MemberIds = 'users' | 'organization-memberships'
+
+const IS_NOBODY: Record<MemberIds, string> = {
+  users: 'id is not that of an active member of the organization',
+  'organization-memberships': 'id is not that of a membership of the organization',
+}
+
+/**
+ * The memberships that a request names, each once; 422 at the place of every one that there is not, with one text for
+ * whoever is unknown, elsewhere or, by user, only invited.
+ */
+export async function resolveMembers(
+  tx: Transaction,
+  team: TeamRow,
+  by: MemberIds,
+  ids: readonly string[],
+): Promise<MemberCandidate[]> {
+  const found = await findMemberCandidates(tx, team.organization_id, by, ids)
+  const problems: Problem[] = []
+  const members = new Map<string, MemberCandidate>()
+  ids.forEach((id, place) => {
+    const member = found(id)
+    const pointer = `/data/${place}/id`
+    if (member !== undefined && member.user_id === team.service_account_id) {
+      problems.push({ detail: SERVICE_ACCOUNT_IS_KEPT, pointer })
+    } else if (member === undefined || member.is_service_account === 1) {
+      problems.push({ detail: IS_NOBODY[by], pointer })
+    } else members.set(member.id, member)
+  })
+  if (problems.length > 0) throw new AppError('invalid', problems.slice(0, MAX_PROBLEMS))
+  return [...members.values()]
 }

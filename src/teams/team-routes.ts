@@ -2,8 +2,6 @@ import type { Actor } from '../access/actor.ts'
 import type { Standing } from '../access/decide.ts'
 import { timestamp } from '../core/clock.ts'
 import { invalid } from '../core/errors.ts'
-import { isName } from '../core/names.ts'
-import { parseId } from '../core/ids.ts'
 import type { Transaction } from '../database/database.ts'
 import { noContent, ok, type Answer, type Call } from '../http/call.ts'
 import type { Deps } from '../http/deps.ts'
@@ -12,22 +10,18 @@ import { document, listDocument, type Fragment } from '../jsonapi/document.ts'
 import { pagingOf } from '../jsonapi/paging.ts'
 import { membershipFragments } from '../organization-memberships/membership-document.ts'
 import { findMemberships } from '../organization-memberships/membership-store.ts'
-import {
-  bumpVersion,
-  findOrganization,
-  findOrganizationByName,
-  type OrganizationRow,
-} from '../organizations/organization-store.ts'
+import { bumpVersion } from '../organizations/organization-store.ts'
 import { userFragment } from '../users/user-document.ts'
 import { findUsers } from '../users/user-store.ts'
+import { loadOrganization, organizationOfPath } from '../organizations/organization-of-path.ts'
 import { teamFragments, type TeamShape, type TeamViewer } from './team-document.ts'
+import { loadTeam, teamOfPath } from './team-of-path.ts'
 import { listVisibleTeams } from './team-list-store.ts'
 import {
   deleteTeam,
   findTeam,
   insertTeam,
   listTeamMembers,
-  teamFacts,
   updateTeam,
   type TeamMember,
   type TeamRow,
@@ -64,23 +58,6 @@ async function teamAnswer(context: Context, team: TeamRow, include: Includes): P
   const shape: TeamShape = include.has('organization-memberships') ? 'whole with memberships' : 'whole'
   const [text] = await teamFragments(context.tx, context.deps, [team], context, shape)
   return ok(document(text as Fragment, await includedOf(context, [team], include)))
-}
-
-const organizationOfPath = (call: Call) => {
-  const name = call.params.organization_name as string
-  return isName(name) ? name : undefined
-}
-
-async function loadOrganization(tx: Transaction, name: string) {
-  const organization = await findOrganizationByName(tx, name)
-  return organization === undefined ? undefined : { organization, target: {} }
-}
-
-async function loadTeam(tx: Transaction, teamId: string) {
-  const team = await findTeam(tx, teamId)
-  if (team === undefined) return undefined
-  const organization = (await findOrganization(tx, team.organization_id)) as OrganizationRow
-  return { organization, team, target: { team: teamFacts(team) } }
 }
 
 const filters = ['q', 'filter[names]', 'include'] as const
@@ -180,10 +157,10 @@ const createTeam = writeRoute({
   },
 })
 
-const teamOfPath = (call: Call) => {
+const teamAddress = (call: Call) => {
   const include = call.query.include(includable)
-  const teamId = parseId('team', call.params.team_id as string)
-  return teamId === undefined ? undefined : { teamId, include }
+  const address = teamOfPath(call)
+  return address === undefined ? undefined : { ...address, include }
 }
 
 const showTeam = readRoute({
@@ -192,7 +169,7 @@ const showTeam = readRoute({
   summary: 'Show a team',
   query: { include: 'users, organization-memberships' },
   answers: 'teams',
-  address: teamOfPath,
+  address: teamAddress,
   load: ({ tx, address }) => loadTeam(tx, address.teamId),
   document: (context) => teamAnswer(context, context.resource.team, context.address.include),
 })
@@ -206,7 +183,7 @@ const changeTeam = writeRoute({
   answers: 'teams',
   status: 200,
   accepts: teamBody,
-  address: teamOfPath,
+  address: teamAddress,
   load: ({ tx, address }) => loadTeam(tx, address.teamId),
   body: (bytes, { teamId }, { config }) => parseTeam(bytes, teamBody, config, teamId),
   act: async (context) => {
@@ -255,10 +232,7 @@ const removeTeam = writeRoute({
   permission: 'team:manage',
   summary: 'Delete a team',
   status: 204,
-  address: (call) => {
-    const teamId = parseId('team', call.params.team_id as string)
-    return teamId === undefined ? undefined : { teamId }
-  },
+  address: teamOfPath,
   load: ({ tx, address }) => loadTeam(tx, address.teamId),
   act: async ({ tx, resource, audit }) => {
     const { team, organization } = resource

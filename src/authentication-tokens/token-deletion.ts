@@ -1,0 +1,50 @@
+import type { AuditEvent } from '../audit/audit-store.ts'
+import type { Transaction } from '../database/database.ts'
+import { bumpVersion, type OrganizationRow } from '../organizations/organization-store.ts'
+import { removeUnusedServiceAccount } from '../teams/service-accounts.ts'
+import type { TeamRow } from '../teams/team-store.ts'
+import { deleteToken, type TokenRow } from './token-store.ts'
+
+/** Deletes a team's token and, with its last one, its service account. Gives what the audit trail says of it. */
+export async function deleteTeamToken(
+  tx: Transaction,
+  token: TokenRow,
+  team: TeamRow,
+  organization: OrganizationRow,
+): Promise<AuditEvent> {
+  await deleteToken(tx, token.id)
+  await removeUnusedServiceAccount(tx, team)
+  await bumpVersion(tx, organization.id)
+  return {
+    action: 'team-token.delete',
+    organizationId: organization.id,
+    resourceType: 'authentication-tokens',
+    resourceId: token.id,
+    details: { team: team.name, description: token.description },
+  }
+}
+
+export async function deleteOrganizationToken(
+  tx: Transaction,
+  token: TokenRow,
+  organization: OrganizationRow,
+): Promise<AuditEvent> {
+  await deleteToken(tx, token.id)
+  return {
+    action: `${token.kind}-token.delete`,
+    organizationId: organization.id,
+    resourceType: 'authentication-tokens',
+    resourceId: token.id,
+    details: { organization: organization.name },
+  }
+}
+
+export async function deleteUserToken(tx: Transaction, token: TokenRow): Promise<AuditEvent> {
+  await deleteToken(tx, token.id)
+  return {
+    action: 'user-token.delete',
+    resourceType: 'authentication-tokens',
+    resourceId: token.id,
+    details: { user: token.user_id, description: token.description },
+  }
+}

@@ -1,0 +1,114 @@
+import { noContent, ok } from '../http/call.ts'
+import { readRoute, writeRoute, type Acting, type Route } from '../http/route.ts'
+import { parseIdentifiers } from '../jsonapi/body.ts'
+import { listDocument } from '../jsonapi/document.ts'
+import { pagingOf } from '../jsonapi/paging.ts'
+import { membershipFragments } from '../organization-memberships/membership-document.ts'
+import { membershipFilterOf } from '../organization-memberships/membership-filter.ts'
+import { listMembershipsOfTeam } from '../organization-memberships/membership-list-store.ts'
+import { bumpVersion } from '../organizations/organization-store.ts'
+import { deleteTeamMembers, insertTeamMembers } from './team-member-store.ts'
+import { checkMemberLimit, checkOwnerRemains, resolveMembers, type MemberIds } from './team-members.ts'
+import { loadTeam, teamOfPath } from './team-of-path.ts'
+import { listTeamMembers } from './team-store.ts'
+
+type TeamContext = Acting<unknown, NonNullable<Awaited<ReturnType<typeof loadTeam>>>, readonly string[]>
+
+/** Adds those who are not in the team yet: all of them or, if one cannot be, none. */
+async function add(context: TeamContext, by: MemberIds): Promise<void> {
+  const { tx, deps, resource, body, audit, unchanged } = context
+  const { team, organization } = resource
+  const members = await resolveMembers(tx, team, by, body)
+  const present = new Set((await listTeamMembers(tx, team.id)).map((member) => member.user_id))
+  const added = members.filter((member) => !present.has(member.user_id))
+  if (added.length === 0) return unchanged()
+  await checkMemberLimit(tx, team, added.length, deps.config)
+  const rows = added.map((member) => ({
+    team_id: team.id,
+    membership_id: member.id,
+    user_id: member.user_id,
+    organization_id: organization.id,
+    is_active: member.status === 'active' ? (1 as const) : (0 as const),
+  }))
+  await insertTeamMembers(tx, team.id, rows)
+  await bumpVersion(tx, organization.id)
+  audit({
+    action: 'team.add-members',
+    organizationId: organization.id,
+    resourceType: 'teams',
+    resourceId: team.id,
+    details: { name: team.name, users: added.map((member) => member.user_id) },
+  })
+}
+
+async function remove(context: TeamContext, by: MemberIds): Promise<void> {
+  const { tx, resource, body, audit, unchanged } = context
+  const { team, organization } = resource
+  const userIds = (await resolveMembers(tx, team, by, body)).map((member) => member.user_id)
+  if (team.is_owners === 1) await checkOwnerRemains(tx, organization, userIds)
+  if ((await deleteTeamMembers(tx, team.id, userIds)) === 0) return unchanged()
+  await bumpVersion(tx, organization.id)
+  audit({
+    action: 'team.remove-members',
+    organizationId: organization.id,
+    resourceType: 'teams',
+    resourceId: team.id,
+    details: { name: team.name, users: userIds },
+  })
+}
+
+function memberRoute(method: 'POST' | 'DELETE', by: MemberIds): Route {
+  const isAdding = method === 'POST'
+  return writeRoute({
+    method,
+    path: `/teams/:team_id/relationships/${by}`,
+    permission: 'team:update-members',
+    summary: `${isAdding ? 'Add members to' : 'Remove members from'} a team, by ${by === 'users' ? 'user' : 'membership'}`,
+    status: 204,
+    accepts: { identifiers: by },
+    address: teamOfPath,
+    load: ({ tx, address }) => loadTeam(tx, address.teamId),
+    body: (bytes, _, { config }) => parseIdentifiers(bytes, by, config.maxTeamMembers),
+    act: async (context) => {
+      await (isAdding ? add : remove)(context, by)
+      return noContent
+    },
+  })
+}
+
+const filters = ['filter[status]', 'filter[is_service_account]'] as const
+
+const listMembers = readRoute({
+  path: '/teams/:team_id/relationships/organization-memberships',
+  permission: 'team:read',
+  summary: 'List the memberships of a team',
+  query: {
+    'filter[status]': 'active or invited',
+    'filter[is_service_account]': 'true or false',
+  },
+  answers: 'organization-memberships',
+  isList: true,
+  address: (call) => {
+    const page = call.query.page()
+    const { status, isServiceAccount } = membershipFilterOf(call.query)
+    const address = teamOfPath(call)
+    if (address === undefined) return undefined
+    return { ...address, page, filter: { status, isServiceAccount }, links: call.query.withoutPage(filters) }
+  },
+  load: ({ tx, address }) => loadTeam(tx, address.teamId),
+  document: async (context) => {
+    const { tx, address, call } = context
+    const { teamId, page, filter, links } = address
+    const { memberships, total } = await listMembershipsOfTeam(tx, teamId, filter, page)
+    const fragments = await membershipFragments(tx, memberships, context)
+    return ok(listDocument(fragments, pagingOf(call.path, links, page, total)))
+  },
+})
+
+export const teamMemberRoutes: readonly Route[] = [
+  memberRoute('POST', 'users'),
+  memberRoute('DELETE', 'users'),
+  listMembers,
+  memberRoute('POST', 'organization-memberships'),
+  memberRoute('DELETE', 'organization-memberships'),
+]

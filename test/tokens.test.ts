@@ -1,0 +1,196 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Client } from './support/client.ts'
+import { engines } from './support/engines.ts'
+import { startServer, type TestServer } from './support/server.ts'
+import { createTestOrganization, createUser } from './support/world.ts'
+
+const NOT_FOUND = '{"errors":[{"status":"404","title":"not found"}]}'
+const UNAUTHORIZED = '{"errors":[{"status":"401","title":"unauthorized"}]}'
+const DAY_MS = 86_400_000
+
+describe.each(engines)('tokens of users and organizations on %s', (engine) => {
+  let server: TestServer
+  beforeAll(async () => {
+    server = await startServer(engine, { maxTokens: '4' })
+  })
+  afterAll(() => server.stop())
+
+  const token = (attributes?: object) => ({
+    data: { type: 'authentication-tokens', ...(attributes === undefined ? {} : { attributes }) },
+  })
+  const create = (client: Client, userId: string, body?: unknown) =>
+    client.post(`/users/${userId}/authentication-tokens`, body)
+
+  test('the text is shown once, and nowhere else', async () => {
+    const { id, client } = await createUser(server)
+    const made = await create(client, id, token({ description: 'laptop' }))
+    expect(made.status).toBe(201)
+    expect(made.headers.get('cache-control')).toBe('no-store')
+    const { attributes, relationships } = made.json.data
+    expect(attributes).toMatchObject({ description: 'laptop', 'last-used-at': null })
+    expect(attributes.token).toMatch(/^purser_user_[1-9A-HJ-NP-Za-km-z]{32}[0-9a-z]{7}$/)
+    expect(relationships).toEqual({
+      'created-by': { data: { id, type: 'users' } },
+      team: { data: null },
+    })
+    const years =
+      (Date.parse(attributes['expired-at']) - Date.parse(attributes['created-at'])) / DAY_MS / 365.25
+    expect(years).toBeCloseTo(2, 1)
+    expect((await server.client(attributes.token).get('/account/details')).json.data.id).toBe(id)
+    const shown = await client.get(`/authentication-tokens/${made.json.data.id}`)
+    expect(shown.json.data).toEqual({ ...made.json.data, attributes: { ...attributes, token: null } })
+    const list = await client.get(`/users/${id}/authentication-tokens`)
+    expect(list.json.data).toHaveLength(2)
+    expect(list.json.meta.pagination['total-count']).toBe(2)
+    expect(list.text).not.toContain(attributes.token)
+  })
+
+  test('bodies that clients send are taken: none, empty, without a type, with an empty one', async () => {
+    for (const body of [undefined, {}, { data: {} }, { data: { type: '' } }, token({ description: null })]) {
+      const { id, client } = await createUser(server)
+      expect((await create(client, id, body)).status).toBe(201)
+    }
+  })
+
+  test('an expiry has a zone, is in the future and is kept in UTC', async () => {
+    const { id, client } = await createUser(server)
+    const made = await create(client, id, token({ 'expired-at': '2099-02-28T23:30:00.25-02:00' }))
+    expect(made.json.data.attributes['expired-at']).toBe('2099-03-01T01:30:00.250Z')
+    for (const [given, detail] of [
+      ['2000-01-01T00:00:00Z', 'expired-at must be in the future'],
+      ...[
+        '2099-02-30T00:00:00Z',
+        '2099-01-01',
+        '2099-01-01T00:00:00',
+        'soon',
+        '9999-12-31T23:59:59-10:00',
+        7,
+      ].map((text) => [
+        text,
+        'expired-at must be a time such as 2030-01-31T12:00:00Z, or null for two years from now',
+      ]),
+    ]) {
+      const refused = await create(client, id, token({ 'expired-at': given }))
+      expect(refused.status).toBe(422)
+      expect(refused.json.errors).toEqual([
+        {
+          status: '422',
+          title: 'invalid attribute',
+          detail,
+          source: { pointer: '/data/attributes/expired-at' },
+        },
+      ])
+    }
+    const long = await create(client, id, token({ description: 'x'.repeat(256) }))
+    expect(long.json.errors[0].source.pointer).toBe('/data/attributes/description')
+    expect((await create(client, id, token({ description: 'a\u0000' }))).status).toBe(422)
+  })
+
+  test('expired or deleted it is void from the next request on', async () => {
+    const { id, client } = await createUser(server)
+    const soon = new Date(server.clock.now().getTime() + 60_000).toISOString()
+    const made = await create(client, id, token({ 'expired-at': soon }))
+    const short = server.client(made.json.data.attributes.token)
+    expect((await short.get('/account/details')).status).toBe(200)
+    server.clock.advance(61_000)
+    expect((await short.get('/account/details')).text).toBe(UNAUTHORIZED)
+    const other = await create(client, id)
+    const second = server.client(other.json.data.attributes.token)
+    expect((await second.delete(`/authentication-tokens/${other.json.data.id}`)).status).toBe(204)
+    expect((await second.get('/account/details')).text).toBe(UNAUTHORIZED)
+    expect((await client.delete(`/authentication-tokens/${other.json.data.id}`)).text).toBe(NOT_FOUND)
+  })
+
+  test('one has so many tokens', async () => {
+    const { id, client } = await createUser(server)
+    for (let count = 1; count < 4; count++) expect((await create(client, id)).status).toBe(201)
+    const refused = await create(client, id)
+    expect(refused.status).toBe(422)
+    expect(refused.json.errors[0].detail).toContain('PURSER_MAX_TOKENS')
+    const page = await client.get(`/users/${id}/authentication-tokens?page[size]=3&page[number]=2`)
+    expect(page.json.data).toHaveLength(1)
+  })
+
+  test('tokens are one’s own; a site administrator manages everyone’s', async () => {
+    const organization = await createTestOrganization(server)
+    const { owner } = organization
+    const user = await createUser(server)
+    const made = await create(server.admin, user.id)
+    const tokenId = made.json.data.id
+    expect((await user.client.get(`/authentication-tokens/${tokenId}`)).status).toBe(200)
+    expect((await server.admin.get(`/users/${user.id}/authentication-tokens`)).json.data).toHaveLength(2)
+    expect((await create(owner.client, user.id, '{')).text).toBe(NOT_FOUND)
+    expect((await create(owner.client, 'user-1111111111111111', '{')).text).toBe(NOT_FOUND)
+    expect((await owner.client.get(`/users/${user.id}/authentication-tokens`)).text).toBe(NOT_FOUND)
+    expect((await owner.client.get(`/authentication-tokens/${tokenId}`)).text).toBe(NOT_FOUND)
+    expect((await owner.client.delete(`/authentication-tokens/${tokenId}`)).text).toBe(NOT_FOUND)
+    expect((await server.admin.delete(`/authentication-tokens/${tokenId}`)).status).toBe(204)
+  })
+
+  test('an organization has one token and, apart, one for audit trails', async () => {
+    const organization = await createTestOrganization(server)
+    const { client } = organization.owner
+    const path = `/organizations/${organization.name}/authentication-token`
+    expect((await client.get(path)).text).toBe(NOT_FOUND)
+    expect((await client.delete(path)).text).toBe(NOT_FOUND)
+    const first = await client.post(path)
+    expect(first.status).toBe(201)
+    expect(first.json.data.attributes.token).toMatch(/^purser_org_/)
+    expect(first.json.data.relationships['created-by'].data.id).toBe(organization.owner.id)
+    const audit = await client.post(`${path}?token=audit-trails`)
+    expect(audit.status).toBe(201)
+    const second = await client.post(path, token({ 'expired-at': '2099-01-01T00:00:00Z' }))
+    const old = server.client(first.json.data.attributes.token)
+    expect((await old.get('/account/details')).text).toBe(UNAUTHORIZED)
+    const shown = await client.get(path)
+    expect(shown.json.data.id).toBe(second.json.data.id)
+    expect(shown.json.data.attributes.token).toBeNull()
+    expect((await client.get(`${path}?token=audit-trails`)).json.data.id).toBe(audit.json.data.id)
+    expect((await client.post(`${path}?token=other`)).status).toBe(400)
+
+    const auditor = server.client(audit.json.data.attributes.token)
+    for (const hidden of [`/organizations/${organization.name}`, '/account/details', path]) {
+      expect((await auditor.get(hidden)).text).toBe(NOT_FOUND)
+    }
+    expect((await auditor.get('/organizations')).json.data).toEqual([])
+
+    const own = server.client(second.json.data.attributes.token)
+    const details = await own.get('/account/details')
+    expect(details.json.data).toMatchObject({
+      id: `api-org_${organization.id.slice(4)}`,
+      attributes: { 'is-service-account': true, username: `api-org_${organization.id.slice(4)}` },
+      relationships: {
+        'authenticated-resource': { data: { id: organization.name, type: 'organizations' } },
+      },
+    })
+    expect((await own.get('/organizations')).json.data).toHaveLength(1)
+    expect((await own.get(`/organizations/${organization.name}/organization-memberships`)).status).toBe(200)
+    expect((await own.get(`/users/${organization.owner.id}`)).status).toBe(200)
+    for (const [method, hidden] of [
+      ['GET', path],
+      ['POST', path],
+      ['DELETE', path],
+      ['GET', `/authentication-tokens/${second.json.data.id}`],
+      ['PATCH', `/organizations/${organization.name}`],
+      ['DELETE', `/organizations/${organization.name}`],
+      ['POST', '/organizations'],
+      ['GET', `/users/${organization.owner.id}/authentication-tokens`],
+    ] as const) {
+      expect((await own.request(method, hidden)).text).toBe(NOT_FOUND)
+    }
+    expect((await client.delete(path)).status).toBe(204)
+    expect((await own.get('/account/details')).text).toBe(UNAUTHORIZED)
+    expect((await client.delete(`/authentication-tokens/${audit.json.data.id}`)).status).toBe(204)
+    expect((await auditor.get('/organizations')).text).toBe(UNAUTHORIZED)
+  })
+
+  test('the tokens of a deleted organization are void at once', async () => {
+    const organization = await createTestOrganization(server)
+    const made = await organization.owner.client.post(
+      `/organizations/${organization.name}/authentication-token`,
+    )
+    expect((await organization.owner.client.delete(`/organizations/${organization.name}`)).status).toBe(204)
+    const own = server.client(made.json.data.attributes.token)
+    expect((await own.get('/account/details')).text).toBe(UNAUTHORIZED)
+  })
+})
