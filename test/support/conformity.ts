@@ -23,6 +23,7 @@ export class Conformity {
   readonly #patterns: readonly { pattern: RegExp; operation: Operation }[]
   readonly #ajv = new Ajv2020({ strict: true, strictTypes: false, allowUnionTypes: true })
   readonly #validators = new WeakMap<object, ValidateFunction>()
+  readonly #compiled = new Map<string, ValidateFunction>()
 
   constructor() {
     this.#ajv.addFormat('date-time', /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
@@ -42,6 +43,7 @@ export class Conformity {
 
   /** The operation that a request is for; undefined when the document has none. */
   find(method: string, path: string): Operation | undefined {
+    if (!isRoutable(path)) return undefined
     return this.#patterns.find(({ pattern, operation }) => operation.method === method && pattern.test(path))
       ?.operation
   }
@@ -71,12 +73,22 @@ export class Conformity {
     return this.#check(errorSchema, text, `a request that is no HTTP: ${status}`)
   }
 
-  #check(schema: object, text: string, what: string): string | undefined {
-    let validate = this.#validators.get(schema)
+  /** Many operations have the same schema: it is compiled once. */
+  #validatorOf(schema: object): ValidateFunction {
+    const known = this.#validators.get(schema)
+    if (known !== undefined) return known
+    const text = JSON.stringify(schema)
+    let validate = this.#compiled.get(text)
     if (validate === undefined) {
       validate = this.#ajv.compile(inDefinitions(schema))
-      this.#validators.set(schema, validate)
+      this.#compiled.set(text, validate)
     }
+    this.#validators.set(schema, validate)
+    return validate
+  }
+
+  #check(schema: object, text: string, what: string): string | undefined {
+    const validate = this.#validatorOf(schema)
     let json: unknown
     try {
       json = JSON.parse(text)
@@ -97,7 +109,20 @@ function inDefinitions<T extends object>(schema: T): T {
   return JSON.parse(JSON.stringify(schema).replaceAll('"#/components/schemas/', '"document:#/$defs/')) as T
 }
 
+const MAX_SEGMENT_LENGTH = 1_000
+
+/** A path that is no percent-encoded text, or has a very long segment, is that of no route. */
+function isRoutable(path: string): boolean {
+  try {
+    return decodeURIComponent(path)
+      .split('/')
+      .every((segment) => segment.length <= MAX_SEGMENT_LENGTH)
+  } catch {
+    return false
+  }
+}
+
 function patternOf(path: string): RegExp {
-  const source = path.replace(/[.*+?^$()|[\]\\]/g, '\\$&').replace(/\{[a-z_]+\}/g, '[^/]+')
+  const source = path.replace(/[.*+?^$()|[\]\\]/g, '\\$&').replace(/\{[a-z_]+\}/g, '[^/]*')
   return new RegExp(`^${source}$`)
 }

@@ -6,6 +6,7 @@ import { insertTeam } from '../../src/teams/team-store.ts'
 import type { OrganizationFlag } from '../../src/access/organization-flags.ts'
 import type { Client } from './client.ts'
 import type { TestServer } from './server.ts'
+import { createStates } from './place-states.ts'
 import {
   createTestOrganization,
   createUser,
@@ -38,6 +39,7 @@ export async function createPlace(server: TestServer): Promise<Place> {
       team: { data: { type: 'teams', id: open } },
     },
   })
+  const states = await createStates(owner, workspaces[0]?.id as string)
   const token = await created(owner, `/users/${organization.owner.id}/authentication-tokens`, {
     type: 'authentication-tokens',
     attributes: { description: 'of a place' },
@@ -53,6 +55,9 @@ export async function createPlace(server: TestServer): Promise<Place> {
       'workspace names': workspaces.map(({ attributes }) => attributes.name),
       projects: workspaces.map(({ relationships }) => relationships.project.data.id),
       'team-workspaces': [grant.id],
+      'state-versions': [states.finalized, states.pending],
+      'state-version-outputs': states.outputs,
+      uploads: [states.signature],
       'authentication-tokens': [token.id],
     },
   }

@@ -1,0 +1,63 @@
+import { createHash } from 'node:crypto'
+import type { Client } from './client.ts'
+
+/** A small state with an output that is sensitive and one that is not, as the request's attributes want it. */
+export function stateAttributes(serial: number): {
+  serial: number
+  md5: string
+  lineage: string
+  state: string
+} {
+  const lineage = 'a-lineage'
+  const outputs = {
+    region: { value: 'north', type: 'string' },
+    password: { value: 'a secret', type: 'string', sensitive: true },
+  }
+  const text = JSON.stringify({ version: 4, serial, lineage, outputs, resources: [] })
+  return {
+    serial,
+    lineage,
+    md5: createHash('md5').update(text).digest('hex'),
+    state: Buffer.from(text).toString('base64'),
+  }
+}
+
+export type States = {
+  finalized: string
+  outputs: string[]
+  /** Waits for its upload, and the part of the upload URL that is the right to do it. */
+  pending: string
+  signature: string
+}
+
+/** Stores a state in the workspace and begins another; the workspace stays locked by the caller. */
+export async function createStates(client: Client, workspaceId: string): Promise<States> {
+  await expectStatus(client.post(`/workspaces/${workspaceId}/actions/lock`, {}), 200)
+  const post = (attributes: object) =>
+    expectStatus(
+      client.post(`/workspaces/${workspaceId}/state-versions`, {
+        data: { type: 'state-versions', attributes },
+      }),
+      201,
+    )
+  const finalized = await post(stateAttributes(1))
+  const { state: _, ...announced } = stateAttributes(2)
+  const pending = await post(announced)
+  const listed = await expectStatus(client.get(`/state-versions/${finalized.id}/outputs`), 200)
+  return {
+    finalized: finalized.id,
+    outputs: (listed as unknown as { id: string }[]).map(({ id }) => id),
+    pending: pending.id,
+    signature: new URL(pending.attributes['hosted-state-upload-url'] as string).pathname.split(
+      '/',
+    )[2] as string,
+  }
+}
+
+type Made = { id: string; attributes: Record<string, unknown> }
+
+async function expectStatus(answer: ReturnType<Client['get']>, status: number): Promise<Made> {
+  const { status: seen, json, text } = await answer
+  if (seen !== status) throw new Error(`${seen} instead of ${status}: ${text}`)
+  return json.data as Made
+}
