@@ -129,7 +129,7 @@ func TestMembershipsAreFound(t *testing.T) {
 			var emails []string
 			for _, membership := range found.Items {
 				emails = append(emails, membership.Email)
-				wantEqual(t, "address of the included user", membership.User.Email, membership.Email)
+				wantEqual(t, "included user", membership.User.Username+"@example.com", membership.Email)
 			}
 			wantEqual(t, "found memberships", sorted(emails...), sorted(search.want...))
 			wantEqual(t, "total", found.TotalCount, len(search.want))
