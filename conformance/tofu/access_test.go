@@ -23,9 +23,7 @@ func TestReaderReadsOutputsAndNeverTheState(t *testing.T) {
 	wantText(t, reader.ok(t, "output"), "secret = <sensitive>")
 	wantText(t, reader.ok(t, "output", "-raw", "secret"), "hunter2")
 	wantText(t, reader.ok(t, "output", "-json", "secret_object"), `"password":"hunter2"`)
-	if state := reader.ok(t, "state", "pull"); state != "" {
-		t.Fatalf("the reader has pulled a state: %s", state)
-	}
+	wantNoState(t, reader)
 	if list := reader.run(t, nil, "state", "list"); list.stdout != "" {
 		t.Fatalf("the reader has listed resources: %s", list.stdout)
 	}
@@ -33,9 +31,7 @@ func TestReaderReadsOutputsAndNeverTheState(t *testing.T) {
 
 	older := w.newDirectory(t, user, map[string]string{"backend.tf": w.backendBlock("remote", `name = "network"`)})
 	older.ok(t, "init")
-	if state := older.ok(t, "state", "pull"); state != "" {
-		t.Fatalf("the reader has pulled a state: %s", state)
-	}
+	wantNoState(t, older)
 }
 
 func TestReaderLosesOutputsWithTheGrant(t *testing.T) {

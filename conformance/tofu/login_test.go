@@ -26,7 +26,7 @@ func TestHostIsDiscoveredAndLoggedInTo(t *testing.T) {
 		"main.tf":    mainFile,
 		"backend.tf": strings.Replace(w.backendBlock("cloud", `name = "network"`), hostname, host, 1),
 	}).with("SSL_CERT_FILE=" + trust).with("PATH=/nowhere") // where no browser is found, which login would open
-	d.refused(t, "unauthorized", "init")
+	d.refused(t, "Required token could not be found", "init")
 	if got := d.run(t, []string{"yes", "no-such-token"}, "login", host); !got.failed {
 		t.Fatalf("login with a bad token succeeded:\n%s", got.stdout)
 	} else {
@@ -37,7 +37,7 @@ func TestHostIsDiscoveredAndLoggedInTo(t *testing.T) {
 	d.ok(t, "apply", "-auto-approve")
 	wantOutputs(t, d.ok(t, "output", "-json"), outputsJSON)
 	d.ok(t, "logout", host)
-	d.refused(t, "unauthorized", "output")
+	d.refused(t, "Required token could not be found", "output")
 }
 
 // newTLSFront hands every request on to the server, and gives its own address and the file that certifies it.

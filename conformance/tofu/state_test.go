@@ -105,9 +105,7 @@ func TestStateIsPulledAndPushed(t *testing.T) {
 			"backend.tf": w.backendBlock(kind, `name = "network"`),
 		})
 		d.ok(t, "init")
-		if nothing := d.ok(t, "state", "pull"); nothing != "" {
-			t.Fatalf("a new workspace has a state: %s", nothing)
-		}
+		wantNoState(t, d)
 		d.ok(t, "apply", "-auto-approve")
 		old := d.ok(t, "state", "pull")
 		file := filepath.Join(d.path, "edited.tfstate")
@@ -181,9 +179,19 @@ terraform {
 
 // snapshot is a state as far as the scenarios look at it.
 type snapshot struct {
-	Serial    int    `json:"serial"`
-	Lineage   string `json:"lineage"`
-	Resources []any  `json:"resources"`
+	Serial    int            `json:"serial"`
+	Lineage   string         `json:"lineage"`
+	Outputs   map[string]any `json:"outputs"`
+	Resources []any          `json:"resources"`
+}
+
+// wantNoState expects what OpenTofu prints when the server has no state for it: one with nothing in it.
+func wantNoState(t *testing.T, d directory) {
+	t.Helper()
+	state := pulled(t, d)
+	if state.Serial != 0 || state.Lineage != "" || len(state.Outputs) > 0 || len(state.Resources) > 0 {
+		t.Fatalf("there is a state: %v", state)
+	}
 }
 
 func pulled(t *testing.T, d directory) snapshot {

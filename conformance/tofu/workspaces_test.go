@@ -31,9 +31,7 @@ func TestWorkspacesAreMadeListedSelectedAndDeleted(t *testing.T) {
 			wantWorkspaces(t, d, "one", "two")
 			d.ok(t, "apply", "-auto-approve")
 			d.ok(t, "workspace", "select", "one")
-			if outputs := d.ok(t, "output", "-json"); strings.TrimSpace(outputs) != "{}" {
-				t.Fatalf("workspace one has outputs: %s", outputs)
-			}
+			wantNoState(t, d)
 			d.refused(t, "doesn't exist", "workspace", "select", "unrelated")
 
 			d.refused(t, "not empty", "workspace", "delete", "two")
