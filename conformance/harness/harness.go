@@ -89,9 +89,11 @@ func (s Server) Call(t *testing.T, token, method, path string, body any) (int, [
 // Create posts a new resource and gives what the server made of it. Anything but a success fails the test.
 func (s Server) Create(t *testing.T, token, path, kind string, attributes map[string]any) Resource {
 	t.Helper()
-	status, answer := s.Call(t, token, http.MethodPost, path, map[string]any{
-		"data": map[string]any{"type": kind, "attributes": attributes},
-	})
+	resource := map[string]any{"type": kind}
+	if attributes != nil {
+		resource["attributes"] = attributes
+	}
+	status, answer := s.Call(t, token, http.MethodPost, path, map[string]any{"data": resource})
 	if status < 200 || status > 299 {
 		t.Fatalf("POST /api/v2/%s: %d %s", path, status, answer)
 	}

@@ -77,9 +77,12 @@ func TestRemoteStateIsReadWithTheRightToReadStates(t *testing.T) {
 		})
 		owner.ok(t, "init")
 		owner.ok(t, "apply", "-auto-approve")
+		// With cloud the workspace has to be named here as well.
+		selection := map[string]string{"cloud": `workspace = "network"`}
 		consumer := map[string]string{"main.tf": fmt.Sprintf(`
 data "terraform_remote_state" "network" {
   backend = %q
+  %s
   config = {
     hostname     = %q
     organization = %q
@@ -87,7 +90,7 @@ data "terraform_remote_state" "network" {
   }
 }
 output "vpc" { value = data.terraform_remote_state.network.outputs.object.id }
-`, kind, hostname, w.organization)}
+`, kind, selection[kind], hostname, w.organization)}
 
 		reader, readers := w.newMember(t, "reader")
 		w.grant(t, readers, "network", tfe.TeamAccessAddOptions{Access: tfe.Access(tfe.AccessRead)})
