@@ -2,6 +2,7 @@ import { Command, CommanderError } from 'commander'
 import { AppError } from '../core/errors.ts'
 import { OperatorError } from '../core/operator-error.ts'
 import { version } from '../core/version.ts'
+import { backupCommand, restoreCommand } from './backup-command.ts'
 import { migrateCommand } from './migrate-command.ts'
 import { organizationCommand } from './organization-command.ts'
 import { serveCommand } from './serve-command.ts'
@@ -26,6 +27,8 @@ export function createProgram(): Command {
     .addCommand(migrateCommand())
     .addCommand(userCommand())
     .addCommand(organizationCommand())
+    .addCommand(backupCommand())
+    .addCommand(restoreCommand())
   leaveProblemsToUs(program)
   return program
 }

@@ -1,5 +1,5 @@
 import type { Kysely } from 'kysely'
-import { Migrator, type Migration } from 'kysely/migration'
+import { Migrator, type Migration, type MigrationResultSet } from 'kysely/migration'
 import { firstTables } from './migrations/0001-first-tables.ts'
 import { OperatorError } from '../core/operator-error.ts'
 import type { Tables } from './tables.ts'
@@ -21,8 +21,21 @@ export class NewerDatabaseError extends OperatorError {
 /** Brings the tables up to date and says which migrations ran. Safe when several nodes start at once. */
 export async function migrate(db: Kysely<Tables>): Promise<string[]> {
   await missingMigrations(db)
-  const migrator = new Migrator({ db, provider: { getMigrations: async () => migrations } })
-  const { error, results } = await migrator.migrateToLatest()
+  return run((migrator) => migrator.migrateToLatest(), db)
+}
+
+/** Makes the tables as they were after the migration of this name: for what was written then. */
+export async function migrateTo(db: Kysely<Tables>, name: string): Promise<string[]> {
+  return run((migrator) => migrator.migrateTo(name), db)
+}
+
+async function run(
+  work: (migrator: Migrator) => Promise<MigrationResultSet>,
+  db: Kysely<Tables>,
+): Promise<string[]> {
+  const { error, results } = await work(
+    new Migrator({ db, provider: { getMigrations: async () => migrations } }),
+  )
   if (error !== undefined) throw error
   return (results ?? []).map((result) => result.migrationName)
 }

@@ -7,10 +7,12 @@ import type { Tables } from './tables.ts'
 
 export const SQLITE_FILE = 'purser.sqlite'
 
+/** A bare connection, for what begins and commits by itself. */
+export type Connection = Kysely<Tables>
+
 export type OpenDatabase = {
   readonly database: Database
-  /** A bare connection for migrations, which begin and commit by themselves. */
-  readonly withConnection: <T>(work: (db: Kysely<Tables>) => Promise<T>) => Promise<T>
+  readonly withConnection: <T>(work: (db: Connection) => Promise<T>) => Promise<T>
 }
 
 /** Opens the database that the settings name; the tables in it may be of any version still. */

@@ -1,0 +1,50 @@
+import { Command } from 'commander'
+import { configOf, databaseSettings, withSettings } from './options.ts'
+import { note, print, printJson } from './output.ts'
+
+export function backupCommand(): Command {
+  const command = new Command('backup')
+    .description('Write everything into one file, as it is at one moment, while the server runs')
+    .argument('<file>', 'a file that does not exist yet')
+    .option('--key-file <file>', 'also write the secret key, into a new file of its own')
+    .option('--json', 'print what was written as JSON')
+    .addHelpText('after', HELP)
+    .action(async (file: string, flags) => {
+      const { backUp, keyAdvice } = await import('./backups.ts')
+      const header = await backUp(configOf(flags), file, flags.keyFile)
+      if (flags.json) {
+        printJson({ file, at: header.at, key: header.key, 'key-file': flags.keyFile ?? null })
+        return
+      }
+      print(`written: ${file}, everything as it was at ${header.at}`)
+      if (flags.keyFile === undefined) note(keyAdvice)
+      else note(`the secret key is in ${flags.keyFile}: keep it in another place than ${file}`)
+    })
+  return withSettings(command, databaseSettings)
+}
+
+const HELP = `
+Names, permissions and hashes of tokens stand in the file in clear; states and outputs can only be
+read with the secret key. A backup of SQLite can be restored into PostgreSQL, and the other way round.
+
+Example:
+  purser backup purser-monday.backup --key-file purser.key`
+
+export function restoreCommand(): Command {
+  const command = new Command('restore')
+    .description('Bring a backup into a new, empty database')
+    .argument('<file>', 'what purser backup has written')
+    .option('--key-file <file>', 'the secret key; with SQLite it is kept in the data folder')
+    .option('--json', 'print what was read as JSON')
+    .addHelpText(
+      'after',
+      '\nExample:\n  purser restore purser-monday.backup --key-file purser.key --data ./new-data',
+    )
+    .action(async (file: string, flags) => {
+      const { restore } = await import('./backups.ts')
+      const { rows, at } = await restore(configOf(flags), file, flags.keyFile)
+      if (flags.json) printJson({ rows, at })
+      else print(`restored: ${rows} rows, everything as it was at ${at}`)
+    })
+  return withSettings(command, databaseSettings)
+}

@@ -1,0 +1,112 @@
+import { Buffer } from 'node:buffer'
+import { constants, createZstdCompress, createZstdDecompress } from 'node:zlib'
+import { OperatorError } from '../core/operator-error.ts'
+import type { Rows, Value } from './backup-store.ts'
+
+/**
+ * A backup is a zstd stream (with its checksum) of lines of JSON: a header, then for each table a line that names it and
+ * its columns, followed by a line for each row, and at the end how many rows there were. Bytes are base64 in an array of
+ * one. It is the same for every engine, so that it can be restored into any.
+ */
+export const BACKUP_FORMAT = 1
+
+export type Header = {
+  'purser-backup': number
+  version: string
+  /** The migrations that had made the tables. */
+  migrations: string[]
+  /** Fingerprint of the secret key, without which states and outputs cannot be read; null when none was noted. */
+  key: string | null
+  at: string
+}
+
+export function compressor() {
+  return createZstdCompress({ params: { [constants.ZSTD_c_checksumFlag]: 1 } })
+}
+
+export const decompressor = createZstdDecompress
+
+/** Text, in pieces of about a page of rows. */
+export async function* toText(header: Header, pages: AsyncIterable<Rows>): AsyncGenerator<string> {
+  yield line(header)
+  let current: string | undefined
+  let count = 0
+  for await (const { table, rows } of pages) {
+    const columns = Object.keys(rows[0] ?? {})
+    if (table !== current) yield line({ table, columns })
+    current = table
+    count += rows.length
+    yield rows.map((row) => line(columns.map((name) => encode(row[name] as Value)))).join('')
+  }
+  yield line({ end: { rows: count } })
+}
+
+export type Piece =
+  | { header: Header }
+  | { table: string; columns: string[] }
+  | { row: Value[] }
+  | { end: { rows: number } }
+
+/** Throws OperatorError for what is no backup, or not all of one. */
+export async function* fromText(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Piece> {
+  let isFirst = true
+  let hasEnded = false
+  for await (const text of lines(chunks)) {
+    const value = parseLine(text)
+    if (isFirst) yield { header: parseHeader(value) }
+    else if (Array.isArray(value)) yield { row: value.map(decode) }
+    else yield value as { table: string; columns: string[] } | { end: { rows: number } }
+    isFirst = false
+    hasEnded = typeof value === 'object' && value !== null && 'end' in value
+  }
+  if (!hasEnded) throw new OperatorError('the backup is not whole: its end is missing')
+}
+
+function parseHeader(value: unknown): Header {
+  const header = value as Partial<Header> | null
+  const format = header?.['purser-backup']
+  if (typeof format !== 'number') throw new OperatorError('this is no backup of Purser')
+  if (format > BACKUP_FORMAT) {
+    throw new OperatorError(
+      `the backup was made by a newer Purser (${header?.version}): restore it with that`,
+    )
+  }
+  return header as Header
+}
+
+function parseLine(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    throw new OperatorError('this is no backup of Purser')
+  }
+}
+
+const NEWLINE = 10
+
+async function* lines(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
+  let parts: Uint8Array[] = []
+  for await (const chunk of chunks) {
+    let start = 0
+    for (;;) {
+      const end = chunk.indexOf(NEWLINE, start)
+      if (end === -1) break
+      yield Buffer.concat([...parts, chunk.subarray(start, end)]).toString('utf8')
+      parts = []
+      start = end + 1
+    }
+    if (start < chunk.length) parts.push(chunk.subarray(start))
+  }
+}
+
+function line(value: unknown): string {
+  return `${JSON.stringify(value)}\n`
+}
+
+function encode(value: Value): string | number | null | [string] {
+  return value instanceof Uint8Array ? [Buffer.from(value).toString('base64')] : value
+}
+
+function decode(value: string | number | null | [string]): Value {
+  return Array.isArray(value) ? Buffer.from(value[0], 'base64') : value
+}

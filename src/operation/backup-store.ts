@@ -1,0 +1,81 @@
+import { sql, type Kysely } from 'kysely'
+import type { Engine } from '../database/portable.ts'
+import type { Tables } from '../database/tables.ts'
+import { backedUpTables, countedTables, rowsAtOnce } from './backup-tables.ts'
+
+export type Value = string | number | null | Uint8Array
+export type Row = Record<string, Value>
+export type Rows = { table: string; rows: Row[] }
+
+/** Everything as it is at one moment, while others write: pages of rows, table after table. */
+export async function* readEverything(db: Kysely<Tables>, engine: Engine): AsyncGenerator<Rows> {
+  const begin = engine === 'sqlite' ? 'begin' : 'begin isolation level repeatable read read only'
+  await sql.raw(begin).execute(db)
+  try {
+    for (const [table, key] of backedUpTables) yield* readTable(db, table, key)
+  } finally {
+    await sql.raw('rollback').execute(db)
+  }
+}
+
+async function* readTable(db: Kysely<Tables>, table: string, key: readonly string[]): AsyncGenerator<Rows> {
+  const limit = rowsAtOnce(table)
+  const columns = sql.join(key.map((name) => sql.ref(name)))
+  let after: Value[] | undefined
+  for (;;) {
+    const rest = after === undefined ? sql`` : sql`where (${columns}) > (${sql.join(after)})`
+    const { rows } = await sql<Row>`
+      select * from ${sql.table(table)} ${rest} order by ${columns} limit ${sql.lit(limit)}`.execute(db)
+    const last = rows.at(-1)
+    if (last === undefined) return
+    yield { table, rows }
+    if (rows.length < limit) return
+    after = key.map((name) => last[name] as Value)
+  }
+}
+
+/** Whether no table has a row. */
+export async function hasNoRows(db: Kysely<Tables>): Promise<boolean> {
+  for (const [table] of backedUpTables) {
+    const { rows } = await sql`select 1 from ${sql.table(table)} limit 1`.execute(db)
+    if (rows.length > 0) return false
+  }
+  return true
+}
+
+/** Runs `work` in one write transaction of a bare connection. */
+export async function inTransaction(
+  db: Kysely<Tables>,
+  engine: Engine,
+  work: () => Promise<void>,
+): Promise<void> {
+  await sql.raw(engine === 'sqlite' ? 'begin immediate' : 'begin').execute(db)
+  try {
+    await work()
+    await sql.raw('commit').execute(db)
+  } catch (error) {
+    await sql.raw('rollback').execute(db)
+    throw error
+  }
+}
+
+export async function insertRows(
+  db: Kysely<Tables>,
+  table: string,
+  columns: readonly string[],
+  rows: readonly (readonly Value[])[],
+): Promise<void> {
+  const names = sql.join(columns.map((name) => sql.ref(name)))
+  const values = sql.join(rows.map((row) => sql`(${sql.join(row)})`))
+  await sql`insert into ${sql.table(table)} (${names}) values ${values}`.execute(db)
+}
+
+/** What counts up goes on behind the rows that were brought in; SQLite sees to that by itself. */
+export async function continueCounting(db: Kysely<Tables>, engine: Engine): Promise<void> {
+  if (engine === 'sqlite') return
+  for (const table of countedTables) {
+    await sql`
+      select setval(pg_get_serial_sequence(${table}, 'number'), max(number)) from ${sql.table(table)}
+      having max(number) is not null`.execute(db)
+  }
+}

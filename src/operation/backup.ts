@@ -1,0 +1,45 @@
+import { createWriteStream, existsSync, renameSync, rmSync } from 'node:fs'
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import { timestamp, type Clock } from '../core/clock.ts'
+import { OperatorError, reasonOf } from '../core/operator-error.ts'
+import { version } from '../core/version.ts'
+import { appliedMigrations } from '../database/migrate.ts'
+import type { OpenDatabase } from '../database/open.ts'
+import { BACKUP_FORMAT, compressor, toText, type Header } from './backup-format.ts'
+import { readEverything } from './backup-store.ts'
+import { findMeta } from './meta-store.ts'
+import { FINGERPRINT } from './secret-key.ts'
+
+/**
+ * Writes everything in the database, as it is at one moment, into a new file that only its owner may read. Without the
+ * secret key nobody reads states and outputs in it; names, permissions and hashes of tokens are in clear.
+ */
+export async function writeBackup(open: OpenDatabase, file: string, clock: Clock): Promise<Header> {
+  if (existsSync(file)) throw new OperatorError(`${file} exists: a backup never overwrites anything`)
+  const header: Header = {
+    'purser-backup': BACKUP_FORMAT,
+    version,
+    migrations: await open.withConnection(appliedMigrations),
+    key: (await open.database.read((tx) => findMeta(tx, FINGERPRINT))) ?? null,
+    at: timestamp(clock.now()),
+  }
+  const partial = `${file}.partial`
+  try {
+    await open.withConnection((db) =>
+      pipeline(
+        Readable.from(toText(header, readEverything(db, open.database.engine))),
+        compressor(),
+        // Nothing half-written ever has the name of a backup.
+        createWriteStream(partial, { flags: 'wx', mode: 0o600, flush: true }),
+      ),
+    )
+    renameSync(partial, file)
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    if (code !== 'EEXIST') rmSync(partial, { force: true })
+    if (code === undefined || !/^E[A-Z]+$/.test(code)) throw error
+    throw new OperatorError(`cannot write the backup: ${reasonOf(error)}`)
+  }
+  return header
+}

@@ -1,0 +1,98 @@
+import { createReadStream } from 'node:fs'
+import { pipeline } from 'node:stream/promises'
+import { OperatorError, reasonOf } from '../core/operator-error.ts'
+import { appliedMigrations, knownMigrations, migrate, migrateTo } from '../database/migrate.ts'
+import type { Engine } from '../database/portable.ts'
+import type { Connection, OpenDatabase } from '../database/open.ts'
+import { decompressor, fromText, type Header, type Piece } from './backup-format.ts'
+import { continueCounting, hasNoRows, inTransaction, insertRows, type Value } from './backup-store.ts'
+import { rowsAtOnce } from './backup-tables.ts'
+
+/** What stands at the beginning of a backup; throws OperatorError for what is none. */
+export async function readHeader(file: string): Promise<Header> {
+  let header: Header | undefined
+  try {
+    await readBackup(file, async (pieces) => {
+      for await (const piece of pieces) {
+        if ('header' in piece) header = piece.header
+        return
+      }
+    })
+  } catch (error) {
+    // Whoever has read enough ends the stream before its end.
+    if (header === undefined) throw error
+  }
+  if (header === undefined) throw new OperatorError(`${file} is empty: no backup`)
+  const unknown = header.migrations.filter((name) => !knownMigrations().includes(name))
+  if (unknown.length > 0) {
+    throw new OperatorError(
+      `the backup was made by a newer Purser (${header.version}, with ${unknown.join(', ')}): restore it with that`,
+    )
+  }
+  return header
+}
+
+/** Brings a backup into a database without rows: all of it, or on any failure nothing. Gives the number of rows. */
+export async function restoreBackup(open: OpenDatabase, file: string, header: Header): Promise<number> {
+  return open.withConnection(async (db) => {
+    const applied = await appliedMigrations(db)
+    if (applied.length > 0 && !(await hasNoRows(db))) {
+      throw new OperatorError('the database is not empty: a backup is restored into a new one')
+    }
+    if (applied.length > header.migrations.length) {
+      throw new OperatorError('the database has newer tables than the backup: restore it into a new one')
+    }
+    await migrateTo(db, header.migrations.at(-1) as string)
+    let count = 0
+    await inTransaction(db, open.database.engine, async () => {
+      await readBackup(file, async (pieces) => {
+        count = await load(db, open.database.engine, pieces)
+      })
+    })
+    await migrate(db)
+    return count
+  })
+}
+
+async function load(db: Connection, engine: Engine, pieces: AsyncIterable<Piece>): Promise<number> {
+  let current: { table: string; columns: string[] } | undefined
+  let waiting: Value[][] = []
+  let count = 0
+  const flush = async () => {
+    if (current === undefined || waiting.length === 0) return
+    await insertRows(db, current.table, current.columns, waiting)
+    count += waiting.length
+    waiting = []
+  }
+  for await (const piece of pieces) {
+    if ('table' in piece) {
+      await flush()
+      current = piece
+    } else if ('row' in piece) {
+      waiting.push(piece.row)
+      if (waiting.length >= rowsAtOnce(current?.table ?? '')) await flush()
+    } else if ('end' in piece) {
+      await flush()
+      if (piece.end.rows !== count) throw new OperatorError('the backup is not whole: rows are missing')
+    }
+  }
+  await continueCounting(db, engine)
+  return count
+}
+
+async function readBackup(
+  file: string,
+  work: (pieces: AsyncIterable<Piece>) => Promise<void>,
+): Promise<void> {
+  try {
+    await pipeline(createReadStream(file), decompressor(), (chunks: AsyncIterable<Buffer>) =>
+      work(fromText(chunks)),
+    )
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    if (/^(ZSTD_|Z_|E[A-Z]+$)/.test(code ?? '')) {
+      throw new OperatorError(`cannot read the backup ${file}: ${reasonOf(error)}`)
+    }
+    throw error
+  }
+}
