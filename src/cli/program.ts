@@ -2,7 +2,10 @@ import { Command, CommanderError } from 'commander'
 import { AppError } from '../core/errors.ts'
 import { OperatorError } from '../core/operator-error.ts'
 import { version } from '../core/version.ts'
+import { auditCommand } from './audit-command.ts'
 import { backupCommand, restoreCommand } from './backup-command.ts'
+import { configCommand } from './config-command.ts'
+import { doctorCommand } from './doctor-command.ts'
 import { migrateCommand } from './migrate-command.ts'
 import { organizationCommand } from './organization-command.ts'
 import { serveCommand } from './serve-command.ts'
@@ -29,6 +32,9 @@ export function createProgram(): Command {
     .addCommand(organizationCommand())
     .addCommand(backupCommand())
     .addCommand(restoreCommand())
+    .addCommand(auditCommand())
+    .addCommand(doctorCommand())
+    .addCommand(configCommand())
   leaveProblemsToUs(program)
   return program
 }
@@ -41,6 +47,7 @@ function leaveProblemsToUs(command: Command): void {
 
 /** Runs a command; says what is wrong in one line for each problem, and ends with 1. */
 export async function runCommandLine(argv: readonly string[]): Promise<void> {
+  process.stdout.on('error', endQuietly)
   try {
     const program = createProgram()
     refuseUnknownCommand(program, argv[2])
@@ -64,6 +71,12 @@ function refuseUnknownCommand(program: Command, word: string | undefined): void 
   const names = program.commands.map((command) => command.name())
   if (!names.includes(word))
     fail(`there is no command ${word}; there are ${names.join(', ')} (--help says more)`)
+}
+
+/** Whoever read our output has read enough: `purser audit | head`. */
+function endQuietly(error: NodeJS.ErrnoException): void {
+  if (error.code !== 'EPIPE') throw error
+  process.exit(0)
 }
 
 function linesOf(error: AppError): string {

@@ -1,0 +1,33 @@
+import type { Selectable } from 'kysely'
+import type { Transaction } from '../database/database.ts'
+import type { AuditEventTable } from '../database/tables.ts'
+
+export type AuditRow = Selectable<AuditEventTable> & { organization_name: string | null }
+
+export type AuditFilter = {
+  /** Events at this time or later. */
+  since?: string
+  organizationId?: string
+  action?: string
+  /** Events with a number above this one. */
+  after?: number
+}
+
+/** The newest events that the filter lets through, oldest first. */
+export async function newestAuditEvents(
+  tx: Transaction,
+  { since, organizationId, action, after }: AuditFilter,
+  limit: number,
+): Promise<AuditRow[]> {
+  let query = tx.db
+    .selectFrom('audit_events')
+    .leftJoin('organizations', 'organizations.id', 'audit_events.organization_id')
+    .selectAll('audit_events')
+    .select('organizations.name as organization_name')
+  if (since !== undefined) query = query.where('at', '>=', since)
+  if (organizationId !== undefined) query = query.where('organization_id', '=', organizationId)
+  if (action !== undefined) query = query.where('action', '=', action)
+  if (after !== undefined) query = query.where('number', '>', after)
+  const rows = await query.orderBy('number', 'desc').limit(limit).execute()
+  return rows.toReversed()
+}

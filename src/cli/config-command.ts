@@ -1,0 +1,65 @@
+import { Command } from 'commander'
+import { addressText } from '../operation/address.ts'
+import { commandName } from '../core/version.ts'
+import type { Config } from '../config.ts'
+import { configOf, withSettings } from './options.ts'
+import { print } from './output.ts'
+
+/** A name that no resolver knows: the CLIs look it up in their own configuration alone. */
+const LOCAL_NAME = 'purser.localhost'
+const SERVICES = ['state.v2', 'tfe.v2', 'tfe.v2.1', 'tfe.v2.2']
+
+export function configCommand(): Command {
+  return new Command('config').description('Print configuration for other programs').addCommand(tofuCommand())
+}
+
+function tofuCommand(): Command {
+  const command = new Command('tofu')
+    .description('Print what OpenTofu and Terraform need to use this server, also over plain http')
+    .option('--hostname <name>', `the name that configurations call it by (default: ${LOCAL_NAME})`)
+    .option('--organization <name>', 'organization in the example', 'acme')
+    .addHelpText(
+      'after',
+      '\nExamples:\n  purser config tofu >> ~/.tofurc\n  purser config tofu --public-url https://purser.example.com',
+    )
+    .action((flags) => print(tofuConfiguration(configOf(flags), flags.hostname, flags.organization)))
+  return withSettings(command, ['listen', 'publicUrl', 'tlsCert', 'tlsKey'])
+}
+
+/** The block for the CLI's configuration file, and in comments what goes elsewhere. */
+export function tofuConfiguration(config: Config, hostname = LOCAL_NAME, organization = 'acme'): string {
+  const api = `${addressOf(config)}/api/v2/`
+  const services = SERVICES.map((service) => `    ${JSON.stringify(service).padEnd(10)} = "${api}"`)
+  return `# For ~/.tofurc (OpenTofu) or ~/.terraformrc (Terraform), or the file that TF_CLI_CONFIG_FILE names.
+host "${hostname}" {
+  services = {
+${services.join('\n')}
+  }
+}
+
+# A token of yours (${commandName} user token NAME), here or in ${tokenVariable(hostname)}:
+# credentials "${hostname}" {
+#   token = "purser_user_..."
+# }
+
+# In a configuration:
+# terraform {
+#   cloud {
+#     hostname     = "${hostname}"
+#     organization = "${organization}"
+#     workspaces { name = "my-workspace" }
+#   }
+# }`
+}
+
+function addressOf({ publicUrl, listen, tlsCert }: Config): string {
+  if (publicUrl !== undefined) return publicUrl
+  const isEverywhere = listen.host === '0.0.0.0' || listen.host === '::'
+  const host = isEverywhere ? '127.0.0.1' : listen.host
+  return `${tlsCert === undefined ? 'http' : 'https'}://${addressText({ host, port: listen.port })}`
+}
+
+/** Dots become underscores, hyphens two: as the CLIs read it. */
+function tokenVariable(hostname: string): string {
+  return `TF_TOKEN_${hostname.replaceAll('-', '__').replaceAll('.', '_')}`
+}

@@ -1,0 +1,23 @@
+import type { Transaction } from '../database/database.ts'
+
+export type Counts = { failedJobs: string[]; expiredTokens: number }
+
+/** State versions that were given up or wait after a failure, newest first, and tokens that are good for nothing. */
+export async function findTrouble(tx: Transaction, now: string): Promise<Counts> {
+  const failed = await tx.db
+    .selectFrom('state_versions')
+    .where('last_failure', 'is not', null)
+    .select(['id', 'attempts', 'last_failure'])
+    .orderBy('created_at', 'desc')
+    .limit(20)
+    .execute()
+  const expired = await tx.db
+    .selectFrom('authentication_tokens')
+    .where('expires_at', '<=', now)
+    .select((eb) => eb.fn.countAll<number>().as('count'))
+    .executeTakeFirstOrThrow()
+  return {
+    failedJobs: failed.map((row) => `${row.id} (tried ${row.attempts} times: ${row.last_failure})`),
+    expiredTokens: expired.count,
+  }
+}

@@ -1,0 +1,210 @@
+import { chmodSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { Client } from './support/client.ts'
+import { engines } from './support/engines.ts'
+import { ADMIN_TOKEN, Purser, run, settingsFor, temporaryFolder, type Settings } from './support/purser.ts'
+
+/** Runs a command that must succeed, and gives what it printed. */
+async function output(args: readonly string[], settings: Record<string, string>): Promise<string> {
+  const { code, stdout, stderr } = await run(args, settings)
+  if (code !== 0) throw new Error(`${args.join(' ')} ended with ${code}: ${stderr}`)
+  return stdout.trim()
+}
+
+const lines = (text: string) => text.split('\n').map((line) => JSON.parse(line))
+
+describe.each(engines)('the command line on %s', (engine) => {
+  test('users, tokens and organizations that are made beside a server are there at once, and audited', async () => {
+    const settings = await settingsFor(engine)
+    const purser = new Purser(['serve'], settings)
+    const address = await purser.address()
+    const jane = JSON.parse(
+      await output(['user', 'create', 'jane', '--email', 'jane@example.com', '--token', '--json'], settings),
+    )
+    expect(jane).toMatchObject({ username: 'jane', email: 'jane@example.com', 'is-admin': false })
+    await output(['organization', 'create', 'acme', '--email', 'o@example.com', '--owner', 'JANE'], settings)
+    const client = new Client(address, jane.token)
+    expect((await client.get('/account/details')).json.data.id).toBe(jane.id)
+    const list = await client.get('/organizations/acme/teams')
+    expect(list.json.data.map((team: { attributes: { name: string } }) => team.attributes.name)).toEqual([
+      'owners',
+    ])
+
+    const second = await run(['user', 'token', 'jane', '--expires', '30d', '--description', 'ci'], settings)
+    expect(second.stderr).toMatch(/^expires 20/)
+    expect((await new Client(address, second.stdout.trim()).get('/organizations/acme')).status).toBe(200)
+
+    const events = lines(await output(['audit', '--json'], settings))
+    expect(events.map((event) => event.action)).toEqual([
+      'user.create',
+      'user.create',
+      'user-token.create',
+      'organization.create',
+      'user-token.create',
+    ])
+    expect(events.at(-2)).toMatchObject({ actor: { kind: 'system' }, organization: { name: 'acme' } })
+    expect(JSON.stringify(events)).not.toContain(jane.token)
+    const ofAcme = lines(
+      await output(['audit', '--json', '--organization', 'acme', '--since', '1h'], settings),
+    )
+    expect(ofAcme).toHaveLength(1)
+  })
+
+  test('what the rules refuse is refused, a line for each problem', async () => {
+    const settings = await settingsFor(engine)
+    await output(['migrate'], settings)
+    const refused = async (args: string[]) => {
+      const { code, stdout, stderr } = await run(args, settings)
+      expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
+      return stderr.trim().split('\n')
+    }
+    await output(['user', 'create', 'jane', '--email', 'jane@example.com'], settings)
+    expect(await refused(['user', 'create', 'Jane', '--email', 'JANE@example.com'])).toEqual([
+      'purser: username is that of another user',
+      'purser: email is that of another user',
+    ])
+    expect(await refused(['user', 'create', 'a b', '--email', 'x'])).toHaveLength(2)
+    expect(await refused(['user', 'token', 'nobody'])).toEqual(['purser: there is no user nobody'])
+    expect((await refused(['user', 'token', 'jane', '--expires', '2001-01-01']))[0]).toMatch(/in the future/)
+    await output(['organization', 'create', 'acme', '--email', 'o@example.com', '--owner', 'jane'], settings)
+    expect(
+      await refused(['organization', 'create', 'acme', '--email', 'o@example.com', '--owner', 'jane']),
+    ).toEqual(['purser: name is that of another organization'])
+  })
+
+  test('migrate does what there is to do, once, and serving goes on from there', async () => {
+    const settings = { ...(await settingsFor(engine)), PURSER_ADMIN_TOKEN: ADMIN_TOKEN }
+    expect(JSON.parse(await output(['migrate', '--json'], settings)).migrated).not.toEqual([])
+    expect(JSON.parse(await output(['migrate', '--json'], settings))).toEqual({ migrated: [] })
+    const purser = new Purser(['serve'], settings)
+    const client = new Client(await purser.address(), ADMIN_TOKEN)
+    expect((await client.get('/account/details')).json.data.attributes.username).toBe('admin')
+    expect(await output(['migrate'], settings)).toMatch(/^nothing to do/)
+  })
+
+  test('audit --follow prints what happens from now on', async () => {
+    const settings = await settingsFor(engine)
+    await output(['migrate'], settings)
+    const follow = new Purser(['audit', '--follow', '--limit', '1'], settings)
+    await output(['user', 'create', 'first', '--email', 'first@example.com'], settings)
+    await follow.says(/user\.create .*"username":"first"/)
+    await output(['user', 'create', 'second', '--email', 'second@example.com'], settings)
+    await follow.says(/user\.create .*"username":"second"/)
+    expect(follow.stdout.trim().split('\n')).toHaveLength(2)
+  })
+
+  test('doctor finds nothing wrong with a fresh server', async () => {
+    const settings = await settingsFor(engine)
+    await new Purser(['serve'], settings).address()
+    const { findings } = JSON.parse(await output(['doctor', '--json'], settings))
+    expect(findings.filter((finding: { result: string }) => finding.result === 'problem')).toEqual([])
+    expect(findings.map((finding: { check: string }) => finding.check)).toEqual(
+      expect.arrayContaining([
+        'settings',
+        'tls',
+        'data folder',
+        'disk',
+        'database',
+        'secret key',
+        'background jobs',
+        'tokens',
+      ]),
+    )
+  })
+
+  test('nothing in the data folder shows a token in clear', async () => {
+    const settings: Settings = { ...(await settingsFor(engine)), PURSER_ADMIN_TOKEN: ADMIN_TOKEN }
+    const purser = new Purser(['serve'], settings)
+    await purser.address()
+    const token = await output(['user', 'token', 'admin'], settings)
+    const backup = join(temporaryFolder(), 'backup')
+    await output(['backup', backup], settings)
+    await purser.stop()
+    const folder = settings.PURSER_DATA as string
+    const files = [
+      backup,
+      ...(engine === 'sqlite' ? readdirSync(folder).map((name) => join(folder, name)) : []),
+    ]
+    expect(files.length).toBeGreaterThan(engine === 'sqlite' ? 2 : 0)
+    for (const file of files) {
+      expect([file, readFileSync(file).includes(ADMIN_TOKEN)]).toEqual([file, false])
+      expect([file, readFileSync(file).includes(token)]).toEqual([file, false])
+    }
+  })
+})
+
+describe('doctor', () => {
+  test('names what is wrong, and ends with 1', async () => {
+    const settings = await settingsFor('sqlite')
+    const missing = await run(['doctor'], settings)
+    expect(missing.code).toBe(1)
+    expect(missing.stdout).toMatch(/^problem +data folder +there is no /m)
+    const purser = new Purser(['serve'], settings)
+    await purser.address()
+    await purser.stop()
+    const folder = settings.PURSER_DATA as string
+    chmodSync(folder, 0o755)
+    writeFileSync(join(folder, 'secret-key'), 'a'.repeat(64))
+    const { code, stdout } = await run(['doctor'], settings)
+    expect(code).toBe(1)
+    expect(stdout).toMatch(/^problem +data folder +others may look into it/m)
+    expect(stdout).toMatch(/^problem +secret key +the secret key is not the one of this database/m)
+    expect((await run(['doctor'], { ...settings, PURSER_WORKERS: '0' })).stdout).toMatch(
+      /^problem +settings /,
+    )
+  })
+})
+
+describe('the command line', () => {
+  test('--help teaches, --version tells, and a wrong word is one line', async () => {
+    const help = await run(['--help'])
+    expect(help).toMatchObject({ code: 0, stderr: '' })
+    for (const name of [
+      'serve',
+      'migrate',
+      'user',
+      'organization',
+      'backup',
+      'restore',
+      'audit',
+      'doctor',
+      'config',
+    ]) {
+      expect(help.stdout).toMatch(new RegExp(`^  ${name} `, 'm'))
+    }
+    expect(help.stdout).toContain('Examples:')
+    expect((await run(['user', 'create', '--help'])).stdout).toContain('Example:')
+    expect((await run(['--version'])).stdout).toMatch(/^\d+\.\d+\.\d+\n$/)
+    const wrong = await run(['sreve'])
+    expect(wrong).toMatchObject({ code: 1, stdout: '' })
+    expect(wrong.stderr).toMatch(/^purser: there is no command sreve; .*\n$/)
+    expect((await run(['user', 'token'])).stderr).toMatch(
+      /^purser: missing required argument 'username' .*\n$/,
+    )
+  })
+
+  test('a database that is not there is not made by looking for it', async () => {
+    const settings = { PURSER_DATA: join(temporaryFolder(), 'nowhere') }
+    for (const args of [['audit'], ['backup', 'x'], ['user', 'token', 'admin']]) {
+      const { code, stderr } = await run(args, settings)
+      expect(code).toBe(1)
+      expect(stderr).toMatch(/^purser: there is no database in .*nowhere.*\n$/)
+    }
+    expect(() => statSync(settings.PURSER_DATA)).toThrow()
+  })
+
+  test('config tofu points the CLIs at this server, over http or https', async () => {
+    const plain = await output(['config', 'tofu', '--listen', '0.0.0.0:4567'], {})
+    expect(plain).toContain('host "purser.localhost" {')
+    for (const service of ['state.v2', 'tfe.v2', 'tfe.v2.1', 'tfe.v2.2']) {
+      expect(plain).toMatch(new RegExp(`^    "${service}" += "http://127\\.0\\.0\\.1:4567/api/v2/"$`, 'm'))
+    }
+    const secure = await output(
+      ['config', 'tofu', '--public-url', 'https://p.example.com', '--hostname', 'my-purser.example.com'],
+      {},
+    )
+    expect(secure).toContain('"https://p.example.com/api/v2/"')
+    expect(secure).toContain('TF_TOKEN_my__purser_example_com')
+  })
+})
