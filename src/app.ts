@@ -21,6 +21,7 @@ import { membershipRoutes } from './organization-memberships/membership-routes.t
 import { OrganizationDeletions } from './organizations/organization-deletions.ts'
 import { organizationRoutes } from './organizations/organization-routes.ts'
 import { projectRoutes } from './projects/project-routes.ts'
+import { teamProjectRoutes } from './team-access/team-project-routes.ts'
 import { teamWorkspaceRoutes } from './team-access/team-workspace-routes.ts'
 import { outputRoutes } from './state-versions/output-routes.ts'
 import { stateDownloadRoutes } from './state-versions/state-download-routes.ts'
@@ -60,6 +61,7 @@ export const routes: readonly Route[] = [
   ...workspaceTagRoutes,
   ...workspaceLockRoutes,
   ...teamWorkspaceRoutes,
+  ...teamProjectRoutes,
   ...stateVersionRoutes,
   ...stateVersionCreateRoutes,
   ...stateDownloadRoutes,

@@ -3,6 +3,7 @@ import { tokenDescription } from '../authentication-tokens/token-document.ts'
 import { entitlementSetDescription, organizationDescription } from '../organizations/organization-document.ts'
 import { outputDescription, workspaceOutputDescription } from '../state-versions/output-document.ts'
 import { stateVersionDescription } from '../state-versions/state-version-document.ts'
+import { teamProjectDescription } from '../team-access/team-project-document.ts'
 import { teamWorkspaceDescription } from '../team-access/team-workspace-document.ts'
 import { teamDescription } from '../teams/team-document.ts'
 import { projectDescription } from '../projects/project-document.ts'
@@ -19,6 +20,7 @@ export const descriptions: readonly ResourceDescription[] = [
   outputDescription,
   stateVersionDescription,
   teamDescription,
+  teamProjectDescription,
   teamWorkspaceDescription,
   tokenDescription,
   userDescription,

@@ -62,20 +62,23 @@ export function changeWorkspaceGrant(
 ): WorkspaceGrant {
   const access = asked.access ?? (before as WorkspaceGrant).access
   if (access !== 'custom') {
-    refuseDetails(access, Object.keys(asked.details), '/data/attributes')
+    refuse(detailProblems(access, asked.details, '/data/attributes'))
     return { access, details: levels[access] }
   }
   const kept = before?.access === 'custom' ? before.details : levels.custom
   return { access, details: { ...kept, ...asked.details } }
 }
 
-/** The platform's own words. */
-export function refuseDetails(access: string, names: readonly string[], pointer: string): void {
-  const problems: Problem[] = names.map((name) => ({
+/** Of details beside a fixed level, in the platform's own words. */
+export function detailProblems(access: string, details: object, pointer: string): Problem[] {
+  return Object.keys(details).map((name) => ({
     detail:
       `${name.charAt(0).toUpperCase()}${name.slice(1).replaceAll('-', ' ')} is read-only when access level is '${access}'; ` +
       `use the 'custom' access level to set this attribute.`,
     pointer: `${pointer}/${name}`,
   }))
+}
+
+export function refuse(problems: readonly Problem[]): void {
   if (problems.length > 0) throw new AppError('invalid', problems)
 }

@@ -132,3 +132,20 @@ export async function createProject(
   )
   return made(response, 201).json.data.id
 }
+
+/** Gives a team access to a project; gives the grant's id. */
+export async function grantProject(
+  organization: TestOrganization,
+  teamId: string,
+  projectId: string,
+  attributes: { access: string } & Record<string, unknown>,
+): Promise<string> {
+  const response = await organization.owner.client.post(
+    '/team-projects',
+    body('team-projects', attributes, {
+      team: { data: { type: 'teams', id: teamId } },
+      project: { data: { type: 'projects', id: projectId } },
+    }),
+  )
+  return made(response, 201).json.data.id
+}

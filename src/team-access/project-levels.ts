@@ -1,0 +1,122 @@
+import { Type } from 'typebox'
+import { oneOf } from '../jsonapi/body.ts'
+import { detailProblems, refuse } from './workspace-levels.ts'
+
+export const projectLevel = oneOf('read', 'write', 'maintain', 'admin', 'custom')
+export type ProjectLevel = 'read' | 'write' | 'maintain' | 'admin' | 'custom'
+
+/** Of custom access, kept and shown: only the level admin rules a project itself. */
+export type ProjectAccess = {
+  settings: 'read' | 'update' | 'delete'
+  teams: 'none' | 'read' | 'manage'
+  'variable-sets': 'none' | 'read' | 'write'
+}
+
+/** In each workspace of the project. State versions, locking and create are in force; the rest is kept and shown. */
+export type WorkspaceAccess = {
+  runs: 'read' | 'plan' | 'apply'
+  'sentinel-mocks': 'none' | 'read'
+  'state-versions': 'none' | 'read-outputs' | 'read' | 'write'
+  variables: 'none' | 'read' | 'write'
+  create: boolean
+  locking: boolean
+  move: boolean
+  delete: boolean
+  'run-tasks': boolean
+  'policy-overrides': boolean
+}
+
+export const projectAccessSchemas = {
+  settings: oneOf('read', 'update', 'delete'),
+  teams: oneOf('none', 'read', 'manage'),
+  'variable-sets': oneOf('none', 'read', 'write'),
+}
+
+export const workspaceAccessSchemas = {
+  runs: oneOf('read', 'plan', 'apply'),
+  'sentinel-mocks': oneOf('none', 'read'),
+  'state-versions': oneOf('none', 'read-outputs', 'read', 'write'),
+  variables: oneOf('none', 'read', 'write'),
+  create: Type.Boolean(),
+  locking: Type.Boolean(),
+  move: Type.Boolean(),
+  delete: Type.Boolean(),
+  'run-tasks': Type.Boolean(),
+  'policy-overrides': Type.Boolean(),
+}
+
+type Details = { project: ProjectAccess; workspace: WorkspaceAccess }
+
+const custom: Details = {
+  project: { settings: 'read', teams: 'none', 'variable-sets': 'none' },
+  workspace: {
+    runs: 'read',
+    'sentinel-mocks': 'none',
+    'state-versions': 'none',
+    variables: 'none',
+    create: false,
+    locking: false,
+    move: false,
+    delete: false,
+    'run-tasks': false,
+    'policy-overrides': false,
+  },
+}
+const write: WorkspaceAccess = {
+  ...custom.workspace,
+  runs: 'apply',
+  'sentinel-mocks': 'read',
+  'state-versions': 'write',
+  variables: 'write',
+  locking: true,
+}
+const everything: WorkspaceAccess = {
+  ...write,
+  create: true,
+  move: true,
+  delete: true,
+  'run-tasks': true,
+  'policy-overrides': true,
+}
+/** What a level stands for; of custom, what it starts from. */
+const levels: Record<ProjectLevel, Details> = {
+  read: {
+    project: custom.project,
+    workspace: { ...custom.workspace, 'state-versions': 'read', variables: 'read' },
+  },
+  write: { project: custom.project, workspace: write },
+  maintain: { project: custom.project, workspace: { ...everything, move: false } },
+  admin: {
+    project: { settings: 'delete', teams: 'manage', 'variable-sets': 'write' },
+    workspace: everything,
+  },
+  custom,
+}
+
+export type ProjectGrant = { access: ProjectLevel; details: Details }
+
+export type AskedProjectGrant = {
+  access?: ProjectLevel
+  project: Partial<ProjectAccess>
+  workspace: Partial<WorkspaceAccess>
+}
+
+/** A grant after a change: details belong to custom access alone, and keep their value when they are left out. */
+export function changeProjectGrant(before: ProjectGrant | undefined, asked: AskedProjectGrant): ProjectGrant {
+  const access = asked.access ?? (before as ProjectGrant).access
+  if (access !== 'custom') {
+    refuse([
+      ...detailProblems(access, asked.project, '/data/attributes/project-access'),
+      ...detailProblems(access, asked.workspace, '/data/attributes/workspace-access'),
+    ])
+    return { access, details: levels[access] }
+  }
+  const kept = before?.access === 'custom' ? before.details : levels.custom
+  return {
+    access,
+    details: {
+      project: { ...kept.project, ...asked.project },
+      workspace: { ...kept.workspace, ...asked.workspace },
+    },
+  }
+}

@@ -1,0 +1,82 @@
+import type { Expression, Insertable, Selectable, SqlBool, Updateable } from 'kysely'
+import type { Transaction } from '../database/database.ts'
+import type { TeamProjectTable } from '../database/tables.ts'
+import type { Page } from '../jsonapi/paging.ts'
+import type { ProjectAccess, ProjectGrant, WorkspaceAccess } from './project-levels.ts'
+
+export type TeamProjectRow = Selectable<TeamProjectTable>
+
+type GrantColumns = Omit<TeamProjectRow, 'id' | 'organization_id' | 'team_id' | 'project_id' | 'created_at'>
+
+export function toColumns({ access, details }: ProjectGrant): GrantColumns {
+  return {
+    access,
+    state_versions: details.workspace['state-versions'],
+    workspace_locking: details.workspace.locking ? 1 : 0,
+    workspace_create: details.workspace.create ? 1 : 0,
+    project_access: JSON.stringify(details.project),
+    workspace_access: JSON.stringify(details.workspace),
+  }
+}
+
+export function toGrant(row: GrantColumns): ProjectGrant {
+  return {
+    access: row.access,
+    details: {
+      project: JSON.parse(row.project_access) as ProjectAccess,
+      workspace: JSON.parse(row.workspace_access) as WorkspaceAccess,
+    },
+  }
+}
+
+export function findTeamProject(tx: Transaction, id: string): Promise<TeamProjectRow | undefined> {
+  return tx.db.selectFrom('team_projects').where('id', '=', id).selectAll().executeTakeFirst()
+}
+
+/** False when the team has a grant on the project already. */
+export async function insertTeamProject(
+  tx: Transaction,
+  row: Insertable<TeamProjectTable>,
+): Promise<boolean> {
+  const result = await tx.db
+    .insertInto('team_projects')
+    .values(row)
+    .onConflict((conflict) => conflict.columns(['project_id', 'team_id']).doNothing())
+    .executeTakeFirst()
+  return result.numInsertedOrUpdatedRows === 1n
+}
+
+export async function updateTeamProject(
+  tx: Transaction,
+  id: string,
+  changes: Updateable<TeamProjectTable>,
+): Promise<void> {
+  await tx.db.updateTable('team_projects').set(changes).where('id', '=', id).execute()
+}
+
+export async function deleteTeamProject(tx: Transaction, id: string): Promise<void> {
+  await tx.db.deleteFrom('team_projects').where('id', '=', id).execute()
+}
+
+/** A page of the grants on a project, by the names of their teams; of the `shown` teams alone, if that is given. */
+export async function listTeamProjects(
+  tx: Transaction,
+  filter: { projectId: string; teamId?: string | undefined; shown: Expression<SqlBool> | undefined },
+  page: Page,
+): Promise<{ rows: TeamProjectRow[]; total: number }> {
+  let query = tx.db
+    .selectFrom('team_projects')
+    .innerJoin('teams', 'teams.id', 'team_projects.team_id')
+    .where('team_projects.project_id', '=', filter.projectId)
+  if (filter.teamId !== undefined) query = query.where('team_projects.team_id', '=', filter.teamId)
+  if (filter.shown !== undefined) query = query.where(filter.shown)
+  const { count } = await query.select((eb) => eb.fn.countAll<number>().as('count')).executeTakeFirstOrThrow()
+  const rows = await query
+    .selectAll('team_projects')
+    .orderBy('teams.name')
+    .orderBy('team_projects.id')
+    .limit(page.size)
+    .offset((page.number - 1) * page.size)
+    .execute()
+  return { rows, total: count }
+}

@@ -1,0 +1,59 @@
+import { Type } from 'typebox'
+import { parseResource, toOne } from '../jsonapi/body.ts'
+import {
+  projectAccessSchemas,
+  projectLevel,
+  workspaceAccessSchemas,
+  type AskedProjectGrant,
+  type ProjectAccess,
+  type ProjectLevel,
+  type WorkspaceAccess,
+} from './project-levels.ts'
+
+const attributes = {
+  access: projectLevel,
+  // Clients send them empty beside a fixed level.
+  'project-access': Type.Partial(Type.Object(projectAccessSchemas)),
+  'workspace-access': Type.Partial(Type.Object(workspaceAccessSchemas)),
+}
+
+export const teamProjectBody = { type: 'team-projects', attributes }
+export const newTeamProjectBody = {
+  type: 'team-projects',
+  attributes,
+  required: ['access'] as const,
+  relationships: { team: toOne('teams'), project: toOne('projects') },
+  requiredRelationships: ['team', 'project'] as const,
+}
+
+export type NewTeamProject = AskedProjectGrant & { teamId: string; projectId: string }
+
+type GivenAttributes = {
+  access?: ProjectLevel
+  'project-access'?: Partial<ProjectAccess>
+  'workspace-access'?: Partial<WorkspaceAccess>
+}
+
+function askedGrant(given: GivenAttributes): AskedProjectGrant {
+  return {
+    ...(given.access === undefined ? {} : { access: given.access }),
+    project: known(given['project-access'], projectAccessSchemas),
+    workspace: known(given['workspace-access'], workspaceAccessSchemas),
+  }
+}
+
+/** Members of an object that nobody knows are ignored like others. */
+function known<T extends object>(given: Partial<T> | undefined, schemas: Record<keyof T & string, unknown>) {
+  const entries = Object.entries(given ?? {}).filter(([name]) => Object.hasOwn(schemas, name))
+  return Object.fromEntries(entries) as Partial<T>
+}
+
+export function parseTeamProject(bytes: Uint8Array, pathId: string): AskedProjectGrant {
+  return askedGrant(parseResource(bytes, teamProjectBody, pathId).attributes)
+}
+
+export function parseNewTeamProject(bytes: Uint8Array): NewTeamProject {
+  const { attributes, relationships } = parseResource(bytes, newTeamProjectBody)
+  const { team, project } = relationships as Required<typeof relationships>
+  return { ...askedGrant(attributes), teamId: team.data.id, projectId: project.data.id }
+}

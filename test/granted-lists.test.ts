@@ -1,0 +1,187 @@
+import * as fc from 'fast-check'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { engines } from './support/engines.ts'
+import type { Client } from './support/client.ts'
+import { startServer, type TestServer } from './support/server.ts'
+import {
+  addMember,
+  createProject,
+  createTeam,
+  createTestOrganization,
+  createUser,
+  createWorkspace,
+  grantProject,
+  grantWorkspace,
+  invitePerson,
+} from './support/world.ts'
+
+const TEAMS = 4
+const PLACES = 3
+
+const stateVersions = fc.constantFrom('none', 'read-outputs', 'read', 'write')
+const flag = fc.constantFrom('manage-workspaces', 'manage-projects', 'read-workspaces', 'manage-membership')
+
+/** Teams, what they may do, and members of one or two of them. */
+const world = fc.record({
+  teams: fc.array(
+    fc.record({
+      visibility: fc.constantFrom('secret', 'organization'),
+      flags: fc.array(flag, { maxLength: 1 }),
+    }),
+    { minLength: TEAMS, maxLength: TEAMS },
+  ),
+  onWorkspaces: fc.uniqueArray(
+    fc.record({
+      team: fc.nat(TEAMS - 1),
+      place: fc.nat(PLACES - 1),
+      grant: fc.oneof(
+        fc.constantFrom('read', 'plan', 'write', 'admin').map((access) => ({ access })),
+        fc.record({
+          access: fc.constant('custom'),
+          'state-versions': stateVersions,
+          'workspace-locking': fc.boolean(),
+        }),
+      ),
+    }),
+    { selector: ({ team, place }) => `${team} ${place}`, minLength: 1, maxLength: 6 },
+  ),
+  onProjects: fc.uniqueArray(
+    fc.record({
+      team: fc.nat(TEAMS - 1),
+      place: fc.nat(PLACES - 1),
+      grant: fc.oneof(
+        fc.constantFrom('read', 'write', 'maintain', 'admin').map((access) => ({ access })),
+        fc.record({
+          access: fc.constant('custom'),
+          'workspace-access': fc.record({
+            'state-versions': stateVersions,
+            locking: fc.boolean(),
+            create: fc.boolean(),
+          }),
+        }),
+      ),
+    }),
+    { selector: ({ team, place }) => `${team} ${place}`, maxLength: 4 },
+  ),
+  members: fc.array(fc.uniqueArray(fc.nat(TEAMS - 1), { maxLength: 2 }), { minLength: 3, maxLength: 3 }),
+})
+
+type World = typeof world extends fc.Arbitrary<infer T> ? T : never
+
+/** Custom access that gives one thing alone. */
+const leastGrants: World = {
+  teams: Array.from({ length: TEAMS }, () => ({ visibility: 'secret', flags: [] })),
+  onWorkspaces: [
+    { team: 0, place: 0, grant: { access: 'custom', 'state-versions': 'none', 'workspace-locking': true } },
+    { team: 0, place: 1, grant: { access: 'custom', 'state-versions': 'none', 'workspace-locking': false } },
+  ],
+  onProjects: [
+    {
+      team: 1,
+      place: 0,
+      grant: {
+        access: 'custom',
+        'workspace-access': { 'state-versions': 'none', locking: false, create: true },
+      },
+    },
+    {
+      team: 2,
+      place: 1,
+      grant: {
+        access: 'custom',
+        'workspace-access': { 'state-versions': 'none', locking: true, create: false },
+      },
+    },
+  ],
+  members: [[0], [1], [2]],
+}
+
+type Item = { id: string }
+
+describe.each(engines)('lists of what teams were granted on %s', (engine) => {
+  let server: TestServer
+  beforeAll(async () => {
+    server = await startServer(engine)
+  })
+  afterAll(() => server.stop())
+
+  /** The list is there exactly for whom one of the things is, and has those things as they are when shown alone. */
+  async function expectAgreement(client: Client, list: string, kind: string, ids: readonly string[]) {
+    const shown: Item[] = []
+    for (const id of ids) {
+      const answer = await client.get(`/${kind}/${id}`)
+      expect([200, 404]).toContain(answer.status)
+      if (answer.status === 200) shown.push(answer.json.data)
+    }
+    const listed = await client.get(list)
+    if (shown.length === 0 && listed.status === 404) return
+    expect(listed.status).toBe(200)
+    const byId = (a: Item, b: Item) => (a.id < b.id ? -1 : 1)
+    expect(listed.json.data.toSorted(byId)).toEqual(shown.toSorted(byId))
+    expect(listed.json.meta.pagination['total-count']).toBe(shown.length)
+  }
+
+  test('agree with what can be read one by one, for every kind of caller', async () => {
+    await fc.assert(
+      fc.asyncProperty(world, async ({ teams, onWorkspaces, onProjects, members }) => {
+        const organization = await createTestOrganization(server)
+        const teamIds: string[] = []
+        for (const { visibility, flags } of teams) {
+          const access = Object.fromEntries(flags.map((name) => [name, true]))
+          teamIds.push(await createTeam(organization, { visibility, 'organization-access': access }))
+        }
+        const projects: string[] = []
+        const workspaces: string[] = []
+        for (let place = 0; place < PLACES; place++) {
+          const id = await createProject(organization)
+          projects.push(id)
+          workspaces.push(
+            await createWorkspace(organization, {}, { project: { data: { type: 'projects', id } } }),
+          )
+        }
+        const workspaceGrants = new Map<string, string[]>(workspaces.map((id) => [id, []]))
+        for (const { team, place, grant } of onWorkspaces) {
+          const workspace = workspaces[place] as string
+          const id = await grantWorkspace(organization, teamIds[team] as string, workspace, grant)
+          workspaceGrants.get(workspace)?.push(id)
+        }
+        const projectGrants = new Map<string, string[]>(projects.map((id) => [id, []]))
+        for (const { team, place, grant } of onProjects) {
+          const project = projects[place] as string
+          projectGrants
+            .get(project)
+            ?.push(await grantProject(organization, teamIds[team] as string, project, grant))
+        }
+        const callers: Client[] = [organization.owner.client, server.admin]
+        const outsider = await createUser(server)
+        callers.push(outsider.client)
+        await invitePerson(organization, outsider, teamIds.slice(0, 1))
+        for (const places of members) {
+          const ids = places.map((place) => teamIds[place] as string)
+          callers.push((await addMember(server, organization, ids)).client)
+        }
+        const path = `/organizations/${organization.name}`
+        const all = await organization.owner.client.get(`${path}/projects`)
+        const projectsAndDefault = all.json.data.map((item: Item) => item.id)
+        for (const client of callers) {
+          await expectAgreement(client, `${path}/workspaces`, 'workspaces', workspaces)
+          await expectAgreement(client, `${path}/projects`, 'projects', projectsAndDefault)
+          for (const [id, grants] of workspaceGrants) {
+            if ((await client.get(`/workspaces/${id}`)).status === 404) continue
+            await expectAgreement(
+              client,
+              `/team-workspaces?filter[workspace][id]=${id}`,
+              'team-workspaces',
+              grants,
+            )
+          }
+          for (const [id, grants] of projectGrants) {
+            if ((await client.get(`/projects/${id}`)).status === 404) continue
+            await expectAgreement(client, `/team-projects?filter[project][id]=${id}`, 'team-projects', grants)
+          }
+        }
+      }),
+      { numRuns: 6, examples: [[leastGrants]] },
+    )
+  }, 60_000)
+})
