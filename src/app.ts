@@ -1,6 +1,7 @@
 import type { Logger } from 'pino'
 import { flagSet, knownFlags } from './access/organization-flags.ts'
 import { Grants } from './access/grant-store.ts'
+import { AuditRetention } from './audit/audit-retention.ts'
 import { Standings } from './access/standing-store.ts'
 import { LastUsed } from './authentication-tokens/last-used.ts'
 import type { ServerConfig } from './config.ts'
@@ -101,6 +102,7 @@ export function createApp(
     states: new States(database, config, clock, log),
     log,
   }
+  const auditRetention = new AuditRetention(database, clock, log, config.auditDays)
   const server = createServer(routes, rawRoutes, deps)
   return {
     deps,
@@ -116,6 +118,7 @@ export function createApp(
       cut.release()
       await deps.organizationDeletions.stop()
       await deps.states.stop()
+      await auditRetention.stop()
       await deps.lastUsed.stop()
       await database.close()
     },

@@ -45,3 +45,14 @@ export async function insertAuditEvents(
     )
     .execute()
 }
+
+/** Deletes some of the events before a time, oldest first; how many. */
+export async function deleteAuditEventsBefore(tx: Transaction, at: string, limit: number): Promise<number> {
+  const { numDeletedRows } = await tx.db
+    .deleteFrom('audit_events')
+    .where('number', 'in', (eb) =>
+      eb.selectFrom('audit_events').where('at', '<', at).select('number').orderBy('at').limit(limit),
+    )
+    .executeTakeFirst()
+  return Number(numDeletedRows)
+}

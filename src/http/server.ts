@@ -15,7 +15,6 @@ import type { Route } from './route.ts'
 import { authenticate, runRoute } from './run-route.ts'
 
 const API = '/api/v2'
-const IDLE_CONNECTION_MS = 120_000
 const KEEP_ALIVE_MS = 72_000
 const MAX_PARAM_LENGTH = 1_000
 
@@ -32,7 +31,7 @@ export function createServer(
     routerOptions: { maxParamLength: MAX_PARAM_LENGTH, ignoreTrailingSlash: false },
     keepAliveTimeout: KEEP_ALIVE_MS,
     // A large state may take long to arrive; a connection that says nothing is what must end.
-    connectionTimeout: IDLE_CONNECTION_MS,
+    connectionTimeout: config.uploadIdleSeconds * 1000,
     requestTimeout: 0,
     forceCloseConnections: 'idle',
     return503OnClosing: false,

@@ -23,6 +23,8 @@ export type TestServer = {
   client: (token?: string) => Client
   /** Moves the server's clock. */
   clock: TestClock
+  /** Of PostgreSQL: its database, for a second node on it. */
+  databaseUrl: string | undefined
   stop: () => Promise<void>
 }
 
@@ -47,7 +49,8 @@ export async function startServer(
   log: Logger = pino({ level: process.env.PURSER_TEST_LOG ?? 'fatal' }),
 ): Promise<TestServer> {
   const folder = mkdtempSync(join(tmpdir(), 'purser-test-'))
-  const postgres = engine === 'postgres' ? await createPostgresDatabase() : undefined
+  const postgres =
+    engine === 'postgres' && settings.databaseUrl === undefined ? await createPostgresDatabase() : undefined
   const config = readConfig(
     {
       data: folder,
@@ -74,6 +77,7 @@ export async function startServer(
     admin: client(ADMIN_TOKEN),
     client,
     clock,
+    databaseUrl: config.databaseUrl,
     stop: async () => {
       await app.close()
       await postgres?.drop()

@@ -1,0 +1,71 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { engines } from './support/engines.ts'
+import { startServer, type TestServer } from './support/server.ts'
+import { createState } from './support/states.ts'
+import { addMember, body, createTeam, createTestOrganization } from './support/world.ts'
+import type { Client } from './support/client.ts'
+
+// On SQLite: two workers of one server.
+describe.each(engines)('two nodes on one %s database', (engine) => {
+  let first: TestServer
+  let second: TestServer
+  beforeAll(async () => {
+    first = await startServer(engine)
+    second = await startServer(engine, first.databaseUrl === undefined ? { data: first.folder } : { databaseUrl: first.databaseUrl })
+  })
+  afterAll(async () => {
+    await second.stop()
+    await first.stop()
+  })
+
+  const onSecond = (client: Client) => second.client(client.token)
+
+  test('what one writes, the other answers with on the next request', async () => {
+    const organization = await createTestOrganization(first)
+    const { client } = organization.owner
+    const path = `/organizations/${organization.name}/teams`
+    expect((await onSecond(client).get(path)).json.data).toHaveLength(1)
+    const id = await createTeam(organization, { name: 'alpha' })
+    expect((await onSecond(client).get(path)).json.data).toHaveLength(2)
+    expect((await onSecond(client).get(`/teams/${id}`)).json.data.attributes.visibility).toBe('secret')
+    await client.patch(`/teams/${id}`, body('teams', { visibility: 'organization' }))
+    expect((await onSecond(client).get(`/teams/${id}`)).json.data.attributes.visibility).toBe('organization')
+    const { workspaceId } = await createState(organization, '{"a": {"value": 1, "type": "number"}}')
+    const outputs = await onSecond(client).get(`/workspaces/${workspaceId}/current-state-version-outputs`)
+    expect(outputs.json.data[0].attributes.value).toBe(1)
+  })
+
+  test('what one takes away, the other refuses on the next request', async () => {
+    const organization = await createTestOrganization(first)
+    const id = await createTeam(organization)
+    const member = await addMember(first, organization, [id])
+    const there = onSecond(member.client)
+    expect((await there.get(`/teams/${id}`)).status).toBe(200)
+    const members = { data: [{ type: 'users', id: member.username }] }
+    expect((await organization.owner.client.delete(`/teams/${id}/relationships/users`, members)).status).toBe(
+      204,
+    )
+    expect((await there.get(`/teams/${id}`)).status).toBe(404)
+    expect((await there.get(`/organizations/${organization.name}`)).status).toBe(200)
+    expect((await first.admin.post(`/admin/users/${member.id}/actions/suspend`)).status).toBe(200)
+    expect((await there.get(`/organizations/${organization.name}`)).status).toBe(401)
+  })
+
+  test('writes of both to one organization follow each other: none is lost', async () => {
+    const organization = await createTestOrganization(first)
+    const path = `/organizations/${organization.name}/teams`
+    const made = await Promise.all(
+      Array.from({ length: 40 }, (_, n) =>
+        (n % 2 === 0 ? organization.owner.client : onSecond(organization.owner.client)).post(
+          path,
+          body('teams', { name: `team-${Math.floor(n / 2)}` }),
+        ),
+      ),
+    )
+    expect(made.filter(({ status }) => status === 200)).toHaveLength(20)
+    expect(made.filter(({ status }) => status === 422)).toHaveLength(20)
+    const list = await onSecond(organization.owner.client).get(`${path}?page[size]=100`)
+    expect(list.json.meta.pagination['total-count']).toBe(21)
+    expect(list.json.data).toHaveLength(21)
+  })
+})
