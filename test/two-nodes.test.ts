@@ -11,7 +11,10 @@ describe.each(engines)('two nodes on one %s database', (engine) => {
   let second: TestServer
   beforeAll(async () => {
     first = await startServer(engine)
-    second = await startServer(engine, first.databaseUrl === undefined ? { data: first.folder } : { databaseUrl: first.databaseUrl })
+    second = await startServer(
+      engine,
+      first.databaseUrl === undefined ? { data: first.folder } : { databaseUrl: first.databaseUrl },
+    )
   })
   afterAll(async () => {
     await second.stop()
