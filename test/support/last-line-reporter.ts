@@ -1,7 +1,13 @@
-import type { Reporter, SerializedError, TestModule } from 'vitest/node'
+import type { Reporter, SerializedError, TestModule, Vitest } from 'vitest/node'
 
 /** Ends the output with the plain line `N passed, M failed`, whatever else the run had to say. */
 export class LastLineReporter implements Reporter {
+  #isPart = false
+
+  onInit(vitest: Vitest): void {
+    this.#isPart = vitest.config.testNamePattern !== undefined
+  }
+
   onTestRunEnd(modules: readonly TestModule[], errors: readonly SerializedError[]): void {
     let passed = 0
     // An error outside of tests (a rejection nobody handled, a file that does not load) is a failure too.
@@ -9,8 +15,10 @@ export class LastLineReporter implements Reporter {
     for (const testModule of modules) {
       failed += testModule.errors().length
       for (const test of testModule.children.allTests()) {
-        if (test.result().state === 'passed') passed++
-        else failed++
+        const { state } = test.result()
+        if (state === 'passed') passed++
+        // Nothing may be skipped, unless by asking for some tests only.
+        else if (state !== 'skipped' || !this.#isPart) failed++
       }
     }
     // On exit, since the other reporters still write their summaries.
