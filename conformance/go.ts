@@ -86,13 +86,26 @@ interface TestEvent {
   Output?: string
 }
 
+export type Dialect = 'documented' | 'current'
+
+/** The flags of `go test` for the tests whose names match, of those that hold in the dialect. */
+function selection(module: string, dialect: Dialect, patterns: string[]): string[] {
+  const wanted = patterns.length > 0 ? `(${patterns.join('|')})` : ''
+  // What OpenTofu does is the same in both.
+  if (module === 'tofu') return ['-run', wanted]
+  return dialect === 'current'
+    ? ['-run', `^TestCurrentDialect.*${wanted}`]
+    : ['-skip', '^TestCurrentDialect', '-run', wanted]
+}
+
 /** Runs a module's tests. Counts those without sub-tests, and a package that fails outside of any test as one failure. */
 export async function runGoTests(
   module: string,
   environment: NodeJS.ProcessEnv,
+  dialect: Dialect,
   patterns: string[],
 ): Promise<Tally> {
-  const run = patterns.length > 0 ? ['-run', patterns.join('|')] : []
+  const run = selection(module, dialect, patterns)
   const child = spawn('go', ['test', '-json', '-count=1', ...run, './...'], {
     cwd: join(folder, module),
     env: environment,

@@ -2,10 +2,20 @@
 // Go tests whose names match. Runs a second time on PostgreSQL when PURSER_TEST_POSTGRES_URL is set.
 import { randomBytes } from 'node:crypto'
 import { Client } from 'pg'
-import { buildTofu, checkGoCode, programModules, requireGo, runGoTests, type Tally } from './go.ts'
+import {
+  buildTofu,
+  checkGoCode,
+  programModules,
+  requireGo,
+  runGoTests,
+  type Dialect,
+  type Tally,
+} from './go.ts'
 import { startPurser, type Purser } from './server.ts'
 
 const patterns = process.argv.slice(2)
+// A database keeps the token of its first start, and the second dialect finds it there on PostgreSQL.
+const token = `conformance-${randomBytes(24).toString('hex')}`
 const total: Tally = { passed: 0, failed: 0 }
 let current: Purser | undefined
 
@@ -21,27 +31,39 @@ function add(what: string, tally: Tally): void {
   process.stdout.write(`conformance: ${what}: ${tally.passed} passed, ${tally.failed} failed\n`)
 }
 
-/** Runs all programs against one server. */
-async function runPrograms(engine: string, settings: Record<string, string>, tofu: string): Promise<void> {
-  const server = await startPurser(settings)
+/** Runs the programs that hold in a dialect against one server. */
+async function runDialect(
+  engine: string,
+  dialect: Dialect,
+  settings: Record<string, string>,
+  tofu: string,
+): Promise<void> {
+  const server = await startPurser({ ...settings, PURSER_DIALECT: dialect, PURSER_ADMIN_TOKEN: token })
   current = server
   const before = total.failed
   const environment = {
     ...process.env,
     PURSER_ADDRESS: server.address,
-    PURSER_TOKEN: server.token,
+    PURSER_TOKEN: token,
     PURSER_TOFU: tofu,
   }
   try {
     for (const module of programModules) {
-      add(`${module} on ${engine}`, await runGoTests(module, environment, patterns))
+      add(`${module} on ${engine}, ${dialect}`, await runGoTests(module, environment, dialect, patterns))
     }
   } finally {
     const code = await server.stop()
     current = undefined
-    add(`orderly end on ${engine}`, code === 0 ? { passed: 1, failed: 0 } : { passed: 0, failed: 1 })
+    add(
+      `orderly end on ${engine}, ${dialect}`,
+      code === 0 ? { passed: 1, failed: 0 } : { passed: 0, failed: 1 },
+    )
   }
   if (total.failed > before) process.stdout.write(`conformance: the server's last words:\n${server.tail()}\n`)
+}
+
+async function runPrograms(engine: string, settings: Record<string, string>, tofu: string): Promise<void> {
+  for (const dialect of ['documented', 'current'] as const) await runDialect(engine, dialect, settings, tofu)
 }
 
 /** Runs the work with the URL of a new, empty database in the cluster of the given URL, and drops it afterwards. */

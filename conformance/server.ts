@@ -1,5 +1,4 @@
 import { spawn } from 'node:child_process'
-import { randomBytes } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
@@ -8,7 +7,6 @@ import { setTimeout as delay } from 'node:timers/promises'
 
 export interface Purser {
   address: string
-  token: string
   /** Ends it with SIGTERM and resolves to its exit code, when its data folder is gone too. */
   stop: () => Promise<number>
   /** What it has last said. */
@@ -18,9 +16,8 @@ export interface Purser {
 const startLimitMs = 60_000
 
 /** Starts a Purser of this clone on a free port, with an empty data folder of its own and no other settings than these. */
-export async function startPurser(settings: Record<string, string>): Promise<Purser> {
+export async function startPurser(settings: Record<`PURSER_${string}`, string>): Promise<Purser> {
   const data = mkdtempSync(join(tmpdir(), 'purser-conformance-'))
-  const token = `conformance-${randomBytes(24).toString('hex')}`
   const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith('PURSER_'))
   const child = spawn(process.execPath, [resolve(import.meta.dirname, '../src/main.ts'), 'serve'], {
     cwd: data,
@@ -28,7 +25,6 @@ export async function startPurser(settings: Record<string, string>): Promise<Pur
       ...Object.fromEntries(inherited),
       PURSER_LISTEN: '127.0.0.1:0',
       PURSER_DATA: data,
-      PURSER_ADMIN_TOKEN: token,
       ...settings,
     },
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -55,7 +51,7 @@ export async function startPurser(settings: Record<string, string>): Promise<Pur
   try {
     const address = await within(listening, () => `Purser has not said its address:\n${said.join('\n')}`)
     await within(ready(address), () => `Purser is not ready at ${address}:\n${said.join('\n')}`)
-    return { address, token, stop, tail: () => said.join('\n') }
+    return { address, stop, tail: () => said.join('\n') }
   } catch (error) {
     await stop()
     throw error
