@@ -153,6 +153,11 @@ describe.each(engines)('lists of what teams were granted on %s', (engine) => {
             ?.push(await grantProject(organization, teamIds[team] as string, project, grant))
         }
         const callers: Client[] = [organization.owner.client, server.admin]
+        const makers = [...teamIds.map((id) => `/teams/${id}`), `/organizations/${organization.name}`]
+        for (const maker of makers) {
+          const made = await organization.owner.client.post(`${maker}/authentication-token`)
+          callers.push(server.client(made.json.data.attributes.token))
+        }
         const outsider = await createUser(server)
         callers.push(outsider.client)
         await invitePerson(organization, outsider, teamIds.slice(0, 1))

@@ -2,7 +2,14 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { engines } from './support/engines.ts'
 import { startServer, type TestServer } from './support/server.ts'
 import { base64, lock, postState, stateText } from './support/states.ts'
-import { addMember, createTestOrganization, createWorkspace } from './support/world.ts'
+import {
+  addMember,
+  createTeam,
+  createTestOrganization,
+  createWorkspace,
+  grantWorkspace,
+} from './support/world.ts'
+import type { Client } from './support/client.ts'
 
 const notFound = '{"errors":[{"status":"404","title":"not found"}]}'
 
@@ -117,14 +124,31 @@ describe.each(engines)('workspaces on %s', (engine) => {
     expect(named(await owner.client.get(`${path}?search%5Bname%5D=PROD`))).toEqual(['Prod-a', 'prod-b'])
     expect(named(await owner.client.get(`${path}?search[name]=_`))).toEqual(['test_a'])
     expect(named(await owner.client.get(`${path}?search[name]=%25`))).toEqual([])
+    for (const [pattern, found] of [
+      ['prod-*', ['Prod-a', 'prod-b']],
+      ['te*', ['test_a']],
+      ['*-A', ['Prod-a']],
+      ['*rod*', ['Prod-a', 'prod-b']],
+      ['test_a', ['test_a']],
+      ['*', ['Prod-a', 'prod-b', 'test_a']],
+      ['prod', []],
+      ['*aaaaaaaaaaaa-prod-b', []],
+      ['p*b', []],
+      ['%00*', []],
+    ] as const) {
+      expect(named(await owner.client.get(`${path}?search[wildcard-name]=${pattern}`))).toEqual(found)
+    }
     const page = await owner.client.get(`${path}?page[size]=2&page[number]=2`)
     expect(named(page)).toEqual(['test_a'])
     expect(page.json.meta.pagination).toMatchObject({ 'total-count': 3, 'total-pages': 2, 'next-page': null })
     const project = (await owner.client.get(path)).json.data[0].relationships.project.data.id
     expect(named(await owner.client.get(`${path}?filter[project][id]=${project}`))).toHaveLength(3)
     expect(named(await owner.client.get(`${path}?filter[project][id]=prj-1111111111111111`))).toEqual([])
-    const included = await owner.client.get(`${path}?include=project`)
-    expect(included.json.included).toMatchObject([{ id: project, attributes: { name: 'Default Project' } }])
+    const included = await owner.client.get(`${path}?include=project,organization`)
+    expect(included.json.included).toMatchObject([
+      { id: name, type: 'organizations' },
+      { id: project, attributes: { name: 'Default Project' } },
+    ])
     const unknown = await owner.client.get(`${path}?include=effective_tag_bindings`)
     expect(unknown.status).toBe(400)
     expect(unknown.json.errors[0].title).toBe('Invalid include parameter')
@@ -231,6 +255,44 @@ describe.each(engines)('workspaces on %s', (engine) => {
     )
     expect((await act('force-unlock', owner.client, {})).json.data.attributes.locked).toBe(false)
     expect((await act('lock', owner.client, { reason: 7 })).status).toBe(422)
+  })
+
+  test('a team token locks as its team, which is not named to whom it is hidden', async () => {
+    const organization = await createTestOrganization(server)
+    const { client } = organization.owner
+    const id = await createWorkspace(organization)
+    const act = (caller: Client, action: string) => caller.post(`/workspaces/${id}/actions/${action}`)
+    const secret = await createTeam(organization)
+    const others = await createTeam(organization)
+    await grantWorkspace(organization, secret, id, { access: 'write' })
+    await grantWorkspace(organization, others, id, { access: 'write' })
+    const token = await client.post(`/teams/${secret}/authentication-token`)
+    const machine = server.client(token.json.data.attributes.token)
+    const member = await addMember(server, organization, [secret])
+    const stranger = await addMember(server, organization, [others])
+
+    const locked = await act(machine, 'lock')
+    expect(locked.json.data.relationships['locked-by'].data).toEqual({ id: secret, type: 'teams' })
+    const { name } = (await client.get(`/teams/${secret}`)).json.data.attributes
+    for (const caller of [client, member.client]) {
+      const answer = await act(caller, 'unlock')
+      expect(answer.status).toBe(409)
+      expect(answer.text).toContain(`is locked by Team ${name}`)
+    }
+    const hidden = await act(stranger.client, 'unlock')
+    expect(hidden.status).toBe(409)
+    expect(hidden.text).toContain('is locked by Team')
+    expect(hidden.text).not.toContain(name)
+    const shown = await stranger.client.get(`/workspaces/${id}`)
+    expect(shown.json.data.attributes.locked).toBe(true)
+    expect(shown.json.data.relationships['locked-by'].data).toBeNull()
+    expect(shown.text).not.toContain(secret)
+    expect((await act(machine, 'unlock')).status).toBe(200)
+
+    const ofOrganization = await client.post(`/organizations/${organization.name}/authentication-token`)
+    const organizationToken = server.client(ofOrganization.json.data.attributes.token)
+    expect((await act(organizationToken, 'lock')).text).toBe(notFound)
+    expect((await organizationToken.get(`/workspaces/${id}`)).status).toBe(200)
   })
 
   test('delete and safe-delete answer 204, by id and by name', async () => {

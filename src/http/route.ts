@@ -48,6 +48,8 @@ export type RouteDocumentation = {
   /** The resource type of the answer's data; a list's items; undefined: no document. */
   answers?: string
   isList?: boolean
+  /** The page stands in `meta` itself too, where go-tfe v2 looks for that of projects. */
+  hasPageInMeta?: true
   /** The list is never paged. */
   isUnpaged?: boolean
 }

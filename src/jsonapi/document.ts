@@ -33,7 +33,7 @@ export function listDocument(
   if (included !== undefined) parts.push(`"included":[${included.join(',')}]`)
   if (paging !== undefined) {
     parts.push(`"links":${JSON.stringify(paging.links)}`)
-    parts.push(`"meta":${JSON.stringify({ pagination: paging.pagination })}`)
+    parts.push(`"meta":${JSON.stringify({ ...paging.meta, pagination: paging.pagination })}`)
   }
   return `{${parts.join(',')}}`
 }

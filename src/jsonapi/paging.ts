@@ -8,6 +8,8 @@ export const MAX_PAGE_SIZE = 100
 export type Paging = {
   readonly links: Record<string, string | null>
   readonly pagination: Record<string, number | null>
+  /** Of `meta`, beside `pagination`. */
+  readonly meta?: Readonly<Record<string, number | null>>
 }
 
 /**

@@ -136,7 +136,8 @@ function success(route: Documented): Schema {
   const description = meanings[status]
   if (status === 204) return { description }
   if (route.answers === undefined) return { description, content: { [ANYTHING]: {} } }
-  const form = route.isList ? (route.isUnpaged ? 'all' : 'page') : 'one'
+  const page = route.hasPageInMeta ? 'page in meta' : 'page'
+  const form = route.isList ? (route.isUnpaged ? 'all' : page) : 'one'
   const schema = documentSchema(
     route.answers,
     form,

@@ -47,6 +47,15 @@ export function resourceSchema({ type, attributes, relationships, links }: Resou
 const nullableLink = { type: ['string', 'null'] }
 const nullableCount = { type: ['integer', 'null'] }
 
+const pagination = {
+  'current-page': { type: 'integer' },
+  'page-size': { type: 'integer' },
+  'prev-page': nullableCount,
+  'next-page': nullableCount,
+  'total-pages': { type: 'integer' },
+  'total-count': { type: 'integer' },
+}
+
 /** The schemas that belong to no type. */
 export const sharedSchemas: Record<string, Schema> = {
   errors: object({
@@ -71,28 +80,22 @@ export const sharedSchemas: Record<string, Schema> = {
     next: nullableLink,
     last: { type: 'string' },
   }),
-  pagination: object({
-    'current-page': { type: 'integer' },
-    'page-size': { type: 'integer' },
-    'prev-page': nullableCount,
-    'next-page': nullableCount,
-    'total-pages': { type: 'integer' },
-    'total-count': { type: 'integer' },
-  }),
+  pagination: object(pagination),
 }
 
-/** What a route's document looks like: one resource, a page of them or, unpaged, all. */
+/** What a route's document looks like: one resource, a page of them (which may stand in meta twice) or, unpaged, all. */
 export function documentSchema(
   type: string,
-  form: 'one' | 'page' | 'all',
+  form: 'one' | 'page' | 'page in meta' | 'all',
   included: readonly string[],
 ): Schema {
   const data = reference(type)
-  const paging = { links: reference('page-links'), meta: object({ pagination: reference('pagination') }) }
+  const meta = { pagination: reference('pagination'), ...(form === 'page in meta' ? pagination : {}) }
+  const paging = { links: reference('page-links'), meta: object(meta) }
   const properties = {
     data: form === 'one' ? data : { type: 'array', items: data },
     included: { type: 'array', items: { anyOf: included.map(reference) } },
-    ...(form === 'page' ? paging : {}),
+    ...(form.startsWith('page') ? paging : {}),
   }
   return object(
     properties,

@@ -35,6 +35,7 @@ const listProjects = readRoute({
   },
   answers: 'projects',
   isList: true,
+  hasPageInMeta: true,
   address: (call) => {
     call.query.include([])
     const page = call.query.page()
@@ -51,7 +52,8 @@ const listProjects = readRoute({
     const { projects, total } = await listVisibleProjects(tx, organization.id, reach, filter, page)
     const data: Fragment[] = []
     for (const project of projects) data.push(await projectFragment(context, organization, project))
-    return ok(listDocument(data, pagingOf(call.path, links, page, total)))
+    const paging = pagingOf(call.path, links, page, total)
+    return ok(listDocument(data, { ...paging, meta: paging.pagination }))
   },
 })
 

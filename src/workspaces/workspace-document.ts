@@ -16,6 +16,7 @@ import {
   type ResourceDescription,
 } from '../jsonapi/description.ts'
 import { document, fragment, type Fragment, type Identifier } from '../jsonapi/document.ts'
+import { organizationFragment } from '../organizations/organization-document.ts'
 import type { OrganizationRow } from '../organizations/organization-store.ts'
 import { projectFragment } from '../projects/project-document.ts'
 import { findProject, type ProjectRow } from '../projects/project-store.ts'
@@ -27,7 +28,7 @@ import type { WorkspaceRow } from './workspace-store.ts'
 import { tagNamesOf } from './workspace-tag-store.ts'
 import { defaultExecutionMode } from './workspaces.ts'
 
-export const includable = ['project', 'outputs'] as const
+export const includable = ['organization', 'project', 'outputs'] as const
 export type Includes = ReadonlySet<(typeof includable)[number]>
 
 /** The platform's other attributes: nothing here can change them. */
@@ -134,6 +135,9 @@ export async function workspaceDocuments(
       const detail = `these workspaces have more than ${MAX_INCLUDED_OUTPUTS} outputs: ask for smaller pages`
       throw new AppError('invalid-include', [{ detail, parameter: 'include' }])
     }
+  }
+  if (include.has('organization') && workspaces.length > 0) {
+    included.push(organizationFragment(organization, viewer, viewer.deps.config))
   }
   if (include.has('project')) {
     for (const id of new Set(workspaces.map((workspace) => workspace.project_id))) {

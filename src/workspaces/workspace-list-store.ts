@@ -1,4 +1,4 @@
-import type { SelectQueryBuilder } from 'kysely'
+import { sql, type RawBuilder, type SelectQueryBuilder } from 'kysely'
 import { grantedWorkspaces, type Reach } from '../access/granted-places-store.ts'
 import type { Transaction } from '../database/database.ts'
 import { holdsText } from '../database/portable.ts'
@@ -8,6 +8,8 @@ import type { WorkspaceRow } from './workspace-store.ts'
 
 export type WorkspaceFilter = {
   readonly name?: string
+  /** The whole name, with `*` at its ends for anything. */
+  readonly wildcardName?: string
   readonly projectId?: string
   /** All of these, each once. */
   readonly tags?: readonly string[]
@@ -31,6 +33,7 @@ export async function listVisibleWorkspaces(
   if (reach !== 'everything') query = query.where('workspaces.id', 'in', grantedWorkspaces(tx, reach.userId))
   if (filter.projectId !== undefined) query = query.where('workspaces.project_id', '=', filter.projectId)
   if (filter.name !== undefined) query = query.where(holdsText(tx.engine, 'workspaces.name', filter.name))
+  if (filter.wildcardName !== undefined) query = query.where(matches(tx, filter.wildcardName))
   if (filter.tags !== undefined) {
     const { tags } = filter
     const withAll = taggedWorkspaces(tx, tags)
@@ -52,6 +55,22 @@ export async function listVisibleWorkspaces(
     .offset(offset)
     .execute()
   return { workspaces, total: count }
+}
+
+/** Without case, like a search for a part; `*` elsewhere than at the ends means itself, which no name holds. */
+function matches(tx: Transaction, pattern: string): RawBuilder<boolean> {
+  const isOpenBefore = pattern.startsWith('*')
+  const isOpenAfter = pattern.length > 1 && pattern.endsWith('*')
+  const part = pattern.slice(isOpenBefore ? 1 : 0, isOpenAfter ? -1 : undefined).toLowerCase()
+  if (part === '') return sql<boolean>`1 = 1`
+  if (isOpenBefore && isOpenAfter) return holdsText(tx.engine, 'workspaces.name', part)
+  const name = sql<string>`lower(workspaces.name)`
+  if (isOpenAfter) return sql<boolean>`substr(${name}, 1, ${part.length}) = ${part}`
+  if (isOpenBefore) {
+    const begin = sql<number>`length(${name}) - ${part.length - 1}`
+    return sql<boolean>`length(${name}) >= ${part.length} and substr(${name}, ${begin}) = ${part}`
+  }
+  return sql<boolean>`${name} = ${part}`
 }
 
 function taggedWorkspaces(tx: Transaction, anyOf: readonly string[]) {

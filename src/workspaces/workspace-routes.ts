@@ -46,6 +46,7 @@ const NAME_IS_TAKEN = 'name is that of another workspace of the organization'
 
 const filters = [
   'search[name]',
+  'search[wildcard-name]',
   'search[tags]',
   'search[exclude-tags]',
   'filter[project][id]',
@@ -58,6 +59,7 @@ const listWorkspaces = readRoute({
   summary: 'List workspaces',
   query: {
     'search[name]': 'Part of the name, without case',
+    'search[wildcard-name]': 'The name, without case, with * at its ends for anything',
     'search[tags]': 'Workspaces with all of these tags, separated by commas',
     'search[exclude-tags]': 'Workspaces without any of these tags, separated by commas',
     'filter[project][id]': 'Workspaces of this project alone',
@@ -71,6 +73,7 @@ const listWorkspaces = readRoute({
     const name = organizationOfPath(call)
     const filter = {
       name: call.query.text('search[name]'),
+      wildcardName: call.query.text('search[wildcard-name]'),
       tags: call.query.list('search[tags]'),
       withoutTags: call.query.list('search[exclude-tags]'),
       projectId: call.query.id('project', 'filter[project][id]'),
