@@ -11,7 +11,7 @@ if (status !== 0) process.exit(1)
 
 // tsc rewrites `.ts` in imports only: the address of a worker file must take its extension from import.meta.url.
 const left = globSync('dist/**/*.js').filter((file) =>
-  /['"`][^'"`\n]*\.ts['"`]/.test(readFileSync(file, 'utf8')),
+  /['"`]\.{1,2}\/[^'"`\n]*\.ts['"`]/.test(readFileSync(file, 'utf8')),
 )
 for (const file of left) process.stderr.write(`build: ${file} still names a .ts file\n`)
 process.exitCode = left.length === 0 ? 0 : 1

@@ -1,10 +1,11 @@
-// npm run check: types, lint, format; all of them, even if an early one fails.
+// npm run check: types, lint, format, and whether the package can be built; all of them, even if an early one fails.
 import { spawnSync } from 'node:child_process'
 
 const checks = [
   { what: 'types (tsc)', command: ['tsc', '--noEmit'] },
   { what: 'lint (oxlint, with types)', command: ['oxlint', '--type-aware', '--deny-warnings'] },
   { what: 'format (oxfmt)', command: ['oxfmt', '--check'] },
+  { what: 'package (tsc to dist)', command: ['node', 'scripts/build.ts'] },
 ]
 
 let failed = 0
