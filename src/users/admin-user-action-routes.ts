@@ -15,7 +15,7 @@ import { bumpVersion, findOrganization, type OrganizationRow } from '../organiza
 import { deleteTeamMembersOf } from '../teams/team-member-store.ts'
 import { isLastOwner } from '../teams/team-members.ts'
 import { userFragment } from './user-document.ts'
-import { deleteUser, findUser, lockAdministrators, lockUser, updateUser, type UserRow } from './user-store.ts'
+import { deleteUser, findUser, lockWithAdministrators, updateUser, type UserRow } from './user-store.ts'
 
 const userOfPath = (call: Call) => {
   const userId = parseId('user', call.params.user_id as string)
@@ -28,9 +28,8 @@ async function loadUser(tx: Transaction, userId: string) {
 }
 
 /** 403 when nobody would be left to administer the site. */
-async function checkAdministratorRemains(tx: Transaction, leaving: UserRow): Promise<void> {
-  const administrators = await lockAdministrators(tx)
-  if (administrators.includes(leaving.id) && administrators.length === 1) {
+function checkAdministratorRemains(leaving: UserRow, administrators: readonly string[]): void {
+  if (administrators.length === 1 && administrators.includes(leaving.id)) {
     throw new AppError('forbidden', [{ detail: 'this is the last site administrator' }])
   }
 }
@@ -39,7 +38,7 @@ type UserAction = {
   name: 'suspend' | 'unsuspend' | 'grant_admin' | 'revoke_admin'
   summary: string
   changes: { is_suspended: 0 | 1 } | { is_site_admin: 0 | 1 }
-  check?: (tx: Transaction, user: UserRow) => Promise<void>
+  check?: (user: UserRow, administrators: readonly string[]) => void
 }
 
 const accepts = { type: 'users', isLenient: true } as const
@@ -58,13 +57,13 @@ function actionRoute({ name, summary, changes, check }: UserAction): Route {
     load: ({ tx, address }) => loadUser(tx, address.userId),
     body: (bytes, { userId }) => parseResource(bytes, accepts, userId),
     act: async ({ tx, address, actor, audit, unchanged }) => {
-      const user = await lockUser(tx, address.userId)
+      const { user, administrators } = await lockWithAdministrators(tx, address.userId)
       if (user === undefined) throw notFound()
       const changed = { ...user, ...changes }
       if (changed.is_suspended === user.is_suspended && changed.is_site_admin === user.is_site_admin) {
         unchanged()
       } else {
-        await check?.(tx, user)
+        check?.(user, administrators)
         await updateUser(tx, user.id, changes)
         audit({
           action: `user.${name.replace('_', '-')}`,
@@ -78,7 +77,7 @@ function actionRoute({ name, summary, changes, check }: UserAction): Route {
   })
 }
 
-async function checkHasAccount(_: Transaction, user: UserRow): Promise<void> {
+function checkHasAccount(user: UserRow): void {
   if (user.username === null) throw invalid('this user was invited and has no account yet')
 }
 
@@ -106,15 +105,12 @@ const revokeAdmin = actionRoute({
   check: checkAdministratorRemains,
 })
 
-/** Every organization of a user, held against other writes until this one ends. */
-async function lockMemberships(tx: Transaction, userId: string): Promise<MembershipRow[]> {
-  if (tx.engine === 'postgres') {
-    for (const { organization_id } of await membershipsOfUser(tx, userId)) {
-      await lockOrganization(tx, organization_id)
-    }
+/** Holds every organization of a user against other writes until this one ends: before the user himself, as they do. */
+async function lockOrganizationsOf(tx: Transaction, userId: string): Promise<void> {
+  if (tx.engine !== 'postgres') return
+  for (const { organization_id } of await membershipsOfUser(tx, userId)) {
+    await lockOrganization(tx, organization_id)
   }
-  if ((await lockUser(tx, userId)) === undefined) throw notFound()
-  return membershipsOfUser(tx, userId)
 }
 
 /** 403 naming every organization that would be left without an owner. */
@@ -139,9 +135,11 @@ const remove = writeRoute({
   address: userOfPath,
   load: ({ tx, address }) => loadUser(tx, address.userId),
   act: async ({ tx, resource, audit }) => {
-    const { user } = resource
-    const memberships = await lockMemberships(tx, user.id)
-    await checkAdministratorRemains(tx, user)
+    await lockOrganizationsOf(tx, resource.user.id)
+    const { user, administrators } = await lockWithAdministrators(tx, resource.user.id)
+    if (user === undefined) throw notFound()
+    checkAdministratorRemains(user, administrators)
+    const memberships = await membershipsOfUser(tx, user.id)
     await checkOwnersRemain(tx, memberships)
     for (const membership of memberships) {
       await deleteTeamMembersOf(tx, membership.id)

@@ -36,16 +36,22 @@ export function lockUser(tx: Transaction, id: string): Promise<UserRow | undefin
   return (tx.engine === 'postgres' ? query.forUpdate() : query).executeTakeFirst()
 }
 
-/** The ids of all site administrators who are not suspended; none of them changes until this write ends. */
-export async function lockAdministrators(tx: Transaction): Promise<string[]> {
+/**
+ * The user, and the ids of all site administrators who are not suspended; none of them changes until this write ends.
+ * All are locked in one order, so that two administrators who unmake each other wait instead of blocking each other.
+ */
+export async function lockWithAdministrators(
+  tx: Transaction,
+  id: string,
+): Promise<{ user: UserRow | undefined; administrators: string[] }> {
   const query = tx.db
     .selectFrom('users')
-    .where('is_site_admin', '=', 1)
-    .where('is_suspended', '=', 0)
-    .select('id')
+    .where((eb) => eb.or([eb('is_site_admin', '=', 1), eb('id', '=', id)]))
+    .selectAll()
     .orderBy('id')
   const rows = await (tx.engine === 'postgres' ? query.forUpdate() : query).execute()
-  return rows.map(({ id }) => id)
+  const administrators = rows.filter((row) => row.is_site_admin === 1 && row.is_suspended === 0)
+  return { user: rows.find((row) => row.id === id), administrators: administrators.map((row) => row.id) }
 }
 
 /** A page of the people, by user name or, where there is none yet, by email. `q` is part of either. */

@@ -1,0 +1,165 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { engines } from './support/engines.ts'
+import { startServer, type TestServer } from './support/server.ts'
+import {
+  addMember,
+  body,
+  createTeam,
+  createTestOrganization,
+  createUser,
+  invitePerson,
+  uniqueName,
+} from './support/world.ts'
+
+const WAYS = 6
+
+describe.each(engines)('accounts, asked for at once, on %s', (engine) => {
+  let server: TestServer
+  beforeAll(async () => {
+    server = await startServer(engine, { maxTokens: '8', maxTeamMembers: '4' })
+  })
+  afterAll(() => server.stop())
+
+  const times = <T>(work: (place: number) => Promise<T>): Promise<T[]> =>
+    Promise.all(Array.from({ length: WAYS }, (_, place) => work(place)))
+  const statuses = (answers: readonly { status: number }[]) =>
+    answers.map(({ status }) => status).toSorted((a, b) => a - b)
+  const oneWins = (wins: number, loses: number) => [wins, ...Array.from({ length: WAYS - 1 }, () => loses)]
+
+  test('one name is one organization’s, one user’s', async () => {
+    const name = uniqueName('race')
+    const people = await times(() => createUser(server))
+    const organizations = await times((place) =>
+      people[place]!.client.post('/organizations', body('organizations', { name, email: 'a@example.com' })),
+    )
+    expect(statuses(organizations)).toEqual(oneWins(201, 422))
+    const users = await times((place) =>
+      server.admin.post(
+        '/admin/users',
+        body('users', { username: name, email: `${name}-${place}@example.com` }),
+      ),
+    )
+    expect(statuses(users)).toEqual(oneWins(201, 422))
+  })
+
+  test('one email that many organizations invite at once is one user, whose account is made once', async () => {
+    const email = `${uniqueName('wanted')}@example.com`
+    const organizations = await times(() => createTestOrganization(server))
+    const path = (place: number) => `/organizations/${organizations[place]!.name}/organization-memberships`
+    const invited = await times((place) =>
+      organizations[place]!.owner.client.post(path(place), body('organization-memberships', { email })),
+    )
+    expect(statuses(invited)).toEqual(Array.from({ length: WAYS }, () => 201))
+    expect(new Set(invited.map(({ json }) => json.included[0].id)).size).toBe(1)
+    const made = await times(() =>
+      server.admin.post('/admin/users', body('users', { username: uniqueName('account'), email })),
+    )
+    expect(statuses(made)).toEqual(oneWins(201, 422))
+  })
+
+  test('limits hold, and counts are right, when everyone comes at once', async () => {
+    const organization = await createTestOrganization(server)
+    const { client } = organization.owner
+    const team = await createTeam(organization)
+    const people = await times(() => createUser(server))
+    const invited = await times((place) =>
+      client.post(
+        `/organizations/${organization.name}/organization-memberships`,
+        body(
+          'organization-memberships',
+          { email: people[place]!.email },
+          { teams: { data: [{ type: 'teams', id: team }] } },
+        ),
+      ),
+    )
+    expect(statuses(invited)).toEqual([201, 201, 201, 201, 422, 422])
+    await times(async (place) => {
+      const id = invited[place]!.json.data?.id
+      if (id !== undefined) {
+        await people[place]!.client.post(`/organization-memberships/${id}/actions/accept`)
+      }
+    })
+    const shown = await client.get(`/teams/${team}`)
+    expect(shown.json.data.attributes['users-count']).toBe(4)
+    expect(shown.json.data.relationships.users.data).toHaveLength(4)
+
+    const { id, client: own } = await createUser(server)
+    const twice = [1, 2].map(() => times(() => own.post(`/users/${id}/authentication-tokens`)))
+    const tokens = (await Promise.all(twice)).flat()
+    expect(statuses(tokens)).toEqual([...Array.from({ length: 7 }, () => 201), 422, 422, 422, 422, 422])
+  })
+
+  test('the last owners do not leave together, nor the last administrators', async () => {
+    const organization = await createTestOrganization(server)
+    const { owner, name } = organization
+    const owners = (await owner.client.get(`/organizations/${name}/teams?filter[names]=owners`)).json.data[0]
+      .id
+    const second = await addMember(server, organization)
+    await owner.client.post(`/teams/${owners}/relationships/users`, {
+      data: [{ type: 'users', id: second.id }],
+    })
+    const leaving = await Promise.all(
+      [owner, second].map(({ id, client }) =>
+        client.delete(`/teams/${owners}/relationships/users`, { data: [{ type: 'users', id }] }),
+      ),
+    )
+    expect(statuses(leaving)).toEqual([204, 403])
+
+    const admins = await times(() => createUser(server))
+    for (const { id } of admins) await server.admin.post(`/admin/users/${id}/actions/grant_admin`)
+    const all = await server.admin.get('/admin/users?page[size]=100')
+    const ids: string[] = all.json.data
+      .filter((item: { attributes: { 'is-admin': boolean } }) => item.attributes['is-admin'])
+      .map(({ id }: { id: string }) => id)
+    const revoked = await Promise.all(
+      ids.map((id) => server.admin.post(`/admin/users/${id}/actions/revoke_admin`)),
+    )
+    expect(revoked.some(({ status }) => status === 200)).toBe(true)
+    expect(revoked.every(({ status }) => [200, 403, 404].includes(status))).toBe(true)
+    const left = await server.app.deps.database.read(({ db }) =>
+      db.selectFrom('users').where('is_site_admin', '=', 1).selectAll().execute(),
+    )
+    expect(left.length).toBeGreaterThan(0)
+    await server.app.deps.database.write(({ db }) =>
+      db.updateTable('users').set({ is_site_admin: 1 }).where('username', '=', 'admin').execute(),
+    )
+  })
+
+  test('a user who is deleted while others invite him and hand him tokens leaves nothing half done', async () => {
+    for (let round = 0; round < 5; round++) {
+      const person = await createUser(server)
+      const organization = await createTestOrganization(server)
+      const [removed, ...others] = await Promise.all([
+        server.admin.delete(`/admin/users/${person.id}`),
+        organization.owner.client.post(
+          `/organizations/${organization.name}/organization-memberships`,
+          body('organization-memberships', { email: person.email }),
+        ),
+        server.admin.post(`/users/${person.id}/authentication-tokens`),
+        person.client.post(
+          '/organizations',
+          body('organizations', { name: uniqueName('race'), email: 'a@example.com' }),
+        ),
+      ])
+      // 403: he had just made an organization, and owns it alone.
+      expect([204, 403]).toContain(removed.status)
+      for (const { status } of others) expect([201, 401, 404, 422]).toContain(status)
+    }
+  })
+
+  test('a team’s first tokens and its last ones keep one service account or none', async () => {
+    const organization = await createTestOrganization(server)
+    const { client } = organization.owner
+    const team = await createTeam(organization)
+    const made = await times(() => client.post(`/teams/${team}/authentication-tokens`))
+    expect(statuses(made)).toEqual(Array.from({ length: WAYS }, () => 201))
+    const count = async () => (await client.get(`/teams/${team}`)).json.data.attributes['users-count']
+    expect(await count()).toBe(1)
+    const removed = await times((place) =>
+      client.delete(`/authentication-tokens/${made[place]!.json.data.id}`),
+    )
+    expect(statuses(removed)).toEqual(Array.from({ length: WAYS }, () => 204))
+    expect(await count()).toBe(0)
+    await invitePerson(organization, { email: `${uniqueName('after')}@example.com` }, [team])
+  })
+})
