@@ -4,7 +4,6 @@ import { hashToken } from '../access/actor-store.ts'
 import type { Config } from '../config.ts'
 import { timestamp, type Timestamp } from '../core/clock.ts'
 import { invalid } from '../core/errors.ts'
-import type { newId } from '../core/ids.ts'
 import { shortTextSchema } from '../core/names.ts'
 import type { Transaction } from '../database/database.ts'
 import type { Deps } from '../http/deps.ts'
@@ -87,16 +86,18 @@ export type NewToken = {
   organizationId: string | null
   isSingle: boolean
   createdById: string | null
+  /** Instead of a new one: that of the first administrator may be given. */
+  text?: string
 }
 
 /** Makes a token; its text is in no other answer. */
 export async function createToken(
   tx: Transaction,
   deps: Pick<Deps, 'newId' | 'clock'>,
-  { owner, userId, organizationId, isSingle, createdById }: NewToken,
+  { owner, userId, organizationId, isSingle, createdById, text: given }: NewToken,
   { description, expiresAt }: TokenRequest,
 ): Promise<{ token: TokenRow; text: string }> {
-  const text = newTokenText(owner.kind === 'audit-trails' ? 'organization' : owner.kind)
+  const text = given ?? newTokenText(owner.kind === 'audit-trails' ? 'organization' : owner.kind)
   const id = deps.newId('token')
   await insertToken(tx, {
     id,
@@ -113,35 +114,4 @@ export async function createToken(
     last_used_at: null,
   })
   return { token: (await findToken(tx, id)) as TokenRow, text }
-}
-
-/** Makes a user's token and gives its text, which nobody can read again. */
-export async function createUserToken(
-  tx: Transaction,
-  makeId: typeof newId,
-  token: {
-    userId: string
-    description: string | null
-    createdById: string | null
-    now: Date
-    expiresAt?: string
-    text?: string
-  },
-): Promise<{ id: string; text: string }> {
-  const text = token.text ?? newTokenText('user')
-  const id = makeId('token')
-  await insertToken(tx, {
-    id,
-    hash: hashToken(text),
-    kind: 'user',
-    user_id: token.userId,
-    team_id: null,
-    organization_id: null,
-    description: token.description,
-    created_by_id: token.createdById,
-    created_at: timestamp(token.now),
-    expires_at: token.expiresAt ?? defaultExpiry(token.now),
-    last_used_at: null,
-  })
-  return { id, text }
 }

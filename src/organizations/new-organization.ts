@@ -1,7 +1,7 @@
 import type { AuditEvent } from '../audit/audit-store.ts'
 import type { Config } from '../config.ts'
 import { timestamp } from '../core/clock.ts'
-import { invalid } from '../core/errors.ts'
+import { AppError, invalid } from '../core/errors.ts'
 import type { Transaction } from '../database/database.ts'
 import type { Deps } from '../http/deps.ts'
 import { parseResource } from '../jsonapi/body.ts'
@@ -26,7 +26,8 @@ export async function makeOrganization(
   ownerId: string,
   body: NewOrganizationAttributes,
 ): Promise<{ id: string; event: AuditEvent }> {
-  await lockUser(tx, ownerId)
+  // Deleted this moment, and his token with him.
+  if ((await lockUser(tx, ownerId)) === undefined) throw new AppError('unauthorized')
   const { maxOrganizations } = deps.config
   if ((await countOrganizationsOf(tx, ownerId)) >= maxOrganizations) {
     throw invalid(
