@@ -1,4 +1,5 @@
-import { createToken, defaultExpiry } from './authentication-tokens/tokens.ts'
+import { createUserToken } from './authentication-tokens/tokens.ts'
+import { newTokenText } from './authentication-tokens/token-text.ts'
 import { insertAuditEvents } from './audit/audit-store.ts'
 import { timestamp, type Clock } from './core/clock.ts'
 import { newId } from './core/ids.ts'
@@ -35,19 +36,8 @@ export async function makeFirstUser(
       created_at: timestamp(now),
     })
     if (!isNew) return undefined
-    const { text } = await createToken(
-      tx,
-      { newId, clock },
-      {
-        owner: { kind: 'user', userId: id },
-        userId: id,
-        organizationId: null,
-        isSingle: false,
-        createdById: id,
-        text: givenToken,
-      },
-      { description: 'first start', expiresAt: defaultExpiry(now) },
-    )
+    const text = givenToken ?? newTokenText('user')
+    await createUserToken(tx, newId, { userId: id, description: 'first start', createdById: id, now, text })
     const context = { at: timestamp(now), requestId: null, actor: null }
     await insertAuditEvents(tx, context, [
       {

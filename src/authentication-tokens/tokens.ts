@@ -4,6 +4,7 @@ import { hashToken } from '../access/actor-store.ts'
 import type { Config } from '../config.ts'
 import { timestamp, type Timestamp } from '../core/clock.ts'
 import { invalid } from '../core/errors.ts'
+import type { newId } from '../core/ids.ts'
 import { shortTextSchema } from '../core/names.ts'
 import type { Transaction } from '../database/database.ts'
 import type { Deps } from '../http/deps.ts'
@@ -114,4 +115,27 @@ export async function createToken(
     last_used_at: null,
   })
   return { token: (await findToken(tx, id)) as TokenRow, text }
+}
+
+/** Makes a user's token outside a request, without asking whether he may have one more. */
+export async function createUserToken(
+  tx: Transaction,
+  makeId: typeof newId,
+  given: { userId: string; description: string | null; createdById: string | null; now: Date; text?: string },
+): Promise<{ id: string; text: string }> {
+  const { userId, description, createdById, now } = given
+  const { token, text } = await createToken(
+    tx,
+    { newId: makeId, clock: { now: () => now } },
+    {
+      owner: { kind: 'user', userId },
+      userId,
+      organizationId: null,
+      isSingle: false,
+      createdById,
+      text: given.text,
+    },
+    { description, expiresAt: defaultExpiry(now) },
+  )
+  return { id: token.id, text }
 }
