@@ -10,11 +10,13 @@ const MAX_CACHED_STATEMENTS = 500
 const MAX_JOBS_A_COMMIT = 64
 const MAX_BUSY_WAIT_MS = 10_000
 
+type KnownStatement = { statement: StatementSync; givesRows: boolean }
+
 /** One connection with its statements. node:sqlite is synchronous, so a query is done when it returns. */
 class SqliteConnection implements DatabaseConnection {
   readonly database: DatabaseSync
   readonly db: Kysely<Tables>
-  readonly #statements = new Map<string, StatementSync>()
+  readonly #statements = new Map<string, KnownStatement>()
   readonly #prepared = new Map<PreparedQuery<never, unknown>, StatementSync>()
 
   constructor(path: string, readOnly: boolean) {
@@ -24,9 +26,9 @@ class SqliteConnection implements DatabaseConnection {
   }
 
   async executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
-    const statement = this.#statement(query.sql)
+    const { statement, givesRows } = this.#statement(query.sql)
     const parameters = query.parameters as SQLInputValue[]
-    if (statement.columns().length > 0) return { rows: statement.all(...parameters) as R[] }
+    if (givesRows) return { rows: statement.all(...parameters) as R[] }
     const { changes } = statement.run(...parameters)
     return { rows: [], numAffectedRows: BigInt(changes) }
   }
@@ -58,17 +60,23 @@ class SqliteConnection implements DatabaseConnection {
     return statement
   }
 
-  #statement(text: string): StatementSync {
-    let statement = this.#statements.get(text)
-    if (statement === undefined) {
-      statement = this.database.prepare(text)
+  /** A statement without parameters and rows: begin, commit and the like. */
+  run(text: string): void {
+    this.#statement(text).statement.run()
+  }
+
+  #statement(text: string): KnownStatement {
+    let known = this.#statements.get(text)
+    if (known === undefined) {
+      const statement = this.database.prepare(text)
+      known = { statement, givesRows: statement.columns().length > 0 }
       if (this.#statements.size >= MAX_CACHED_STATEMENTS) {
         const [oldest] = this.#statements.keys()
         this.#statements.delete(oldest as string)
       }
-      this.#statements.set(text, statement)
+      this.#statements.set(text, known)
     }
-    return statement
+    return known
   }
 }
 
@@ -132,8 +140,6 @@ export class SqliteDatabase implements Database {
   readonly engine = 'sqlite'
   readonly #writer: SqliteConnection
   readonly #reader: SqliteConnection
-  readonly #beginReading: StatementSync
-  readonly #endReading: StatementSync
   readonly #dataVersion: StatementSync
   readonly #known = new KnownRows()
   #snapshot: SqliteTransaction | undefined
@@ -149,11 +155,11 @@ export class SqliteDatabase implements Database {
     // FULL: an acknowledged write survives a power cut, not only a kill.
     this.#writer.database.exec(`pragma synchronous = ${isDurable ? 'full' : 'normal'}`)
     this.#writer.database.exec('pragma cache_size = -16000')
+    // Pages that many commits change are copied out of the log once.
+    this.#writer.database.exec('pragma wal_autocheckpoint = 4000')
     this.#reader = new SqliteConnection(path, true)
     this.#reader.database.exec('pragma cache_size = -16000')
     this.#writer.database.exec('pragma busy_timeout = 0')
-    this.#beginReading = this.#reader.database.prepare('begin')
-    this.#endReading = this.#reader.database.prepare('commit')
     this.#dataVersion = this.#reader.database.prepare('pragma data_version')
   }
 
@@ -169,7 +175,7 @@ export class SqliteDatabase implements Database {
 
   /** For all reads that begin in this turn: they await nothing but their queries, so they end in it. */
   #openSnapshot(): SqliteTransaction {
-    this.#beginReading.run()
+    this.#reader.run('begin')
     this.#known.forgetUnless(this.#dataVersion.get()?.data_version as number)
     setImmediate(() => this.#closeSnapshot())
     return new SqliteTransaction(this.#reader, this.#known)
@@ -202,7 +208,7 @@ export class SqliteDatabase implements Database {
         await this.#begin()
         const settle: (() => void)[] = []
         for (const job of jobs) settle.push(await this.#run(job))
-        this.#writer.database.exec('commit')
+        this.#writer.run('commit')
         this.#closeSnapshot()
         for (const answer of settle) answer()
       } catch (error) {
@@ -217,10 +223,10 @@ export class SqliteDatabase implements Database {
 
   async #run(job: Job): Promise<() => void> {
     const tx = new SqliteTransaction(this.#writer)
-    this.#writer.database.exec('savepoint job')
+    this.#writer.run('savepoint job')
     try {
       const value = await job.work(tx)
-      this.#writer.database.exec('release job')
+      this.#writer.run('release job')
       return () => job.resolve(value)
     } catch (error) {
       this.#writer.database.exec('rollback to job; release job')
@@ -235,7 +241,7 @@ export class SqliteDatabase implements Database {
     const start = performance.now()
     for (;;) {
       try {
-        this.#writer.database.exec('begin immediate')
+        this.#writer.run('begin immediate')
         return
       } catch (error) {
         const isBusy = (error as { errcode?: number }).errcode === 5
@@ -249,6 +255,6 @@ export class SqliteDatabase implements Database {
     if (this.#snapshot === undefined) return
     this.#snapshot.end()
     this.#snapshot = undefined
-    this.#endReading.run()
+    this.#reader.run('commit')
   }
 }

@@ -11,6 +11,7 @@ export type Tables = {
   memberships: MembershipTable
   teams: TeamTable
   team_members: TeamMemberTable
+  team_name_blocks: TeamNameBlockTable
   authentication_tokens: AuthenticationTokenTable
   projects: ProjectTable
   workspaces: WorkspaceTable
@@ -89,6 +90,14 @@ export type TeamTable = {
   version: Generated<number>
   created_at: string
   updated_at: string
+}
+
+/** SQLite only: the teams of an organization whose number divided by 512 is this; -1: all of them. */
+export type TeamNameBlockTable = {
+  organization_id: string
+  number: number
+  /** Grows with each change of who is in it, of a name or of a visibility. */
+  version: number
 }
 
 export type TeamMemberTable = {

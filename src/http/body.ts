@@ -7,16 +7,32 @@ export function checkDeclaredLength(headers: IncomingHttpHeaders, limitBytes: nu
   if (Number(headers['content-length'] ?? 0) > limitBytes) throw tooLarge(limitBytes, advice)
 }
 
-/** The whole body, within the limit. */
-export async function readBytes(stream: Readable, limitBytes: number, advice = ''): Promise<Buffer> {
-  const chunks: Buffer[] = []
-  let size = 0
-  for await (const chunk of stream as AsyncIterable<Buffer>) {
-    size += chunk.length
-    if (size > limitBytes) throw tooLarge(limitBytes, advice)
-    chunks.push(chunk)
-  }
-  return chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks)
+/** The whole body, within the limit; what is beyond it is not read. */
+export function readBytes(stream: Readable, limitBytes: number, advice = ''): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = []
+    let size = 0
+    const stop = () => stream.off('data', take).off('end', finish).off('close', breakOff)
+    const take = (chunk: Buffer) => {
+      chunks.push(chunk)
+      size += chunk.length
+      if (size <= limitBytes) return
+      stop()
+      stream.pause()
+      reject(tooLarge(limitBytes, advice))
+    }
+    const finish = () => {
+      stop()
+      resolve(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks))
+    }
+    const breakOff = () => {
+      stop()
+      reject(new Error('the body broke off'))
+    }
+    if (stream.readableEnded) finish()
+    else if (stream.destroyed) breakOff()
+    else stream.on('data', take).on('end', finish).on('close', breakOff)
+  })
 }
 
 /** 415 for anything but JSON; clients that send no content type at all (DELETE in go-tfe v2) are let through. */

@@ -4,6 +4,7 @@ import type { Transaction } from '../database/database.ts'
 import type { Tables } from '../database/tables.ts'
 import type { Page } from '../jsonapi/paging.ts'
 import type { OrganizationRow } from '../organizations/organization-store.ts'
+import { MAX_FOUND_REACH, searchTeamNames } from './team-search-store.ts'
 import type { TeamRow } from './team-store.ts'
 
 export type TeamFilter = { readonly q?: string; readonly names?: readonly string[] }
@@ -13,10 +14,6 @@ type TeamQuery = SelectQueryBuilder<Tables, 'teams', object>
 
 /** Names have no other characters, so a search for one finds nothing. */
 const searchable = /^[A-Za-z0-9_-]+$/
-/** The index of three-character parts cannot find less. */
-const SHORTEST_INDEXED_SEARCH = 3
-/** Above this many matches it is cheaper to read the names in order than to look each match up. */
-const MAX_INDEX_MATCHES = 2_000
 
 /** A page of the teams that a caller with this standing may see, by name: the list form of `team:read`. */
 export async function listVisibleTeams(
@@ -32,8 +29,7 @@ export async function listVisibleTeams(
   const total = open.total + own.length
   const offset = (page.number - 1) * page.size
   if (offset >= total) return { teams: [], total }
-  const rows = await open.rows(offset, page.size, own)
-  return { teams: rows, total }
+  return { teams: await mergedPage(open, offset, page.size, own), total }
 }
 
 /** The caller's own secret teams that pass the filter: few, so they are read whole and merged in. */
@@ -65,7 +61,8 @@ function byName(a: TeamRow, b: TeamRow): number {
 
 type OpenTeams = {
   total: number
-  rows: (offset: number, limit: number, own: readonly TeamRow[]) => Promise<TeamRow[]>
+  /** Rows `offset` … by name. */
+  window: (offset: number, limit: number) => Promise<TeamRow[]>
 }
 
 /** The teams that need no membership to be seen: all for an owner, those open to the organization for a member. */
@@ -73,19 +70,29 @@ async function openTeams(
   tx: Transaction,
   organization: OrganizationRow,
   standing: Standing,
-  filter: TeamFilter,
+  { q, names }: TeamFilter,
 ): Promise<OpenTeams> {
   let query: TeamQuery = tx.db.selectFrom('teams').where('teams.organization_id', '=', organization.id)
   if (!standing.seesSecretTeams) query = query.where('teams.visibility', '=', 'organization')
-  if (filter.names !== undefined) query = query.where('teams.name', 'in', filter.names)
-  if (filter.q !== undefined) query = await withNamePart(tx, query, filter.q)
-  const isWhole = filter.q === undefined && filter.names === undefined
+  if (names !== undefined) query = query.where('teams.name', 'in', names)
+  if (q !== undefined) query = query.where(hasPart(tx, q.toLowerCase()))
+  const ofQuery = (total: number) => (offset: number, limit: number) => windowOf(query, total, offset, limit)
+  if (q !== undefined && names === undefined && tx.engine === 'sqlite') {
+    const found = await searchTeamNames(tx, organization.id, q.toLowerCase(), !standing.seesSecretTeams)
+    if (found !== undefined) {
+      const { total } = found
+      const window = (offset: number, limit: number) =>
+        (offset + limit <= MAX_FOUND_REACH ? found.window : ofQuery(total))(offset, limit)
+      return { total, window }
+    }
+  }
+  const isWhole = q === undefined && names === undefined
   const total = isWhole
     ? standing.seesSecretTeams
       ? organization.teams_count
       : organization.visible_teams_count
     : await countOf(query)
-  return { total, rows: (offset, limit, own) => mergedPage(query, total, offset, limit, own) }
+  return { total, window: ofQuery(total) }
 }
 
 async function countOf(query: TeamQuery): Promise<number> {
@@ -98,14 +105,13 @@ async function countOf(query: TeamQuery): Promise<number> {
  * own ones, so reading the open ones from that much earlier is enough to know every place.
  */
 async function mergedPage(
-  query: TeamQuery,
-  total: number,
+  { window }: OpenTeams,
   offset: number,
   limit: number,
   own: readonly TeamRow[],
 ): Promise<TeamRow[]> {
   const from = Math.max(0, offset - own.length)
-  const open = await windowOf(query, total, from, offset - from + limit)
+  const open = await window(from, offset - from + limit)
   const firstOpen = open[0]
   let ownPlace =
     from === 0 || firstOpen === undefined ? 0 : own.filter((team) => byName(team, firstOpen) < 0).length
@@ -143,17 +149,8 @@ async function windowOf(query: TeamQuery, total: number, offset: number, limit: 
   return isNearEnd ? rows.toReversed() : rows
 }
 
-async function withNamePart(tx: Transaction, query: TeamQuery, q: string): Promise<TeamQuery> {
-  const part = q.toLowerCase()
-  const inName =
-    tx.engine === 'sqlite'
-      ? sql<boolean>`instr(lower(teams.name), ${part}) > 0`
-      : sql<boolean>`lower(teams.name) like ${`%${part.replace(/[\\_%]/g, '\\$&')}%`}`
-  if (tx.engine === 'postgres' || part.length < SHORTEST_INDEXED_SEARCH) return query.where(inName)
-  const matches = sql`(select rowid from team_search where name match ${`"${part}"`} limit ${sql.lit(MAX_INDEX_MATCHES + 1)})`
-  const { count } = await tx.db
-    .selectNoFrom(sql<number>`(select count(*) from ${matches})`.as('count'))
-    .executeTakeFirstOrThrow()
-  if (count > MAX_INDEX_MATCHES) return query.where(inName)
-  return query.where(sql<boolean>`teams.number in ${matches}`).where(inName)
+function hasPart(tx: Transaction, part: string) {
+  return tx.engine === 'sqlite'
+    ? sql<boolean>`instr(lower(teams.name), ${part}) > 0`
+    : sql<boolean>`lower(teams.name) like ${`%${part.replace(/[\\_%]/g, '\\$&')}%`}`
 }

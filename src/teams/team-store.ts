@@ -1,4 +1,4 @@
-import { sql, type Insertable, type Selectable, type Updateable } from 'kysely'
+import { sql, type Selectable, type Updateable } from 'kysely'
 import type { TeamFacts } from '../access/decide.ts'
 import type { Transaction } from '../database/database.ts'
 import { prepared } from '../database/prepared.ts'
@@ -66,14 +66,33 @@ export function teamFacts(
   }
 }
 
-/** False when the organization has a team of this name. */
-export async function insertTeam(tx: Transaction, row: Insertable<TeamTable>): Promise<boolean> {
-  const result = await tx.db
+type Inserted = Omit<TeamRow, 'number' | 'users_count' | 'service_account_id' | 'version'>
+/** Without a single-sign-on id and not `owners`, unless it says so. */
+export type NewTeam = Omit<Inserted, Defaulted> & Partial<Pick<Inserted, Defaulted>>
+type Defaulted = 'sso_team_id' | 'is_owners'
+
+const insertion = prepared<Inserted>()((db, param) =>
+  db
     .insertInto('teams')
-    .values(row)
+    .values({
+      id: param('id'),
+      organization_id: param('organization_id'),
+      name: param('name'),
+      sso_team_id: param('sso_team_id'),
+      visibility: param('visibility'),
+      organization_access: param('organization_access'),
+      allow_member_token_management: param('allow_member_token_management'),
+      is_owners: param('is_owners'),
+      created_at: param('created_at'),
+      updated_at: param('updated_at'),
+    })
     .onConflict((conflict) => conflict.columns(['organization_id', 'name']).doNothing())
-    .executeTakeFirst()
-  return result.numInsertedOrUpdatedRows === 1n
+    .returning('id'),
+)
+
+/** False when the organization has a team of this name. */
+export async function insertTeam(tx: Transaction, team: NewTeam): Promise<boolean> {
+  return (await tx.first(insertion, { sso_team_id: null, is_owners: 0, ...team })) !== undefined
 }
 
 /** False when the organization has another team of the new name; the caller must then end the transaction. */

@@ -1,0 +1,139 @@
+import type { Transaction } from '../database/database.ts'
+import { prepared } from '../database/prepared.ts'
+import { BLOCK_SIZE, TeamNameBlock, type NamedTeam } from './team-name-block.ts'
+import type { TeamRow } from './team-store.ts'
+
+const versionQuery = prepared<{ organizationId: string }>()((db, param) =>
+  db
+    .selectFrom('team_name_blocks')
+    .where('organization_id', '=', param('organizationId'))
+    .where('number', '=', -1)
+    .select('version'),
+)
+
+const blocksQuery = prepared<{ organizationId: string }>()((db, param) =>
+  db
+    .selectFrom('team_name_blocks')
+    .where('organization_id', '=', param('organizationId'))
+    .where('number', '>=', 0)
+    .select(['number', 'version']),
+)
+
+const teamsOfBlock = prepared<{ organizationId: string; from: number; to: number }>()((db, param) =>
+  db
+    .selectFrom('teams')
+    .where('number', '>=', param('from'))
+    .where('number', '<', param('to'))
+    .where('organization_id', '=', param('organizationId'))
+    .select(['number', 'name', 'visibility']),
+)
+
+const teamByNumber = prepared<{ number: number }>()((db, param) =>
+  db.selectFrom('teams').where('number', '=', param('number')).selectAll(),
+)
+
+const MAX_KEPT_BLOCKS = 1_000
+/** Made for one search: about ten milliseconds. The first searches of a large organization make the others. */
+const MAX_BLOCKS_MADE = 16
+
+type Names = { version: number; blocks: Map<number, { version: number; block: TeamNameBlock }> }
+
+/** By organization, the least recently searched first. A version of names or of a block never changes its meaning. */
+const kept = new Map<string, Names>()
+
+/** All names of an organization; undefined while too many of them have yet to be made searchable. */
+async function namesOf(tx: Transaction, organizationId: string): Promise<Names | undefined> {
+  const version = (await tx.first(versionQuery, { organizationId }))?.version ?? 0
+  const known = kept.get(organizationId)
+  if (known?.version === version) return known
+  const names: Names = { version, blocks: new Map() }
+  let made = 0
+  for (const { number, version } of await tx.all(blocksQuery, { organizationId })) {
+    const old = known?.blocks.get(number)
+    if (old?.version === version) {
+      names.blocks.set(number, old)
+    } else if (made < MAX_BLOCKS_MADE) {
+      made += 1
+      const from = number * BLOCK_SIZE
+      const teams = await tx.all(teamsOfBlock, { organizationId, from, to: from + BLOCK_SIZE })
+      names.blocks.set(number, { version, block: new TeamNameBlock(teams) })
+    } else {
+      // Not all of it: no version stands for that.
+      names.version = -1
+    }
+  }
+  if (tx.mode === 'read') keep(organizationId, names)
+  return names.version === version ? names : undefined
+}
+
+function keep(organizationId: string, names: Names): void {
+  kept.delete(organizationId)
+  kept.set(organizationId, names)
+  let blocks = 0
+  for (const { blocks: some } of kept.values()) blocks += some.size
+  for (const [oldest, { blocks: some }] of kept) {
+    if (blocks <= MAX_KEPT_BLOCKS || oldest === organizationId) break
+    kept.delete(oldest)
+    blocks -= some.size
+  }
+}
+
+export type Found = {
+  readonly total: number
+  /** Rows `offset` … by name; for the first thousand, since later ones cost more than reading all names in order. */
+  readonly window: (offset: number, limit: number) => Promise<TeamRow[]>
+}
+
+export const MAX_FOUND_REACH = 1_000
+
+/**
+ * The teams with this part in their name, all or only those open to the organization. SQLite only; undefined while the
+ * names are not ready to be searched.
+ */
+export async function searchTeamNames(
+  tx: Transaction,
+  organizationId: string,
+  part: string,
+  isOpenOnly: boolean,
+): Promise<Found | undefined> {
+  const names = await namesOf(tx, organizationId)
+  if (names === undefined) return undefined
+  let total = 0
+  const lists: NamedTeam[][] = []
+  for (const { block } of names.blocks.values()) {
+    const all = block.matches(part)
+    const list = isOpenOnly ? all.filter(({ visibility }) => visibility === 'organization') : all
+    total += list.length
+    if (list.length > 0) lists.push(list)
+  }
+  return {
+    total,
+    window: async (offset, limit) => {
+      const rows: TeamRow[] = []
+      for (const { number } of firstOf(lists, offset + limit).slice(offset)) {
+        rows.push((await tx.first(teamByNumber, { number })) as TeamRow)
+      }
+      return rows
+    },
+  }
+}
+
+/** The first `count` by name, of lists that are each sorted by name. */
+function firstOf(lists: readonly NamedTeam[][], count: number): NamedTeam[] {
+  const first: NamedTeam[] = []
+  for (const list of lists) {
+    let from = 0
+    for (const team of list) {
+      if (first.length === count && team.name > (first.at(-1) as NamedTeam).name) break
+      let to = first.length
+      while (from < to) {
+        const middle = (from + to) >>> 1
+        if ((first[middle] as NamedTeam).name < team.name) from = middle + 1
+        else to = middle
+      }
+      first.splice(from, 0, team)
+      if (first.length > count) first.pop()
+    }
+  }
+  return first
+}

@@ -1,0 +1,84 @@
+import { array, assert, constantFrom, property, string, uniqueArray } from 'fast-check'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { BLOCK_SIZE, TeamNameBlock } from '../src/teams/team-name-block.ts'
+import { engines } from './support/engines.ts'
+import { startServer, type TestServer } from './support/server.ts'
+import { addMember, createTestOrganization } from './support/world.ts'
+
+const letters = 'abcAB01-_z'.split('')
+const name = string({ unit: constantFrom(...letters), minLength: 1, maxLength: 12 })
+
+test('a block of names finds what a look at each name finds', () => {
+  assert(
+    property(
+      uniqueArray(name, { maxLength: BLOCK_SIZE }),
+      array(name, { minLength: 1, maxLength: 20 }),
+      (names, parts) => {
+        const block = new TeamNameBlock(names.map((name, number) => ({ number, name, visibility: 'secret' })))
+        for (const part of parts) {
+          const lower = part.toLowerCase()
+          const found = block.matches(lower).map((team) => team.name)
+          expect(found).toEqual(names.filter((name) => name.toLowerCase().includes(lower)).sort())
+        }
+      },
+    ),
+    { numRuns: 300 },
+  )
+})
+
+describe.each(engines)('q on %s', (engine) => {
+  let server: TestServer
+  beforeAll(async () => {
+    server = await startServer(engine)
+  })
+  afterAll(() => server.stop())
+
+  test('knows of each new, renamed, hidden and deleted team at once', async () => {
+    const organization = await createTestOrganization(server)
+    const { owner } = organization
+    const member = await addMember(server, organization)
+    const list = `/organizations/${organization.name}/teams`
+    const found = async (q: string, who = owner) => {
+      const { json } = await who.client.get(`${list}?q=${q}`)
+      expect(json.meta.pagination['total-count']).toBe(json.data.length)
+      return json.data.map((team: never) => team['attributes']['name'])
+    }
+    const team = (attributes: object) => ({ data: { type: 'teams', attributes } })
+    const create = async (name: string) => {
+      const { json } = await owner.client.post(list, team({ name, visibility: 'organization' }))
+      return json.data.id as string
+    }
+    const first = await create('Network-core')
+    const second = await create('network-edge')
+    await create('payments')
+    expect(await found('NETWORK')).toEqual(['Network-core', 'network-edge'])
+    expect(await found('e')).toEqual(['Network-core', 'network-edge', 'owners', 'payments'])
+    expect(await found('ne')).toEqual(['Network-core', 'network-edge', 'owners'])
+    expect(await found('network', member)).toEqual(['Network-core', 'network-edge'])
+    await owner.client.patch(`/teams/${first}`, team({ name: 'backbone' }))
+    expect(await found('network')).toEqual(['network-edge'])
+    expect(await found('backbone')).toEqual(['backbone'])
+    await owner.client.patch(`/teams/${second}`, team({ visibility: 'secret' }))
+    expect(await found('network', member)).toEqual([])
+    expect(await found('network')).toEqual(['network-edge'])
+    await owner.client.delete(`/teams/${second}`)
+    expect(await found('network')).toEqual([])
+    expect(await found('no%25')).toEqual([])
+  })
+
+  test('pages through many matches in the order of names', async () => {
+    const { name, owner } = await createTestOrganization(server)
+    const list = `/organizations/${name}/teams`
+    const names = Array.from({ length: 45 }, (_, number) => `match-${(number * 7) % 45}`)
+    for (const name of names) {
+      await owner.client.post(list, { data: { type: 'teams', attributes: { name } } })
+    }
+    const seen: string[] = []
+    for (const page of [1, 2, 3, 4, 5]) {
+      const { json } = await owner.client.get(`${list}?q=match&page[size]=10&page[number]=${page}`)
+      expect(json.meta.pagination['total-count']).toBe(45)
+      seen.push(...json.data.map((team: never) => team['attributes']['name']))
+    }
+    expect(seen).toEqual(names.toSorted())
+  })
+})
