@@ -1,6 +1,7 @@
 import type { Tables } from '../database/tables.ts'
 
-type TableName = keyof Tables
+// Blocks of names come of themselves with the teams.
+type TableName = Exclude<keyof Tables, 'team_name_blocks'>
 
 /** The key of each table: the order in which its rows are read, and in which they can be read on. */
 const keysOf = {
