@@ -1,6 +1,11 @@
-// npm run dev: serves from a data folder of its own, and starts again at every change of the sources.
+// npm run dev: demo data in a folder of its own, served, and again at every change of the sources.
+import { spawnSync } from 'node:child_process'
+
 process.env.PURSER_DATA ||= 'data/dev'
 process.env.PURSER_LOG ||= 'debug'
+
+const { status } = spawnSync(process.execPath, ['src/main.ts', 'seed'], { stdio: 'inherit' })
+if (status !== 0) process.exit(1)
 
 const watch = ['--watch', '--watch-preserve-output']
 const command = [process.execPath, ...watch, 'src/main.ts', 'serve', ...process.argv.slice(2)]

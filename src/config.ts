@@ -109,7 +109,11 @@ export const settings = {
     publicUrl,
     'Address that clients reach this server at; upload and download URLs begin with it (default: that of the request)',
   ),
-  trustProxy: setting(flag, 'Believe X-Forwarded-Proto and X-Forwarded-Host', 'false'),
+  trustProxy: setting(
+    flag,
+    'true behind a proxy that sets X-Forwarded-Proto and X-Forwarded-Host: they are believed',
+    'false',
+  ),
   adminToken: setting(
     adminToken,
     "The admin's token on a first start (default: generated and written to admin-token in the data folder)",
@@ -124,10 +128,14 @@ export const settings = {
   ),
   tlsCert: setting((value) => resolve(value), 'File with the TLS certificate chain (PEM)'),
   tlsKey: setting((value) => resolve(value), "File with the TLS certificate's key (PEM)"),
-  workers: setting(integer(1, 64), 'Processes that serve', '1'),
+  workers: setting(
+    integer(1, 64),
+    'Processes that serve, sharing the address; for PostgreSQL above all',
+    '1',
+  ),
   log: setting(
     oneOf('silent', 'error', 'warn', 'info', 'debug'),
-    'How much to log: silent, error, warn, info (starts and stops) or debug (every request)',
+    'What to log, as lines of JSON: silent, error, warn, info or debug (every request)',
     'info',
   ),
   dialect: setting(
@@ -137,13 +145,10 @@ export const settings = {
   ),
   edition: setting(
     oneOf('hosted', 'self-hosted'),
-    'Edition of the platform whose attributes are sent',
+    'Edition of the platform to be like: hosted or self-hosted (then with PURSER_RELEASE)',
     'hosted',
   ),
-  release: setting(
-    release,
-    'Self-hosted release to be like, for example 202408-1 (with edition self-hosted)',
-  ),
+  release: setting(release, 'Self-hosted release to be like, for example 202408-1'),
   maskListedOutputs: setting(
     flag,
     'Also null sensitive values in lists of outputs and in include=outputs',
@@ -151,13 +156,13 @@ export const settings = {
   ),
   maxBodyBytes: setting(
     integer(1024, 1024 * MIB),
-    'Largest JSON body; larger states are uploaded by URL',
+    'Largest JSON body, in bytes; larger states are uploaded by URL',
     String(32 * MIB),
   ),
-  maxStateBytes: setting(integer(1024, 1024 * 1024 * MIB), 'Largest state file', String(512 * MIB)),
+  maxStateBytes: setting(integer(1024, 1024 * 1024 * MIB), 'Largest state file, in bytes', String(512 * MIB)),
   inlineStateBytes: setting(
     integer(0, 64 * MIB),
-    'Outputs up to this size are readable when the upload is answered; larger ones a moment later',
+    'Outputs of up to so many bytes are readable when the upload is answered; larger ones a moment later',
     String(MIB),
   ),
   maxTeamMembers: setting(
@@ -186,8 +191,16 @@ export const settings = {
     '1000',
   ),
   auditDays: setting(integer(1, 36_500), 'Days that audit events are kept', '400'),
-  cacheBytes: setting(integer(0, 1024 * 1024 * MIB), 'Memory for ready-made documents', String(32 * MIB)),
-  uploadIdleSeconds: setting(integer(1, 86_400), 'An upload that sends nothing for this long is ended', '60'),
+  cacheBytes: setting(
+    integer(0, 1024 * 1024 * MIB),
+    'Memory for ready-made documents, in bytes',
+    String(32 * MIB),
+  ),
+  uploadIdleSeconds: setting(
+    integer(1, 86_400),
+    'Seconds after which an upload that sends nothing is ended',
+    '60',
+  ),
 } satisfies Record<string, Setting<unknown>>
 
 export type SettingName = keyof typeof settings

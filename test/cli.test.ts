@@ -165,6 +165,7 @@ describe('the command line', () => {
       'migrate',
       'user',
       'organization',
+      'seed',
       'backup',
       'restore',
       'audit',
@@ -196,7 +197,7 @@ describe('the command line', () => {
 
   test('config tofu points the CLIs at this server, over http or https', async () => {
     const plain = await output(['config', 'tofu', '--listen', '0.0.0.0:4567'], {})
-    expect(plain).toContain('host "purser.localhost" {')
+    expect(plain).toContain('host "localhost:4567" {')
     for (const service of ['state.v2', 'tfe.v2', 'tfe.v2.1', 'tfe.v2.2']) {
       expect(plain).toMatch(new RegExp(`^    "${service}" += "http://127\\.0\\.0\\.1:4567/api/v2/"$`, 'm'))
     }

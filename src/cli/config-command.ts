@@ -1,12 +1,10 @@
 import { Command } from 'commander'
-import { addressText } from '../operation/address.ts'
+import { addressText, isLoopback } from '../operation/address.ts'
 import { commandName } from '../core/version.ts'
 import type { Config } from '../config.ts'
 import { configOf, withSettings } from './options.ts'
 import { print } from './output.ts'
 
-/** A name that no resolver knows: the CLIs look it up in their own configuration alone. */
-const LOCAL_NAME = 'purser.localhost'
 const SERVICES = ['state.v2', 'tfe.v2', 'tfe.v2.1', 'tfe.v2.2']
 
 export function configCommand(): Command {
@@ -16,7 +14,7 @@ export function configCommand(): Command {
 function tofuCommand(): Command {
   const command = new Command('tofu')
     .description('Print what OpenTofu and Terraform need to use this server, also over plain http')
-    .option('--hostname <name>', `the name that configurations call it by (default: ${LOCAL_NAME})`)
+    .option('--hostname <name>', 'the name that configurations call it by (default: that of its address)')
     .option('--organization <name>', 'organization in the example', 'acme')
     .addHelpText(
       'after',
@@ -27,8 +25,13 @@ function tofuCommand(): Command {
 }
 
 /** The block for the CLI's configuration file, and in comments what goes elsewhere. */
-export function tofuConfiguration(config: Config, hostname = LOCAL_NAME, organization = 'acme'): string {
+export function tofuConfiguration(
+  config: Config,
+  hostname = hostnameOf(config),
+  organization = 'acme',
+): string {
   const api = `${addressOf(config)}/api/v2/`
+  const place = hostname.includes(':') ? 'here' : `here or in ${tokenVariable(hostname)}`
   const services = SERVICES.map((service) => `    ${JSON.stringify(service).padEnd(10)} = "${api}"`)
   return `# For ~/.tofurc (OpenTofu) or ~/.terraformrc (Terraform), or the file that TF_CLI_CONFIG_FILE names.
 host "${hostname}" {
@@ -37,7 +40,7 @@ ${services.join('\n')}
   }
 }
 
-# A token of yours (${commandName} user token NAME), here or in ${tokenVariable(hostname)}:
+# A token of yours (${commandName} user token NAME), ${place}:
 # credentials "${hostname}" {
 #   token = "purser_user_..."
 # }
@@ -57,6 +60,12 @@ function addressOf({ publicUrl, listen, tlsCert }: Config): string {
   const isEverywhere = listen.host === '0.0.0.0' || listen.host === '::'
   const host = isEverywhere ? '127.0.0.1' : listen.host
   return `${tlsCert === undefined ? 'http' : 'https'}://${addressText({ host, port: listen.port })}`
+}
+
+/** The CLIs look it up in their own configuration first, so that any name will do. */
+function hostnameOf(config: Config): string {
+  const { host, hostname, port } = new URL(addressOf(config))
+  return isLoopback(hostname) ? `localhost:${port}` : host
 }
 
 /** Dots become underscores, hyphens two: as the CLIs read it. */

@@ -8,6 +8,7 @@ import { configCommand } from './config-command.ts'
 import { doctorCommand } from './doctor-command.ts'
 import { migrateCommand } from './migrate-command.ts'
 import { organizationCommand } from './organization-command.ts'
+import { seedCommand } from './seed-command.ts'
 import { serveCommand } from './serve-command.ts'
 import { userCommand } from './user-command.ts'
 
@@ -30,6 +31,7 @@ export function createProgram(): Command {
     .addCommand(migrateCommand())
     .addCommand(userCommand())
     .addCommand(organizationCommand())
+    .addCommand(seedCommand())
     .addCommand(backupCommand())
     .addCommand(restoreCommand())
     .addCommand(auditCommand())

@@ -1,0 +1,132 @@
+import { existsSync } from 'node:fs'
+import pino from 'pino'
+import { createApp } from '../app.ts'
+import type { Config } from '../config.ts'
+import { OperatorError } from '../core/operator-error.ts'
+import { sqliteFile } from '../database/open.ts'
+import { findOrganizationByName } from '../organizations/organization-store.ts'
+import { lockDataFolder, makeDataFolder } from '../operation/data-folder.ts'
+import { openPrepared, prepare } from '../operation/prepare.ts'
+import { operatorDeps, withDatabase } from './database.ts'
+import { demo, stateAttributes } from './demo.ts'
+import { createOrganization } from './organizations.ts'
+import { createUser } from './users.ts'
+
+export type Seeded = { organization: string; people: { username: string; role: string; token: string }[] }
+
+const OWNER = demo.people[0].username
+
+/** Makes the demo organization, as its people would over HTTP; undefined when there is one already. */
+export async function seed(config: Config): Promise<Seeded | undefined> {
+  await prepareForSeed(config)
+  const isThere = await withDatabase(config, ({ database }) =>
+    database.read(async (tx) => (await findOrganizationByName(tx, demo.organization)) !== undefined),
+  )
+  if (isThere) return undefined
+  const people = []
+  for (const { username, role } of demo.people) {
+    const user = { username, email: `${username}@demo.example`, isAdmin: false, withToken: true }
+    const { token } = await createUser(config, user)
+    people.push({ username, role, token: token as string })
+  }
+  const organization = { name: demo.organization, email: 'demo@demo.example', owner: OWNER }
+  await createOrganization(config, organization)
+  await seedOverHttp(config, new Map(people.map(({ username, token }) => [username, token])))
+  return { organization: demo.organization, people }
+}
+
+/** Beside a running server nothing is left to prepare; a folder without a database gets one. */
+async function prepareForSeed(config: Config): Promise<void> {
+  const isNew = config.databaseUrl === undefined && !existsSync(sqliteFile(config.data))
+  if (isNew || config.databaseUrl !== undefined) makeDataFolder(config.data)
+  const lock = isNew ? lockDataFolder(config.data) : undefined
+  try {
+    const { database } = await prepare(config, {
+      clock: operatorDeps.clock,
+      onError: () => {},
+      say: () => {},
+    })
+    await database.close()
+  } finally {
+    lock?.release()
+  }
+}
+
+type Post = (username: string, path: string, data?: object) => Promise<{ id: string }>
+
+async function seedOverHttp(settings: Config, tokens: Map<string, string>): Promise<void> {
+  const { config, database } = await openPrepared(settings, () => {})
+  const log = pino({ level: 'error' })
+  const app = createApp({ ...config, tlsCert: undefined, tlsKey: undefined }, database, log)
+  try {
+    const address = `http://127.0.0.1:${await app.listen('127.0.0.1', 0)}/api/v2`
+    const post: Post = async (username, path, data) => {
+      const response = await fetch(address + path, {
+        method: 'POST',
+        headers: {
+          authorization: `Bearer ${tokens.get(username)}`,
+          'content-type': 'application/vnd.api+json',
+        },
+        ...(data === undefined ? {} : { body: JSON.stringify({ data }) }),
+      })
+      const text = await response.text()
+      if (!response.ok) throw new OperatorError(`${path} was answered with ${response.status}: ${text}`)
+      return (JSON.parse(text) as { data: { id: string } }).data
+    }
+    const teams = await makeTeams(post)
+    await makeMembers(post, teams)
+    await makeWorkspaces(post, teams)
+  } finally {
+    await app.close()
+  }
+}
+
+const ORGANIZATION = `/organizations/${demo.organization}`
+
+async function makeTeams(post: Post): Promise<Map<string, string>> {
+  const ids = new Map<string, string>()
+  for (const { name, visibility, flags } of demo.teams) {
+    const attributes = { name, visibility, 'organization-access': flags }
+    const { id } = await post(OWNER, `${ORGANIZATION}/teams`, { type: 'teams', attributes })
+    ids.set(name, id)
+  }
+  return ids
+}
+
+async function makeMembers(post: Post, teams: Map<string, string>): Promise<void> {
+  for (const { username } of demo.people.slice(1)) {
+    const own = demo.teams.filter(({ members }) => (members as readonly string[]).includes(username))
+    const data = own.map(({ name }) => ({ type: 'teams', id: teams.get(name) }))
+    const { id } = await post(OWNER, `${ORGANIZATION}/organization-memberships`, {
+      type: 'organization-memberships',
+      attributes: { email: `${username}@demo.example` },
+      relationships: { teams: { data } },
+    })
+    await post(username, `/organization-memberships/${id}/actions/accept`)
+  }
+}
+
+async function makeWorkspaces(post: Post, teams: Map<string, string>): Promise<void> {
+  const { team, workspace: granted, ...attributes } = demo.grant
+  for (const { name, description, outputs } of demo.workspaces) {
+    const { id } = await post('ben', `${ORGANIZATION}/workspaces`, {
+      type: 'workspaces',
+      attributes: { name, description },
+    })
+    await post('ben', `/workspaces/${id}/actions/lock`, {})
+    await post('ben', `/workspaces/${id}/state-versions`, {
+      type: 'state-versions',
+      attributes: stateAttributes(outputs),
+    })
+    await post('ben', `/workspaces/${id}/actions/unlock`)
+    if (name !== granted) continue
+    await post(OWNER, '/team-workspaces', {
+      type: 'team-workspaces',
+      attributes,
+      relationships: {
+        team: { data: { type: 'teams', id: teams.get(team) } },
+        workspace: { data: { type: 'workspaces', id } },
+      },
+    })
+  }
+}

@@ -1,0 +1,165 @@
+import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { zstdCompressSync, zstdDecompressSync } from 'node:zlib'
+import { describe, expect, test } from 'vitest'
+import { demo } from '../src/cli/demo.ts'
+import { Client } from './support/client.ts'
+import { engines } from './support/engines.ts'
+import { Purser, run, settingsFor, temporaryFolder, type Settings } from './support/purser.ts'
+
+const PASSWORD = demo.workspaces[1].outputs.password.value
+
+type Tokens = Record<string, string>
+
+/** Runs a command that must succeed, and gives what it printed. */
+async function output(args: readonly string[], settings: Settings): Promise<string> {
+  const { code, stdout, stderr } = await run(args, settings)
+  if (code !== 0) throw new Error(`${args.join(' ')} ended with ${code}: ${stderr}`)
+  return stdout.trim()
+}
+
+async function seeded(settings: Settings): Promise<Tokens> {
+  const { people } = JSON.parse(await output(['seed', '--json'], settings))
+  return Object.fromEntries(
+    people.map(({ username, token }: { username: string; token: string }) => [username, token]),
+  )
+}
+
+/** What the demo's people see: everything that a restored server must answer alike. */
+async function seenBy(address: string, tokens: Tokens) {
+  const get = async (username: string, path: string) => {
+    const { status, text } = await new Client(address, tokens[username]).get(path)
+    return { status, text: text.replaceAll(address, '') }
+  }
+  const found = await new Client(address, tokens.rosa).get('/organizations/demo/workspaces/database')
+  const { id, relationships } = found.json.data
+  const state = relationships['current-state-version'].data.id
+  return {
+    teams: await get('anna', '/organizations/demo/teams?include=users'),
+    plain: await get('dora', '/organizations/demo/teams'),
+    current: await get('dora', `/workspaces/${id}/current-state-version-outputs`),
+    real: await get('rosa', `/state-versions/${state}/outputs`),
+    hidden: await get('dora', `/state-versions/${state}/outputs`),
+  }
+}
+
+describe.each(engines)('a backup of %s', (engine) => {
+  test.each(engines)('that is taken while the server runs gives the same answers from %s', async (target) => {
+    const settings = await settingsFor(engine)
+    const tokens = await seeded(settings)
+    const purser = new Purser(['serve'], settings)
+    const before = await seenBy(await purser.address(), tokens)
+    expect(before.real).toMatchObject({ status: 200, text: expect.stringContaining(PASSWORD) })
+    expect(before.current).toMatchObject({ status: 200, text: expect.not.stringContaining(PASSWORD) })
+    expect(before.hidden.status).toBe(404)
+
+    const folder = temporaryFolder()
+    const [file, keyFile] = [join(folder, 'backup'), join(folder, 'key')]
+    const written = JSON.parse(await output(['backup', file, '--key-file', keyFile, '--json'], settings))
+    expect(statSync(file).mode & 0o777).toBe(0o600)
+    expect(statSync(keyFile).mode & 0o777).toBe(0o600)
+    expect(readdirSync(folder).toSorted()).toEqual(['backup', 'key'])
+
+    const others: Settings = await settingsFor(target)
+    if (target === 'postgres') others.PURSER_SECRET_KEY = readFileSync(keyFile, 'utf8').trim()
+    const restore = ['restore', file, ...(target === 'sqlite' ? ['--key-file', keyFile] : [])]
+    expect(await output(restore, others)).toMatch(`everything as it was at ${written.at}`)
+    const restored = new Purser(['serve'], others)
+    const address = await restored.address()
+    expect(restored.stdout).not.toContain('token')
+    expect(await seenBy(address, tokens)).toEqual(before)
+    // What counts up goes on: a new team is found, and the trail goes on behind the old one.
+    const team = { data: { type: 'teams', attributes: { name: 'newcomers' } } }
+    expect((await new Client(address, tokens.anna).post('/organizations/demo/teams', team)).status).toBe(200)
+    const search = await new Client(address, tokens.anna).get('/organizations/demo/teams?q=newc')
+    expect(search.json.data).toHaveLength(1)
+    const trail = (await output(['audit', '--json'], others)).split('\n').map((line) => JSON.parse(line))
+    const actions = trail.map(({ action }) => action)
+    expect(actions.filter((action) => action.startsWith('database.'))).toEqual(['database.restore'])
+    expect(actions.at(-1)).toBe('team.create')
+
+    const again = await run(restore, others)
+    expect(again).toMatchObject({ code: 1, stdout: '' })
+    expect(again.stderr).toMatch(
+      target === 'sqlite' ? /another Purser runs/ : /^purser: the database is not empty/,
+    )
+  })
+
+  test('shows no value and no token in clear, and neither does the data folder', async () => {
+    const settings = await settingsFor(engine)
+    const tokens = await seeded(settings)
+    const purser = new Purser(['serve'], settings)
+    const { real } = await seenBy(await purser.address(), tokens)
+    expect(real.text).toContain(PASSWORD)
+    const file = join(temporaryFolder(), 'backup')
+    await output(['backup', file], settings)
+    const folder = settings.PURSER_DATA as string
+    const bytes = [
+      zstdDecompressSync(readFileSync(file)),
+      ...readdirSync(folder).map((name) => readFileSync(join(folder, name))),
+    ]
+    expect(bytes[0]?.includes('"audit_events"')).toBe(true)
+    for (const secret of [PASSWORD, Buffer.from(PASSWORD).toString('base64'), ...Object.values(tokens)]) {
+      expect(bytes.filter((content) => content.includes(secret))).toEqual([])
+    }
+  })
+
+  test('is refused when it is cut short, or of a newer Purser, or without its key; nothing is left behind', async () => {
+    const settings = await settingsFor(engine)
+    await seeded(settings)
+    const folder = temporaryFolder()
+    const file = join(folder, 'backup')
+    await output(['backup', file, '--key-file', join(folder, 'key')], settings)
+    const refused = async (name: string, content: Buffer | string, line: RegExp) => {
+      writeFileSync(join(folder, name), content)
+      const others: Settings = {
+        PURSER_DATA: join(folder, 'data'),
+        PURSER_SECRET_KEY: readFileSync(join(folder, 'key'), 'utf8').trim(),
+      }
+      const { code, stderr, stdout } = await run(['restore', join(folder, name)], others)
+      expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
+      expect(stderr).toMatch(line)
+      expect(stderr.trim().split('\n')).toHaveLength(1)
+    }
+    const whole = readFileSync(file)
+    const text = zstdDecompressSync(whole).toString()
+    await refused('short', whole.subarray(0, whole.length - 20), /cannot read the backup/)
+    await refused(
+      'damaged',
+      Buffer.from(whole).fill(0x55, whole.length >> 1, (whole.length >> 1) + 8),
+      /cannot read|no backup/,
+    )
+    const lines = text.trimEnd().split('\n')
+    await refused('endless', zstdCompressSync(`${lines.slice(0, -1).join('\n')}\n`), /its end is missing/)
+    await refused('less', zstdCompressSync(`${lines.toSpliced(-3, 1).join('\n')}\n`), /rows are missing/)
+    await refused(
+      'newer',
+      zstdCompressSync(text.replace('"purser-backup":1', '"purser-backup":2')),
+      /newer Purser/,
+    )
+    await refused(
+      'later',
+      zstdCompressSync(text.replace('"0001-first-tables"', '"9999-future"')),
+      /newer Purser/,
+    )
+    await refused('other', 'something else', /cannot read the backup/)
+    const keyless = await run(['restore', file], { PURSER_DATA: join(folder, 'data') })
+    expect(keyless.stderr).toMatch(/^purser: the backup needs the secret key of fingerprint /)
+    const wrong = { PURSER_DATA: join(folder, 'data'), PURSER_SECRET_KEY: 'b'.repeat(64) }
+    expect((await run(['restore', file], wrong)).stderr).toMatch(
+      /^purser: the secret key is not the one of this/,
+    )
+    // After all that, the folder is still good for the real one.
+    expect(
+      await output(['restore', file, '--key-file', join(folder, 'key')], {
+        PURSER_DATA: join(folder, 'data'),
+      }),
+    ).toMatch(/^restored: /)
+  })
+})
+
+test('seed does nothing the second time', async () => {
+  const settings = await settingsFor('sqlite')
+  await seeded(settings)
+  expect(await output(['seed'], settings)).toMatch(/^nothing to do/)
+})
