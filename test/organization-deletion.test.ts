@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { engines } from './support/engines.ts'
+import { createStates } from './support/place-states.ts'
 import { startServer, type TestServer } from './support/server.ts'
 import {
   addMember,
@@ -58,5 +59,34 @@ describe.each(engines)('deleting an organization on %s', (engine) => {
     })
     expect(left).toEqual([])
     expect((await member.client.get('/organizations')).json.data).toHaveLength(1)
+  })
+
+  test('with its states, whose upload URLs lead nowhere any more', async () => {
+    const own = await createTestOrganization(server)
+    const { client } = own.owner
+    const made = await client.post(
+      `/organizations/${own.name}/workspaces`,
+      body('workspaces', { name: uniqueName('workspace') }),
+    )
+    const states = await createStates(client, made.json.data.id)
+    const pending = await client.get(`/state-versions/${states.pending}`)
+    const url = pending.json.data.attributes['hosted-state-upload-url']
+    const kept = (folder: 'state_chunks' | 'output_blocks' | 'state_versions' | 'workspaces') =>
+      server.app.deps.database.read(({ db }) => db.selectFrom(folder).selectAll().execute())
+    expect(await kept('state_chunks')).not.toEqual([])
+    expect(await kept('output_blocks')).not.toEqual([])
+    expect((await client.delete(`/organizations/${own.name}`)).status).toBe(204)
+    for (const path of [
+      `/state-versions/${states.finalized}`,
+      `/state-version-outputs/${states.outputs[0]}`,
+      `/workspaces/${made.json.data.id}/current-state-version-outputs`,
+    ]) {
+      expect((await server.admin.get(path)).text).toBe(NOT_FOUND)
+    }
+    expect((await client.request('PUT', url, '{}')).text).toBe(NOT_FOUND)
+    await server.app.deps.organizationDeletions.drain()
+    for (const folder of ['state_chunks', 'output_blocks', 'state_versions', 'workspaces'] as const) {
+      expect(await kept(folder)).toEqual([])
+    }
   })
 })

@@ -10,6 +10,7 @@ import type { Answer, Call } from '../http/call.ts'
 import type { Deps } from '../http/deps.ts'
 import type { RawRoute } from '../http/raw-route.ts'
 import { lockOrganization } from '../organizations/organization-lock-store.ts'
+import { findOrganization } from '../organizations/organization-store.ts'
 import { findWorkspace } from '../workspaces/workspace-store.ts'
 import { deleteOldStateVersions } from './current-state-version-store.ts'
 import { finalizeStateVersion } from './finalize.ts'
@@ -45,6 +46,8 @@ async function findUpload(
     throw notFound()
   const row = await findStateVersion(tx, id)
   if (row === undefined || hasExpired(row.created_at, deps.clock.now())) throw notFound()
+  const organization = await findOrganization(tx, row.organization_id)
+  if (organization === undefined || organization.deleted_at !== null) throw notFound()
   return row
 }
 

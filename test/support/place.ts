@@ -39,6 +39,20 @@ export async function createPlace(server: TestServer): Promise<Place> {
       team: { data: { type: 'teams', id: open } },
     },
   })
+  const projectGrant = await created(owner, '/team-projects', {
+    type: 'team-projects',
+    attributes: { access: 'read' },
+    relationships: {
+      project: { data: { type: 'projects', id: workspaces[0]?.relationships.project.data.id } },
+      team: { data: { type: 'teams', id: open } },
+    },
+  })
+  const teamToken = await created(owner, `/teams/${secret}/authentication-token`, {
+    type: 'authentication-tokens',
+  })
+  const organizationToken = await created(owner, `/organizations/${organization.name}/authentication-token`, {
+    type: 'authentication-tokens',
+  })
   const states = await createStates(owner, workspaces[0]?.id as string)
   const token = await created(owner, `/users/${organization.owner.id}/authentication-tokens`, {
     type: 'authentication-tokens',
@@ -49,16 +63,17 @@ export async function createPlace(server: TestServer): Promise<Place> {
     objects: {
       organizations: [organization.name],
       teams: [secret, open, ownersTeam],
-      users: [member.id, invited.id, organization.owner.id],
+      users: [member.id, invited.id, organization.owner.id, `api-team_${secret.slice('team-'.length)}`],
       'organization-memberships': [member.membershipId, invited.membershipId],
       workspaces: workspaces.map(({ id }) => id),
       'workspace names': workspaces.map(({ attributes }) => attributes.name),
       projects: workspaces.map(({ relationships }) => relationships.project.data.id),
       'team-workspaces': [grant.id],
+      'team-projects': [projectGrant.id],
       'state-versions': [states.finalized, states.pending],
       'state-version-outputs': states.outputs,
       uploads: [states.signature],
-      'authentication-tokens': [token.id],
+      'authentication-tokens': [token.id, teamToken.id, organizationToken.id],
     },
   }
 }
