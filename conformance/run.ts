@@ -11,7 +11,7 @@ import {
   type Dialect,
   type Tally,
 } from './go.ts'
-import { startPurser, type Purser } from './server.ts'
+import { startPurser, tofuConfig, type Purser } from './server.ts'
 
 const patterns = process.argv.slice(2)
 // A database keeps the token of its first start, and the second dialect finds it there on PostgreSQL.
@@ -41,13 +41,14 @@ async function runDialect(
   const server = await startPurser({ ...settings, PURSER_DIALECT: dialect, PURSER_ADMIN_TOKEN: token })
   current = server
   const before = total.failed
-  const environment = {
-    ...process.env,
-    PURSER_ADDRESS: server.address,
-    PURSER_TOKEN: token,
-    PURSER_TOFU: tofu,
-  }
   try {
+    const environment = {
+      ...process.env,
+      PURSER_ADDRESS: server.address,
+      PURSER_TOKEN: token,
+      PURSER_TOFU: tofu,
+      PURSER_TOFU_CONFIG: tofuConfig(server.address),
+    }
     for (const module of programModules) {
       add(`${module} on ${engine}, ${dialect}`, await runGoTests(module, environment, dialect, patterns))
     }

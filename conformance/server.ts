@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
@@ -14,12 +14,13 @@ export interface Purser {
 }
 
 const startLimitMs = 60_000
+const main = resolve(import.meta.dirname, '../src/main.ts')
 
 /** Starts a Purser of this clone on a free port, with an empty data folder of its own and no other settings than these. */
 export async function startPurser(settings: Record<`PURSER_${string}`, string>): Promise<Purser> {
   const data = mkdtempSync(join(tmpdir(), 'purser-conformance-'))
   const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith('PURSER_'))
-  const child = spawn(process.execPath, [resolve(import.meta.dirname, '../src/main.ts'), 'serve'], {
+  const child = spawn(process.execPath, [main, 'serve'], {
     cwd: data,
     env: {
       ...Object.fromEntries(inherited),
@@ -56,6 +57,17 @@ export async function startPurser(settings: Record<`PURSER_${string}`, string>):
     await stop()
     throw error
   }
+}
+
+/** What the command line tells people to write into OpenTofu's configuration for this server. */
+export function tofuConfig(address: string): string {
+  const { status, stdout, stderr } = spawnSync(
+    process.execPath,
+    [main, 'config', 'tofu', '--public-url', address],
+    { encoding: 'utf8' },
+  )
+  if (status !== 0) throw new Error(`purser config tofu failed: ${stderr}`)
+  return stdout
 }
 
 async function within<T>(work: Promise<T>, complaint: () => string): Promise<T> {

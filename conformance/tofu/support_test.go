@@ -20,7 +20,8 @@ import (
 	"purser.example/conformance/harness"
 )
 
-const hostname = "purser.example.com"
+// hostname is what PURSER_TOFU_CONFIG describes.
+const hostname = "purser.localhost"
 
 // world is an organization of its own for one test, seen by its owner.
 type world struct {
@@ -93,13 +94,7 @@ func (w world) newDirectory(t *testing.T, user harness.User, files map[string]st
 		must(t, os.WriteFile(filepath.Join(path, name), []byte(content), 0o600))
 	}
 	settings := filepath.Join(t.TempDir(), "tofu.rc")
-	api := w.server.Address + "/api/v2/"
-	must(t, os.WriteFile(settings, fmt.Appendf(nil, `
-disable_checkpoint = true
-host %q {
-  services = { "tfe.v2" = %q, "tfe.v2.1" = %q, "tfe.v2.2" = %q, "state.v2" = %q }
-}
-`, hostname, api, api, api, api), 0o600))
+	must(t, os.WriteFile(settings, []byte(fromEnvironment(t, "PURSER_TOFU_CONFIG")), 0o600))
 	return directory{
 		path: path,
 		environment: []string{
@@ -135,14 +130,19 @@ type answer struct {
 // command prepares one run of tofu, that can also be started and left running.
 func (d directory) command(t *testing.T, arguments ...string) *exec.Cmd {
 	t.Helper()
-	binary := os.Getenv("PURSER_TOFU")
-	if binary == "" {
-		t.Fatal("PURSER_TOFU must name the tofu binary; `npm run conformance` builds it and sets this")
-	}
-	command := exec.CommandContext(t.Context(), binary, arguments...)
+	command := exec.CommandContext(t.Context(), fromEnvironment(t, "PURSER_TOFU"), arguments...)
 	command.Dir = d.path
 	command.Env = d.environment
 	return command
+}
+
+func fromEnvironment(t *testing.T, name string) string {
+	t.Helper()
+	value := os.Getenv(name)
+	if value == "" {
+		t.Fatalf("%s is missing: `npm run conformance` sets it", name)
+	}
+	return value
 }
 
 // run runs tofu to its end. The lines are what a person types, each when tofu asks for a value.
