@@ -2,10 +2,12 @@ package tofu
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"reflect"
 	"regexp"
+	"strings"
 	"testing"
 )
 
@@ -142,6 +144,28 @@ func TestLocalStateIsTakenOver(t *testing.T) {
 		wantOutputs(t, d.ok(t, "output", "-json"), outputsJSON)
 		wantText(t, d.ok(t, "plan"), "No changes")
 	})
+}
+
+// Outputs of more than a mebibyte are processed after the upload; the client asks again until they are there.
+func TestLargeOutputsAreReadOnceTheyAreProcessed(t *testing.T) {
+	w := newWorld(t)
+	d := w.newDirectory(t, w.owner, map[string]string{
+		"main.tf": `
+output "large" { value = join("", [for i in range(1024) : format("%02048d", i)]) }
+output "last" { value = "reached" }
+`,
+		"backend.tf": w.backendBlock("cloud", `name = "network"`),
+	})
+	d.ok(t, "init")
+	d.ok(t, "apply", "-auto-approve")
+	var want strings.Builder
+	for i := range 1024 {
+		fmt.Fprintf(&want, "%02048d", i)
+	}
+	if got := d.ok(t, "output", "-raw", "large"); got != want.String() {
+		t.Fatalf("got %d characters, want %d", len(got), want.Len())
+	}
+	wantText(t, d.ok(t, "output", "-raw", "last"), "reached")
 }
 
 func TestEncryptedStateHasReadableOutputs(t *testing.T) {

@@ -228,6 +228,22 @@ func TestCurrentOutputsMaskWhatIsSensitive(t *testing.T) {
 	wantError(t, err, tfe.ErrResourceNotFound)
 }
 
+// Outputs of more than a mebibyte are processed after the upload; until then the answer is a 503, which is asked again.
+func TestLargeOutputsAreReadOnceTheyAreProcessed(t *testing.T) {
+	w := newWorld(t)
+	workspace := w.newLockedWorkspace(t, "network")
+	large := strings.Repeat("0123456789abcdef", 1<<17)
+	state := w.uploadState(t, workspace, stateFile(1, fmt.Sprintf(`{"large":{"value":%q,"type":"string"}}`, large), "[]"))
+	patient, err := tfe.NewClient(&tfe.Config{Address: w.server.Address, Token: w.owner.Token, RetryServerErrors: true})
+	must(t, err)
+	current, err := patient.StateVersionOutputs.ReadCurrent(t.Context(), workspace.ID)
+	must(t, err)
+	wantEqual(t, "the value arrives whole", current.Items[0].Value == large, true)
+	processed, err := w.client.StateVersions.Read(t.Context(), state.ID)
+	must(t, err)
+	wantEqual(t, "resources-processed", processed.ResourcesProcessed, true)
+}
+
 func TestReaderOfOutputsNeverGetsTheState(t *testing.T) {
 	w := newWorld(t)
 	workspace := w.newLockedWorkspace(t, "network")
