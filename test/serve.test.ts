@@ -162,3 +162,18 @@ describe('GET /', () => {
     expect(forged).not.toContain('<script>')
   })
 })
+
+const postgresOnly = engines.filter((engine) => engine === 'postgres')
+
+describe.each(postgresOnly)('nodes on one %s', (engine) => {
+  test('may race for the first start: one makes the admin, and all know the token', async () => {
+    const settings: Settings = { ...(await settingsFor(engine)), PURSER_ADMIN_TOKEN: ADMIN_TOKEN }
+    const nodes = [1, 2, 3].map(() => new Purser(['serve'], settings))
+    const addresses = await Promise.all(nodes.map((node) => node.address()))
+    for (const address of addresses) {
+      const details = await new Client(address, ADMIN_TOKEN).get('/account/details')
+      expect(details.json.data.attributes.username).toBe('admin')
+    }
+    expect(nodes.filter((node) => node.stdout.includes('Try it:'))).toHaveLength(1)
+  })
+})
