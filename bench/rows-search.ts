@@ -36,7 +36,9 @@ async function search(bench: Bench, what: string, reader: Person, query: (number
   )
   await bench.run({ requests: requests.slice(0, 500), count: 500 })
   const writing = bench.run({ requests: writes, connections: 1, everyMs: WRITE_EVERY_MS })
+  const before = await bench.purser.usage()
   const reading = await bench.run({ requests, durationMs: bench.isQuick ? QUICK_MS : DURATION_MS })
+  const after = await bench.purser.usage()
   await bench.stopLoad()
   const [latency] = reading.latencies
   const write = await writing
@@ -49,6 +51,7 @@ async function search(bench: Bench, what: string, reader: Person, query: (number
     better: 'less',
     details:
       `${Math.round(reading.answers / reading.seconds)}/s; p50 ${latency?.p50.toFixed(2)} ms, longest ${latency?.max.toFixed(1)} ms; ` +
+      `CPU ${((after.cpu - before.cpu) / reading.answers).toFixed(0)} µs a request; ` +
       `${Math.round(write.answers / write.seconds)} writes a second beside, p99 ${write.latencies[0]?.p99.toFixed(1)} ms`,
   }
   return { figures: [figure] }

@@ -1,6 +1,6 @@
 import { array, assert, constantFrom, property, string, uniqueArray } from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { BLOCK_SIZE, TeamNameBlock } from '../src/teams/team-name-block.ts'
+import { BLOCK_SIZE, NamePart, TeamNameBlock } from '../src/teams/team-name-block.ts'
 import { engines } from './support/engines.ts'
 import { startServer, type TestServer } from './support/server.ts'
 import { addMember, createTestOrganization } from './support/world.ts'
@@ -17,8 +17,14 @@ test('a block of names finds what a look at each name finds', () => {
         const block = new TeamNameBlock(names.map((name, number) => ({ number, name, visibility: 'secret' })))
         for (const part of parts) {
           const lower = part.toLowerCase()
-          const found = block.matches(lower).map((team) => team.name)
-          expect(found).toEqual(names.filter((name) => name.toLowerCase().includes(lower)).sort())
+          const sought = new NamePart(lower)
+          sought.anchorBy([block])
+          const { count, first } = block.find(sought, false, BLOCK_SIZE)
+          const expected = names.filter((name) => name.toLowerCase().includes(lower)).sort()
+          expect(first.map((team) => team.name)).toEqual(expected)
+          expect(count).toBe(expected.length)
+          expect(block.find(sought, false, 2).first).toEqual(first.slice(0, 2))
+          expect(block.find(sought, true, 2)).toEqual({ count: 0, first: [] })
         }
       },
     ),

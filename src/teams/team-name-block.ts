@@ -16,6 +16,45 @@ function trigramAt(text: string, place: number): number {
 /** The most teams of one block: a posting has so many places for them. */
 export const BLOCK_SIZE = 512
 
+/** A part of a name to look for, in lower case. */
+export class NamePart {
+  readonly text: string
+  /** The trigrams that a name with this part has: one of these numbers, or, of a short part, all from one to another. */
+  readonly trigrams: readonly number[]
+  readonly #width: number
+  /** The one of `trigrams` by which names are looked up. */
+  anchor: number
+
+  constructor(text: string) {
+    this.text = text
+    const count = Math.max(1, text.length - 2)
+    this.trigrams = Array.from({ length: count }, (_, place) => trigramAt(text, place))
+    this.#width = RADIX ** Math.max(0, 3 - text.length)
+    this.anchor = this.trigrams[0] as number
+  }
+
+  /** The first posting of the anchor, and the first behind it. */
+  range(trigram = this.anchor): readonly [from: number, to: number] {
+    return [trigram * BLOCK_SIZE, (trigram + this.#width) * BLOCK_SIZE]
+  }
+
+  /** Takes the rarest trigram: few names are looked at then. */
+  anchorBy(blocks: readonly TeamNameBlock[]): void {
+    let least = Number.POSITIVE_INFINITY
+    for (const trigram of this.trigrams) {
+      const count = blocks.reduce((sum, block) => sum + block.postingsIn(this.range(trigram)), 0)
+      if (count < least) {
+        least = count
+        this.anchor = trigram
+      }
+    }
+  }
+}
+
+/** Filled by each search anew. */
+const places = new Uint16Array(BLOCK_SIZE)
+const isPlace = new Uint8Array(BLOCK_SIZE)
+
 /**
  * Some hundred names, made to be searched: each name's trigrams point to it, so that a part of it is looked for in few
  * names only. It never changes; a block whose teams changed is made again.
@@ -40,46 +79,56 @@ export class TeamNameBlock {
     this.#postings = postings.sort()
   }
 
-  /** The teams whose names have this part, in lower case, by name. */
-  matches(part: string): NamedTeam[] {
-    const found = part.length < 3 ? this.#havingPrefix(part) : this.#having(part)
-    return found.map((team) => this.teams[team] as NamedTeam)
+  postingsIn([from, to]: readonly [number, number]): number {
+    return this.#firstFrom(to) - this.#firstFrom(from)
   }
 
-  /** Of the part's trigrams the rarest says which names to look at. */
-  #having(part: string): number[] {
-    let from = 0
-    let to = Number.POSITIVE_INFINITY
-    for (let place = 0; place + 3 <= part.length; place += 1) {
-      const first = trigramAt(part, place) * BLOCK_SIZE
-      const start = this.#firstFrom(first)
-      const end = this.#firstFrom(first + BLOCK_SIZE)
-      if (end - start < to - from) {
-        from = start
-        to = end
-      }
+  /** How many teams have the part in their name, and the first of them by name. */
+  find(part: NamePart, isOpenOnly: boolean, limit: number): { count: number; first: NamedTeam[] } {
+    const found = part.text.length < 3 ? this.#beginning(part) : this.#having(part)
+    const first: NamedTeam[] = []
+    let count = 0
+    for (let place = 0; place < found; place += 1) {
+      const team = this.teams[places[place] as number] as NamedTeam
+      if (isOpenOnly && team.visibility !== 'organization') continue
+      count += 1
+      if (count <= limit) first.push(team)
     }
-    const found: number[] = []
+    return { count, first }
+  }
+
+  #having(part: NamePart): number {
+    const [from, to] = part.range()
+    const { text } = part
+    let found = 0
     let last = -1
-    for (let place = from; place < to; place += 1) {
-      const team = (this.#postings[place] as number) % BLOCK_SIZE
-      if (team !== last && (this.#lower[team] as string).includes(part)) found.push(team)
+    for (let at = this.#firstFrom(from); at < this.#postings.length; at += 1) {
+      const posting = this.#postings[at] as number
+      if (posting >= to) break
+      const team = posting % BLOCK_SIZE
+      if (team !== last && (text.length === 3 || (this.#lower[team] as string).includes(text))) {
+        places[found] = team
+        found += 1
+      }
       last = team
     }
     return found
   }
 
   /** One or two characters begin many trigrams. */
-  #havingPrefix(part: string): number[] {
-    const width = RADIX ** (3 - part.length)
-    const first = trigramAt(part, 0)
-    const end = this.#firstFrom((first + width) * BLOCK_SIZE)
-    const isMatch = new Uint8Array(this.teams.length)
-    for (let place = this.#firstFrom(first * BLOCK_SIZE); place < end; place += 1) {
-      isMatch[(this.#postings[place] as number) % BLOCK_SIZE] = 1
+  #beginning(part: NamePart): number {
+    const [from, to] = part.range()
+    isPlace.fill(0)
+    for (let at = this.#firstFrom(from); at < this.#postings.length; at += 1) {
+      const posting = this.#postings[at] as number
+      if (posting >= to) break
+      isPlace[posting % BLOCK_SIZE] = 1
     }
-    const found: number[] = []
-    for (let team = 0; team < isMatch.length; team += 1) if (isMatch[team] === 1) found.push(team)
+    let found = 0
+    for (let team = 0; team < this.teams.length; team += 1) {
+      places[found] = team
+      found += isPlace[team] as number
+    }
     return found
   }
 
