@@ -17,6 +17,8 @@ const patterns = process.argv.slice(2)
 // A database keeps the token of its first start, and the second dialect finds it there on PostgreSQL.
 const token = `conformance-${randomBytes(24).toString('hex')}`
 const total: Tally = { passed: 0, failed: 0 }
+/** What the programs' configurations call the server; no resolver knows it. */
+const tofuHostname = 'purser.example.com'
 let current: Purser | undefined
 
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
@@ -47,7 +49,7 @@ async function runDialect(
       PURSER_ADDRESS: server.address,
       PURSER_TOKEN: token,
       PURSER_TOFU: tofu,
-      PURSER_TOFU_CONFIG: tofuConfig(server.address),
+      PURSER_TOFU_CONFIG: tofuConfig(server.address, tofuHostname),
     }
     for (const module of programModules) {
       add(`${module} on ${engine}, ${dialect}`, await runGoTests(module, environment, dialect, patterns))

@@ -60,10 +60,10 @@ export async function startPurser(settings: Record<`PURSER_${string}`, string>):
 }
 
 /** What the command line tells people to write into OpenTofu's configuration for this server. */
-export function tofuConfig(address: string): string {
+export function tofuConfig(address: string, hostname: string): string {
   const { status, stdout, stderr } = spawnSync(
     process.execPath,
-    [main, 'config', 'tofu', '--public-url', address],
+    [main, 'config', 'tofu', '--public-url', address, '--hostname', hostname],
     { encoding: 'utf8' },
   )
   if (status !== 0) throw new Error(`purser config tofu failed: ${stderr}`)

@@ -21,7 +21,7 @@ import (
 )
 
 // hostname is what PURSER_TOFU_CONFIG describes.
-const hostname = "purser.localhost"
+const hostname = "purser.example.com"
 
 // world is an organization of its own for one test, seen by its owner.
 type world struct {
