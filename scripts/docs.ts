@@ -1,10 +1,17 @@
-// npm run docs: writes the pages that are printed from the sources.
+// npm run docs: writes the pages that are printed from the sources, and those that tests print from a running server.
+import { spawnSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { settingsPage } from './settings-page.ts'
 
 const pages = { 'docs/settings.md': settingsPage }
+const printingTests = ['test/access-matrix.test.ts']
 
 for (const [file, page] of Object.entries(pages)) {
   writeFileSync(file, page())
   process.stdout.write(`docs: ${file}\n`)
 }
+const { status } = spawnSync(process.execPath, ['node_modules/vitest/vitest.mjs', 'run', ...printingTests], {
+  stdio: 'inherit',
+  env: { ...process.env, PURSER_TEST_UPDATE: '1' },
+})
+process.exitCode = status ?? 1

@@ -80,7 +80,7 @@ export class Standings {
 
     let columns: ColumnSet = actor.isSiteAdmin ? columnSet('SA') : 0
     if (isOwner) columns |= columnSet('OW')
-    if (membership === undefined) columns |= columnSet(actor.kind === 'team' ? 'TT' : 'OUT')
+    if (membership === undefined) columns |= columnSet('OUT')
     else if (membership.status === 'invited') columns |= columnSet('IN')
     else columns |= columnSet(actor.kind === 'team' ? 'TT' : 'PM') | columnsOfFlags(flags, organization)
     return {

@@ -1,0 +1,143 @@
+import type { Target } from './access-table.ts'
+import type { TestServer } from './server.ts'
+import type { Client } from './client.ts'
+import { base64, lock, md5Of, postState, stateText } from './states.ts'
+import {
+  addMember,
+  body,
+  createProject,
+  createTeam,
+  createTestOrganization,
+  createUser,
+  createWorkspace,
+  grantWorkspace,
+  invitePerson,
+  uniqueName,
+  type TestOrganization,
+} from './world.ts'
+
+type TeamTarget = NonNullable<Target['team']>
+
+/** An organization with one of everything that routes are about. */
+export type Home = {
+  organization: TestOrganization
+  ownerMembershipId: string
+  teams: { open: TeamTarget; secret: TeamTarget; owners: TeamTarget }
+  /** Teams without a grant, for a new one. */
+  freeTeams: { open: TeamTarget; secret: TeamTarget }
+  projectId: string
+  workspaceId: string
+  workspaceName: string
+  /** Members of the open and of the secret team, and someone who was invited. */
+  members: { open: { id: string; membershipId: string }; secret: { id: string; membershipId: string } }
+  outsiderId: string
+  grants: { open: string; secret: string }
+  projectGrants: { open: string; secret: string }
+  tokens: Record<'user' | 'openTeam' | 'secretTeam' | 'ownersTeam' | 'organization', string>
+  stateVersionId: string
+  outputId: string
+  /** Of an upload that waits. */
+  upload: { signature: string; stateVersionId: string }
+}
+
+export async function createHome(server: TestServer): Promise<Home> {
+  const organization = await createTestOrganization(server)
+  const { client } = organization.owner
+  const list = await client.get(`/organizations/${organization.name}/teams`)
+  const ownersId = list.json.data[0].id as string
+  const memberships = await client.get(`/organizations/${organization.name}/organization-memberships`)
+  const open = await createTeam(organization, { visibility: 'organization' })
+  const secret = await createTeam(organization)
+  const inOpen = await addMember(server, organization, [open])
+  const inSecret = await addMember(server, organization, [secret])
+  await invitePerson(organization, await createUser(server))
+  const projectId = await createProject(organization)
+  const workspaceName = uniqueName('workspace')
+  const project = { project: { data: { type: 'projects', id: projectId } } }
+  const workspaceId = await createWorkspace(organization, { name: workspaceName }, project)
+  const stateVersionId = await createWholeState(client, workspaceId)
+  const outputs = await client.get(`/state-versions/${stateVersionId}/outputs`)
+  const token = async (path: string) => {
+    const answer = await client.post(path, { data: { type: 'authentication-tokens', attributes: {} } })
+    if (answer.status !== 201) throw new Error(`${path}: ${answer.status} ${answer.text}`)
+    return answer.json.data.id as string
+  }
+  return {
+    organization,
+    ownerMembershipId: memberships.json.data[0].id,
+    teams: {
+      open: { id: open, isOpen: true, isOwners: false },
+      secret: { id: secret, isOpen: false, isOwners: false },
+      owners: { id: ownersId, isOpen: false, isOwners: true },
+    },
+    freeTeams: {
+      open: {
+        id: await createTeam(organization, { visibility: 'organization' }),
+        isOpen: true,
+        isOwners: false,
+      },
+      secret: { id: await createTeam(organization), isOpen: false, isOwners: false },
+    },
+    projectId,
+    workspaceId,
+    workspaceName,
+    members: { open: inOpen, secret: inSecret },
+    outsiderId: (await createUser(server)).id,
+    grants: {
+      open: await grantWorkspace(organization, open, workspaceId, { access: 'read' }),
+      secret: await grantWorkspace(organization, secret, workspaceId, { access: 'read' }),
+    },
+    projectGrants: {
+      open: await grantProject(organization, projectId, open, 'read'),
+      secret: await grantProject(organization, projectId, secret, 'read'),
+    },
+    tokens: {
+      user: await token(`/users/${organization.owner.id}/authentication-tokens`),
+      openTeam: await token(`/teams/${open}/authentication-token`),
+      secretTeam: await token(`/teams/${secret}/authentication-token`),
+      organization: await token(`/organizations/${organization.name}/authentication-token`),
+      ownersTeam: await token(`/teams/${ownersId}/authentication-token`),
+    },
+    stateVersionId,
+    outputId: outputs.json.data[0].id,
+    upload: await createUpload(organization),
+  }
+}
+
+/** A finalized state with one output, and with its JSON form. */
+async function createWholeState(client: Client, workspaceId: string): Promise<string> {
+  await lock(client, workspaceId)
+  const text = stateText('{"a":{"value":1,"type":"number"}}')
+  const made = await postState(client, workspaceId, text, { state: base64(text), 'json-state': base64('{}') })
+  await client.post(`/workspaces/${workspaceId}/actions/unlock`)
+  return made.json.data.id
+}
+
+/** A version that waits for its bytes, in a workspace of its own. */
+async function createUpload(organization: TestOrganization): Promise<Home['upload']> {
+  const { client } = organization.owner
+  const id = await createWorkspace(organization)
+  await lock(client, id)
+  const text = stateText('{}')
+  const made = await client.post(`/workspaces/${id}/state-versions`, {
+    data: { type: 'state-versions', attributes: { serial: 1, md5: md5Of(text), lineage: 'a' } },
+  })
+  const url = new URL(made.json.data.attributes['hosted-state-upload-url'])
+  return { signature: url.pathname.split('/')[2] as string, stateVersionId: made.json.data.id }
+}
+
+/** Gives a team a level on a project; gives the grant's id. */
+export async function grantProject(
+  { owner }: TestOrganization,
+  projectId: string,
+  teamId: string,
+  access: 'read' | 'write' | 'maintain' | 'admin',
+): Promise<string> {
+  const relationships = {
+    team: { data: { type: 'teams', id: teamId } },
+    project: { data: { type: 'projects', id: projectId } },
+  }
+  const answer = await owner.client.post('/team-projects', body('team-projects', { access }, relationships))
+  if (answer.status !== 201) throw new Error(`team-projects: ${answer.status} ${answer.text}`)
+  return answer.json.data.id
+}

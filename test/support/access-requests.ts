@@ -1,0 +1,274 @@
+import type { Target } from './access-table.ts'
+import type { AccessActor } from './access-world.ts'
+import type { Home } from './access-home.ts'
+import { stateText, md5Of, base64 } from './states.ts'
+import { body } from './world.ts'
+
+/** A request of the matrix: a route, and what is sent to it. */
+export type AccessRoute = {
+  method: string
+  path: string
+  /** Of the table in docs/decisions.md; 0: open to everyone. */
+  row: number
+  note?: string
+  query?: (target: Target) => string
+  body?: (target: Target) => object
+}
+
+type Extra = Pick<AccessRoute, 'note' | 'query' | 'body'>
+/** Rows 27 and 28 where they are about projects: the cells that say "workspaces only" are empty there. */
+const PROJECT_GRANT_READ = 127
+const PROJECT_GRANT_MANAGE = 128
+const inOrganization = '/organizations/:organization_name'
+const workspaceByName = `${inOrganization}/workspaces/:workspace_name`
+const id = (name: string) => (target: Target) => ({
+  data: [{ type: name, id: target.params[name] as string }],
+})
+const named = (type: string) => () => body(type, { name: 'made-by-the-matrix' })
+const empty = (type: string) => () => body(type, {})
+const token = () => body('authentication-tokens', { description: 'made by the matrix' })
+const stateVersion = () => {
+  const text = stateText('{}', 7)
+  return body('state-versions', {
+    serial: 7,
+    md5: md5Of(text),
+    lineage: 'lineage-of-the-tests',
+    state: base64(text),
+  })
+}
+const grant = (on: 'workspace' | 'project') => (target: Target) =>
+  body(
+    `team-${on}s`,
+    { access: 'read' },
+    {
+      team: { data: { type: 'teams', id: target.params.teams } },
+      [on]: { data: { type: `${on}s`, id: target.params[`${on}s`] } },
+    },
+  )
+const filter = (name: string) => (target: Target) =>
+  `?filter%5B${name}%5D%5Bid%5D=${target.params[`${name}s`]}`
+const stateFilter = (target: Target) =>
+  `?filter%5Borganization%5D%5Bname%5D=${target.params.organization_name}&filter%5Bworkspace%5D%5Bname%5D=${target.params.workspace_name}`
+
+const route = (row: number, method: string, path: string, extra: Extra = {}): AccessRoute => ({
+  row,
+  method,
+  path,
+  ...extra,
+})
+
+/** Which row of the table each route is in, and a body that is valid. A route that is not here fails the test. */
+export const accessRoutes: readonly AccessRoute[] = [
+  route(3, 'GET', '/organizations'),
+  route(2, 'POST', '/organizations', {
+    body: () => body('organizations', { name: 'made-by-the-matrix', email: 'm@example.com' }),
+  }),
+  route(4, 'GET', inOrganization),
+  route(5, 'PATCH', inOrganization, { body: empty('organizations') }),
+  route(5, 'DELETE', inOrganization),
+  route(4, 'GET', `${inOrganization}/entitlement-set`),
+  route(6, 'GET', `${inOrganization}/organization-memberships`),
+  route(8, 'POST', `${inOrganization}/organization-memberships`, {
+    body: () => body('organization-memberships', { email: 'invited-by-the-matrix@example.com' }),
+  }),
+  route(1, 'GET', '/organization-memberships'),
+  route(9, 'POST', '/organization-memberships/:organization_membership_id/actions/accept'),
+  route(7, 'GET', '/organization-memberships/:organization_membership_id'),
+  route(10, 'DELETE', '/organization-memberships/:organization_membership_id'),
+  route(11, 'GET', `${inOrganization}/teams`),
+  route(12, 'POST', `${inOrganization}/teams`, { body: named('teams') }),
+  route(11, 'GET', '/teams/:team_id'),
+  route(12, 'PATCH', '/teams/:team_id', { body: () => body('teams', { 'sso-team-id': 'x' }) }),
+  route(13, 'PATCH', '/teams/:team_id', {
+    note: 'organization-access',
+    body: () => body('teams', { 'organization-access': { 'manage-organization-access': true } }),
+  }),
+  route(12, 'DELETE', '/teams/:team_id'),
+  route(14, 'POST', '/teams/:team_id/relationships/users', { body: id('users') }),
+  route(14, 'DELETE', '/teams/:team_id/relationships/users', { body: id('users') }),
+  route(11, 'GET', '/teams/:team_id/relationships/organization-memberships'),
+  route(14, 'POST', '/teams/:team_id/relationships/organization-memberships', {
+    body: id('organization-memberships'),
+  }),
+  route(14, 'DELETE', '/teams/:team_id/relationships/organization-memberships', {
+    body: id('organization-memberships'),
+  }),
+  route(1, 'GET', '/account/details'),
+  route(19, 'GET', '/users/:user_id'),
+  route(18, 'GET', '/admin/users'),
+  route(18, 'POST', '/admin/users', {
+    body: () => body('users', { username: 'by-the-matrix', email: 'b@example.com' }),
+  }),
+  ...['suspend', 'unsuspend', 'grant_admin', 'revoke_admin'].map((action) =>
+    route(18, 'POST', `/admin/users/:user_id/actions/${action}`),
+  ),
+  route(18, 'DELETE', '/admin/users/:user_id'),
+  route(17, 'POST', '/users/:user_id/authentication-tokens', { body: token }),
+  route(17, 'GET', '/users/:user_id/authentication-tokens'),
+  route(20, 'GET', `${inOrganization}/projects`),
+  route(21, 'POST', `${inOrganization}/projects`, { body: named('projects') }),
+  route(20, 'GET', '/projects/:project_id'),
+  route(21, 'PATCH', '/projects/:project_id', { body: empty('projects') }),
+  route(21, 'DELETE', '/projects/:project_id'),
+  ...['authentication-token', 'authentication-tokens'].flatMap((path) => [
+    route(15, 'POST', `/teams/:team_id/${path}`, { body: token }),
+    route(15, 'GET', `/teams/:team_id/${path}`),
+  ]),
+  route(15, 'DELETE', '/teams/:team_id/authentication-token'),
+  // Whoever sees the organization sees the list, with the tokens of the teams that row 15 gives him: often none.
+  route(4, 'GET', `${inOrganization}/team-tokens`),
+  route(16, 'POST', `${inOrganization}/authentication-token`, { body: token }),
+  route(16, 'GET', `${inOrganization}/authentication-token`),
+  route(16, 'DELETE', `${inOrganization}/authentication-token`),
+  route(17, 'GET', '/authentication-tokens/:token_id'),
+  route(17, 'DELETE', '/authentication-tokens/:token_id'),
+  route(22, 'GET', `${inOrganization}/workspaces`),
+  route(23, 'POST', `${inOrganization}/workspaces`, {
+    body: ({ params: { projects } }) =>
+      body(
+        'workspaces',
+        { name: 'by-the-matrix' },
+        { project: { data: { type: 'projects', id: projects } } },
+      ),
+  }),
+  ...['/workspaces/:workspace_id', workspaceByName].flatMap((path) => [
+    route(22, 'GET', path),
+    route(24, 'PATCH', path, { body: empty('workspaces') }),
+    route(24, 'DELETE', path),
+    route(24, 'POST', `${path}/actions/safe-delete`),
+  ]),
+  ...['POST', 'DELETE'].map((method) =>
+    route(24, method, '/workspaces/:workspace_id/relationships/tags', {
+      body: () => ({ data: [{ type: 'tags', attributes: { name: 'a' } }] }),
+    }),
+  ),
+  route(25, 'POST', '/workspaces/:workspace_id/actions/lock'),
+  route(25, 'POST', '/workspaces/:workspace_id/actions/unlock'),
+  route(26, 'POST', '/workspaces/:workspace_id/actions/force-unlock'),
+  // Whoever may read the workspace or project has the list, with the teams in it that he may know of.
+  route(22, 'GET', '/team-workspaces', { query: filter('workspace') }),
+  route(28, 'POST', '/team-workspaces', { body: grant('workspace') }),
+  route(27, 'GET', '/team-workspaces/:team_workspace_id'),
+  route(28, 'PATCH', '/team-workspaces/:team_workspace_id', { body: empty('team-workspaces') }),
+  route(28, 'DELETE', '/team-workspaces/:team_workspace_id'),
+  route(20, 'GET', '/team-projects', { query: filter('project') }),
+  route(PROJECT_GRANT_MANAGE, 'POST', '/team-projects', { body: grant('project') }),
+  route(PROJECT_GRANT_READ, 'GET', '/team-projects/:team_project_id'),
+  route(PROJECT_GRANT_MANAGE, 'PATCH', '/team-projects/:team_project_id', { body: empty('team-projects') }),
+  route(PROJECT_GRANT_MANAGE, 'DELETE', '/team-projects/:team_project_id'),
+  route(30, 'GET', '/state-versions', { query: stateFilter }),
+  route(30, 'GET', '/state-versions/:state_version_id'),
+  route(30, 'GET', '/workspaces/:workspace_id/current-state-version'),
+  route(29, 'POST', '/workspaces/:workspace_id/state-versions', { body: stateVersion }),
+  route(30, 'GET', '/state-versions/:state_version_id/download'),
+  route(30, 'GET', '/state-versions/:state_version_id/json-download'),
+  route(31, 'GET', '/state-versions/:state_version_id/outputs'),
+  route(31, 'GET', '/state-version-outputs/:state_version_output_id'),
+  route(32, 'GET', '/workspaces/:workspace_id/current-state-version-outputs'),
+]
+
+/** What a route may be asked about in an organization, for one caller. */
+export function targetsOf(
+  { path, query, body: makeBody }: AccessRoute,
+  home: Home,
+  actor: AccessActor,
+): Target[] {
+  const { teams, members, tokens } = home
+  const shared = paramsOf(home)
+  const target = (label: string, own: Record<string, string>, facts: Partial<Target> = {}): Target => ({
+    label,
+    params: { ...shared, ...own },
+    ...facts,
+  })
+  const eachTeam = Object.entries(teams)
+  if (path.includes(':team_id')) {
+    return eachTeam.map(([label, team]) => target(`${label} team`, { team_id: team.id }, { team }))
+  }
+  if (path.includes(':organization_membership_id')) {
+    const of = (label: string, key: 'open' | 'secret') =>
+      target(label, { organization_membership_id: members[key].membershipId }, { teamsOfUser: [teams[key]] })
+    const owner = { organization_membership_id: home.ownerMembershipId }
+    const own = { organization_membership_id: actor.membershipId as string }
+    return [
+      of('a member', 'open'),
+      of('a member of the secret team', 'secret'),
+      target('an owner', owner, {
+        teamsOfUser: [teams.owners],
+        isSelf: actor.membershipId === home.ownerMembershipId,
+      }),
+      ...(actor.membershipId === undefined || actor.code === 'OWN'
+        ? []
+        : [target('oneself', own, { isSelf: true, teamsOfUser: teamsOf(home, actor) })]),
+    ]
+  }
+  if (path.includes(':user_id')) {
+    const own =
+      actor.userId === undefined ? [] : [target('oneself', { user_id: actor.userId }, { isSelf: true })]
+    return [target('a member', { user_id: members.open.id }), ...own]
+  }
+  if (path.includes(':token_id')) {
+    return [
+      target(
+        "the owner's",
+        { token_id: tokens.user },
+        { isSelf: actor.userId === home.organization.owner.id },
+      ),
+      target("the open team's", { token_id: tokens.openTeam }, { team: teams.open, row: 15 }),
+      target("the owners team's", { token_id: tokens.ownersTeam }, { team: teams.owners, row: 15 }),
+      target("the organization's", { token_id: tokens.organization }, { row: 16 }),
+    ]
+  }
+  if (path.includes(':team_workspace_id')) return grantTargets(home, actor, false)
+  if (path.includes(':team_project_id')) return grantTargets(home, actor, true)
+  if (path === '/team-workspaces' || path === '/team-projects') {
+    if (makeBody === undefined) return [target('', {})]
+    return Object.entries(home.freeTeams).map(([label, team]) =>
+      target(`${label} team`, { teams: team.id }, { team }),
+    )
+  }
+  return [target('', {}, query === undefined && !path.includes(':') ? { isSelf: true } : {})]
+}
+
+function teamsOf(home: Home, actor: AccessActor): Target['teamsOfUser'] {
+  return actor.teamIds.map(
+    (id) => Object.values(home.teams).find((team) => team.id === id) ?? { id, isOpen: true, isOwners: false },
+  )
+}
+
+function grantTargets(
+  home: Home,
+  { grantId, projectGrantId, teamIds }: AccessActor,
+  isProject: boolean,
+): Target[] {
+  const [name, grants, own] = isProject
+    ? (['team_project_id', home.projectGrants, projectGrantId] as const)
+    : (['team_workspace_id', home.grants, grantId] as const)
+  const target = (label: string, id: string, team: Target['team']) => ({
+    label,
+    params: { [name]: id },
+    team,
+  })
+  return [
+    target('of the open team', grants.open, home.teams.open),
+    target('of the secret team', grants.secret, home.teams.secret),
+    ...(own === undefined
+      ? []
+      : [target("of one's own team", own, { id: teamIds[0] as string, isOpen: true, isOwners: false })]),
+  ]
+}
+
+function paramsOf(home: Home): Record<string, string> {
+  return {
+    organization_name: home.organization.name,
+    workspace_id: home.workspaceId,
+    workspace_name: home.workspaceName,
+    project_id: home.projectId,
+    state_version_id: home.stateVersionId,
+    state_version_output_id: home.outputId,
+    users: home.members.open.id,
+    'organization-memberships': home.members.open.membershipId,
+    teams: home.teams.open.id,
+    workspaces: home.workspaceId,
+    projects: home.projectId,
+  }
+}

@@ -1,0 +1,109 @@
+import { readFileSync } from 'node:fs'
+import type { AccessActor } from './access-world.ts'
+
+/** What a request is about, as far as the table asks. */
+export type Target = {
+  label: string
+  params: Record<string, string>
+  /** The team that it is, or that it belongs to. */
+  team?: { id: string; isOpen: boolean; isOwners: boolean }
+  /** It is the caller's own. */
+  isSelf?: boolean
+  /** Of a user: all teams of whom. */
+  teamsOfUser?: NonNullable<Target['team']>[]
+  /** The row that it has instead of its route's. */
+  row?: number
+}
+
+const lines = readFileSync(new URL('../data/access-table.txt', import.meta.url), 'utf8')
+  .trim()
+  .split('\n')
+const cellsOf = (line: string) =>
+  line
+    .split('|')
+    .slice(1, -1)
+    .map((cell) => cell.trim())
+const [, ...columns] = cellsOf(lines[0] as string)
+const rows = new Map(
+  lines.slice(1).map((line) => {
+    const [number, ...cells] = cellsOf(line)
+    return [Number(number), new Map(columns.map((column, place) => [column, cells[place] as string]))]
+  }),
+)
+
+/** Rows that a team's token may not use by its flags and grants. */
+const personalRows = new Set([2, 9, 12, 13, 14, 15, 16, 17, 18])
+
+/** Whether the table of docs/decisions.md lets someone do this, said a second time without a look at the code. */
+export function isAllowed(
+  row: number,
+  method: string,
+  actor: AccessActor,
+  held: readonly string[],
+  target: Target,
+): boolean {
+  const cells = rows.get(row)
+  if (cells === undefined) throw new Error(`the table has no row ${row}`)
+  const counted =
+    actor.isTeamToken && personalRows.has(row) ? held.filter((column) => ['OW', 'TT'].includes(column)) : held
+  // "any user": a token that is nobody's makes no organization.
+  if (row === 2 && actor.kind !== 'person') return false
+  const isTeamOwn = target.team !== undefined && actor.teamIds.includes(target.team.id)
+  const all =
+    isTeamOwn && held.some((column) => column === 'PM' || column === 'TT') ? [...counted, 'TM'] : counted
+  const seesOrdinary = (team: Target['team']) => sees(actor, all, team) && team?.isOwners !== true
+  return (
+    all.some((column) => says(cells.get(column) ?? '', actor, all, target)) ||
+    all.some((column) => isAllowedByLevel(column, row, method, seesOrdinary(target.team)))
+  )
+}
+
+/** Specification 5.1. */
+function sees(actor: AccessActor, held: readonly string[], team: Target['team']): boolean {
+  return (
+    team === undefined ||
+    team.isOpen ||
+    actor.teamIds.includes(team.id) ||
+    ['SA', 'OW', 'OG'].some((column) => held.includes(column))
+  )
+}
+
+/** What the table says in words beside its cells: project levels. */
+function isAllowedByLevel(column: string, row: number, method: string, seesTeam: boolean): boolean {
+  if (column === 'maintain') return row === 23
+  if (column !== 'project admin') return false
+  return row === 23 || (row === 21 && method !== 'POST') || ((row === 127 || row === 128) && seesTeam)
+}
+
+function says(cell: string, actor: AccessActor, held: readonly string[], target: Target): boolean {
+  const seesOrdinary = (team: Target['team']) => sees(actor, held, team) && team?.isOwners !== true
+  switch (cell) {
+    case 'Y':
+    case '1':
+      return true
+    case 's':
+    case 's1':
+      return target.isSelf === true
+    case 'v':
+      return seesOrdinary(target.team)
+    case 'v³':
+      return target.teamsOfUser?.every(seesOrdinary) === true
+    case 'visible':
+    case 'visible+own':
+      return sees(actor, held, target.team)
+    case 'own':
+      return target.team !== undefined && actor.teamIds.includes(target.team.id)
+    case 'Y⁶':
+      return target.team?.isOwners !== true
+    case 'Y⁷':
+      return actor.kind === 'person'
+    case '–⁸':
+      return held.includes('locking')
+    case '':
+    case '–':
+    case 'grants':
+      return false
+    default:
+      throw new Error(`the table has a cell ${cell}`)
+  }
+}

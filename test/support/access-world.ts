@@ -1,0 +1,280 @@
+import { organizationFlags } from '../../src/access/organization-flags.ts'
+import type { Client } from './client.ts'
+import type { TestServer } from './server.ts'
+import { createHome, grantProject, type Home } from './access-home.ts'
+import {
+  addMember,
+  createTeam,
+  createUser,
+  grantWorkspace,
+  invitePerson,
+  uniqueName,
+  type Person,
+} from './world.ts'
+
+export type AccessActor = {
+  /** In words, and as the head of a column. */
+  name: string
+  code: string
+  kind: 'person' | 'team' | 'organization' | 'nobody'
+  isTeamToken: boolean
+  client: Client
+  /** Where the actor belongs: what is "own". */
+  home: Home
+  /** What the actor is in that organization, and in any other. */
+  columns: readonly string[]
+  elsewhere: readonly string[]
+  teamIds: readonly string[]
+  userId?: string
+  membershipId?: string
+  grantId?: string
+  projectGrantId?: string
+}
+
+export type AccessWorld = { home: Home; other: Home; actors: AccessActor[] }
+
+const flagColumns: Readonly<Record<string, string>> = {
+  'manage-membership': 'MM',
+  'manage-workspaces': 'MW',
+  'manage-projects': 'MP',
+  'read-workspaces': 'RO',
+  'read-projects': 'RO',
+}
+/** A flag alone turns others on (specification 2.2). */
+const impliedColumns: Readonly<Record<string, readonly string[]>> = {
+  'manage-workspaces': ['RO'],
+  'manage-projects': ['MW', 'RO'],
+}
+
+const workspaceLevels = [
+  ['workspace read', 'Rd', { access: 'read' }, ['R']],
+  ['workspace plan', 'Pl', { access: 'plan' }, ['R']],
+  ['workspace write', 'Wr', { access: 'write' }, ['W']],
+  ['workspace admin', 'Ad', { access: 'admin' }, ['A']],
+  ['custom read-outputs', 'cO', { access: 'custom', 'state-versions': 'read-outputs' }, ['cO']],
+  ['custom read', 'cR', { access: 'custom', 'state-versions': 'read' }, ['cR']],
+  ['custom write', 'cW', { access: 'custom', 'state-versions': 'write' }, ['cW']],
+  [
+    'custom read-outputs with locking',
+    'cL',
+    { access: 'custom', 'state-versions': 'read-outputs', 'workspace-locking': true },
+    ['cO', 'locking'],
+  ],
+] as const
+
+const projectLevels = [
+  ['project read', 'pR', 'read', ['R']],
+  ['project write', 'pW', 'write', ['W']],
+  ['project maintain', 'pM', 'maintain', ['A', 'maintain']],
+  ['project admin', 'pA', 'admin', ['A', 'project admin']],
+] as const
+
+/** Two organizations with something of everything, a third where managing teams is delegated, and everyone who may ask. */
+export async function createAccessWorld(server: TestServer): Promise<AccessWorld> {
+  const home = await createHome(server)
+  const other = await createHome(server)
+  const delegated = await createHome(server)
+  await delegated.organization.owner.client.patch(`/organizations/${delegated.organization.name}`, {
+    data: { type: 'organizations', attributes: { 'delegated-team-management': true } },
+  })
+  const actors = [
+    ...(await refusedActors(server, home)),
+    ...(await ordinaryActors(server, home)),
+    ...(await flagActors(server, home, organizationFlags.slice(0, 14))),
+    ...(await flagActors(server, delegated, ['manage-teams', 'manage-organization-access'], {
+      'manage-teams': ['MT'],
+      'manage-organization-access': ['MO'],
+    })),
+    ...(await levelActors(server, home)),
+    ...(await tokenActors(server, home)),
+    {
+      ...person(other.organization.owner, 'owner of another organization', 'XO', home, ['OUT']),
+      elsewhere: ['OW', 'PM'],
+    },
+    {
+      ...nobody('site administrator', 'SA', server.admin, home),
+      kind: 'person' as const,
+      columns: ['SA', 'OUT'],
+      elsewhere: ['SA', 'OUT'],
+    },
+  ]
+  return { home, other, actors }
+}
+
+function nobody(name: string, code: string, client: Client, home: Home): AccessActor {
+  return {
+    name,
+    code,
+    kind: 'nobody',
+    isTeamToken: false,
+    client,
+    home,
+    columns: [],
+    elsewhere: [],
+    teamIds: [],
+  }
+}
+
+function person(
+  who: Person,
+  name: string,
+  code: string,
+  home: Home,
+  columns: readonly string[],
+): AccessActor {
+  return {
+    ...nobody(name, code, who.client, home),
+    kind: 'person',
+    userId: who.id,
+    columns,
+    elsewhere: ['OUT'],
+  }
+}
+
+async function refusedActors(server: TestServer, home: Home): Promise<AccessActor[]> {
+  const [revoked, suspended] = [await createUser(server, 'revoked'), await createUser(server, 'suspended')]
+  const late = await createUser(server, 'late')
+  // An hour ahead of the server's clock, which goes on by two.
+  const soon = new Date(server.clock.now().getTime() + 3_600_000).toISOString()
+  const token = await late.client.post(`/users/${late.id}/authentication-tokens`, {
+    data: { type: 'authentication-tokens', attributes: { 'expired-at': soon } },
+  })
+  const expired = server.client(token.json.data.attributes.token)
+  server.clock.advance(7_200_000)
+  const list = await revoked.client.get(`/users/${revoked.id}/authentication-tokens`)
+  await revoked.client.delete(`/authentication-tokens/${list.json.data[0].id}`)
+  await server.admin.post(`/admin/users/${suspended.id}/actions/suspend`)
+  return [
+    nobody('no token', 'no', server.client(), home),
+    nobody('bad token', 'bad', server.client('not-a-token-of-anyone'), home),
+    nobody('expired token', 'exp', expired, home),
+    nobody('revoked token', 'rev', revoked.client, home),
+    nobody("suspended user's token", 'sus', suspended.client, home),
+  ]
+}
+
+async function ordinaryActors(server: TestServer, home: Home): Promise<AccessActor[]> {
+  const { organization } = home
+  const invited = await createUser(server, 'invited')
+  const invitedId = await invitePerson(organization, invited)
+  const member = await addMember(server, organization)
+  const inSecret = await addMember(server, organization, [home.teams.secret.id])
+  return [
+    person(await createUser(server, 'outsider'), 'outsider', 'OUT', home, ['OUT']),
+    { ...person(invited, 'invited', 'INV', home, ['IN']), membershipId: invitedId },
+    { ...person(member, 'member', 'MEM', home, ['PM']), membershipId: member.membershipId },
+    {
+      ...person(inSecret, 'member of the secret team', 'SEC', home, ['PM', 'R']),
+      membershipId: inSecret.membershipId,
+      teamIds: [home.teams.secret.id],
+    },
+    {
+      ...person(organization.owner, 'owner', 'OWN', home, ['OW', 'PM']),
+      membershipId: home.ownerMembershipId,
+      teamIds: [home.teams.owners.id],
+    },
+  ]
+}
+
+async function memberOfNewTeam(server: TestServer, home: Home, attributes: object) {
+  const teamId = await createTeam(home.organization, { visibility: 'organization', ...attributes })
+  return { teamId, member: await addMember(server, home.organization, [teamId]) }
+}
+
+async function flagActors(
+  server: TestServer,
+  home: Home,
+  flags: readonly string[],
+  delegated: Readonly<Record<string, readonly string[]>> = {},
+): Promise<AccessActor[]> {
+  const actors: AccessActor[] = []
+  for (const [place, flag] of flags.entries()) {
+    const { teamId, member } = await memberOfNewTeam(server, home, {
+      'organization-access': { [flag]: true },
+    })
+    const isDelegated = flag in delegated
+    const columns = ['PM', flagColumns[flag] ?? [], impliedColumns[flag] ?? [], delegated[flag] ?? []].flat()
+    actors.push({
+      ...person(
+        member,
+        `${flag}${isDelegated ? ', delegated' : ''}`,
+        `${isDelegated ? 'd' : 'f'}${place + 1}`,
+        home,
+        columns,
+      ),
+      membershipId: member.membershipId,
+      teamIds: [teamId],
+    })
+  }
+  return actors
+}
+
+async function levelActors(server: TestServer, home: Home): Promise<AccessActor[]> {
+  const actors: AccessActor[] = []
+  for (const [name, code, attributes, columns] of workspaceLevels) {
+    const { teamId, member } = await memberOfNewTeam(server, home, {})
+    const grantId = await grantWorkspace(home.organization, teamId, home.workspaceId, attributes)
+    actors.push({
+      ...person(member, name, code, home, ['PM', ...columns]),
+      membershipId: member.membershipId,
+      teamIds: [teamId],
+      grantId,
+    })
+  }
+  for (const [name, code, access, columns] of projectLevels) {
+    const { teamId, member } = await memberOfNewTeam(server, home, {})
+    const grantId = await grantProject(home.organization, home.projectId, teamId, access)
+    actors.push({
+      ...person(member, name, code, home, ['PM', ...columns]),
+      membershipId: member.membershipId,
+      teamIds: [teamId],
+      projectGrantId: grantId,
+    })
+  }
+  return actors
+}
+
+async function tokenActors(server: TestServer, home: Home): Promise<AccessActor[]> {
+  const { client } = home.organization.owner
+  const tokenOf = async (path: string) => {
+    const attributes = path.endsWith('s') ? { description: uniqueName('token') } : {}
+    const answer = await client.post(path, { data: { type: 'authentication-tokens', attributes } })
+    if (answer.status !== 201) throw new Error(`${path}: ${answer.status} ${answer.text}`)
+    // An organization has one token: this one is now what there is to be asked about.
+    if (path.startsWith('/organizations')) home.tokens.organization = answer.json.data.id
+    return server.client(answer.json.data.attributes.token)
+  }
+  const plain = await createTeam(home.organization, { visibility: 'organization' })
+  const flagged = await createTeam(home.organization, {
+    visibility: 'organization',
+    'organization-access': { 'manage-membership': true, 'read-workspaces': true },
+  })
+  const team = async (id: string, name: string, code: string, columns: string[]): Promise<AccessActor> => ({
+    ...nobody(name, code, await tokenOf(`/teams/${id}/authentication-tokens`), home),
+    kind: 'team',
+    isTeamToken: true,
+    columns,
+    elsewhere: ['OUT'],
+    teamIds: [id],
+  })
+  return [
+    await team(plain, 'team token', 'TT', ['TT']),
+    await team(flagged, 'token of a team with manage-membership and read-workspaces', 'TTf', [
+      'TT',
+      'MM',
+      'RO',
+    ]),
+    await team(home.teams.owners.id, 'owners team token', 'OTT', ['OW', 'TT']),
+    {
+      ...nobody(
+        'organization token',
+        'OT',
+        await tokenOf(`/organizations/${home.organization.name}/authentication-token`),
+        home,
+      ),
+      kind: 'organization',
+      columns: ['OG'],
+      elsewhere: [],
+    },
+  ]
+}
