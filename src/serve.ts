@@ -12,7 +12,7 @@ import { Workers } from './operation/workers.ts'
 
 /** Migrates, serves, and ends with 0 on SIGTERM or SIGINT. Throws what is wrong before anything is touched. */
 export async function serve(config: Config): Promise<void> {
-  const log = pino({ level: config.log })
+  const log = pino({ level: config.log, serializers: { error: pino.stdSerializers.err } })
   if (cluster.isWorker) await serveAsWorker(config, log)
   else await serveAsFirst(config, log)
 }

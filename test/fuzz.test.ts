@@ -41,7 +41,10 @@ const fuzzed: readonly FuzzedRoute[] = [
 describe.each(engines)('fuzzing on %s', (engine) => {
   const conformity = new Conformity()
   const complaints: string[] = []
-  const log = pino({ level: 'error' }, { write: (line: string) => void complaints.push(line) })
+  const log = pino(
+    { level: 'error', serializers: { error: pino.stdSerializers.err } },
+    { write: (line: string) => void complaints.push(line) },
+  )
   let server: TestServer
   let clients: RawClient[] = []
   beforeAll(async () => {

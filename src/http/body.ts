@@ -27,7 +27,7 @@ export function readBytes(stream: Readable, limitBytes: number, advice = ''): Pr
     }
     const breakOff = () => {
       stop()
-      reject(new Error('the body broke off'))
+      reject(new AppError('bad-request', [{ detail: 'the body broke off' }]))
     }
     if (stream.readableEnded) finish()
     else if (stream.destroyed) breakOff()
