@@ -41,14 +41,14 @@ describe('blocks of outputs', () => {
   })
 
   test('hold 256 KiB, or one output that is larger', () => {
-    const sizes = [100_000, 100_000, 100_000, 400_000, 10, 400_000]
+    const sizes = [100_000, 100_000, 100_000, 10, 400_000, 10, 400_000]
     const blocks = [...packOutputs(sizes.map((size) => outputOf(JSON.stringify('x'.repeat(size)))))]
     expect(blocks.map(({ firstPosition, count }) => [firstPosition, count])).toEqual([
       [0, 2],
-      [2, 1],
-      [3, 1],
+      [2, 2],
       [4, 1],
       [5, 1],
+      [6, 1],
     ])
   })
 

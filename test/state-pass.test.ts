@@ -111,6 +111,7 @@ describe('the pass over a state', () => {
           }
           const end = pass.finish()
           expect((await open(upload, [...chunks, ...end.chunks])).equals(bytes)).toBe(true)
+          expect(end.result.chunks).toBe(Math.ceil(size / CHUNK_BYTES))
           expect(end.result.md5).toBe(createHash('md5').update(bytes).digest('hex'))
         },
       ),

@@ -1,5 +1,6 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { JsonScanner, type JsonVisitor } from '../src/state-versions/json-scanner.ts'
 import { decodeString } from '../src/state-versions/raw-json.ts'
 import { StateError } from '../src/state-versions/state-error.ts'
 import { readOutputsDocument, StateReader, type StateContent } from '../src/state-versions/state-reader.ts'
@@ -298,6 +299,15 @@ describe('broken states', () => {
     ['{"version":4,"x":nul}', 'not-json', 20],
     ['{"version":4,"x":1.}', 'not-json', 19],
     ['{"version":4,"x":[}', 'not-json', 18],
+    ['{"version":4,"x":-}', 'not-json', 18],
+    ['{"version":4,"x":-01}', 'not-json', 19],
+    ['{"version":4,"x":+1}', 'not-json', 17],
+    ['{"version":4,"x":.5}', 'not-json', 17],
+    ['{"version":4,"x":1.e5}', 'not-json', 19],
+    ['{"version":4,"x":1e}', 'not-json', 19],
+    ['{"version":4,"x":1e+}', 'not-json', 20],
+    ['{"version":4,"x":1e5.5}', 'not-json', 20],
+    ['{"version":4,"x":0x1}', 'not-json', 18],
     ['{"version":4,"x":[1}', 'not-json', 19],
     ['{"version":4 "x":1}', 'not-json', 13],
     ['{"version":4,"x" 1}', 'not-json', 17],
@@ -360,6 +370,21 @@ describe('broken states', () => {
   })
 })
 
+test('no text longer than the limit is kept', () => {
+  const visitor: JsonVisitor = { begin: () => 'capture', captured: () => {}, end: () => {} }
+  const scan = (text: string, sizes: number[]) => {
+    const scanner = new JsonScanner(visitor, 'The text', 10)
+    for (const chunk of cut(Buffer.from(text), sizes)) scanner.push(chunk)
+    scanner.finish()
+  }
+  for (const sizes of [[1], [4], [100]]) {
+    expect(() => scan('"12345678"', sizes)).not.toThrow()
+    expect(() => scan('[ 1, 2, 3 , 4 ]  ', sizes)).not.toThrow()
+    expect(() => scan('"123456789"', sizes)).toThrow('The text holds one text of more than 10 bytes')
+    expect(() => scan('[1, 2, 3, 4,5]', sizes)).toThrow(StateError)
+  }
+})
+
 describe('state headers', () => {
   test('are read wherever they stand, with the place of the serial number', () => {
     const file = '{"é":1, "lineage":"3f0c-1", "serial" : 42 ,"terraform_version":"1.10.10","version":4}'
@@ -406,6 +431,13 @@ describe('resources of a state', () => {
 })
 
 describe('state format 3', () => {
+  test('names no Terraform types, and no root module where there is no path', () => {
+    const [output, ...others] = outputsOf(`{"version":3,"modules":[
+      {"path":["root"],"outputs":{"a":{"type":"string","value":7}}},{"outputs":{"b":{"value":1}}}]}`)
+    expect(output).toMatchObject({ name: '"a"', type: 'number', detailedType: '"number"' })
+    expect(others).toEqual([])
+  })
+
   test('has its outputs in the root module, with the types that their values imply', () => {
     const file = `{"version":3,"terraform_version":"0.11.14","serial":2,"lineage":"l","modules":[
       {"path":["root","child"],"outputs":{"hidden":{"sensitive":false,"type":"string","value":"x"}},"resources":{}},
@@ -459,6 +491,8 @@ describe('states that OpenTofu has encrypted', () => {
       outputs: { list: [] },
     })
     expect(errorOf('{"encrypted_data":"AAAA"}')).toMatchObject({ code: 'not-a-state' })
+    const twice = '{"encrypted_data":"AAAA","encryption_version":"v0","encrypted_data":{}}'
+    expect(errorOf(twice)).toMatchObject({ code: 'not-a-state' })
     expect(errorOf('{"encrypted_data":{},"encryption_version":"v0"}')).toMatchObject({ code: 'not-a-state' })
   })
 })

@@ -158,6 +158,19 @@ describe('uploads through the thread', () => {
     await expect.poll(() => worker.bytesUnderway).toBe(0)
     running.abort()
   })
+
+  test('store nothing more after they were given up', async () => {
+    flags[1] = 0
+    const running = worker.begin(uploadOf('one'))
+    const pushed = running.push(stateOf(4 * CHUNK_BYTES))
+    await Atomics.waitAsync(flags, 0, 0).value
+    running.abort()
+    await expect(pushed).rejects.toThrow(StateThreadError)
+    flags[1] = 1
+    Atomics.notify(flags, 1)
+    await worker.close()
+    expect(existsSync(join(folder, 'one-1'))).toBe(false)
+  })
 })
 
 describe('the thread', () => {
@@ -202,11 +215,17 @@ describe('the thread', () => {
     await broken.close()
   })
 
-  test('is closed in good order, and fails what has not ended', async () => {
+  test('is closed once nothing is being stored, and fails what has not ended', async () => {
+    flags[1] = 0
     const running = worker.begin(uploadOf('one'))
-    await running.push(stateOf(10))
-    await worker.close()
-    expect(existsSync(join(folder, 'closed'))).toBe(true)
+    await running.push(stateOf(2 * CHUNK_BYTES))
+    await Atomics.waitAsync(flags, 0, 0).value
+    const closed = worker.close()
+    await new Promise(setImmediate)
+    flags[1] = 1
+    Atomics.notify(flags, 1)
+    await closed
+    expect(readFileSync(join(folder, 'closed'), 'utf8')).toBe('0 unfinished')
     await expect(running.finish()).rejects.toThrow(StateThreadError)
     expect(worker.isRunning).toBe(false)
   })

@@ -29,7 +29,6 @@ export function compareBytes(a: string, b: string): number {
   for (let at = 0; at < a.length && at < b.length; at++) {
     const [x, y] = [a.codePointAt(at) as number, b.codePointAt(at) as number]
     if (x !== y) return x - y
-    if (x > 0xffff) at++
   }
   return a.length - b.length
 }

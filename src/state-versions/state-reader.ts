@@ -100,7 +100,6 @@ class StateVisitor implements JsonVisitor {
   #beginMember(name: string, first: number): Interest {
     this.#field = name
     if (headerFields.includes(name)) {
-      this.#header.delete(name)
       const isContainer = first === OPEN_BRACE || first === OPEN_BRACKET
       if (isContainer) this.#header.set(name, { text: '{}', start: 0, end: 0 })
       return isContainer ? 'skip' : 'capture'

@@ -195,7 +195,7 @@ export class StateUpload {
   /** Copies the bytes, and resolves when more may come. Throws StateError, StateThreadError, or what the sink threw. */
   async push(bytes: Uint8Array): Promise<void> {
     for (let start = 0; start < bytes.length;) {
-      if (this.#failure !== undefined) throw this.#failure
+      this.#throwFailure()
       this.#buffer ??= this.#thread.buffer()
       const part = bytes.subarray(start, start + CHUNK_BYTES - this.#filled)
       this.#buffer.set(part, this.#filled)
@@ -204,6 +204,7 @@ export class StateUpload {
       if (this.#filled === CHUNK_BYTES) this.#send(this.#buffer)
       while (this.#mustWait()) await this.#thread.change()
     }
+    this.#throwFailure()
   }
 
   /** What came of it, once every chunk is stored. Throws as `push` does. */
@@ -234,6 +235,10 @@ export class StateUpload {
   fail(error: Error): void {
     this.#failure = error
     this.#end.reject(error)
+  }
+
+  #throwFailure(): void {
+    if (this.#failure !== undefined) throw this.#failure
   }
 
   #mustWait(): boolean {

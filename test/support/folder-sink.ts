@@ -8,21 +8,24 @@ export type FolderSinkOptions = {
   gate: SharedArrayBuffer
 }
 
-/** Stores chunks as files. An upload named `refuse` is refused, and one named `crash` ends the thread. */
+/** Stores chunks as files, and leaves a file when it is closed. An upload named `refuse` is refused, and one named `crash` ends the thread. */
 export async function openSink(options: unknown): Promise<ChunkSink> {
   const { folder, gate } = options as FolderSinkOptions
   const flags = new Int32Array(gate)
+  let storing = 0
   return {
     async store(upload, { number, sealed }) {
       Atomics.add(flags, 0, 1)
       Atomics.notify(flags, 0)
       if (upload.uploadId === 'refuse') throw new Error('disk full')
       if (upload.uploadId === 'crash') setImmediate(() => process.exit(7))
+      storing++
       await Atomics.waitAsync(flags, 1, 0).value
       writeFileSync(join(folder, `${upload.uploadId}-${number}`), sealed)
+      storing--
     },
     async close() {
-      writeFileSync(join(folder, 'closed'), '')
+      writeFileSync(join(folder, 'closed'), `${storing} unfinished`)
     },
   }
 }
