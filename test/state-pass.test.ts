@@ -119,6 +119,13 @@ describe('the pass over a state', () => {
     )
   })
 
+  test('fills a chunk before it begins the next', () => {
+    const pass = new StatePass(uploadOf('json-state'))
+    const parts = [CHUNK_BYTES - 1, 1, 1].map((size) => pass.push(new Uint8Array(size)).length)
+    expect(parts).toEqual([0, 0, 1])
+    expect(pass.finish().result.chunks).toBe(2)
+  })
+
   test('refuses a broken state where it breaks, and a cut off one at its end', () => {
     const pass = new StatePass(uploadOf('state'))
     pass.push(Buffer.from('{"version":4,'))

@@ -7,7 +7,7 @@ import { openOutputs } from '../src/state-versions/output-blocks.ts'
 import { newDataKey, openPieces } from '../src/state-versions/state-crypto.ts'
 import { StateError } from '../src/state-versions/state-error.ts'
 import { CHUNK_BYTES, type Upload } from '../src/state-versions/state-pass.ts'
-import { StateThreadError, StateWorker } from '../src/state-versions/state-worker.ts'
+import { StateThreadError, StateWorker, type StateUpload } from '../src/state-versions/state-worker.ts'
 import { cut } from './support/json-texts.ts'
 
 let folder: string
@@ -55,6 +55,12 @@ async function stored(upload: Upload, chunks: number): Promise<Buffer> {
   const plain: Uint8Array[] = []
   for await (const part of openPieces(upload.dataKey, upload, sealed)) plain.push(part)
   return Buffer.concat(plain)
+}
+
+/** The thread has seen what was sent to it before: it answers in order. */
+async function messagesSeen(fence: StateUpload): Promise<void> {
+  await fence.push(Buffer.from(']'))
+  await expect(fence.finish()).rejects.toThrow(StateError)
 }
 
 describe('uploads through the thread', () => {
@@ -162,10 +168,11 @@ describe('uploads through the thread', () => {
   test('store nothing more after they were given up', async () => {
     flags[1] = 0
     const running = worker.begin(uploadOf('one'))
-    const pushed = running.push(stateOf(4 * CHUNK_BYTES))
+    const pushed = running.push(stateOf(8 * CHUNK_BYTES))
     await Atomics.waitAsync(flags, 0, 0).value
     running.abort()
     await expect(pushed).rejects.toThrow(StateThreadError)
+    await messagesSeen(worker.begin(uploadOf('fence')))
     flags[1] = 1
     Atomics.notify(flags, 1)
     await worker.close()
@@ -220,8 +227,9 @@ describe('the thread', () => {
     const running = worker.begin(uploadOf('one'))
     await running.push(stateOf(2 * CHUNK_BYTES))
     await Atomics.waitAsync(flags, 0, 0).value
+    const fence = worker.begin(uploadOf('fence'))
     const closed = worker.close()
-    await new Promise(setImmediate)
+    await messagesSeen(fence)
     flags[1] = 1
     Atomics.notify(flags, 1)
     await closed

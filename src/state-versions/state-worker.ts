@@ -150,7 +150,7 @@ class Thread {
       case 'closed':
         void this.#worker.terminate()
     }
-    this.#wake()
+    this.wake()
   }
 
   #end(reason: string): void {
@@ -158,10 +158,10 @@ class Thread {
     const error = new StateThreadError(`The thread that reads states has ended: ${reason}`)
     for (const upload of this.#uploads.values()) upload.fail(error)
     this.#uploads.clear()
-    this.#wake()
+    this.wake()
   }
 
-  #wake(): void {
+  wake(): void {
     const waiting = this.#waiting
     this.#waiting = []
     for (const resolve of waiting) resolve()
@@ -221,6 +221,7 @@ export class StateUpload {
     if (this.#thread.remove(this.#id) === undefined) return
     this.#thread.post({ type: 'abort', id: this.#id })
     this.fail(new StateThreadError('The upload was given up'))
+    this.#thread.wake()
   }
 
   /** For the thread's messages, as are `done` and `fail`. */
