@@ -54,7 +54,7 @@ export class StatePass {
   #size = 0
   #chunks = 0
   /** A full chunk waits here too, until it is known whether it is the last. */
-  readonly #chunk = new Uint8Array(CHUNK_BYTES)
+  #chunk = new Uint8Array(0)
   #filled = 0
 
   constructor(upload: Upload) {
@@ -106,6 +106,14 @@ export class StatePass {
       return { header: null, outputs: this.#outputsReader.finish() }
     const { outputs, ...header } = this.#stateReader.finish()
     return { header, outputs }
+  }
+
+  /** Makes the chunk long enough: a small state that comes at once takes no more memory than it needs. */
+  #reserve(length: number): void {
+    if (length <= this.#chunk.length) return
+    const longer = new Uint8Array(this.#chunk.length === 0 ? length : CHUNK_BYTES)
+    longer.set(this.#chunk.subarray(0, this.#filled))
+    this.#chunk = longer
   }
 
   #seal(kind: PieceAddress['kind'], isLast: boolean): SealedChunk {
