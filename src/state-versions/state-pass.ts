@@ -7,9 +7,6 @@ import { OutputsDocumentReader, StateReader, type StateHeader } from './state-re
 /** Bytes of content in one stored chunk, before compression. */
 export const CHUNK_BYTES = 256 * 1024
 
-/** Content up to this size is not worth the way to another thread: passAtOnce takes about a millisecond for it. */
-export const AT_ONCE_BYTES = 64 * 1024
-
 /**
  * One upload. A `state` is checked and stored, a `json-state` only stored, and of `json-state-outputs`, the document
  * that stands in for what cannot be read out of an encrypted state, only the outputs are kept.
@@ -70,6 +67,7 @@ export class StatePass {
     if (kind === 'json-state-outputs') this.#outputsReader.push(bytes)
     const chunks: SealedChunk[] = []
     if (!this.#hasChunks()) return chunks
+    this.#reserve(Math.min(CHUNK_BYTES, this.#filled + bytes.length))
     for (let start = 0; start < bytes.length;) {
       if (this.#filled === CHUNK_BYTES) chunks.push(this.#seal(kind, false))
       const part = bytes.subarray(start, start + CHUNK_BYTES - this.#filled)
