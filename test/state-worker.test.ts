@@ -10,6 +10,9 @@ import { CHUNK_BYTES, type Upload } from '../src/state-versions/state-pass.ts'
 import { StateThreadError, StateWorker, type StateUpload } from '../src/state-versions/state-worker.ts'
 import { cut } from './support/json-texts.ts'
 
+/** A thread takes its time to start on a busy machine. */
+const patient = { timeout: 50_000 }
+
 let folder: string
 let flags: Int32Array
 let worker: StateWorker
@@ -143,7 +146,7 @@ describe('uploads through the thread', () => {
     }
     await expect(push()).rejects.toThrow(StateError)
     await expect(running.finish()).rejects.toThrow(StateError)
-    await expect.poll(() => worker.bytesUnderway).toBe(0)
+    await expect.poll(() => worker.bytesUnderway, patient).toBe(0)
   })
 
   test('fail with what the sink says, and others do not', async () => {
@@ -161,7 +164,7 @@ describe('uploads through the thread', () => {
     running.abort()
     await expect(running.push(Buffer.from('x'))).rejects.toThrow(StateThreadError)
     await expect(running.finish()).rejects.toThrow('The upload was given up')
-    await expect.poll(() => worker.bytesUnderway).toBe(0)
+    await expect.poll(() => worker.bytesUnderway, patient).toBe(0)
     running.abort()
   })
 
@@ -188,8 +191,8 @@ describe('the thread', () => {
     expect(worker.isRunning).toBe(true)
     await running.push(stateOf(10))
     await running.finish()
-    await expect.poll(() => worker.isRunning).toBe(false)
-    await expect.poll(() => existsSync(join(folder, 'closed'))).toBe(true)
+    await expect.poll(() => worker.isRunning, patient).toBe(false)
+    await expect.poll(() => existsSync(join(folder, 'closed')), patient).toBe(true)
     const next = worker.begin(uploadOf('two'))
     await next.push(stateOf(10))
     expect(await next.finish()).toMatchObject({ chunks: 1 })
