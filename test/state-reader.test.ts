@@ -14,7 +14,7 @@ import {
   whitespace,
   type Tokens,
 } from './support/json-texts.ts'
-import { longTimeout, runs } from './support/runs.ts'
+import { isLong, longTimeout, runs } from './support/runs.ts'
 
 function readState(file: string | Uint8Array, sizes = [1_000_000]): StateContent {
   const reader = new StateReader()
@@ -89,6 +89,7 @@ describe('reading outputs', () => {
     'keeps every value byte for byte but for the whitespace between tokens',
     { timeout: longTimeout },
     () => {
+      let values = 0
       fc.assert(
         fc.property(stateTokens, spaces, cuts, ({ outputs, tokens }, spaces, sizes) => {
           const read = readState(spaced(tokens, spaces), sizes).outputs?.list ?? []
@@ -99,10 +100,12 @@ describe('reading outputs', () => {
               sensitive: isSensitive,
             }))
             .sort((a, b) => Buffer.compare(wtf8(decodeString(a.name)), wtf8(decodeString(b.name))))
+          values += outputs.length
           expect(read.map(({ name, value, sensitive }) => ({ name, value, sensitive }))).toEqual(expected)
         }),
-        runs(400, 100_000),
+        runs(400, 200_000),
       )
+      expect(values).toBeGreaterThan(isLong ? 1_000_000 : 1000)
     },
   )
 

@@ -1,4 +1,4 @@
-const isLong = process.env['PURSER_TEST_LONG'] === '1'
+export const isLong = process.env['PURSER_TEST_LONG'] === '1'
 
 /** Runs of a property: a sample in `npm test`, all of them with PURSER_TEST_LONG=1. */
 export function runs(sample: number, long: number): { numRuns: number } {
