@@ -1,6 +1,7 @@
 import type { PreparedQuery } from './prepared.ts'
 
 const MAX_KNOWN_ROWS = 5_000
+const MAX_KNOWN_LIST = 100
 
 /**
  * Rows that were read since anybody last committed anything. SQLite itself says when that was, in the snapshot that is
@@ -8,6 +9,7 @@ const MAX_KNOWN_ROWS = 5_000
  */
 export class KnownRows {
   readonly #rows = new Map<PreparedQuery<never, unknown>, Map<string, unknown>>()
+  readonly #lists = new Map<PreparedQuery<never, unknown>, Map<string, unknown[]>>()
   #dataVersion = -1
   #count = 0
 
@@ -16,6 +18,7 @@ export class KnownRows {
     this.#dataVersion = dataVersion
     this.#count = 0
     for (const rows of this.#rows.values()) rows.clear()
+    for (const lists of this.#lists.values()) lists.clear()
   }
 
   /** Null: it is known that there is none. What is missing is kept too, so that it takes as long as what is hidden. */
@@ -30,5 +33,19 @@ export class KnownRows {
     rows.set(value, row === undefined ? null : Object.freeze(row))
     this.#count += 1
     return row
+  }
+
+  list<Row>(query: PreparedQuery<never, Row>, value: string): Row[] | undefined {
+    return this.#lists.get(query)?.get(value) as Row[] | undefined
+  }
+
+  keepList<Row>(query: PreparedQuery<never, Row>, value: string, list: Row[]): Row[] {
+    if (list.length > MAX_KNOWN_LIST) return list
+    const lists = this.#lists.get(query) ?? new Map<string, unknown[]>()
+    this.#lists.set(query, lists)
+    for (const row of list) Object.freeze(row)
+    lists.set(value, Object.freeze(list) as Row[])
+    this.#count += 1 + list.length
+    return list
   }
 }

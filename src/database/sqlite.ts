@@ -104,7 +104,10 @@ class SqliteTransaction implements Transaction {
     values: Values,
   ): Promise<Row[]> {
     assertOpen(this.#isOpen)
-    return this.#connection.all(query, values)
+    const known = this.#known
+    const value = known === undefined ? undefined : query.onlyValue('sqlite', values)
+    if (known === undefined || value === undefined) return this.#connection.all(query, values)
+    return known.list(query, value) ?? known.keepList(query, value, this.#connection.all(query, values))
   }
 
   async first<Values extends Record<string, unknown>, Row>(

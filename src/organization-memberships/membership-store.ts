@@ -2,6 +2,7 @@ import type { Insertable, Selectable } from 'kysely'
 import type { Actor } from '../access/actor.ts'
 import type { TeamFacts } from '../access/decide.ts'
 import type { Transaction } from '../database/database.ts'
+import { prepared } from '../database/prepared.ts'
 import type { MembershipTable } from '../database/tables.ts'
 import type { OrganizationRow } from '../organizations/organization-store.ts'
 import { teamFacts } from '../teams/team-store.ts'
@@ -9,16 +10,20 @@ import { teamFacts } from '../teams/team-store.ts'
 /** A membership with its user's email and the organization's name. */
 export type MembershipRow = Selectable<MembershipTable> & { email: string | null; organization_name: string }
 
-export const selectMemberships = (tx: Transaction) =>
-  tx.db
+export const selectMemberships = ({ db }: Pick<Transaction, 'db'>) =>
+  db
     .selectFrom('memberships')
     .innerJoin('users', 'users.id', 'memberships.user_id')
     .innerJoin('organizations', 'organizations.id', 'memberships.organization_id')
     .selectAll('memberships')
     .select(['users.email', 'organizations.name as organization_name'])
 
+const byId = prepared<{ id: string }>()((db, param) =>
+  selectMemberships({ db }).where('memberships.id', '=', param('id')),
+)
+
 export function findMembership(tx: Transaction, id: string): Promise<MembershipRow | undefined> {
-  return selectMemberships(tx).where('memberships.id', '=', id).executeTakeFirst()
+  return tx.first(byId, { id })
 }
 
 export async function findMemberships(tx: Transaction, ids: readonly string[]): Promise<MembershipRow[]> {
@@ -91,20 +96,29 @@ export async function activateMembership(tx: Transaction, id: string): Promise<v
 
 export type TeamOfMembership = { membershipId: string; team: TeamFacts }
 
+const selectTeams = ({ db }: Pick<Transaction, 'db'>) =>
+  db
+    .selectFrom('team_members')
+    .innerJoin('teams', 'teams.id', 'team_members.team_id')
+    .select(['team_members.membership_id', 'teams.id', 'teams.visibility'])
+    .select(['teams.is_owners', 'teams.allow_member_token_management'])
+    .orderBy('teams.name')
+
+const teamsOfOne = prepared<{ id: string }>()((db, param) =>
+  selectTeams({ db }).where('team_members.membership_id', '=', param('id')),
+)
+
 /** The teams of each of the memberships, by name. */
 export async function teamsOfMemberships(
   tx: Transaction,
   ids: readonly string[],
 ): Promise<TeamOfMembership[]> {
   if (ids.length === 0) return []
-  const rows = await tx.db
-    .selectFrom('team_members')
-    .innerJoin('teams', 'teams.id', 'team_members.team_id')
-    .where('team_members.membership_id', 'in', ids)
-    .select(['team_members.membership_id', 'teams.id', 'teams.visibility'])
-    .select(['teams.is_owners', 'teams.allow_member_token_management'])
-    .orderBy('teams.name')
-    .execute()
+  const [id] = ids
+  const rows =
+    ids.length === 1 && id !== undefined
+      ? await tx.all(teamsOfOne, { id })
+      : await selectTeams(tx).where('team_members.membership_id', 'in', ids).execute()
   return rows.map((row) => ({ membershipId: row.membership_id, team: teamFacts(row) }))
 }
 
