@@ -42,7 +42,7 @@ export function buildTofu(): string {
   const binary = join(binaries, `tofu-${key}`)
   if (existsSync(binary)) return binary
   mkdirSync(binaries, { recursive: true })
-  for (const old of readdirSync(binaries)) rmSync(join(binaries, old))
+  for (const old of readdirSync(binaries)) if (!old.includes('building')) rmSync(join(binaries, old))
   process.stdout.write('conformance: building OpenTofu, which takes some minutes the first time\n')
   const began = performance.now()
   const building = `${binary}-building-${process.pid}`
