@@ -101,6 +101,17 @@ describe.each(engines)('access on %s', (engine) => {
     expect(compared).toBeGreaterThan(1_000)
   })
 
+  test('every route is seen to do its work, and its document is as the OpenAPI document says', () => {
+    const isDone = (line: Line) => [...line.cells.values()].some(({ response }) => response.status < 300)
+    const done = new Set(lines.filter(isDone).map(({ route: { method, path } }) => `${method} ${path}`))
+    const never = routes.map(({ method, path }) => `${method} ${path}`).filter((route) => !done.has(route))
+    // Nobody here holds a lock: test/workspaces.test.ts and test/state-versions.test.ts show these, with the same client.
+    expect(never).toEqual([
+      'POST /workspaces/:workspace_id/actions/unlock',
+      'POST /workspaces/:workspace_id/state-versions',
+    ])
+  })
+
   test('the printed matrix is up to date (npm run docs prints it)', () => {
     const text = print(world, lines)
     if (process.env.PURSER_TEST_UPDATE === '1' && engine === 'sqlite') writeFileSync(file, text)

@@ -1,3 +1,5 @@
+import { Conformity } from './conformity.ts'
+
 /** A resource as tests look at it. */
 export type Resource = {
   id: string
@@ -11,6 +13,13 @@ export type Resource = {
 export type Json = any
 
 export type Response = { status: number; headers: Headers; text: string; json: Json }
+
+/** Every answer that any test gets is held against the OpenAPI document. */
+let conformity: Conformity | undefined
+
+function pathOf(url: string): string {
+  return url.replace(/^https?:\/\/[^/]+/, '').split(/[?#]/, 1)[0] as string
+}
 
 /** Speaks JSON:API to a server with one token. */
 export class Client {
@@ -55,6 +64,9 @@ export class Client {
       ...(body === undefined ? {} : { body: isRaw ? (body as string) : JSON.stringify(body) }),
     })
     const text = await response.text()
+    const seen = { status: response.status, contentType: response.headers.get('content-type'), text }
+    const problem = (conformity ??= new Conformity()).problem(method, pathOf(url), seen)
+    if (problem !== undefined) throw new Error(problem)
     const isJson = response.headers.get('content-type')?.includes('json') === true && text !== ''
     return {
       status: response.status,
