@@ -105,9 +105,14 @@ describe.each(engines)('access on %s', (engine) => {
     const isDone = (line: Line) => [...line.cells.values()].some(({ response }) => response.status < 300)
     const done = new Set(lines.filter(isDone).map(({ route: { method, path } }) => `${method} ${path}`))
     const never = routes.map(({ method, path }) => `${method} ${path}`).filter((route) => !done.has(route))
-    // Nobody here holds a lock: test/workspaces.test.ts and test/state-versions.test.ts show these, with the same client.
+    // Nobody here holds a lock, the workspace has a state and the project a workspace: test/projects.test.ts,
+    // test/workspaces.test.ts and test/state-versions.test.ts show these, with the same client.
     expect(never).toEqual([
+      'DELETE /projects/:project_id',
+      'POST /workspaces/:workspace_id/actions/safe-delete',
+      'POST /organizations/:organization_name/workspaces/:workspace_name/actions/safe-delete',
       'POST /workspaces/:workspace_id/actions/unlock',
+      'POST /workspaces/:workspace_id/actions/force-unlock',
       'POST /workspaces/:workspace_id/state-versions',
     ])
   })
