@@ -11,14 +11,7 @@ import { findTeam, type TeamRow } from '../teams/team-store.ts'
 import { listManageableTeamTokens } from './team-token-store.ts'
 import { deleteTeamToken } from './token-deletion.ts'
 import { tokenFragment, type TokenViewer } from './token-document.ts'
-import {
-  countTokens,
-  deleteToken,
-  findSingleToken,
-  listTokens,
-  type TokenOwner,
-  type TokenRow,
-} from './token-store.ts'
+import { countTokens, deleteToken, findSingleToken, listTokens, type TokenOwner } from './token-store.ts'
 import {
   checkTokenLimit,
   createToken,
@@ -43,10 +36,10 @@ async function viewerOf<R extends { organization: LoadedTeam['organization'] }>(
   return { actor, standing, organization, ownersTeam: await findTeam(tx, organization.owners_team_id) }
 }
 
-async function create(context: Creating, replaced?: TokenRow): Promise<Answer> {
+async function create(context: Creating, isSingle: boolean): Promise<Answer> {
   const { tx, deps, actor, resource, body, audit } = context
   const { team, organization } = resource
-  const isSingle = context.call.path.endsWith('/authentication-token')
+  const replaced = isSingle ? await findSingleToken(tx, ownerOf(team)) : undefined
   if (replaced === undefined) await checkTokenLimit(tx, ownerOf(team), deps)
   else await deleteToken(tx, replaced.id)
   const userId = await ensureServiceAccount(tx, deps, team)
@@ -89,7 +82,7 @@ const createSingle = writeRoute({
   address: teamOfPath,
   load: ({ tx, address }) => loadTeam(tx, address.teamId),
   body: (bytes, _, deps) => parseTokenRequest(bytes, deps),
-  act: async (context) => create(context, await findSingleToken(context.tx, ownerOf(context.resource.team))),
+  act: (context) => create(context, true),
 })
 
 const createDescribed = writeRoute({
@@ -103,7 +96,7 @@ const createDescribed = writeRoute({
   address: teamOfPath,
   load: ({ tx, address }) => loadTeam(tx, address.teamId),
   body: (bytes, _, deps) => parseTokenRequest(bytes, deps),
-  act: (context) => create(context),
+  act: (context) => create(context, false),
 })
 
 const showSingle = readRoute({

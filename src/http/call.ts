@@ -6,7 +6,7 @@ import type { Query } from '../jsonapi/query.ts'
 export type Call = {
   readonly requestId: string
   readonly method: string
-  /** The path as it was asked for, without the query. */
+  /** The path that was asked for, as links write it: one spelling, without the query. */
   readonly path: string
   readonly params: Readonly<Record<string, string>>
   readonly query: Query

@@ -7,10 +7,10 @@ import type { Deps } from './deps.ts'
 /** A call as it came over HTTP. A class, since it is made for each request: what is seldom asked for is a getter. */
 export class HttpCall implements Call {
   readonly requestId: string
-  readonly path: string
   readonly params: Readonly<Record<string, string>>
   readonly query: Query
   readonly stream: IncomingMessage
+  readonly #request: FastifyRequest
   readonly #deps: Deps
 
   constructor(request: FastifyRequest, requestId: string, deps: Deps) {
@@ -18,15 +18,21 @@ export class HttpCall implements Call {
     const url = raw.url as string
     const mark = url.indexOf('?')
     this.requestId = requestId
-    this.path = mark === -1 ? url : url.slice(0, mark)
     this.params = request.params as Record<string, string>
     this.query = mark === -1 ? Query.empty : new Query(url.slice(mark + 1))
     this.stream = raw
+    this.#request = request
     this.#deps = deps
   }
 
   get method(): string {
     return this.stream.method as string
+  }
+
+  /** From the route, not from what was asked for: that may have a scheme and a host, a fragment, and any escapes. */
+  get path(): string {
+    const route = this.#request.routeOptions.url ?? ''
+    return route.replaceAll(/:([a-z_]+)/g, (_, name: string) => this.params[name] as string)
   }
 
   get headers(): IncomingHttpHeaders {

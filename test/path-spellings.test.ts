@@ -1,0 +1,62 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Client } from './support/client.ts'
+import { engines } from './support/engines.ts'
+import { RawClient } from './support/raw-client.ts'
+import { startServer, type TestServer } from './support/server.ts'
+import { createState } from './support/states.ts'
+import { addMember, createTeam, createTestOrganization } from './support/world.ts'
+
+describe.each(engines)('a path that is spelled in unusual ways on %s', (engine) => {
+  let server: TestServer
+  let raw: RawClient
+  beforeAll(async () => {
+    server = await startServer(engine)
+    raw = new RawClient(Number(new URL(server.address).port))
+  })
+  afterAll(async () => {
+    raw.close()
+    await server.stop()
+  })
+
+  /** The path goes out as it is: fetch would tidy it up. */
+  const linksOf = async (client: Client, path: string): Promise<string[]> => {
+    const head = [`GET ${path} HTTP/1.1`, 'Host: localhost', `Authorization: Bearer ${client.token}`]
+    const answer = await raw.send({ bytes: Buffer.from(`${head.join('\r\n')}\r\n\r\n`) })
+    expect(answer.status).toBe(200)
+    const { links } = JSON.parse(answer.body.toString()) as { links: Record<string, string | null> }
+    return Object.values(links).filter((link) => link !== null)
+  }
+
+  test('links are spelled in one way, whoever asked first and however', async () => {
+    const organization = await createTestOrganization(server)
+    const { owner, name } = organization
+    const member = await addMember(server, organization)
+    const { workspaceId, stateVersionId } = await createState(organization, '{}')
+    const escaped = (text: string) => `%${text.charCodeAt(0).toString(16)}${text.slice(1)}`
+    for (const [before, segment, after] of [
+      ['/api/v2/organizations/', name, '/teams'],
+      ['/api/v2/organizations/', name, '/organization-memberships'],
+      ['/api/v2/workspaces/', workspaceId, '/current-state-version-outputs'],
+      ['/api/v2/state-versions/', stateVersionId, '/outputs'],
+    ] as const) {
+      const path = before + segment + after
+      const links = [
+        await linksOf(owner.client, `http://elsewhere.example.com${path}`),
+        await linksOf(owner.client, before + escaped(segment) + after),
+        await linksOf(owner.client, `${path}#fragment`),
+        await linksOf(owner.client, path),
+        after === '/current-state-version-outputs' ? await linksOf(member.client, path) : [],
+      ]
+      for (const link of links.flat()) expect(link.split('?')[0]).toBe(path)
+    }
+  })
+
+  test("a team's single token is that one", async () => {
+    const organization = await createTestOrganization(server)
+    const { client } = organization.owner
+    const team = await createTeam(organization)
+    const made = await client.post(`/teams/${team}/authentication%2Dtoken`)
+    expect(made.status).toBe(201)
+    expect((await client.get(`/teams/${team}/authentication-token`)).json.data.id).toBe(made.json.data.id)
+  })
+})
