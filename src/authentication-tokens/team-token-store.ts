@@ -15,11 +15,19 @@ function isManageable(eb: Teams, { actor, standing }: Viewer): Expression<SqlBoo
   const has = (...columns: Column[]) => (standing.columns & columnSet(...columns)) !== 0
   const isNotOwners = eb('teams.is_owners', '=', 0)
   const isOpen = eb('teams.visibility', '=', 'organization')
-  const isOwn = standing.teamIds.size === 0 ? eb.lit(false) : eb('teams.id', 'in', [...standing.teamIds])
   if (has('SA', 'OW')) return eb.lit(true)
   if (has('OG')) return isNotOwners
   // What a team's flags give is for the people in it, not for its token.
   if (actor.kind !== 'user') return eb.lit(false)
+  const isOwn = eb(
+    'teams.id',
+    'in',
+    eb
+      .selectFrom('team_members as member')
+      .where('member.user_id', '=', actor.userId)
+      .where('member.is_active', '=', 1)
+      .select('member.team_id'),
+  )
   const isMembers = eb.and([isOwn, eb('teams.allow_member_token_management', '=', 1)])
   if (!has('MT', 'MO')) return isMembers
   const isVisible = standing.seesSecretTeams ? eb.lit(true) : eb.or([isOpen, isOwn])

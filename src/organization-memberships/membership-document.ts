@@ -10,6 +10,7 @@ import {
   type ResourceDescription,
 } from '../jsonapi/description.ts'
 import { fragment, type Fragment } from '../jsonapi/document.ts'
+import { checkIncluded } from '../jsonapi/included.ts'
 import type { Deps } from '../http/deps.ts'
 import { teamFragments } from '../teams/team-document.ts'
 import { findTeams } from '../teams/team-store.ts'
@@ -84,8 +85,10 @@ export async function includedWithMemberships(
       isPermitted('team:read', actor, standing, { team }),
     )
     const organizationId = memberships[0]?.organization_id ?? ''
-    const teams = await findTeams(tx, organizationId, [...new Set(visible.map(({ team }) => team.id))])
-    included.push(...(await teamFragments(tx, deps, teams, context, 'whole')))
+    const teamIds = [...new Set(visible.map(({ team }) => team.id))]
+    checkIncluded(memberships.length, teamIds.length)
+    const teams = await findTeams(tx, organizationId, teamIds)
+    for (const text of await teamFragments(tx, deps, teams, context, 'whole')) included.push(text)
   }
   return included
 }

@@ -3,6 +3,7 @@ import type { Actor } from '../access/actor.ts'
 import type { TeamFacts } from '../access/decide.ts'
 import type { Transaction } from '../database/database.ts'
 import { prepared } from '../database/prepared.ts'
+import { inSlices } from '../database/slices.ts'
 import type { MembershipTable } from '../database/tables.ts'
 import type { OrganizationRow } from '../organizations/organization-store.ts'
 import { teamFacts } from '../teams/team-store.ts'
@@ -26,9 +27,10 @@ export function findMembership(tx: Transaction, id: string): Promise<MembershipR
   return tx.first(byId, { id })
 }
 
-export async function findMemberships(tx: Transaction, ids: readonly string[]): Promise<MembershipRow[]> {
-  if (ids.length === 0) return []
-  return selectMemberships(tx).where('memberships.id', 'in', ids).orderBy('memberships.id').execute()
+export function findMemberships(tx: Transaction, ids: readonly string[]): Promise<MembershipRow[]> {
+  return inSlices(ids.toSorted(), (slice) =>
+    selectMemberships(tx).where('memberships.id', 'in', slice).orderBy('memberships.id').execute(),
+  )
 }
 
 /** False when the user has a membership of the organization already. */
@@ -113,12 +115,13 @@ export async function teamsOfMemberships(
   tx: Transaction,
   ids: readonly string[],
 ): Promise<TeamOfMembership[]> {
-  if (ids.length === 0) return []
   const [id] = ids
   const rows =
     ids.length === 1 && id !== undefined
       ? await tx.all(teamsOfOne, { id })
-      : await selectTeams(tx).where('team_members.membership_id', 'in', ids).execute()
+      : await inSlices(ids, (slice) =>
+          selectTeams(tx).where('team_members.membership_id', 'in', slice).execute(),
+        )
   return rows.map((row) => ({ membershipId: row.membership_id, team: teamFacts(row) }))
 }
 

@@ -1,6 +1,7 @@
 import { sql, type SelectQueryBuilder } from 'kysely'
 import type { Standing } from '../access/decide.ts'
 import type { Transaction } from '../database/database.ts'
+import { inSlices } from '../database/slices.ts'
 import type { Tables } from '../database/tables.ts'
 import type { Page } from '../jsonapi/paging.ts'
 import type { OrganizationRow } from '../organizations/organization-store.ts'
@@ -38,13 +39,14 @@ async function secretTeamsAmong(
   teamIds: ReadonlySet<string>,
   filter: TeamFilter,
 ): Promise<TeamRow[]> {
-  if (teamIds.size === 0) return []
-  const rows = await tx.db
-    .selectFrom('teams')
-    .where('id', 'in', [...teamIds])
-    .where('visibility', '=', 'secret')
-    .selectAll()
-    .execute()
+  const rows = await inSlices([...teamIds], (slice) =>
+    tx.db
+      .selectFrom('teams')
+      .where('id', 'in', slice)
+      .where('visibility', '=', 'secret')
+      .selectAll()
+      .execute(),
+  )
   return rows.filter((team) => passes(team, filter)).sort(byName)
 }
 

@@ -7,6 +7,7 @@ import { noContent, ok, type Answer, type Call } from '../http/call.ts'
 import type { Deps } from '../http/deps.ts'
 import { readRoute, writeRoute, type Route } from '../http/route.ts'
 import { document, listDocument, type Fragment } from '../jsonapi/document.ts'
+import { checkIncluded } from '../jsonapi/included.ts'
 import { pagingOf } from '../jsonapi/paging.ts'
 import { membershipFragments } from '../organization-memberships/membership-document.ts'
 import { findMemberships } from '../organization-memberships/membership-store.ts'
@@ -39,17 +40,22 @@ type Context = { tx: Transaction; deps: Deps; actor: Actor; standing: Standing }
 async function includedOf(context: Context, teams: readonly TeamRow[], include: Includes) {
   if (include.size === 0) return undefined
   const { tx, actor, deps } = context
-  const members: TeamMember[] = []
-  for (const team of teams) members.push(...(await listTeamMembers(tx, team.id)))
+  const byUser = new Map<string, TeamMember>()
+  for (const team of teams) {
+    for (const member of await listTeamMembers(tx, team.id)) byUser.set(member.user_id, member)
+    checkIncluded(teams.length, byUser.size)
+  }
+  const members = [...byUser.values()]
   const included: Fragment[] = []
   if (include.has('users')) {
-    const ids = new Set(members.filter((member) => member.is_active).map((member) => member.user_id))
-    for (const user of await findUsers(tx, [...ids])) included.push(userFragment(user, actor))
+    const ids = members.filter((member) => member.is_active).map((member) => member.user_id)
+    for (const user of await findUsers(tx, ids)) included.push(userFragment(user, actor))
   }
   if (include.has('organization-memberships')) {
     const shown = members.filter((member) => member.is_active === 1 || deps.config.dialect === 'current')
-    const memberships = await findMemberships(tx, [...new Set(shown.map((member) => member.membership_id))])
-    included.push(...(await membershipFragments(tx, memberships, context)))
+    const ids = shown.map((member) => member.membership_id)
+    const memberships = await findMemberships(tx, ids)
+    for (const text of await membershipFragments(tx, memberships, context)) included.push(text)
   }
   return included
 }

@@ -2,6 +2,7 @@ import { sql, type Selectable, type Updateable } from 'kysely'
 import type { TeamFacts } from '../access/decide.ts'
 import type { Transaction } from '../database/database.ts'
 import { prepared } from '../database/prepared.ts'
+import { inSlices } from '../database/slices.ts'
 import { isUniqueViolation } from '../database/portable.ts'
 import type { TeamTable } from '../database/tables.ts'
 
@@ -16,19 +17,20 @@ export function findTeam(tx: Transaction, id: string): Promise<TeamRow | undefin
 }
 
 /** Those of the ids that name teams of the organization. */
-export async function findTeams(
+export function findTeams(
   tx: Transaction,
   organizationId: string,
   ids: readonly string[],
 ): Promise<TeamRow[]> {
-  if (ids.length === 0) return []
-  return tx.db
-    .selectFrom('teams')
-    .where('organization_id', '=', organizationId)
-    .where('id', 'in', ids)
-    .selectAll()
-    .orderBy('id')
-    .execute()
+  return inSlices(ids.toSorted(), (slice) =>
+    tx.db
+      .selectFrom('teams')
+      .where('organization_id', '=', organizationId)
+      .where('id', 'in', slice)
+      .selectAll()
+      .orderBy('id')
+      .execute(),
+  )
 }
 
 export function findTeamByName(

@@ -1,6 +1,7 @@
 import type { Insertable, Selectable, Updateable } from 'kysely'
 import type { Transaction } from '../database/database.ts'
 import { holdsText } from '../database/portable.ts'
+import { inSlices } from '../database/slices.ts'
 import type { UserTable } from '../database/tables.ts'
 import type { Page } from '../jsonapi/paging.ts'
 
@@ -11,9 +12,10 @@ export function findUser(tx: Transaction, id: string): Promise<UserRow | undefin
 }
 
 /** In the order of their ids; ids that name nobody are left out. */
-export async function findUsers(tx: Transaction, ids: readonly string[]): Promise<UserRow[]> {
-  if (ids.length === 0) return []
-  return tx.db.selectFrom('users').where('id', 'in', ids).selectAll().orderBy('id').execute()
+export function findUsers(tx: Transaction, ids: readonly string[]): Promise<UserRow[]> {
+  return inSlices(ids.toSorted(), (slice) =>
+    tx.db.selectFrom('users').where('id', 'in', slice).selectAll().orderBy('id').execute(),
+  )
 }
 
 /** @param key see keyOf */

@@ -1,5 +1,4 @@
 import { Type } from 'typebox'
-import { AppError } from '../core/errors.ts'
 import { canSeeTeam, isPermitted, shownPermissions, type Target } from '../access/decide.ts'
 import type { Permission } from '../access/rules.ts'
 import type { Deps } from '../http/deps.ts'
@@ -15,6 +14,7 @@ import {
   timeSchema,
   type ResourceDescription,
 } from '../jsonapi/description.ts'
+import { checkIncluded } from '../jsonapi/included.ts'
 import { document, fragment, type Fragment, type Identifier } from '../jsonapi/document.ts'
 import { organizationFragment } from '../organizations/organization-document.ts'
 import type { OrganizationRow } from '../organizations/organization-store.ts'
@@ -22,7 +22,7 @@ import { projectFragment } from '../projects/project-document.ts'
 import { findProject, type ProjectRow } from '../projects/project-store.ts'
 import { findStateVersion } from '../state-versions/state-version-store.ts'
 import { findTeam, teamFacts } from '../teams/team-store.ts'
-import { MAX_INCLUDED_OUTPUTS, workspaceOutputs, type RevealingViewer } from './workspace-outputs.ts'
+import { workspaceOutputs, type RevealingViewer } from './workspace-outputs.ts'
 import { echoedSettings, settingSchemas } from './workspace-settings.ts'
 import type { WorkspaceRow } from './workspace-store.ts'
 import { tagNamesOf } from './workspace-tag-store.ts'
@@ -131,10 +131,7 @@ export async function workspaceDocuments(
     const details = { tags: tags.get(workspace.id) ?? [], outputs: outputs.identifiers, target: { grants } }
     data.push(await workspaceFragment(viewer, organization, workspace, details))
     for (const output of outputs.included) included.push(output)
-    if (workspaces.length > 1 && included.length > MAX_INCLUDED_OUTPUTS) {
-      const detail = `these workspaces have more than ${MAX_INCLUDED_OUTPUTS} outputs: ask for smaller pages`
-      throw new AppError('invalid-include', [{ detail, parameter: 'include' }])
-    }
+    checkIncluded(workspaces.length, included.length)
   }
   if (include.has('organization') && workspaces.length > 0) {
     included.push(organizationFragment(organization, viewer, viewer.deps.config))

@@ -11,9 +11,6 @@ import type { WorkspaceRow } from './workspace-store.ts'
 /** What `include=outputs` adds to a workspace: the relation and the resources of type workspace-outputs. */
 export type WorkspaceOutputs = { identifiers: Identifier[]; included: Fragment[] }
 
-/** A list may include the outputs of many workspaces: so many together, and no more. */
-export const MAX_INCLUDED_OUTPUTS = 20_000
-
 /** A viewer whose answer may reveal sensitive values, since it says so; for others they are null. */
 export type RevealingViewer = Viewer & { reveal?: (event: AuditEvent) => void }
 

@@ -1,0 +1,10 @@
+import { AppError } from '../core/errors.ts'
+
+const MAX_INCLUDED = 20_000
+
+/** Refuses a list with so much included that one answer would hold half an organization; a single resource is never refused. */
+export function checkIncluded(listed: number, included: number): void {
+  if (listed <= 1 || included <= MAX_INCLUDED) return
+  const detail = `more than ${MAX_INCLUDED} resources would be included: ask for smaller pages`
+  throw new AppError('invalid-include', [{ detail, parameter: 'include' }])
+}

@@ -1,0 +1,82 @@
+import { sql } from 'kysely'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { engines } from './support/engines.ts'
+import { startServer, type TestServer } from './support/server.ts'
+import { addMember, createTeam, createTestOrganization, type TestOrganization } from './support/world.ts'
+
+/** More than SQLite takes values in one statement. */
+const MANY = 33_000
+const WHEN = '2026-01-01T00:00:00.000Z'
+
+/** Written to the database: a request for each would take minutes. */
+const numbers = sql`with recursive numbers (n) as (select 1 union all select n + 1 from numbers where n < ${sql.lit(MANY)})`
+
+describe.each(engines)('an organization that has grown large, on %s', (engine) => {
+  let server: TestServer
+  beforeAll(async () => {
+    server = await startServer(engine, { maxTeamMembers: '100000' })
+  })
+  afterAll(() => server.stop())
+
+  /** Puts the same many new members into teams. */
+  const fill = ({ id }: TestOrganization, teamIds: readonly string[]) =>
+    server.app.deps.database.write(async ({ db }) => {
+      await sql`insert into users (id, username, created_at) ${numbers} select 'user-' || n, 'user-' || n, ${WHEN} from numbers`.execute(
+        db,
+      )
+      await sql`insert into memberships (id, organization_id, user_id, status, created_at) ${numbers} select 'ou-' || n, ${id}, 'user-' || n, 'active', ${WHEN} from numbers`.execute(
+        db,
+      )
+      for (const teamId of teamIds) {
+        await sql`insert into team_members (team_id, membership_id, user_id, organization_id, is_active) ${numbers} select ${teamId}, 'ou-' || n, 'user-' || n, ${id}, 1 from numbers`.execute(
+          db,
+        )
+      }
+    })
+
+  test('a team shows its members whole; a list that would include too many is refused', async () => {
+    const organization = await createTestOrganization(server)
+    const { client } = organization.owner
+    const team = await createTeam(organization, { name: 'large' })
+    await createTeam(organization, { name: 'little' })
+    await fill(organization, [team])
+    const shown = await client.get(`/teams/${team}?include=organization-memberships`)
+    expect(shown.status).toBe(200)
+    expect(shown.json.included).toHaveLength(MANY)
+    const path = `/organizations/${organization.name}/teams`
+    const refused = await client.get(`${path}?include=users`)
+    expect([refused.status, refused.json]).toEqual([
+      400,
+      {
+        errors: [
+          {
+            status: '400',
+            title: 'Invalid include parameter',
+            detail: 'more than 20000 resources would be included: ask for smaller pages',
+            source: { parameter: 'include' },
+          },
+        ],
+      },
+    ])
+    const alone = await client.get(`${path}?include=users&page[size]=1`)
+    expect(alone.json.included).toHaveLength(MANY)
+  })
+
+  test('somebody in very many secret teams sees them in every list', async () => {
+    const organization = await createTestOrganization(server)
+    const member = await addMember(server, organization)
+    await server.app.deps.database.write(async ({ db }) => {
+      await sql`insert into teams (id, organization_id, name, visibility, created_at, updated_at) ${numbers} select 'team-' || n, ${organization.id}, 'team-' || n, 'secret', ${WHEN}, ${WHEN} from numbers`.execute(
+        db,
+      )
+      await sql`insert into team_members (team_id, membership_id, user_id, organization_id, is_active) ${numbers} select 'team-' || n, ${member.membershipId}, ${member.id}, ${organization.id}, 1 from numbers`.execute(
+        db,
+      )
+      await sql`update organizations set version = version + 1 where id = ${organization.id}`.execute(db)
+    })
+    const teams = await member.client.get(`/organizations/${organization.name}/teams`)
+    expect([teams.status, teams.json?.meta.pagination['total-count']]).toEqual([200, MANY])
+    const tokens = await member.client.get(`/organizations/${organization.name}/team-tokens`)
+    expect([tokens.status, tokens.json?.data]).toEqual([200, []])
+  })
+})
