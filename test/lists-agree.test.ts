@@ -2,7 +2,7 @@ import * as fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Client } from './support/client.ts'
 import { engines } from './support/engines.ts'
-import { isLong } from './support/long-mode.ts'
+import { isLong } from './support/runs.ts'
 import { startServer, type TestServer } from './support/server.ts'
 import {
   addMember,

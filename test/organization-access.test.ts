@@ -4,7 +4,7 @@ import { flagSet, hasFlag, knownFlags, organizationFlags } from '../src/access/o
 import { AppError } from '../src/core/errors.ts'
 import { applyFlagChanges, type FlagChanges } from '../src/teams/organization-access.ts'
 import { engines } from './support/engines.ts'
-import { isLong } from './support/long-mode.ts'
+import { isLong } from './support/runs.ts'
 import { startServer, type TestServer } from './support/server.ts'
 import { createTestOrganization } from './support/world.ts'
 

@@ -1,0 +1,26 @@
+import { expect } from 'vitest'
+import type { Client, Response } from './client.ts'
+
+/** The answer, or undefined when the connection broke: then nobody knows whether it was done. */
+export async function unlessCut(answer: Promise<Response>): Promise<Response | undefined> {
+  try {
+    return await answer
+  } catch (error) {
+    if (error instanceof TypeError) return undefined
+    throw error
+  }
+}
+
+export type Listed = { id: string; attributes: Record<string, unknown> }
+
+/** All pages of a list, whose total must be that of its rows. */
+export async function allOf(client: Client, path: string, filter = ''): Promise<Listed[]> {
+  const items: Listed[] = []
+  for (let page = 1; ; page++) {
+    const { json } = await client.get(`${path}?${filter}page%5Bsize%5D=100&page%5Bnumber%5D=${page}`)
+    items.push(...(json.data as Listed[]))
+    if (json.meta.pagination['next-page'] !== null) continue
+    expect(json.meta.pagination['total-count']).toBe(items.length)
+    return items
+  }
+}
