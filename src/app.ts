@@ -22,6 +22,7 @@ import { membershipRoutes } from './organization-memberships/membership-routes.t
 import { OrganizationDeletions } from './organizations/organization-deletions.ts'
 import { organizationRoutes } from './organizations/organization-routes.ts'
 import { projectRoutes } from './projects/project-routes.ts'
+import { hasMemberTokenManagement } from './teams/team-document.ts'
 import { teamProjectRoutes } from './team-access/team-project-routes.ts'
 import { teamWorkspaceRoutes } from './team-access/team-workspace-routes.ts'
 import { outputRoutes } from './state-versions/output-routes.ts'
@@ -88,7 +89,10 @@ export function createApp(
   log: Logger,
   clock: Clock = systemClock,
 ): App {
-  const standings = new Standings(flagSet(...knownFlags(config.dialect)))
+  const standings = new Standings({
+    flags: flagSet(...knownFlags(config.dialect)),
+    memberTokenManagement: hasMemberTokenManagement(config),
+  })
   const deps: Deps = {
     config,
     clock,

@@ -35,7 +35,8 @@ const onPurpose: Record<string, string> = {
   'state-version-outputs.value': 'the specification (2.3) has it; the description leaves it out',
   'state-version-outputs.detailed_type': 'the second spelling that the list has in the specification (2.3)',
   'workspace-outputs': 'go-tfe decodes it; the description has no such type',
-  'organization-memberships.email: null': 'a service account has none',
+  'organization-memberships.email: null':
+    'a service account has none, and whoever may not read the membership is not told',
 }
 
 describe('the OpenAPI document', () => {

@@ -36,6 +36,24 @@ describe.each(engines)('organization memberships on %s', (engine) => {
   const ids = (json: { data: { id: string }[] }) => json.data.map(({ id }) => id)
   const remove = (client: Client, id: string) => client.delete(`/organization-memberships/${id}`)
 
+  test('emails are for those who may read the membership itself, not for all who see the team', async () => {
+    const organization = await createTestOrganization(server)
+    const team = await createTeam(organization, { visibility: 'organization' })
+    const member = await addMember(server, organization, [team])
+    const other = await addMember(server, organization, [team])
+    await invitePerson(organization, { email: newEmail() }, [team])
+    type Membership = { type: string; attributes: { email: string | null } }
+    const emails = async (client: Client) => {
+      const included = await client.get(`/teams/${team}?include=organization-memberships`)
+      const listed = await client.get(`/teams/${team}/relationships/organization-memberships`)
+      const memberships = [...included.json.included, ...listed.json.data] as Membership[]
+      return new Set(memberships.map(({ attributes }) => attributes.email))
+    }
+    expect(await emails(member.client)).toEqual(new Set([member.email, null]))
+    const all = await emails(organization.owner.client)
+    expect([all.size, all.has(other.email), all.has(null)]).toEqual([3, true, false])
+  })
+
   test('an invitation makes a user without a name, and answers with him and the teams', async () => {
     const organization = await createTestOrganization(server)
     const team = await createTeam(organization)

@@ -411,6 +411,28 @@ describe('emulated editions and releases', () => {
         'sso-team-id': 'x',
         'allow-member-token-management': false,
       })
+      const member = await addMember(server, organization, [id])
+      await organization.owner.client.post(`/teams/${id}/authentication-token`)
+      const seen = await member.client.get(`/teams/${id}`)
+      expect(seen.json.data.attributes.permissions['can-update-api-token']).toBe(false)
+      for (const path of [`/teams/${id}/authentication-token`, `/teams/${id}/authentication-tokens`]) {
+        expect((await member.client.get(path)).status).toBe(404)
+      }
+      const listed = await member.client.get(`/organizations/${organization.name}/team-tokens`)
+      expect(listed.json.data).toEqual([])
+    }))
+
+  test('what the dialect or the release does not know is ignored, whatever it is', () =>
+    inside({ edition: 'self-hosted', release: '202203-1' }, async (server) => {
+      const organization = await createTestOrganization(server)
+      const id = await createTeam(organization, {
+        'sso-team-id': 1,
+        'allow-member-token-management': 'yes',
+        'allow-team-token-management': null,
+        'organization-access': { 'access-secret-teams': 'all', 'a-newer-flag': {} },
+      })
+      const shown = await organization.owner.client.get(`/teams/${id}`)
+      expect(Object.values(shown.json.data.attributes['organization-access'])).not.toContain(true)
     }))
 
   test('the current dialect: sixteen flags, also in lists; reading may be left off; invited people are shown', () =>

@@ -23,6 +23,8 @@ export type Standing = {
   readonly teamIds: ReadonlySet<string>
   readonly flags: number
   readonly seesSecretTeams: boolean
+  /** Whether a team may let its members manage its tokens: an emulated older release has no such thing. */
+  readonly membersManageTokens: boolean
 }
 
 /** What the request is about; a rule that needs a fact that is not there says no. */
@@ -116,7 +118,11 @@ const holds: Record<Cell, (actor: Actor, standing: Standing, target: Target) => 
   both: (actor, _, { userId, sharesOrganization }) =>
     sharesOrganization === true || (actor.userId !== null && actor.userId === userId),
   Y6: (_, _standing, { team }) => team !== undefined && !team.isOwners,
-  Y7: (actor, _, { team }) => actor.kind === 'user' && team !== undefined && team.allowMemberTokenManagement,
+  Y7: (actor, standing, { team }) =>
+    actor.kind === 'user' &&
+    standing.membersManageTokens &&
+    team !== undefined &&
+    team.allowMemberTokenManagement,
   v3: (_, standing, { teamsOfUser }) =>
     teamsOfUser !== undefined && teamsOfUser.every((team) => !team.isOwners && canSeeTeam(standing, team)),
 }

@@ -31,7 +31,13 @@ const teamsQuery = prepared<{ userId: string; organizationId: string }>()((db, p
     .select(['teams.id', 'teams.is_owners', 'teams.organization_access']),
 )
 
-const nothing: Standing = { columns: 0, teamIds: new Set(), flags: 0, seesSecretTeams: false }
+const nothing: Standing = {
+  columns: 0,
+  teamIds: new Set(),
+  flags: 0,
+  seesSecretTeams: false,
+  membersManageTokens: false,
+}
 
 /** Where a caller stands outside any organization: for what belongs to a user or to the whole site. */
 export function standingOutside(actor: Actor): Standing {
@@ -48,10 +54,12 @@ const MAX_CACHED_STANDINGS = 10_000
 export class Standings {
   readonly #cache = new Map<string, Standing>()
   readonly #knownFlags: FlagSet
+  readonly #membersManageTokens: boolean
 
-  /** Flags that the dialect does not know are stored and not in force. */
-  constructor(knownFlags: FlagSet) {
-    this.#knownFlags = knownFlags
+  /** What the dialect or the emulated release does not know is stored and not in force. */
+  constructor(known: { flags: FlagSet; memberTokenManagement: boolean }) {
+    this.#knownFlags = known.flags
+    this.#membersManageTokens = known.memberTokenManagement
   }
 
   async in(tx: Transaction, actor: Actor, organization: OrganizationFacts): Promise<Standing> {
@@ -88,6 +96,7 @@ export class Standings {
       teamIds: new Set(teams.map((team) => team.id)),
       flags,
       seesSecretTeams: actor.isSiteAdmin || isOwner || hasFlag(flags, 'access-secret-teams'),
+      membersManageTokens: this.#membersManageTokens,
     }
   }
 }

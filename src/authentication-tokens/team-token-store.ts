@@ -28,7 +28,9 @@ function isManageable(eb: Teams, { actor, standing }: Viewer): Expression<SqlBoo
       .where('member.is_active', '=', 1)
       .select('member.team_id'),
   )
-  const isMembers = eb.and([isOwn, eb('teams.allow_member_token_management', '=', 1)])
+  const isMembers = standing.membersManageTokens
+    ? eb.and([isOwn, eb('teams.allow_member_token_management', '=', 1)])
+    : eb.lit(false)
   if (!has('MT', 'MO')) return isMembers
   const isVisible = standing.seesSecretTeams ? eb.lit(true) : eb.or([isOpen, isOwn])
   return eb.or([isMembers, eb.and([isNotOwners, isVisible])])

@@ -44,13 +44,16 @@ export async function membershipFragments(
   )
   const visible = teams.filter(({ team }) => isPermitted('team:read', actor, standing, { team }))
   const byMembership = Map.groupBy(visible, ({ membershipId }) => membershipId)
+  // A team names memberships that the caller may not read by themselves.
+  const isReadable = ({ user_id: userId }: MembershipRow) =>
+    isPermitted('membership:read', actor, standing, { userId })
   return memberships.map((membership) =>
     fragment({
       id: membership.id,
       type: 'organization-memberships',
       attributes: {
         status: membership.status,
-        email: membership.email,
+        email: isReadable(membership) ? membership.email : null,
         'created-at': membership.created_at,
       },
       relationships: {

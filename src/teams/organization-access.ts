@@ -13,9 +13,14 @@ import type { Config } from '../config.ts'
 /** Flags as a request gives them: those left out keep their value. */
 export type FlagChanges = Partial<Record<OrganizationFlag, boolean>>
 
-export const organizationAccessSchema = Type.Partial(
-  Type.Object(Object.fromEntries(organizationFlags.map((flag) => [flag, Type.Boolean()]))),
-)
+const schemaOf = (flags: readonly OrganizationFlag[]) =>
+  Type.Partial(Type.Object(Object.fromEntries(flags.map((flag) => [flag, Type.Boolean()]))))
+
+/** Of the flags that each dialect knows. */
+export const organizationAccessSchemas = {
+  documented: schemaOf(knownFlags('documented')),
+  current: schemaOf(knownFlags('current')),
+}
 
 const allFlags = flagSet(...organizationFlags)
 

@@ -6,7 +6,7 @@ import { AppError, invalid, notFound, type Problem } from '../core/errors.ts'
 import { nameSchema, shortTextSchema } from '../core/names.ts'
 import { oneOf, parseResource } from '../jsonapi/body.ts'
 import { Type } from 'typebox'
-import { applyFlagChanges, organizationAccessSchema, type FlagChanges } from './organization-access.ts'
+import { applyFlagChanges, organizationAccessSchemas, type FlagChanges } from './organization-access.ts'
 import { hasMemberTokenManagement, hasSsoTeamId } from './team-document.ts'
 import { teamFacts, type TeamRow } from './team-store.ts'
 
@@ -14,7 +14,7 @@ const attributes = {
   name: nameSchema,
   'sso-team-id': shortTextSchema,
   visibility: oneOf('secret', 'organization'),
-  'organization-access': organizationAccessSchema,
+  'organization-access': organizationAccessSchemas.current,
   'allow-member-token-management': Type.Boolean(),
   // The specification's request table names this key, its samples the other; both are taken.
   'allow-team-token-management': Type.Boolean(),
@@ -32,13 +32,31 @@ export type TeamChanges = {
   allowMemberTokenManagement?: boolean
 }
 
+/** What the dialect or the emulated release does not know is ignored, whatever it is. */
+function knownAttributes(config: Config): typeof attributes {
+  const known: Partial<typeof attributes> = {
+    ...attributes,
+    'organization-access': organizationAccessSchemas[config.dialect],
+  }
+  if (!hasSsoTeamId(config)) delete known['sso-team-id']
+  if (!hasMemberTokenManagement(config)) {
+    delete known['allow-member-token-management']
+    delete known['allow-team-token-management']
+  }
+  return known as typeof attributes
+}
+
 export function parseTeam(
   bytes: Uint8Array,
   shape: typeof teamBody,
   config: Config,
   pathId?: string,
 ): TeamChanges {
-  const { attributes: given } = parseResource(bytes, shape, pathId)
+  const { attributes: given } = parseResource(
+    bytes,
+    { ...shape, attributes: knownAttributes(config) },
+    pathId,
+  )
   const member = given['allow-member-token-management']
   const team = given['allow-team-token-management']
   if (member !== undefined && team !== undefined && member !== team) {
@@ -52,9 +70,8 @@ export function parseTeam(
     visibility: given.visibility,
     flags: given['organization-access'],
   }
-  if (hasSsoTeamId(config) && given['sso-team-id'] !== undefined)
-    changes.ssoTeamId = given['sso-team-id'] || null
-  if (hasMemberTokenManagement(config)) changes.allowMemberTokenManagement = member ?? team
+  if (given['sso-team-id'] !== undefined) changes.ssoTeamId = given['sso-team-id'] || null
+  changes.allowMemberTokenManagement = member ?? team
   return changes
 }
 
