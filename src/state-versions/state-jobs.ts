@@ -1,6 +1,6 @@
 import type { Logger } from 'pino'
 import { timestamp, type Clock } from '../core/clock.ts'
-import type { Database } from '../database/database.ts'
+import type { Database, Transaction } from '../database/database.ts'
 import { deleteOutputBlocks, insertOutputBlocks } from './output-block-store.ts'
 import type { SealedOutputBlock } from './output-blocks.ts'
 import { endJob, findUnprocessed, postponeJob, renewLease, takeJob } from './state-job-store.ts'
@@ -10,13 +10,16 @@ const POLL_MS = 1_000
 /** After a finalizing transaction said that there is something: it may not have committed yet. */
 const WAKE_MS = 20
 const LEASE_MS = 30_000
+const RENEW_MS = 10_000
 const RETRY_MS = 5_000
 const MAX_ATTEMPTS = 10
 const MAX_JOBS_AT_ONCE = 10
 const BLOCKS_A_TRANSACTION = 8
 
+/** `keep` is called again and again while it goes on, so that the job stays this node's. */
 export type ProcessOutputs = (
   stateVersion: StateVersionRow,
+  keep: () => Promise<void>,
 ) => Promise<{ count: number; blocks: SealedOutputBlock[] }>
 
 /**
@@ -86,19 +89,26 @@ export class StateJobs {
     const now = timestamp(this.#clock.now())
     const taken = await this.#database.write((tx) => takeJob(tx, id, now, lease))
     if (taken === undefined) return
-    const renew = async () => {
+    // In one transaction with what is done for the job: a node that has lost it meanwhile must change nothing.
+    const hold = async (work: (tx: Transaction) => Promise<void>) => {
       const next = this.#later(LEASE_MS)
-      if (!(await this.#database.write((tx) => renewLease(tx, { id, lease }, next))))
-        throw new LeaseLostError()
+      await this.#database.write(async (tx) => {
+        if (!(await renewLease(tx, { id, lease }, next))) throw new LeaseLostError()
+        await work(tx)
+      })
       lease = next
     }
+    const keep = async () => {
+      if (lease < this.#later(LEASE_MS - RENEW_MS)) await hold(() => Promise.resolve())
+    }
     try {
-      const { count, blocks } = await this.#process(taken)
-      await renew()
-      await this.#database.write((tx) => deleteOutputBlocks(tx, id))
+      // Whoever tried before could not even note a failure.
+      if (taken.attempts > MAX_ATTEMPTS) throw new Error('the server ended each time while it processed this')
+      const { count, blocks } = await this.#process(taken, keep)
+      await hold((tx) => deleteOutputBlocks(tx, id))
       for (let start = 0; start < blocks.length; start += BLOCKS_A_TRANSACTION) {
         const slice = blocks.slice(start, start + BLOCKS_A_TRANSACTION)
-        await this.#database.write(async (tx) => insertOutputBlocks(tx, id, slice))
+        await hold((tx) => insertOutputBlocks(tx, id, slice))
       }
       await this.#database.write((tx) => endJob(tx, { id, lease }, { outputsCount: count, failure: null }))
     } catch (error) {

@@ -36,7 +36,9 @@ export class States {
     const module = new URL(`./state-sink.${extension}`, import.meta.url).href
     this.#worker = new StateWorker({ sink: { module, options }, idleMs: THREAD_IDLE_MS })
     this.#sweep = new StateSweep(database, clock, log)
-    this.#jobs = new StateJobs(database, clock, log, (stateVersion) => this.#process(stateVersion))
+    this.#jobs = new StateJobs(database, clock, log, (stateVersion, keep) =>
+      this.#process(stateVersion, keep),
+    )
   }
 
   start(): void {
@@ -100,7 +102,7 @@ export class States {
   }
 
   /** Reads the outputs out of a stored state. */
-  async #process(stateVersion: StateVersionRow) {
+  async #process(stateVersion: StateVersionRow, keep: () => Promise<void>) {
     const dataKey = unwrapDataKey(this.#config.secretKey, stateVersion.id, stateVersion.wrapped_key)
     const content = {
       stateVersionId: stateVersion.id,
@@ -115,8 +117,10 @@ export class States {
       chunks: 'dropped',
     })
     try {
-      for await (const bytes of openPieces(dataKey, content, this.sealedChunks(content)))
+      for await (const bytes of openPieces(dataKey, content, this.sealedChunks(content))) {
         await running.push(bytes)
+        await keep()
+      }
       const { outputs } = await running.finish()
       return { count: outputs?.count ?? 0, blocks: outputs?.blocks ?? [] }
     } catch (error) {
