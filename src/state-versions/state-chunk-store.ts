@@ -46,11 +46,19 @@ export async function findChunk(
   return (await tx.first(chunkQuery, { ...address, number }))?.sealed
 }
 
-/** What was stored of an upload that does not count. */
+/** Deletes what was stored of an upload, unless it counts: a commit may have been done though its answer was lost. */
 export async function deleteUpload(
   tx: Transaction,
   { stateVersionId, kind, uploadId }: UploadAddress,
 ): Promise<void> {
+  const counted = await tx.db
+    .selectFrom('state_versions')
+    .where('id', '=', stateVersionId)
+    .select(kind === 'state' ? 'upload_id as id' : 'json_upload_id as id')
+    // PostgreSQL may still be about to do that commit.
+    .$if(tx.engine === 'postgres', (query) => query.forUpdate())
+    .executeTakeFirst()
+  if (counted?.id === uploadId) return
   await tx.db
     .deleteFrom('state_chunks')
     .where('state_version_id', '=', stateVersionId)

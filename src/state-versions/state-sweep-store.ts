@@ -8,8 +8,16 @@ export type SweepPlace = { stateVersionId: string; kind: string; uploadId: strin
 /** A stored upload, and whether its version still counts on it. */
 export type SweptUpload = UploadAddress & { isLeft: boolean }
 
-/** The next upload after `place`: one step over the key, however many chunks it has. Undefined at the end. */
-export async function nextUpload(tx: Transaction, place: SweepPlace): Promise<SweptUpload | undefined> {
+/**
+ * The next upload after `place`: one step over the key, however many chunks it has. Undefined at the end.
+ *
+ * @param expiry upload URLs of versions that were created before this have expired
+ */
+export async function nextUpload(
+  tx: Transaction,
+  place: SweepPlace,
+  expiry: string,
+): Promise<SweptUpload | undefined> {
   const key = await tx.db
     .selectFrom('state_chunks')
     .where(
@@ -25,18 +33,18 @@ export async function nextUpload(tx: Transaction, place: SweepPlace): Promise<Sw
   const version = await tx.db
     .selectFrom('state_versions')
     .where('id', '=', key.state_version_id)
-    .select(['status', 'upload_id', 'json_upload_id'])
+    .select(['status', 'upload_id', 'json_upload_id', 'created_at'])
     .executeTakeFirst()
   const counted = key.kind === 'state' ? version?.upload_id : version?.json_upload_id
   return {
     stateVersionId: key.state_version_id,
     kind: key.kind,
     uploadId: key.upload_id,
-    // A pending version may be receiving it right now.
+    // As long as none counts, any may be arriving right now: of a finalized version too, what `tofu show -json` says of it.
     isLeft:
       version === undefined ||
       version.status === 'discarded' ||
-      (version.status === 'finalized' && counted !== key.upload_id),
+      (counted === null ? version.created_at < expiry : counted !== key.upload_id),
   }
 }
 
@@ -91,6 +99,8 @@ export async function discardExpired(tx: Transaction, createdBefore: string, lim
   await tx.db
     .updateTable('state_versions')
     .set({ status: 'discarded' })
+    // PostgreSQL looks at this again when it had to wait for a row, and not at what is in the list below.
+    .where('status', '=', 'pending')
     .where('id', 'in', (eb) =>
       eb
         .selectFrom('state_versions')

@@ -26,6 +26,7 @@ export class StateSweep {
   readonly #log: Logger
   #timer: NodeJS.Timeout | undefined
   #running: Promise<void> | undefined
+  #isStopped = false
   #place: SweepPlace = { stateVersionId: '', kind: '', uploadId: '' }
   #blocksPlace = ''
 
@@ -44,6 +45,7 @@ export class StateSweep {
   }
 
   async stop(): Promise<void> {
+    this.#isStopped = true
     clearInterval(this.#timer)
     await this.#running
   }
@@ -52,22 +54,22 @@ export class StateSweep {
   async sweep(): Promise<void> {
     const expiry = timestamp(new Date(this.#clock.now().getTime() - UPLOAD_URL_HOURS * 3_600_000))
     await this.#database.write((tx) => discardExpired(tx, expiry, MAX_DISCARDED_AT_ONCE))
-    for (let step = 0; step < STEPS_A_SWEEP; step++) {
-      if (!(await this.#sweepUpload())) break
+    for (let step = 0; step < STEPS_A_SWEEP && !this.#isStopped; step++) {
+      if (!(await this.#sweepUpload(expiry))) break
     }
-    for (let step = 0; step < STEPS_A_SWEEP; step++) {
+    for (let step = 0; step < STEPS_A_SWEEP && !this.#isStopped; step++) {
       if (!(await this.#sweepBlocks())) break
     }
   }
 
-  async #sweepUpload(): Promise<boolean> {
-    const upload = await this.#database.read((tx) => nextUpload(tx, this.#place))
+  async #sweepUpload(expiry: string): Promise<boolean> {
+    const upload = await this.#database.read((tx) => nextUpload(tx, this.#place, expiry))
     this.#place = upload ?? { stateVersionId: '', kind: '', uploadId: '' }
     if (upload === undefined) return false
     if (upload.isLeft) {
       let deleted: number
       do deleted = await this.#database.write((tx) => deleteSomeChunks(tx, upload, CHUNKS_A_TRANSACTION))
-      while (deleted === CHUNKS_A_TRANSACTION)
+      while (deleted === CHUNKS_A_TRANSACTION && !this.#isStopped)
     }
     return true
   }
