@@ -1,10 +1,11 @@
 import cluster from 'node:cluster'
-import pino, { type Logger } from 'pino'
+import type { Logger } from 'pino'
 import type { Config, ServerConfig } from './config.ts'
 import { systemClock } from './core/clock.ts'
 import type { Database } from './database/database.ts'
 import { addressProblem, checkAddress, checkTls } from './operation/address.ts'
 import { lockDataFolder, makeDataFolder } from './operation/data-folder.ts'
+import { createLog } from './operation/log.ts'
 import { returnUnusedMemory } from './operation/memory.ts'
 import { openPrepared, prepare, type Prepared } from './operation/prepare.ts'
 import { warnings, welcome } from './operation/welcome.ts'
@@ -12,7 +13,7 @@ import { Workers } from './operation/workers.ts'
 
 /** Migrates, serves, and ends with 0 on SIGTERM or SIGINT. Throws what is wrong before anything is touched. */
 export async function serve(config: Config): Promise<void> {
-  const log = pino({ level: config.log, serializers: { error: pino.stdSerializers.err } })
+  const log = createLog(config.log)
   if (cluster.isWorker) await serveAsWorker(config, log)
   else await serveAsFirst(config, log)
 }

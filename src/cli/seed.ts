@@ -1,11 +1,11 @@
 import { existsSync } from 'node:fs'
-import pino from 'pino'
 import { createApp } from '../app.ts'
 import type { Config } from '../config.ts'
 import { OperatorError } from '../core/operator-error.ts'
 import { sqliteFile } from '../database/open.ts'
 import { findOrganizationByName } from '../organizations/organization-store.ts'
 import { lockDataFolder, makeDataFolder } from '../operation/data-folder.ts'
+import { createLog } from '../operation/log.ts'
 import { openPrepared, prepare } from '../operation/prepare.ts'
 import { operatorDeps, withDatabase } from './database.ts'
 import { demo, stateAttributes } from './demo.ts'
@@ -56,7 +56,7 @@ type Post = (username: string, path: string, data?: object) => Promise<{ id: str
 
 async function seedOverHttp(settings: Config, tokens: Map<string, string>): Promise<void> {
   const { config, database } = await openPrepared(settings, () => {})
-  const log = pino({ level: 'error' })
+  const log = createLog('error')
   const app = createApp({ ...config, tlsCert: undefined, tlsKey: undefined }, database, log)
   try {
     const address = `http://127.0.0.1:${await app.listen('127.0.0.1', 0)}/api/v2`
