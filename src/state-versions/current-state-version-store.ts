@@ -16,32 +16,42 @@ export async function setCurrentStateVersion(
 const MAX_DELETED_AT_ONCE = 20
 
 /**
- * Deletes versions beyond the newest `kept`, some at a time, never the current one. Without its row, and with it its key,
- * what is left of a version's content cannot be read; it is swept later.
+ * Deletes versions beyond the newest `kept`, some at a time, never the current one. Those that never came to be are
+ * counted by themselves, lest they drive out the others. Without its row, and with it its key, what is left of a
+ * version's content cannot be read; it is swept later.
  */
 export async function deleteOldStateVersions(
   tx: Transaction,
   workspaceId: string,
   kept: number,
-): Promise<string[]> {
-  const old = await tx.db
-    .selectFrom('state_versions')
-    .where('workspace_id', '=', workspaceId)
-    .where('id', 'not in', (eb) =>
-      eb
-        .selectFrom('workspaces')
-        .where('id', '=', workspaceId)
-        .where('current_state_version_id', 'is not', null)
-        .select('current_state_version_id')
-        .$castTo<{ current_state_version_id: string }>(),
-    )
-    .select('id')
-    .orderBy('created_at', 'desc')
-    .orderBy('id', 'desc')
-    .limit(MAX_DELETED_AT_ONCE)
-    .offset(kept)
-    .execute()
-  const ids = old.map((row) => row.id)
-  if (ids.length > 0) await tx.db.deleteFrom('state_versions').where('id', 'in', ids).execute()
-  return ids
+): Promise<void> {
+  for (const status of ['finalized', 'discarded'] as const) {
+    const old = await tx.db
+      .selectFrom('state_versions')
+      .where('workspace_id', '=', workspaceId)
+      .where('status', '=', status)
+      .select('id')
+      .orderBy('created_at', 'desc')
+      .orderBy('id', 'desc')
+      .limit(MAX_DELETED_AT_ONCE)
+      .offset(kept)
+      .execute()
+    if (old.length === 0) continue
+    await tx.db
+      .deleteFrom('state_versions')
+      .where(
+        'id',
+        'in',
+        old.map((row) => row.id),
+      )
+      .where('id', 'not in', (eb) =>
+        eb
+          .selectFrom('workspaces')
+          .where('id', '=', workspaceId)
+          .where('current_state_version_id', 'is not', null)
+          .select('current_state_version_id')
+          .$castTo<{ current_state_version_id: string }>(),
+      )
+      .execute()
+  }
 }

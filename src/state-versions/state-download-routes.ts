@@ -21,7 +21,8 @@ function downloadRoute(kind: ContentKind, path: string, summary: string): Route 
     document: async ({ deps, resource, reveal }): Promise<Answer> => {
       const { stateVersion } = resource
       const uploadId = kind === 'state' ? stateVersion.upload_id : stateVersion.json_upload_id
-      if (uploadId === null) throw notFound()
+      // What arrived of a version that was discarded is being swept.
+      if (uploadId === null || stateVersion.status === 'discarded') throw notFound()
       // A state holds every sensitive value there is.
       reveal({
         action: 'state-version.download',

@@ -58,8 +58,8 @@ async function checkOpen(
   row: StateVersionRow,
 ): Promise<'open' | 'arrived'> {
   if (row.status === 'discarded') throw conflict('this state version was discarded')
-  if (kind === 'json-state') return row.json_upload_id === null ? 'open' : 'arrived'
-  if (row.status === 'finalized') return 'arrived'
+  const hasArrived = kind === 'state' ? row.status === 'finalized' : row.json_upload_id !== null
+  if (hasArrived) return 'arrived'
   const workspace = await findWorkspace(tx, row.workspace_id)
   if (workspace?.locked_by_id !== row.lock_holder_id) {
     throw conflict('the lock of the workspace has changed hands since this state version was created')

@@ -126,6 +126,9 @@ const createVersion = writeRoute({
         details: { serial: given.serial, 'workspace-id': workspace.id },
       })
     }
+    if (prepared.givenOutputs !== undefined && (same?.given_outputs_count ?? null) === null) {
+      await storeGivenOutputs(tx, id, prepared.givenOutputs)
+    }
     if (prepared.jsonState !== undefined) {
       await storeChunks(tx, prepared, 'json-state', prepared.jsonState)
       await updateStateVersion(tx, id, {
@@ -143,15 +146,19 @@ const createVersion = writeRoute({
         prepared.state.result,
         timestamp(deps.clock.now()),
       )
-      await deleteOldStateVersions(tx, workspace.id, deps.config.stateVersionsKept)
       audit({
         ...event,
         action: 'state-version.finalize',
         resourceId: id,
-        details: { serial: given.serial, size: row.size },
+        details: {
+          serial: given.serial,
+          size: prepared.state.result.size,
+          'workspace-id': workspace.id,
+        },
       })
       if (isUnprocessed) deps.states.wake()
     }
+    await deleteOldStateVersions(tx, workspace.id, deps.config.stateVersionsKept)
     return created(await versionDocument(context, (await findStateVersion(tx, id)) as StateVersionRow))
   },
 })
@@ -187,7 +194,7 @@ type Creating = Acting<unknown, LoadedWorkspace, Uint8Array>
 
 async function insertPending(context: Creating, prepared: Prepared): Promise<void> {
   const { tx, deps, actor, resource } = context
-  const { given, stateVersionId, givenOutputs } = prepared
+  const { given, stateVersionId } = prepared
   const creator = lockHolder(actor)
   await insertStateVersion(tx, {
     id: stateVersionId,
@@ -202,10 +209,14 @@ async function insertPending(context: Creating, prepared: Prepared): Promise<voi
     created_by_id: creator.locked_by_id,
     created_by_kind: creator.locked_by_kind,
     lock_holder_id: resource.workspace.locked_by_id,
-    given_outputs_count: givenOutputs?.result.outputs?.count ?? null,
     created_at: timestamp(deps.clock.now()),
   })
-  await insertOutputBlocks(tx, stateVersionId, givenOutputs?.result.outputs?.blocks ?? [])
+}
+
+/** They wait where outputs lie, until the state says whether they are needed. */
+async function storeGivenOutputs(tx: Transaction, id: string, { result }: Passed): Promise<void> {
+  await insertOutputBlocks(tx, id, result.outputs?.blocks ?? [])
+  await updateStateVersion(tx, id, { given_outputs_count: result.outputs?.count ?? 0 })
 }
 
 function storeChunks(

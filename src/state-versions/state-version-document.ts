@@ -12,6 +12,7 @@ import {
   type ResourceDescription,
 } from '../jsonapi/description.ts'
 import { fragment, type Fragment } from '../jsonapi/document.ts'
+import { lockHolder } from '../workspaces/workspace-lock-routes.ts'
 import { outputId } from './output-ids.ts'
 import type { StateVersionRow } from './state-version-store.ts'
 import { uploadPath } from './upload-urls.ts'
@@ -73,9 +74,12 @@ export async function stateVersionFragments(
   return rows.map((row) => {
     const isPending = row.status === 'pending'
     const isFinal = row.status === 'finalized'
+    const isDiscarded = row.status === 'discarded'
     const canRead = isPermitted('state-version:read', viewer.actor, viewer.standing, viewer.target)
-    // An upload URL is a right in itself: only for those who could upload anyway.
-    const canUpload = isPermitted('state-version:create', viewer.actor, viewer.standing, viewer.target)
+    // An upload URL is a right in itself, and what comes there counts as its creator's: nobody else is shown it.
+    const canUpload =
+      lockHolder(viewer.actor).locked_by_id === row.created_by_id &&
+      isPermitted('state-version:create', viewer.actor, viewer.standing, viewer.target)
     const upload = (kind: 'state' | 'json-state') =>
       addresses.origin + uploadPath(addresses.secretKey, row.id, kind)
     const download = (path: string) => `${addresses.origin}/api/v2/state-versions/${row.id}/${path}`
@@ -94,12 +98,10 @@ export async function stateVersionFragments(
         intermediate: row.is_intermediate === 1,
         'hosted-state-download-url': isFinal && canRead ? download('download') : null,
         'hosted-json-state-download-url':
-          row.json_upload_id !== null && canRead ? download('json-download') : null,
+          row.json_upload_id !== null && !isDiscarded && canRead ? download('json-download') : null,
         'hosted-state-upload-url': isPending && canUpload ? upload('state') : null,
         'hosted-json-state-upload-url':
-          row.json_upload_id === null && row.status !== 'discarded' && canUpload
-            ? upload('json-state')
-            : null,
+          row.json_upload_id === null && !isDiscarded && canUpload ? upload('json-state') : null,
         'encrypted-state-download-url': null,
         'sanitized-state-upload-url': null,
         'sanitized-state-download-url': null,

@@ -40,6 +40,7 @@ async function stateVersionAnswer(
   return ok(document(text as Fragment, included))
 }
 
+const statuses: readonly string[] = ['pending', 'finalized', 'discarded']
 const filters = ['filter[organization][name]', 'filter[workspace][name]', 'filter[status]'] as const
 
 const listVersions = readRoute({
@@ -58,12 +59,12 @@ const listVersions = readRoute({
     const page = query.page()
     const [organization, workspace, status] = filters.map((name) => query.text(name))
     const missing = filters.slice(0, 2).filter((name) => !query.has(name))
-    if (missing.length > 0) {
-      throw new AppError(
-        'invalid-query',
-        missing.map((name) => ({ detail: `${name} is missing`, parameter: name })),
-      )
+    const problems = missing.map((name) => ({ detail: `${name} is missing`, parameter: name }))
+    if (status !== undefined && !statuses.includes(status)) {
+      const parameter = 'filter[status]'
+      problems.push({ detail: `${parameter} must be ${statuses.join(' or ')}`, parameter })
     }
+    if (problems.length > 0) throw new AppError('invalid-query', problems)
     if (!isName(organization as string) || !isName(workspace as string)) return undefined
     return {
       organizationName: organization as string,

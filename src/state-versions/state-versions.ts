@@ -7,7 +7,8 @@ const MAX_SERIAL = Number.MAX_SAFE_INTEGER
 const MAX_LINEAGE_LENGTH = 255
 
 const base64Text = Type.String({
-  pattern: '^[A-Za-z0-9+/\\s]*={0,2}\\s*$',
+  // Whitespace has one place only in each repetition: matching must stay linear over megabytes.
+  pattern: '^[A-Za-z0-9+/\\s]*(?:=\\s*){0,2}$',
   explain: 'must be base64',
 })
 
@@ -21,9 +22,11 @@ const attributes = {
     pattern: '^[0-9a-fA-F]{32}$',
     explain: 'must be the 32 hexadecimal digits of the MD5 hash',
   }),
-  lineage: Type.Union([Type.String({ maxLength: MAX_LINEAGE_LENGTH }), Type.Null()], {
-    explain: `must be a text of at most ${MAX_LINEAGE_LENGTH} characters`,
-  }),
+  lineage: Type.Union(
+    // PostgreSQL has no NUL in its texts.
+    [Type.String({ maxLength: MAX_LINEAGE_LENGTH, pattern: '^[^\\u0000]*$' }), Type.Null()],
+    { explain: `must be a text of at most ${MAX_LINEAGE_LENGTH} characters, without NUL` },
+  ),
   force: Type.Union([Type.Boolean(), Type.Null()], { explain: 'must be true or false' }),
   state: base64Text,
   'json-state': base64Text,

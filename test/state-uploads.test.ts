@@ -1,0 +1,230 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { engines } from './support/engines.ts'
+import { startServer, type TestServer } from './support/server.ts'
+import { base64, createState, lock, md5Of, postState, stateText } from './support/states.ts'
+import {
+  addMember,
+  body,
+  createTeam,
+  createTestOrganization,
+  createWorkspace,
+  type TestOrganization,
+} from './support/world.ts'
+
+const DAY_MS = 86_400_000
+const outputs = '{"a": {"value": 1, "type": "number"}}'
+
+describe.each(engines)('uploads of states on %s', (engine) => {
+  let server: TestServer
+  let organization: TestOrganization
+  beforeAll(async () => {
+    server = await startServer(engine, { stateVersionsKept: '2' })
+    organization = await createTestOrganization(server)
+  })
+  afterAll(() => server.stop())
+
+  const put = (url: string, content: string | Uint8Array) => server.client().request('PUT', url, content)
+  /** A version that awaits its state, in a workspace that the owner has locked. */
+  const pendingState = async (state = stateText(outputs), more: object = {}) => {
+    const workspaceId = await createWorkspace(organization)
+    const { client } = organization.owner
+    await lock(client, workspaceId)
+    const made = await postState(client, workspaceId, state, more)
+    expect(made.status).toBe(201)
+    const { id, attributes } = made.json.data
+    return {
+      workspaceId,
+      id: id as string,
+      stateUrl: attributes['hosted-state-upload-url'] as string,
+      jsonUrl: attributes['hosted-json-state-upload-url'] as string,
+    }
+  }
+
+  test('upload URLs are shown to whom they were given, and to no other writer', async () => {
+    const { workspaceId, id } = await pendingState()
+    const teamId = await createTeam(organization)
+    const granted = await organization.owner.client.post('/team-workspaces', {
+      data: {
+        type: 'team-workspaces',
+        attributes: { access: 'write' },
+        relationships: {
+          team: { data: { type: 'teams', id: teamId } },
+          workspace: { data: { type: 'workspaces', id: workspaceId } },
+        },
+      },
+    })
+    expect(granted.status).toBe(201)
+    const writer = await addMember(server, organization, [teamId])
+    const theirs = (await writer.client.get(`/state-versions/${id}`)).json.data.attributes
+    expect([
+      theirs.status,
+      theirs['hosted-state-upload-url'],
+      theirs['hosted-json-state-upload-url'],
+    ]).toEqual(['pending', null, null])
+    const own = (await organization.owner.client.get(`/state-versions/${id}`)).json.data.attributes
+    expect([own['hosted-state-upload-url'], own['hosted-json-state-upload-url']]).toEqual([
+      expect.stringContaining('/state'),
+      expect.stringContaining('/json-state'),
+    ])
+  })
+
+  test('after the lock has changed hands nothing arrives any more, beside what has arrived', async () => {
+    const { client } = organization.owner
+    const { workspaceId, stateUrl, jsonUrl } = await pendingState()
+    expect((await put(stateUrl, stateText(outputs))).status).toBe(200)
+    expect((await client.post(`/workspaces/${workspaceId}/actions/unlock`)).status).toBe(200)
+    expect((await put(jsonUrl, '{}')).status).toBe(409)
+    expect((await server.admin.post(`/workspaces/${workspaceId}/actions/lock`)).status).toBe(200)
+    const late = await put(jsonUrl, '{}')
+    expect([late.status, late.json.errors[0].detail]).toEqual([
+      409,
+      'the lock of the workspace has changed hands since this state version was created',
+    ])
+    expect((await put(stateUrl, stateText(outputs))).status).toBe(200)
+  })
+
+  test('of a version that was discarded nothing can be uploaded or downloaded', async () => {
+    const { client } = organization.owner
+    const { workspaceId, id, stateUrl, jsonUrl } = await pendingState()
+    expect((await put(jsonUrl, '{}')).status).toBe(200)
+    expect((await client.get(`/state-versions/${id}/json-download`)).text).toBe('{}')
+    expect((await client.post(`/workspaces/${workspaceId}/actions/force-unlock`)).status).toBe(200)
+    expect((await client.get(`/state-versions/${id}`)).json.data.attributes).toMatchObject({
+      status: 'discarded',
+      'hosted-state-upload-url': null,
+      'hosted-json-state-upload-url': null,
+      'hosted-json-state-download-url': null,
+    })
+    expect((await client.get(`/state-versions/${id}/json-download`)).status).toBe(404)
+    expect((await client.get(`/state-versions/${id}/download`)).status).toBe(404)
+    expect((await put(stateUrl, stateText(outputs))).status).toBe(409)
+    expect((await put(jsonUrl, '{}')).status).toBe(409)
+  })
+
+  test('a URL is good for 24 hours', async () => {
+    const { id, stateUrl, jsonUrl } = await pendingState()
+    server.clock.advance(DAY_MS - 60_000)
+    expect((await put(jsonUrl, '{}')).status).toBe(200)
+    server.clock.advance(60_001)
+    for (const url of [stateUrl, jsonUrl]) expect((await put(url, stateText(outputs))).status).toBe(404)
+    expect((await organization.owner.client.get(`/state-versions/${id}`)).json.data.attributes.status).toBe(
+      'pending',
+    )
+  })
+
+  test('one URL takes the same bytes from many at once, and one content of several', async () => {
+    const { id, stateUrl, jsonUrl } = await pendingState()
+    const states = await Promise.all(Array.from({ length: 10 }, () => put(stateUrl, stateText(outputs))))
+    expect(states.map(({ status }) => status)).toEqual(Array.from({ length: 10 }, () => 200))
+    const contents = ['{"n":0}', '{"n":1}']
+    const jsons = await Promise.all(
+      Array.from({ length: 10 }, (_, n) => put(jsonUrl, contents[n % 2] as string)),
+    )
+    const kept = (await organization.owner.client.get(`/state-versions/${id}/json-download`)).text
+    expect(jsons.map(({ status }) => status)).toEqual(
+      Array.from({ length: 10 }, (_, n) => (contents[n % 2] === kept ? 200 : 409)),
+    )
+  })
+
+  test('many who create the same version at once get the same one', async () => {
+    const { client } = organization.owner
+    const state = stateText(outputs)
+    for (const more of [{}, { state: base64(state) }]) {
+      const workspaceId = await createWorkspace(organization)
+      await lock(client, workspaceId)
+      const made = await Promise.all(
+        Array.from({ length: 10 }, () => postState(client, workspaceId, state, more)),
+      )
+      expect(
+        new Set(made.map(({ status, json }) => `${status} ${json.data.id} ${json.data.attributes.status}`))
+          .size,
+      ).toBe(1)
+    }
+  })
+
+  test('a create with `state` completes the version that awaits it, with the outputs that come beside it', async () => {
+    const state = '{"meta":{},"encrypted_data":"AAAA","encryption_version":"v0","serial":1,"lineage":"l"}'
+    const { workspaceId, id } = await pendingState(state)
+    const { client } = organization.owner
+    const completed = await postState(client, workspaceId, state, {
+      state: base64(state),
+      'json-state': base64('{"format_version":"1.0"}'),
+      'json-state-outputs': base64('{"a":{"sensitive":false,"type":"string","value":"b"}}'),
+    })
+    expect([completed.status, completed.json.data.id, completed.json.data.attributes.status]).toEqual([
+      201,
+      id,
+      'finalized',
+    ])
+    const current = await client.get(`/workspaces/${workspaceId}/current-state-version-outputs`)
+    expect(current.json.data[0].attributes).toMatchObject({ name: 'a', value: 'b' })
+    expect((await client.get(`/state-versions/${id}/json-download`)).text).toBe('{"format_version":"1.0"}')
+  })
+
+  test('the newest versions are kept, and those that never came to be drive out none of them', async () => {
+    const workspaceId = await createWorkspace(organization)
+    const { client } = organization.owner
+    await lock(client, workspaceId)
+    const versions: string[] = []
+    for (let serial = 1; serial <= 4; serial++) {
+      for (const failed of [10, 20, 30]) {
+        await postState(client, workspaceId, stateText('{}', serial * 100 + failed))
+        // A create that comes later has a later time.
+        server.clock.advance(1)
+      }
+      const state = stateText(outputs, serial)
+      const made = await postState(client, workspaceId, state, { state: base64(state), force: true })
+      versions.push(made.json.data.id)
+      server.clock.advance(1)
+    }
+    const found = await Promise.all(
+      versions.map(async (id) => (await client.get(`/state-versions/${id}/download`)).status),
+    )
+    expect(found).toEqual([404, 404, 200, 200])
+    const { name } = (await client.get(`/workspaces/${workspaceId}`)).json.data.attributes
+    const list = `/state-versions?filter[organization][name]=${organization.name}&filter[workspace][name]=${name}`
+    expect((await client.get(`${list}&filter[status]=discarded`)).json.data).toHaveLength(2)
+    expect((await client.get(`${list}&filter[status]=finalized`)).json.data).toHaveLength(2)
+    const unknown = await client.get(`${list}&filter[status]=gone`)
+    expect([unknown.status, unknown.json.errors[0].source]).toEqual([400, { parameter: 'filter[status]' }])
+  })
+
+  test('attributes of a create that are broken are refused, and quickly', async () => {
+    const workspaceId = await createWorkspace(organization)
+    const { client } = organization.owner
+    await lock(client, workspaceId)
+    const create = (attributes: object) =>
+      client.post(
+        `/workspaces/${workspaceId}/state-versions`,
+        body('state-versions', { serial: 1, md5: md5Of(''), ...attributes }),
+      )
+    const refused = await create({ lineage: 'a\u0000b', state: `${' '.repeat(1_000_000)}!` })
+    expect(refused.status).toBe(422)
+    expect(refused.json.errors.map((error: never) => error['source']['pointer'])).toEqual([
+      '/data/attributes/lineage',
+      '/data/attributes/state',
+    ])
+    const spaced = stateText(outputs)
+    const made = await create({
+      md5: md5Of(spaced),
+      state: ` ${base64(spaced).replaceAll(/.{76}/g, '$&\r\n')}\n`,
+    })
+    expect([made.status, made.json.data.attributes.size]).toEqual([201, Buffer.byteLength(spaced)])
+  })
+
+  test('the audit trail says how large a state was that came with its create', async () => {
+    const { stateVersionId } = await createState(organization, outputs)
+    const events = await server.app.deps.database.read((tx) =>
+      tx.db
+        .selectFrom('audit_events')
+        .where('resource_id', '=', stateVersionId)
+        .where('action', '=', 'state-version.finalize')
+        .select('details')
+        .execute(),
+    )
+    expect(JSON.parse(events[0]?.details as string)).toMatchObject({
+      serial: 1,
+      size: Buffer.byteLength(stateText(outputs)),
+    })
+  })
+})
