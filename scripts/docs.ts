@@ -4,7 +4,7 @@ import { writeFileSync } from 'node:fs'
 import { settingsPage } from './settings-page.ts'
 
 const pages = { 'docs/settings.md': settingsPage }
-const printingTests = ['test/access-matrix.test.ts']
+const printingTests = ['test/access-matrix.test.ts', 'test/compatibility.test.ts']
 
 for (const [file, page] of Object.entries(pages)) {
   writeFileSync(file, page())
