@@ -2,7 +2,14 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { engines } from './support/engines.ts'
 import { startServer, type TestServer } from './support/server.ts'
 import { base64, createState, lock, md5Of, postState, stateText } from './support/states.ts'
-import { addMember, createTeam, createTestOrganization, createWorkspace } from './support/world.ts'
+import {
+  addMember,
+  createTeam,
+  createTestOrganization,
+  createWorkspace,
+  grantWorkspace,
+} from './support/world.ts'
+import type { Client } from './support/client.ts'
 
 const outputs = `{
   "url": {"value": "https://example.com/\\u00e9", "type": "string"},
@@ -190,6 +197,29 @@ describe.each(engines)('state versions on %s', (engine) => {
     expect(answer.status).toBe(200)
     expect(answer.json.data).toHaveLength(3_000)
     expect(answer.json.data[0].attributes.name).toBe('o0')
+  })
+
+  test("a workspace's outputs are included as row 31 or 32 of the table lets the caller read them", async () => {
+    const organization = await createTestOrganization(server)
+    const { client } = organization.owner
+    const { workspaceId } = await createState(organization, outputs)
+    const locking = await createTeam(organization)
+    await grantWorkspace(organization, locking, workspaceId, { access: 'custom', 'workspace-locking': true })
+    const member = await addMember(server, organization, [locking])
+    const token = await client.post(`/organizations/${organization.name}/authentication-token`)
+    const asOrganization = server.client(token.json.data.attributes.token)
+    const path = `/workspaces/${workspaceId}`
+    const included = async (who: Client) => {
+      const { json } = await who.get(`${path}?include=outputs`)
+      expect(json.data.relationships.outputs.data).toHaveLength(json.included.length)
+      const items = json.included as { attributes: { name: string; value: unknown } }[]
+      return Object.fromEntries(items.map(({ attributes: { name, value } }) => [name, value]))
+    }
+    expect((await included(client)).password).toBe('hunter2')
+    expect(await included(member.client)).toMatchObject({ password: null, pair: ['a', 1] })
+    // An organization's token reads no outputs, neither there nor here.
+    expect((await asOrganization.get(`${path}/current-state-version-outputs`)).status).toBe(404)
+    expect(await included(asOrganization)).toEqual({})
   })
 
   test('an encrypted state has the outputs that came beside it', async () => {

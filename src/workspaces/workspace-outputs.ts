@@ -14,13 +14,17 @@ export type WorkspaceOutputs = { identifiers: Identifier[]; included: Fragment[]
 /** A viewer whose answer may reveal sensitive values, since it says so; for others they are null. */
 export type RevealingViewer = Viewer & { reveal?: (event: AuditEvent) => void }
 
-/** The current outputs of a workspace, real for who may read them, else with nulls; none while it has no state. */
+/**
+ * The current outputs of a workspace, real for who may read them, else with nulls; none while it has no state, and for
+ * whoever may not read current outputs at all.
+ */
 export async function workspaceOutputs(
   { tx, actor, standing, deps, reveal }: RevealingViewer,
   target: Target,
   workspace: WorkspaceRow,
 ): Promise<WorkspaceOutputs> {
-  const id = workspace.current_state_version_id
+  const isReader = isPermitted('outputs:read-current', actor, standing, target)
+  const id = isReader ? workspace.current_state_version_id : null
   const stateVersion = id === null ? undefined : await findStateVersion(tx, id)
   if (stateVersion === undefined) return { identifiers: [], included: [] }
   const outputs = await readOutputs(tx, deps, stateVersion)
