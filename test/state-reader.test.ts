@@ -18,7 +18,12 @@ import { isLong, longTimeout, runs } from './support/runs.ts'
 
 function readState(file: string | Uint8Array, sizes = [1_000_000]): StateContent {
   const reader = new StateReader()
-  for (const chunk of cut(Buffer.from(file), sizes)) reader.push(chunk)
+  for (const part of cut(Buffer.from(file), sizes)) {
+    const chunk = Uint8Array.from(part)
+    reader.push(chunk)
+    // The memory of a chunk is used again for the next: nothing may be left in it.
+    chunk.fill(0xff)
+  }
   return reader.finish()
 }
 

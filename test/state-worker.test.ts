@@ -45,10 +45,10 @@ function uploadOf(uploadId: string): Upload {
   }
 }
 
+/** A state whose characters are cut by the borders of chunks. */
 function stateOf(size: number): Buffer {
-  return Buffer.from(
-    `{"version":4,"outputs":{"a":{"value":1.0}},"x":"${randomBytes(size / 2).toString('hex')}"}`,
-  )
+  const text = `${randomBytes(8).toString('hex')}${'€'.repeat(size / 3)}`
+  return Buffer.from(`{"version":4,"outputs":{"a":{"value":1.0}},"x":"${text}"}`)
 }
 
 async function stored(upload: Upload, chunks: number): Promise<Buffer> {

@@ -44,7 +44,8 @@ export class Utf8Check {
     const rest = bytes.subarray(start)
     const whole = withoutCutSequence(rest)
     if (!isUtf8(rest.subarray(0, whole))) this.#fail(this.#position + firstProblem(rest))
-    this.#cut = rest.slice(whole)
+    // Not slice(): a Buffer's does not copy, and the caller uses the memory again.
+    this.#cut = Uint8Array.from(rest.subarray(whole))
     this.#position += whole
   }
 
