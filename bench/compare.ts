@@ -11,7 +11,7 @@ const QUICK_ROUNDS = 3
 export type Asked = { path: string; token: string }
 
 /** Requests a second, and microseconds of CPU that one of them cost the server. */
-type Round = { perSecond: number; cpu: number; p99: number; generator: number }
+type Round = { perSecond: number; cpu: number; p99: number }
 
 export type Compared = {
   /** Of the server's requests a second to the floor's: the median of the rounds. */
@@ -75,7 +75,6 @@ async function round(bench: Bench, asked: Asked, whom: 'server' | 'floor', ms: n
     perSecond: result.answers / result.seconds,
     cpu: (after.cpu - before.cpu) / result.answers,
     p99: result.latencies[0]?.p99 ?? 0,
-    generator: result.busy,
   }
 }
 
@@ -84,7 +83,6 @@ function medianRound(rounds: readonly Round[]): Round {
     perSecond: median(rounds.map(({ perSecond }) => perSecond)),
     cpu: median(rounds.map(({ cpu }) => cpu)),
     p99: median(rounds.map(({ p99 }) => p99)),
-    generator: median(rounds.map(({ generator }) => generator)),
   }
 }
 
@@ -101,7 +99,7 @@ export function comparedFigures(what: string, compared: Compared, atLeast: numbe
       better: 'more',
       details:
         `${thousands(server.perSecond)}/s, floor ${thousands(floor.perSecond)}/s, bare ${thousands(bare.perSecond)}/s; ` +
-        `CPU ${server.cpu.toFixed(1)} and ${floor.cpu.toFixed(1)} µs a request (${cpuRatio.toFixed(2)}); p99 ${server.p99.toFixed(2)} ms; generator ${(100 * floor.generator).toFixed(0)} % busy, with bare ${(100 * bare.generator).toFixed(0)} %`,
+        `CPU ${server.cpu.toFixed(1)} and ${floor.cpu.toFixed(1)} µs a request (${cpuRatio.toFixed(2)}); p99 ${server.p99.toFixed(2)} ms`,
     },
   ]
   if (shortRatio !== undefined) {

@@ -26,8 +26,6 @@ export type JobResult = {
   statuses: Record<string, number>
   /** Milliseconds, for each group of requests. */
   latencies: Latency[]
-  /** Share of its processor that the generator used: near 1, it was the generator that was measured. */
-  busy: number
 }
 
 const HEAD_END = Buffer.from('\r\n\r\n')
@@ -74,7 +72,6 @@ class Run {
     const connections = await Promise.all(
       Array.from({ length: this.job.connections }, () => Connection.open(this)),
     )
-    const cpu = process.cpuUsage()
     const start = performance.now()
     const finished = new Promise<void>((resolve, reject) => {
       this.#ended = (error) => (error === undefined ? resolve() : reject(error))
@@ -82,20 +79,23 @@ class Run {
     this.#running = connections.length
     const timer = setTimeout(() => (this.isStopped = true), this.job.durationMs ?? 2 ** 31 - 1)
     for (const connection of connections) connection.next()
+    // Never asleep: waking a sleeping peer is dear, and the slower server would pay for it more often.
+    let isOver = false
+    const stayAwake = () => void (isOver || setImmediate(stayAwake))
+    stayAwake()
     try {
       await finished
     } finally {
+      isOver = true
       clearTimeout(timer)
       for (const connection of connections) connection.close()
     }
     const seconds = (performance.now() - start) / 1000
-    const { user, system } = process.cpuUsage(cpu)
     return {
       answers: this.answers,
       seconds,
       statuses: this.statuses,
       latencies: this.histograms.map(latencyOf),
-      busy: (user + system) / 1e6 / seconds,
     }
   }
 }

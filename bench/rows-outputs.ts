@@ -119,7 +119,7 @@ export async function uploadTimes(bench: Bench, outputs: number, times: number):
   const { small } = bench.world
   const measured: number[] = []
   for (let count = 0; count < times; count += 1) {
-    const name = `upload-${process.pid}-${outputs}-${count}`
+    const name = `upload-${outputs}-${count}-${Math.round(performance.now())}`
     const workspaceId = await createWorkspace(bench.purser, small, name)
     const file = smallState(1, outputs)
     const start = performance.now()

@@ -19,7 +19,7 @@ export class HttpCall implements Call {
     const mark = url.indexOf('?')
     this.requestId = requestId
     this.params = request.params as Record<string, string>
-    this.query = mark === -1 ? Query.empty : new Query(url.slice(mark + 1))
+    this.query = Query.of(mark === -1 ? '' : url.slice(mark + 1))
     this.stream = raw
     this.#request = request
     this.#deps = deps

@@ -28,7 +28,12 @@ export function createServer(
   const fastify = Fastify({
     logger: false,
     exposeHeadRoutes: false,
-    routerOptions: { maxParamLength: MAX_PARAM_LENGTH, ignoreTrailingSlash: false },
+    routerOptions: {
+      maxParamLength: MAX_PARAM_LENGTH,
+      ignoreTrailingSlash: false,
+      // Queries are read by jsonapi/query.ts.
+      querystringParser: () => ({}),
+    },
     keepAliveTimeout: KEEP_ALIVE_MS,
     // A large state may take long to arrive; a connection that says nothing is what must end.
     connectionTimeout: config.uploadIdleSeconds * 1000,

@@ -3,13 +3,28 @@ import { AppError } from '../core/errors.ts'
 import { parseId, type IdKind } from '../core/ids.ts'
 import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE, type Page } from './paging.ts'
 
+const MAX_RECENT = 1_000
+const MAX_RECENT_LENGTH = 100
+
 /**
  * The query of a request. Unknown parameters are ignored (clients leak some); of a repeated one the last counts; an empty
  * one counts as not given; names may be percent-encoded or not.
  */
 export class Query {
-  static readonly empty = new Query('')
+  static readonly #recent = new Map<string, Query>()
   readonly #values = new Map<string, string>()
+  #page: Page | undefined
+
+  /** The same text gives the same query, without parsing it again. */
+  static of(text: string): Query {
+    const known = Query.#recent.get(text)
+    if (known !== undefined) return known
+    const query = new Query(text)
+    if (text.length > MAX_RECENT_LENGTH) return query
+    if (Query.#recent.size >= MAX_RECENT) Query.#recent.clear()
+    Query.#recent.set(text, query)
+    return query
+  }
 
   constructor(text: string) {
     if (text === '') return
@@ -59,6 +74,10 @@ export class Query {
   }
 
   page(): Page {
+    return (this.#page ??= this.#readPage())
+  }
+
+  #readPage(): Page {
     const problems: { detail: string; parameter: string }[] = []
     const read = (name: string, initial: number) => {
       const value = this.text(name)

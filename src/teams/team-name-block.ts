@@ -64,10 +64,12 @@ export class TeamNameBlock {
   readonly #lower: readonly string[]
   /** Trigram × BLOCK_SIZE + place of a team that has it, ascending. */
   readonly #postings: Uint32Array
+  readonly #isOpen: Uint8Array
 
   constructor(teams: readonly NamedTeam[]) {
     this.teams = teams.toSorted((a, b) => (a.name < b.name ? -1 : 1))
     this.#lower = this.teams.map(({ name }) => name.toLowerCase())
+    this.#isOpen = Uint8Array.from(this.teams, ({ visibility }) => (visibility === 'organization' ? 1 : 0))
     const postings = new Uint32Array(this.#lower.reduce((sum, name) => sum + name.length, 0))
     let count = 0
     for (const [team, name] of this.#lower.entries()) {
@@ -89,10 +91,10 @@ export class TeamNameBlock {
     const first: NamedTeam[] = []
     let count = 0
     for (let place = 0; place < found; place += 1) {
-      const team = this.teams[places[place] as number] as NamedTeam
-      if (isOpenOnly && team.visibility !== 'organization') continue
+      const team = places[place] as number
+      if (isOpenOnly && this.#isOpen[team] === 0) continue
       count += 1
-      if (count <= limit) first.push(team)
+      if (count <= limit) first.push(this.teams[team] as NamedTeam)
     }
     return { count, first }
   }
