@@ -5,6 +5,7 @@ import type { Flag, Tables } from '../database/tables.ts'
 import type { Actor } from './actor.ts'
 import { columnSet, type ColumnSet } from './decide.ts'
 import { columnsOfGrant, type GrantFacts } from './grants.ts'
+import { Kept } from './kept.ts'
 import type { OrganizationFacts, Standings } from './standing-store.ts'
 
 /** What a user's teams were granted on workspaces. */
@@ -64,7 +65,7 @@ const inOrganization = prepared<{ userId: string; organizationId: string }>()((d
     ),
 )
 
-const MAX_CACHED_GRANTS = 50_000
+const MAX_KEPT_GRANTS = 50_000
 /** Whom the table lets do as much or more without any grant, and who belongs to no team of the organization. */
 const needNone = columnSet('SA', 'OW', 'OG', 'IN', 'OUT')
 /** Seeing a project because of a workspace in it: the least of what the columns give on a project. */
@@ -77,7 +78,7 @@ const seesProject = columnSet('cO')
  */
 export class Grants {
   readonly #standings: Standings
-  readonly #cache = new Map<string, ColumnSet>()
+  readonly #kept = new Kept<ColumnSet>(MAX_KEPT_GRANTS)
 
   constructor(standings: Standings) {
     this.#standings = standings
@@ -125,13 +126,10 @@ export class Grants {
     const standing = await this.#standings.in(tx, actor, organization)
     if ((standing.columns & needNone) !== 0) return 0
     const key = `${organization.id} ${organization.version} ${userId} ${Object.values(place).join(' ')}`
-    let sum = this.#cache.get(key)
+    let sum = this.#kept.get(key)
     if (sum === undefined) {
       sum = (await tx.all(query, { ...place, userId })).reduce((set, grant) => set | columnsOf(grant), 0)
-      if (tx.mode === 'read') {
-        if (this.#cache.size >= MAX_CACHED_GRANTS) this.#cache.clear()
-        this.#cache.set(key, sum)
-      }
+      if (tx.mode === 'read') this.#kept.set(key, sum)
     }
     return sum
   }

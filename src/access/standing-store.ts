@@ -3,6 +3,7 @@ import { prepared } from '../database/prepared.ts'
 import type { Flag } from '../database/tables.ts'
 import type { Actor } from './actor.ts'
 import { columnSet, type ColumnSet, type Standing } from './decide.ts'
+import { Kept } from './kept.ts'
 import { flagSet, hasFlag, type FlagSet } from './organization-flags.ts'
 
 /** What a standing depends on, of the organization. Its version grows whenever a standing in it may have changed. */
@@ -45,14 +46,17 @@ export function standingOutside(actor: Actor): Standing {
   return { ...nothing, columns: columnSet(own[actor.kind]) | (actor.isSiteAdmin ? columnSet('SA') : 0) }
 }
 
-const MAX_CACHED_STANDINGS = 10_000
+/** Of all standings that are kept: somebody may be in very many teams. */
+const MAX_KEPT_TEAM_IDS = 300_000
+/** What a standing weighs beside the ids of its teams. */
+const STANDING_WEIGHT = 10
 
 /**
  * Reads where callers stand in organizations. A standing is kept by (organization, its version, caller): the key never
  * changes its meaning, so any node may keep it. Only what is committed is kept.
  */
 export class Standings {
-  readonly #cache = new Map<string, Standing>()
+  readonly #kept = new Kept<Standing>(MAX_KEPT_TEAM_IDS, ({ teamIds }) => STANDING_WEIGHT + teamIds.size)
   readonly #knownFlags: FlagSet
   readonly #membersManageTokens: boolean
 
@@ -64,13 +68,10 @@ export class Standings {
 
   async in(tx: Transaction, actor: Actor, organization: OrganizationFacts): Promise<Standing> {
     const key = `${organization.id} ${organization.version} ${actor.kind} ${actor.userId ?? actor.organizationId}${actor.isSiteAdmin ? ' admin' : ''}`
-    let standing = this.#cache.get(key)
+    let standing = this.#kept.get(key)
     if (standing === undefined) {
       standing = await this.#read(tx, actor, organization)
-      if (tx.mode === 'read') {
-        if (this.#cache.size >= MAX_CACHED_STANDINGS) this.#cache.clear()
-        this.#cache.set(key, standing)
-      }
+      if (tx.mode === 'read') this.#kept.set(key, standing)
     }
     return standing
   }
