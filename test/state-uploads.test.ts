@@ -1,4 +1,6 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { once } from 'node:events'
+import { request } from 'node:http'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { engines } from './support/engines.ts'
 import { startServer, type TestServer } from './support/server.ts'
 import { base64, createState, lock, md5Of, postState, stateText } from './support/states.ts'
@@ -124,6 +126,29 @@ describe.each(engines)('uploads of states on %s', (engine) => {
     expect(jsons.map(({ status }) => status)).toEqual(
       Array.from({ length: 10 }, (_, n) => (contents[n % 2] === kept ? 200 : 409)),
     )
+  })
+
+  test('one version has no more than sixteen uploads at once, and others are not kept waiting by them', async () => {
+    const { stateUrl } = await pendingState()
+    const stalled = Array.from({ length: 16 }, () => {
+      const upload = request(stateUrl, {
+        method: 'PUT',
+        headers: { 'content-length': 1_000, expect: '100-continue' },
+      })
+      upload.on('error', () => {})
+      upload.flushHeaders()
+      return upload
+    })
+    // The server says so once a request has been given to its route.
+    await Promise.all(stalled.map((upload) => once(upload, 'continue')))
+    await vi.waitFor(async () => {
+      const refused = await put(stateUrl, '{}')
+      expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '1'])
+    })
+    const { stateUrl: otherUrl } = await pendingState()
+    expect((await put(otherUrl, stateText(outputs))).status).toBe(200)
+    for (const upload of stalled) upload.destroy()
+    await vi.waitFor(async () => expect((await put(stateUrl, stateText(outputs))).status).toBe(200), 5_000)
   })
 
   test('many who create the same version at once get the same one', async () => {

@@ -17,6 +17,9 @@ import { StateThreadError, StateWorker } from './state-worker.ts'
 /** Content up to this size is passed over at once: handing it to the thread would take longer. */
 const MAX_AT_ONCE_BYTES = 128 * 1024
 const THREAD_IDLE_MS = 30_000
+/** Uploads at once, of one version and of all: each holds two chunks in memory, however slowly it arrives. */
+const MAX_UPLOADS_OF_VERSION = 16
+const MAX_UPLOADS = 256
 
 /** States on their way in: reading, sealing and storing them beside the requests. */
 export class States {
@@ -26,6 +29,9 @@ export class States {
   readonly #worker: StateWorker
   readonly #jobs: StateJobs
   readonly #sweep: StateSweep
+  /** Uploads that are arriving, by the id of their version. */
+  readonly #arriving = new Map<string, number>()
+  #arrivingInAll = 0
 
   constructor(database: Database, config: ServerConfig, clock: Clock, log: Logger) {
     this.#database = database
@@ -70,8 +76,26 @@ export class States {
     }
   }
 
-  /** Reads, seals and stores content while it arrives. Throws StateError, and 413 past the limit. */
+  /** Reads, seals and stores content while it arrives. Throws StateError, 413 past the limit, 503 beside too many others. */
   async receive(upload: Upload, stream: Readable, limitBytes: number): Promise<PassResult> {
+    const { stateVersionId: id } = upload
+    const others = this.#arriving.get(id) ?? 0
+    if (others >= MAX_UPLOADS_OF_VERSION || this.#arrivingInAll >= MAX_UPLOADS) {
+      throw new AppError('unavailable', [{ detail: 'too many uploads arrive at once; try it again' }])
+    }
+    this.#arriving.set(id, others + 1)
+    this.#arrivingInAll++
+    try {
+      return await this.#receive(upload, stream, limitBytes)
+    } finally {
+      this.#arrivingInAll--
+      const left = (this.#arriving.get(id) as number) - 1
+      if (left === 0) this.#arriving.delete(id)
+      else this.#arriving.set(id, left)
+    }
+  }
+
+  async #receive(upload: Upload, stream: Readable, limitBytes: number): Promise<PassResult> {
     const running = this.#worker.begin(upload)
     let size = 0
     try {

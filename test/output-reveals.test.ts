@@ -1,0 +1,144 @@
+import { sql } from 'kysely'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Json, Response } from './support/client.ts'
+import { engines } from './support/engines.ts'
+import { startServer, type TestServer } from './support/server.ts'
+import { createState } from './support/states.ts'
+import { addMember, createTestOrganization, type TestOrganization } from './support/world.ts'
+
+const outputs = `{
+  "open": {"value": "seen", "type": "string"},
+  "password": {"value": "hunter2", "type": "string", "sensitive": true},
+  "pin\\u0000": {"value": {"code": "hunter3"}, "type": ["object", {"code": "string"}], "sensitive": true}
+}`
+
+/** Where outputs are in an answer: its data, or what it includes. */
+function valuesOf({ json }: Response): Record<string, unknown> {
+  const resources: Json[] = [json.included ?? json.data].flat()
+  return Object.fromEntries(resources.map(({ attributes }) => [attributes.name, attributes.value]))
+}
+
+const real = { open: 'seen', password: 'hunter2', 'pin\0': { code: 'hunter3' } }
+const masked = { open: 'seen', password: null, 'pin\0': null }
+
+describe.each(engines)('sensitive outputs on %s', (engine) => {
+  let server: TestServer
+  let strict: TestServer
+  beforeAll(async () => {
+    server = await startServer(engine)
+    strict = await startServer(engine, { maskListedOutputs: 'true' })
+  })
+  afterAll(async () => {
+    await server.stop()
+    await strict.stop()
+  })
+
+  /** Everything that holds outputs, but the single one, and the current ones. */
+  const lists = (organization: TestOrganization, workspaceId: string, stateVersionId: string) => [
+    `/state-versions/${stateVersionId}/outputs`,
+    `/state-versions/${stateVersionId}?include=outputs`,
+    `/workspaces/${workspaceId}/current-state-version?include=outputs`,
+    `/workspaces/${workspaceId}?include=outputs`,
+    `/organizations/${organization.name}/workspaces?include=outputs`,
+  ]
+  const reveals = (on: TestServer, resourceId: string) =>
+    on.app.deps.database.read((tx) =>
+      tx.db
+        .selectFrom('audit_events')
+        .where('resource_id', '=', resourceId)
+        .where('action', 'in', ['output.reveal', 'state-version.download'])
+        .select(['action', 'actor_id', 'details'])
+        .orderBy('number')
+        .execute(),
+    )
+
+  test('are real for who may read them, each time with one event that names version and outputs', async () => {
+    const organization = await createTestOrganization(server)
+    const { client, id: ownerId } = organization.owner
+    const { workspaceId, stateVersionId } = await createState(organization, outputs)
+    let count = 0
+    for (const path of lists(organization, workspaceId, stateVersionId)) {
+      for (let time = 0; time < 2; time++) {
+        const answer = await client.get(path)
+        expect(valuesOf(answer)).toEqual(real)
+        expect([answer.headers.get('cache-control'), answer.headers.get('etag')]).toEqual(['no-store', null])
+        const events = await reveals(server, stateVersionId)
+        expect(events).toHaveLength(++count)
+        expect(events.at(-1)).toMatchObject({ action: 'output.reveal', actor_id: ownerId })
+        expect(JSON.parse(events.at(-1)?.details as string)).toEqual({ outputs: ['password', 'pin\0'] })
+      }
+    }
+    const { data } = (await client.get(`/state-versions/${stateVersionId}/outputs?page[size]=1`)).json
+    expect((await client.get(`/state-version-outputs/${data[0].id}`)).json.data.attributes.value).toBe('seen')
+    expect(await reveals(server, stateVersionId)).toHaveLength(count)
+    const second = (await client.get(`/state-versions/${stateVersionId}/outputs?page[size]=1&page[number]=2`))
+      .json.data[0]
+    expect((await client.get(`/state-version-outputs/${second.id}`)).json.data.attributes.value).toBe(
+      'hunter2',
+    )
+    await client.get(`/state-versions/${stateVersionId}/download`)
+    const events = (await reveals(server, stateVersionId)).slice(count)
+    expect(events.map(({ action }) => action)).toEqual([
+      'output.reveal',
+      'output.reveal',
+      'state-version.download',
+    ])
+    expect(JSON.stringify(events)).not.toContain('hunter')
+  })
+
+  test('are null among the current ones, for whoever asks, and that is no reveal', async () => {
+    const organization = await createTestOrganization(server)
+    const { workspaceId, stateVersionId } = await createState(organization, outputs)
+    const member = await addMember(server, organization)
+    for (const { client } of [organization.owner, member]) {
+      const answer = await client.get(`/workspaces/${workspaceId}/current-state-version-outputs`)
+      expect(valuesOf(answer)).toEqual(masked)
+      expect(answer.headers.get('cache-control')).toBe('private, no-cache')
+    }
+    expect(await reveals(server, stateVersionId)).toEqual([])
+  })
+
+  test('PURSER_MASK_LISTED_OUTPUTS nulls them wherever several are, and leaves the single one', async () => {
+    const organization = await createTestOrganization(strict)
+    const { client } = organization.owner
+    const { workspaceId, stateVersionId } = await createState(organization, outputs)
+    for (const path of lists(organization, workspaceId, stateVersionId)) {
+      // A second answer may come from what is kept.
+      for (let time = 0; time < 2; time++) expect(valuesOf(await client.get(path))).toEqual(masked)
+    }
+    expect(await reveals(strict, stateVersionId)).toEqual([])
+    const { data } = (await client.get(`/state-versions/${stateVersionId}/outputs`)).json
+    expect((await client.get(`/state-version-outputs/${data[1].id}`)).json.data.attributes.value).toBe(
+      'hunter2',
+    )
+    expect(await reveals(strict, stateVersionId)).toHaveLength(1)
+  })
+
+  test('are kept back while the audit trail cannot be written; what reveals nothing is answered', async () => {
+    const organization = await createTestOrganization(server)
+    const { client } = organization.owner
+    const { workspaceId, stateVersionId } = await createState(organization, outputs)
+    const { data } = (await client.get(`/state-versions/${stateVersionId}/outputs`)).json
+    const rename = (from: string, to: string) =>
+      server.app.deps.database.write((tx) => sql.raw(`alter table ${from} rename to ${to}`).execute(tx.db))
+    await rename('audit_events', 'audit_events_away')
+    try {
+      const revealing = [
+        ...lists(organization, workspaceId, stateVersionId),
+        `/state-version-outputs/${data[1].id}`,
+        `/state-versions/${stateVersionId}/download`,
+      ]
+      for (const path of revealing) {
+        const answer = await client.get(path)
+        expect([answer.status, answer.headers.get('retry-after')]).toEqual([503, '1'])
+        expect(answer.text).not.toContain('hunter')
+      }
+      expect((await client.get(`/state-version-outputs/${data[0].id}`)).status).toBe(200)
+      const current = await client.get(`/workspaces/${workspaceId}/current-state-version-outputs`)
+      expect(valuesOf(current)).toEqual(masked)
+    } finally {
+      await rename('audit_events_away', 'audit_events')
+    }
+    expect((await client.get(`/state-version-outputs/${data[1].id}`)).status).toBe(200)
+  })
+})
