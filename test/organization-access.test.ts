@@ -4,7 +4,7 @@ import { flagSet, hasFlag, knownFlags, organizationFlags } from '../src/access/o
 import { AppError } from '../src/core/errors.ts'
 import { applyFlagChanges, type FlagChanges } from '../src/teams/organization-access.ts'
 import { engines } from './support/engines.ts'
-import { isLong } from './support/runs.ts'
+import { isLong, longTimeout } from './support/runs.ts'
 import { startServer, type TestServer } from './support/server.ts'
 import { createTestOrganization } from './support/world.ts'
 
@@ -118,7 +118,7 @@ describe.each(dialects)('random flag changes, %s dialect', (dialect) => {
     })
     afterAll(() => server.stop())
 
-    test('a team is created and updated by the same rules', async () => {
+    test('a team is created and updated by the same rules', { timeout: longTimeout }, async () => {
       const { name, owner } = await createTestOrganization(server)
       let count = 0
       const create = fc.asyncProperty(changesInARow, async (changes) => {
