@@ -9,6 +9,7 @@ import { errorDocument, internalErrorDocument, statusOf } from '../jsonapi/error
 import { errorAnswer, type Answer, type Call } from './call.ts'
 import type { Deps } from './deps.ts'
 import { HttpCall } from './http-call.ts'
+import { endLingering, mustClose } from './linger.ts'
 import { answerMalformed } from './malformed.ts'
 import type { RawRoute } from './raw-route.ts'
 import type { Route } from './route.ts'
@@ -132,24 +133,17 @@ function send(
   const headers: (string | number)[] = ['x-content-type-options', 'nosniff', 'x-request-id', requestId]
   for (const name in answer.headers) headers.push(name, answer.headers[name] as string)
   // Refused with its body unread: the rest of a large one is not worth waiting for.
-  if (!request.complete && !isSmall(request)) headers.push('connection', 'close')
+  const isClosing = mustClose(request)
+  if (isClosing) headers.push('connection', 'close')
   if (body instanceof Readable) {
     raw.writeHead(answer.status, headers)
     return pipeline(body, raw)
   }
   if (body !== undefined) headers.push('content-length', Buffer.byteLength(body))
   raw.writeHead(answer.status, headers)
+  if (isClosing) return endLingering(request, raw, body)
   raw.end(body)
   return undefined
-}
-
-const MAX_IGNORED_BODY_BYTES = 1024 * 1024
-
-function isSmall(request: IncomingMessage): boolean {
-  return (
-    request.headers['transfer-encoding'] === undefined &&
-    Number(request.headers['content-length'] ?? 0) <= MAX_IGNORED_BODY_BYTES
-  )
 }
 
 function hostIsMissing(): AppError {
