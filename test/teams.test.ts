@@ -435,6 +435,22 @@ describe('emulated editions and releases', () => {
       expect(Object.values(shown.json.data.attributes['organization-access'])).not.toContain(true)
     }))
 
+  test('the current dialect: permissions say of the team owners what can be changed of it', () =>
+    inside({ dialect: 'current' }, async (server) => {
+      const { name, owner } = await createTestOrganization(server)
+      const [owners] = (await owner.client.get(`/organizations/${name}/teams`)).json.data
+      const { permissions } = owners.attributes
+      for (const [permission, attributes] of [
+        ['can-update-name', { name: 'others' }],
+        ['can-update-visibility', { visibility: 'organization' }],
+        ['can-update-sso-team-id', { 'sso-team-id': 'x' }],
+        ['can-update-member-token-management', { 'allow-member-token-management': false }],
+      ] as const) {
+        const changed = await owner.client.patch(`/teams/${owners.id}`, team(attributes))
+        expect([permission, changed.status]).toEqual([permission, permissions[permission] ? 200 : 422])
+      }
+    }))
+
   test('the current dialect: sixteen flags, also in lists; reading may be left off; invited people are shown', () =>
     inside({ dialect: 'current' }, async (server) => {
       const organization = await createTestOrganization(server)

@@ -60,14 +60,11 @@ export const teamDescription: ResourceDescription = {
 }
 
 /** What the caller may do with a team, as its document says. */
-function teamPermissions(
-  team: TeamRow,
-  { actor, standing }: TeamViewer,
-  dialect: Config['dialect'],
-): TeamPermissions {
+function teamPermissions(team: TeamRow, { actor, standing }: TeamViewer, config: Config): TeamPermissions {
   const target = { team: teamFacts(team) }
   const isOwners = team.is_owners === 1
-  const canManage = !isOwners && isPermitted('team:manage', actor, standing, target)
+  const mayManage = isPermitted('team:manage', actor, standing, target)
+  const canManage = !isOwners && mayManage
   const canUpdateToken = isPermitted('team:tokens', actor, standing, target)
   const documented = {
     'can-update-membership': isPermitted('team:update-members', actor, standing, target),
@@ -76,12 +73,13 @@ function teamPermissions(
     'can-update-api-token': canUpdateToken,
     'can-update-visibility': canManage,
   }
-  if (dialect === 'documented') return documented
+  if (config.dialect === 'documented') return documented
   return {
     ...documented,
     'can-update-name': canManage,
-    'can-update-sso-team-id': canManage,
-    'can-update-member-token-management': canManage,
+    // These can be changed of the team owners too.
+    'can-update-sso-team-id': mayManage && hasSsoTeamId(config),
+    'can-update-member-token-management': mayManage && hasMemberTokenManagement(config),
     'can-view-api-token': canUpdateToken,
   }
 }
@@ -99,7 +97,7 @@ export async function teamFragments(
 ): Promise<Fragment[]> {
   const fragments: Fragment[] = []
   for (const team of teams) {
-    const permissions = teamPermissions(team, viewer, deps.config.dialect)
+    const permissions = teamPermissions(team, viewer, deps.config)
     const key = `${team.id} ${team.version} ${Object.values(permissions).map(Number).join('')} ${shape}`
     let text = deps.documents.get<string>(key)
     if (text === undefined) {
