@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { request } from 'node:http'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { findStateVersion, type StateVersionRow } from '../src/state-versions/state-version-store.ts'
 import { engines } from './support/engines.ts'
 import { startServer, type TestServer } from './support/server.ts'
 import { base64, createState, lock, md5Of, postState, stateText } from './support/states.ts'
@@ -235,6 +236,26 @@ describe.each(engines)('uploads of states on %s', (engine) => {
       state: ` ${base64(spaced).replaceAll(/.{76}/g, '$&\r\n')}\n`,
     })
     expect([made.status, made.json.data.attributes.size]).toEqual([201, Buffer.byteLength(spaced)])
+  })
+
+  test('others have their turn between the chunks of a large download', async () => {
+    const state = stateText(`{"a": {"value": "${'x'.repeat(3 * 1024 * 1024)}"}}`)
+    const { id, stateUrl } = await pendingState(state)
+    expect((await put(stateUrl, state)).status).toBe(200)
+    const { states, database } = server.app.deps
+    const { upload_id: uploadId } = (await database.read((tx) => findStateVersion(tx, id))) as StateVersionRow
+    let turns = 0
+    const turn = () => {
+      turns++
+      next = setImmediate(turn)
+    }
+    let next = setImmediate(turn)
+    let chunks = 0
+    const address = { stateVersionId: id, kind: 'state', uploadId: uploadId as string } as const
+    for await (const _ of states.sealedChunks(address)) chunks++
+    clearImmediate(next)
+    expect(chunks).toBeGreaterThan(10)
+    expect(turns).toBeGreaterThanOrEqual(chunks)
   })
 
   test('the audit trail says how large a state was that came with its create', async () => {

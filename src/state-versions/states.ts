@@ -1,4 +1,5 @@
 import type { Readable } from 'node:stream'
+import { setImmediate } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import type { ServerConfig } from '../config.ts'
 import type { Clock } from '../core/clock.ts'
@@ -153,12 +154,16 @@ export class States {
     }
   }
 
-  /** The stored chunks of a content, each read by itself, so that a slow reader holds no transaction open. */
+  /**
+   * The stored chunks of a content, each read by itself, so that a slow reader holds no transaction open, and each in a
+   * turn of its own, so that a quick one does not keep all others waiting: SQLite and a fast socket never make it wait.
+   */
   async *sealedChunks(address: UploadAddress): AsyncGenerator<Uint8Array> {
     for (let number = 0; ; number++) {
       const sealed = await this.#database.read((tx) => findChunk(tx, address, number))
       if (sealed === undefined) return
       yield sealed
+      await setImmediate()
     }
   }
 }
