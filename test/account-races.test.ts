@@ -125,6 +125,16 @@ describe.each(engines)('accounts, asked for at once, on %s', (engine) => {
     )
   })
 
+  test('a token that is deleted by several at once is deleted once', async () => {
+    const { id, client } = await createUser(server)
+    for (let round = 0; round < 5; round++) {
+      const token = await client.post(`/users/${id}/authentication-tokens`)
+      const path = `/authentication-tokens/${token.json.data.id}`
+      const deleted = await Promise.all([path, path, path].map((each) => client.delete(each)))
+      expect(statuses(deleted).toSorted()).toEqual([204, 404, 404])
+    }
+  })
+
   test('a user who is deleted while others invite him and hand him tokens leaves nothing half done', async () => {
     for (let round = 0; round < 5; round++) {
       const person = await createUser(server)

@@ -1,4 +1,5 @@
 import type { AuditEvent } from '../audit/audit-store.ts'
+import { notFound } from '../core/errors.ts'
 import type { Transaction } from '../database/database.ts'
 import { bumpVersion, type OrganizationRow } from '../organizations/organization-store.ts'
 import { removeUnusedServiceAccount } from '../teams/service-accounts.ts'
@@ -40,7 +41,8 @@ export async function deleteOrganizationToken(
 }
 
 export async function deleteUserToken(tx: Transaction, token: TokenRow): Promise<AuditEvent> {
-  await deleteToken(tx, token.id)
+  // No lock of an organization keeps two of these apart.
+  if (!(await deleteToken(tx, token.id))) throw notFound()
   return {
     action: 'user-token.delete',
     resourceType: 'authentication-tokens',

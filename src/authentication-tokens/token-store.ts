@@ -50,6 +50,8 @@ export function findSingleToken(tx: Transaction, owner: TokenOwner): Promise<Tok
   return tokensOf(tx, owner).where('is_single', '=', 1).selectAll().executeTakeFirst()
 }
 
-export async function deleteToken(tx: Transaction, id: string): Promise<void> {
-  await tx.db.deleteFrom('authentication_tokens').where('id', '=', id).execute()
+/** False when somebody was faster. */
+export async function deleteToken(tx: Transaction, id: string): Promise<boolean> {
+  const result = await tx.db.deleteFrom('authentication_tokens').where('id', '=', id).executeTakeFirst()
+  return result.numDeletedRows === 1n
 }
