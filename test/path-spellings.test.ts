@@ -22,7 +22,8 @@ describe.each(engines)('a path that is spelled in unusual ways on %s', (engine) 
   const send = async (client: Client, method: string, path: string) => {
     const head = [`${method} ${path} HTTP/1.1`, 'Host: localhost', `Authorization: Bearer ${client.token}`]
     const { status, body } = await raw.send({ bytes: Buffer.from(`${head.join('\r\n')}\r\n\r\n`) })
-    return { status, json: JSON.parse(body.toString()) as Json }
+    const json: Json = JSON.parse(body.toString())
+    return { status, json }
   }
 
   const linksOf = async (client: Client, path: string): Promise<string[]> => {
