@@ -1,5 +1,6 @@
 import type { Insertable, Selectable } from 'kysely'
 import type { Transaction } from '../database/database.ts'
+import { prepared } from '../database/prepared.ts'
 import type { AuthenticationTokenTable } from '../database/tables.ts'
 import type { Page } from '../jsonapi/paging.ts'
 
@@ -15,8 +16,12 @@ export async function insertToken(tx: Transaction, row: Insertable<Authenticatio
   await tx.db.insertInto('authentication_tokens').values(row).execute()
 }
 
+const byId = prepared<{ id: string }>()((db, param) =>
+  db.selectFrom('authentication_tokens').where('id', '=', param('id')).selectAll(),
+)
+
 export function findToken(tx: Transaction, id: string): Promise<TokenRow | undefined> {
-  return tx.db.selectFrom('authentication_tokens').where('id', '=', id).selectAll().executeTakeFirst()
+  return tx.first(byId, { id })
 }
 
 const tokensOf = (tx: Transaction, owner: TokenOwner) => {

@@ -108,14 +108,44 @@ async function decide(
 ): Promise<Decided> {
   const resource = address === undefined ? undefined : await route.load({ tx, address, actor, deps })
   // What a deleted organization still holds is on its way out.
-  if (resource === undefined || isDeleted(resource.organization)) throw notFound()
+  if (resource === undefined || isDeleted(resource.organization)) {
+    await judgeStandIn(route, tx, actor, deps)
+    throw notFound()
+  }
+  standIns.set(route, address)
+  const { standing, isAllowed } = await judge(route, tx, resource, actor, deps)
+  if (!isAllowed) throw notFound()
+  return { tx, address, actor, standing, resource, call, deps }
+}
+
+async function judge(
+  route: AnyReadRoute | AnyWriteRoute,
+  tx: Transaction,
+  resource: Loaded,
+  actor: Actor,
+  deps: Deps,
+): Promise<{ standing: Standing; isAllowed: boolean }> {
   const standing: Standing =
     resource.organization === undefined
       ? standingOutside(actor)
       : await deps.standings.in(tx, actor, resource.organization)
   const permission = resource.permission ?? route.permission
-  if (!isPermitted(permission, actor, standing, resource.target)) throw notFound()
-  return { tx, address, actor, standing, resource, call, deps }
+  return { standing, isAllowed: isPermitted(permission, actor, standing, resource.target) }
+}
+
+/** What each route found last. */
+const standIns = new WeakMap<object, unknown>()
+
+/** What is missing takes as long to refuse as what is hidden: something that is there is judged in its place. */
+async function judgeStandIn(
+  route: AnyReadRoute | AnyWriteRoute,
+  tx: Transaction,
+  actor: Actor,
+  deps: Deps,
+): Promise<void> {
+  if (!standIns.has(route)) return
+  const resource = await route.load({ tx, address: standIns.get(route), actor, deps })
+  if (resource !== undefined) await judge(route, tx, resource, actor, deps)
 }
 
 function isDeleted(organization: Loaded['organization']): boolean {

@@ -1,3 +1,4 @@
+import { setPriority } from 'node:os'
 import { parentPort, workerData } from 'node:worker_threads'
 import { StateError, type StateErrorCode } from './state-error.ts'
 import { StatePass, type PassResult, type SealedChunk, type Upload } from './state-pass.ts'
@@ -34,10 +35,15 @@ export type FromThread =
 /** With a `code` where the state is at fault. */
 type Failure = { message: string } | { code: StateErrorCode; problem: string; offset: number | undefined }
 
+const THREAD_NICENESS = 5
+
 type Running = { upload: Upload; pass: StatePass; last: Promise<void> }
 
 if (parentPort === null) throw new Error('This module runs in a worker thread only')
 const port = parentPort
+// Requests come first where processors are few. On Linux this is the thread's own niceness; elsewhere it would be the whole
+// process's.
+if (process.platform === 'linux') setPriority(THREAD_NICENESS)
 const { sinkModule, sinkOptions } = workerData as ThreadData
 const { openSink } = (await import(sinkModule)) as { openSink: OpenSink }
 const sink = await openSink(sinkOptions)
