@@ -15,7 +15,7 @@ import { createState } from './support/states.ts'
 import { createTestOrganization, createWorkspace, type TestOrganization } from './support/world.ts'
 
 const log = pino({ level: 'silent' })
-const PAST_THE_LEASE_MS = 31_000
+const PAST_THE_LEASE_MS = 11_000
 
 /** What these tests let a job find: one output, readable or not. */
 const oneBlock: ProcessOutputs = (stateVersion) => {

@@ -9,8 +9,8 @@ import type { StateVersionRow } from './state-version-store.ts'
 const POLL_MS = 1_000
 /** After a finalizing transaction said that there is something: it may not have committed yet. */
 const WAKE_MS = 20
-const LEASE_MS = 30_000
-const RENEW_MS = 10_000
+const LEASE_MS = 10_000
+const RENEW_MS = 3_000
 const RETRY_MS = 5_000
 const MAX_ATTEMPTS = 10
 const MAX_JOBS_AT_ONCE = 10

@@ -77,7 +77,7 @@ export class StateWriter {
         (await client.get(`/state-versions/${version.id}`)).json.data.attributes[
           'resources-processed'
         ] as boolean
-      await expect.poll(isProcessed, { timeout: 30_000, interval: 20 }).toBe(true)
+      await expect.poll(isProcessed, { timeout: 60_000, interval: 20 }).toBe(true)
       const outputs = await allOf(client, `/state-versions/${version.id}/outputs`)
       const expected = Object.entries((JSON.parse(this.#text(serial)) as { outputs: Outputs }).outputs)
       expect(outputs.map(({ attributes }) => [attributes['name'], attributes['value']])).toEqual(
