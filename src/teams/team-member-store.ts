@@ -32,11 +32,6 @@ export async function insertTeamMembers(
   return inserted.length
 }
 
-/** False when the user was not in the team. Keeps the team's users-count and version. */
-export async function deleteTeamMember(tx: Transaction, teamId: string, userId: string): Promise<boolean> {
-  return (await deleteTeamMembers(tx, teamId, [userId])) === 1
-}
-
 /** How many of them were in the team. Keeps the team's users-count and version. */
 export async function deleteTeamMembers(
   tx: Transaction,

@@ -33,19 +33,6 @@ export function findTeams(
   )
 }
 
-export function findTeamByName(
-  tx: Transaction,
-  organizationId: string,
-  name: string,
-): Promise<TeamRow | undefined> {
-  return tx.db
-    .selectFrom('teams')
-    .where('organization_id', '=', organizationId)
-    .where('name', '=', name)
-    .selectAll()
-    .executeTakeFirst()
-}
-
 export function findTeamOfServiceAccount(tx: Transaction, userId: string): Promise<TeamRow | undefined> {
   return tx.db
     .selectFrom('team_members')
