@@ -145,11 +145,11 @@ describe.each(engines)('uploads of states on %s', (engine) => {
     await vi.waitFor(async () => {
       const refused = await put(stateUrl, '{}')
       expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '1'])
-    })
+    }, 20_000)
     const { stateUrl: otherUrl } = await pendingState()
     expect((await put(otherUrl, stateText(outputs))).status).toBe(200)
     for (const upload of stalled) upload.destroy()
-    await vi.waitFor(async () => expect((await put(stateUrl, stateText(outputs))).status).toBe(200), 5_000)
+    await vi.waitFor(async () => expect((await put(stateUrl, stateText(outputs))).status).toBe(200), 20_000)
   })
 
   test('many who create the same version at once get the same one', async () => {
