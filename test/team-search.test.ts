@@ -1,6 +1,12 @@
 import { array, assert, constantFrom, property, string, uniqueArray } from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { BLOCK_SIZE, NamePart, TeamNameBlock } from '../src/teams/team-name-block.ts'
+import {
+  BLOCK_SIZE,
+  FoundNames,
+  NamePart,
+  TeamNameBlock,
+  type NamedTeam,
+} from '../src/teams/team-name-block.ts'
 import { engines } from './support/engines.ts'
 import { startServer, type TestServer } from './support/server.ts'
 import { addMember, createTestOrganization } from './support/world.ts'
@@ -8,23 +14,29 @@ import { addMember, createTestOrganization } from './support/world.ts'
 const letters = 'abcAB01-_z'.split('')
 const name = string({ unit: constantFrom(...letters), minLength: 1, maxLength: 12 })
 
-test('a block of names finds what a look at each name finds', () => {
+test('blocks of names find what a look at each name finds', () => {
   assert(
     property(
       uniqueArray(name, { maxLength: BLOCK_SIZE }),
       array(name, { minLength: 1, maxLength: 20 }),
       (names, parts) => {
-        const block = new TeamNameBlock(names.map((name, number) => ({ number, name, visibility: 'secret' })))
+        const teams: NamedTeam[] = names.map((name, number) => ({ number, name, visibility: 'secret' }))
+        const blocks = [teams.slice(0, 3), teams.slice(3)].map((some) => new TeamNameBlock(some))
         for (const part of parts) {
           const lower = part.toLowerCase()
           const sought = new NamePart(lower)
-          sought.anchorBy([block])
-          const { count, first } = block.find(sought, false, BLOCK_SIZE)
+          sought.anchorBy(blocks)
+          const find = (isOpenOnly: boolean, limit: number) => {
+            const found = new FoundNames(limit)
+            for (const block of blocks) block.find(sought, isOpenOnly, found)
+            return found
+          }
+          const { count, first } = find(false, names.length)
           const expected = names.filter((name) => name.toLowerCase().includes(lower)).sort()
           expect(first.map((team) => team.name)).toEqual(expected)
           expect(count).toBe(expected.length)
-          expect(block.find(sought, false, 2).first).toEqual(first.slice(0, 2))
-          expect(block.find(sought, true, 2)).toEqual({ count: 0, first: [] })
+          expect(find(false, 2).first).toEqual(first.slice(0, 2))
+          expect(find(true, 2)).toMatchObject({ count: 0, first: [] })
         }
       },
     ),

@@ -14,9 +14,9 @@ const words: Record<Engine, Record<string, string>> = {
     // -1 stands for all of an organization.
     TEAM_SEARCH: `
 create table team_name_blocks (organization_id text not null, number integer not null, version integer not null, primary key (organization_id, number)) without rowid;
-create trigger team_names_insert after insert on teams begin insert into team_name_blocks values (new.organization_id, new.number / 512, 1), (new.organization_id, -1, 1) on conflict do update set version = version + 1; end;
-create trigger team_names_delete after delete on teams begin update team_name_blocks set version = version + 1 where organization_id = old.organization_id and number in (-1, old.number / 512); end;
-create trigger team_names_update after update of name, visibility on teams when old.name <> new.name or old.visibility <> new.visibility begin update team_name_blocks set version = version + 1 where organization_id = new.organization_id and number in (-1, new.number / 512); end;
+create trigger team_names_insert after insert on teams begin insert into team_name_blocks values (new.organization_id, new.number / 1024, 1), (new.organization_id, -1, 1) on conflict do update set version = version + 1; end;
+create trigger team_names_delete after delete on teams begin update team_name_blocks set version = version + 1 where organization_id = old.organization_id and number in (-1, old.number / 1024); end;
+create trigger team_names_update after update of name, visibility on teams when old.name <> new.name or old.visibility <> new.visibility begin update team_name_blocks set version = version + 1 where organization_id = new.organization_id and number in (-1, new.number / 1024); end;
 create trigger team_names_end after delete on organizations begin delete from team_name_blocks where organization_id = old.id; end;`,
   },
   postgres: {

@@ -104,7 +104,7 @@ export async function teamFragments(
       const members = await listTeamMembers(tx, team.id)
       text = fragment(teamResource(team, members, permissions, shape, deps.config))
       // A write's own view may still be undone.
-      if (tx.mode === 'read') deps.documents.set(key, text)
+      if (tx.mode === 'read') deps.documents.setWhenWantedAgain(key, text)
     }
     fragments.push(text)
   }

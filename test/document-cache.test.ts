@@ -1,0 +1,25 @@
+import { expect, test } from 'vitest'
+import { DocumentCache } from '../src/jsonapi/document-cache.ts'
+
+test('what is wanted once is not kept, what is wanted again is', () => {
+  const cache = new DocumentCache(10_000)
+  cache.setWhenWantedAgain('team 1', 'text')
+  expect(cache.get('team 1')).toBeUndefined()
+  cache.setWhenWantedAgain('team 1', 'text')
+  expect(cache.get('team 1')).toBe('text')
+})
+
+test('the least recently used leave when there is no room, and what needs a quarter of it never enters', () => {
+  const cache = new DocumentCache(10_000)
+  const text = 'x'.repeat(1_000)
+  cache.set('first', text)
+  cache.set('second', text)
+  for (let number = 0; number < 20; number += 1) {
+    cache.get('first')
+    cache.set(`other ${number}`, text)
+  }
+  expect(cache.get('first')).toBe(text)
+  expect(cache.get('second')).toBeUndefined()
+  cache.set('large', 'x'.repeat(2_500))
+  expect(cache.get('large')).toBeUndefined()
+})
