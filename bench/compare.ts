@@ -2,10 +2,11 @@ import { median, thousands, type Bench, type Figure } from './bench.ts'
 import type { FloorAnswer } from './floor.ts'
 import { wire } from './purser.ts'
 
-const WARM_UP_MS = 700
-const ROUND_MS = 700
-const ROUNDS = 5
-const QUICK_ROUNDS = 3
+const WARM_UP_MS = 1_500
+/** Short, so that a machine that slows down for a second slows both. */
+const ROUND_MS = 250
+const ROUNDS = 15
+const QUICK_ROUNDS = 5
 
 /** A GET below /api/v2, and with whose token. */
 export type Asked = { path: string; token: string }

@@ -101,7 +101,7 @@ export function createApp(
     standings,
     grants: new Grants(standings),
     documents: new DocumentCache(config.cacheBytes),
-    lastUsed: new LastUsed(database, clock, log),
+    lastUsed: new LastUsed(database, log),
     organizationDeletions: new OrganizationDeletions(database, log),
     states: new States(database, config, clock, log),
     log,

@@ -9,7 +9,7 @@ test('what is wanted once is not kept, what is wanted again is', () => {
   expect(cache.get('team 1')).toBe('text')
 })
 
-test('the least recently used leave when there is no room, and what needs a quarter of it never enters', () => {
+test('what is not used leaves when there is no room, and what needs a quarter of it never enters', () => {
   const cache = new DocumentCache(10_000)
   const text = 'x'.repeat(1_000)
   cache.set('first', text)

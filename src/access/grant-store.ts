@@ -92,7 +92,13 @@ export class Grants {
     workspace: { id: string; project_id: string },
   ): Promise<ColumnSet> {
     const place = { workspaceId: workspace.id, projectId: workspace.project_id }
-    return this.#sum({ tx, actor, organization }, onWorkspace, place, columnsOfGrant)
+    return this.#sum(
+      { tx, actor, organization },
+      onWorkspace,
+      place,
+      `${workspace.id} ${workspace.project_id}`,
+      columnsOfGrant,
+    )
   }
 
   /** The caller's columns on a project; a grant on a workspace in it lets him see the project, no more. */
@@ -102,7 +108,7 @@ export class Grants {
     organization: OrganizationFacts,
     projectId: string,
   ): Promise<ColumnSet> {
-    return this.#sum({ tx, actor, organization }, onProject, { projectId }, (grant) => {
+    return this.#sum({ tx, actor, organization }, onProject, { projectId }, projectId, (grant) => {
       const columns = columnsOfGrant(grant)
       return grant.on === 'project' || columns === 0 ? columns : seesProject
     })
@@ -110,14 +116,20 @@ export class Grants {
 
   /** What the caller holds on any workspace or project of the organization: whether a list is for him at all. */
   anywhere(tx: Transaction, actor: Actor, organization: OrganizationFacts): Promise<ColumnSet> {
-    const place = { organizationId: organization.id }
-    return this.#sum({ tx, actor, organization }, inOrganization, place, columnsOfGrant)
+    return this.#sum(
+      { tx, actor, organization },
+      inOrganization,
+      { organizationId: organization.id },
+      '',
+      columnsOfGrant,
+    )
   }
 
   async #sum<Place extends Record<string, string>>(
     caller: { tx: Transaction; actor: Actor; organization: OrganizationFacts },
     query: PreparedQuery<Place & { userId: string }, GrantFacts>,
     place: Place,
+    placeKey: string,
     columnsOf: (grant: GrantFacts) => ColumnSet,
   ): Promise<ColumnSet> {
     const { tx, actor, organization } = caller
@@ -125,11 +137,11 @@ export class Grants {
     if (userId === null) return 0
     const standing = await this.#standings.in(tx, actor, organization)
     if ((standing.columns & needNone) !== 0) return 0
-    const key = `${organization.id} ${organization.version} ${userId} ${Object.values(place).join(' ')}`
-    let sum = this.#kept.get(key)
+    const key = `${userId} ${placeKey}`
+    let sum = this.#kept.get(organization, key)
     if (sum === undefined) {
       sum = (await tx.all(query, { ...place, userId })).reduce((set, grant) => set | columnsOf(grant), 0)
-      if (tx.mode === 'read') this.#kept.set(key, sum)
+      if (tx.mode === 'read') this.#kept.set(organization, key, sum)
     }
     return sum
   }

@@ -52,13 +52,15 @@ const MAX_KEPT_TEAM_IDS = 300_000
 const STANDING_WEIGHT = 10
 
 /**
- * Reads where callers stand in organizations. A standing is kept by (organization, its version, caller): the key never
+ * Reads where callers stand in organizations. A standing is kept by (organization, its version, caller), which never
  * changes its meaning, so any node may keep it. Only what is committed is kept.
  */
 export class Standings {
   readonly #kept = new Kept<Standing>(MAX_KEPT_TEAM_IDS, ({ teamIds }) => STANDING_WEIGHT + teamIds.size)
   readonly #knownFlags: FlagSet
   readonly #membersManageTokens: boolean
+  /** One request asks for its caller's more than once. */
+  #last: { actor: Actor; organization: OrganizationFacts; standing: Promise<Standing> } | undefined
 
   /** What the dialect or the emulated release does not know is stored and not in force. */
   constructor(known: { flags: FlagSet; memberTokenManagement: boolean }) {
@@ -66,12 +68,22 @@ export class Standings {
     this.#membersManageTokens = known.memberTokenManagement
   }
 
-  async in(tx: Transaction, actor: Actor, organization: OrganizationFacts): Promise<Standing> {
-    const key = `${organization.id} ${organization.version} ${actor.kind} ${actor.userId ?? actor.organizationId}${actor.isSiteAdmin ? ' admin' : ''}`
-    let standing = this.#kept.get(key)
+  in(tx: Transaction, actor: Actor, organization: OrganizationFacts): Promise<Standing> {
+    const last = this.#last
+    // What is being written may change while these stay the same.
+    if (last?.actor === actor && last.organization === organization && tx.mode === 'read')
+      return last.standing
+    const standing = this.#find(tx, actor, organization)
+    this.#last = { actor, organization, standing }
+    return standing
+  }
+
+  async #find(tx: Transaction, actor: Actor, organization: OrganizationFacts): Promise<Standing> {
+    const key = `${actor.kind} ${actor.userId ?? actor.organizationId}${actor.isSiteAdmin ? ' admin' : ''}`
+    let standing = this.#kept.get(organization, key)
     if (standing === undefined) {
       standing = await this.#read(tx, actor, organization)
-      if (tx.mode === 'read') this.#kept.set(key, standing)
+      if (tx.mode === 'read') this.#kept.set(organization, key, standing)
     }
     return standing
   }

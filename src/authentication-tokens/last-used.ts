@@ -1,6 +1,6 @@
 import type { Logger } from 'pino'
 import type { Authentication } from '../access/actor-store.ts'
-import { timestamp, type Clock } from '../core/clock.ts'
+import { timestamp } from '../core/clock.ts'
 import type { Database } from '../database/database.ts'
 import { updateLastUsed } from './last-used-store.ts'
 
@@ -11,21 +11,18 @@ const MAX_WAITING = 10_000
 /** Notes when tokens were used: at most once a minute for each, written in batches beside the requests. */
 export class LastUsed {
   readonly #database: Database
-  readonly #clock: Clock
   readonly #log: Logger
   readonly #waiting = new Map<string, string>()
   readonly #written = new Map<string, number>()
   readonly #timer: NodeJS.Timeout
 
-  constructor(database: Database, clock: Clock, log: Logger) {
+  constructor(database: Database, log: Logger) {
     this.#database = database
-    this.#clock = clock
     this.#log = log
     this.#timer = setInterval(() => void this.flush(), FLUSH_EVERY_MS).unref()
   }
 
-  touch({ actor, lastUsedAt }: Authentication): void {
-    const now = this.#clock.now()
+  touch({ actor, lastUsedAt }: Authentication, now: Date): void {
     const written = this.#written.get(actor.tokenId) ?? (lastUsedAt === null ? 0 : Date.parse(lastUsedAt))
     if (now.getTime() - written < RESOLUTION_MS || this.#waiting.size >= MAX_WAITING) return
     if (this.#written.size >= MAX_WAITING) this.#written.clear()

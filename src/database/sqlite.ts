@@ -99,10 +99,27 @@ class SqliteTransaction implements Transaction {
     return this.#connection.db
   }
 
-  async all<Values extends Record<string, unknown>, Row>(
+  // Not async: what is there already is handed over with one promise and no more.
+  // oxlint-disable-next-line typescript/promise-function-async
+  all<Values extends Record<string, unknown>, Row>(
     query: PreparedQuery<Values, Row>,
     values: Values,
   ): Promise<Row[]> {
+    return Promise.resolve(this.#all(query, values))
+  }
+
+  // oxlint-disable-next-line typescript/promise-function-async
+  first<Values extends Record<string, unknown>, Row>(
+    query: PreparedQuery<Values, Row>,
+    values: Values,
+  ): Promise<Row | undefined> {
+    return Promise.resolve(this.#first(query, values))
+  }
+
+  #all<Values extends Record<string, unknown>, Row>(
+    query: PreparedQuery<Values, Row>,
+    values: Values,
+  ): Row[] {
     assertOpen(this.#isOpen)
     const known = this.#known
     const value = known === undefined ? undefined : query.onlyValue('sqlite', values)
@@ -110,10 +127,10 @@ class SqliteTransaction implements Transaction {
     return known.list(query, value) ?? known.keepList(query, value, this.#connection.all(query, values))
   }
 
-  async first<Values extends Record<string, unknown>, Row>(
+  #first<Values extends Record<string, unknown>, Row>(
     query: PreparedQuery<Values, Row>,
     values: Values,
-  ): Promise<Row | undefined> {
+  ): Row | undefined {
     assertOpen(this.#isOpen)
     const known = this.#known
     const value = known === undefined ? undefined : query.onlyValue('sqlite', values)

@@ -29,10 +29,10 @@ export function runRoute(route: Route, call: Call, deps: Deps): Promise<Answer> 
 /** Whom the request's token acts as; throws 401. */
 export async function authenticate(tx: Transaction, call: Call, deps: Deps): Promise<Actor> {
   const token = bearerToken(call.headers.authorization)
-  const found =
-    token === undefined ? undefined : await findActor(tx, hashToken(token), timestamp(deps.clock.now()))
+  const now = deps.clock.now()
+  const found = token === undefined ? undefined : await findActor(tx, hashToken(token), timestamp(now))
   if (found === undefined) throw new AppError('unauthorized')
-  if (tx.mode === 'read') deps.lastUsed.touch(found)
+  if (tx.mode === 'read') deps.lastUsed.touch(found, now)
   return found.actor
 }
 

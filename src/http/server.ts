@@ -17,6 +17,7 @@ import { authenticate, runRoute } from './run-route.ts'
 
 const API = '/api/v2'
 const KEEP_ALIVE_MS = 72_000
+const SHORT_BYTES = 4096
 const MAX_PARAM_LENGTH = 1_000
 
 /** The HTTP server with every route; it does not listen yet. */
@@ -142,7 +143,9 @@ function send(
   if (body !== undefined) headers.push('content-length', Buffer.byteLength(body))
   raw.writeHead(answer.status, headers)
   if (isClosing) return endLingering(request, raw, body)
-  raw.end(body)
+  // Node writes a short text together with the head, in half the time that a buffer beside it takes.
+  if (body instanceof Buffer && body.length <= SHORT_BYTES) raw.end(body.toString('latin1'), 'latin1')
+  else raw.end(body)
   return undefined
 }
 

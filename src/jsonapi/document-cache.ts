@@ -2,26 +2,27 @@ const WANTED_PLACES = 32_768
 
 /**
  * Ready-made documents and parts of them, by keys whose meaning never changes: an id, its version and what the reader may
- * see. So nothing is ever invalidated, and any node may keep its own. The least recently used leave first.
+ * see. So nothing is ever invalidated, and any node may keep its own. What is not used leaves first.
  */
 export class DocumentCache {
   /** What was wanted lately: the hash of a key at the place of its last digits. */
   readonly #wanted = new Uint32Array(WANTED_PLACES)
   readonly #limitBytes: number
-  readonly #entries = new Map<string, string | Buffer>()
-  #bytes = 0
+  /** Two generations: what is not asked for while one fills is gone with the next. */
+  #young = new Map<string, string | Buffer>()
+  #youngBytes = 0
+  #old = new Map<string, string | Buffer>()
 
   constructor(limitBytes: number) {
     this.#limitBytes = limitBytes
   }
 
   get<T extends string | Buffer>(key: string): T | undefined {
-    const value = this.#entries.get(key)
-    if (value === undefined) return undefined
-    // A Map keeps the order of insertion: to the end with what is in use.
-    this.#entries.delete(key)
-    this.#entries.set(key, value)
-    return value as T
+    const young = this.#young.get(key)
+    if (young !== undefined) return young as T
+    const old = this.#old.get(key)
+    if (old !== undefined) this.set(key, old)
+    return old as T | undefined
   }
 
   /** For what is made fast: kept when it is wanted a second time, so that who leafs through everything displaces nothing. */
@@ -35,16 +36,15 @@ export class DocumentCache {
   set(key: string, value: string | Buffer): void {
     const size = sizeOf(key, value)
     if (size > this.#limitBytes / 4) return
-    const old = this.#entries.get(key)
-    if (old !== undefined) this.#bytes -= sizeOf(key, old)
-    this.#entries.delete(key)
-    this.#entries.set(key, value)
-    this.#bytes += size
-    for (const [oldest, oldValue] of this.#entries) {
-      if (this.#bytes <= this.#limitBytes) break
-      this.#entries.delete(oldest)
-      this.#bytes -= sizeOf(oldest, oldValue)
+    const before = this.#young.get(key)
+    if (before !== undefined) this.#youngBytes -= sizeOf(key, before)
+    if (this.#youngBytes + size > this.#limitBytes / 2) {
+      this.#old = this.#young
+      this.#young = new Map()
+      this.#youngBytes = 0
     }
+    this.#young.set(key, value)
+    this.#youngBytes += size
   }
 }
 
