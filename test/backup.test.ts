@@ -139,7 +139,7 @@ describe.each(engines)('a backup of %s', (engine) => {
     )
     await refused(
       'later',
-      zstdCompressSync(text.replace('"0001-first-tables"', '"9999-future"')),
+      zstdCompressSync(text.replace('"0001-first-tables"', '"0001-first-tables","9999-future"')),
       /newer Purser/,
     )
     await refused('other', 'something else', /cannot read the backup/)

@@ -1,12 +1,14 @@
 import type { Kysely } from 'kysely'
 import { Migrator, type Migration, type MigrationResultSet } from 'kysely/migration'
 import { firstTables } from './migrations/0001-first-tables.ts'
+import { widerTeamBlocks } from './migrations/0002-wider-team-blocks.ts'
 import { OperatorError } from '../core/operator-error.ts'
 import type { Tables } from './tables.ts'
 
 /** In the order of their names; a migration that has been released is never changed. */
 const migrations: Record<string, Migration> = {
   '0001-first-tables': firstTables,
+  '0002-wider-team-blocks': widerTeamBlocks,
 }
 
 /** The database was written by a newer Purser: nothing has been touched. */

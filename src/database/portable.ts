@@ -14,10 +14,21 @@ const words: Record<Engine, Record<string, string>> = {
     // -1 stands for all of an organization.
     TEAM_SEARCH: `
 create table team_name_blocks (organization_id text not null, number integer not null, version integer not null, primary key (organization_id, number)) without rowid;
+create trigger team_names_insert after insert on teams begin insert into team_name_blocks values (new.organization_id, new.number / 512, 1), (new.organization_id, -1, 1) on conflict do update set version = version + 1; end;
+create trigger team_names_delete after delete on teams begin update team_name_blocks set version = version + 1 where organization_id = old.organization_id and number in (-1, old.number / 512); end;
+create trigger team_names_update after update of name, visibility on teams when old.name <> new.name or old.visibility <> new.visibility begin update team_name_blocks set version = version + 1 where organization_id = new.organization_id and number in (-1, new.number / 512); end;
+create trigger team_names_end after delete on organizations begin delete from team_name_blocks where organization_id = old.id; end;`,
+    // The same in blocks of 1024.
+    WIDER_TEAM_BLOCKS: `
+drop trigger team_names_insert;
+drop trigger team_names_delete;
+drop trigger team_names_update;
+delete from team_name_blocks;
+insert into team_name_blocks select distinct organization_id, number / 1024, 1 from teams union select organization_id, -1, 1 from teams;
 create trigger team_names_insert after insert on teams begin insert into team_name_blocks values (new.organization_id, new.number / 1024, 1), (new.organization_id, -1, 1) on conflict do update set version = version + 1; end;
 create trigger team_names_delete after delete on teams begin update team_name_blocks set version = version + 1 where organization_id = old.organization_id and number in (-1, old.number / 1024); end;
 create trigger team_names_update after update of name, visibility on teams when old.name <> new.name or old.visibility <> new.visibility begin update team_name_blocks set version = version + 1 where organization_id = new.organization_id and number in (-1, new.number / 1024); end;
-create trigger team_names_end after delete on organizations begin delete from team_name_blocks where organization_id = old.id; end;`,
+`,
   },
   postgres: {
     // Byte order everywhere, as SQLite's own: lists are sorted alike on both engines.
@@ -28,6 +39,7 @@ create trigger team_names_end after delete on organizations begin delete from te
     TEAM_SEARCH: `
 create extension if not exists pg_trgm;
 create index teams_by_name_part on teams using gin (lower(name) gin_trgm_ops);`,
+    WIDER_TEAM_BLOCKS: '',
   },
 }
 
