@@ -54,6 +54,30 @@ describe.each(engines)('organization memberships on %s', (engine) => {
     expect([all.size, all.has(other.email), all.has(null)]).toEqual([3, true, false])
   })
 
+  test('a user who is included has the email that his membership shows, and nobody else', async () => {
+    const organization = await createTestOrganization(server)
+    const team = await createTeam(organization, { visibility: 'organization' })
+    const member = await addMember(server, organization, [team])
+    const other = await addMember(server, organization, [team])
+    type Included = { type: string; attributes: { email?: string } }
+    const emailsOfUsers = (answer: { json: { included: Included[] } }) =>
+      answer.json.included.map(({ attributes }) => attributes.email).toSorted()
+    const { client } = organization.owner
+    const found = `/organizations/${organization.name}/organization-memberships?include=user&filter[email]=`
+    expect(emailsOfUsers(await client.get(`${found}${member.email},${other.email}`))).toEqual(
+      [member.email, other.email].toSorted(),
+    )
+    // An owner who is no site administrator sees no more of the person than that.
+    const [listed] = (await client.get(`${found}${member.email}`)).json.included
+    expect(listed.attributes).not.toHaveProperty('is-suspended')
+    expect((await client.get(`/users/${listed.id}`)).json.data.attributes).not.toHaveProperty('email')
+    expect(emailsOfUsers(await client.get(`/teams/${team}?include=users`))).toEqual([undefined, undefined])
+    expect(emailsOfUsers(await member.client.get(`/teams/${team}?include=users`))).toContain(undefined)
+    expect(emailsOfUsers(await member.client.get('/organization-memberships?include=user'))).toEqual([
+      member.email,
+    ])
+  })
+
   test('an invitation makes a user without a name, and answers with him and the teams', async () => {
     const organization = await createTestOrganization(server)
     const team = await createTeam(organization)
@@ -68,7 +92,7 @@ describe.each(engines)('organization memberships on %s', (engine) => {
       teams: { data: [{ id: team, type: 'teams' }] },
     })
     expect(included[0].attributes.username).toBeNull()
-    expect(included[0].attributes).not.toHaveProperty('email')
+    expect(included[0].attributes.email).toBe(email)
     const shown = await organization.owner.client.get(
       `/organization-memberships/${data.id}?include=user,teams`,
     )

@@ -80,7 +80,10 @@ export async function includedWithMemberships(
   const included: Fragment[] = []
   if (include.has('user')) {
     const users = await findUsers(tx, [...new Set(memberships.map((membership) => membership.user_id))])
-    for (const user of users) included.push(userFragment(user, actor))
+    for (const user of users) {
+      const isMembershipReadable = isPermitted('membership:read', actor, standing, { userId: user.id })
+      included.push(userFragment(user, actor, { isMembershipReadable }))
+    }
   }
   if (include.has('teams')) {
     const ids = memberships.map(({ id }) => id)

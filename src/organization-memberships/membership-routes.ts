@@ -68,7 +68,7 @@ const inviteRoute = writeRoute({
     const membership = (await findMembership(tx, id)) as MembershipRow
     const [text] = await membershipFragments(tx, [membership], context)
     const user = (await findUser(tx, membership.user_id)) as UserRow
-    return created(document(text as Fragment, [userFragment(user, actor)]))
+    return created(document(text as Fragment, [userFragment(user, actor, { isMembershipReadable: true })]))
   },
 })
 

@@ -45,13 +45,22 @@ export const userDescription: ResourceDescription = {
   links: { self: Type.String() },
 }
 
+type UserShape = {
+  /** What the token that was sent belongs to: account/details says it. */
+  readonly authenticatedResource?: Identifier | undefined
+  /** That the viewer may read the user's membership, which has the email too. */
+  readonly isMembershipReadable?: boolean
+}
+
 /**
  * The only maker of `"type": "users"`. The email, and whether somebody is an administrator or suspended, are for oneself
- * and for site administrators.
- *
- * @param authenticatedResource what the token that was sent belongs to: account/details says it
+ * and for site administrators; the email is also beside a membership that shows it.
  */
-export function userFragment(user: UserRow, viewer: Actor, authenticatedResource?: Identifier): Fragment {
+export function userFragment(
+  user: UserRow,
+  viewer: Actor,
+  { authenticatedResource, isMembershipReadable = false }: UserShape = {},
+): Fragment {
   const isSelf = viewer.userId === user.id
   const isPerson = user.is_service_account === 0
   const isAdmin = user.is_site_admin === 1
@@ -67,9 +76,9 @@ export function userFragment(user: UserRow, viewer: Actor, authenticatedResource
       'v2-only': false,
       'is-sso-login': false,
       'two-factor': { enabled: false, verified: false },
+      ...((isConfidant || isMembershipReadable) && user.email !== null ? { email: user.email } : {}),
       ...(isConfidant
         ? {
-            ...(user.email === null ? {} : { email: user.email }),
             'is-site-admin': isAdmin,
             'is-admin': isAdmin,
             'is-suspended': user.is_suspended === 1,

@@ -31,7 +31,7 @@ const accountDetails = readRoute({
       team: { id: actor.teamId ?? '', type: 'teams' },
       organization: { id: actor.name, type: 'organizations' },
     }
-    return ok(document(userFragment(resource.user, actor, resources[actor.kind])))
+    return ok(document(userFragment(resource.user, actor, { authenticatedResource: resources[actor.kind] })))
   },
 })
 
