@@ -88,13 +88,13 @@ interface TestEvent {
 
 export type Dialect = 'documented' | 'current'
 
-/** The flags of `go test` for the tests whose names match, of those that hold in the dialect. */
+/** The flags of `go test` for the tests whose names match, of those that hold in the dialect; replays do in both. */
 function selection(module: string, dialect: Dialect, patterns: string[]): string[] {
   const wanted = patterns.length > 0 ? `(${patterns.join('|')})` : ''
   // What OpenTofu does is the same in both.
   if (module === 'tofu') return ['-run', wanted]
   return dialect === 'current'
-    ? ['-run', `^TestCurrentDialect.*${wanted}`]
+    ? ['-run', `^Test(CurrentDialect|Replay).*${wanted}`]
     : ['-skip', '^TestCurrentDialect', '-run', wanted]
 }
 

@@ -1,6 +1,10 @@
 // npm run conformance [-- PATTERN…]: real clients against a Purser that is started for them. With patterns, only the
-// Go tests whose names match. Runs a second time on PostgreSQL when PURSER_TEST_POSTGRES_URL is set.
+// Go tests whose names match. Runs a second time on PostgreSQL when PURSER_TEST_POSTGRES_URL is set. With --record it
+// runs everything on SQLite and notes in requests.json which test shows which operation.
 import { randomBytes } from 'node:crypto'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { Client } from 'pg'
 import {
   buildTofu,
@@ -11,9 +15,11 @@ import {
   type Dialect,
   type Tally,
 } from './go.ts'
+import { writeRecorded } from './record.ts'
 import { startPurser, tofuConfig, type Purser } from './server.ts'
 
-const patterns = process.argv.slice(2)
+const isRecording = process.argv[2] === '--record'
+const patterns = isRecording ? [] : process.argv.slice(2)
 // A database keeps the token of its first start, and the second dialect finds it there on PostgreSQL.
 const token = `conformance-${randomBytes(24).toString('hex')}`
 const total: Tally = { passed: 0, failed: 0 }
@@ -48,6 +54,7 @@ async function runDialect(
       ...process.env,
       PURSER_ADDRESS: server.address,
       PURSER_TOKEN: token,
+      PURSER_DIALECT: dialect,
       PURSER_TOFU: tofu,
       PURSER_TOFU_CONFIG: tofuConfig(server.address, tofuHostname),
     }
@@ -67,6 +74,19 @@ async function runDialect(
 
 async function runPrograms(engine: string, settings: Record<string, string>, tofu: string): Promise<void> {
   for (const dialect of ['documented', 'current'] as const) await runDialect(engine, dialect, settings, tofu)
+}
+
+/** Runs everything with notes of the requests, and keeps what they say unless something has failed. */
+async function record(tofu: string): Promise<void> {
+  const folder = mkdtempSync(join(tmpdir(), 'purser-conformance-notes-'))
+  const notes = join(folder, 'requests')
+  process.env['PURSER_RECORD'] = notes
+  try {
+    await runPrograms('SQLite', {}, tofu)
+    if (total.failed === 0) writeRecorded(notes)
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
 }
 
 /** Runs the work with the URL of a new, empty database in the cluster of the given URL, and drops it afterwards. */
@@ -96,9 +116,10 @@ try {
   requireGo()
   add('Go code', checkGoCode())
   const tofu = buildTofu()
-  await runPrograms('SQLite', {}, tofu)
+  if (isRecording) await record(tofu)
+  else await runPrograms('SQLite', {}, tofu)
   const postgres = process.env['PURSER_TEST_POSTGRES_URL']
-  if (postgres) {
+  if (postgres && !isRecording) {
     await withDatabase(postgres, (url) =>
       runPrograms(
         'PostgreSQL',

@@ -59,23 +59,22 @@ describe.each(engines)('organization memberships on %s', (engine) => {
     const team = await createTeam(organization, { visibility: 'organization' })
     const member = await addMember(server, organization, [team])
     const other = await addMember(server, organization, [team])
-    type Included = { type: string; attributes: { email?: string } }
+    type Included = { attributes: { email?: string } }
     const emailsOfUsers = (answer: { json: { included: Included[] } }) =>
-      answer.json.included.map(({ attributes }) => attributes.email).toSorted()
+      new Set(answer.json.included.map(({ attributes }) => attributes.email))
     const { client } = organization.owner
     const found = `/organizations/${organization.name}/organization-memberships?include=user&filter[email]=`
     expect(emailsOfUsers(await client.get(`${found}${member.email},${other.email}`))).toEqual(
-      [member.email, other.email].toSorted(),
+      new Set([member.email, other.email]),
     )
     // An owner who is no site administrator sees no more of the person than that.
     const [listed] = (await client.get(`${found}${member.email}`)).json.included
     expect(listed.attributes).not.toHaveProperty('is-suspended')
     expect((await client.get(`/users/${listed.id}`)).json.data.attributes).not.toHaveProperty('email')
-    expect(emailsOfUsers(await client.get(`/teams/${team}?include=users`))).toEqual([undefined, undefined])
-    expect(emailsOfUsers(await member.client.get(`/teams/${team}?include=users`))).toContain(undefined)
-    expect(emailsOfUsers(await member.client.get('/organization-memberships?include=user'))).toEqual([
-      member.email,
-    ])
+    expect(emailsOfUsers(await client.get(`/teams/${team}?include=users`))).toEqual(new Set([undefined]))
+    expect(emailsOfUsers(await member.client.get('/organization-memberships?include=user'))).toEqual(
+      new Set([member.email]),
+    )
   })
 
   test('an invitation makes a user without a name, and answers with him and the teams', async () => {

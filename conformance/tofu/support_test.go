@@ -94,7 +94,8 @@ func (w world) newDirectory(t *testing.T, user harness.User, files map[string]st
 		must(t, os.WriteFile(filepath.Join(path, name), []byte(content), 0o600))
 	}
 	settings := filepath.Join(t.TempDir(), "tofu.rc")
-	must(t, os.WriteFile(settings, []byte(fromEnvironment(t, "PURSER_TOFU_CONFIG")), 0o600))
+	content := strings.ReplaceAll(fromEnvironment(t, "PURSER_TOFU_CONFIG"), w.server.Address, w.server.Through(t, "OpenTofu"))
+	must(t, os.WriteFile(settings, []byte(content), 0o600))
 	return directory{
 		path: path,
 		environment: []string{

@@ -8,6 +8,27 @@ const platform = JSON.parse(
   readFileSync(new URL('data/platform-operations.json', tests), 'utf8'),
 ) as Operation[]
 
+const conformance = new URL('../conformance/', tests)
+/** By operation and client, the program that shows it; `npm run conformance -- --record` writes them. */
+export const programs = JSON.parse(readFileSync(new URL('requests.json', conformance), 'utf8')) as Record<
+  string,
+  Record<string, string>
+>
+
+type Difference = {
+  dialect: string
+  clients: string[]
+  resource: string
+  attribute: string
+  sent: unknown
+  read: unknown
+  reason: string
+}
+/** What the tfe provider sends and reads back otherwise; the replays in conformance/ fail for more, and for less. */
+const providerDifferences = JSON.parse(
+  readFileSync(new URL('differences.json', conformance), 'utf8'),
+) as Difference[]
+
 /** What is there and does not do what the platform does, and why. */
 const differences: Record<string, string> = {
   'PATCH /organizations/:organization_name':
@@ -61,7 +82,7 @@ export function compatibilityPage(): string {
       ? reasons.get(key)
       : absences.find(([pattern]) => pattern.test(operation.path))?.[1]
     const state = !isServed ? 'not there' : reason === undefined ? 'implemented' : 'different on purpose'
-    const tested = isServed ? shown(operation) : ''
+    const tested = isServed ? [shown(operation), ...programsOf(operation)].join('; ') : ''
     return `| ${operation.name} | \`${operation.method} ${operation.path}\` | ${state}${reason === undefined ? '' : `: ${reason}`} | ${tested} |`
   }
   const count = platform.filter((operation) => served.has(shape(operation))).length
@@ -69,6 +90,7 @@ export function compatibilityPage(): string {
   return [
     '# Compatibility\n\n',
     'Printed by `npm run docs` from the routes and the tests. Paths are below `/api/v2`, but for discovery and uploads. What is not there answers 404, never 5xx. ',
+    '`TestReplayOfTheProvider` and the other names without a file are programs in conformance/ that drive the server with a real client. ',
     'Every route is also in test/access-matrix.test.ts (who may), test/fuzz.test.ts (nothing breaks it) and, with every answer that any test gets, held against the OpenAPI document.\n\n',
     `Of ${platform.length} operations of teams, state outputs and their neighbours, ${count} are here.\n\n`,
     head('here'),
@@ -76,6 +98,27 @@ export function compatibilityPage(): string {
     "\n## Purser's own\n\n",
     head('here'),
     ...own.filter((operation) => !known.has(shape(operation))).map((operation) => `${row(operation)}\n`),
+    providerSection(),
+  ].join('')
+}
+
+function programsOf({ method, path }: Operation): string[] {
+  const key = Object.keys(programs).find((name) => shape(split(name)) === shape({ method, path }))
+  return Object.entries(programs[key ?? ''] ?? {}).map(([client, test]) => `${client} \`${test}\``)
+}
+
+function providerSection(): string {
+  const rows = providerDifferences.map(({ dialect, clients, resource, attribute, sent, read, reason }) => {
+    const change = `\`${attribute}\` is sent as ${JSON.stringify(sent)} and read as ${read === null ? 'absent' : JSON.stringify(read)}`
+    return `| ${resource} | ${clients.join(', ')} | \`${dialect}\` | ${change} | ${reason} |\n`
+  })
+  return [
+    '\n## The tfe provider\n\n',
+    'conformance/ replays, with the client libraries that it is built on, what the provider does for each of its resources of teams, organizations, projects, workspaces and outputs: ',
+    'create, read, update each attribute, unset, import by id and by name, destroy. After each write, what was sent is compared with what is read; a refusal must name the attribute. ',
+    'What differs would be planned again by every `apply`. In `current` nothing does; in `documented` these do, and a replay fails when one is missing here or no longer happens:\n\n',
+    '| resource | with | dialect | what differs | why |\n|---|---|---|---|---|\n',
+    ...rows,
   ].join('')
 }
 

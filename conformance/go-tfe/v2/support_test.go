@@ -41,7 +41,7 @@ func newWorld(t *testing.T) world {
 
 func newClient(t *testing.T, server harness.Server, token string) *tfe.Client {
 	t.Helper()
-	client, err := tfe.NewClient(&tfe.Config{Address: server.Address, Token: token})
+	client, err := tfe.NewClient(&tfe.Config{Address: server.Through(t, "go-tfe v2"), Token: token})
 	must(t, err)
 	return client
 }

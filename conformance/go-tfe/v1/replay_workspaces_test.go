@@ -1,0 +1,532 @@
+package v1
+
+import (
+	"errors"
+	"reflect"
+	"slices"
+	"testing"
+
+	"github.com/hashicorp/go-tfe"
+
+	"purser.example/conformance/harness/replay"
+)
+
+// readForProvider reads a workspace with its bindings, and without when the server does not know that include.
+func (w world) readForProvider(t *testing.T, id string) (*tfe.Workspace, error) {
+	t.Helper()
+	shown, err := w.client.Workspaces.ReadByIDWithOptions(t.Context(), id, &tfe.WorkspaceReadOptions{
+		Include: []tfe.WSIncludeOpt{tfe.WSEffectiveTagBindings},
+	})
+	if errors.Is(err, tfe.ErrInvalidIncludeValue) {
+		return w.client.Workspaces.ReadByID(t.Context(), id)
+	}
+	return shown, err
+}
+
+// consumers are whom the workspace shares its state with by name. Where the server does not know of consumers the
+// provider takes it that the workspace shares with all.
+func (w world) consumers(t *testing.T, id string) (isGlobal bool, ids []string) {
+	t.Helper()
+	query := &tfe.RemoteStateConsumersListOptions{ListOptions: tfe.ListOptions{PageSize: 100}}
+	listed, err := w.client.Workspaces.ListRemoteStateConsumers(t.Context(), id, query)
+	if errors.Is(err, tfe.ErrResourceNotFound) {
+		return true, nil
+	}
+	must(t, err)
+	for _, consumer := range listed.Items {
+		ids = append(ids, consumer.ID)
+	}
+	return false, sorted(ids...)
+}
+
+// shareWith adds and removes consumers, as their configuration changes.
+func (w world) shareWith(t *testing.T, id string, before, after []string) {
+	t.Helper()
+	if added := minus(after, before); len(added) > 0 {
+		must(t, w.client.Workspaces.AddRemoteStateConsumers(t.Context(), id, tfe.WorkspaceAddRemoteStateConsumersOptions{Workspaces: workspaces(added)}))
+	}
+	if removed := minus(before, after); len(removed) > 0 {
+		must(t, w.client.Workspaces.RemoveRemoteStateConsumers(t.Context(), id, tfe.WorkspaceRemoveRemoteStateConsumersOptions{Workspaces: workspaces(removed)}))
+	}
+}
+
+func workspaces(ids []string) []*tfe.Workspace {
+	var all []*tfe.Workspace
+	for _, id := range ids {
+		all = append(all, &tfe.Workspace{ID: id})
+	}
+	return all
+}
+
+// workspaceFields are what the provider keeps of a workspace: its attributes, project, bindings and consumers.
+func (w world) workspaceFields(t *testing.T, shown *tfe.Workspace) replay.Answer {
+	t.Helper()
+	read := answer(shown.ID, shown)
+	own, effective := map[string]any{}, map[string]any{}
+	for _, binding := range shown.EffectiveTagBindings {
+		effective[binding.Key] = binding.Value
+		if binding.Links == nil {
+			own[binding.Key] = binding.Value
+		}
+	}
+	more := replay.Fields{"project": shown.Project.ID, "tags": listOf(own), "effective-tags": listOf(effective)}
+	names := slices.Clone(shown.TagNames)
+	more["tag-names"] = sorted(names...)
+	if !shown.GlobalRemoteState {
+		more["global-remote-state"], more["remote-state-consumers"] = w.consumers(t, shown.ID)
+	}
+	return replay.Answer{ID: shown.ID, Fields: read.Fields.With(more), Whole: read.Whole}
+}
+
+// listOf makes a leaf of a map, so that an empty one can be compared too.
+func listOf(pairs map[string]any) []any {
+	var keys []string
+	for key := range pairs {
+		keys = append(keys, key)
+	}
+	list := []any{}
+	for _, key := range sorted(keys...) {
+		list = append(list, key, pairs[key])
+	}
+	return list
+}
+
+func bindings(config replay.Fields) []*tfe.TagBinding {
+	list, _ := config["tags"].([]any)
+	var bound []*tfe.TagBinding
+	for pair := range slices.Chunk(list, 2) {
+		bound = append(bound, &tfe.TagBinding{Key: pair[0].(string), Value: pair[1].(string)})
+	}
+	return bound
+}
+
+func texts(value any) []string {
+	list, _ := value.([]string)
+	return list
+}
+
+func tagsNamed(names []string) []*tfe.Tag {
+	var tags []*tfe.Tag
+	for _, name := range names {
+		tags = append(tags, &tfe.Tag{Name: name})
+	}
+	return tags
+}
+
+func (w world) workspaceResource(force bool) replay.Resource {
+	return replay.Resource{
+		Create: func(t *testing.T, config replay.Fields) (replay.Answer, error) {
+			creation := options[tfe.WorkspaceCreateOptions](t, withoutEmpty(config, "description"))
+			creation.Tags, creation.TagBindings = tagsNamed(texts(config["tag-names"])), bindings(config)
+			if project, isGiven := config["project"]; isGiven {
+				creation.Project = &tfe.Project{ID: project.(string)}
+			}
+			created, err := w.client.Workspaces.Create(t.Context(), w.organization, creation)
+			if err != nil {
+				return replay.Answer{}, err
+			}
+			w.shareWith(t, created.ID, nil, texts(config["remote-state-consumers"]))
+			return replay.Answer{ID: created.ID}, nil
+		},
+		Read: func(t *testing.T, id string) (replay.Answer, error) {
+			shown, err := w.readForProvider(t, id)
+			if err != nil {
+				return replay.Answer{}, gone(err)
+			}
+			wantEqual(t, "has a link to its page", shown.Links["self-html"] != nil, true)
+			return w.workspaceFields(t, shown), nil
+		},
+		Update: func(t *testing.T, id string, prior, config replay.Fields) (replay.Answer, error) {
+			update := options[tfe.WorkspaceUpdateOptions](t, whatWorkspaceUpdateSends(prior, config))
+			update.TagBindings = bindings(config)
+			if _, isKnown := config["tags"]; isKnown && len(update.TagBindings) == 0 {
+				must(t, w.client.Workspaces.DeleteAllTagBindings(t.Context(), id))
+			}
+			if project, isGiven := config["project"]; isGiven && project != prior["project"] {
+				update.Project = &tfe.Project{ID: project.(string)}
+			}
+			updated, err := w.client.Workspaces.UpdateByID(t.Context(), id, update)
+			if err != nil {
+				return replay.Answer{}, err
+			}
+			before, after := texts(prior["tag-names"]), texts(config["tag-names"])
+			if added := minus(after, before); len(added) > 0 {
+				must(t, w.client.Workspaces.AddTags(t.Context(), id, tfe.WorkspaceAddTagsOptions{Tags: tagsNamed(added)}))
+			}
+			if removed := minus(before, after); len(removed) > 0 {
+				must(t, w.client.Workspaces.RemoveTags(t.Context(), id, tfe.WorkspaceRemoveTagsOptions{Tags: tagsNamed(removed)}))
+			}
+			if config["global-remote-state"] == false {
+				w.shareWith(t, id, texts(prior["remote-state-consumers"]), texts(config["remote-state-consumers"]))
+			}
+			if !reflect.DeepEqual(before, after) {
+				return replay.Answer{ID: id}, nil
+			}
+			return replay.Answer{ID: id, Whole: replay.Fields{"attributes": answer(id, updated).Fields}}, nil
+		},
+		Imports: map[string]func(*testing.T, string, replay.Fields) (string, error){
+			"by id": func(_ *testing.T, id string, _ replay.Fields) (string, error) { return id, nil },
+			"by name": func(t *testing.T, _ string, config replay.Fields) (string, error) {
+				found, err := w.client.Workspaces.Read(t.Context(), w.organization, config["name"].(string))
+				must(t, err)
+				return found.ID, nil
+			},
+		},
+		Destroy:  func(t *testing.T, id string) error { return w.destroyWorkspace(t, id, force) },
+		Changing: []string{"updated-at"},
+	}
+}
+
+// destroyWorkspace deletes as the provider does, which looks at what the caller may do and how much is in it.
+func (w world) destroyWorkspace(t *testing.T, id string, force bool) error {
+	t.Helper()
+	shown, err := w.client.Workspaces.ReadByID(t.Context(), id)
+	if err != nil {
+		return unlessGone(err)
+	}
+	switch {
+	case shown.Permissions.CanForceDelete == nil:
+		return errors.New("the server does not say whether it deletes safely")
+	case force && *shown.Permissions.CanForceDelete:
+		return unlessGone(w.client.Workspaces.DeleteByID(t.Context(), id))
+	case shown.ResourceCount > 0:
+		return errors.New("holds resources")
+	default:
+		return unlessGone(w.client.Workspaces.SafeDeleteByID(t.Context(), id))
+	}
+}
+
+// whatWorkspaceUpdateSends leaves out what the provider sends only when it changes.
+func whatWorkspaceUpdateSends(prior, config replay.Fields) replay.Fields {
+	sent := config.Without("setting-overwrites", "tag-names", "project", "source-name", "source-url")
+	for _, name := range []string{"assessments-enabled", "auto-apply", "description", "execution-mode", "auto-destroy-activity-duration"} {
+		if reflect.DeepEqual(prior[name], config[name]) {
+			delete(sent, name)
+		}
+	}
+	if _, isSent := sent["execution-mode"]; isSent {
+		sent["setting-overwrites"] = map[string]bool{"execution-mode": true}
+	}
+	if _, was := prior["auto-destroy-activity-duration"]; was {
+		if _, is := config["auto-destroy-activity-duration"]; !is {
+			sent["auto-destroy-activity-duration"] = nil
+		}
+	}
+	return sent
+}
+
+// providerWorkspace is a configuration with a name alone, which sends these defaults.
+func providerWorkspace(name string) replay.Fields {
+	return replay.Fields{
+		"name": name, "allow-destroy-plan": true, "auto-apply-run-trigger": false, "file-triggers-enabled": true,
+		"queue-all-runs": true, "speculative-enabled": true, "structured-run-output-enabled": true, "working-directory": "",
+		"setting-overwrites": replay.Fields{"execution-mode": false, "agent-pool": false},
+	}
+}
+
+func replayWorkspace(t *testing.T, w world, all *replay.Replays) {
+	project := w.newProject(t, "Landing zone")
+	one, other := w.newWorkspace(t, "consumer-one"), w.newWorkspace(t, "consumer-other")
+	created := providerWorkspace("network")
+	// From its first update on the provider knows, and sends again, what it has read.
+	base := created.Without("setting-overwrites").With(replay.Fields{"global-remote-state": true})
+	with := func(name string, value any) replay.Step {
+		return replay.Step{Name: name, Config: base.With(replay.Fields{name: value})}
+	}
+	back := replay.Step{Name: "that back", Config: base}
+	refused := func(name string, value any) replay.Step {
+		return replay.Step{Name: name + " refused", Config: base.With(replay.Fields{name: value}), Refused: name}
+	}
+	own := func(mode string) replay.Fields {
+		return replay.Fields{"execution-mode": mode, "setting-overwrites": replay.Fields{"execution-mode": true}}
+	}
+	resource := w.workspaceResource(false)
+	all.Play(t, "tfe_workspace", resource,
+		replay.Step{Name: "as configured with a name alone", Config: created},
+		with("name", "core-network"), back,
+		with("description", "VPCs and subnets"), with("description", "Networks"),
+		with("allow-destroy-plan", false), back, with("auto-apply-run-trigger", true), back, with("file-triggers-enabled", false), back,
+		with("queue-all-runs", false), back, with("speculative-enabled", false), back, with("structured-run-output-enabled", false), back,
+		with("working-directory", "modules/network"), back, with("auto-apply", true), with("auto-apply", false),
+		with("assessments-enabled", true), with("assessments-enabled", false),
+		with("terraform-version", "1.10.10"), with("terraform-version", "latest"),
+		with("trigger-prefixes", []string{"modules", "lib"}), with("trigger-patterns", []string{"**/*.tf"}),
+		replay.Step{Name: "execution-mode local", Config: base.With(own("local"))},
+		replay.Step{Name: "execution-mode remote", Config: base.With(own("remote"))},
+		refused("auto-destroy-activity-duration", "14d"),
+		refused("vcs-repo", map[string]any{"identifier": "example/network", "ingress-submodules": false, "tags-regex": ""}),
+		with("project", project.ID), with("project", w.defaultProject(t)),
+		with("tag-names", []string{"network", "prod"}), with("tag-names", []string{"prod"}), with("tag-names", []string{}),
+		with("tags", []any{"env", "prod", "team", ""}), with("tags", []any{"env", "test"}), with("tags", []any{}),
+		with("global-remote-state", false),
+		replay.Step{Name: "consumers", Config: base.With(replay.Fields{"global-remote-state": false, "remote-state-consumers": sorted(one.ID, other.ID)})},
+		replay.Step{Name: "one consumer less", Config: base.With(replay.Fields{"global-remote-state": false, "remote-state-consumers": sorted(one.ID)})},
+		back,
+	)
+	all.Play(t, "tfe_workspace", resource,
+		replay.Step{Name: "created with everything", Config: created.With(own("remote")).With(replay.Fields{
+			"description": "Networks", "auto-apply": true, "assessments-enabled": true, "terraform-version": "1.10.10",
+			"allow-destroy-plan": false, "auto-apply-run-trigger": true, "file-triggers-enabled": false, "queue-all-runs": false,
+			"speculative-enabled": false, "structured-run-output-enabled": false, "working-directory": "modules",
+			"trigger-prefixes": []string{"modules"}, "source-name": "a tool", "source-url": "https://tool.example.com",
+			"project": project.ID, "tag-names": []string{"network", "prod"}, "tags": []any{"env", "prod"},
+			"setting-overwrites":  replay.Fields{"execution-mode": true, "agent-pool": true},
+			"global-remote-state": false, "remote-state-consumers": sorted(one.ID, other.ID),
+		})})
+}
+
+func replayWorkspaceInUse(t *testing.T, w world, all *replay.Replays) {
+	workspace := w.newWorkspace(t, "network")
+	// Who may not delete by force is told so, and is left the safe way.
+	admin := w.newMember(t, "admin")
+	w.grant(t, w.newTeamOf(t, "admins", admin), workspace, tfe.AccessAdmin)
+	asAdmin := w
+	asAdmin.client = admin.client
+	_, err := w.client.Organizations.Update(t.Context(), w.organization, tfe.OrganizationUpdateOptions{AllowForceDeleteWorkspaces: tfe.Bool(false)})
+	must(t, err)
+	_, err = w.client.Workspaces.Lock(t.Context(), workspace.ID, tfe.WorkspaceLockOptions{})
+	must(t, err)
+	w.uploadState(t, workspace, stateWithResource)
+	if err := asAdmin.destroyWorkspace(t, workspace.ID, false); err == nil || err.Error() != "holds resources" {
+		t.Fatalf("destroy of a workspace that holds resources: got %v", err)
+	}
+	resource := w.workspaceResource(true)
+	shown, err := resource.Read(t, workspace.ID)
+	must(t, err)
+	all.Compare(t, "tfe_workspace, locked or in use", replay.Fields{"locked": true, "resource-count": 1}, shown.Fields)
+	must(t, resource.Destroy(t, workspace.ID))
+	must(t, resource.Destroy(t, workspace.ID))
+}
+
+func (w world) defaultProject(t *testing.T) string {
+	t.Helper()
+	organization, err := w.client.Organizations.Read(t.Context(), w.organization)
+	must(t, err)
+	return organization.DefaultProject.ID
+}
+
+// The resource is the settings of a workspace that another resource has made; destroyed, it sets all back.
+func replayWorkspaceSettings(t *testing.T, w world, all *replay.Replays) {
+	workspace, consumer := w.newWorkspace(t, "network"), w.newWorkspace(t, "consumer")
+	destroyed := false
+	read := func(t *testing.T, id string) (replay.Answer, error) {
+		if destroyed {
+			return replay.Answer{}, replay.ErrGone
+		}
+		shown, err := w.readForProvider(t, id)
+		if err != nil {
+			return replay.Answer{}, gone(err)
+		}
+		return w.workspaceFields(t, shown), nil
+	}
+	// Everything is sent each time: what the configuration leaves open with the value that was read, and without an
+	// execution mode that the organization's is to be followed.
+	write := func(t *testing.T, id string, config replay.Fields) (replay.Answer, error) {
+		before, err := read(t, id)
+		must(t, err)
+		sent := replay.Fields{"setting-overwrites": map[string]bool{"execution-mode": false, "agent-pool": false}}
+		for _, name := range []string{"auto-apply", "assessments-enabled", "global-remote-state", "project-remote-state"} {
+			sent[name] = before.Fields[name]
+		}
+		sent = sent.With(config)
+		if mode, isSet := config["execution-mode"]; isSet {
+			sent = sent.With(replay.Fields{
+				"execution-mode": mode, "agent-pool-id": "",
+				"setting-overwrites": map[string]bool{"execution-mode": true, "agent-pool": true},
+			})
+		} else {
+			sent["execution-mode"] = "remote"
+		}
+		update := options[tfe.WorkspaceUpdateOptions](t, sent)
+		update.TagBindings = bindings(config)
+		if _, isKnown := config["tags"]; isKnown && len(update.TagBindings) == 0 {
+			must(t, w.client.Workspaces.DeleteAllTagBindings(t.Context(), id))
+		}
+		updated, err := w.client.Workspaces.UpdateByID(t.Context(), id, update)
+		if err != nil {
+			return replay.Answer{}, err
+		}
+		if sent["global-remote-state"] == false && sent["project-remote-state"] == false {
+			w.shareWith(t, id, texts(before.Fields["remote-state-consumers"]), texts(config["remote-state-consumers"]))
+		}
+		return replay.Answer{ID: id, Whole: replay.Fields{"attributes": answer(id, updated).Fields}}, nil
+	}
+	resource := replay.Resource{
+		Create: func(t *testing.T, config replay.Fields) (replay.Answer, error) { return write(t, workspace.ID, config) },
+		Read:   read,
+		Update: func(t *testing.T, id string, _, config replay.Fields) (replay.Answer, error) {
+			return write(t, id, config)
+		},
+		Imports: map[string]func(*testing.T, string, replay.Fields) (string, error){
+			"by name": func(t *testing.T, _ string, _ replay.Fields) (string, error) {
+				found, err := w.client.Workspaces.Read(t.Context(), w.organization, workspace.Name)
+				must(t, err)
+				return found.ID, nil
+			},
+		},
+		Destroy: func(t *testing.T, id string) error {
+			_, err := w.client.Workspaces.UpdateByID(t.Context(), id, options[tfe.WorkspaceUpdateOptions](t, replay.Fields{
+				"execution-mode": "remote", "global-remote-state": false, "project-remote-state": false, "auto-apply": false,
+				"assessments-enabled": false, "setting-overwrites": map[string]bool{"execution-mode": false, "agent-pool": false},
+			}))
+			destroyed = true
+			return err
+		},
+		Changing: []string{"updated-at"},
+	}
+	followed := replay.Fields{"setting-overwrites": replay.Fields{"execution-mode": false, "agent-pool": false}}
+	with := func(name string, value any) replay.Step {
+		return replay.Step{Name: name, Config: followed.With(replay.Fields{name: value})}
+	}
+	own := func(mode string) replay.Step {
+		return replay.Step{Name: "execution-mode " + mode, Config: replay.Fields{
+			"execution-mode": mode, "setting-overwrites": replay.Fields{"execution-mode": true, "agent-pool": true},
+		}}
+	}
+	all.Play(t, "tfe_workspace_settings", resource,
+		replay.Step{Name: "without anything", Config: followed}, own("local"), own("remote"),
+		replay.Step{Name: "execution-mode unset", Config: followed},
+		with("description", "Networks"), with("auto-apply", true), with("auto-apply", false), with("assessments-enabled", true),
+		with("assessments-enabled", false), with("tags", []any{"env", "prod"}), with("tags", []any{}),
+		replay.Step{Name: "project-remote-state", Config: followed.With(replay.Fields{"global-remote-state": false, "project-remote-state": true})},
+		replay.Step{Name: "consumers", Config: followed.With(replay.Fields{
+			"global-remote-state": false, "project-remote-state": false, "remote-state-consumers": []string{consumer.ID},
+		})},
+		with("global-remote-state", true),
+	)
+}
+
+func replayProject(t *testing.T, w world, all *replay.Replays) {
+	include := tfe.ProjectReadOptions{Include: []tfe.ProjectIncludeOpt{tfe.ProjectEffectiveTagBindings}}
+	shownBy := func(project *tfe.Project, err error) (replay.Answer, error) {
+		if err != nil {
+			return replay.Answer{}, gone(err)
+		}
+		read, bound := answer(project.ID, project), map[string]any{}
+		for _, binding := range project.EffectiveTagBindings {
+			bound[binding.Key] = binding.Value
+		}
+		return replay.Answer{ID: project.ID, Fields: read.Fields.With(replay.Fields{"tags": listOf(bound)})}, nil
+	}
+	resource := replay.Resource{
+		Create: func(t *testing.T, config replay.Fields) (replay.Answer, error) {
+			creation := options[tfe.ProjectCreateOptions](t, config)
+			creation.TagBindings = bindings(config)
+			return shownBy(w.client.Projects.Create(t.Context(), w.organization, creation))
+		},
+		Read: func(t *testing.T, id string) (replay.Answer, error) {
+			shown, err := w.client.Projects.ReadWithOptions(t.Context(), id, include)
+			if errors.Is(err, tfe.ErrInvalidIncludeValue) {
+				shown, err = w.client.Projects.Read(t.Context(), id)
+			}
+			return shownBy(shown, err)
+		},
+		Update: func(t *testing.T, id string, prior, config replay.Fields) (replay.Answer, error) {
+			if _, was := prior["auto-destroy-activity-duration"]; was && config["auto-destroy-activity-duration"] == nil {
+				config = config.With(replay.Fields{"auto-destroy-activity-duration": nil})
+			}
+			update := options[tfe.ProjectUpdateOptions](t, config)
+			update.TagBindings = bindings(config)
+			if len(update.TagBindings) == 0 {
+				must(t, w.client.Projects.DeleteAllTagBindings(t.Context(), id))
+			}
+			return shownBy(w.client.Projects.Update(t.Context(), id, update))
+		},
+		Imports: map[string]func(*testing.T, string, replay.Fields) (string, error){
+			"by id": func(_ *testing.T, id string, _ replay.Fields) (string, error) { return id, nil },
+			"by name, in the data source": func(t *testing.T, _ string, config replay.Fields) (string, error) {
+				listed, err := w.client.Projects.List(t.Context(), w.organization, &tfe.ProjectListOptions{Name: config["name"].(string)})
+				must(t, err)
+				for _, project := range listed.Items {
+					if project.Name == config["name"] {
+						return project.ID, nil
+					}
+				}
+				return "", tfe.ErrResourceNotFound
+			},
+		},
+		Destroy: func(t *testing.T, id string) error { return unlessGone(w.client.Projects.Delete(t.Context(), id)) },
+	}
+	base := replay.Fields{"name": "Landing zone", "tags": []any{}}
+	with := func(name string, value any) replay.Step {
+		return replay.Step{Name: name, Config: base.With(replay.Fields{name: value})}
+	}
+	all.Play(t, "tfe_project", resource,
+		replay.Step{Name: "as configured with a name alone", Config: base},
+		with("name", "Landing zones"), with("description", "Networks"), with("description", ""),
+		replay.Step{Name: "auto-destroy-activity-duration", Config: base.With(replay.Fields{"auto-destroy-activity-duration": "14d"}), MayRefuse: []string{"auto-destroy-activity-duration"}},
+		with("tags", []any{"env", "prod", "team", ""}), with("tags", []any{"env", "test"}),
+		replay.Step{Name: "most of it unset", Config: base},
+	)
+	all.Play(t, "tfe_project", resource, replay.Step{Name: "created with everything", Config: replay.Fields{
+		"name": "Landing zone", "description": "Networks", "tags": []any{"env", "prod"},
+	}})
+}
+
+func replayWorkspaceIDs(t *testing.T, w world, all *replay.Replays) {
+	ids := map[string]string{}
+	for name, tags := range map[string][]string{"net-a": {"network"}, "net-b": {"network", "old"}, "storage": {"storage"}} {
+		created, err := w.client.Workspaces.Create(t.Context(), w.organization, tfe.WorkspaceCreateOptions{
+			Name: tfe.String(name), Tags: tagsNamed(tags), TagBindings: []*tfe.TagBinding{{Key: "env", Value: tags[0]}},
+		})
+		must(t, err)
+		ids[name] = created.ID
+	}
+	for _, search := range []struct {
+		options tfe.WorkspaceListOptions
+		want    []string
+	}{
+		{tfe.WorkspaceListOptions{}, []string{"net-a", "net-b", "storage"}},
+		{tfe.WorkspaceListOptions{Tags: "network"}, []string{"net-a", "net-b"}},
+		{tfe.WorkspaceListOptions{Tags: "network", ExcludeTags: "old"}, []string{"net-a"}},
+		{tfe.WorkspaceListOptions{
+			TagBindings: []*tfe.TagBinding{{Key: "env", Value: "storage"}}, Include: []tfe.WSIncludeOpt{tfe.WSEffectiveTagBindings},
+		}, []string{"storage"}},
+	} {
+		search.options.PageSize = 2
+		want, got := []string{}, []string{}
+		for _, name := range search.want {
+			want = append(want, ids[name])
+		}
+		for {
+			page, err := w.client.Workspaces.List(t.Context(), w.organization, &search.options)
+			must(t, err)
+			for _, workspace := range page.Items {
+				got = append(got, workspace.ID)
+			}
+			if page.CurrentPage >= page.TotalPages {
+				break
+			}
+			search.options.PageNumber = page.NextPage
+		}
+		all.Compare(t, "data tfe_workspace_ids", replay.Fields{"ids": sorted(want...)}, replay.Fields{"ids": sorted(got...)})
+	}
+}
+
+func replayOutputs(t *testing.T, w world, all *replay.Replays) {
+	w.uploadState(t, w.newLockedWorkspace(t, "network"), stateOfOutputs)
+	read, err := w.client.Workspaces.ReadWithOptions(t.Context(), w.organization, "network", &tfe.WorkspaceReadOptions{Include: []tfe.WSIncludeOpt{tfe.WSOutputs}})
+	must(t, err)
+	wantEqual(t, "organization", read.Organization.Name, w.organization)
+	got, sensitive := replay.Fields{}, []string{}
+	for _, output := range read.Outputs {
+		got[output.Name] = []any{output.Value}
+		if output.Sensitive {
+			sensitive = append(sensitive, output.Name)
+			byID, err := w.client.StateVersionOutputs.Read(t.Context(), output.ID)
+			must(t, err)
+			got[output.Name] = []any{byID.Value}
+		}
+	}
+	all.Compare(t, "data tfe_outputs", replay.Fields{
+		"bool": []any{true}, "list": []any{[]any{"a", "b"}}, "null": []any{nil}, "number": []any{1.5},
+		"object": []any{map[string]any{"a": 1, "b": []any{}}}, "secret": []any{"hidden"}, "string": []any{""},
+	}, got)
+	wantEqual(t, "sensitive outputs", sorted(sensitive...), []string{"secret"})
+	wantEqual(t, "number of outputs", len(got), 7)
+}
+
+var stateOfOutputs = []byte(`{"version":4,"terraform_version":"1.10.10","serial":1,"lineage":"replayed","outputs":{` +
+	`"string":{"value":"","type":"string"},"number":{"value":1.5,"type":"number"},"bool":{"value":true,"type":"bool"},` +
+	`"list":{"value":["a","b"],"type":["list","string"]},"object":{"value":{"a":1,"b":[]},"type":["object",{"a":"number","b":["tuple",[]]}]},` +
+	`"null":{"value":null,"type":"string"},"secret":{"value":"hidden","type":"string","sensitive":true}},"resources":[]}`)
