@@ -213,6 +213,12 @@ describe.each(engines)('workspaces on %s', (engine) => {
       '/data/relationships/project',
     ])
     const nowhere = { project: { data: { type: 'projects', id: 'prj-1111111111111111' } } }
+    const untimely = await owner.client.post(path, workspace({ name: 'a', 'auto-destroy-at': '' }))
+    expect(untimely.status).toBe(422)
+    expect(untimely.json.errors[0]).toMatchObject({
+      detail: expect.stringContaining('must be null: this server destroys nothing by itself') as string,
+      source: { pointer: '/data/attributes/auto-destroy-at' },
+    })
     const missing = await owner.client.post(path, workspace({ name: 'a' }, nowhere))
     expect(missing.status).toBe(422)
     expect(missing.json.errors[0].source.pointer).toBe('/data/relationships/project')

@@ -31,7 +31,11 @@ export const workspaceSettings = {
   'auto-apply': flag(false),
   'auto-apply-run-trigger': flag(false),
   'auto-destroy-activity-duration': never('destroys nothing by itself'),
-  'auto-destroy-at': never('destroys nothing by itself'),
+  // Not even an empty text, since clients read a time here.
+  'auto-destroy-at': {
+    schema: Type.Null({ explain: 'must be null: this server destroys nothing by itself' }),
+    default: null,
+  },
   'file-triggers-enabled': flag(true),
   'global-remote-state': flag(false),
   'hyok-enabled': flag(false),

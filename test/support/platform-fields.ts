@@ -1,7 +1,10 @@
 import type { ResourceDescription } from '../../src/jsonapi/description.ts'
 import { plain, type Schema } from '../../src/openapi/schemas.ts'
 
-/** JSON types of an attribute, or of each member of an object. */
+/**
+ * JSON types of an attribute, or of each member of an object. A text that is a time is `time`, and one of a few is each of
+ * them in quotes: `'secret'`.
+ */
 type Types = readonly string[] | { readonly [member: string]: Types }
 
 export type PlatformFields = {
@@ -25,8 +28,32 @@ function differences(name: string, schema: Schema, types: Types | undefined): st
     return members.flatMap(([member, inner]) => differences(`${name}.${member}`, inner, types[member]))
   }
   const isKnown = (type: string) =>
-    types.includes('any') || types.includes(type) || (type === 'integer' && types.includes('number'))
+    types.includes('any') ||
+    types.includes(type) ||
+    (type === 'integer' && types.includes('number')) ||
+    (isText(type) && types.includes('string'))
   return ours.filter((type) => !isKnown(type)).map((type) => `${name}: ${type}`)
+}
+
+const isText = (type: string) => type.startsWith("'")
+
+/** The attributes of the platform that no document here has: `type.attribute`. */
+export function absentAttributes(description: ResourceDescription, fields: PlatformFields): string[] {
+  return absent(
+    description.type,
+    Object.fromEntries(Object.entries(description.attributes).map(([name, schema]) => [name, plain(schema)])),
+    fields.attributes,
+  )
+}
+
+function absent(name: string, ours: Record<string, Schema>, theirs: Record<string, Types>): string[] {
+  return Object.entries(theirs).flatMap(([member, types]) => {
+    const schema = ours[member]
+    if (schema === undefined) return [`${name}.${member}`]
+    if (isList(types)) return []
+    const members = (objectIn(schema)?.properties ?? {}) as Record<string, Schema>
+    return absent(`${name}.${member}`, members, types as Record<string, Types>)
+  })
 }
 
 function isList(types: Types): types is readonly string[] {
@@ -42,9 +69,11 @@ function objectIn(schema: Schema): Schema | undefined {
 }
 
 function typesOf(schema: Schema): string[] {
-  const types = alternatives(schema).map(({ type, ...rest }) =>
-    'const' in rest ? typeof rest.const : typeof type === 'string' ? type : 'any',
-  )
+  const types = alternatives(schema).map(({ type, format, ...rest }) => {
+    if ('const' in rest) return typeof rest.const === 'string' ? `'${rest.const}'` : typeof rest.const
+    if (format === 'date-time') return 'time'
+    return typeof type === 'string' ? type : 'any'
+  })
   return [...new Set(types)]
 }
 
