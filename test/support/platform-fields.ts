@@ -52,7 +52,7 @@ function absent(name: string, ours: Record<string, Schema>, theirs: Record<strin
     if (schema === undefined) return [`${name}.${member}`]
     if (isList(types)) return []
     const members = (objectIn(schema)?.properties ?? {}) as Record<string, Schema>
-    return absent(`${name}.${member}`, members, types as Record<string, Types>)
+    return absent(`${name}.${member}`, members, types)
   })
 }
 
