@@ -21,6 +21,7 @@ import { membershipListRoutes } from './organization-memberships/membership-list
 import { membershipRoutes } from './organization-memberships/membership-routes.ts'
 import { OrganizationDeletions } from './organizations/organization-deletions.ts'
 import { organizationRoutes } from './organizations/organization-routes.ts'
+import { tokenTtlPolicyRoutes } from './organizations/token-ttl-policy-routes.ts'
 import { projectRoutes } from './projects/project-routes.ts'
 import { hasMemberTokenManagement } from './teams/team-document.ts'
 import { teamProjectRoutes } from './team-access/team-project-routes.ts'
@@ -33,6 +34,7 @@ import { stateVersionRoutes } from './state-versions/state-version-routes.ts'
 import { States } from './state-versions/states.ts'
 import { teamMemberRoutes } from './teams/team-member-routes.ts'
 import { teamRoutes } from './teams/team-routes.ts'
+import { organizationTeamTokenRoutes } from './authentication-tokens/organization-team-token-routes.ts'
 import { organizationTokenRoutes } from './authentication-tokens/organization-token-routes.ts'
 import { teamTokenRoutes } from './authentication-tokens/team-token-routes.ts'
 import { tokenRoutes } from './authentication-tokens/token-routes.ts'
@@ -47,6 +49,7 @@ import { workspaceTagRoutes } from './workspaces/workspace-tag-routes.ts'
 /** Every route of the JSON:API interface: the OpenAPI document and the access matrix are read off this list. */
 export const routes: readonly Route[] = [
   ...organizationRoutes,
+  ...tokenTtlPolicyRoutes,
   ...membershipRoutes,
   ...membershipListRoutes,
   ...teamRoutes,
@@ -57,6 +60,7 @@ export const routes: readonly Route[] = [
   ...userTokenRoutes,
   ...projectRoutes,
   ...teamTokenRoutes,
+  ...organizationTeamTokenRoutes,
   ...organizationTokenRoutes,
   ...tokenRoutes,
   ...workspaceRoutes,

@@ -125,6 +125,39 @@ describe.each(engines)('accounts, asked for at once, on %s', (engine) => {
     )
   })
 
+  test('owners who are suspended at once leave no other owner to be removed', async () => {
+    const organization = await createTestOrganization(server)
+    const { owner, name } = organization
+    const path = `/organizations/${name}/teams?filter[names]=owners`
+    const owners = (await owner.client.get(path)).json.data[0].id
+    const second = await addMember(server, organization)
+    const members = `/teams/${owners}/relationships/users`
+    const users = (id: string) => ({ data: [{ type: 'users', id }] })
+    await owner.client.post(members, users(second.id))
+    const both = [owner, second]
+    const act = (action: string) =>
+      Promise.all(both.map(({ id }) => server.admin.post(`/admin/users/${id}/actions/${action}`)))
+    for (let round = 0; round < 5; round++) {
+      // Shutting somebody out is never refused.
+      expect(statuses(await act('suspend'))).toEqual([200, 200])
+      const removed = await Promise.all(both.map(({ id }) => server.admin.delete(members, users(id))))
+      expect(statuses(removed)).toEqual([403, 403])
+      expect(statuses(await act('unsuspend'))).toEqual([200, 200])
+    }
+    // One is suspended while the other leaves: as if one had come after the other, and who is left is an owner.
+    const [suspended, left] = await Promise.all([
+      server.admin.post(`/admin/users/${second.id}/actions/suspend`),
+      owner.client.delete(members, users(owner.id)),
+    ])
+    expect(suspended.status).toBe(200)
+    expect([204, 403]).toContain(left.status)
+    const remaining = await server.admin.get(`/teams/${owners}`)
+    expect(remaining.json.data.attributes['users-count']).toBe(left.status === 204 ? 1 : 2)
+    expect((await server.admin.delete(members, users(second.id))).status).toBe(
+      left.status === 204 ? 403 : 204,
+    )
+  })
+
   test('a token that is deleted by several at once is deleted once', async () => {
     const { id, client } = await createUser(server)
     for (let round = 0; round < 5; round++) {

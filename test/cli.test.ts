@@ -51,6 +51,29 @@ describe.each(engines)('the command line on %s', (engine) => {
     expect(ofAcme).toHaveLength(1)
   })
 
+  test('owners who have shut themselves out are let in again', async () => {
+    const settings = await settingsFor(engine)
+    const purser = new Purser(['serve'], settings)
+    const address = await purser.address()
+    const { token } = JSON.parse(
+      await output(['user', 'create', 'jane', '--email', 'jane@example.com', '--token', '--json'], settings),
+    )
+    await output(['organization', 'create', 'acme', '--email', 'o@example.com', '--owner', 'jane'], settings)
+    const client = new Client(address, token)
+    const off = { data: { type: 'organizations', attributes: { 'user-tokens-enabled': false } } }
+    expect((await client.patch('/organizations/acme', off)).status).toBe(200)
+    expect((await client.get('/organizations/acme')).status).toBe(401)
+    expect(await output(['organization', 'allow-user-tokens', 'acme'], settings)).toBe(
+      'the organization acme takes user tokens',
+    )
+    expect((await client.get('/organizations/acme')).status).toBe(200)
+    const [event] = lines(await output(['audit', '--json', '--organization', 'acme'], settings)).slice(-1)
+    expect(event).toMatchObject({ action: 'organization.update', actor: { kind: 'system' } })
+    const missing = await run(['organization', 'allow-user-tokens', 'other'], settings)
+    expect([missing.code, missing.stderr.trim()]).toEqual([1, 'purser: there is no organization other'])
+    expect(await purser.stop()).toBe(0)
+  })
+
   test('what the rules refuse is refused, a line for each problem', async () => {
     const settings = await settingsFor(engine)
     await output(['migrate'], settings)

@@ -2,7 +2,14 @@ import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { engines } from './support/engines.ts'
 import { startServer, type TestServer } from './support/server.ts'
-import { addMember, createTeam, createTestOrganization, type TestOrganization } from './support/world.ts'
+import {
+  addMember,
+  createTeam,
+  createTestOrganization,
+  createUser,
+  invitePerson,
+  type TestOrganization,
+} from './support/world.ts'
 
 /** More than SQLite takes values in one statement. */
 const MANY = 33_000
@@ -78,5 +85,51 @@ describe.each(engines)('an organization that has grown large, on %s', (engine) =
     expect([teams.status, teams.json?.meta.pagination['total-count']]).toEqual([200, MANY])
     const tokens = await member.client.get(`/organizations/${organization.name}/team-tokens`)
     expect([tokens.status, tokens.json?.data]).toEqual([200, []])
+
+    const stored = () =>
+      server.app.deps.database.read(({ db }) =>
+        db
+          .selectFrom('teams')
+          .where('organization_id', '=', organization.id)
+          .where('is_owners', '=', 0)
+          .select((eb) => [
+            eb.fn.sum<number | string>('users_count').as('members'),
+            eb.fn.min<number>('version').as('version'),
+          ])
+          .executeTakeFirstOrThrow(),
+      )
+    await server.app.deps.database.write(({ db }) =>
+      db
+        .updateTable('teams')
+        .set({ users_count: 1 })
+        .where('organization_id', '=', organization.id)
+        .execute(),
+    )
+    const before = await stored()
+    const path = `/organization-memberships/${member.membershipId}`
+    expect((await organization.owner.client.delete(path)).status).toBe(204)
+    expect((await member.client.get(`/organizations/${organization.name}/teams`)).status).toBe(404)
+    const after = await stored()
+    expect([Number(before.members), Number(after.members)]).toEqual([MANY, 0])
+    expect(after.version).toBe(before.version + 1)
+  })
+
+  test('somebody who was invited into very many teams is in all of them once he accepts', async () => {
+    const organization = await createTestOrganization(server)
+    const person = await createUser(server)
+    const membershipId = await invitePerson(organization, person)
+    await server.app.deps.database.write(async ({ db }) => {
+      await sql`insert into teams (id, organization_id, name, visibility, created_at, updated_at) ${numbers} select 'team-of-' || n, ${organization.id}, 'team-' || n, 'secret', ${WHEN}, ${WHEN} from numbers`.execute(
+        db,
+      )
+      await sql`insert into team_members (team_id, membership_id, user_id, organization_id, is_active) ${numbers} select 'team-of-' || n, ${membershipId}, ${person.id}, ${organization.id}, 0 from numbers`.execute(
+        db,
+      )
+    })
+    const accepted = await person.client.post(`/organization-memberships/${membershipId}/actions/accept`)
+    expect(accepted.status).toBe(200)
+    const teams = await person.client.get(`/organizations/${organization.name}/teams?page[size]=1`)
+    expect(teams.json.meta.pagination['total-count']).toBe(MANY)
+    expect(teams.json.data[0].attributes['users-count']).toBe(1)
   })
 })

@@ -20,6 +20,7 @@ const onPurpose: Record<string, string> = {
   'organizations.delegated-team-management': 'our own: whether teams may manage teams',
   'organizations.enforce-hyok': 'go-tfe decodes it',
   'organizations.max-ttl-enabled': 'go-tfe decodes it',
+  'organization-token-ttl-policies': 'go-tfe decodes it; the description has no such type',
   'organizations.trial-expires-at': 'go-tfe decodes it',
   'organizations.user-tokens-enabled': 'go-tfe decodes it',
   'organizations.permissions.can-create-workspace-migration': 'go-tfe decodes it',

@@ -62,6 +62,24 @@ describe.each(engines)('organizations on %s', (engine) => {
     expect((await user.client.get(`/organizations/${name}`)).json).toEqual(made.json)
   })
 
+  test('a taken name is said with the other problems', async () => {
+    const first = await createTestOrganization(server)
+    const { name, owner } = await createTestOrganization(server)
+    const expected = ['/data/attributes/email', '/data/attributes/name']
+    const bad = { name: first.name, email: 'nobody' }
+    for (const refused of [
+      await owner.client.post('/organizations', organization(bad)),
+      await owner.client.patch(`/organizations/${name}`, organization(bad)),
+    ]) {
+      expect(refused.status).toBe(422)
+      expect(
+        refused.json.errors.map((error: { source: { pointer: string } }) => error.source.pointer).toSorted(),
+      ).toEqual(expected)
+    }
+    const own = await owner.client.patch(`/organizations/${name}`, organization({ ...bad, name }))
+    expect(own.json.errors).toHaveLength(1)
+  })
+
   test('every problem of a body is said at its place', async () => {
     const user = await createUser(server)
     const refused = await user.client.post(
@@ -69,7 +87,7 @@ describe.each(engines)('organizations on %s', (engine) => {
       organization({
         name: 'a b',
         'session-remember': 0,
-        'user-tokens-enabled': false,
+        'user-tokens-enabled': 'no',
         'collaborator-auth-policy': 'two_factor_mandatory',
         'default-execution-mode': 'moon',
         'stacks-enabled': 'yes',
@@ -79,6 +97,7 @@ describe.each(engines)('organizations on %s', (engine) => {
     expect(refused.json.errors.map((error: never) => [error['source']['pointer'], error['detail']])).toEqual([
       ['/data/attributes/name', 'name must be 1 to 90 letters, numbers, - and _'],
       ['/data/attributes/email', 'email is missing'],
+      ['/data/attributes/user-tokens-enabled', 'user-tokens-enabled must be boolean'],
       [
         '/data/attributes/collaborator-auth-policy',
         'collaborator-auth-policy must be "password": this server does not enforce another value',
@@ -89,10 +108,6 @@ describe.each(engines)('organizations on %s', (engine) => {
       ],
       ['/data/attributes/session-remember', 'session-remember must be a whole number of minutes, or null'],
       ['/data/attributes/stacks-enabled', expect.stringContaining('stacks-enabled')],
-      [
-        '/data/attributes/user-tokens-enabled',
-        'user-tokens-enabled must be true: this server does not enforce another value',
-      ],
     ])
     for (const email of ['', 'nobody', 'a@b@c', 'a @b', 'a\u0000@b', 5, null]) {
       const answer = await user.client.post('/organizations', organization({ name: 'x', email }))

@@ -32,9 +32,26 @@ describe.each(engines)('serve on %s', (engine) => {
     const again = new Purser(['serve'], settings)
     const second = await again.address()
     expect(again.stdout).not.toContain(token)
-    expect(again.stdout.trim().split('\n')).toHaveLength(1)
+    const [serves, dialect, ...more] = again.stdout.trim().split('\n')
+    expect(serves).toMatch(/^Purser .* serves at /)
+    expect(dialect).toMatch(/^dialect documented: .* start with PURSER_DIALECT=current$/)
+    expect(more).toEqual([])
     expect((await new Client(second, token).get('/organizations/missing/teams')).status).toBe(404)
     expect(await again.stop()).toBe(0)
+  })
+
+  test('the current dialect is printed too, with what the other one is for', async () => {
+    const settings = { ...(await settingsFor(engine)), PURSER_DIALECT: 'current' }
+    for (const pattern of [
+      / {2}dialect {2}current: .*PURSER_DIALECT=documented is/,
+      /^dialect current: .*PURSER_DIALECT=documented is/m,
+    ]) {
+      const purser = new Purser(['serve'], settings)
+      await purser.address()
+      await purser.says(/dialect/)
+      expect(purser.stdout).toMatch(pattern)
+      expect(await purser.stop()).toBe(0)
+    }
   })
 
   test('a given admin token is neither printed nor written', async () => {

@@ -132,6 +132,25 @@ describe.each(engines)('team members on %s', (engine) => {
     expect(await ids('?page[size]=1&page[number]=2')).toEqual([invited])
     expect((await client.get(`${list}?filter[is_service_account]=maybe`)).status).toBe(400)
     expect((await client.get(list)).json.meta.pagination['total-count']).toBe(2)
+    expect(await ids('?sort=status')).toEqual([member.membershipId, invited])
+    expect(await ids('?sort=-status')).toEqual([invited, member.membershipId])
+    expect(await ids('?filter[status]=inactive')).toEqual([])
+    const second = (await client.get(`${list}?sort=-status&page[size]=1&page[number]=2`)).json
+    expect(second.data[0].id).toBe(member.membershipId)
+    expect(second.links.prev).toContain('sort=-status')
+    expect((await client.get(`${list}?sort=email`)).status).toBe(400)
+    // As the provider reads it: whole memberships, a hundred at a time.
+    const whole = await client.get(`${list}?page[size]=100`)
+    expect(whole.json.meta.pagination).toMatchObject({ 'page-size': 100, 'next-page': null })
+    expect(whole.json.data[0]).toMatchObject({
+      type: 'organization-memberships',
+      attributes: { status: 'active', email: member.email },
+      relationships: {
+        organization: { data: { id: organization.name, type: 'organizations' } },
+        user: { data: { id: member.id, type: 'users' } },
+        teams: { data: [{ id: team, type: 'teams' }] },
+      },
+    })
     await person.client.post(`/organization-memberships/${invited}/actions/accept`)
     expect((await usersOf(organization, team)).sort()).toEqual([member.id, person.id].sort())
     expect((await byMembership(client, 'DELETE', team, [invited])).status).toBe(204)

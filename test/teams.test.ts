@@ -229,6 +229,46 @@ describe.each(engines)('teams on %s', (engine) => {
     expect((await client.get(`/teams/${id}`)).json.data).toEqual(cleared.json.data)
   })
 
+  test('what only the database shows is said with the rest: a taken name, contradicting flags, a full organization', async () => {
+    const organization = await createTestOrganization(server)
+    const { name, owner } = organization
+    const path = `/organizations/${name}/teams`
+    await createTeam(organization, { name: 'taken' })
+    const both = { 'allow-member-token-management': true, 'allow-team-token-management': false }
+    const contradiction = { 'manage-projects': true, 'manage-workspaces': false }
+    const attributes = { name: 'taken', visibility: 'public', ...both, 'organization-access': contradiction }
+    const expected = [
+      '/data/attributes/allow-team-token-management',
+      '/data/attributes/name',
+      '/data/attributes/organization-access/manage-workspaces',
+      '/data/attributes/visibility',
+    ]
+    const refused = await owner.client.post(path, team(attributes))
+    expect([refused.status, pointers(refused).toSorted()]).toEqual([422, expected])
+    const id = await createTeam(organization, { name: 'before' })
+    const changed = await owner.client.patch(`/teams/${id}`, team(attributes))
+    expect([changed.status, pointers(changed).toSorted()]).toEqual([422, expected])
+    // Its own name is not taken from it.
+    const own = await owner.client.patch(`/teams/${id}`, team({ ...attributes, name: 'before' }))
+    expect(pointers(own).toSorted()).toEqual(expected.filter((pointer) => !pointer.endsWith('/name')))
+    // What is wrong by itself does not contradict.
+    const wrong = { ...contradiction, 'manage-teams': 'yes' }
+    const broken = await owner.client.post(path, team({ name: 'taken', 'organization-access': wrong }))
+    expect(pointers(broken).toSorted()).toEqual([
+      '/data/attributes/name',
+      '/data/attributes/organization-access/manage-teams',
+    ])
+    const [owners] = (await owner.client.get(`${path}?filter[names]=owners`)).json.data
+    const ofOwners = await owner.client.patch(`/teams/${owners.id}`, team(attributes))
+    expect(pointers(ofOwners).toSorted()).toEqual([
+      '/data/attributes/allow-team-token-management',
+      '/data/attributes/name',
+      '/data/attributes/organization-access',
+      '/data/attributes/visibility',
+    ])
+    expect((await owner.client.get(`/teams/${id}`)).json.data.attributes.name).toBe('before')
+  })
+
   test('the rules of flags: cascades, then what managing implies, then contradictions at the flag', async () => {
     const organization = await createTestOrganization(server)
     const { client } = organization.owner

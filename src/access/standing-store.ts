@@ -5,6 +5,7 @@ import type { Actor } from './actor.ts'
 import { columnSet, type ColumnSet, type Standing } from './decide.ts'
 import { Kept } from './kept.ts'
 import { flagSet, hasFlag, type FlagSet } from './organization-flags.ts'
+import type { TokenPolicy } from './token-policy.ts'
 
 /** What a standing depends on, of the organization. Its version grows whenever a standing in it may have changed. */
 export type OrganizationFacts = {
@@ -12,7 +13,7 @@ export type OrganizationFacts = {
   readonly version: number
   readonly delegated_team_management: Flag
   readonly deleted_at: string | null
-}
+} & TokenPolicy
 
 const membershipQuery = prepared<{ userId: string; organizationId: string }>()((db, param) =>
   db

@@ -52,7 +52,7 @@ const create = writeRoute({
     const { token, text } = await createToken(
       tx,
       deps,
-      { owner, userId: null, organizationId: organization.id, isSingle: true, createdById: creatorOf(actor) },
+      { owner, userId: null, organization, isSingle: true, createdById: creatorOf(actor) },
       body,
     )
     audit({
@@ -60,7 +60,7 @@ const create = writeRoute({
       organizationId: organization.id,
       resourceType: 'authentication-tokens',
       resourceId: token.id,
-      details: { organization: organization.name, 'expired-at': body.expiresAt, replaced: replaced?.id },
+      details: { organization: organization.name, 'expired-at': token.expires_at, replaced: replaced?.id },
     })
     return created(document(tokenFragment(token, { ...context, organization }, text)))
   },

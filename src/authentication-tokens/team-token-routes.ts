@@ -1,16 +1,14 @@
 import { noContent, created, ok, type Answer } from '../http/call.ts'
 import { notFound } from '../core/errors.ts'
-import { readRoute, writeRoute, type Acting, type Permitted, type Route } from '../http/route.ts'
+import { readRoute, writeRoute, type Acting, type Route } from '../http/route.ts'
 import { document, listDocument } from '../jsonapi/document.ts'
 import { pagingOf } from '../jsonapi/paging.ts'
-import { loadOrganization, organizationOfPath } from '../organizations/organization-of-path.ts'
 import { bumpVersion } from '../organizations/organization-store.ts'
 import { ensureServiceAccount } from '../teams/service-accounts.ts'
 import { loadTeam, teamOfPath } from '../teams/team-of-path.ts'
-import { findTeam, type TeamRow } from '../teams/team-store.ts'
-import { listManageableTeamTokens } from './team-token-store.ts'
+import type { TeamRow } from '../teams/team-store.ts'
 import { deleteTeamToken } from './token-deletion.ts'
-import { tokenFragment, type TokenViewer } from './token-document.ts'
+import { tokenFragment, viewerOf } from './token-document.ts'
 import { countTokens, deleteToken, findSingleToken, listTokens, type TokenOwner } from './token-store.ts'
 import {
   checkTokenLimit,
@@ -26,16 +24,6 @@ type Creating = Acting<unknown, LoadedTeam, TokenRequest>
 
 const ownerOf = (team: TeamRow): TokenOwner => ({ kind: 'team', teamId: team.id })
 
-async function viewerOf<R extends { organization: LoadedTeam['organization'] }>({
-  tx,
-  actor,
-  standing,
-  resource,
-}: Permitted<unknown, R>): Promise<TokenViewer> {
-  const { organization } = resource
-  return { actor, standing, organization, ownersTeam: await findTeam(tx, organization.owners_team_id) }
-}
-
 async function create(context: Creating, isSingle: boolean): Promise<Answer> {
   const { tx, deps, actor, resource, body, audit } = context
   const { team, organization } = resource
@@ -49,7 +37,7 @@ async function create(context: Creating, isSingle: boolean): Promise<Answer> {
     {
       owner: ownerOf(team),
       userId,
-      organizationId: organization.id,
+      organization,
       isSingle,
       createdById: creatorOf(actor),
     },
@@ -64,40 +52,36 @@ async function create(context: Creating, isSingle: boolean): Promise<Answer> {
     details: {
       team: team.name,
       description: body.description,
-      'expired-at': body.expiresAt,
+      'expired-at': token.expires_at,
       replaced: replaced?.id,
     },
   })
   return created(document(tokenFragment(token, await viewerOf(context), text)))
 }
 
-const createSingle = writeRoute({
-  method: 'POST',
-  path: '/teams/:team_id/authentication-token',
-  permission: 'team:tokens',
-  summary: "Create a team's single token, in place of the one before",
-  answers: 'authentication-tokens',
-  status: 201,
-  accepts: tokenBody,
-  address: teamOfPath,
-  load: ({ tx, address }) => loadTeam(tx, address.teamId),
-  body: (bytes, _, deps) => parseTokenRequest(bytes, deps),
-  act: (context) => create(context, true),
-})
+/** POST: the single token of `…/authentication-token`, or one of those beside it. */
+function creatingRoute(path: string, isSingle: boolean, summary: string): Route {
+  return writeRoute({
+    method: 'POST',
+    path: `/teams/:team_id/${path}`,
+    permission: 'team:tokens',
+    summary,
+    answers: 'authentication-tokens',
+    status: 201,
+    accepts: tokenBody,
+    address: teamOfPath,
+    load: ({ tx, address }) => loadTeam(tx, address.teamId),
+    body: (bytes, _, deps) => parseTokenRequest(bytes, deps),
+    act: (context) => create(context, isSingle),
+  })
+}
 
-const createDescribed = writeRoute({
-  method: 'POST',
-  path: '/teams/:team_id/authentication-tokens',
-  permission: 'team:tokens',
-  summary: 'Create a team token beside others',
-  answers: 'authentication-tokens',
-  status: 201,
-  accepts: tokenBody,
-  address: teamOfPath,
-  load: ({ tx, address }) => loadTeam(tx, address.teamId),
-  body: (bytes, _, deps) => parseTokenRequest(bytes, deps),
-  act: (context) => create(context, false),
-})
+const createSingle = creatingRoute(
+  'authentication-token',
+  true,
+  "Create a team's single token, in place of the one before",
+)
+const createDescribed = creatingRoute('authentication-tokens', false, 'Create a team token beside others')
 
 const showSingle = readRoute({
   path: '/teams/:team_id/authentication-token',
@@ -152,38 +136,10 @@ const listOfTeam = readRoute({
   },
 })
 
-const listOfOrganization = readRoute({
-  path: '/organizations/:organization_name/team-tokens',
-  permission: 'organization:read',
-  summary: "List the tokens of the teams whose tokens are the caller's to manage",
-  answers: 'authentication-tokens',
-  isList: true,
-  address: (call) => {
-    const page = call.query.page()
-    const name = organizationOfPath(call)
-    return name === undefined ? undefined : { name, page }
-  },
-  load: ({ tx, address }) => loadOrganization(tx, address.name),
-  document: async (context) => {
-    const { tx, actor, standing, resource, address, call } = context
-    const { page } = address
-    const { tokens, total } = await listManageableTeamTokens(
-      tx,
-      resource.organization.id,
-      { actor, standing },
-      page,
-    )
-    const viewer = await viewerOf(context)
-    const fragments = tokens.map((token) => tokenFragment(token, viewer))
-    return ok(listDocument(fragments, pagingOf(call.path, [], page, total)))
-  },
-})
-
 export const teamTokenRoutes: readonly Route[] = [
   createSingle,
   showSingle,
   removeSingle,
   createDescribed,
   listOfTeam,
-  listOfOrganization,
 ]

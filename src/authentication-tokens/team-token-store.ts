@@ -1,10 +1,16 @@
-import type { Expression, ExpressionBuilder, SqlBool } from 'kysely'
+import { sql, type Expression, type ExpressionBuilder, type SqlBool } from 'kysely'
 import type { Actor } from '../access/actor.ts'
 import { columnSet, type Standing } from '../access/decide.ts'
 import type { Column } from '../access/rules.ts'
+import { maxTtlOf } from '../access/token-policy.ts'
+import { timestamp } from '../core/clock.ts'
 import type { Transaction } from '../database/database.ts'
+import { holdsText } from '../database/portable.ts'
+import { inSlices } from '../database/slices.ts'
 import type { Tables } from '../database/tables.ts'
 import type { Page } from '../jsonapi/paging.ts'
+import type { OrganizationRow } from '../organizations/organization-store.ts'
+import { OWNERS_TEAM } from '../organizations/organizations.ts'
 import type { TokenRow } from './token-store.ts'
 
 type Teams = ExpressionBuilder<Tables, 'teams' | 'authentication_tokens'>
@@ -36,26 +42,94 @@ function isManageable(eb: Teams, { actor, standing }: Viewer): Expression<SqlBoo
   return eb.or([isMembers, eb.and([isNotOwners, isVisible])])
 }
 
-/** A page of them, oldest first. */
-export async function listManageableTeamTokens(
-  tx: Transaction,
-  organizationId: string,
-  viewer: Viewer,
-  page: Page,
-): Promise<{ tokens: TokenRow[]; total: number }> {
-  const query = tx.db
+export const teamTokenSorts = ['team-name', 'created-by', 'expired-at', 'created-at', 'last-used-at'] as const
+
+export type TeamTokenFilter = {
+  /** Part of the team's name. */
+  readonly q?: string
+  readonly expiry?: 'active' | 'expired'
+}
+export type TeamTokenSort = {
+  readonly by: (typeof teamTokenSorts)[number]
+  readonly direction: 'asc' | 'desc'
+}
+
+const ofOrganization = (tx: Transaction, { id }: OrganizationRow, viewer: Viewer) =>
+  tx.db
     .selectFrom('authentication_tokens')
     .innerJoin('teams', 'teams.id', 'authentication_tokens.team_id')
-    .where('authentication_tokens.organization_id', '=', organizationId)
+    .where('authentication_tokens.organization_id', '=', id)
     .where('authentication_tokens.kind', '=', 'team')
     .where((eb) => isManageable(eb, viewer))
+
+/** A page of the tokens that the caller manages. What was never used, or made by somebody he does not see, comes first. */
+export async function listManageableTeamTokens(
+  tx: Transaction,
+  organization: OrganizationRow,
+  viewer: Viewer & { seesOwners: boolean },
+  { filter, sort, page, now }: { filter: TeamTokenFilter; sort: TeamTokenSort; page: Page; now: Date },
+): Promise<{ tokens: TokenRow[]; total: number }> {
+  let query = ofOrganization(tx, organization, viewer)
+  const { q, expiry } = filter
+  if (q !== undefined) query = query.where(holdsText(tx.engine, 'teams.name', q))
+  if (expiry !== undefined) {
+    query = query.where((eb) => {
+      const isInForce = inForce(eb, organization, now)
+      return expiry === 'active' ? isInForce : eb.not(isInForce)
+    })
+  }
   const { count } = await query.select((eb) => eb.fn.countAll<number>().as('count')).executeTakeFirstOrThrow()
   const tokens = await query
+    .leftJoin('users as maker', 'maker.id', 'authentication_tokens.created_by_id')
     .selectAll('authentication_tokens')
+    .orderBy(
+      (eb) => sortKeys[sort.by](eb as unknown as Teams, organization, viewer.seesOwners),
+      sort.direction,
+    )
     .orderBy('authentication_tokens.created_at')
     .orderBy('authentication_tokens.id')
     .limit(page.size)
     .offset((page.number - 1) * page.size)
     .execute()
   return { tokens, total: count }
+}
+
+/** Not expired, and no older than the organization lets a team's token become. */
+function inForce(eb: Teams, organization: OrganizationRow, now: Date): Expression<SqlBool> {
+  const most = maxTtlOf(organization, 'team')
+  const parts = [eb('authentication_tokens.expires_at', '>', timestamp(now))]
+  if (most !== undefined) {
+    parts.push(eb('authentication_tokens.created_at', '>', timestamp(new Date(now.getTime() - most))))
+  }
+  return eb.and(parts)
+}
+
+type SortKey = (eb: Teams, organization: OrganizationRow, seesOwners: boolean) => Expression<string>
+
+const sortKeys: Record<TeamTokenSort['by'], SortKey> = {
+  'team-name': (eb) => eb.ref('teams.name'),
+  'expired-at': (eb) => eb.ref('authentication_tokens.expires_at'),
+  'created-at': (eb) => eb.ref('authentication_tokens.created_at'),
+  'last-used-at': (eb) => eb.fn.coalesce('authentication_tokens.last_used_at', sql.lit('')),
+  // As the document says it: a maker whom the viewer is not shown must not show by his place either.
+  'created-by': (_, organization, seesOwners) => sql<string>`case authentication_tokens.created_by_id
+    when ${organization.id} then ${organization.name}
+    when ${organization.owners_team_id} then ${seesOwners ? OWNERS_TEAM : ''}
+    else coalesce(maker.username, '') end`,
+}
+
+/** Of these tokens, those that the caller manages. */
+export function findManageableTeamTokens(
+  tx: Transaction,
+  organization: OrganizationRow,
+  viewer: Viewer,
+  ids: readonly string[],
+): Promise<TokenRow[]> {
+  return inSlices(ids, (slice) =>
+    ofOrganization(tx, organization, viewer)
+      .where('authentication_tokens.id', 'in', slice)
+      .selectAll('authentication_tokens')
+      .orderBy('authentication_tokens.id')
+      .execute(),
+  )
 }

@@ -1,10 +1,11 @@
 import { Type } from 'typebox'
 import type { Actor } from '../access/actor.ts'
 import { isPermitted, type Standing } from '../access/decide.ts'
+import type { Permitted } from '../http/route.ts'
 import { nullable, relationMaybe, timeSchema, type ResourceDescription } from '../jsonapi/description.ts'
 import { fragment, type Fragment, type Identifier } from '../jsonapi/document.ts'
 import type { OrganizationRow } from '../organizations/organization-store.ts'
-import { teamFacts, type TeamRow } from '../teams/team-store.ts'
+import { findTeam, teamFacts, type TeamRow } from '../teams/team-store.ts'
 import type { TokenRow } from './token-store.ts'
 
 export const tokenDescription: ResourceDescription = {
@@ -29,6 +30,17 @@ export type TokenViewer = {
   standing: Standing
   organization?: OrganizationRow
   ownersTeam?: TeamRow
+}
+
+/** Whoever makes or reads a token of a team. */
+export async function viewerOf<R extends { organization: OrganizationRow }>({
+  tx,
+  actor,
+  standing,
+  resource,
+}: Permitted<unknown, R>): Promise<TokenViewer> {
+  const { organization } = resource
+  return { actor, standing, organization, ownersTeam: await findTeam(tx, organization.owners_team_id) }
 }
 
 /**

@@ -1,6 +1,7 @@
 import { Type } from 'typebox'
 import type { Actor } from '../access/actor.ts'
 import { hashToken } from '../access/actor-store.ts'
+import { maxTtlOf, ttlKindOf, type TtlPolicy } from '../access/token-policy.ts'
 import type { Config } from '../config.ts'
 import { timestamp, type Timestamp } from '../core/clock.ts'
 import { invalid } from '../core/errors.ts'
@@ -8,13 +9,14 @@ import type { newId } from '../core/ids.ts'
 import { shortTextSchema } from '../core/names.ts'
 import type { Transaction } from '../database/database.ts'
 import type { Deps } from '../http/deps.ts'
-import { parseResource } from '../jsonapi/body.ts'
+import { readResource, refuse } from '../jsonapi/body.ts'
 import { newTokenText } from './token-text.ts'
 import { countTokens, findToken, insertToken, type TokenOwner, type TokenRow } from './token-store.ts'
 
 const LIFE_YEARS = 2
 const TIME = /^\d{4}-(\d{2})-(\d{2})T\d{2}:\d{2}:\d{2}(\.\d{1,9})?(Z|[+-]\d{2}:\d{2})$/
 
+const EXPIRED_AT = '/data/attributes/expired-at'
 const EXPLAIN_TIME = 'must be a time such as 2030-01-31T12:00:00Z, or null for two years from now'
 
 export const tokenBody = {
@@ -28,21 +30,39 @@ export const tokenBody = {
   isLenient: true,
 }
 
-/** What a request asks of a new token. */
-export type TokenRequest = { description: string | null; expiresAt: Timestamp }
+/** What a request asks of a new token; without an expiry it gets the longest that it may have, up to two years. */
+export type TokenRequest = { description: string | null; expiresAt: Timestamp | undefined }
 
 export function parseTokenRequest(bytes: Uint8Array, { clock }: Pick<Deps, 'clock'>): TokenRequest {
-  const { attributes } = parseResource(bytes, tokenBody)
-  const now = clock.now()
+  const { attributes, problems } = readResource(bytes, tokenBody)
   const given = attributes['expired-at'] ?? null
-  const expiresAt = given === null ? defaultExpiry(now) : parseTime(given)
-  if (expiresAt === undefined) {
-    throw invalid(`expired-at ${EXPLAIN_TIME}`, '/data/attributes/expired-at')
+  const expiresAt = given === null ? undefined : parseTime(given)
+  if (given !== null) {
+    const refuseExpiry = (detail: string) => problems.push({ detail, pointer: EXPIRED_AT })
+    if (expiresAt === undefined) refuseExpiry(`expired-at ${EXPLAIN_TIME}`)
+    else if (expiresAt <= timestamp(clock.now())) refuseExpiry('expired-at must be in the future')
   }
-  if (expiresAt <= timestamp(now)) {
-    throw invalid('expired-at must be in the future', '/data/attributes/expired-at')
-  }
+  refuse(problems)
   return { description: attributes.description ?? null, expiresAt }
+}
+
+/** When a token that is made now ends: as asked for, within what the organization lets its kind live; 422 beyond that. */
+function expiryOf(
+  kind: TokenOwner['kind'],
+  asked: Timestamp | undefined,
+  policy: TtlPolicy | undefined,
+  now: Date,
+) {
+  const most = policy === undefined ? undefined : maxTtlOf(policy, ttlKindOf(kind))
+  const limit = most === undefined ? undefined : timestamp(new Date(now.getTime() + most))
+  if (asked !== undefined && limit !== undefined && asked > limit) {
+    throw invalid(
+      `expired-at must not be later than ${limit}: the organization lets such tokens live ${most} ms`,
+      EXPIRED_AT,
+    )
+  }
+  const usual = asked ?? defaultExpiry(now)
+  return limit !== undefined && usual > limit ? limit : usual
 }
 
 /** A time with `Z` or an offset, as it is stored; undefined for what is none. */
@@ -59,7 +79,7 @@ function parseTime(text: string): Timestamp | undefined {
 }
 
 /** Two years from now: for a token that was made without an expiry. */
-export function defaultExpiry(now: Date): Timestamp {
+function defaultExpiry(now: Date): Timestamp {
   const expiry = new Date(now)
   expiry.setUTCFullYear(expiry.getUTCFullYear() + LIFE_YEARS)
   return timestamp(expiry)
@@ -84,7 +104,8 @@ export type NewToken = {
   owner: TokenOwner
   /** Whom it acts as: for a team's token its service account. */
   userId: string | null
-  organizationId: string | null
+  /** A team's, or the one that owns it: it says how long the token may live. */
+  organization: ({ id: string } & TtlPolicy) | undefined
   isSingle: boolean
   createdById: string | null
   /** Instead of a new one: that of the first administrator may be given. */
@@ -95,23 +116,24 @@ export type NewToken = {
 export async function createToken(
   tx: Transaction,
   deps: Pick<Deps, 'newId' | 'clock'>,
-  { owner, userId, organizationId, isSingle, createdById, text: given }: NewToken,
+  { owner, userId, organization, isSingle, createdById, text: given }: NewToken,
   { description, expiresAt }: TokenRequest,
 ): Promise<{ token: TokenRow; text: string }> {
   const text = given ?? newTokenText(owner.kind === 'audit-trails' ? 'organization' : owner.kind)
   const id = deps.newId('token')
+  const now = deps.clock.now()
   await insertToken(tx, {
     id,
     hash: hashToken(text),
     kind: owner.kind,
     user_id: userId,
     team_id: owner.kind === 'team' ? owner.teamId : null,
-    organization_id: organizationId,
+    organization_id: organization?.id ?? null,
     is_single: isSingle ? 1 : 0,
     description,
     created_by_id: createdById,
-    created_at: timestamp(deps.clock.now()),
-    expires_at: expiresAt,
+    created_at: timestamp(now),
+    expires_at: expiryOf(owner.kind, expiresAt, organization, now),
     last_used_at: null,
   })
   return { token: (await findToken(tx, id)) as TokenRow, text }
@@ -130,12 +152,12 @@ export async function createUserToken(
     {
       owner: { kind: 'user', userId },
       userId,
-      organizationId: null,
+      organization: undefined,
       isSingle: false,
       createdById,
       text: given.text,
     },
-    { description, expiresAt: defaultExpiry(now) },
+    { description, expiresAt: undefined },
   )
   return { id: token.id, text }
 }

@@ -22,14 +22,14 @@ export async function issueUserToken(
   const { token, text } = await createToken(
     tx,
     deps,
-    { owner, userId: user.id, organizationId: null, isSingle: false, createdById },
+    { owner, userId: user.id, organization: undefined, isSingle: false, createdById },
     request,
   )
   const event = {
     action: 'user-token.create',
     resourceType: 'authentication-tokens',
     resourceId: token.id,
-    details: { user: user.id, description: request.description, 'expired-at': request.expiresAt },
+    details: { user: user.id, description: request.description, 'expired-at': token.expires_at },
   }
   return { token, text, event }
 }

@@ -3,7 +3,10 @@ import { configOf, databaseSettings, withSettings } from './options.ts'
 import { print, printJson } from './output.ts'
 
 export function organizationCommand(): Command {
-  return new Command('organization').description('Make organizations').addCommand(createCommand())
+  return new Command('organization')
+    .description('Make organizations, and let user tokens into one again')
+    .addCommand(createCommand())
+    .addCommand(allowUserTokensCommand())
 }
 
 function createCommand(): Command {
@@ -22,6 +25,19 @@ function createCommand(): Command {
       const made = await createOrganization(configOf(flags), { name, email: flags.email, owner: flags.owner })
       if (flags.json) printJson(made)
       else print(`made the organization ${name} (${made.id}), owned by ${made.owner}`)
+    })
+  return withSettings(command, databaseSettings)
+}
+
+function allowUserTokensCommand(): Command {
+  const command = new Command('allow-user-tokens')
+    .description('Let the tokens of its members in again, where user-tokens-enabled is false')
+    .argument('<name>', 'of the organization')
+    .addHelpText('after', '\nExample:\n  purser organization allow-user-tokens acme')
+    .action(async (name: string, flags) => {
+      const { allowUserTokens } = await import('./organizations.ts')
+      await allowUserTokens(configOf(flags), name)
+      print(`the organization ${name} takes user tokens`)
     })
   return withSettings(command, databaseSettings)
 }

@@ -1,5 +1,13 @@
 import type { Config } from '../config.ts'
-import { makeOrganization, parseNewOrganization } from '../organizations/new-organization.ts'
+import { timestamp } from '../core/clock.ts'
+import { OperatorError } from '../core/operator-error.ts'
+import {
+  bumpVersion,
+  findOrganizationByName,
+  updateOrganization,
+} from '../organizations/organization-store.ts'
+import { makeOrganization, readNewOrganization } from '../organizations/new-organization.ts'
+import { refuse } from '../jsonapi/body.ts'
 import { auditOperator, operatorDeps, withDatabase } from './database.ts'
 import { bodyOf } from './parse.ts'
 import { userNamed } from './users.ts'
@@ -8,13 +16,39 @@ export async function createOrganization(
   config: Config,
   { name, email, owner }: { name: string; email: string; owner: string },
 ) {
-  const body = parseNewOrganization(bodyOf('organizations', { name, email }))
+  const body = readNewOrganization(bodyOf('organizations', { name, email }))
+  // Before the database is opened, which may not be there yet.
+  refuse(body.problems)
   return withDatabase(config, ({ database }) =>
     database.write(async (tx) => {
       const user = await userNamed(tx, owner)
       const { id, event } = await makeOrganization(tx, { ...operatorDeps, config }, user.id, body)
       await auditOperator(tx, [event])
       return { id, name, email, owner: user.username }
+    }),
+  )
+}
+
+/** For owners who have shut themselves out. */
+export async function allowUserTokens(config: Config, name: string): Promise<void> {
+  await withDatabase(config, ({ database }) =>
+    database.write(async (tx) => {
+      const organization = await findOrganizationByName(tx, name)
+      if (organization === undefined) throw new OperatorError(`there is no organization ${name}`)
+      await updateOrganization(tx, organization.id, {
+        user_tokens_enabled: 1,
+        updated_at: timestamp(operatorDeps.clock.now()),
+      })
+      await bumpVersion(tx, organization.id)
+      await auditOperator(tx, [
+        {
+          action: 'organization.update',
+          organizationId: organization.id,
+          resourceType: 'organizations',
+          resourceId: organization.id,
+          details: { name, changes: { 'user-tokens-enabled': true } },
+        },
+      ])
     }),
   )
 }

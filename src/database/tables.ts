@@ -42,6 +42,14 @@ export type OrganizationTable = {
   settings: string
   created_at: string
   updated_at: string
+  /** 0: users' tokens are refused here, teams' and the organization's own go on. */
+  user_tokens_enabled: Generated<Flag>
+  /** 1: tokens live no longer than the next four say; null there is two years. */
+  max_ttl_enabled: Generated<Flag>
+  max_ttl_user_ms: Generated<number | null>
+  max_ttl_team_ms: Generated<number | null>
+  max_ttl_organization_ms: Generated<number | null>
+  max_ttl_audit_trails_ms: Generated<number | null>
   /** Deleted for everyone; what it held is being deleted in slices. */
   deleted_at: Generated<string | null>
 }

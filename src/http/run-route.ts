@@ -2,6 +2,7 @@ import { findActor, hashToken } from '../access/actor-store.ts'
 import type { Actor } from '../access/actor.ts'
 import { isPermitted, type Standing } from '../access/decide.ts'
 import { standingOutside } from '../access/standing-store.ts'
+import { refuseUserToken } from '../access/token-policy.ts'
 import { insertAuditEvents, type AuditEvent } from '../audit/audit-store.ts'
 import { timestamp } from '../core/clock.ts'
 import { AppError, notFound } from '../core/errors.ts'
@@ -30,7 +31,7 @@ export function runRoute(route: Route, call: Call, deps: Deps): Promise<Answer> 
 export async function authenticate(tx: Transaction, call: Call, deps: Deps): Promise<Actor> {
   const token = bearerToken(call.headers.authorization)
   const now = deps.clock.now()
-  const found = token === undefined ? undefined : await findActor(tx, hashToken(token), timestamp(now))
+  const found = token === undefined ? undefined : await findActor(tx, hashToken(token), now)
   if (found === undefined) throw new AppError('unauthorized')
   if (tx.mode === 'read') deps.lastUsed.touch(found, now)
   return found.actor
@@ -115,6 +116,8 @@ async function decide(
   standIns.set(route, address)
   const { standing, isAllowed } = await judge(route, tx, resource, actor, deps)
   if (!isAllowed) throw notFound()
+  const { organization } = resource
+  if (organization !== undefined) refuseUserToken(actor, standing, organization, deps.clock.now())
   return { tx, address, actor, standing, resource, call, deps }
 }
 

@@ -66,6 +66,25 @@ export function parseResource<A extends Shape = {}, R extends Shape = {}>(
   shape: BodyShape<A, R>,
   pathId?: string,
 ): ParsedBody<A, R> {
+  const { problems, ...parsed } = readResource(bytes, shape, pathId)
+  refuse(problems)
+  return parsed
+}
+
+/** One 422 for all of them; nothing when there are none. */
+export function refuse(problems: readonly Problem[]): void {
+  if (problems.length > 0) throw new AppError('invalid', problems.slice(0, MAX_PROBLEMS))
+}
+
+/**
+ * The same for a route that finds more problems than the body alone shows, and refuses them together: what is wrong is
+ * in `problems` and not among the values. Throws only for what is no resource document at all.
+ */
+export function readResource<A extends Shape = {}, R extends Shape = {}>(
+  bytes: Uint8Array,
+  shape: BodyShape<A, R>,
+  pathId?: string,
+): ParsedBody<A, R> & { problems: Problem[] } {
   const problems: Problem[] = []
   const json = shape.isLenient && bytes.length === 0 ? {} : parseJson(bytes)
   const isEmpty = shape.isLenient && isObject(json) && !('data' in json)
@@ -93,8 +112,7 @@ export function parseResource<A extends Shape = {}, R extends Shape = {}>(
     '/data/relationships',
     problems,
   )
-  if (problems.length > 0) throw new AppError('invalid', problems)
-  return { attributes, relationships } as ParsedBody<A, R>
+  return { attributes, relationships, problems } as ParsedBody<A, R> & { problems: Problem[] }
 }
 
 /** Reads `{"data": [{"type", "id"}, …]}`, the body of a write to a relationship: ids in their places, also repeated ones. */
@@ -154,8 +172,7 @@ function readShape(
   for (const [name, schema] of Object.entries(shape ?? {})) {
     const value = given !== undefined && Object.hasOwn(given, name) ? given[name] : undefined
     if (value !== undefined) {
-      values[name] = value
-      checkValue(name, schema, value, `${pointer}/${name}`, problems)
+      if (checkValue(name, schema, value, `${pointer}/${name}`, problems)) values[name] = value
     } else if (required.includes(name)) {
       problems.push({ detail: `${name} is missing`, pointer: `${pointer}/${name}` })
     }
@@ -171,13 +188,13 @@ function checkValue(
   value: unknown,
   pointer: string,
   problems: Problem[],
-): void {
+): boolean {
   let validator = validators.get(schema)
   if (validator === undefined) validators.set(schema, (validator = Compile(schema)))
-  if (validator.Check(value)) return
+  if (validator.Check(value)) return true
   if (schema.explain !== undefined) {
     problems.push({ detail: `${name} ${schema.explain}`, pointer })
-    return
+    return false
   }
   const seen = new Set<string>()
   for (const { instancePath, message } of validator.Errors(value)) {
@@ -189,4 +206,5 @@ function checkValue(
       pointer: pointer + instancePath,
     })
   }
+  return false
 }

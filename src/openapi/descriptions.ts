@@ -1,5 +1,6 @@
 import type { ResourceDescription } from '../jsonapi/description.ts'
 import { tokenDescription } from '../authentication-tokens/token-document.ts'
+import { ttlPolicyDescription } from '../organizations/token-ttl-policies.ts'
 import { entitlementSetDescription, organizationDescription } from '../organizations/organization-document.ts'
 import { outputDescription, workspaceOutputDescription } from '../state-versions/output-document.ts'
 import { stateVersionDescription } from '../state-versions/state-version-document.ts'
@@ -16,6 +17,7 @@ export const descriptions: readonly ResourceDescription[] = [
   membershipDescription,
   organizationDescription,
   entitlementSetDescription,
+  ttlPolicyDescription,
   projectDescription,
   outputDescription,
   stateVersionDescription,

@@ -12,13 +12,16 @@ const dialects = {
     'as go-tfe 1.109 and the tfe provider expect it; PURSER_DIALECT=documented is the interface to the letter',
 } as const
 
-/** What a start says when it serves: everything on a first start, a line or two later. */
+/** What a start says when it serves: everything on a first start, two lines later. */
 export function welcome({ config, keyFile, first }: Prepared, port: number): string[] {
   const address = servedAddress(config, port)
   const serves = `Purser ${version} serves at ${address}`
   const engine = config.databaseUrl === undefined ? 'SQLite' : 'PostgreSQL'
   if (first === undefined) {
-    return [`${serves} (${engine}: ${nameOfDatabase(config)}; dialect ${config.dialect})`]
+    return [
+      `${serves} (${engine}: ${nameOfDatabase(config)})`,
+      `dialect ${config.dialect}: ${dialects[config.dialect]}`,
+    ]
   }
   return [
     serves,

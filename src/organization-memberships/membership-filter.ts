@@ -8,8 +8,8 @@ const MAX_EMAILS = 100
 /** The platform knows `inactive` too; nobody is that here. */
 const statuses = ['active', 'invited', 'inactive']
 
-/** What the query filters memberships by; throws 400 for a value that there is not. */
-export function membershipFilterOf(query: Query): MembershipFilter {
+/** What the query filters memberships by, and sorts them by where it may; throws 400 for a value that there is not. */
+export function membershipFilterOf(query: Query, sorts: readonly string[] = []): MembershipFilter {
   const problems: Problem[] = []
   const refuse = (parameter: string, detail: string) =>
     problems.push({ detail: `${parameter} ${detail}`, parameter })
@@ -25,11 +25,14 @@ export function membershipFilterOf(query: Query): MembershipFilter {
   if (isServiceAccount !== undefined && isServiceAccount !== 'true' && isServiceAccount !== 'false') {
     refuse('filter[is_service_account]', 'must be true or false')
   }
+  const sort = sorts.length === 0 ? undefined : query.text('sort')
+  if (sort !== undefined && !sorts.includes(sort)) refuse('sort', `must be ${sorts.join(' or ')}`)
   if (problems.length > 0) throw new AppError('invalid-query', problems)
   return {
     q: query.text('q'),
     emailKeys: emails?.map(keyOf),
     status,
     isServiceAccount: isServiceAccount === undefined ? undefined : isServiceAccount === 'true',
+    sort: sort === undefined ? undefined : sort === 'status' ? 'asc' : 'desc',
   }
 }

@@ -8,7 +8,7 @@ import { findOrganization, type OrganizationRow } from '../organizations/organiz
 import { isPermitted } from '../access/decide.ts'
 import { includedWithMemberships, membershipFragments } from './membership-document.ts'
 import { membershipFilterOf } from './membership-filter.ts'
-import { listMemberships, listMembershipsOfUser } from './membership-list-store.ts'
+import { listMemberships, listMembershipsOfCaller } from './membership-list-store.ts'
 
 const filters = ['q', 'filter[email]', 'filter[status]', 'include'] as const
 
@@ -61,7 +61,7 @@ const listOwn = readRoute({
     // A team's token may not read its service account's membership, and an organization's has none.
     const { memberships, total } =
       actor.kind === 'user'
-        ? await listMembershipsOfUser(tx, actor.userId as string, page)
+        ? await listMembershipsOfCaller(tx, actor, page, deps.clock.now())
         : { memberships: [], total: 0 }
     const fragments: Fragment[] = []
     const included = new Set<Fragment>()

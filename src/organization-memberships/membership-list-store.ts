@@ -1,3 +1,5 @@
+import type { Actor } from '../access/actor.ts'
+import { letsTokenIn } from '../access/token-policy-store.ts'
 import type { Transaction } from '../database/database.ts'
 import { holdsText } from '../database/portable.ts'
 import type { Page } from '../jsonapi/paging.ts'
@@ -10,6 +12,8 @@ export type MembershipFilter = {
   readonly emailKeys?: readonly string[]
   readonly status?: string
   readonly isServiceAccount?: boolean
+  /** By status instead of by age; the oldest first among those of one. */
+  readonly sort?: 'asc' | 'desc'
 }
 
 export type MembershipPage = { memberships: MembershipRow[]; total: number }
@@ -40,14 +44,20 @@ export function listMembershipsOfTeam(
       .where('team_members.team_id', '=', teamId)
       .select('team_members.membership_id'),
   )
-  return pageOf(filtered(tx, query, filter), page)
+  return pageOf(filtered(tx, query, filter), page, filter.sort)
 }
 
-/** A page of somebody's own, in all organizations. */
-export function listMembershipsOfUser(tx: Transaction, userId: string, page: Page): Promise<MembershipPage> {
+/** A page of the caller's own, in all organizations that let his token in, and where he is invited. */
+export function listMembershipsOfCaller(
+  tx: Transaction,
+  actor: Actor,
+  page: Page,
+  now: Date,
+): Promise<MembershipPage> {
   const query = selectMemberships(tx)
-    .where('memberships.user_id', '=', userId)
+    .where('memberships.user_id', '=', actor.userId)
     .where('organizations.deleted_at', 'is', null)
+    .where((eb) => eb.or([eb('memberships.status', '=', 'invited'), letsTokenIn(eb, actor, now)]))
   return pageOf(query, page)
 }
 
@@ -67,12 +77,17 @@ function filtered(tx: Transaction, given: MembershipQuery, filter: MembershipFil
   return query
 }
 
-async function pageOf(query: MembershipQuery, page: Page): Promise<MembershipPage> {
+async function pageOf(
+  query: MembershipQuery,
+  page: Page,
+  sort?: MembershipFilter['sort'],
+): Promise<MembershipPage> {
   const { count } = await query
     .clearSelect()
     .select((eb) => eb.fn.countAll<number>().as('count'))
     .executeTakeFirstOrThrow()
-  const memberships = await query
+  const sorted = sort === undefined ? query : query.orderBy('memberships.status', sort)
+  const memberships = await sorted
     .orderBy('memberships.created_at')
     .orderBy('memberships.id')
     .limit(page.size)

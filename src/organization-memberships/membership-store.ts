@@ -1,5 +1,6 @@
 import type { Insertable, Selectable } from 'kysely'
 import type { Actor } from '../access/actor.ts'
+import { letsTokenIn } from '../access/token-policy-store.ts'
 import type { TeamFacts } from '../access/decide.ts'
 import type { Transaction } from '../database/database.ts'
 import { prepared } from '../database/prepared.ts'
@@ -56,11 +57,12 @@ export function findMembershipOf(
     .executeTakeFirst()
 }
 
-/** One in which both the caller and the user are active. */
+/** One in which both the caller and the user are active, and which lets the caller's token in. */
 export async function findSharedOrganization(
   tx: Transaction,
   actor: Actor,
   userId: string,
+  now: Date,
 ): Promise<OrganizationRow | undefined> {
   let query = tx.db
     .selectFrom('memberships as theirs')
@@ -68,6 +70,7 @@ export async function findSharedOrganization(
     .where('theirs.user_id', '=', userId)
     .where('theirs.status', '=', 'active')
     .where('organizations.deleted_at', 'is', null)
+    .where((eb) => letsTokenIn(eb, actor, now))
   query =
     actor.kind === 'organization'
       ? query.where('organizations.id', '=', actor.organizationId ?? '')

@@ -1,49 +1,60 @@
 import type { AuditEvent } from '../audit/audit-store.ts'
 import type { Config } from '../config.ts'
 import { timestamp } from '../core/clock.ts'
-import { AppError, invalid } from '../core/errors.ts'
+import { AppError, type Problem } from '../core/errors.ts'
 import type { Transaction } from '../database/database.ts'
 import type { Deps } from '../http/deps.ts'
-import { parseResource } from '../jsonapi/body.ts'
+import { readResource, refuse } from '../jsonapi/body.ts'
 import { lockUser } from '../users/user-store.ts'
-import { echoedOf, newOrganizationBody } from './organization-attributes.ts'
-import { countOrganizationsOf } from './organization-store.ts'
+import { echoedOf, newOrganizationBody, rulingColumns } from './organization-attributes.ts'
+import { countOrganizationsOf, findOrganizationByName } from './organization-store.ts'
 import { createOrganization } from './organizations.ts'
 
-export const NAME_IS_TAKEN = 'name is that of another organization'
-
-type NewOrganizationAttributes = ReturnType<typeof parseNewOrganization>
-
-/** Throws 422 for what a new organization cannot be. */
-export function parseNewOrganization(bytes: Uint8Array) {
-  return parseResource(bytes, newOrganizationBody).attributes
+export const NAME_IS_TAKEN: Problem = {
+  detail: 'name is that of another organization',
+  pointer: '/data/attributes/name',
 }
 
-/** Makes what a request asks for, with a user as its first owner. Throws 422 for a taken name or one too many. */
+/** What a request asks of a new organization, and what is wrong with that. */
+export type NewOrganizationRequest = ReturnType<typeof readNewOrganization>
+
+export function readNewOrganization(bytes: Uint8Array) {
+  const { attributes, problems } = readResource(bytes, newOrganizationBody)
+  return { attributes, problems }
+}
+
+/**
+ * Makes what a request asks for, with a user as its first owner. Throws one 422 for what is wrong with the request, a
+ * taken name and one too many.
+ */
 export async function makeOrganization(
   tx: Transaction,
   deps: Pick<Deps, 'newId' | 'clock'> & { config: Config },
   ownerId: string,
-  body: NewOrganizationAttributes,
+  { attributes, problems: given }: NewOrganizationRequest,
 ): Promise<{ id: string; event: AuditEvent }> {
   // Deleted this moment, and his token with him.
   if ((await lockUser(tx, ownerId)) === undefined) throw new AppError('unauthorized')
   const { maxOrganizations } = deps.config
+  // A transaction may be tried again: what was given stays as it is.
+  const problems = [...given]
   if ((await countOrganizationsOf(tx, ownerId)) >= maxOrganizations) {
-    throw invalid(
-      `whoever is in ${maxOrganizations} organizations cannot make another (PURSER_MAX_ORGANIZATIONS)`,
-      '/data',
-    )
+    problems.push({
+      detail: `whoever is in ${maxOrganizations} organizations cannot make another (PURSER_MAX_ORGANIZATIONS)`,
+      pointer: '/data',
+    })
   }
+  const name = attributes.name as string
+  await refuseOrganization(tx, attributes.name, problems)
   const made = await createOrganization(tx, deps.newId, {
-    name: body.name as string,
-    email: body.email as string,
-    delegatedTeamManagement: body['delegated-team-management'] === true,
-    settings: echoedOf(body),
+    name,
+    email: attributes.email as string,
+    ruling: rulingColumns(attributes),
+    settings: echoedOf(attributes),
     ownerId,
     at: timestamp(deps.clock.now()),
   })
-  if (made === undefined) throw invalid(NAME_IS_TAKEN, '/data/attributes/name')
+  if (made === undefined) throw new AppError('invalid', [NAME_IS_TAKEN])
   return {
     id: made.id,
     event: {
@@ -51,7 +62,20 @@ export async function makeOrganization(
       organizationId: made.id,
       resourceType: 'organizations',
       resourceId: made.id,
-      details: { name: body.name },
+      details: { name },
     },
   }
+}
+
+/** 422 for these problems, with that of a name which is another's; by itself that one shows when it is written. */
+export async function refuseOrganization(
+  tx: Transaction,
+  name: string | undefined,
+  problems: readonly Problem[],
+  ownId?: string,
+): Promise<void> {
+  if (problems.length === 0) return
+  const other = name === undefined ? undefined : await findOrganizationByName(tx, name)
+  const isTaken = other !== undefined && other.id !== ownId
+  refuse(isTaken ? [...problems, NAME_IS_TAKEN] : problems)
 }

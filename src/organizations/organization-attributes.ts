@@ -2,6 +2,7 @@ import { Type, type TSchema } from 'typebox'
 import type { Config } from '../config.ts'
 import { emailSchema, nameSchema, shortTextSchema } from '../core/names.ts'
 import { oneOf } from '../jsonapi/body.ts'
+import type { RulingColumns } from './organization-store.ts'
 
 type EchoedAttribute = { schema: TSchema & { explain?: string }; initial: unknown }
 
@@ -36,14 +37,12 @@ export const echoedAttributes = {
     initial: ({ dialect }: Config) => (dialect === 'documented' ? 'local' : 'remote'),
   },
   'enforce-hyok': only(false),
-  'max-ttl-enabled': only(false),
   'owners-team-saml-role-id': { schema: shortTextSchema, initial: null },
   'send-passing-statuses-for-untriggered-speculative-plans': flag(false),
   'session-remember': optionalMinutes,
   'session-timeout': optionalMinutes,
   'speculative-plan-management-enabled': flag(true),
   'stacks-enabled': flag(false),
-  'user-tokens-enabled': only(true),
 } satisfies Record<string, EchoedAttribute>
 
 /** The platform's other attributes: nothing here can change them. */
@@ -72,10 +71,26 @@ export const organizationBody = {
     email: emailSchema,
     // Our own: lets teams with manage-teams and manage-organization-access manage teams.
     'delegated-team-management': Type.Boolean(),
+    'user-tokens-enabled': Type.Boolean(),
+    'max-ttl-enabled': Type.Boolean(),
     ...(echoedSchemas as {}),
   },
 }
 export const newOrganizationBody = { ...organizationBody, required: ['name', 'email'] as const }
+
+type Ruling = Partial<
+  Record<'delegated-team-management' | 'user-tokens-enabled' | 'max-ttl-enabled', boolean>
+>
+
+/** The columns of those attributes that rule something. */
+export function rulingColumns(given: Ruling): RulingColumns {
+  const flag = (value: boolean | undefined) => (value === undefined ? undefined : value ? 1 : 0)
+  return {
+    delegated_team_management: flag(given['delegated-team-management']),
+    user_tokens_enabled: flag(given['user-tokens-enabled']),
+    max_ttl_enabled: flag(given['max-ttl-enabled']),
+  }
+}
 
 /** Of the attributes that a request gives, those that are only kept; null means the default again. */
 export function echoedOf(given: Readonly<Record<string, unknown>>): Record<string, unknown> {

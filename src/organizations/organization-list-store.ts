@@ -1,4 +1,5 @@
 import type { Actor } from '../access/actor.ts'
+import { letsTokenIn } from '../access/token-policy-store.ts'
 import type { Transaction } from '../database/database.ts'
 import { holdsText } from '../database/portable.ts'
 import type { Page } from '../jsonapi/paging.ts'
@@ -13,6 +14,7 @@ export async function listOrganizations(
   actor: Actor,
   { q, name, email }: OrganizationFilter,
   page: Page,
+  now: Date,
 ): Promise<{ organizations: OrganizationRow[]; total: number }> {
   let query = tx.db.selectFrom('organizations').where('organizations.deleted_at', 'is', null)
   if (actor.kind === 'organization') {
@@ -25,6 +27,7 @@ export async function listOrganizations(
         .where('memberships.status', '=', 'active')
         .select('memberships.organization_id'),
     )
+    query = query.where((eb) => letsTokenIn(eb, actor, now))
   }
   const has = (column: string, part: string) => holdsText(tx.engine, `organizations.${column}`, part)
   if (q !== undefined) query = query.where((eb) => eb.or([has('name', q), has('email', q)]))

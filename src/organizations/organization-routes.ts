@@ -1,12 +1,16 @@
 import { timestamp } from '../core/clock.ts'
-import { invalid } from '../core/errors.ts'
 import { created, noContent, ok, type Call } from '../http/call.ts'
 import { readRoute, writeRoute, type Route } from '../http/route.ts'
-import { parseResource } from '../jsonapi/body.ts'
+import { readResource, refuse } from '../jsonapi/body.ts'
 import { document, listDocument, type Fragment } from '../jsonapi/document.ts'
 import { pagingOf, pagingOfWhole } from '../jsonapi/paging.ts'
-import { makeOrganization, NAME_IS_TAKEN, parseNewOrganization } from './new-organization.ts'
-import { echoedOf, newOrganizationBody, organizationBody } from './organization-attributes.ts'
+import {
+  makeOrganization,
+  NAME_IS_TAKEN,
+  readNewOrganization,
+  refuseOrganization,
+} from './new-organization.ts'
+import { echoedOf, newOrganizationBody, organizationBody, rulingColumns } from './organization-attributes.ts'
 import { markDeleted } from './organization-deletion-store.ts'
 import { entitlementSetFragment, organizationFragment } from './organization-document.ts'
 import { loadOrganization, organizationOfPath } from './organization-of-path.ts'
@@ -36,7 +40,7 @@ const create = writeRoute({
   accepts: newOrganizationBody,
   address: () => ({}),
   load: async () => ({ target: {} }),
-  body: parseNewOrganization,
+  body: readNewOrganization,
   act: async ({ tx, deps, actor, body, audit }) => {
     const made = await makeOrganization(tx, deps, actor.userId as string, body)
     audit(made.event)
@@ -72,6 +76,7 @@ const list = readRoute({
       actor,
       filter,
       page ?? { number: 1, size: MAX_UNPAGED },
+      deps.clock.now(),
     )
     const fragments: Fragment[] = []
     for (const organization of organizations) {
@@ -109,21 +114,21 @@ const change = writeRoute({
   accepts: organizationBody,
   address: organizationAddress,
   load: ({ tx, address }) => loadOrganization(tx, address.name),
-  body: (bytes, { name }) => parseResource(bytes, organizationBody, name).attributes,
+  body: (bytes, { name }) => readResource(bytes, organizationBody, name),
   act: async (context) => {
     const { tx, deps, actor, standing, resource, body, audit } = context
     const { organization } = resource
-    const delegated = body['delegated-team-management']
-    const settings = { ...(JSON.parse(organization.settings) as object), ...echoedOf(body) }
+    const { attributes, problems } = body
+    await refuseOrganization(tx, attributes.name, problems, organization.id)
+    const settings = { ...(JSON.parse(organization.settings) as object), ...echoedOf(attributes) }
     const isNew = await updateOrganization(tx, organization.id, {
-      name: body.name ?? organization.name,
-      email: body.email ?? organization.email,
-      delegated_team_management:
-        delegated === undefined ? organization.delegated_team_management : delegated ? 1 : 0,
+      name: attributes.name ?? organization.name,
+      email: attributes.email ?? organization.email,
+      ...rulingColumns(attributes),
       settings: JSON.stringify(settings),
       updated_at: timestamp(deps.clock.now()),
     })
-    if (!isNew) throw invalid(NAME_IS_TAKEN, '/data/attributes/name')
+    if (!isNew) refuse([NAME_IS_TAKEN])
     // Kept pages of teams have the organization's name in their links.
     await bumpVersion(tx, organization.id)
     audit({
@@ -131,7 +136,7 @@ const change = writeRoute({
       organizationId: organization.id,
       resourceType: 'organizations',
       resourceId: organization.id,
-      details: { name: organization.name, changes: body },
+      details: { name: organization.name, changes: attributes },
     })
     const updated = (await findOrganization(tx, organization.id)) as OrganizationRow
     return ok(document(organizationFragment(updated, { actor, standing }, deps.config)))

@@ -6,6 +6,12 @@ import type { OrganizationTable } from '../database/tables.ts'
 
 export type OrganizationRow = Selectable<OrganizationTable>
 
+/** Columns of attributes that rule something; one that is left out has its default, or stays as it is. */
+export type RulingColumns = Pick<
+  Updateable<OrganizationTable>,
+  'delegated_team_management' | 'user_tokens_enabled' | 'max_ttl_enabled'
+>
+
 const byName = prepared<{ name: string }>()((db, param) =>
   db.selectFrom('organizations').where('name', '=', param('name')).selectAll(),
 )

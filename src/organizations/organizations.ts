@@ -5,7 +5,7 @@ import { insertProject } from '../projects/project-store.ts'
 import type { newId } from '../core/ids.ts'
 import type { Transaction } from '../database/database.ts'
 import { insertTeamMember } from '../teams/team-member-store.ts'
-import { insertOrganization } from './organization-store.ts'
+import { insertOrganization, type RulingColumns } from './organization-store.ts'
 
 export const OWNERS_TEAM = 'owners'
 export const DEFAULT_PROJECT = 'Default Project'
@@ -13,7 +13,7 @@ export const DEFAULT_PROJECT = 'Default Project'
 export type NewOrganization = {
   name: string
   email: string
-  delegatedTeamManagement?: boolean
+  ruling?: RulingColumns
   /** JSON-ready attributes that are only kept and echoed. */
   settings: Record<string, unknown>
   /** Who becomes its first owner. */
@@ -29,7 +29,7 @@ export type NewOrganization = {
 export async function createOrganization(
   tx: Transaction,
   makeId: typeof newId,
-  { name, email, delegatedTeamManagement, settings, ownerId, at }: NewOrganization,
+  { name, email, ruling, settings, ownerId, at }: NewOrganization,
 ): Promise<{ id: string; ownersTeamId: string } | undefined> {
   const id = makeId('organization')
   const ownersTeamId = makeId('team')
@@ -41,7 +41,7 @@ export async function createOrganization(
     email,
     teams_count: 1,
     visible_teams_count: 0,
-    delegated_team_management: delegatedTeamManagement ? 1 : 0,
+    ...ruling,
     default_project_id: projectId,
     owners_team_id: ownersTeamId,
     settings: JSON.stringify(settings),

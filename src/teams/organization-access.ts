@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { AppError, type Problem } from '../core/errors.ts'
+import type { Problem } from '../core/errors.ts'
 import {
   flagSet,
   hasFlag,
@@ -29,9 +29,13 @@ export const ownersFlags: FlagSet = allFlags
 
 /**
  * The flags after a change, by the rules of specification 2.2: first what an explicit flag implies, then rule 4, then
- * contradictions, which are refused at the flag. Flags that the dialect does not know are ignored.
+ * contradictions, which are problems at the flag. Flags that the dialect does not know are ignored.
  */
-export function applyFlagChanges(before: FlagSet, changes: FlagChanges, dialect: Config['dialect']): FlagSet {
+export function applyFlagChanges(
+  before: FlagSet,
+  changes: FlagChanges,
+  dialect: Config['dialect'],
+): { flags: FlagSet; problems: Problem[] } {
   const known = knownFlags(dialect)
   const given = (flag: OrganizationFlag) => (known.includes(flag) ? changes[flag] : undefined)
   let after = before
@@ -63,6 +67,5 @@ export function applyFlagChanges(before: FlagSet, changes: FlagChanges, dialect:
   if (hasFlag(after, 'read-projects') && !hasFlag(after, 'read-workspaces')) {
     contradiction('read-workspaces', 'read-projects')
   }
-  if (problems.length > 0) throw new AppError('invalid', problems)
-  return after
+  return { flags: after, problems }
 }

@@ -76,7 +76,7 @@ function memberRoute(method: 'POST' | 'DELETE', by: MemberIds): Route {
   })
 }
 
-const filters = ['filter[status]', 'filter[is_service_account]'] as const
+const filters = ['filter[status]', 'filter[is_service_account]', 'sort'] as const
 
 const listMembers = readRoute({
   path: '/teams/:team_id/relationships/organization-memberships',
@@ -85,15 +85,21 @@ const listMembers = readRoute({
   query: {
     'filter[status]': 'active or invited',
     'filter[is_service_account]': 'true or false',
+    sort: 'status or -status',
   },
   answers: 'organization-memberships',
   isList: true,
   address: (call) => {
     const page = call.query.page()
-    const { status, isServiceAccount } = membershipFilterOf(call.query)
+    const { status, isServiceAccount, sort } = membershipFilterOf(call.query, ['status', '-status'])
     const address = teamOfPath(call)
     if (address === undefined) return undefined
-    return { ...address, page, filter: { status, isServiceAccount }, links: call.query.withoutPage(filters) }
+    return {
+      ...address,
+      page,
+      filter: { status, isServiceAccount, sort },
+      links: call.query.withoutPage(filters),
+    }
   },
   load: ({ tx, address }) => loadTeam(tx, address.teamId),
   document: async (context) => {

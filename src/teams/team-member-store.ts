@@ -1,5 +1,6 @@
 import { sql, type Insertable } from 'kysely'
 import type { Transaction } from '../database/database.ts'
+import { inSlices } from '../database/slices.ts'
 import type { Flag, TeamMemberTable } from '../database/tables.ts'
 
 /** SQLite takes 32,766 values in one statement. */
@@ -81,37 +82,53 @@ export function listOwners(
 
 /** Someone who was invited into teams has accepted: now he counts there. */
 export async function activateTeamMembers(tx: Transaction, membershipId: string): Promise<void> {
-  await tx.db
-    .updateTable('teams')
-    .set({ users_count: sql`users_count + 1`, version: sql`version + 1` })
-    .where('id', 'in', (eb) =>
-      eb
-        .selectFrom('team_members')
+  const invited = (await teamsOfMembership(tx, membershipId)).filter((row) => row.is_active === 0)
+  await inSlices(idsOf(invited), async (teamIds) => {
+    await countOneMember(tx, teamIds, 1)
+    await tx.db
+      .updateTable('team_members')
+      .set({ is_active: 1 })
+      .where('membership_id', '=', membershipId)
+      .where('team_id', 'in', teamIds)
+      .execute()
+    return []
+  })
+}
+
+/** Someone leaves all teams of an organization: they may be very many. */
+export async function deleteTeamMembersOf(tx: Transaction, membershipId: string): Promise<void> {
+  const left = await teamsOfMembership(tx, membershipId)
+  for (const isActive of [0, 1]) {
+    const teams = left.filter((row) => row.is_active === isActive)
+    await inSlices(idsOf(teams), async (teamIds) => {
+      await countOneMember(tx, teamIds, -isActive)
+      await tx.db
+        .deleteFrom('team_members')
         .where('membership_id', '=', membershipId)
-        .where('is_active', '=', 0)
-        .select('team_id'),
-    )
-    .execute()
-  await tx.db
-    .updateTable('team_members')
-    .set({ is_active: 1 })
+        .where('team_id', 'in', teamIds)
+        .execute()
+      return []
+    })
+  }
+}
+
+const idsOf = (rows: readonly { team_id: string }[]) => rows.map((row) => row.team_id)
+
+function teamsOfMembership(tx: Transaction, membershipId: string) {
+  return tx.db
+    .selectFrom('team_members')
     .where('membership_id', '=', membershipId)
+    .select(['team_id', 'is_active'])
+    .orderBy('team_id')
     .execute()
 }
 
-/** Someone leaves all teams of an organization. */
-export async function deleteTeamMembersOf(tx: Transaction, membershipId: string): Promise<void> {
+async function countOneMember(tx: Transaction, teamIds: readonly string[], more: number): Promise<void> {
   await tx.db
     .updateTable('teams')
-    .set({
-      users_count: sql`users_count - (select is_active from team_members where team_id = teams.id and membership_id = ${membershipId})`,
-      version: sql`version + 1`,
-    })
-    .where('id', 'in', (eb) =>
-      eb.selectFrom('team_members').where('membership_id', '=', membershipId).select('team_id'),
-    )
+    .set({ users_count: sql`users_count + ${more}`, version: sql`version + 1` })
+    .where('id', 'in', teamIds)
     .execute()
-  await tx.db.deleteFrom('team_members').where('membership_id', '=', membershipId).execute()
 }
 
 async function countMembers(tx: Transaction, teamId: string, more: number): Promise<void> {

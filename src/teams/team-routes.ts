@@ -6,6 +6,7 @@ import type { Transaction } from '../database/database.ts'
 import { noContent, ok, type Answer, type Call } from '../http/call.ts'
 import type { Deps } from '../http/deps.ts'
 import { readRoute, writeRoute, type Route } from '../http/route.ts'
+import { refuse } from '../jsonapi/body.ts'
 import { document, listDocument, type Fragment } from '../jsonapi/document.ts'
 import { checkIncluded } from '../jsonapi/included.ts'
 import { pagingOf } from '../jsonapi/paging.ts'
@@ -27,12 +28,18 @@ import {
   type TeamMember,
   type TeamRow,
 } from './team-store.ts'
-import { grantFlags, newTeamBody, parseTeam, refuseChangeOfOwners, teamBody } from './teams.ts'
+import {
+  grantFlags,
+  newTeamBody,
+  NAME_IS_TAKEN,
+  problemsOfOwners,
+  readTeam,
+  refuseTeam,
+  teamBody,
+} from './teams.ts'
 
 const includable = ['users', 'organization-memberships'] as const
 type Includes = ReadonlySet<(typeof includable)[number]>
-
-const NAME_IS_TAKEN = 'name is that of another team of the organization'
 
 type Context = { tx: Transaction; deps: Deps; actor: Actor; standing: Standing }
 
@@ -127,37 +134,41 @@ const createTeam = writeRoute({
     return name === undefined ? undefined : { name, include }
   },
   load: ({ tx, address }) => loadOrganization(tx, address.name),
-  body: (bytes, _, { config }) => parseTeam(bytes, newTeamBody, config),
+  body: (bytes, _, { config }) => readTeam(bytes, newTeamBody, config),
   act: async (context) => {
-    const { tx, deps, address, resource, body, actor, standing, audit } = context
+    const { tx, deps, address, resource, actor, standing, audit } = context
     const { organization } = resource
+    const { changes } = context.body
     const { dialect, maxTeams } = deps.config
-    if (organization.teams_count >= maxTeams) {
-      throw invalid(`an organization may have at most ${maxTeams} teams`, '/data')
-    }
-    const flags = body.flags === undefined ? 0 : grantFlags(0, body.flags, { actor, standing }, dialect)
+    const granted = grantFlags(0, changes.flags, { actor, standing }, dialect)
+    const isFull = organization.teams_count >= maxTeams
+    await refuseTeam(tx, organization.id, changes, [
+      ...context.body.problems,
+      ...(isFull ? [{ detail: `an organization may have at most ${maxTeams} teams`, pointer: '/data' }] : []),
+      ...granted.problems,
+    ])
     const now = timestamp(deps.clock.now())
     const id = deps.newId('team')
-    const visibility = body.visibility ?? 'secret'
+    const visibility = changes.visibility ?? 'secret'
     const isNew = await insertTeam(tx, {
       id,
       organization_id: organization.id,
-      name: body.name as string,
-      sso_team_id: body.ssoTeamId ?? null,
+      name: changes.name as string,
+      sso_team_id: changes.ssoTeamId ?? null,
       visibility,
-      organization_access: flags,
-      allow_member_token_management: body.allowMemberTokenManagement === false ? 0 : 1,
+      organization_access: granted.flags,
+      allow_member_token_management: changes.allowMemberTokenManagement === false ? 0 : 1,
       created_at: now,
       updated_at: now,
     })
-    if (!isNew) throw invalid(NAME_IS_TAKEN, '/data/attributes/name')
+    if (!isNew) refuse([NAME_IS_TAKEN])
     await bumpVersion(tx, organization.id, 1, visibility === 'organization' ? 1 : 0)
     audit({
       action: 'team.create',
       organizationId: organization.id,
       resourceType: 'teams',
       resourceId: id,
-      details: { name: body.name, visibility, 'organization-access': body.flags },
+      details: { name: changes.name, visibility, 'organization-access': changes.flags },
     })
     return teamAnswer(context, (await findTeam(tx, id)) as TeamRow, address.include)
   },
@@ -191,30 +202,33 @@ const changeTeam = writeRoute({
   accepts: teamBody,
   address: teamAddress,
   load: ({ tx, address }) => loadTeam(tx, address.teamId),
-  body: (bytes, { teamId }, { config }) => parseTeam(bytes, teamBody, config, teamId),
+  body: (bytes, { teamId }, { config }) => readTeam(bytes, teamBody, config, teamId),
   act: async (context) => {
-    const { tx, deps, address, resource, body, actor, standing, audit } = context
+    const { tx, deps, address, resource, actor, standing, audit } = context
     const { team, organization } = resource
-    if (team.is_owners === 1) refuseChangeOfOwners(body)
-    const before = team.organization_access
-    const flags =
-      body.flags === undefined
-        ? before
-        : grantFlags(before, body.flags, { actor, standing, team }, deps.config.dialect)
+    const { changes } = context.body
+    const granted = grantFlags(
+      team.organization_access,
+      changes.flags,
+      { actor, standing, team },
+      deps.config.dialect,
+    )
+    const own = team.is_owners === 1 ? problemsOfOwners(changes) : granted.problems
+    await refuseTeam(tx, organization.id, changes, [...context.body.problems, ...own], team)
     const isNew = await updateTeam(tx, team.id, {
-      name: body.name ?? team.name,
-      sso_team_id: body.ssoTeamId === undefined ? team.sso_team_id : body.ssoTeamId,
-      visibility: body.visibility ?? team.visibility,
-      organization_access: flags,
+      name: changes.name ?? team.name,
+      sso_team_id: changes.ssoTeamId === undefined ? team.sso_team_id : changes.ssoTeamId,
+      visibility: changes.visibility ?? team.visibility,
+      organization_access: granted.flags,
       allow_member_token_management:
-        body.allowMemberTokenManagement === undefined
+        changes.allowMemberTokenManagement === undefined
           ? team.allow_member_token_management
-          : body.allowMemberTokenManagement
+          : changes.allowMemberTokenManagement
             ? 1
             : 0,
       updated_at: timestamp(deps.clock.now()),
     })
-    if (!isNew) throw invalid(NAME_IS_TAKEN, '/data/attributes/name')
+    if (!isNew) refuse([NAME_IS_TAKEN])
     const updated = (await findTeam(tx, team.id)) as TeamRow
     await bumpVersion(tx, organization.id, 0, openTeams(updated) - openTeams(team))
     audit({
@@ -222,7 +236,7 @@ const changeTeam = writeRoute({
       organizationId: organization.id,
       resourceType: 'teams',
       resourceId: team.id,
-      details: { name: updated.name, changes: body },
+      details: { name: updated.name, changes },
     })
     return teamAnswer(context, updated, address.include)
   },

@@ -16,6 +16,22 @@ export function findTeam(tx: Transaction, id: string): Promise<TeamRow | undefin
   return tx.first(byId, { id })
 }
 
+export async function findTeamIdByName(
+  tx: Transaction,
+  organizationId: string,
+  name: string,
+): Promise<string | undefined> {
+  return (await tx.first(idByName, { organizationId, name }))?.id
+}
+
+const idByName = prepared<{ organizationId: string; name: string }>()((db, param) =>
+  db
+    .selectFrom('teams')
+    .where('organization_id', '=', param('organizationId'))
+    .where('name', '=', param('name'))
+    .select('id'),
+)
+
 /** Those of the ids that name teams of the organization. */
 export function findTeams(
   tx: Transaction,

@@ -2,13 +2,14 @@ import { isPermitted, columnSet, type Standing } from '../access/decide.ts'
 import type { Actor } from '../access/actor.ts'
 import { hasFlag, knownFlags } from '../access/organization-flags.ts'
 import type { Config } from '../config.ts'
-import { AppError, invalid, notFound, type Problem } from '../core/errors.ts'
+import { notFound, type Problem } from '../core/errors.ts'
+import type { Transaction } from '../database/database.ts'
 import { nameSchema, shortTextSchema } from '../core/names.ts'
-import { oneOf, parseResource } from '../jsonapi/body.ts'
+import { oneOf, readResource, refuse } from '../jsonapi/body.ts'
 import { Type } from 'typebox'
 import { applyFlagChanges, organizationAccessSchemas, type FlagChanges } from './organization-access.ts'
 import { hasMemberTokenManagement, hasSsoTeamId } from './team-document.ts'
-import { teamFacts, type TeamRow } from './team-store.ts'
+import { findTeamIdByName, teamFacts, type TeamRow } from './team-store.ts'
 
 const attributes = {
   name: nameSchema,
@@ -46,13 +47,14 @@ function knownAttributes(config: Config): typeof attributes {
   return known as typeof attributes
 }
 
-export function parseTeam(
+/** What is wrong with the body alone is in `problems`; what the team and its organization say against it comes later. */
+export function readTeam(
   bytes: Uint8Array,
   shape: typeof teamBody,
   config: Config,
   pathId?: string,
-): TeamChanges {
-  const { attributes: given } = parseResource(
+): { changes: TeamChanges; problems: readonly Problem[] } {
+  const { attributes: given, problems } = readResource(
     bytes,
     { ...shape, attributes: knownAttributes(config) },
     pathId,
@@ -60,10 +62,11 @@ export function parseTeam(
   const member = given['allow-member-token-management']
   const team = given['allow-team-token-management']
   if (member !== undefined && team !== undefined && member !== team) {
-    throw invalid(
-      'allow-member-token-management and allow-team-token-management mean the same and must not differ',
-      '/data/attributes/allow-team-token-management',
-    )
+    problems.push({
+      detail:
+        'allow-member-token-management and allow-team-token-management mean the same and must not differ',
+      pointer: '/data/attributes/allow-team-token-management',
+    })
   }
   const changes: TeamChanges = {
     name: given.name,
@@ -72,23 +75,43 @@ export function parseTeam(
   }
   if (given['sso-team-id'] !== undefined) changes.ssoTeamId = given['sso-team-id'] || null
   changes.allowMemberTokenManagement = member ?? team
-  return changes
+  return { changes, problems }
+}
+
+export const NAME_IS_TAKEN: Problem = {
+  detail: 'name is that of another team of the organization',
+  pointer: '/data/attributes/name',
+}
+
+/** 422 for these problems, with that of a name which is another team's; by itself that one shows when it is written. */
+export async function refuseTeam(
+  tx: Transaction,
+  organizationId: string,
+  { name }: TeamChanges,
+  problems: readonly Problem[],
+  own?: TeamRow,
+): Promise<void> {
+  if (problems.length === 0) return
+  const otherId =
+    name === undefined || own?.is_owners === 1 ? undefined : await findTeamIdByName(tx, organizationId, name)
+  const isTaken = otherId !== undefined && otherId !== own?.id
+  refuse(isTaken ? [...problems, NAME_IS_TAKEN] : problems)
 }
 
 /** Rule 4 of the team `owners`: what makes it the owners' cannot be changed. */
-export function refuseChangeOfOwners(changes: TeamChanges): void {
+export function problemsOfOwners(changes: TeamChanges): Problem[] {
   const problems: Problem[] = []
-  const refuse = (isAsked: boolean, name: string) => {
+  const refuseChange = (isAsked: boolean, name: string) => {
     if (isAsked)
       problems.push({
         detail: `${name} of the team owners cannot be changed`,
         pointer: `/data/attributes/${name}`,
       })
   }
-  refuse(changes.name !== undefined, 'name')
-  refuse(changes.visibility !== undefined, 'visibility')
-  refuse(changes.flags !== undefined, 'organization-access')
-  if (problems.length > 0) throw new AppError('invalid', problems)
+  refuseChange(changes.name !== undefined, 'name')
+  refuseChange(changes.visibility !== undefined, 'visibility')
+  refuseChange(changes.flags !== undefined, 'organization-access')
+  return problems
 }
 
 const undelegated = columnSet('SA', 'OW', 'OG')
@@ -99,15 +122,16 @@ const undelegated = columnSet('SA', 'OW', 'OG')
  */
 export function grantFlags(
   before: number,
-  changes: FlagChanges,
+  changes: FlagChanges | undefined,
   caller: { actor: Actor; standing: Standing; team?: TeamRow },
   dialect: Config['dialect'],
-): number {
+): { flags: number; problems: Problem[] } {
+  if (changes === undefined) return { flags: before, problems: [] }
   const { actor, standing, team } = caller
   const target = team === undefined ? {} : { team: teamFacts(team) }
   if (!isPermitted('team:grant', actor, standing, target)) throw notFound()
   const after = applyFlagChanges(before, changes, dialect)
-  const changed = before ^ after
+  const changed = before ^ after.flags
   const isDelegated = (standing.columns & undelegated) === 0
   if (
     isDelegated &&

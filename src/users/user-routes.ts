@@ -44,10 +44,10 @@ const showUser = readRoute({
     const userId = parseUserId(call.params.user_id as string)
     return userId === undefined ? undefined : { userId }
   },
-  load: async ({ tx, address, actor }) => {
+  load: async ({ tx, address, actor, deps }) => {
     const user = await findUser(tx, address.userId)
     if (user === undefined) return undefined
-    const organization = await findSharedOrganization(tx, actor, user.id)
+    const organization = await findSharedOrganization(tx, actor, user.id, deps.clock.now())
     const target = { userId: user.id, sharesOrganization: organization !== undefined }
     return { user, target, ...(organization === undefined ? {} : { organization }) }
   },

@@ -117,6 +117,14 @@ export const accessRoutes: readonly AccessRoute[] = [
   route(15, 'DELETE', '/teams/:team_id/authentication-token'),
   // Whoever sees the organization sees the list, with the tokens of the teams that row 15 gives him: often none.
   route(4, 'GET', `${inOrganization}/team-tokens`),
+  route(4, 'DELETE', `${inOrganization}/team-tokens`, { body: () => ({ data: [] }) }),
+  route(5, 'GET', `${inOrganization}/token-ttl-policies`),
+  route(5, 'PATCH', `${inOrganization}/token-ttl-policies`, {
+    body: () =>
+      body('organization-token-ttl-policies', {
+        'token-ttl-policies': [{ 'token-type': 'team', 'max-ttl-ms': 86_400_000 }],
+      }),
+  }),
   route(16, 'POST', `${inOrganization}/authentication-token`, { body: token }),
   route(16, 'GET', `${inOrganization}/authentication-token`),
   route(16, 'DELETE', `${inOrganization}/authentication-token`),

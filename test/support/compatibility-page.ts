@@ -42,6 +42,8 @@ const differences: Record<string, string> = {
   'POST /workspaces/:workspace_id/state-versions':
     'a state that is broken is refused with 422 before anything is stored',
   'PATCH /workspaces/:workspace_id': 'settings of remote runs are kept and echoed, and rule nothing',
+  'PATCH /organizations/:organization_name/token-ttl-policies':
+    'a token that is too old is refused, not revoked; from an hour to a hundred years',
   'GET /users/:user_id': 'the email is for oneself and for site administrators',
 }
 

@@ -1,0 +1,21 @@
+import type { ExpressionBuilder, Expression, SqlBool } from 'kysely'
+import type { Tables } from '../database/tables.ts'
+import type { Actor } from './actor.ts'
+import { DEFAULT_MAX_TTL_MS } from './token-policy.ts'
+
+/** Organizations that the caller's token is let into: the list form of `refuseUserToken`. */
+export function letsTokenIn(
+  eb: ExpressionBuilder<Tables, 'organizations'>,
+  { kind, isSiteAdmin, tokenMadeAt }: Actor,
+  now: Date,
+): Expression<SqlBool> {
+  if (kind !== 'user' || isSiteAdmin) return eb.lit(true)
+  const ageMs = now.getTime() - Date.parse(tokenMadeAt)
+  return eb.and([
+    eb('organizations.user_tokens_enabled', '=', 1),
+    eb.or([
+      eb('organizations.max_ttl_enabled', '=', 0),
+      eb(eb.fn.coalesce('organizations.max_ttl_user_ms', eb.lit(DEFAULT_MAX_TTL_MS)), '>', ageMs),
+    ]),
+  ])
+}
