@@ -131,7 +131,9 @@ func replayOrganizationToken(t *testing.T, w world, all *replay.Replays) {
 	)
 }
 
-func replayOrganization(t *testing.T, w world, all *replay.Replays) {
+// organizationResource creates with one client and does the rest with what that one is followed by.
+func organizationResource(creator *tfe.Client, followedBy func(t *testing.T, name string) *tfe.Client) replay.Resource {
+	client := creator
 	// The library takes the name from the id.
 	shownBy := func(organization *tfe.Organization, err error) (replay.Answer, error) {
 		if err != nil {
@@ -142,20 +144,21 @@ func replayOrganization(t *testing.T, w world, all *replay.Replays) {
 		return read, nil
 	}
 	update := func(t *testing.T, id string, config replay.Fields) (replay.Answer, error) {
-		return shownBy(w.client.Organizations.Update(t.Context(), id, options[tfe.OrganizationUpdateOptions](t, config)))
+		return shownBy(client.Organizations.Update(t.Context(), id, options[tfe.OrganizationUpdateOptions](t, config)))
 	}
-	resource := replay.Resource{
+	return replay.Resource{
 		// The provider creates with two attributes, and sends all of them right after.
 		Create: func(t *testing.T, config replay.Fields) (replay.Answer, error) {
-			created, err := w.client.Organizations.Create(t.Context(), options[tfe.OrganizationCreateOptions](t,
+			created, err := creator.Organizations.Create(t.Context(), options[tfe.OrganizationCreateOptions](t,
 				replay.Fields{"name": config["name"], "email": config["email"]}))
 			if err != nil {
 				return replay.Answer{}, err
 			}
+			client = followedBy(t, created.Name)
 			return update(t, created.Name, config)
 		},
 		Read: func(t *testing.T, id string) (replay.Answer, error) {
-			return shownBy(w.client.Organizations.Read(t.Context(), id))
+			return shownBy(client.Organizations.Read(t.Context(), id))
 		},
 		Update: func(t *testing.T, id string, _, config replay.Fields) (replay.Answer, error) {
 			return update(t, id, config)
@@ -163,7 +166,7 @@ func replayOrganization(t *testing.T, w world, all *replay.Replays) {
 		Imports: map[string]func(*testing.T, string, replay.Fields) (string, error){
 			"by name": func(_ *testing.T, id string, _ replay.Fields) (string, error) { return id, nil },
 			"from the list of tfe_organizations": func(t *testing.T, id string, _ replay.Fields) (string, error) {
-				listed, err := w.client.Organizations.List(t.Context(), &tfe.OrganizationListOptions{ListOptions: tfe.ListOptions{PageSize: 100}})
+				listed, err := client.Organizations.List(t.Context(), &tfe.OrganizationListOptions{ListOptions: tfe.ListOptions{PageSize: 100}})
 				must(t, err)
 				for _, organization := range listed.Items {
 					if organization.Name == id {
@@ -173,9 +176,18 @@ func replayOrganization(t *testing.T, w world, all *replay.Replays) {
 				return "", tfe.ErrResourceNotFound
 			},
 		},
-		Destroy:  func(t *testing.T, id string) error { return unlessGone(w.client.Organizations.Delete(t.Context(), id)) },
+		Destroy: func(t *testing.T, id string) error {
+			err := client.Organizations.Delete(t.Context(), id)
+			// A team's token goes with the team.
+			client = creator
+			return unlessGone(err)
+		},
 		Changing: []string{"updated-at"},
 	}
+}
+
+func replayOrganization(t *testing.T, w world, all *replay.Replays) {
+	resource := organizationResource(w.client, func(*testing.T, string) *tfe.Client { return w.client })
 	// The provider's defaults; attributes that it computes are absent.
 	base := replay.Fields{
 		"name": harness.Unique("replayed"), "email": w.owner.Email, "speculative-plan-management-enabled": true,
@@ -209,12 +221,23 @@ func replayOrganization(t *testing.T, w world, all *replay.Replays) {
 		with("speculative-plan-management-enabled", false),
 		with("stacks-enabled", true),
 		with("stacks-enabled", false),
-		refused("user-tokens-enabled", false),
 		refused("enforce-hyok", true),
-		refused("max-ttl-enabled", true),
+		with("max-ttl-enabled", true),
+		with("max-ttl-enabled", false),
 		with("default-execution-mode", "remote"),
 		with("default-execution-mode", "local"),
 		replay.Step{Name: "all of it unset", Config: base},
-		replay.Step{Name: "name", Config: base.With(replay.Fields{"name": base["name"]})},
 	)
+	// What shuts out users' tokens can only be applied, and read again, with the token of a team.
+	ofOwners := organizationResource(w.client, func(t *testing.T, name string) *tfe.Client {
+		inNew := w
+		inNew.organization = name
+		token, err := w.client.TeamTokens.Create(t.Context(), inNew.teamIDByName(t, "owners"))
+		must(t, err)
+		return newClient(t, w.server, token.Token)
+	})
+	all.Play(t, "tfe_organization", ofOwners,
+		replay.Step{Name: "as configured with name and email", Config: base},
+		with("user-tokens-enabled", false),
+		with("user-tokens-enabled", true))
 }
