@@ -245,6 +245,11 @@ func (r *Replays) listed(t *testing.T) []Difference {
 	if err := json.Unmarshal(content, &all); err != nil {
 		t.Fatalf("differences.json: %v", err)
 	}
+	for _, difference := range all {
+		if difference.Dialect != "documented" || difference.Reason == "" {
+			t.Fatalf("differences.json: %s of %s: only the dialect documented may differ, and for a reason", difference.Attribute, difference.Resource)
+		}
+	}
 	return slices.DeleteFunc(all, func(d Difference) bool {
 		return d.Dialect != r.dialect || !slices.Contains(d.Clients, r.client)
 	})
