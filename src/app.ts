@@ -27,7 +27,9 @@ import { hasMemberTokenManagement } from './teams/team-document.ts'
 import { teamProjectRoutes } from './team-access/team-project-routes.ts'
 import { teamWorkspaceRoutes } from './team-access/team-workspace-routes.ts'
 import { outputRoutes } from './state-versions/output-routes.ts'
+import { stateContentRoutes } from './state-versions/state-content-routes.ts'
 import { stateDownloadRoutes } from './state-versions/state-download-routes.ts'
+import { stateRollbackRoutes } from './state-versions/state-rollback-routes.ts'
 import { stateUploadRoutes } from './state-versions/state-upload-routes.ts'
 import { stateVersionCreateRoutes } from './state-versions/state-version-create.ts'
 import { stateVersionRoutes } from './state-versions/state-version-routes.ts'
@@ -70,6 +72,8 @@ export const routes: readonly Route[] = [
   ...teamProjectRoutes,
   ...stateVersionRoutes,
   ...stateVersionCreateRoutes,
+  ...stateRollbackRoutes,
+  ...stateContentRoutes,
   ...stateDownloadRoutes,
   ...outputRoutes,
 ]

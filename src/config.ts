@@ -190,6 +190,11 @@ export const settings = {
     'State versions kept for each workspace; older ones are deleted',
     '1000',
   ),
+  deletedStateDays: setting(
+    integer(1, 36_500),
+    "Days after which a state version's content that was deleted softly is deleted for good",
+    '30',
+  ),
   auditDays: setting(integer(1, 36_500), 'Days that audit events are kept', '400'),
   cacheBytes: setting(
     integer(0, 1024 * 1024 * MIB),

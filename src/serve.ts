@@ -9,6 +9,7 @@ import { createLog } from './operation/log.ts'
 import { returnUnusedMemory } from './operation/memory.ts'
 import { openPrepared, prepare, type Prepared } from './operation/prepare.ts'
 import { warnings, welcome } from './operation/welcome.ts'
+import { releaseLeases } from './state-versions/state-job-store.ts'
 import { Workers } from './operation/workers.ts'
 
 /** Migrates, serves, and ends with 0 on SIGTERM or SIGINT. Throws what is wrong before anything is touched. */
@@ -30,6 +31,8 @@ async function serveAsFirst(config: Config, log: Logger): Promise<void> {
     onError: (error) => log.warn({ error }, 'a database connection was lost'),
     say: (line) => console.log(`purser: ${line}`),
   })
+  // Under the folder's lock there is no other server: what a killed one was working on is taken up at once.
+  if (isSqlite) await prepared.database.write(releaseLeases)
   for (const line of warnings(prepared.config, process.env)) console.error(`purser: ${line}`)
   const { port, stop } = await (config.workers > 1 ? serveByWorkers : serveHere)(prepared, log)
   stopOnSignals(async () => {

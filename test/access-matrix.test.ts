@@ -106,7 +106,7 @@ describe.each(engines)('access on %s', (engine) => {
     const done = new Set(lines.filter(isDone).map(({ route: { method, path } }) => `${method} ${path}`))
     const never = routes.map(({ method, path }) => `${method} ${path}`).filter((route) => !done.has(route))
     // Nobody here holds a lock, the workspace has a state and the project a workspace: test/projects.test.ts,
-    // test/workspaces.test.ts and test/state-versions.test.ts show these, with the same client.
+    // test/workspaces.test.ts, test/state-versions.test.ts and test/state-rollback.test.ts show these, with the same client.
     expect(never).toEqual([
       'DELETE /projects/:project_id',
       'POST /workspaces/:workspace_id/actions/safe-delete',
@@ -114,6 +114,7 @@ describe.each(engines)('access on %s', (engine) => {
       'POST /workspaces/:workspace_id/actions/unlock',
       'POST /workspaces/:workspace_id/actions/force-unlock',
       'POST /workspaces/:workspace_id/state-versions',
+      'PATCH /workspaces/:workspace_id/state-versions',
     ])
   })
 

@@ -412,7 +412,7 @@ describe('state headers', () => {
     ['"serial":-1', { serial: null, serialPlace: null }],
     ['"serial":1.5', { serial: null, serialPlace: null }],
     ['"serial":[1]', { serial: null, serialPlace: null }],
-    ['"serial":99999999999999999999', { serial: null, serialPlace: null }],
+    ['"serial":99999999999999999999', { serial: null, serialPlace: { start: 22, end: 42 } }],
     ['"lineage":7', { lineage: null }],
     ['"lineage":"a\\u0000b"', { lineage: null }],
     ['"lineage":"é"', { lineage: null }],

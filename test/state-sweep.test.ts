@@ -39,7 +39,7 @@ describe.each(engines)('the sweep of what no state version counts on, on %s', (e
     server = await startServer(engine)
     ;({ database } = server.app.deps)
     organization = await createTestOrganization(server)
-    sweep = new StateSweep(database, server.clock, pino({ level: 'silent' }))
+    sweep = new StateSweep(database, server.app.deps.config, server.clock, pino({ level: 'silent' }))
   })
   afterAll(() => server.stop())
 

@@ -243,7 +243,7 @@ describe.each(engines)('uploads of states on %s', (engine) => {
     const { id, stateUrl } = await pendingState(state)
     expect((await put(stateUrl, state)).status).toBe(200)
     const { states, database } = server.app.deps
-    const { upload_id: uploadId } = (await database.read((tx) => findStateVersion(tx, id))) as StateVersionRow
+    const row = (await database.read((tx) => findStateVersion(tx, id))) as StateVersionRow
     let turns = 0
     const turn = () => {
       turns++
@@ -251,8 +251,7 @@ describe.each(engines)('uploads of states on %s', (engine) => {
     }
     let next = setImmediate(turn)
     let chunks = 0
-    const address = { stateVersionId: id, kind: 'state', uploadId: uploadId as string } as const
-    for await (const _ of states.sealedChunks(address)) chunks++
+    for await (const _ of states.content(row, 'state')) chunks++
     clearImmediate(next)
     expect(chunks).toBeGreaterThan(10)
     expect(turns).toBeGreaterThanOrEqual(chunks)

@@ -208,7 +208,12 @@ export type StateVersionTable = {
   serial: number
   md5: string
   lineage: string | null
-  status: 'pending' | 'finalized' | 'discarded'
+  status:
+    | 'pending'
+    | 'finalized'
+    | 'discarded'
+    | 'backing_data_soft_deleted'
+    | 'backing_data_permanently_deleted'
   /** 1 once outputs are readable. */
   resources_processed: Generated<Flag>
   /** Bytes of the state file; 0 while pending. */
@@ -218,6 +223,7 @@ export type StateVersionTable = {
   outputs_count: Generated<number>
   /** Null while it is pending, and of what nobody but OpenTofu can read. */
   resources_count: number | null
+  /** 1 for a snapshot: it becomes current when the workspace is unlocked, unless a newer version is by then. */
   is_intermediate: Generated<Flag>
   /** The data key of its chunks and output blocks, wrapped by the server's secret key. */
   wrapped_key: Uint8Array
@@ -232,12 +238,16 @@ export type StateVersionTable = {
   upload_id: string | null
   json_upload_id: string | null
   json_md5: string | null
-  /** Background processing: who works on it until when, and how often it was tried. */
+  /** Who works on it until when: processing its outputs, or, while it is discarded, writing its content. And how often. */
   lease_until: string | null
   attempts: Generated<number>
   last_failure: string | null
   created_at: string
   finalized_at: string | null
+  /** Since when its content cannot be read, but restored. */
+  soft_deleted_at: Generated<string | null>
+  /** The version whose content this one has again. */
+  rollback_of_id: Generated<string | null>
 }
 
 export type StateChunkTable = {

@@ -1,4 +1,6 @@
 import type { Transaction } from '../database/database.ts'
+import type { WorkspaceRow } from '../workspaces/workspace-store.ts'
+import { findStateVersion, type StateVersionRow } from './state-version-store.ts'
 
 export async function setCurrentStateVersion(
   tx: Transaction,
@@ -11,13 +13,44 @@ export async function setCurrentStateVersion(
     .set({ current_state_version_id: stateVersionId, updated_at: at })
     .where('id', '=', workspaceId)
     .execute()
+  // Whatever was a snapshot is an older version like all others now.
+  await tx.db
+    .updateTable('state_versions')
+    .set({ is_intermediate: 0 })
+    .where('workspace_id', '=', workspaceId)
+    .where('is_intermediate', '=', 1)
+    .execute()
+}
+
+/** The newest state there is: a finalized snapshot since the current version, else that one. */
+export async function findNewestStateVersion(
+  tx: Transaction,
+  { id, current_state_version_id: currentId }: Pick<WorkspaceRow, 'id' | 'current_state_version_id'>,
+): Promise<StateVersionRow | undefined> {
+  const snapshot = await tx.db
+    .selectFrom('state_versions')
+    .where('workspace_id', '=', id)
+    .where('is_intermediate', '=', 1)
+    .where('status', '=', 'finalized')
+    .selectAll()
+    .orderBy('created_at', 'desc')
+    .orderBy('id', 'desc')
+    .limit(1)
+    .executeTakeFirst()
+  return snapshot ?? (currentId === null ? undefined : findStateVersion(tx, currentId))
 }
 
 const MAX_DELETED_AT_ONCE = 20
+const countedStatuses = [
+  'finalized',
+  'discarded',
+  'backing_data_soft_deleted',
+  'backing_data_permanently_deleted',
+] as const
 
 /**
- * Deletes versions beyond the newest `kept`, some at a time, never the current one. Those that never came to be are
- * counted by themselves, lest they drive out the others. Without its row, and with it its key, what is left of a
+ * Deletes versions beyond the newest `kept`, some at a time, never the current one. Those that never came to be, and those
+ * whose content was deleted, are counted by themselves, lest they drive out the others. Without its row, and with it its key, what is left of a
  * version's content cannot be read; it is swept later.
  */
 export async function deleteOldStateVersions(
@@ -25,7 +58,7 @@ export async function deleteOldStateVersions(
   workspaceId: string,
   kept: number,
 ): Promise<void> {
-  for (const status of ['finalized', 'discarded'] as const) {
+  for (const status of countedStatuses) {
     const old = await tx.db
       .selectFrom('state_versions')
       .where('workspace_id', '=', workspaceId)

@@ -5,7 +5,7 @@ import type { PassResult } from './state-pass.ts'
 import { updateStateVersion, type StateVersionRow } from './state-version-store.ts'
 
 /**
- * Makes an uploaded state the workspace's current one, whole or not at all. Its outputs are readable with it, unless they
+ * Makes an uploaded state the workspace's current one, or a snapshot that waits to be it, whole or not at all. Its outputs are readable with it, unless they
  * are so large that they are left to the background.
  *
  * @param uploadId the upload whose chunks are its content
@@ -35,6 +35,8 @@ export async function finalizeStateVersion(
     resources_processed: blocks === null ? 0 : 1,
     finalized_at: at,
   })
-  await setCurrentStateVersion(tx, stateVersion.workspace_id, stateVersion.id, at)
+  if (stateVersion.is_intermediate === 0) {
+    await setCurrentStateVersion(tx, stateVersion.workspace_id, stateVersion.id, at)
+  }
   return blocks === null
 }

@@ -7,8 +7,8 @@ import { pagingOf, pagingOfWhole } from '../jsonapi/paging.ts'
 import { loadWorkspace } from '../workspaces/workspaces.ts'
 import { outputFragment } from './output-document.ts'
 import { parseOutputId } from './output-ids.ts'
-import { readOutputs, revealOf } from './outputs.ts'
-import { findStateVersion, findStateVersionByOutputKey } from './state-version-store.ts'
+import { hasOutputs, readOutputs, revealOf } from './outputs.ts'
+import { findStateVersion, findStateVersionByOutputKey, isContentDeleted } from './state-version-store.ts'
 import { loadStateVersion } from './state-version-access.ts'
 
 const listOutputs = readRoute({
@@ -22,7 +22,11 @@ const listOutputs = readRoute({
     const id = parseId('stateVersion', call.params.state_version_id as string)
     return id === undefined ? undefined : { id, page }
   },
-  load: (context) => loadStateVersion(context, context.address.id, findStateVersion),
+  load: async (context) => {
+    const found = await loadStateVersion(context, context.address.id, findStateVersion)
+    // Before anything that is kept by the version's id is looked for.
+    return found === undefined || isContentDeleted(found.stateVersion) ? undefined : found
+  },
   document: async ({ tx, deps, address, resource, call, reveal }) => {
     const { stateVersion } = resource
     const { page } = address
@@ -54,9 +58,8 @@ const showOutput = readRoute({
   load: async (context) => {
     const { address } = context
     const found = await loadStateVersion(context, address.outputKey, findStateVersionByOutputKey)
-    const isThere =
-      found?.stateVersion.resources_processed === 1 && address.position < found.stateVersion.outputs_count
-    return isThere ? found : undefined
+    if (found === undefined || !hasOutputs(found.stateVersion)) return undefined
+    return address.position < found.stateVersion.outputs_count ? found : undefined
   },
   document: async ({ tx, deps, address, resource, reveal }) => {
     const { stateVersion } = resource

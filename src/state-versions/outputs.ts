@@ -6,7 +6,12 @@ import { openOutputs } from './output-blocks.ts'
 import type { PlacedOutput } from './output-document.ts'
 import { decodeString } from './raw-json.ts'
 import { unwrapDataKey } from './state-crypto.ts'
-import type { StateVersionRow } from './state-version-store.ts'
+import { isContentDeleted, type StateVersionRow } from './state-version-store.ts'
+
+/** Whether its outputs can be read: not before they were processed, and not after its content was deleted. */
+export function hasOutputs(stateVersion: StateVersionRow): boolean {
+  return stateVersion.resources_processed === 1 && !isContentDeleted(stateVersion)
+}
 
 /** The outputs from position `from` up to, without it, `end`, in byte order of their names. */
 export async function readOutputs(
@@ -17,7 +22,7 @@ export async function readOutputs(
   end = stateVersion.outputs_count,
 ): Promise<PlacedOutput[]> {
   const last = Math.min(end, stateVersion.outputs_count)
-  if (stateVersion.resources_processed === 0 || from >= last) return []
+  if (!hasOutputs(stateVersion) || from >= last) return []
   const blocks = await findOutputBlocks(tx, stateVersion.id, from, last)
   const dataKey = unwrapDataKey(deps.config.secretKey, stateVersion.id, stateVersion.wrapped_key)
   return blocks

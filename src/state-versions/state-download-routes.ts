@@ -4,9 +4,8 @@ import { parseId } from '../core/ids.ts'
 import type { Answer, Call } from '../http/call.ts'
 import { readRoute, type Route } from '../http/route.ts'
 import type { ContentKind } from './state-chunk-store.ts'
-import { openPieces, unwrapDataKey } from './state-crypto.ts'
 import { loadStateVersion } from './state-version-access.ts'
-import { findStateVersion } from './state-version-store.ts'
+import { findStateVersion, isContentDeleted } from './state-version-store.ts'
 
 function downloadRoute(kind: ContentKind, path: string, summary: string): Route {
   return readRoute({
@@ -22,7 +21,8 @@ function downloadRoute(kind: ContentKind, path: string, summary: string): Route 
       const { stateVersion } = resource
       const uploadId = kind === 'state' ? stateVersion.upload_id : stateVersion.json_upload_id
       // What arrived of a version that was discarded is being swept.
-      if (uploadId === null || stateVersion.status === 'discarded') throw notFound()
+      const isOver = stateVersion.status === 'discarded' || isContentDeleted(stateVersion)
+      if (uploadId === null || isOver) throw notFound()
       // A state holds every sensitive value there is.
       reveal({
         action: 'state-version.download',
@@ -31,13 +31,9 @@ function downloadRoute(kind: ContentKind, path: string, summary: string): Route 
         resourceId: stateVersion.id,
         details: { content: kind, serial: stateVersion.serial, 'workspace-id': stateVersion.workspace_id },
       })
-      const address = { stateVersionId: stateVersion.id, kind, uploadId }
-      const dataKey = unwrapDataKey(deps.config.secretKey, stateVersion.id, stateVersion.wrapped_key)
-      // One chunk in memory at a time; what is not whole ends with an error rather than early.
-      const content = openPieces(dataKey, address, deps.states.sealedChunks(address))
       return {
         status: 200,
-        body: Readable.from(content, { objectMode: false }),
+        body: Readable.from(deps.states.content(stateVersion, kind), { objectMode: false }),
         headers: {
           'content-type': 'application/json',
           'cache-control': 'no-store',

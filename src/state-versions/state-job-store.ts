@@ -42,6 +42,8 @@ export async function renewLease(tx: Transaction, { id, lease }: Held, leaseUnti
     .updateTable('state_versions')
     .set({ lease_until: leaseUntil })
     .where('id', '=', id)
+    // Not of a version whose content was deleted meanwhile.
+    .where('status', '=', 'finalized')
     .where('lease_until', '=', lease)
     .where('resources_processed', '=', 0)
     .executeTakeFirst()
@@ -63,6 +65,7 @@ export async function endJob(
       last_failure: outcome.failure,
     })
     .where('id', '=', id)
+    .where('status', '=', 'finalized')
     .where('lease_until', '=', lease)
     .where('resources_processed', '=', 0)
     .executeTakeFirst()
@@ -81,5 +84,16 @@ export async function postponeJob(
     .set({ lease_until: notBefore, last_failure: failure })
     .where('id', '=', id)
     .where('lease_until', '=', lease)
+    .execute()
+}
+
+/** Gives up every lease: for a start after which nobody else can be at work, since a lease that is left is a dead one's. */
+export async function releaseLeases(tx: Transaction): Promise<void> {
+  await tx.db
+    .updateTable('state_versions')
+    .set({ lease_until: null })
+    .where('status', 'in', ['finalized', 'discarded'])
+    .where('resources_processed', '=', 0)
+    .where('lease_until', 'is not', null)
     .execute()
 }

@@ -156,12 +156,13 @@ class StateVisitor implements JsonVisitor {
       )
     }
     const isVersion3 = version === '3'
-    const isSerial = serial !== undefined && /^(0|[1-9]\d{0,14})$/.test(serial.text)
+    const isSerial = serial !== undefined && /^(0|[1-9]\d*)$/.test(serial.text)
     return {
       version: encrypted ? null : isVersion3 ? 3 : 4,
       encrypted,
       terraformVersion: printable(this.#header.get('terraform_version')?.text),
-      serial: isSerial ? Number(serial.text) : null,
+      // Larger ones do not fit a JavaScript number; nothing needs them as one.
+      serial: isSerial && serial.text.length <= 15 ? Number(serial.text) : null,
       lineage: printable(this.#header.get('lineage')?.text),
       resourcesCount: encrypted ? null : isVersion3 ? this.#moduleResources : this.#topResources,
       serialPlace: isSerial ? { start: serial.start, end: serial.end } : null,

@@ -12,11 +12,13 @@ export type SweptUpload = UploadAddress & { isLeft: boolean }
  * The next upload after `place`: one step over the key, however many chunks it has. Undefined at the end.
  *
  * @param expiry upload URLs of versions that were created before this have expired
+ * @param now a discarded version whose lease is longer is being written
  */
 export async function nextUpload(
   tx: Transaction,
   place: SweepPlace,
   expiry: string,
+  now: string,
 ): Promise<SweptUpload | undefined> {
   const key = await tx.db
     .selectFrom('state_chunks')
@@ -33,7 +35,7 @@ export async function nextUpload(
   const version = await tx.db
     .selectFrom('state_versions')
     .where('id', '=', key.state_version_id)
-    .select(['status', 'upload_id', 'json_upload_id', 'created_at'])
+    .select(['status', 'upload_id', 'json_upload_id', 'created_at', 'lease_until'])
     .executeTakeFirst()
   const counted = key.kind === 'state' ? version?.upload_id : version?.json_upload_id
   return {
@@ -43,7 +45,8 @@ export async function nextUpload(
     // As long as none counts, any may be arriving right now: of a finalized version too, what `tofu show -json` says of it.
     isLeft:
       version === undefined ||
-      version.status === 'discarded' ||
+      version.status === 'backing_data_permanently_deleted' ||
+      (version.status === 'discarded' && (version.lease_until ?? '') < now) ||
       (counted === null ? version.created_at < expiry : counted !== key.upload_id),
   }
 }
@@ -91,7 +94,8 @@ export async function nextBlocks(
     .where('id', '=', key.state_version_id)
     .select('status')
     .executeTakeFirst()
-  return { id: key.state_version_id, isLeft: version === undefined || version.status === 'discarded' }
+  const isOver = version?.status === 'discarded' || version?.status === 'backing_data_permanently_deleted'
+  return { id: key.state_version_id, isLeft: version === undefined || isOver }
 }
 
 /** Gives up uploads whose URL has expired. */

@@ -18,7 +18,12 @@ import type { ContentKind, UploadAddress } from './state-chunk-store.ts'
 import { unwrapDataKey } from './state-crypto.ts'
 import { StateError } from './state-error.ts'
 import type { PassResult, Upload } from './state-pass.ts'
-import { findStateVersion, updateStateVersion, type StateVersionRow } from './state-version-store.ts'
+import {
+  findStateVersion,
+  isContentDeleted,
+  updateStateVersion,
+  type StateVersionRow,
+} from './state-version-store.ts'
 import { hasExpired, isUploadSignature } from './upload-urls.ts'
 
 const accepted: Answer = { status: 200, headers: { 'cache-control': 'no-store' } }
@@ -58,6 +63,7 @@ async function checkOpen(
   row: StateVersionRow,
 ): Promise<'open' | 'arrived'> {
   if (row.status === 'discarded') throw conflict('this state version was discarded')
+  if (isContentDeleted(row)) throw conflict('the content of this state version was deleted')
   const hasArrived = kind === 'state' ? row.status === 'finalized' : row.json_upload_id !== null
   if (hasArrived) return 'arrived'
   const workspace = await findWorkspace(tx, row.workspace_id)

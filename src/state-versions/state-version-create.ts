@@ -8,7 +8,7 @@ import { writeRoute, type Acting, type Route, type Viewer } from '../http/route.
 import { document, type Fragment } from '../jsonapi/document.ts'
 import { loadWorkspace, type LoadedWorkspace } from '../workspaces/workspaces.ts'
 import { lockHolder, lockHolderText } from '../workspaces/workspace-lock-routes.ts'
-import { deleteOldStateVersions } from './current-state-version-store.ts'
+import { deleteOldStateVersions, findNewestStateVersion } from './current-state-version-store.ts'
 import { finalizeStateVersion } from './finalize.ts'
 import { insertOutputBlocks } from './output-block-store.ts'
 import { OUTPUT_KEY_LENGTH } from './output-ids.ts'
@@ -101,11 +101,8 @@ const createVersion = writeRoute({
     const { workspace } = resource
     const { given } = prepared
     await checkLock(context, resource)
-    const current =
-      workspace.current_state_version_id === null
-        ? undefined
-        : await findStateVersion(tx, workspace.current_state_version_id)
-    const same = judgeNewStateVersion(given, await findBySerial(tx, workspace.id, given.serial), current)
+    const newest = await findNewestStateVersion(tx, workspace)
+    const same = judgeNewStateVersion(given, await findBySerial(tx, workspace.id, given.serial), newest)
     const event = { organizationId: workspace.organization_id, resourceType: 'state-versions' }
     if (same !== undefined && (same.status !== 'pending' || prepared.state === undefined)) {
       context.unchanged()
@@ -164,7 +161,7 @@ const createVersion = writeRoute({
 })
 
 /** State may be written by the holder of the workspace's lock alone. */
-async function checkLock(viewer: Viewer, { workspace }: LoadedWorkspace): Promise<void> {
+export async function checkLock(viewer: Viewer, { workspace }: LoadedWorkspace): Promise<void> {
   if (workspace.locked_by_id === null) {
     throw conflict('This workspace is not locked and will only accept state uploads when locked')
   }
@@ -205,6 +202,7 @@ async function insertPending(context: Creating, prepared: Prepared): Promise<voi
     md5: given.md5,
     lineage: given.lineage,
     status: 'pending',
+    is_intermediate: given.isIntermediate ? 1 : 0,
     wrapped_key: wrapDataKey(deps.config.secretKey, stateVersionId, prepared.dataKey),
     created_by_id: creator.locked_by_id,
     created_by_kind: creator.locked_by_kind,

@@ -14,8 +14,17 @@ import {
 import { fragment, type Fragment } from '../jsonapi/document.ts'
 import { lockHolder } from '../workspaces/workspace-lock-routes.ts'
 import { outputId } from './output-ids.ts'
+import { hasOutputs } from './outputs.ts'
 import type { StateVersionRow } from './state-version-store.ts'
 import { uploadPath } from './upload-urls.ts'
+
+export const statuses = [
+  'pending',
+  'finalized',
+  'discarded',
+  'backing_data_soft_deleted',
+  'backing_data_permanently_deleted',
+] as const
 
 const urlOrNone = nullable(Type.String())
 const textOrNone = nullable(Type.String())
@@ -25,7 +34,7 @@ export const stateVersionDescription: ResourceDescription = {
   attributes: {
     'created-at': timeSchema,
     size: nullable(Type.Integer()),
-    status: Type.Union(['pending', 'finalized', 'discarded'].map((status) => Type.Literal(status))),
+    status: Type.Union(statuses.map((status) => Type.Literal(status))),
     serial: Type.Integer(),
     'state-version': nullable(Type.Integer()),
     'terraform-version': textOrNone,
@@ -49,6 +58,7 @@ export const stateVersionDescription: ResourceDescription = {
     workspace: relationOne('workspaces'),
     'created-by': relationMaybe('users', 'teams'),
     run: relationMaybe('runs'),
+    'rollback-state-version': relationMaybe('state-versions'),
     outputs: relationManyOrLink('state-version-outputs'),
   },
   links: { self: Type.String() },
@@ -74,7 +84,7 @@ export async function stateVersionFragments(
   return rows.map((row) => {
     const isPending = row.status === 'pending'
     const isFinal = row.status === 'finalized'
-    const isDiscarded = row.status === 'discarded'
+    const isOver = !isPending && !isFinal
     const canRead = isPermitted('state-version:read', viewer.actor, viewer.standing, viewer.target)
     // An upload URL is a right in itself, and what comes there counts as its creator's: nobody else is shown it.
     const canUpload =
@@ -89,7 +99,7 @@ export async function stateVersionFragments(
       type: 'state-versions',
       attributes: {
         'created-at': row.created_at,
-        size: isFinal ? row.size : null,
+        size: row.finalized_at === null ? null : row.size,
         status: row.status,
         serial: row.serial,
         'state-version': row.state_format,
@@ -98,10 +108,10 @@ export async function stateVersionFragments(
         intermediate: row.is_intermediate === 1,
         'hosted-state-download-url': isFinal && canRead ? download('download') : null,
         'hosted-json-state-download-url':
-          row.json_upload_id !== null && !isDiscarded && canRead ? download('json-download') : null,
+          row.json_upload_id !== null && !isOver && canRead ? download('json-download') : null,
         'hosted-state-upload-url': isPending && canUpload ? upload('state') : null,
         'hosted-json-state-upload-url':
-          row.json_upload_id === null && !isDiscarded && canUpload ? upload('json-state') : null,
+          row.json_upload_id === null && !isOver && canUpload ? upload('json-state') : null,
         'encrypted-state-download-url': null,
         'sanitized-state-upload-url': null,
         'sanitized-state-download-url': null,
@@ -120,15 +130,15 @@ export async function stateVersionFragments(
             : null,
         },
         run: { data: null },
+        'rollback-state-version': {
+          data: row.rollback_of_id === null ? null : { id: row.rollback_of_id, type: 'state-versions' },
+        },
         outputs: withOutputs
           ? {
-              data: Array.from(
-                { length: row.resources_processed === 1 ? row.outputs_count : 0 },
-                (_, position) => ({
-                  id: outputId(row.output_key, position),
-                  type: 'state-version-outputs',
-                }),
-              ),
+              data: Array.from({ length: hasOutputs(row) ? row.outputs_count : 0 }, (_, position) => ({
+                id: outputId(row.output_key, position),
+                type: 'state-version-outputs',
+              })),
             }
           : { links: { related: `/api/v2/state-versions/${row.id}/outputs` } },
       },

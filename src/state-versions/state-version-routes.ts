@@ -11,7 +11,7 @@ import type { AuditEvent } from '../audit/audit-store.ts'
 import { outputFragment } from './output-document.ts'
 import { readOutputs, revealOf } from './outputs.ts'
 import { loadStateVersion } from './state-version-access.ts'
-import { stateVersionFragments } from './state-version-document.ts'
+import { statuses, stateVersionFragments } from './state-version-document.ts'
 import { findStateVersion, listStateVersions, type StateVersionRow } from './state-version-store.ts'
 
 const includable = ['outputs'] as const
@@ -40,7 +40,6 @@ async function stateVersionAnswer(
   return ok(document(text as Fragment, included))
 }
 
-const statuses: readonly string[] = ['pending', 'finalized', 'discarded']
 const filters = ['filter[organization][name]', 'filter[workspace][name]', 'filter[status]'] as const
 
 const listVersions = readRoute({
@@ -50,7 +49,7 @@ const listVersions = readRoute({
   query: {
     'filter[organization][name]': 'Name of the organization, required',
     'filter[workspace][name]': 'Name of the workspace, required',
-    'filter[status]': 'pending, finalized or discarded',
+    'filter[status]': statuses.join(', '),
   },
   answers: 'state-versions',
   isList: true,
@@ -60,7 +59,7 @@ const listVersions = readRoute({
     const [organization, workspace, status] = filters.map((name) => query.text(name))
     const missing = filters.slice(0, 2).filter((name) => !query.has(name))
     const problems = missing.map((name) => ({ detail: `${name} is missing`, parameter: name }))
-    if (status !== undefined && !statuses.includes(status)) {
+    if (status !== undefined && !(statuses as readonly string[]).includes(status)) {
       const parameter = 'filter[status]'
       problems.push({ detail: `${parameter} must be ${statuses.join(' or ')}`, parameter })
     }

@@ -6,6 +6,11 @@ import type { Page } from '../jsonapi/paging.ts'
 
 export type StateVersionRow = Selectable<StateVersionTable>
 
+/** Whether its content was deleted, softly or for good: nothing reads it then. */
+export function isContentDeleted({ status }: Pick<StateVersionRow, 'status'>): boolean {
+  return status === 'backing_data_soft_deleted' || status === 'backing_data_permanently_deleted'
+}
+
 const byId = prepared<{ id: string }>()((db, param) =>
   db.selectFrom('state_versions').where('id', '=', param('id')).selectAll(),
 )

@@ -28,6 +28,8 @@ const attributes = {
     { explain: `must be a text of at most ${MAX_LINEAGE_LENGTH} characters, without NUL` },
   ),
   force: Type.Union([Type.Boolean(), Type.Null()], { explain: 'must be true or false' }),
+  // A snapshot of what is still going on.
+  intermediate: Type.Union([Type.Boolean(), Type.Null()], { explain: 'must be true or false' }),
   state: base64Text,
   'json-state': base64Text,
   'json-state-outputs': base64Text,
@@ -45,6 +47,7 @@ export type NewStateVersion = {
   md5: string
   lineage: string | null
   force: boolean
+  isIntermediate: boolean
   state: Buffer | undefined
   jsonState: Buffer | undefined
   jsonStateOutputs: Buffer | undefined
@@ -59,6 +62,7 @@ export function parseNewStateVersion(bytes: Uint8Array): NewStateVersion {
     md5: (given.md5 as string).toLowerCase(),
     lineage: given.lineage || null,
     force: given.force ?? false,
+    isIntermediate: given.intermediate ?? false,
     state: decoded(given.state),
     jsonState: decoded(given['json-state']),
     jsonStateOutputs: decoded(given['json-state-outputs']),
@@ -71,13 +75,13 @@ type Known = Pick<StateVersionRow, 'serial' | 'lineage'>
  * Judges a create against what is there, in the order of docs/decisions.md.
  *
  * @param same the version with its serial that is not discarded
- * @param current the workspace's current one
+ * @param newest the newest that is the workspace's current one, or a snapshot that may become it
  * @returns `same` when it is this very state: then nothing new is made
  */
 export function judgeNewStateVersion(
   given: Pick<NewStateVersion, 'serial' | 'md5' | 'lineage' | 'force'>,
   same: StateVersionRow | undefined,
-  current: Known | undefined,
+  newest: Known | undefined,
 ): StateVersionRow | undefined {
   if (same?.md5 === given.md5) return same
   if (same !== undefined) {
@@ -85,11 +89,11 @@ export function judgeNewStateVersion(
       'The MD5 hash of the state provided does not match what is currently known for the same serial number',
     )
   }
-  if (given.force || current === undefined) return undefined
-  if (given.lineage !== null && current.lineage !== null && given.lineage !== current.lineage) {
+  if (given.force || newest === undefined) return undefined
+  if (given.lineage !== null && newest.lineage !== null && given.lineage !== newest.lineage) {
     throw conflict('The lineage provided in the state file does not match the value currently known')
   }
-  if (given.serial <= current.serial) {
+  if (given.serial <= newest.serial) {
     throw new AppError('precondition-failed', [
       {
         detail:

@@ -1,4 +1,3 @@
-import type { Readable } from 'node:stream'
 import { setImmediate } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import type { ServerConfig } from '../config.ts'
@@ -6,7 +5,7 @@ import type { Clock } from '../core/clock.ts'
 import { randomBase58 } from '../core/ids.ts'
 import { AppError } from '../core/errors.ts'
 import type { Database } from '../database/database.ts'
-import { deleteUpload, findChunk, type UploadAddress } from './state-chunk-store.ts'
+import { deleteUpload, findChunk, type ContentKind, type UploadAddress } from './state-chunk-store.ts'
 import { openPieces, unwrapDataKey } from './state-crypto.ts'
 import { StateJobs } from './state-jobs.ts'
 import { passAtOnce, type PassResult, type SealedChunk, type Upload } from './state-pass.ts'
@@ -42,7 +41,7 @@ export class States {
     const extension = import.meta.filename.endsWith('.ts') ? 'ts' : 'js'
     const module = new URL(`./state-sink.${extension}`, import.meta.url).href
     this.#worker = new StateWorker({ sink: { module, options }, idleMs: THREAD_IDLE_MS })
-    this.#sweep = new StateSweep(database, clock, log)
+    this.#sweep = new StateSweep(database, config, clock, log)
     this.#jobs = new StateJobs(database, clock, log, (stateVersion, keep) =>
       this.#process(stateVersion, keep),
     )
@@ -56,6 +55,11 @@ export class States {
   /** Says that a version was finalized whose outputs are still to be processed. */
   wake(): void {
     this.#jobs.wake()
+  }
+
+  /** Says that the content of a version was deleted for good. */
+  sweepSoon(id: string): void {
+    this.#sweep.sweepSoon(id)
   }
 
   async stop(): Promise<void> {
@@ -78,8 +82,11 @@ export class States {
   }
 
   /** Reads, seals and stores content while it arrives. Throws StateError, 413 past the limit, 503 beside too many others. */
-  async receive(upload: Upload, stream: Readable, limitBytes: number): Promise<PassResult> {
-    const { stateVersionId: id } = upload
+  receive(upload: Upload, stream: AsyncIterable<Uint8Array>, limitBytes: number): Promise<PassResult> {
+    return this.#beside(upload.stateVersionId, () => this.#receive(upload, stream, limitBytes))
+  }
+
+  async #beside<T>(id: string, work: () => Promise<T>): Promise<T> {
     const others = this.#arriving.get(id) ?? 0
     if (others >= MAX_UPLOADS_OF_VERSION || this.#arrivingInAll >= MAX_UPLOADS) {
       throw new AppError('unavailable', [{ detail: 'too many uploads arrive at once; try it again' }])
@@ -87,7 +94,7 @@ export class States {
     this.#arriving.set(id, others + 1)
     this.#arrivingInAll++
     try {
-      return await this.#receive(upload, stream, limitBytes)
+      return await work()
     } finally {
       this.#arrivingInAll--
       const left = (this.#arriving.get(id) as number) - 1
@@ -96,11 +103,11 @@ export class States {
     }
   }
 
-  async #receive(upload: Upload, stream: Readable, limitBytes: number): Promise<PassResult> {
+  async #receive(upload: Upload, stream: AsyncIterable<Uint8Array>, limitBytes: number): Promise<PassResult> {
     const running = this.#worker.begin(upload)
     let size = 0
     try {
-      for await (const bytes of stream as AsyncIterable<Buffer>) {
+      for await (const bytes of stream) {
         size += bytes.length
         if (size > limitBytes)
           throw new AppError('too-large', [{ detail: `a state may have at most ${limitBytes} bytes` }])
@@ -126,39 +133,61 @@ export class States {
       .catch((error: unknown) => this.#log.warn({ error }, 'a broken upload is left to the sweep'))
   }
 
+  /** Reads a stored state: what it says about itself, and how many outputs it has. 503 as for uploads. */
+  examine(stateVersion: StateVersionRow): Promise<PassResult> {
+    return this.#beside(stateVersion.id, async () => {
+      try {
+        return await this.#read(stateVersion, 0, () => Promise.resolve())
+      } catch (error) {
+        throw this.#lostThread(error)
+      }
+    })
+  }
+
   /** Reads the outputs out of a stored state. */
   async #process(stateVersion: StateVersionRow, keep: () => Promise<void>) {
-    const dataKey = unwrapDataKey(this.#config.secretKey, stateVersion.id, stateVersion.wrapped_key)
-    const content = {
+    const { outputs } = await this.#read(stateVersion, Number.MAX_SAFE_INTEGER, keep)
+    return { count: outputs?.count ?? 0, blocks: outputs?.blocks ?? [] }
+  }
+
+  async #read(
+    stateVersion: StateVersionRow,
+    inlineOutputBytes: number,
+    keep: () => Promise<void>,
+  ): Promise<PassResult> {
+    const running = this.#worker.begin({
       stateVersionId: stateVersion.id,
       kind: 'state',
-      uploadId: stateVersion.upload_id as string,
-    } as const
-    const running = this.#worker.begin({
-      ...content,
       uploadId: randomBase58(16),
-      dataKey,
-      inlineOutputBytes: Number.MAX_SAFE_INTEGER,
+      dataKey: unwrapDataKey(this.#config.secretKey, stateVersion.id, stateVersion.wrapped_key),
+      inlineOutputBytes,
       chunks: 'dropped',
     })
     try {
-      for await (const bytes of openPieces(dataKey, content, this.sealedChunks(content))) {
+      for await (const bytes of this.content(stateVersion, 'state')) {
         await running.push(bytes)
         await keep()
       }
-      const { outputs } = await running.finish()
-      return { count: outputs?.count ?? 0, blocks: outputs?.blocks ?? [] }
+      return await running.finish()
     } catch (error) {
       running.abort()
       throw error
     }
   }
 
+  /** The content of a version that has it, one chunk in memory at a time; ends with an error when it is not whole. */
+  content(stateVersion: StateVersionRow, kind: ContentKind): AsyncGenerator<Uint8Array> {
+    const uploadId = kind === 'state' ? stateVersion.upload_id : stateVersion.json_upload_id
+    const address = { stateVersionId: stateVersion.id, kind, uploadId: uploadId as string }
+    const dataKey = unwrapDataKey(this.#config.secretKey, stateVersion.id, stateVersion.wrapped_key)
+    return openPieces(dataKey, address, this.#sealedChunks(address))
+  }
+
   /**
    * The stored chunks of a content, each read by itself, so that a slow reader holds no transaction open, and each in a
    * turn of its own, so that a quick one does not keep all others waiting: SQLite and a fast socket never make it wait.
    */
-  async *sealedChunks(address: UploadAddress): AsyncGenerator<Uint8Array> {
+  async *#sealedChunks(address: UploadAddress): AsyncGenerator<Uint8Array> {
     for (let number = 0; ; number++) {
       const sealed = await this.#database.read((tx) => findChunk(tx, address, number))
       if (sealed === undefined) return

@@ -1,10 +1,15 @@
 import type { Actor } from '../access/actor.ts'
 import { canSeeTeam } from '../access/decide.ts'
+import { timestamp } from '../core/clock.ts'
 import { AppError, conflict } from '../core/errors.ts'
 import { shortTextSchema } from '../core/names.ts'
 import { ok } from '../http/call.ts'
 import { writeRoute, type Route, type Viewer } from '../http/route.ts'
 import { parseJson, parseResource } from '../jsonapi/body.ts'
+import {
+  findNewestStateVersion,
+  setCurrentStateVersion,
+} from '../state-versions/current-state-version-store.ts'
 import { discardPendingStateVersions, hasPendingStateVersion } from '../state-versions/state-version-store.ts'
 import { findTeam, teamFacts } from '../teams/team-store.ts'
 import { findUser } from '../users/user-store.ts'
@@ -46,6 +51,13 @@ export async function lockHolderText({ tx, standing }: Viewer, workspace: Holder
   return `User ${(await findUser(tx, id))?.username ?? id}`
 }
 
+/** Once nobody is at work any more, the newest snapshot of the work is the workspace's state. */
+async function settleState({ tx, deps }: Viewer, workspace: WorkspaceRow): Promise<void> {
+  const newest = await findNewestStateVersion(tx, workspace)
+  if (newest === undefined || newest.is_intermediate === 0) return
+  await setCurrentStateVersion(tx, workspace.id, newest.id, timestamp(deps.clock.now()))
+}
+
 /** The routes of the three actions differ in the permission and in what becomes of the lock. */
 function lockAction(
   action: 'lock' | 'unlock' | 'force-unlock',
@@ -67,6 +79,7 @@ function lockAction(
       const { tx, resource, body, audit } = context
       const { organization, workspace } = resource
       const holder = await change(context, workspace, body.reason)
+      if (holder.locked_by_id === null) await settleState(context, workspace)
       await updateWorkspace(tx, workspace.id, {
         ...holder,
         lock_reason: holder.locked_by_id === null ? null : body.reason,

@@ -34,7 +34,8 @@ export type Home = {
   grants: { open: string; secret: string }
   projectGrants: { open: string; secret: string }
   tokens: Record<'user' | 'openTeam' | 'secretTeam' | 'ownersTeam' | 'organization', string>
-  stateVersionId: string
+  /** Of one workspace: its current version, one before it, and one whose content was deleted softly. */
+  stateVersions: { current: string; older: string; deleted: string }
   outputId: string
   /** Of an upload that waits. */
   upload: { signature: string; stateVersionId: string }
@@ -55,8 +56,8 @@ export async function createHome(server: TestServer): Promise<Home> {
   const workspaceName = uniqueName('workspace')
   const project = { project: { data: { type: 'projects', id: projectId } } }
   const workspaceId = await createWorkspace(organization, { name: workspaceName }, project)
-  const stateVersionId = await createWholeState(client, workspaceId)
-  const outputs = await client.get(`/state-versions/${stateVersionId}/outputs`)
+  const stateVersions = await createWholeStates(client, workspaceId)
+  const outputs = await client.get(`/state-versions/${stateVersions.current}/outputs`)
   const token = async (path: string) => {
     const answer = await client.post(path, { data: { type: 'authentication-tokens', attributes: {} } })
     if (answer.status !== 201) throw new Error(`${path}: ${answer.status} ${answer.text}`)
@@ -98,19 +99,25 @@ export async function createHome(server: TestServer): Promise<Home> {
       organization: await token(`/organizations/${organization.name}/authentication-token`),
       ownersTeam: await token(`/teams/${ownersId}/authentication-token`),
     },
-    stateVersionId,
+    stateVersions,
     outputId: outputs.json.data[0].id,
     upload: await createUpload(organization),
   }
 }
 
-/** A finalized state with one output, and with its JSON form. */
-async function createWholeState(client: Client, workspaceId: string): Promise<string> {
+/** Finalized states with one output, and with their JSON form. */
+async function createWholeStates(client: Client, workspaceId: string): Promise<Home['stateVersions']> {
   await lock(client, workspaceId)
-  const text = stateText('{"a":{"value":1,"type":"number"}}')
-  const made = await postState(client, workspaceId, text, { state: base64(text), 'json-state': base64('{}') })
+  const make = async (serial: number) => {
+    const text = stateText('{"a":{"value":1,"type":"number"}}', serial)
+    const more = { state: base64(text), 'json-state': base64('{}') }
+    return (await postState(client, workspaceId, text, more)).json.data.id as string
+  }
+  const states = { deleted: await make(0), older: await make(1), current: await make(2) }
   await client.post(`/workspaces/${workspaceId}/actions/unlock`)
-  return made.json.data.id
+  const gone = await client.post(`/state-versions/${states.deleted}/actions/soft_delete_backing_data`)
+  if (gone.status !== 200) throw new Error(`expected 200, got ${gone.status} ${gone.text}`)
+  return states
 }
 
 /** A version that waits for its bytes, in a workspace of its own. */

@@ -36,6 +36,13 @@ const stateVersion = () => {
     state: base64(text),
   })
 }
+const rollback = (target: Target) =>
+  body(
+    'state-versions',
+    {},
+    { 'rollback-state-version': { data: { type: 'state-versions', id: target.params.state_version_id } } },
+  )
+const contentActions = '/state-versions/:state_version_id/actions'
 const grant = (on: 'workspace' | 'project') => (target: Target) =>
   body(
     `team-${on}s`,
@@ -168,6 +175,10 @@ export const accessRoutes: readonly AccessRoute[] = [
   route(30, 'GET', '/state-versions/:state_version_id'),
   route(30, 'GET', '/workspaces/:workspace_id/current-state-version'),
   route(29, 'POST', '/workspaces/:workspace_id/state-versions', { body: stateVersion }),
+  route(29, 'PATCH', '/workspaces/:workspace_id/state-versions', { body: rollback }),
+  route(33, 'POST', `${contentActions}/soft_delete_backing_data`),
+  route(33, 'POST', `${contentActions}/restore_backing_data`),
+  route(33, 'POST', `${contentActions}/permanently_delete_backing_data`),
   route(30, 'GET', '/state-versions/:state_version_id/download'),
   route(30, 'GET', '/state-versions/:state_version_id/json-download'),
   route(31, 'GET', '/state-versions/:state_version_id/outputs'),
@@ -213,6 +224,10 @@ export function targetsOf(
     const own =
       actor.userId === undefined ? [] : [target('oneself', { user_id: actor.userId }, { isSelf: true })]
     return [target('a member', { user_id: members.open.id }), ...own]
+  }
+  if (path.endsWith('_backing_data')) {
+    const { older, deleted } = home.stateVersions
+    return [target('', { state_version_id: path.includes('/soft_delete') ? older : deleted })]
   }
   if (path.includes(':token_id')) {
     return [
@@ -271,7 +286,7 @@ function paramsOf(home: Home): Record<string, string> {
     workspace_id: home.workspaceId,
     workspace_name: home.workspaceName,
     project_id: home.projectId,
-    state_version_id: home.stateVersionId,
+    state_version_id: home.stateVersions.current,
     state_version_output_id: home.outputId,
     users: home.members.open.id,
     'organization-memberships': home.members.open.membershipId,

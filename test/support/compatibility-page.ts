@@ -41,6 +41,10 @@ const differences: Record<string, string> = {
   'GET /organizations/:organization_name/teams': 'the `documented` dialect lists nine of the flags',
   'POST /workspaces/:workspace_id/state-versions':
     'a state that is broken is refused with 422 before anything is stored',
+  'PATCH /workspaces/:workspace_id/state-versions':
+    'the serial is rewritten in the file too; a state that OpenTofu has encrypted is refused with 422',
+  'POST /state-versions/:state_version_id/actions/soft_delete_backing_data':
+    'when it is deleted for good is a setting of the server (`PURSER_DELETED_STATE_DAYS`)',
   'PATCH /workspaces/:workspace_id': 'settings of remote runs are kept and echoed, and rule nothing',
   'PATCH /organizations/:organization_name/token-ttl-policies':
     'a token that is too old is refused, not revoked; from an hour to a hundred years',
@@ -55,7 +59,7 @@ const absences: readonly (readonly [pattern: RegExp, reason: string])[] = [
     /remote-state-consumers/,
     'whoever may read outputs is said by team access; clients take 404 for global sharing',
   ],
-  [/data-retention|backing_data/, 'not yet; old versions go by `PURSER_STATE_VERSIONS_KEPT`'],
+  [/data-retention/, 'not yet; old versions go by `PURSER_STATE_VERSIONS_KEPT`'],
   [/saml-settings/, 'no SAML'],
   [/^\/account\//, 'users are administered by `admin/users`'],
 ]

@@ -24,13 +24,16 @@ export function stateAttributes(serial: number): {
 
 export type States = {
   finalized: string
+  /** Before it, and one whose content was deleted softly. */
+  older: string
+  deleted: string
   outputs: string[]
   /** Waits for its upload, and the part of the upload URL that is the right to do it. */
   pending: string
   signature: string
 }
 
-/** Stores a state in the workspace and begins another; the workspace stays locked by the caller. */
+/** Stores states in the workspace and begins another; the workspace stays locked by the caller. */
 export async function createStates(client: Client, workspaceId: string): Promise<States> {
   await expectStatus(client.post(`/workspaces/${workspaceId}/actions/lock`, {}), 200)
   const post = (attributes: object) =>
@@ -40,12 +43,17 @@ export async function createStates(client: Client, workspaceId: string): Promise
       }),
       201,
     )
-  const finalized = await post(stateAttributes(1))
-  const { state: _, ...announced } = stateAttributes(2)
+  const deleted = await post(stateAttributes(1))
+  const older = await post(stateAttributes(2))
+  const finalized = await post(stateAttributes(3))
+  await expectStatus(client.post(`/state-versions/${deleted.id}/actions/soft_delete_backing_data`), 200)
+  const { state: _, ...announced } = stateAttributes(4)
   const pending = await post(announced)
   const listed = await expectStatus(client.get(`/state-versions/${finalized.id}/outputs`), 200)
   return {
     finalized: finalized.id,
+    older: older.id,
+    deleted: deleted.id,
     outputs: (listed as unknown as { id: string }[]).map(({ id }) => id),
     pending: pending.id,
     signature: new URL(pending.attributes['hosted-state-upload-url'] as string).pathname.split(

@@ -70,7 +70,7 @@ export async function createPlace(server: TestServer): Promise<Place> {
       projects: workspaces.map(({ relationships }) => relationships.project.data.id),
       'team-workspaces': [grant.id],
       'team-projects': [projectGrant.id],
-      'state-versions': [states.finalized, states.pending],
+      'state-versions': [states.finalized, states.pending, states.older, states.deleted],
       'state-version-outputs': states.outputs,
       uploads: [states.signature],
       'authentication-tokens': [token.id, teamToken.id, organizationToken.id],

@@ -1,0 +1,220 @@
+import { timestamp } from '../core/clock.ts'
+import { AppError, conflict } from '../core/errors.ts'
+import { parseId, randomBase58 } from '../core/ids.ts'
+import { created } from '../http/call.ts'
+import type { Deps } from '../http/deps.ts'
+import { writeRoute, type Acting, type Permitted, type Route } from '../http/route.ts'
+import { document, type Fragment } from '../jsonapi/document.ts'
+import { lockOrganization } from '../organizations/organization-lock-store.ts'
+import { lockHolder } from '../workspaces/workspace-lock-routes.ts'
+import { loadWorkspace, type LoadedWorkspace } from '../workspaces/workspaces.ts'
+import { deleteOldStateVersions } from './current-state-version-store.ts'
+import { finalizeStateVersion } from './finalize.ts'
+import { OUTPUT_KEY_LENGTH } from './output-ids.ts'
+import { newDataKey, SealError, wrapDataKey } from './state-crypto.ts'
+import type { PassResult } from './state-pass.ts'
+import {
+  parseRollback,
+  requireSerialPlace,
+  requireSource,
+  rollbackBody,
+  serialAfter,
+  withSerial,
+} from './state-rollback.ts'
+import { findHighestSerial, isRollingBack, renewRollback } from './state-rollback-store.ts'
+import { checkLock } from './state-version-create.ts'
+import { stateVersionFragments } from './state-version-document.ts'
+import {
+  discardPendingStateVersions,
+  findStateVersion,
+  insertStateVersion,
+  updateStateVersion,
+  type StateVersionRow,
+} from './state-version-store.ts'
+
+const LEASE_MS = 60_000
+const RENEW_MS = 20_000
+
+/** What was written before the transaction that makes it count: a version that is discarded until then. */
+type Written = {
+  sourceId: string
+  id: string
+  serial: number
+  lease: string
+  uploadId: string
+  state: PassResult
+  json: PassResult | undefined
+}
+
+type Caller = Omit<Permitted<unknown, LoadedWorkspace>, 'tx'>
+
+const rollback = writeRoute({
+  method: 'PATCH',
+  path: '/workspaces/:workspace_id/state-versions',
+  permission: 'state-version:create',
+  summary: 'Roll back to an older state version',
+  answers: 'state-versions',
+  status: 201,
+  accepts: rollbackBody,
+  address: (call) => {
+    const id = parseId('workspace', call.params.workspace_id as string)
+    return id === undefined ? undefined : { id }
+  },
+  load: (context) => loadWorkspace(context, { workspaceId: context.address.id }),
+  body: parseRollback,
+  prepare: async (sourceId, caller): Promise<Written> => {
+    const { deps, resource } = caller
+    const source = await deps.database.read(async (tx) => {
+      const found = await findStateVersion(tx, sourceId)
+      requireSource(resource.workspace.id, found)
+      await checkLock({ ...caller, tx }, resource)
+      return found
+    })
+    try {
+      const { header } = await deps.states.examine(source)
+      const place = requireSerialPlace(header as NonNullable<PassResult['header']>)
+      return await write(source, place, caller)
+    } catch (error) {
+      // Its content may have been deleted for good while it was read.
+      if (error instanceof SealError) {
+        requireSource(resource.workspace.id, await deps.database.read((tx) => findStateVersion(tx, sourceId)))
+      }
+      throw error
+    }
+  },
+  act: async (context) => {
+    const { tx, deps, actor, standing, resource, call, prepared } = context
+    const { workspace } = resource
+    const { sourceId, id, uploadId, state, json, serial } = prepared
+    await checkStillWanted(context)
+    await discardPendingStateVersions(tx, workspace.id)
+    await updateStateVersion(tx, id, {
+      md5: state.md5,
+      ...(json === undefined ? {} : { json_upload_id: uploadId, json_md5: json.md5 }),
+    })
+    const row = (await findStateVersion(tx, id)) as StateVersionRow
+    const at = timestamp(deps.clock.now())
+    const isUnprocessed = await finalizeStateVersion(tx, row, uploadId, state, at)
+    context.audit({
+      action: 'state-version.rollback',
+      organizationId: workspace.organization_id,
+      resourceType: 'state-versions',
+      resourceId: id,
+      details: { serial, size: state.size, 'workspace-id': workspace.id, to: sourceId },
+    })
+    if (isUnprocessed) deps.states.wake()
+    await deleteOldStateVersions(tx, workspace.id, deps.config.stateVersionsKept)
+    const viewer = { actor, standing, target: resource.target }
+    const addresses = { origin: call.origin, secretKey: deps.config.secretKey }
+    const finalized = (await findStateVersion(tx, id)) as StateVersionRow
+    const [text] = await stateVersionFragments(tx, [finalized], viewer, addresses)
+    return created(document(text as Fragment))
+  },
+})
+
+type Rolling = Acting<unknown, LoadedWorkspace, unknown> & { prepared: Written }
+
+/** What was true when the writing began must be so when it counts: else what was written is given up at once. */
+async function checkStillWanted(context: Rolling): Promise<void> {
+  const { tx, deps, resource, prepared } = context
+  const { workspace } = resource
+  try {
+    requireSource(workspace.id, await findStateVersion(tx, prepared.sourceId))
+    await checkLock(context, resource)
+    const isOurs = await renewRollback(tx, prepared.id, prepared.lease, null)
+    if (!isOurs || serialAfter(await findHighestSerial(tx, workspace.id)) !== prepared.serial) {
+      throw conflict('the state has changed since this rollback began; try it again')
+    }
+  } catch (error) {
+    if (error instanceof AppError) giveUp(deps, prepared.id, prepared.lease)
+    throw error
+  }
+}
+
+/** What lies there of it is swept; should this not succeed, then a minute later. */
+function giveUp({ database, log }: Deps, id: string, lease: string): void {
+  database
+    .write((tx) => renewRollback(tx, id, lease, null))
+    .catch((error: unknown) => log.warn({ error }, 'a broken rollback is left to the sweep'))
+}
+
+/** Writes the content again, as a version's that counts for nothing as long as it is not all there. */
+async function write(
+  source: StateVersionRow,
+  place: { start: number; end: number },
+  caller: Caller,
+): Promise<Written> {
+  const { deps, actor, resource } = caller
+  const { database, states } = deps
+  const id = deps.newId('stateVersion')
+  const dataKey = newDataKey()
+  const uploadId = randomBase58(16)
+  let lease = later(deps)
+  const serial = await database.write(async (tx) => {
+    if (tx.engine === 'postgres') await lockOrganization(tx, source.organization_id)
+    if (await isRollingBack(tx, source.workspace_id, timestamp(deps.clock.now()))) {
+      throw conflict('another rollback of this workspace is under way')
+    }
+    const next = serialAfter(await findHighestSerial(tx, source.workspace_id))
+    const creator = lockHolder(actor)
+    await insertStateVersion(tx, {
+      id,
+      workspace_id: source.workspace_id,
+      organization_id: source.organization_id,
+      output_key: randomBase58(OUTPUT_KEY_LENGTH),
+      serial: next,
+      // Of nothing yet.
+      md5: '',
+      lineage: source.lineage,
+      status: 'discarded',
+      wrapped_key: wrapDataKey(deps.config.secretKey, id, dataKey),
+      created_by_id: creator.locked_by_id,
+      created_by_kind: creator.locked_by_kind,
+      lock_holder_id: resource.workspace.locked_by_id,
+      rollback_of_id: source.id,
+      lease_until: lease,
+      created_at: timestamp(deps.clock.now()),
+    })
+    return next
+  })
+  /** Passes content on, and says now and then that the version is still being written. */
+  async function* held(content: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+    for await (const bytes of content) {
+      yield bytes
+      const next = later(deps)
+      if (Date.parse(next) - Date.parse(lease) < RENEW_MS) continue
+      const isOurs = await database.write((tx) => renewRollback(tx, id, lease, next))
+      if (!isOurs) throw conflict('the state version was given up; try it again')
+      lease = next
+    }
+  }
+  const upload = {
+    stateVersionId: id,
+    uploadId,
+    dataKey,
+    chunks: 'stored',
+    inlineOutputBytes: deps.config.inlineStateBytes,
+  } as const
+  try {
+    const content = withSerial(held(states.content(source, 'state')), place, serial)
+    const state = await states.receive({ ...upload, kind: 'state' }, content, Infinity)
+    const json =
+      source.json_upload_id === null
+        ? undefined
+        : await states.receive(
+            { ...upload, kind: 'json-state' },
+            held(states.content(source, 'json-state')),
+            Infinity,
+          )
+    return { sourceId: source.id, id, serial, lease, uploadId, state, json }
+  } catch (error) {
+    giveUp(deps, id, lease)
+    throw error
+  }
+}
+
+function later(deps: Deps): string {
+  return timestamp(new Date(deps.clock.now().getTime() + LEASE_MS))
+}
+
+export const stateRollbackRoutes: readonly Route[] = [rollback]
