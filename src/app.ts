@@ -26,6 +26,7 @@ import { projectRoutes } from './projects/project-routes.ts'
 import { hasMemberTokenManagement } from './teams/team-document.ts'
 import { teamProjectRoutes } from './team-access/team-project-routes.ts'
 import { teamWorkspaceRoutes } from './team-access/team-workspace-routes.ts'
+import { currentOutputRoutes } from './state-versions/current-output-routes.ts'
 import { outputRoutes } from './state-versions/output-routes.ts'
 import { stateContentRoutes } from './state-versions/state-content-routes.ts'
 import { stateDownloadRoutes } from './state-versions/state-download-routes.ts'
@@ -76,6 +77,7 @@ export const routes: readonly Route[] = [
   ...stateContentRoutes,
   ...stateDownloadRoutes,
   ...outputRoutes,
+  ...currentOutputRoutes,
 ]
 
 /** Routes that ask for no token. */

@@ -17,6 +17,11 @@ export class DocumentCache {
     this.#limitBytes = limitBytes
   }
 
+  /** What is larger is not kept. */
+  get limitBytesOfOne(): number {
+    return this.#limitBytes / 4
+  }
+
   get<T extends string | Buffer>(key: string): T | undefined {
     const young = this.#young.get(key)
     if (young !== undefined) return young as T
@@ -35,7 +40,7 @@ export class DocumentCache {
 
   set(key: string, value: string | Buffer): void {
     const size = sizeOf(key, value)
-    if (size > this.#limitBytes / 4) return
+    if (size > this.limitBytesOfOne) return
     const before = this.#young.get(key)
     if (before !== undefined) this.#youngBytes -= sizeOf(key, before)
     if (this.#youngBytes + size > this.#limitBytes / 2) {

@@ -1,10 +1,9 @@
-import { AppError, notFound } from '../core/errors.ts'
+import { notFound } from '../core/errors.ts'
 import { parseId } from '../core/ids.ts'
-import { JSON_API, ok, type Answer, type Call } from '../http/call.ts'
+import { ok } from '../http/call.ts'
 import { readRoute, type Route } from '../http/route.ts'
 import { document, listDocument } from '../jsonapi/document.ts'
-import { pagingOf, pagingOfWhole } from '../jsonapi/paging.ts'
-import { loadWorkspace } from '../workspaces/workspaces.ts'
+import { pagingOf } from '../jsonapi/paging.ts'
 import { outputFragment } from './output-document.ts'
 import { parseOutputId } from './output-ids.ts'
 import { hasOutputs, readOutputs, revealOf } from './outputs.ts'
@@ -78,45 +77,4 @@ const showOutput = readRoute({
   },
 })
 
-const workspaceOfPath = (call: Call) => {
-  const id = parseId('workspace', call.params.workspace_id as string)
-  return id === undefined ? undefined : { id }
-}
-
-const currentOutputs = readRoute({
-  path: '/workspaces/:workspace_id/current-state-version-outputs',
-  permission: 'outputs:read-current',
-  summary: 'Show current state version outputs for a workspace',
-  answers: 'state-version-outputs',
-  isList: true,
-  address: workspaceOfPath,
-  load: (context) => loadWorkspace(context, { workspaceId: context.address.id }),
-  document: async ({ tx, deps, resource, call }): Promise<Answer> => {
-    const { current_state_version_id: id } = resource.workspace
-    if (id === null) throw notFound()
-    const key = `current outputs ${id}`
-    let body = deps.documents.get<Buffer>(key)
-    if (body === undefined) {
-      const stateVersion = await findStateVersion(tx, id)
-      if (stateVersion === undefined) throw notFound()
-      if (stateVersion.resources_processed === 0) {
-        throw new AppError('unavailable', [{ detail: 'the outputs are still being processed; try again' }])
-      }
-      const outputs = await readOutputs(tx, deps, stateVersion)
-      const fragments = outputs.map((output) =>
-        outputFragment(stateVersion.output_key, output, 'single', true),
-      )
-      body = Buffer.from(
-        listDocument(fragments, pagingOfWhole(call.path, [], outputs.length, outputs.length)),
-      )
-      deps.documents.set(key, body)
-    }
-    return {
-      status: 200,
-      body,
-      headers: { 'content-type': JSON_API, 'cache-control': 'private, no-cache', etag: `"${id}"` },
-    }
-  },
-})
-
-export const outputRoutes: readonly Route[] = [listOutputs, showOutput, currentOutputs]
+export const outputRoutes: readonly Route[] = [listOutputs, showOutput]

@@ -1,7 +1,8 @@
+import { setImmediate } from 'node:timers/promises'
 import type { AuditEvent } from '../audit/audit-store.ts'
 import type { Transaction } from '../database/database.ts'
 import type { Deps } from '../http/deps.ts'
-import { findOutputBlocks } from './output-block-store.ts'
+import { findOutputBlocks, type StoredBlock } from './output-block-store.ts'
 import { openOutputs } from './output-blocks.ts'
 import type { PlacedOutput } from './output-document.ts'
 import { decodeString } from './raw-json.ts'
@@ -26,13 +27,35 @@ export async function readOutputs(
   const blocks = await findOutputBlocks(tx, stateVersion.id, from, last)
   const dataKey = unwrapDataKey(deps.config.secretKey, stateVersion.id, stateVersion.wrapped_key)
   return blocks
-    .flatMap((block) =>
-      openOutputs(dataKey, stateVersion.id, block).map((output, place) => ({
-        ...output,
-        position: block.firstPosition + place,
-      })),
-    )
+    .flatMap((block) => placedOutputs(dataKey, stateVersion.id, block))
     .filter(({ position }) => position >= from && position < last)
+}
+
+/**
+ * All outputs, a stored block after the other, each in a turn and a transaction of its own: however many there are, nobody
+ * waits for them and only one block is in memory. Throws when some of them are deleted meanwhile.
+ */
+export async function* outputsInTurn(
+  { database, config }: Pick<Deps, 'database' | 'config'>,
+  stateVersion: StateVersionRow,
+): AsyncGenerator<PlacedOutput[]> {
+  const { id, outputs_count: count } = stateVersion
+  const dataKey = unwrapDataKey(config.secretKey, id, stateVersion.wrapped_key)
+  for (let from = 0; from < count;) {
+    const [block] = await database.read((tx) => findOutputBlocks(tx, id, from, from + 1))
+    const outputs = block?.firstPosition === from ? placedOutputs(dataKey, id, block) : []
+    if (outputs.length === 0) throw new Error(`the output ${from} of ${id} is missing`)
+    yield outputs
+    from += outputs.length
+    await setImmediate()
+  }
+}
+
+function placedOutputs(dataKey: Uint8Array, stateVersionId: string, block: StoredBlock): PlacedOutput[] {
+  return openOutputs(dataKey, stateVersionId, block).map((output, place) => ({
+    ...output,
+    position: block.firstPosition + place,
+  }))
 }
 
 /** What the audit trail says of sensitive values that an answer reveals; undefined when it reveals none. */
