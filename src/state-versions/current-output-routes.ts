@@ -44,7 +44,8 @@ const currentOutputs = readRoute({
         body = Buffer.from(listDocument(fragmentsOf(stateVersion, outputs), paging))
         deps.documents.set(key, body)
       } else {
-        body = Readable.from(kept(deps, key, pieces(deps, stateVersion, call.path)), { objectMode: false })
+        const parts = kept(deps, key, pieces(deps, stateVersion, call.path))
+        body = Readable.from(parts, { objectMode: false })
       }
     }
     return {
@@ -81,20 +82,20 @@ const keeping = new WeakSet<DocumentCache>()
 
 /** Keeps what goes by, unless it is more than is kept of anything. */
 async function* kept({ documents }: Deps, key: string, parts: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
-  if (keeping.has(documents)) return yield* parts
-  keeping.add(documents)
+  const isKeeper = !keeping.has(documents)
+  if (isKeeper) keeping.add(documents)
   try {
     const gone: Buffer[] = []
     let size = 0
     for await (const part of parts) {
       size += part.length
-      if (size <= documents.limitBytesOfOne) gone.push(part)
+      if (isKeeper && size <= documents.limitBytesOfOne) gone.push(part)
       else gone.length = 0
       yield part
     }
-    if (size <= documents.limitBytesOfOne) documents.set(key, Buffer.concat(gone))
+    if (isKeeper && size <= documents.limitBytesOfOne) documents.set(key, Buffer.concat(gone))
   } finally {
-    keeping.delete(documents)
+    if (isKeeper) keeping.delete(documents)
   }
 }
 
