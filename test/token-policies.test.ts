@@ -2,7 +2,6 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Client } from './support/client.ts'
 import { engines } from './support/engines.ts'
 import { startServer, type TestServer } from './support/server.ts'
-import { createState } from './support/states.ts'
 import {
   addMember,
   body,
@@ -51,11 +50,8 @@ describe.each(engines)('what organizations say of tokens, on %s', (engine) => {
     const organization = await createTestOrganization(server)
     const { owner, name } = organization
     const team = await createTeam(organization)
-    const secret = await createTeam(organization)
     const member = await addMember(server, organization, [team])
-    const invited = await createUser(server)
-    const invitation = await invitePerson(organization, invited, [team])
-    const { workspaceId } = await createState(organization, '{"a": {"value": 1, "type": "number"}}')
+    const workspaceId = await createWorkspace(organization)
     const [{ id: owners }] = (await owner.client.get(`/organizations/${name}/teams?filter[names]=owners`))
       .json.data
     const ofTeam = await tokenOf(owner.client, `/teams/${team}/authentication-token`)
@@ -95,7 +91,25 @@ describe.each(engines)('what organizations say of tokens, on %s', (engine) => {
       expect((await client.get(`/teams/${team}`)).status).toBe(200)
     }
 
-    // What is hidden is still what is missing: for members, outsiders and the invited.
+    await setUserTokens(ofOwners, organization, true)
+    expect((await there(member.client).get(`/teams/${team}`)).status).toBe(200)
+    await setUserTokens(owner.client, organization, false)
+    await setUserTokens(server.admin, organization, true)
+    expect((await owner.client.get(`/organizations/${name}`)).status).toBe(200)
+  })
+
+  test('what is hidden from whoever is refused stays missing, and what is his own goes on', async () => {
+    const organization = await createTestOrganization(server)
+    const { owner, name } = organization
+    const team = await createTeam(organization)
+    const secret = await createTeam(organization)
+    const member = await addMember(server, organization, [team])
+    const invited = await createUser(server)
+    const invitation = await invitePerson(organization, invited, [team])
+    const ofTeam = await tokenOf(owner.client, `/teams/${team}/authentication-token`)
+    await setUserTokens(owner.client, organization, false)
+
+    // For members, outsiders and the invited.
     const outsider = await createUser(server)
     for (const [client, hidden] of [
       [member.client, `/teams/${secret}`],
@@ -129,12 +143,6 @@ describe.each(engines)('what organizations say of tokens, on %s', (engine) => {
     expect(accepted.status).toBe(200)
     expect((await invited.client.get(`/organizations/${name}`)).status).toBe(401)
     expect((await invited.client.get('/organization-memberships')).json.data).toEqual([])
-
-    await setUserTokens(ofOwners, organization, true)
-    expect((await there(member.client).get(`/teams/${team}`)).status).toBe(200)
-    await setUserTokens(owner.client, organization, false)
-    await setUserTokens(server.admin, organization, true)
-    expect((await owner.client.get(`/organizations/${name}`)).status).toBe(200)
   })
 
   test('it can be said with a new organization, and is another’s business', async () => {
@@ -354,6 +362,60 @@ describe.each(engines)('what organizations say of tokens, on %s', (engine) => {
     for (const client of [ofTeam, ofOrganization, member.client, there(member.client)]) {
       expect(await status(client)).toBe(200)
     }
-    await createWorkspace(organization)
+  })
+
+  test('lists, filters and single answers agree on which tokens are let in', async () => {
+    const organization = await createTestOrganization(server)
+    const { owner, id, name } = organization
+    const team = await createTeam(organization)
+    const member = await addMember(server, organization, [team])
+    const ofTeam = await tokenOf(owner.client, `/teams/${team}/authentication-token`)
+    const makeOlder = (ageMs: number) => {
+      const created_at = new Date(server.clock.now().getTime() - ageMs).toISOString()
+      return server.app.deps.database.write(({ db }) =>
+        db
+          .updateTable('authentication_tokens')
+          .set({ created_at, expires_at: '2099-01-01T00:00:00.000Z' })
+          .where((eb) => eb.or([eb('user_id', '=', member.id), eb('team_id', '=', team)]))
+          .execute(),
+      )
+    }
+    const years = 63_072_000_000
+    const MINUTE_MS = 60_000
+    const seen = new Set<string>()
+    for (const user_tokens_enabled of [0, 1] as const) {
+      for (const max_ttl_enabled of [0, 1] as const) {
+        for (const most of [null, HOUR_MS]) {
+          const limit = most ?? years
+          await server.app.deps.database.write(({ db }) =>
+            db
+              .updateTable('organizations')
+              .set({ user_tokens_enabled, max_ttl_enabled, max_ttl_user_ms: most, max_ttl_team_ms: most })
+              .where('id', '=', id)
+              .execute(),
+          )
+          for (const ageMs of [0, limit - MINUTE_MS, limit + MINUTE_MS]) {
+            await makeOlder(ageMs)
+            const isYoung = max_ttl_enabled === 0 || ageMs < limit
+            const isLetIn = user_tokens_enabled === 1 && isYoung
+            const { status } = await member.client.get(`/organizations/${name}`)
+            const listed = await member.client.get('/organizations')
+            const own = await member.client.get('/organization-memberships')
+            const other = await member.client.get(`/users/${owner.id}`)
+            expect([status, listed.json.data.length, own.json.data.length, other.status]).toEqual(
+              isLetIn ? [200, 1, 1, 200] : [401, 0, 0, 404],
+            )
+            const tokens = await server.admin.get(
+              `/organizations/${name}/team-tokens?filter[expiry_status]=active`,
+            )
+            expect([(await ofTeam.get(`/teams/${team}`)).status, tokens.json.data.length]).toEqual(
+              isYoung ? [200, 1] : [401, 0],
+            )
+            seen.add(`${isLetIn} ${isYoung}`)
+          }
+        }
+      }
+    }
+    expect(seen.size).toBe(3)
   })
 })

@@ -81,6 +81,15 @@ describe.each(engines)('tokens of users and organizations on %s', (engine) => {
         },
       ])
     }
+    const both = await create(
+      client,
+      id,
+      token({ description: 'x'.repeat(256), 'expired-at': '2000-01-01T00:00:00Z' }),
+    )
+    expect(both.json.errors.map((error: { source: object }) => error.source)).toEqual([
+      { pointer: '/data/attributes/description' },
+      { pointer: '/data/attributes/expired-at' },
+    ])
     const long = await create(client, id, token({ description: 'x'.repeat(256) }))
     expect(long.json.errors[0].source.pointer).toBe('/data/attributes/description')
     expect((await create(client, id, token({ description: 'a\u0000' }))).status).toBe(422)
