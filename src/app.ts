@@ -34,6 +34,8 @@ import { stateRollbackRoutes } from './state-versions/state-rollback-routes.ts'
 import { stateUploadRoutes } from './state-versions/state-upload-routes.ts'
 import { stateVersionCreateRoutes } from './state-versions/state-version-create.ts'
 import { stateVersionRoutes } from './state-versions/state-version-routes.ts'
+import { refusalRoutes } from './refusals/refusal-routes.ts'
+import { Refusals } from './refusals/refusals.ts'
 import { States } from './state-versions/states.ts'
 import { teamMemberRoutes } from './teams/team-member-routes.ts'
 import { teamRoutes } from './teams/team-routes.ts'
@@ -78,6 +80,7 @@ export const routes: readonly Route[] = [
   ...stateDownloadRoutes,
   ...outputRoutes,
   ...currentOutputRoutes,
+  ...refusalRoutes,
 ]
 
 /** Routes that ask for no token. */
@@ -112,6 +115,7 @@ export function createApp(
     grants: new Grants(standings),
     documents: new DocumentCache(config.cacheBytes),
     lastUsed: new LastUsed(database, log),
+    refusals: new Refusals(database, { standings, config, clock, log }),
     organizationDeletions: new OrganizationDeletions(database, log),
     states: new States(database, config, clock, log),
     log,
@@ -134,6 +138,7 @@ export function createApp(
       await deps.states.stop()
       await auditRetention.stop()
       await deps.lastUsed.stop()
+      await deps.refusals.stop()
       await database.close()
     },
   }

@@ -192,6 +192,7 @@ describe('the command line', () => {
       'backup',
       'restore',
       'audit',
+      'explain',
       'doctor',
       'config',
     ]) {

@@ -77,6 +77,12 @@ const personal: ReadonlySet<Permission> = new Set<Permission>([
 ])
 const asTeamToken = columnSet('OW', 'TT')
 
+/** Every column that the caller is in, for this target. */
+export function heldColumns(standing: Standing, target: Target): ColumnSet {
+  const held = standing.columns | (target.grants ?? 0)
+  return target.team !== undefined && standing.teamIds.has(target.team.id) ? held | memberOfTeam : held
+}
+
 /** The one decision: does the table let this caller do this to that? */
 export function isPermitted(
   permission: Permission,
@@ -84,8 +90,7 @@ export function isPermitted(
   standing: Standing,
   target: Target,
 ): boolean {
-  let held = standing.columns | (target.grants ?? 0)
-  if (target.team !== undefined && standing.teamIds.has(target.team.id)) held |= memberOfTeam
+  let held = heldColumns(standing, target)
   if (actor.kind === 'team' && personal.has(permission)) held &= asTeamToken
   for (const [cell, set] of compiledRules.get(permission) as CompiledRule) {
     if ((set & held) !== 0 && holds[cell](actor, standing, target)) return true

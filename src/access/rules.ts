@@ -64,6 +64,8 @@ export const rules = {
   'outputs:read-current':      'Y    Y    -    .    .    .    Y    Y    Y    Y    .    Y    Y    Y    Y    Y    Y    -    -    Y    Y    -    -',
   'state-content:manage':      'Y    Y    -    .    .    .    .    .    .    -    .    .    .    .    .    .    .    .    .    .    -    -    -',
   'audit:read':                'Y    Y    -    .    .    .    .    .    .    -    .    .    .    .    .    .    .    .    .    .    -    -    -',
+  'refusals:read':             'Y    Y    -    .    .    .    .    .    .    -    .    .    .    .    .    .    .    .    .    .    -    -    -',
+  'refusals:read-all':         'Y    -    -    .    .    .    .    .    .    -    .    .    .    .    .    .    .    .    .    .    -    -    -',
   'effective-access:read':     'Y    Y    Y    .    .    .    .    .    .    s    .    .    .    .    .    .    .    .    .    .    s    -    -',
 } as const
 

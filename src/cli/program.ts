@@ -6,6 +6,7 @@ import { auditCommand } from './audit-command.ts'
 import { backupCommand, restoreCommand } from './backup-command.ts'
 import { configCommand } from './config-command.ts'
 import { doctorCommand } from './doctor-command.ts'
+import { explainCommand } from './explain-command.ts'
 import { migrateCommand } from './migrate-command.ts'
 import { organizationCommand } from './organization-command.ts'
 import { seedCommand } from './seed-command.ts'
@@ -35,6 +36,7 @@ export function createProgram(): Command {
     .addCommand(backupCommand())
     .addCommand(restoreCommand())
     .addCommand(auditCommand())
+    .addCommand(explainCommand())
     .addCommand(doctorCommand())
     .addCommand(configCommand())
   leaveProblemsToUs(program)

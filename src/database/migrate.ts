@@ -4,6 +4,7 @@ import { firstTables } from './migrations/0001-first-tables.ts'
 import { widerTeamBlocks } from './migrations/0002-wider-team-blocks.ts'
 import { deletedContent } from './migrations/0006-deleted-content.ts'
 import { tokenPolicies } from './migrations/0008-token-policies.ts'
+import { refusals } from './migrations/0004-refusals.ts'
 import { OperatorError } from '../core/operator-error.ts'
 import type { Tables } from './tables.ts'
 
@@ -13,6 +14,7 @@ const migrations: Record<string, Migration> = {
   '0002-wider-team-blocks': widerTeamBlocks,
   '0006-deleted-content': deletedContent,
   '0008-token-policies': tokenPolicies,
+  '0004-refusals': refusals,
 }
 
 /** The database was written by a newer Purser: nothing has been touched. */

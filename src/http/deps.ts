@@ -8,6 +8,7 @@ import type { ServerConfig } from '../config.ts'
 import type { Database } from '../database/database.ts'
 import type { States } from '../state-versions/states.ts'
 import type { DocumentCache } from '../jsonapi/document-cache.ts'
+import type { Refusals } from '../refusals/refusals.ts'
 import type { OrganizationDeletions } from '../organizations/organization-deletions.ts'
 
 /** What every act may need of its surroundings. */
@@ -21,6 +22,7 @@ export type Deps = {
   readonly documents: DocumentCache
   readonly states: States
   readonly lastUsed: LastUsed
+  readonly refusals: Refusals
   readonly organizationDeletions: OrganizationDeletions
   readonly log: Logger
 }

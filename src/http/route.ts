@@ -12,6 +12,9 @@ import type { Deps } from './deps.ts'
 export type Loaded = {
   readonly organization?: OrganizationFacts
   readonly target: Target
+  /** Where grants on it are made, as far as it is in a workspace or project. */
+  readonly workspace?: { readonly id: string; readonly project_id: string }
+  readonly project?: { readonly id: string }
   /** Instead of the route's, where it depends on the kind of thing that was found: a token is judged by its kind. */
   readonly permission?: Permission
 }

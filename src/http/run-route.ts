@@ -1,12 +1,14 @@
 import { findActor, hashToken } from '../access/actor-store.ts'
 import type { Actor } from '../access/actor.ts'
 import { isPermitted, type Standing } from '../access/decide.ts'
+import { NotPermitted } from '../access/not-permitted.ts'
 import { standingOutside } from '../access/standing-store.ts'
 import { refuseUserToken } from '../access/token-policy.ts'
 import { insertAuditEvents, type AuditEvent } from '../audit/audit-store.ts'
 import { timestamp } from '../core/clock.ts'
 import { AppError, notFound } from '../core/errors.ts'
 import type { Transaction } from '../database/database.ts'
+import type { Named } from '../refusals/refusal.ts'
 import { lockOrganization } from '../organizations/organization-lock-store.ts'
 import { checkContentType, checkDeclaredLength, readBytes } from './body.ts'
 import type { Answer, Call } from './call.ts'
@@ -40,11 +42,18 @@ export async function authenticate(tx: Transaction, call: Call, deps: Deps): Pro
 async function runRead(route: AnyReadRoute, call: Call, deps: Deps): Promise<Answer> {
   const revealed: AuditEvent[] = []
   let actor: Actor | undefined
-  const answer = await deps.database.read(async (tx) => {
-    actor = await authenticate(tx, call, deps)
-    const permitted = await decide(route, tx, route.address(call), actor, call, deps)
-    return route.document({ ...permitted, reveal: (event) => void revealed.push(event) })
-  })
+  let permitted: Decided | undefined
+  let answer: Answer
+  try {
+    answer = await deps.database.read(async (tx) => {
+      actor = await authenticate(tx, call, deps)
+      permitted = await decide(route, tx, route.address(call), actor, call, deps)
+      return route.document({ ...permitted, reveal: (event) => void revealed.push(event) })
+    })
+  } catch (error) {
+    noteWithin(error, route, permitted)
+    throw error
+  }
   if (revealed.length > 0) await writeReveals(revealed, actor as Actor, call, deps)
   return answer
 }
@@ -73,12 +82,14 @@ async function runWrite(route: AnyWriteRoute, call: Call, deps: Deps): Promise<A
   const { tx: _ended, ...decided } = found
   const { address, resource } = decided
   const prepared = await route.prepare?.(body, decided)
-  return deps.database.write(async (tx) => {
+  let permitted: Decided | undefined
+  const work = async (tx: Transaction) => {
     const caller = await authenticate(tx, call, deps)
     if (tx.engine === 'postgres' && resource.organization !== undefined) {
       await lockOrganization(tx, resource.organization.id)
     }
-    const permitted = await decide(route, tx, address, caller, call, deps)
+    permitted = undefined
+    permitted = await decide(route, tx, address, caller, call, deps)
     const events: AuditEvent[] = []
     let isUnchanged = false
     const answer = await route.act({
@@ -95,7 +106,13 @@ async function runWrite(route: AnyWriteRoute, call: Call, deps: Deps): Promise<A
       throw new Error(`${route.method} ${route.path} wrote no audit event`)
     }
     return answer
-  })
+  }
+  try {
+    return await deps.database.write(work)
+  } catch (error) {
+    noteWithin(error, route, permitted)
+    throw error
+  }
 }
 
 /** Loads and decides. What is missing and what is forbidden leave by the same exit. */
@@ -111,6 +128,7 @@ async function decide(
   // What a deleted organization still holds is on its way out.
   if (resource === undefined || isDeleted(resource.organization)) {
     await judgeStandIn(route, tx, actor, deps)
+    note('missing', route, { address, actor, call, deps })
     throw notFound()
   }
   standIns.set(route, address)
@@ -119,6 +137,55 @@ async function decide(
   const { organization } = resource
   if (organization !== undefined) refuseUserToken(actor, standing, organization, deps.clock.now())
   return { tx, address, actor, standing, resource, call, deps }
+  const decided = { tx, address, actor, standing, resource, call, deps }
+  if (isAllowed) return decided
+  note('forbidden', route, decided)
+  throw notFound()
+}
+
+type Refused = Pick<Decided, 'address' | 'actor' | 'call' | 'deps'> &
+  Partial<Pick<Decided, 'resource' | 'standing'>>
+
+/** Leaves what is known of a 404 to be written down later. It costs the same whether the thing is missing or forbidden. */
+function note(
+  reason: 'missing' | 'forbidden',
+  route: AnyReadRoute | AnyWriteRoute,
+  { address, actor, call, deps, resource, standing }: Refused,
+  judged = resource && { permission: resource.permission ?? route.permission, target: resource.target },
+): void {
+  const { workspaceId, projectId, organizationName, workspaceName } = (address ?? {}) as Partial<Named>
+  const named: Named = { params: call.params, workspaceId, projectId, organizationName, workspaceName }
+  deps.refusals.note({
+    requestId: call.requestId,
+    at: deps.clock.now(),
+    actor,
+    method: route.method,
+    path: route.path,
+    named: JSON.stringify(named),
+    permission: judged?.permission ?? route.permission,
+    reason,
+    found:
+      resource === undefined || standing === undefined || judged === undefined
+        ? undefined
+        : {
+            organizationId: resource.organization?.id,
+            workspaceId: resource.workspace?.id,
+            projectId: resource.workspace?.project_id ?? resource.project?.id,
+            standing,
+            target: judged.target,
+          },
+  })
+}
+
+/** A 404 behind the decision: a part of what is there that is missing, or that another rule keeps from the caller. */
+function noteWithin(
+  error: unknown,
+  route: AnyReadRoute | AnyWriteRoute,
+  permitted: Decided | undefined,
+): void {
+  if (permitted === undefined || !(error instanceof AppError) || error.code !== 'not-found') return
+  if (error instanceof NotPermitted) note('forbidden', route, permitted, error)
+  else note('missing', route, permitted)
 }
 
 async function judge(

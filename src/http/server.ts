@@ -92,7 +92,18 @@ function unreachable(): never {
 /** An unknown path or a wrong method: 401 without a good token, else the 404 of everything that is hidden. */
 function answerUnknown(request: FastifyRequest, raw: ServerResponse, deps: Deps): Promise<void> {
   return respond(request, raw, deps, async (call) => {
-    await deps.database.read((tx) => authenticate(tx, call, deps))
+    const actor = await deps.database.read((tx) => authenticate(tx, call, deps))
+    deps.refusals.note({
+      requestId: call.requestId,
+      at: deps.clock.now(),
+      actor,
+      method: call.method,
+      path: pathOf(request.raw),
+      named: '{}',
+      permission: null,
+      reason: 'missing',
+      found: undefined,
+    })
     throw notFound()
   })
 }

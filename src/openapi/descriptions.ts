@@ -10,6 +10,7 @@ import { teamDescription } from '../teams/team-document.ts'
 import { projectDescription } from '../projects/project-document.ts'
 import { userDescription } from '../users/user-document.ts'
 import { membershipDescription } from '../organization-memberships/membership-document.ts'
+import { refusalDescription } from '../refusals/refusal-document.ts'
 import { workspaceDescription } from '../workspaces/workspace-document.ts'
 
 /** Every type of resource that an answer may hold. A route whose `answers` is not here fails test/openapi.test.ts. */
@@ -19,6 +20,7 @@ export const descriptions: readonly ResourceDescription[] = [
   entitlementSetDescription,
   ttlPolicyDescription,
   projectDescription,
+  refusalDescription,
   outputDescription,
   stateVersionDescription,
   teamDescription,

@@ -21,6 +21,7 @@ const keysOf = {
   state_chunks: ['state_version_id', 'kind', 'upload_id', 'number'],
   output_blocks: ['state_version_id', 'first_position'],
   audit_events: ['number'],
+  refusals: ['number'],
 } satisfies Record<TableName, readonly string[]>
 
 /** Every table, those that others refer to first. */

@@ -1,5 +1,6 @@
 import { isPermitted } from '../access/decide.ts'
-import { invalid, notFound } from '../core/errors.ts'
+import { NotPermitted } from '../access/not-permitted.ts'
+import { invalid } from '../core/errors.ts'
 import { parseId } from '../core/ids.ts'
 import type { Transaction } from '../database/database.ts'
 import { created, noContent, ok, type Call } from '../http/call.ts'
@@ -122,9 +123,11 @@ const show = readRoute({
   document: async (context) => {
     const { tx, actor, standing, resource, address } = context
     const { membership, target } = resource
-    const seesTeams = target.teamsOfUser.every((team) => isPermitted('team:read', actor, standing, { team }))
+    const hidden = target.teamsOfUser.find((team) => !isPermitted('team:read', actor, standing, { team }))
     // Whoever may not see a team learns nothing of its service account.
-    if (membership.is_service_account === 1 && !seesTeams) throw notFound()
+    if (membership.is_service_account === 1 && hidden !== undefined) {
+      throw new NotPermitted('team:read', { team: hidden })
+    }
     const [text] = await membershipFragments(tx, [membership], context)
     return ok(
       document(text as Fragment, await includedWithMemberships(context, [membership], address.include)),

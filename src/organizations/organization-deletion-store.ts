@@ -30,7 +30,14 @@ export async function findDeletedOrganization(tx: Transaction): Promise<string |
 
 /** Deletes some of what a deleted organization still holds, and at last itself: then there is none of it. */
 export async function deleteSlice(tx: Transaction, organizationId: string): Promise<void> {
-  for (const part of [deleteTokens, deleteOfWorkspaces, deleteOfTeams, deleteMembers, deleteProjects]) {
+  for (const part of [
+    deleteTokens,
+    deleteOfWorkspaces,
+    deleteOfTeams,
+    deleteMembers,
+    deleteProjects,
+    deleteRefusals,
+  ]) {
     if (await part(tx, organizationId)) return
   }
   await tx.db.deleteFrom('organizations').where('id', '=', organizationId).execute()
@@ -174,6 +181,16 @@ const deleteProjects: Part = async (tx, organizationId) => {
     .deleteFrom('projects')
     .where('id', 'in', (eb) =>
       eb.selectFrom('projects').where('organization_id', '=', organizationId).select('id').limit(SLICE),
+    )
+    .executeTakeFirst()
+  return result.numDeletedRows > 0n
+}
+
+const deleteRefusals: Part = async (tx, organizationId) => {
+  const result = await tx.db
+    .deleteFrom('refusals')
+    .where('number', 'in', (eb) =>
+      eb.selectFrom('refusals').where('organization_id', '=', organizationId).select('number').limit(SLICE),
     )
     .executeTakeFirst()
   return result.numDeletedRows > 0n

@@ -4,6 +4,8 @@ import { hasFlag, knownFlags } from '../access/organization-flags.ts'
 import type { Config } from '../config.ts'
 import { notFound, type Problem } from '../core/errors.ts'
 import type { Transaction } from '../database/database.ts'
+import { NotPermitted } from '../access/not-permitted.ts'
+import { AppError, invalid, type Problem } from '../core/errors.ts'
 import { nameSchema, shortTextSchema } from '../core/names.ts'
 import { oneOf, readResource, refuse } from '../jsonapi/body.ts'
 import { Type } from 'typebox'
@@ -129,7 +131,7 @@ export function grantFlags(
   if (changes === undefined) return { flags: before, problems: [] }
   const { actor, standing, team } = caller
   const target = team === undefined ? {} : { team: teamFacts(team) }
-  if (!isPermitted('team:grant', actor, standing, target)) throw notFound()
+  if (!isPermitted('team:grant', actor, standing, target)) throw new NotPermitted('team:grant', target)
   const after = applyFlagChanges(before, changes, dialect)
   const changed = before ^ after.flags
   const isDelegated = (standing.columns & undelegated) === 0
@@ -137,7 +139,7 @@ export function grantFlags(
     isDelegated &&
     knownFlags(dialect).some((flag) => hasFlag(changed, flag) && !hasFlag(standing.flags, flag))
   ) {
-    throw notFound()
+    throw new NotPermitted('team:grant', target)
   }
   return after
 }

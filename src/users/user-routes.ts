@@ -1,4 +1,5 @@
 import { isPermitted } from '../access/decide.ts'
+import { NotPermitted } from '../access/not-permitted.ts'
 import { notFound } from '../core/errors.ts'
 import { ok } from '../http/call.ts'
 import { readRoute, type Route } from '../http/route.ts'
@@ -56,9 +57,9 @@ const showUser = readRoute({
     if (user.is_service_account === 1) {
       // Whoever may not see a team learns nothing of its service account.
       const team = await findTeamOfServiceAccount(tx, user.id)
-      const isHidden =
-        team === undefined || !isPermitted('team:read', actor, standing, { team: teamFacts(team) })
-      if (isHidden) throw notFound()
+      if (team === undefined) throw notFound()
+      const target = { team: teamFacts(team) }
+      if (!isPermitted('team:read', actor, standing, target)) throw new NotPermitted('team:read', target)
     }
     return ok(document(userFragment(user, actor)))
   },

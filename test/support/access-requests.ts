@@ -184,6 +184,8 @@ export const accessRoutes: readonly AccessRoute[] = [
   route(31, 'GET', '/state-versions/:state_version_id/outputs'),
   route(31, 'GET', '/state-version-outputs/:state_version_output_id'),
   route(32, 'GET', '/workspaces/:workspace_id/current-state-version-outputs'),
+  route(33, 'GET', `${inOrganization}/refusals`),
+  route(18, 'GET', '/admin/refusals'),
 ]
 
 /** What a route may be asked about in an organization, for one caller. */

@@ -1,0 +1,205 @@
+import type { Actor } from './actor.ts'
+import { columnSet, isPermitted, type Standing, type Target } from './decide.ts'
+import { columnsOfGrant, type GrantFacts } from './grants.ts'
+import { flagSet, type OrganizationFlag } from './organization-flags.ts'
+import type { Column, Permission } from './rules.ts'
+
+/** Where a team is granted access: `id` is null for any one of the organization. */
+export type GrantPlace = { type: 'workspaces' | 'projects'; id: string | null }
+
+/** One thing that would let a caller through, alone. `or-more`: whatever gives more of the same would, too. */
+export type NeededGrant =
+  | { grant: 'membership' }
+  | { grant: 'owner' }
+  | { grant: 'site-admin' }
+  | { grant: 'shared-organization' }
+  | { grant: 'team-membership'; team: string }
+  | { grant: 'allow-member-token-management'; team: string }
+  | { grant: 'organization-access'; flag: OrganizationFlag; 'or-more': boolean }
+  | { grant: 'team-access'; access: string; 'or-more': boolean; on: GrantPlace[] }
+
+/** What has to be known of the place beside what was judged. */
+export type NeededFacts = {
+  /** Undefined: what belongs to no organization. */
+  organization?: {
+    readonly hasDelegation: boolean
+    /** Whether the dialect knows `access-secret-teams`. */
+    readonly hasSecretTeamsFlag: boolean
+  }
+  /** Where grants on the thing are made: its workspace, and the project that it or the workspace is in. */
+  workspaceId?: string
+  projectId?: string
+}
+
+/** What isPermitted looks at. */
+type Judged = { actor: Actor; standing: Standing; target: Target }
+
+/** From the least on: whatever permits something, those behind it permit it too, which a test holds. */
+export const flagChains: readonly (readonly (readonly [OrganizationFlag, Column])[])[] = [
+  [
+    ['read-workspaces', 'RO'],
+    ['manage-workspaces', 'MW'],
+    ['manage-projects', 'MP'],
+  ],
+  [
+    ['manage-membership', 'MM'],
+    ['manage-teams', 'MT'],
+    ['manage-organization-access', 'MO'],
+  ],
+]
+/** Count only where the organization has switched on delegated-team-management. */
+const delegated: ReadonlySet<Column> = new Set<Column>(['MT', 'MO'])
+
+const nothing = { state_versions: 'none', workspace_locking: 0, workspace_create: 0 } as const
+const custom = (facts: Partial<GrantFacts>) => ({ ...nothing, access: 'custom' as const, ...facts })
+const level = (access: GrantFacts['access']) => [access, { ...nothing, access }] as const
+type Level = readonly [name: string, facts: Omit<GrantFacts, 'on'>]
+
+const customChains: readonly (readonly Level[])[] = [
+  (['read-outputs', 'read', 'write'] as const).map((name) => [
+    `custom with state-versions: ${name}`,
+    custom({ state_versions: name }),
+  ]),
+  [['custom with workspace-locking', custom({ workspace_locking: 1 })]],
+]
+/** From the least on, as well. */
+export const levelChains: Readonly<Record<GrantFacts['on'], readonly (readonly Level[])[]>> = {
+  workspace: [[level('read'), level('write'), level('admin')], ...customChains],
+  project: [
+    [level('read'), level('write'), level('maintain'), level('admin')],
+    ...customChains,
+    [['custom with workspaces: create', custom({ workspace_create: 1 })]],
+  ],
+}
+
+/**
+ * What would have let a caller through who was not: each entry is enough alone, and the least of its kind. Nothing is said
+ * here of the rules: each candidate is given to the caller in thought, and the one decision is asked.
+ *
+ * What rests on more than the table (a delegate may grant no flag that he lacks) is left to owners.
+ */
+export function neededGrants(permission: Permission, judged: Judged, facts: NeededFacts): NeededGrant[] {
+  const { actor, target } = judged
+  const permits = (change: Partial<Judged>) => {
+    const changed = { ...judged, ...change }
+    return isPermitted(permission, changed.actor, changed.standing, changed.target)
+  }
+  const needed: NeededGrant[] = []
+  if (facts.organization !== undefined) {
+    const insider = asInsider(judged.standing)
+    // An organization's own token is granted nothing, and another organization's team no more.
+    const isGrantable =
+      actor.kind === 'user' || (actor.kind === 'team' && (insider.columns & columnSet('TT')) !== 0)
+    const isAllowedAlready = permits({})
+    if (actor.kind === 'user' && !isAllowedAlready && permits({ standing: insider })) {
+      return [{ grant: 'membership' }]
+    }
+    if (isGrantable && !isAllowedAlready) {
+      needed.push(...ofTeams({ ...judged, standing: insider }, facts, permits))
+    }
+    if (actor.kind === 'user' && permits({ standing: asOwner(insider) })) needed.push({ grant: 'owner' })
+  } else if (target.sharesOrganization === false) {
+    // What two members of one organization may do, outsiders may as its members.
+    const standing = { ...judged.standing, columns: judged.standing.columns | columnSet('PM') }
+    if (permits({ standing, target: { ...target, sharesOrganization: true } })) {
+      needed.push({ grant: 'shared-organization' })
+    }
+  }
+  if (needed.length === 0 && actor.kind === 'user' && permits(asSiteAdmin(judged))) {
+    needed.push({ grant: 'site-admin' })
+  }
+  return needed
+}
+
+/** What is granted to teams: the caller is in one, or is one. */
+function ofTeams(
+  { actor, standing, target }: Judged,
+  { organization, workspaceId, projectId }: NeededFacts,
+  permits: (change: Partial<Judged>) => boolean,
+): NeededGrant[] {
+  const needed: NeededGrant[] = []
+  const { team } = target
+  if (actor.kind === 'user' && team !== undefined && !team.isOwners) {
+    if (permits({ standing: { ...standing, teamIds: new Set([...standing.teamIds, team.id]) } })) {
+      needed.push({ grant: 'team-membership', team: team.id })
+    }
+    if (permits({ standing, target: { ...target, team: { ...team, allowMemberTokenManagement: true } } })) {
+      needed.push({ grant: 'allow-member-token-management', team: team.id })
+    }
+  }
+  for (const chain of flagChains) {
+    const known = chain.filter(([, column]) => organization?.hasDelegation || !delegated.has(column))
+    const place = known.findIndex(([flag, column]) => permits({ standing: withFlag(standing, flag, column) }))
+    const least = known[place]
+    if (least !== undefined) {
+      needed.push({
+        grant: 'organization-access',
+        flag: least[0],
+        'or-more': place < known.length - 1,
+      })
+    }
+  }
+  if (organization?.hasSecretTeamsFlag && permits({ standing: { ...standing, seesSecretTeams: true } })) {
+    needed.push({ grant: 'organization-access', flag: 'access-secret-teams', 'or-more': false })
+  }
+  // A rule that looks at grants was given some, if none at all.
+  if (target.grants === undefined) return needed
+  const byAccess = new Map<string, Extract<NeededGrant, { grant: 'team-access' }>>()
+  for (const place of placesOf(workspaceId, projectId)) {
+    const on = place.type === 'workspaces' ? 'workspace' : 'project'
+    for (const chain of levelChains[on]) {
+      const step = chain.findIndex(([, grant]) => {
+        const grants = (target.grants ?? 0) | columnsOfGrant({ ...grant, on })
+        return permits({ standing, target: { ...target, grants } })
+      })
+      const least = chain[step]
+      if (least === undefined) continue
+      const orMore = step < chain.length - 1
+      const key = `${least[0]} ${orMore}`
+      const known = byAccess.get(key)
+      if (known !== undefined) known.on.push(place)
+      else byAccess.set(key, { grant: 'team-access', access: least[0], 'or-more': orMore, on: [place] })
+    }
+  }
+  return [...needed, ...byAccess.values()]
+}
+
+function placesOf(workspaceId: string | undefined, projectId: string | undefined): GrantPlace[] {
+  // Of neither: a list, or what will be in some project.
+  if (workspaceId === undefined && projectId === undefined) {
+    return [
+      { type: 'workspaces', id: null },
+      { type: 'projects', id: null },
+    ]
+  }
+  return [
+    ...(workspaceId === undefined ? [] : [{ type: 'workspaces', id: workspaceId } as const]),
+    ...(projectId === undefined ? [] : [{ type: 'projects', id: projectId } as const]),
+  ]
+}
+
+/** Teams hold members: whoever was invited or is outside has to be one first. */
+function asInsider(standing: Standing): Standing {
+  const outside = columnSet('OUT', 'IN')
+  if ((standing.columns & outside) === 0) return standing
+  return { ...standing, columns: (standing.columns & ~outside) | columnSet('PM') }
+}
+
+function asOwner(standing: Standing): Standing {
+  return { ...standing, columns: standing.columns | columnSet('OW'), seesSecretTeams: true }
+}
+
+function asSiteAdmin({ actor, standing }: Judged): Pick<Judged, 'actor' | 'standing'> {
+  return {
+    actor: { ...actor, isSiteAdmin: true },
+    standing: { ...standing, columns: standing.columns | columnSet('SA'), seesSecretTeams: true },
+  }
+}
+
+function withFlag(standing: Standing, flag: OrganizationFlag, column: Column): Standing {
+  return {
+    ...standing,
+    columns: standing.columns | columnSet(column),
+    flags: standing.flags | flagSet(flag),
+  }
+}

@@ -1,0 +1,24 @@
+import type { Config } from '../config.ts'
+import { OperatorError } from '../core/operator-error.ts'
+import { refusalAttributes } from '../refusals/refusal-document.ts'
+import { findRefusal } from '../refusals/refusal-store.ts'
+import { nameOfCaller, sentencesOf } from '../refusals/refusal-text.ts'
+import { FLUSH_EVERY_MS } from '../refusals/refusals.ts'
+import { withDatabase } from './database.ts'
+import { print, printJson } from './output.ts'
+
+/** Says all that is known of a refusal: whoever can open the database may know it. */
+export async function explain(config: Config, requestId: string, asJson: boolean): Promise<void> {
+  const row = await withDatabase(config, ({ database }) => database.read((tx) => findRefusal(tx, requestId)))
+  if (row === undefined) throw new OperatorError(unknown(requestId, config))
+  if (asJson) {
+    printJson({ ...refusalAttributes(row, true), organization: row.organization_name })
+    return
+  }
+  for (const sentence of sentencesOf(row, nameOfCaller(row))) print(sentence)
+  if (row.organization_name !== null) print(`It is about the organization ${row.organization_name}.`)
+}
+
+function unknown(requestId: string, { refusalDays, refusalsKept }: Config): string {
+  return `there is no refusal with the request id ${JSON.stringify(requestId)}: answers of 404 to a valid token are written every ${FLUSH_EVERY_MS / 1000} s, and kept for ${refusalDays} days, the newest ${refusalsKept} of each organization`
+}

@@ -1,0 +1,47 @@
+import type { Identifier } from '../jsonapi/document.ts'
+import type { Named, Refusal } from './refusal.ts'
+
+const API = '/api/v2'
+const MAX_PATH = 500
+const MAX_PARAM = 100
+
+/** Types that are not the name of their parameter in the path. */
+const types: Readonly<Record<string, string>> = { token_id: 'authentication-tokens' }
+
+/** What a request was about, as far as it says so: the last thing that its path names; null where it names none. */
+export function objectOf(
+  { path, found, permission }: Refusal,
+  named: Named,
+  organizationName: string | undefined,
+): { type: string; id: string | null } | undefined {
+  if (permission === null) return undefined
+  const parameter = /.*:([a-z_]+)/.exec(path)?.[1]
+  if (parameter === 'workspace_name') return { type: 'workspaces', id: found?.workspaceId ?? null }
+  if (parameter === 'organization_name') {
+    return organization(organizationName ?? shortened(named.params.organization_name ?? ''))
+  }
+  if (parameter !== undefined) {
+    const type = types[parameter] ?? `${parameter.replace(/_id$/, '').replaceAll('_', '-')}s`
+    return { type, id: shortened(named.params[parameter] ?? '') }
+  }
+  const workspaceId = found?.workspaceId ?? named.workspaceId
+  if (workspaceId !== undefined) return { type: 'workspaces', id: workspaceId }
+  if (named.workspaceName !== undefined) return { type: 'workspaces', id: null }
+  const projectId = found?.projectId ?? named.projectId
+  if (projectId !== undefined) return { type: 'projects', id: projectId }
+  return organizationName === undefined ? undefined : organization(organizationName)
+}
+
+function organization(name: string): Identifier {
+  return { type: 'organizations', id: name }
+}
+
+/** The path as it was asked for, without the query: ids and names in their places, nothing in it that is no visible ASCII. */
+export function pathOf({ path, permission }: Refusal, { params }: Named): string {
+  if (permission === null) return path.replace(/[^\x21-\x7e]/g, '?').slice(0, MAX_PATH)
+  return API + path.replaceAll(/:([a-z_]+)/g, (_, name: string) => shortened(params[name] ?? ''))
+}
+
+function shortened(text: string): string {
+  return encodeURIComponent(text.slice(0, MAX_PARAM).toWellFormed())
+}

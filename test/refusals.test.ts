@@ -1,0 +1,516 @@
+import { Writable } from 'node:stream'
+import pino from 'pino'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { MAX_WAITING } from '../src/refusals/refusals.ts'
+import type { Client, Response } from './support/client.ts'
+import { engines } from './support/engines.ts'
+import { startServer, type TestServer } from './support/server.ts'
+import { createState } from './support/states.ts'
+import {
+  addMember,
+  body,
+  createTeam,
+  createTestOrganization,
+  createUser,
+  createWorkspace,
+  grantProject,
+  grantWorkspace,
+  invitePerson,
+  type TestOrganization,
+} from './support/world.ts'
+
+const NOT_FOUND = '{"errors":[{"status":"404","title":"not found"}]}'
+const DAY_MS = 86_400_000
+
+type Place = { type: 'workspaces' | 'projects'; id: string | null }
+type Needed = { grant: string; flag?: string; access?: string; team?: string; on?: Place[] }
+
+describe.each(engines)('refusals on %s', (engine) => {
+  let server: TestServer
+  beforeAll(async () => {
+    server = await startServer(engine)
+  })
+  afterAll(() => server.stop())
+
+  const idOf = (response: Response) => {
+    expect([response.status, response.text]).toEqual([404, NOT_FOUND])
+    return response.headers.get('x-request-id') as string
+  }
+  const listOf = async (reader: Client, path: string, requestId?: string) => {
+    await server.app.deps.refusals.flush()
+    const filter = requestId === undefined ? '' : `?filter[request-id]=${requestId}`
+    const answer = await reader.get(`${path}${filter}`)
+    expect(answer.status).toBe(200)
+    return answer.json
+  }
+  const of = ({ name }: Pick<TestOrganization, 'name'>) => `/organizations/${name}/refusals`
+  /** What the organization's owner reads of a 404. */
+  const explained = async (organization: TestOrganization, response: Response) => {
+    const { data, meta } = await listOf(organization.owner.client, of(organization), idOf(response))
+    expect(meta.pagination['total-count']).toBe(data.length)
+    return data[0]
+  }
+  /** What a site administrator reads of it. */
+  const known = async (response: Response) =>
+    (await listOf(server.admin, '/admin/refusals', idOf(response))).data[0]
+
+  test('what is forbidden: the permission, on what, who, and which grant would give it', async () => {
+    const organization = await createTestOrganization(server)
+    const member = await addMember(server, organization)
+    const { workspaceId, stateVersionId } = await createState(
+      organization,
+      '{"a": {"value": 1, "type": "number"}}',
+    )
+    const refused = await member.client.get(`/state-versions/${stateVersionId}/outputs`)
+    const { id, type, attributes, relationships } = await explained(organization, refused)
+    expect({ id, type }).toEqual({ id: refused.headers.get('x-request-id'), type: 'refusals' })
+    expect(relationships.organization.data).toEqual({ type: 'organizations', id: organization.name })
+    const project = await organization.owner.client.get(`/workspaces/${workspaceId}`)
+    const projectId = project.json.data.relationships.project.data.id
+    const on = [
+      { type: 'workspaces', id: workspaceId },
+      { type: 'projects', id: projectId },
+    ]
+    const { 'granted-by': granted, explanation, at, ...rest } = attributes
+    expect(rest).toEqual({
+      'request-id': id,
+      method: 'GET',
+      path: `/api/v2/state-versions/${stateVersionId}/outputs`,
+      permission: 'outputs:read',
+      reason: 'forbidden',
+      object: { type: 'state-versions', id: stateVersionId },
+      caller: { type: 'users', id: member.id, name: member.username },
+      standing: ['member'],
+    })
+    expect(Math.abs(Date.parse(at) - server.clock.now().getTime())).toBeLessThan(60_000)
+    expect(
+      granted.map(({ description, ...needed }: { description: string }) => {
+        expect(description).not.toBe('')
+        return needed
+      }),
+    ).toEqual([
+      { grant: 'organization-access', flag: 'read-workspaces', 'or-more': true },
+      { grant: 'team-access', access: 'read', 'or-more': true, on },
+      { grant: 'team-access', access: 'custom with state-versions: read-outputs', 'or-more': true, on },
+      { grant: 'owner' },
+    ])
+    expect(explanation).toContain(
+      `What was addressed (state-versions ${stateVersionId}) is there, but the caller lacks the permission outputs:read.`,
+    )
+    expect(explanation).toContain(
+      `a team with access custom with state-versions: read-outputs or more on the workspace ${workspaceId} or the project ${projectId}`,
+    )
+  })
+
+  test('what is missing under the name of an organization is for its owners', async () => {
+    const organization = await createTestOrganization(server)
+    const { name, owner } = organization
+    const missing = await owner.client.get(`/organizations/${name}/workspaces/nowhere`)
+    expect((await explained(organization, missing)).attributes).toMatchObject({
+      path: `/api/v2/organizations/${name}/workspaces/nowhere`,
+      permission: 'workspace:read',
+      reason: 'missing',
+      object: { type: 'workspaces', id: null },
+      standing: expect.arrayContaining(['owner', 'member']),
+      'granted-by': [],
+      explanation: expect.stringContaining('does not exist: no grant would help'),
+    })
+    const noEndpoint = await owner.client.get(`/organizations/${name}/runs/tokens?secret=1`)
+    expect((await explained(organization, noEndpoint)).attributes).toMatchObject({
+      path: `/api/v2/organizations/${name}/runs/tokens`,
+      permission: null,
+      object: null,
+      explanation: expect.stringContaining('There is no such endpoint here.'),
+    })
+    const byFilter = `/state-versions?filter[organization][name]=${name}&filter[workspace][name]=nowhere`
+    expect((await explained(organization, await owner.client.get(byFilter))).attributes).toMatchObject({
+      path: '/api/v2/state-versions',
+      reason: 'missing',
+      object: { type: 'workspaces', id: null },
+    })
+    const empty = await createWorkspace(organization)
+    const stateless = await owner.client.get(`/workspaces/${empty}/current-state-version-outputs`)
+    expect((await explained(organization, stateless)).attributes).toMatchObject({
+      reason: 'missing',
+      object: { type: 'workspaces', id: empty },
+      explanation: expect.stringContaining('The caller may do this (outputs:read-current), but'),
+    })
+  })
+
+  test('what is nowhere is for site administrators alone', async () => {
+    const organization = await createTestOrganization(server)
+    const { client, id, username } = organization.owner
+    for (const [path, object] of [
+      ['/workspaces/ws-zzzzzzzzzzzzzzzz', { type: 'workspaces', id: 'ws-zzzzzzzzzzzzzzzz' }],
+      ['/organizations/no-such-organization', { type: 'organizations', id: 'no-such-organization' }],
+      [
+        '/team-workspaces?filter[workspace][id]=ws-zzzzzzzzzzzzzzzz',
+        { type: 'workspaces', id: 'ws-zzzzzzzzzzzzzzzz' },
+      ],
+      [
+        '/authentication-tokens/at-zzzzzzzzzzzzzzzz',
+        { type: 'authentication-tokens', id: 'at-zzzzzzzzzzzzzzzz' },
+      ],
+      [`/admin/users`, null],
+      ['/no/such/path%00', null],
+    ] as const) {
+      const response = await client.get(path)
+      const refusal = await known(response)
+      expect(refusal.attributes).toMatchObject({ object, caller: { type: 'users', id, name: username } })
+      expect(refusal.relationships.organization.data).toBeNull()
+      expect((await listOf(client, of(organization), idOf(response))).data).toEqual([])
+    }
+    const path = '/admin/users'
+    expect((await known(await client.get(path))).attributes['granted-by']).toMatchObject([
+      { grant: 'site-admin' },
+    ])
+  })
+
+  test('another organization learns nothing, and of an outsider who knocked an owner learns no name', async () => {
+    const organization = await createTestOrganization(server)
+    const other = await createTestOrganization(server)
+    const workspaceId = await createWorkspace(organization)
+    const knocked = await other.owner.client.get(`/workspaces/${workspaceId}`)
+    const requestId = idOf(knocked)
+    expect((await listOf(other.owner.client, of(other), requestId)).data).toEqual([])
+    const refusal = await explained(organization, knocked)
+    expect(refusal.attributes).toMatchObject({
+      caller: null,
+      standing: ['not a member'],
+      reason: 'forbidden',
+    })
+    const text = JSON.stringify(refusal)
+    for (const secret of [other.owner.id, other.owner.username, other.name, other.id]) {
+      expect(text).not.toContain(secret)
+    }
+    // Nor by asking for him.
+    const asked = await organization.owner.client.get(`${of(organization)}?filter[user]=${other.owner.id}`)
+    expect(asked.json.data).toEqual([])
+    expect(asked.json.meta.pagination['total-count']).toBe(0)
+    expect((await known(knocked)).attributes.caller).toEqual({
+      type: 'users',
+      id: other.owner.id,
+      name: other.owner.username,
+    })
+    const team = await createTeam(other)
+    const teamToken = await other.owner.client.post(`/teams/${team}/authentication-token`)
+    const byTeam = await server.client(teamToken.json.data.attributes.token).get(`/workspaces/${workspaceId}`)
+    expect((await explained(organization, byTeam)).attributes).toMatchObject({
+      caller: null,
+      'granted-by': [],
+    })
+    const token = await other.owner.client.post(`/organizations/${other.name}/authentication-token`)
+    const byOrganization = await server
+      .client(token.json.data.attributes.token)
+      .get(`/organizations/${organization.name}/teams`)
+    expect((await explained(organization, byOrganization)).attributes.caller).toBeNull()
+    const person = await createUser(server)
+    await invitePerson(organization, person)
+    expect(
+      (await explained(organization, await person.client.get(`/workspaces/${workspaceId}`))).attributes,
+    ).toMatchObject({ caller: { id: person.id }, standing: ['invited, and not yet a member'] })
+  })
+
+  test("a team's and the organization's own token are named, and told of grants as far as there are any", async () => {
+    const organization = await createTestOrganization(server)
+    const workspaceId = await createWorkspace(organization)
+    const team = await createTeam(organization, { name: 'builders' })
+    const made = await organization.owner.client.post(`/teams/${team}/authentication-token`)
+    const teamClient = server.client(made.json.data.attributes.token)
+    const refusal = await explained(
+      organization,
+      await teamClient.post(`/workspaces/${workspaceId}/actions/lock`),
+    )
+    expect(refusal.attributes.caller).toEqual({ type: 'teams', id: team, name: 'builders' })
+    expect(refusal.attributes['granted-by'].map(({ grant }: { grant: string }) => grant)).toEqual([
+      'organization-access',
+      'team-access',
+      'team-access',
+    ])
+    const personal = await explained(organization, await teamClient.delete(`/teams/${team}`))
+    expect(personal.attributes).toMatchObject({
+      'granted-by': [],
+      explanation: expect.stringContaining("Nothing that can be granted to this team's token"),
+    })
+    const token = await organization.owner.client.post(
+      `/organizations/${organization.name}/authentication-token`,
+    )
+    const own = await server
+      .client(token.json.data.attributes.token)
+      .post(`/workspaces/${workspaceId}/actions/lock`)
+    expect((await explained(organization, own)).attributes).toMatchObject({
+      caller: { type: 'organizations', id: organization.name, name: organization.name },
+      'granted-by': [],
+    })
+  })
+
+  test('rules that an act or a document asks are explained too', async () => {
+    const organization = await createTestOrganization(server, { 'delegated-team-management': true })
+    const delegates = await createTeam(organization, {
+      'organization-access': { 'manage-teams': true, 'manage-organization-access': false },
+    })
+    const member = await addMember(server, organization, [delegates])
+    const refused = await member.client.post(
+      `/organizations/${organization.name}/teams`,
+      body('teams', { name: 'more', 'organization-access': { 'read-workspaces': true } }),
+    )
+    const { attributes } = await explained(organization, refused)
+    expect(attributes).toMatchObject({ permission: 'team:grant', reason: 'forbidden' })
+    expect(attributes['granted-by']).toMatchObject([
+      { grant: 'organization-access', flag: 'manage-organization-access', 'or-more': false },
+      { grant: 'owner' },
+    ])
+    const secret = await createTeam(organization)
+    await organization.owner.client.post(`/teams/${secret}/authentication-token`)
+    const account = `api-team_${secret.slice('team-'.length)}`
+    const hidden = await explained(organization, await member.client.get(`/users/${account}`))
+    expect(hidden.attributes).toMatchObject({
+      permission: 'team:read',
+      object: { type: 'users', id: account },
+    })
+    expect(hidden.attributes['granted-by']).toMatchObject([
+      { grant: 'team-membership', team: secret },
+      { grant: 'owner' },
+    ])
+  })
+
+  test('each grant that is named ends the refusal when it is given', async () => {
+    const organization = await createTestOrganization(server)
+    const { client: owner } = organization.owner
+    const { workspaceId, stateVersionId } = await createState(organization, '{}')
+    const shown = await owner.get(`/workspaces/${workspaceId}`)
+    const projectId = shown.json.data.relationships.project.data.id as string
+    const secret = await createTeam(organization)
+    const requests: ((client: Client) => Promise<Response>)[] = [
+      (client) => client.get(`/organizations/${organization.name}`),
+      (client) => client.get(`/organizations/${organization.name}/workspaces`),
+      (client) => client.get(`/organizations/${organization.name}/projects`),
+      (client) => client.get(`/organizations/${organization.name}/organization-memberships`),
+      (client) => client.get(`/workspaces/${workspaceId}`),
+      (client) => client.patch(`/workspaces/${workspaceId}`, body('workspaces', {})),
+      (client) => client.get(`/state-versions/${stateVersionId}`),
+      (client) => client.get(`/state-versions/${stateVersionId}/outputs`),
+      (client) => client.get(`/teams/${secret}`),
+      (client) => client.get(of(organization)),
+      (client) => client.get(`/projects/${projectId}`),
+      (client) => client.patch(`/projects/${projectId}`, body('projects', {})),
+      (client) => client.get(`/team-workspaces?filter[workspace][id]=${workspaceId}`),
+      (client) => client.get(`/workspaces/${workspaceId}/current-state-version-outputs`),
+    ]
+    let given = 0
+    for (const request of requests) {
+      for (const isMember of [true, false]) {
+        const someone = await (isMember ? addMember(server, organization) : createUser(server))
+        const response = await request(someone.client)
+        if (isMember && response.status === 200) continue
+        const { attributes } = await explained(organization, response)
+        expect(attributes['granted-by']).not.toEqual([])
+        for (const needed of attributes['granted-by'] as Needed[]) {
+          for (const place of needed.on ?? [undefined]) {
+            const helped = await give(needed, place)
+            expect([attributes.path, needed, place, (await request(helped.client)).status]).toEqual([
+              attributes.path,
+              needed,
+              place,
+              200,
+            ])
+            given += 1
+          }
+        }
+      }
+    }
+    expect(given).toBeGreaterThan(40)
+
+    async function give(needed: Needed, place: Place | undefined) {
+      const flags = needed.flag === undefined ? {} : { 'organization-access': { [needed.flag]: true } }
+      if (needed.grant === 'owner') {
+        const teams = await owner.get(`/organizations/${organization.name}/teams?filter[names]=owners`)
+        return addMember(server, organization, [teams.json.data[0].id])
+      }
+      if (needed.team !== undefined) return addMember(server, organization, [needed.team])
+      const team = await createTeam(organization, flags)
+      if (place !== undefined) await grant(team, needed.access as string, place)
+      return addMember(server, organization, needed.grant === 'membership' ? [] : [team])
+    }
+
+    /** As the words say it: "read", "custom with state-versions: read-outputs", "custom with workspace-locking". */
+    async function grant(team: string, words: string, { type, id }: Place) {
+      const [access = '', detail] = words.split(' with ')
+      const [name = '', value = true] = detail?.split(': ') ?? []
+      if (type === 'workspaces') {
+        const details = detail === undefined ? {} : { [name]: value }
+        await grantWorkspace(organization, team, id ?? workspaceId, { access, ...details })
+        return
+      }
+      const key = { 'workspace-locking': 'locking', workspaces: 'create' }[name] ?? name
+      const details =
+        detail === undefined ? {} : { 'workspace-access': { [key]: value === 'create' || value } }
+      await grantProject(organization, team, id ?? projectId, { access, ...details })
+    }
+  })
+
+  test('whoever is no owner is answered the same 404, which is explained in its turn', async () => {
+    const organization = await createTestOrganization(server)
+    const teams = [
+      await createTeam(organization, {
+        'organization-access': { 'manage-projects': true, 'manage-membership': true },
+      }),
+    ]
+    const member = await addMember(server, organization, teams)
+    const outsider = await createUser(server)
+    const token = await organization.owner.client.post(
+      `/organizations/${organization.name}/authentication-token`,
+    )
+    for (const client of [member.client, outsider.client, server.client(token.json.data.attributes.token)]) {
+      expect((await explained(organization, await client.get(of(organization)))).attributes).toMatchObject({
+        permission: 'refusals:read',
+        object: { type: 'organizations', id: organization.name },
+      })
+      idOf(await client.get('/admin/refusals'))
+    }
+    idOf(await organization.owner.client.get('/admin/refusals'))
+    expect((await server.client('no-such-token-at-all').get(of(organization))).status).toBe(401)
+    expect((await listOf(server.admin, of(organization))).data.length).toBeGreaterThan(2)
+  })
+
+  test('newest first, in pages, by caller', async () => {
+    const organization = await createTestOrganization(server)
+    const member = await addMember(server, organization)
+    const ids: string[] = []
+    for (let n = 0; n < 5; n++) {
+      server.clock.advance(1)
+      ids.unshift(idOf(await member.client.get(`/organizations/${organization.name}/workspaces/w${n}`)))
+    }
+    idOf(await organization.owner.client.get(`/organizations/${organization.name}/workspaces/w`))
+    const byUser = `${of(organization)}?filter[user]=${member.id}`
+    const { data, meta } = await listOf(organization.owner.client, byUser)
+    expect(data.map(({ id }: { id: string }) => id)).toEqual(ids)
+    expect(meta.pagination['total-count']).toBe(5)
+    const second = await organization.owner.client.get(`${byUser}&page[size]=2&page[number]=2`)
+    expect(second.json.data.map(({ id }: { id: string }) => id)).toEqual(ids.slice(2, 4))
+    expect(second.json.links.next).toContain('filter%5Buser%5D=')
+  })
+
+  test('paths hold nothing but visible ASCII, and no query', async () => {
+    const client = (await createUser(server)).client
+    const { attributes } = await known(await client.get('/teams/%1b%5b31mred?token=secret'))
+    expect(attributes.path).toBe('/api/v2/teams/%1B%5B31mred')
+    const long = await known(await client.get(`/teams/${'x'.repeat(900)}`))
+    expect(long.attributes.path.length).toBeLessThan(200)
+  })
+
+  test('with an organization goes what was refused about it', async () => {
+    const organization = await createTestOrganization(server)
+    const { client } = organization.owner
+    const requestId = idOf(await client.get(`/organizations/${organization.name}/workspaces/w`))
+    expect((await listOf(client, of(organization))).data).toHaveLength(1)
+    const late = idOf(await client.get(`/organizations/${organization.name}/workspaces/w`))
+    expect((await client.delete(`/organizations/${organization.name}`)).status).toBe(204)
+    const isGone = async () => (await listOf(server.admin, '/admin/refusals', requestId)).data.length === 0
+    await expect.poll(isGone, { timeout: 20_000 }).toBe(true)
+    // What was not written yet is nobody's.
+    const { data } = await listOf(server.admin, '/admin/refusals', late)
+    expect(data[0].relationships.organization.data).toBeNull()
+  })
+
+  test('each organization keeps its newest, for some days', async () => {
+    const small = await startServer(engine, { refusalsKept: '3', refusalDays: '2' })
+    try {
+      const { refusals } = small.app.deps
+      const organization = await createTestOrganization(small)
+      const other = await createTestOrganization(small)
+      const knock = async ({ name, owner }: TestOrganization) => {
+        small.clock.advance(1)
+        return idOf(await owner.client.get(`/organizations/${name}/workspaces/w`))
+      }
+      const idsOf = async ({ name, owner }: TestOrganization) =>
+        (await owner.client.get(`/organizations/${name}/refusals`)).json.data.map(
+          ({ id }: { id: string }) => id,
+        )
+      const kept = await knock(other)
+      const ids: string[] = []
+      for (let n = 0; n < 5; n++) ids.unshift(await knock(organization))
+      await refusals.flush()
+      expect(await idsOf(organization)).toEqual(ids.slice(0, 3))
+      ids.unshift(await knock(organization))
+      await refusals.flush()
+      expect(await idsOf(organization)).toEqual(ids.slice(0, 3))
+      expect(await idsOf(other)).toEqual([kept])
+      small.clock.advance(2 * DAY_MS + 60_000)
+      const late = await knock(organization)
+      await refusals.flush()
+      await refusals.prune()
+      expect(await idsOf(organization)).toEqual([late])
+      expect(await idsOf(other)).toEqual([])
+    } finally {
+      await small.stop()
+    }
+  })
+
+  test('a flood is bounded: what does not fit is dropped, counted and logged, and requests go on', async () => {
+    const lines: { msg: string; dropped?: number }[] = []
+    const log = pino(
+      { level: 'warn' },
+      new Writable({
+        write: (text, _, done) => {
+          lines.push(JSON.parse(String(text)))
+          done()
+        },
+      }),
+    )
+    const flooded = await startServer(engine, {}, log)
+    try {
+      const { refusals, database } = flooded.app.deps
+      const write = database.write.bind(database)
+      database.write = () => Promise.reject(new Error('the disk is full'))
+      const response = await flooded.admin.get('/workspaces/ws-zzzzzzzzzzzzzzzz')
+      idOf(response)
+      await refusals.flush()
+      expect(lines.at(-1)).toMatchObject({ msg: 'refusals could not be written yet', waiting: 1 })
+      const refusal = {
+        requestId: 'flood',
+        at: flooded.clock.now(),
+        actor: {
+          kind: 'user',
+          tokenId: 'at-1',
+          userId: 'user-1',
+          teamId: null,
+          organizationId: null,
+          isSiteAdmin: false,
+          name: 'flooder',
+        },
+        method: 'GET',
+        path: '/api/v2/nothing',
+        named: '{}',
+        permission: null,
+        reason: 'missing',
+        found: undefined,
+      } as const
+      for (let n = 0; n < MAX_WAITING + 500; n++) refusals.note({ ...refusal, requestId: `flood-${n}` })
+      database.write = write
+      await refusals.flush()
+      const dropped = lines.find((line) => line.dropped !== undefined)
+      expect(dropped?.msg).toBe('too many refusals at once: some cannot be explained later')
+      const list = (await flooded.admin.get('/admin/refusals')).json
+      expect(list.meta.pagination['total-count']).toBe(MAX_WAITING + 501 - (dropped?.dropped as number))
+      expect(list.meta.pagination['total-count']).toBeGreaterThan(MAX_WAITING * 0.8)
+      const newest = `/admin/refusals?filter[request-id]=flood-${MAX_WAITING + 499}`
+      expect((await flooded.admin.get(newest)).json.data).toHaveLength(1)
+    } finally {
+      await flooded.stop()
+    }
+  })
+
+  test('what waits is written when the server ends, and read from another node', async () => {
+    const settings =
+      server.databaseUrl === undefined ? { data: server.folder } : { databaseUrl: server.databaseUrl }
+    const node = await startServer(engine, settings)
+    const organization = await createTestOrganization(server)
+    const path = `/organizations/${organization.name}/workspaces/w`
+    const there = idOf(await node.client(organization.owner.client.token).get(path))
+    const here = idOf(await organization.owner.client.get(path))
+    await node.stop()
+    const { data } = await listOf(organization.owner.client, of(organization))
+    expect(new Set(data.map(({ id }: { id: string }) => id))).toEqual(new Set([there, here]))
+  })
+})
