@@ -117,6 +117,42 @@ describe.each(engines)('the command line on %s', (engine) => {
     expect(follow.stdout.trim().split('\n')).toHaveLength(2)
   })
 
+  test('explain says why a request was refused, and what it would have needed', async () => {
+    const settings = { ...(await settingsFor(engine)), PURSER_ADMIN_TOKEN: ADMIN_TOKEN }
+    const { people } = JSON.parse(await output(['seed', '--json'], settings))
+    const tokens = new Map<string, string>(
+      people.map(({ username, token }: { username: string; token: string }) => [username, token]),
+    )
+    const purser = new Purser(['serve'], settings)
+    const address = await purser.address()
+    const rosa = new Client(address, tokens.get('rosa'))
+    const { id } = (await rosa.get('/organizations/demo/workspaces/database')).json.data
+    const refused = await rosa.get(`/workspaces/${id}/current-state-version`)
+    expect([refused.status, refused.text]).toEqual([404, '{"errors":[{"status":"404","title":"not found"}]}'])
+    // What waits is written when the server ends.
+    await purser.stop()
+    const requestId = refused.headers.get('x-request-id') as string
+    const text = (await output(['explain', requestId], settings)).split('\n')
+    expect(text).toEqual([
+      expect.stringMatching(
+        /^The user rosa \(user-\w+\) was answered 404 to GET \/api\/v2\/workspaces\/ws-\w+\/current-state-version \(20.*Z\)\.$/,
+      ),
+      `What was addressed (workspaces ${id}) is there, but the caller lacks the permission state-version:read.`,
+      expect.stringMatching(/^The caller stood as: member, custom access with state-versions: read-outputs/),
+      expect.stringMatching(
+        /^Any one of these would have given it: .*read-workspaces or more; .*; being an owner/,
+      ),
+      'It is about the organization demo.',
+    ])
+    const json = JSON.parse(await output(['explain', requestId, '--json'], settings))
+    expect(json).toMatchObject({ 'request-id': requestId, reason: 'forbidden', organization: 'demo' })
+    const unknown = await run(['explain', 'nothing\u001b[31m'], settings)
+    expect({ code: unknown.code, stdout: unknown.stdout }).toEqual({ code: 1, stdout: '' })
+    expect(unknown.stderr).toBe(
+      'purser: there is no refusal with the request id "nothing\\u001b[31m": answers of 404 to a valid token are written every 1 s, and kept for 7 days, the newest 10000 of each organization\n',
+    )
+  })
+
   test('doctor finds nothing wrong with a fresh server', async () => {
     const settings = await settingsFor(engine)
     await new Purser(['serve'], settings).address()

@@ -1,8 +1,8 @@
-import { heldColumns, columnSet, type ColumnSet, type Standing } from '../access/decide.ts'
-import { neededGrants } from '../access/needed-grants.ts'
+import { heldColumns, columnSet, type ColumnSet } from '../access/decide.ts'
+import { neededGrants, type NeededFacts } from '../access/needed-grants.ts'
 import { knownFlags } from '../access/organization-flags.ts'
 import { columns } from '../access/rules.ts'
-import type { Standings } from '../access/standing-store.ts'
+import { standingOutside, type Standings } from '../access/standing-store.ts'
 import type { Actor } from '../access/actor.ts'
 import type { Config } from '../config.ts'
 import { timestamp } from '../core/clock.ts'
@@ -14,11 +14,17 @@ import {
   type OrganizationRow,
 } from '../organizations/organization-store.ts'
 import { objectOf, pathOf } from './refusal-object.ts'
-import type { Named, Refusal } from './refusal.ts'
+import type { Found, Named, Refusal } from './refusal.ts'
 import type { NewRefusalRow } from './refusal-store.ts'
 
 /** Who belongs to the organization, one way or another: its owners know them. */
 const belongs = columnSet('OW', 'OG', 'PM', 'TT', 'IN')
+
+const standIn: NeededFacts = {
+  organization: { hasDelegation: false, hasSecretTeamsFlag: false },
+  workspaceId: '',
+  projectId: '',
+}
 
 /** What is stored of refusals: the organization that has the object, what the caller stood as, and what would have helped. */
 export async function rowsOf(
@@ -28,34 +34,24 @@ export async function rowsOf(
   dialect: Config['dialect'],
 ): Promise<NewRefusalRow[]> {
   const hasSecretTeamsFlag = knownFlags(dialect).includes('access-secret-teams')
+  /** Refusals come in swarms: an organization is looked up once for all of them. */
+  const organizations = new Map<string, OrganizationRow | undefined>()
   const rows: NewRefusalRow[] = []
   for (const refusal of refusals) {
     const { actor, found, permission, reason } = refusal
     const named = JSON.parse(refusal.named) as Named
-    const organization = await organizationOf(tx, refusal, named)
+    const organization = await organizationOf(tx, refusal, named, organizations)
     const standing =
       found?.standing ??
-      (organization === undefined ? undefined : await standings.in(tx, actor, organization))
-    const held = standing === undefined ? 0 : heldColumns(standing, found?.target ?? {})
-    const needed =
-      found === undefined || permission === null || reason === 'missing'
-        ? []
-        : neededGrants(
-            permission,
-            { actor, standing: standing as Standing, target: found.target },
-            {
-              ...(organization === undefined
-                ? {}
-                : {
-                    organization: {
-                      hasDelegation: organization.delegated_team_management === 1,
-                      hasSecretTeamsFlag,
-                    },
-                  }),
-              ...(found.workspaceId === undefined ? {} : { workspaceId: found.workspaceId }),
-              ...(found.projectId === undefined ? {} : { projectId: found.projectId }),
-            },
-          )
+      (organization === undefined ? standingOutside(actor) : await standings.in(tx, actor, organization))
+    const held =
+      found === undefined && organization === undefined ? 0 : heldColumns(standing, found?.target ?? {})
+    // For what is missing too, so that it takes as long: a flood must not tell by the pause that follows it.
+    const needed = neededGrants(
+      permission ?? 'organization:manage',
+      { actor, standing, target: found?.target ?? { grants: 0 } },
+      found === undefined ? standIn : factsOf(found, organization, hasSecretTeamsFlag),
+    )
     const object = objectOf(refusal, named, organization?.name)
     rows.push({
       request_id: refusal.requestId,
@@ -71,10 +67,23 @@ export async function rowsOf(
       ...callerOf(actor),
       is_inside: organization !== undefined && (held & belongs) !== 0 ? 1 : 0,
       standing: JSON.stringify(columnsIn(held)),
-      granted_by: JSON.stringify(needed),
+      granted_by: JSON.stringify(reason === 'forbidden' ? needed : []),
     })
   }
   return rows
+}
+
+function factsOf(
+  { workspaceId, projectId }: Found,
+  organization: OrganizationRow | undefined,
+  hasSecretTeamsFlag: boolean,
+): NeededFacts {
+  const hasDelegation = organization?.delegated_team_management === 1
+  return {
+    ...(organization === undefined ? {} : { organization: { hasDelegation, hasSecretTeamsFlag } }),
+    ...(workspaceId === undefined ? {} : { workspaceId }),
+    ...(projectId === undefined ? {} : { projectId }),
+  }
 }
 
 /** The one that has the object; of what is nowhere, the one under whose name it was looked for. */
@@ -82,18 +91,20 @@ async function organizationOf(
   tx: Transaction,
   { found, permission, path }: Refusal,
   { params, organizationName }: Named,
+  known: Map<string, OrganizationRow | undefined>,
 ): Promise<OrganizationRow | undefined> {
-  let organization: OrganizationRow | undefined
-  if (found !== undefined) {
-    if (found.organizationId !== undefined) organization = await findOrganization(tx, found.organizationId)
-  } else {
-    const name =
-      permission === null
-        ? /^\/api\/v2\/organizations\/([^/]+)/.exec(path)?.[1]
-        : (params.organization_name ?? organizationName)
-    if (name !== undefined && isName(name)) organization = await findOrganizationByName(tx, name)
+  const name =
+    permission === null
+      ? /^\/api\/v2\/organizations\/([^/]+)/.exec(path)?.[1]
+      : (params.organization_name ?? organizationName)
+  const key = found === undefined ? name : found.organizationId
+  const kept = found === undefined ? `name ${key}` : `id ${key}`
+  if (key === undefined || (found === undefined && !isName(key))) return undefined
+  if (!known.has(kept)) {
+    const row = await (found === undefined ? findOrganizationByName(tx, key) : findOrganization(tx, key))
+    known.set(kept, row === undefined || row.deleted_at !== null ? undefined : row)
   }
-  return organization === undefined || organization.deleted_at !== null ? undefined : organization
+  return known.get(kept)
 }
 
 function callerOf(actor: Actor): Pick<NewRefusalRow, 'caller_type' | 'caller_id' | 'caller_name'> {
