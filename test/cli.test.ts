@@ -127,7 +127,8 @@ describe.each(engines)('the command line on %s', (engine) => {
     const address = await purser.address()
     const rosa = new Client(address, tokens.get('rosa'))
     const { id } = (await rosa.get('/organizations/demo/workspaces/database')).json.data
-    const refused = await rosa.get(`/workspaces/${id}/current-state-version`)
+    const path = `/workspaces/${id}/current-state-version`
+    const refused = await rosa.get(path)
     expect([refused.status, refused.text]).toEqual([404, '{"errors":[{"status":"404","title":"not found"}]}'])
     // What waits is written when the server ends.
     await purser.stop()

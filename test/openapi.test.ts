@@ -26,6 +26,7 @@ const onPurpose: Record<string, string> = {
   'organizations.permissions.can-create-workspace-migration': 'go-tfe decodes it',
   'organizations.permissions.can-manage-auditing': 'go-tfe decodes it',
   'organizations.permissions.can-view-hyok-feature-info': 'go-tfe decodes it',
+  refusals: 'our own: why callers were answered 404',
   'users.is-suspended': 'our own: what the administration of users shows',
   'users.permissions.can-create-organizations': 'the name that go-tfe decodes',
   'users.permissions.can-view2fa-settings': 'the name that go-tfe decodes',
