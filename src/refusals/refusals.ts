@@ -47,7 +47,9 @@ export class Refusals {
     this.#clock = clock
     this.#log = log
     this.#timers = [
-      setInterval(() => void this.flush(), FLUSH_EVERY_MS).unref(),
+      setInterval(() => {
+        if (this.#flushing === undefined) void this.flush()
+      }, FLUSH_EVERY_MS).unref(),
       setInterval(() => void this.prune(), PRUNE_EVERY_MS).unref(),
     ]
   }
@@ -62,10 +64,12 @@ export class Refusals {
     }
   }
 
-  /** Writes what waits. What cannot be written stays for the next time, as far as there is room. */
-  flush(): Promise<void> {
+  /** Writes what waits now. What cannot be written stays for the next time, as far as there is room. */
+  async flush(): Promise<void> {
+    // One that runs already may have begun before the last of them came.
+    await this.#flushing
     this.#flushing ??= this.#flush().finally(() => (this.#flushing = undefined))
-    return this.#flushing
+    await this.#flushing
   }
 
   /** Deletes what is older than PURSER_REFUSAL_DAYS. */
@@ -82,7 +86,6 @@ export class Refusals {
 
   async stop(): Promise<void> {
     for (const timer of this.#timers) clearInterval(timer)
-    await this.#flushing
     await this.flush()
   }
 
