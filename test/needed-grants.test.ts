@@ -29,6 +29,7 @@ function actorOf(kind: Actor['kind'], userId: string | null): Actor {
     teamId: null,
     organizationId: null,
     isSiteAdmin: false,
+    tokenMadeAt: '2026-01-01T00:00:00.000Z',
     name: 'somebody',
   }
 }

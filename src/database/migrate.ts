@@ -2,9 +2,9 @@ import type { Kysely } from 'kysely'
 import { Migrator, type Migration, type MigrationResultSet } from 'kysely/migration'
 import { firstTables } from './migrations/0001-first-tables.ts'
 import { widerTeamBlocks } from './migrations/0002-wider-team-blocks.ts'
+import { refusals } from './migrations/0004-refusals.ts'
 import { deletedContent } from './migrations/0006-deleted-content.ts'
 import { tokenPolicies } from './migrations/0008-token-policies.ts'
-import { refusals } from './migrations/0004-refusals.ts'
 import { OperatorError } from '../core/operator-error.ts'
 import type { Tables } from './tables.ts'
 
@@ -12,9 +12,9 @@ import type { Tables } from './tables.ts'
 const migrations: Record<string, Migration> = {
   '0001-first-tables': firstTables,
   '0002-wider-team-blocks': widerTeamBlocks,
+  '0004-refusals': refusals,
   '0006-deleted-content': deletedContent,
   '0008-token-policies': tokenPolicies,
-  '0004-refusals': refusals,
 }
 
 /** The database was written by a newer Purser: nothing has been touched. */

@@ -1,4 +1,5 @@
 import type { Generated } from 'kysely'
+import type { RefusalTable } from './refusal-table.ts'
 
 /** 0 or 1: neither engine's boolean travels well to the other. */
 export type Flag = 0 | 1
@@ -280,32 +281,4 @@ export type AuditEventTable = {
   resource_id: string
   /** JSON object: what changed, names and ids; never a value or a token. */
   details: string
-}
-
-/** A 404 to a valid token, and why. Kept for a while, for those who may change it. */
-export type RefusalTable = {
-  number: Generated<number>
-  request_id: string
-  at: string
-  /** The organization that has what was addressed; null: nobody's, so that site administrators alone read it. */
-  organization_id: string | null
-  method: string
-  /** With the ids and names that were asked for, without the query. */
-  path: string
-  /** What was judged; null where there is no such endpoint. */
-  permission: string | null
-  reason: 'missing' | 'forbidden'
-  /** 1 when what the path names was there: then it was forbidden, or only a part of it is missing. */
-  is_found: Flag
-  object_type: string | null
-  object_id: string | null
-  caller_type: 'users' | 'teams' | 'organizations'
-  caller_id: string | null
-  caller_name: string
-  /** 1 for who belonged to the organization then: its owners are told who it was. */
-  is_inside: Flag
-  /** JSON array of columns of the table of permissions: what the caller was and held. */
-  standing: string
-  /** JSON array of what would have let the caller through, each alone. */
-  granted_by: string
 }

@@ -133,14 +133,14 @@ async function decide(
   }
   standIns.set(route, address)
   const { standing, isAllowed } = await judge(route, tx, resource, actor, deps)
-  if (!isAllowed) throw notFound()
+  const decided = { tx, address, actor, standing, resource, call, deps }
+  if (!isAllowed) {
+    note('forbidden', route, decided)
+    throw notFound()
+  }
   const { organization } = resource
   if (organization !== undefined) refuseUserToken(actor, standing, organization, deps.clock.now())
-  return { tx, address, actor, standing, resource, call, deps }
-  const decided = { tx, address, actor, standing, resource, call, deps }
-  if (isAllowed) return decided
-  note('forbidden', route, decided)
-  throw notFound()
+  return decided
 }
 
 type Refused = Pick<Decided, 'address' | 'actor' | 'call' | 'deps'> &

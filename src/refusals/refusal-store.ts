@@ -1,6 +1,6 @@
 import type { Insertable, Selectable } from 'kysely'
 import type { Transaction } from '../database/database.ts'
-import type { RefusalTable } from '../database/tables.ts'
+import type { RefusalTable } from '../database/refusal-table.ts'
 import type { Page } from '../jsonapi/paging.ts'
 
 export type NewRefusalRow = Insertable<RefusalTable>
