@@ -54,6 +54,12 @@ describe.each(engines)('users on %s', (engine) => {
       ['/data/attributes/username', 'username is that of another user'],
       ['/data/attributes/email', 'email is that of another user'],
     ])
+    const wrong = await server.admin.post('/admin/users', user({ username, password: 'short' }))
+    expect(problems(wrong.json).map(([pointer]) => pointer)).toEqual([
+      '/data/attributes/email',
+      '/data/attributes/password',
+      '/data/attributes/username',
+    ])
   })
 
   test('every problem of a body is said at its place', async () => {

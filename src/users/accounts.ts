@@ -1,9 +1,10 @@
 import type { AuditEvent } from '../audit/audit-store.ts'
 import { timestamp } from '../core/clock.ts'
-import { AppError, invalid, type Problem } from '../core/errors.ts'
+import { invalid, type Problem } from '../core/errors.ts'
 import type { Transaction } from '../database/database.ts'
 import { isUniqueViolation } from '../database/portable.ts'
 import type { Deps } from '../http/deps.ts'
+import { refuse } from '../jsonapi/body.ts'
 import {
   findUserByEmail,
   findUserByUsername,
@@ -23,8 +24,9 @@ export type NewAccount = { username: string; email: string; passwordHash: string
 export async function createAccount(
   tx: Transaction,
   deps: Pick<Deps, 'newId' | 'clock'>,
-  { username, email, passwordHash, isAdmin }: NewAccount,
+  given: NewAccount,
 ): Promise<{ id: string; event: AuditEvent }> {
+  const { username, email, passwordHash, isAdmin } = given
   const account = {
     username,
     username_key: keyOf(username),
@@ -33,7 +35,7 @@ export async function createAccount(
     password_hash: passwordHash,
     is_site_admin: isAdmin ? (1 as const) : (0 as const),
   }
-  const invited = await invitedUser(tx, account.username_key, account.email_key)
+  const invited = await invitedUser(tx, given)
   const id = invited?.id ?? deps.newId('user')
   if (invited === undefined) {
     const isNew = await insertUser(tx, { id, ...account, created_at: timestamp(deps.clock.now()) })
@@ -53,22 +55,28 @@ export async function createAccount(
   }
 }
 
-/** Whoever was invited under this email and has no account yet; throws 422 for a name or email that is taken. */
-async function invitedUser(
+/** A user name that is somebody's, and an email that is that of somebody who has an account. */
+export async function takenProblems(
   tx: Transaction,
-  usernameKey: string,
-  emailKey: string,
-): Promise<UserRow | undefined> {
+  { username, email }: { username?: string; email?: string },
+): Promise<Problem[]> {
   const problems: Problem[] = []
-  if ((await findUserByUsername(tx, usernameKey)) !== undefined) {
+  if (username !== undefined && (await findUserByUsername(tx, keyOf(username))) !== undefined) {
     problems.push({ detail: USERNAME_IS_TAKEN, pointer: '/data/attributes/username' })
   }
-  const found = await findUserByEmail(tx, emailKey)
-  const invited = found === undefined ? undefined : await lockUser(tx, found.id)
-  if (invited !== undefined && invited.username !== null) {
+  const found = email === undefined ? undefined : await findUserByEmail(tx, keyOf(email))
+  if (found !== undefined && found.username !== null) {
     problems.push({ detail: EMAIL_IS_TAKEN, pointer: '/data/attributes/email' })
   }
-  if (problems.length > 0) throw new AppError('invalid', problems)
+  return problems
+}
+
+/** Whoever was invited under this email and has no account yet; throws 422 for a name or email that is taken. */
+async function invitedUser(tx: Transaction, account: NewAccount): Promise<UserRow | undefined> {
+  const found = await findUserByEmail(tx, keyOf(account.email))
+  // Somebody may be taking it over this moment: he is looked at as he is once that is done.
+  const invited = found === undefined ? undefined : await lockUser(tx, found.id)
+  refuse(await takenProblems(tx, account))
   return invited
 }
 

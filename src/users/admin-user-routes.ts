@@ -1,9 +1,9 @@
 import { created, ok } from '../http/call.ts'
 import { readRoute, writeRoute, type Route } from '../http/route.ts'
-import { parseResource } from '../jsonapi/body.ts'
+import { readResource, refuse } from '../jsonapi/body.ts'
 import { document, listDocument } from '../jsonapi/document.ts'
 import { pagingOf } from '../jsonapi/paging.ts'
-import { createAccount } from './accounts.ts'
+import { createAccount, takenProblems } from './accounts.ts'
 import { hashPassword } from './password.ts'
 import { userFragment } from './user-document.ts'
 import { findUser, listUsers, type UserRow } from './user-store.ts'
@@ -19,14 +19,17 @@ const createUser = writeRoute({
   accepts: newUserBody,
   address: () => ({}),
   load: async () => ({ target: {} }),
-  body: (bytes) => parseResource(bytes, newUserBody).attributes,
-  prepare: async ({ password }) => (password === undefined ? null : hashPassword(password)),
+  body: (bytes) => readResource(bytes, newUserBody),
+  prepare: async ({ attributes: { password }, problems }) =>
+    password === undefined || problems.length > 0 ? null : hashPassword(password),
   act: async ({ tx, deps, body, prepared, actor, audit }) => {
+    const { attributes, problems } = body
+    if (problems.length > 0) refuse([...problems, ...(await takenProblems(tx, attributes))])
     const { id, event } = await createAccount(tx, deps, {
-      username: body.username as string,
-      email: body.email as string,
+      username: attributes.username as string,
+      email: attributes.email as string,
       passwordHash: prepared,
-      isAdmin: body['is-admin'] === true,
+      isAdmin: attributes['is-admin'] === true,
     })
     audit(event)
     return created(document(userFragment((await findUser(tx, id)) as UserRow, actor)))
