@@ -1,6 +1,10 @@
+import { sql } from 'kysely'
 import type { Transaction } from '../database/database.ts'
 import type { WorkspaceRow } from '../workspaces/workspace-store.ts'
 import { findStateVersion, type StateVersionRow } from './state-version-store.ts'
+
+/** A literal: SQLite does not take an index of these rows alone for a parameter. */
+const isSnapshot = sql.lit<1>(1)
 
 export async function setCurrentStateVersion(
   tx: Transaction,
@@ -18,7 +22,7 @@ export async function setCurrentStateVersion(
     .updateTable('state_versions')
     .set({ is_intermediate: 0 })
     .where('workspace_id', '=', workspaceId)
-    .where('is_intermediate', '=', 1)
+    .where('is_intermediate', '=', isSnapshot)
     .execute()
 }
 
@@ -30,7 +34,7 @@ export async function findNewestStateVersion(
   const snapshot = await tx.db
     .selectFrom('state_versions')
     .where('workspace_id', '=', id)
-    .where('is_intermediate', '=', 1)
+    .where('is_intermediate', '=', isSnapshot)
     .where('status', '=', 'finalized')
     .selectAll()
     .orderBy('created_at', 'desc')
