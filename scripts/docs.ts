@@ -1,9 +1,13 @@
 // npm run docs: writes the pages that are printed from the sources, and those that tests print from a running server.
 import { spawnSync } from 'node:child_process'
-import { writeFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { accessPage } from './access-sums.ts'
 import { settingsPage } from './settings-page.ts'
 
-const pages = { 'docs/settings.md': settingsPage }
+const pages = {
+  'docs/settings.md': settingsPage,
+  'docs/access.md': () => accessPage(readFileSync('docs/access.md', 'utf8')),
+}
 const printingTests = ['test/access-matrix.test.ts', 'test/compatibility.test.ts']
 
 for (const [file, page] of Object.entries(pages)) {

@@ -1,5 +1,4 @@
 import type { Logger } from 'pino'
-import { flagSet, knownFlags } from './access/organization-flags.ts'
 import { Grants } from './access/grant-store.ts'
 import { AuditRetention } from './audit/audit-retention.ts'
 import { Standings } from './access/standing-store.ts'
@@ -16,6 +15,7 @@ import { createServer } from './http/server.ts'
 import { serviceRoutes } from './http/service-routes.ts'
 import { DocumentCache } from './jsonapi/document-cache.ts'
 import { openApiRoute } from './openapi/openapi-route.ts'
+import { effectiveAccessRoutes } from './effective-access/effective-access-routes.ts'
 import { drain } from './operation/drain.ts'
 import { membershipListRoutes } from './organization-memberships/membership-list-routes.ts'
 import { membershipRoutes } from './organization-memberships/membership-routes.ts'
@@ -23,7 +23,7 @@ import { OrganizationDeletions } from './organizations/organization-deletions.ts
 import { organizationRoutes } from './organizations/organization-routes.ts'
 import { tokenTtlPolicyRoutes } from './organizations/token-ttl-policy-routes.ts'
 import { projectRoutes } from './projects/project-routes.ts'
-import { hasMemberTokenManagement } from './teams/team-document.ts'
+import { inForceOf } from './teams/in-force.ts'
 import { teamProjectRoutes } from './team-access/team-project-routes.ts'
 import { teamWorkspaceRoutes } from './team-access/team-workspace-routes.ts'
 import { currentOutputRoutes } from './state-versions/current-output-routes.ts'
@@ -73,6 +73,7 @@ export const routes: readonly Route[] = [
   ...workspaceLockRoutes,
   ...teamWorkspaceRoutes,
   ...teamProjectRoutes,
+  ...effectiveAccessRoutes,
   ...stateVersionRoutes,
   ...stateVersionCreateRoutes,
   ...stateRollbackRoutes,
@@ -102,10 +103,7 @@ export function createApp(
   log: Logger,
   clock: Clock = systemClock,
 ): App {
-  const standings = new Standings({
-    flags: flagSet(...knownFlags(config.dialect)),
-    memberTokenManagement: hasMemberTokenManagement(config),
-  })
+  const standings = new Standings(inForceOf(config))
   const deps: Deps = {
     config,
     clock,

@@ -175,6 +175,12 @@ export const settings = {
     'Organizations that one user may be in and still make another',
     '1000',
   ),
+  maxDryRunPairs: setting(
+    integer(1, 100_000_000),
+    'Pairs of somebody and a workspace or project that one dry run looks at',
+    '200000',
+  ),
+  maxDryRunChanges: setting(integer(1, 1_000_000), 'Changes that the answer to a dry run names', '1000'),
   maxMembers: setting(
     integer(1, 10_000_000),
     'Members of one organization, the invited ones among them',

@@ -74,6 +74,50 @@ describe.each(engines)('the command line on %s', (engine) => {
     expect(await purser.stop()).toBe(0)
   })
 
+  test('access prints the levels on all workspaces or one, and what they come from', async () => {
+    const settings = await settingsFor(engine)
+    const purser = new Purser(['serve'], settings)
+    const address = await purser.address()
+    const made = ['user', 'create', 'jane', '--email', 'jane@example.com', '--token', '--json']
+    const jane = JSON.parse(await output(made, settings))
+    await output(['user', 'create', 'rosa', '--email', 'rosa@example.com'], settings)
+    await output(['organization', 'create', 'acme', '--email', 'o@example.com', '--owner', 'jane'], settings)
+    const client = new Client(address, jane.token)
+    const path = '/organizations/acme'
+    const named = (type: string, name: string) => ({ data: { type, attributes: { name } } })
+    const workspace = (await client.post(`${path}/workspaces`, named('workspaces', 'network'))).json.data
+    await client.post(`${path}/workspaces`, named('workspaces', 'payments'))
+    const team = (await client.post(`${path}/teams`, named('teams', 'readers'))).json.data
+    const relationships = {
+      team: { data: { type: 'teams', id: team.id } },
+      workspace: { data: { type: 'workspaces', id: workspace.id } },
+    }
+    const data = { type: 'team-workspaces', attributes: { access: 'plan' }, relationships }
+    const grant = (await client.post('/team-workspaces', { data })).json.data
+    const access = (...args: string[]) => output(['access', '--organization', 'acme', ...args], settings)
+    expect((await access('--team', 'readers')).split('\n')).toEqual([
+      'name      level  because of',
+      `network   plan   team-workspaces plan (${grant.id}) of team readers`,
+      'payments  none   -',
+    ])
+    expect((await access('--user', 'jane', '--workspace', 'network')).split('\n')[1]).toBe(
+      'network  admin  organization-owner of team owners',
+    )
+    const asJson = JSON.parse(await access('--team', team.id, '--workspace', workspace.id, '--json'))
+    const overHttp = await client.get(`${path}/effective-access?team=${team.id}&workspace=network`)
+    expect(asJson.data).toEqual(overHttp.json.data)
+    for (const [args, problem] of [
+      [[], 'say whose access: --user or --team'],
+      [['--user', 'rosa', '--workspace', 'nothing'], 'there is no workspace nothing in acme'],
+      [['--team', 'nobody', '--project', 'a', '--workspace', 'b'], 'say --workspace or --project, not both'],
+    ] as const) {
+      const { code, stderr } = await run(['access', '--organization', 'acme', ...args], settings)
+      expect({ code, stderr }).toEqual({ code: 1, stderr: `purser: ${problem}\n` })
+    }
+    const ofRosa = await access('--user', 'rosa', '--project', 'Default Project')
+    expect(ofRosa.split('\n')[1]).toBe('Default Project  none   -')
+  })
+
   test('what the rules refuse is refused, a line for each problem', async () => {
     const settings = await settingsFor(engine)
     await output(['migrate'], settings)

@@ -2,74 +2,12 @@ import * as fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { engines } from './support/engines.ts'
 import type { Client } from './support/client.ts'
+import { createGrants, grantsAndMembers, TEAMS, type GrantsAndMembers } from './support/random-grants.ts'
 import { startServer, type TestServer } from './support/server.ts'
-import {
-  addMember,
-  createProject,
-  createTeam,
-  createTestOrganization,
-  createUser,
-  createWorkspace,
-  grantProject,
-  grantWorkspace,
-  invitePerson,
-} from './support/world.ts'
-
-const TEAMS = 4
-const PLACES = 3
-
-const stateVersions = fc.constantFrom('none', 'read-outputs', 'read', 'write')
-const flag = fc.constantFrom('manage-workspaces', 'manage-projects', 'read-workspaces', 'manage-membership')
-
-/** Teams, what they may do, and members of one or two of them. */
-const world = fc.record({
-  teams: fc.array(
-    fc.record({
-      visibility: fc.constantFrom('secret', 'organization'),
-      flags: fc.array(flag, { maxLength: 1 }),
-    }),
-    { minLength: TEAMS, maxLength: TEAMS },
-  ),
-  onWorkspaces: fc.uniqueArray(
-    fc.record({
-      team: fc.nat(TEAMS - 1),
-      place: fc.nat(PLACES - 1),
-      grant: fc.oneof(
-        fc.constantFrom('read', 'plan', 'write', 'admin').map((access) => ({ access })),
-        fc.record({
-          access: fc.constant('custom'),
-          'state-versions': stateVersions,
-          'workspace-locking': fc.boolean(),
-        }),
-      ),
-    }),
-    { selector: ({ team, place }) => `${team} ${place}`, minLength: 1, maxLength: 6 },
-  ),
-  onProjects: fc.uniqueArray(
-    fc.record({
-      team: fc.nat(TEAMS - 1),
-      place: fc.nat(PLACES - 1),
-      grant: fc.oneof(
-        fc.constantFrom('read', 'write', 'maintain', 'admin').map((access) => ({ access })),
-        fc.record({
-          access: fc.constant('custom'),
-          'workspace-access': fc.record({
-            'state-versions': stateVersions,
-            locking: fc.boolean(),
-            create: fc.boolean(),
-          }),
-        }),
-      ),
-    }),
-    { selector: ({ team, place }) => `${team} ${place}`, maxLength: 4 },
-  ),
-  members: fc.array(fc.uniqueArray(fc.nat(TEAMS - 1), { maxLength: 2 }), { minLength: 3, maxLength: 3 }),
-})
-
-type World = typeof world extends fc.Arbitrary<infer T> ? T : never
+import { createUser, invitePerson } from './support/world.ts'
 
 /** Custom access that gives one thing alone. */
-const leastGrants: World = {
+const leastGrants: GrantsAndMembers = {
   teams: Array.from({ length: TEAMS }, () => ({ visibility: 'secret', flags: [] })),
   onWorkspaces: [
     { team: 0, place: 0, grant: { access: 'custom', 'state-versions': 'none', 'workspace-locking': true } },
@@ -123,35 +61,9 @@ describe.each(engines)('lists of what teams were granted on %s', (engine) => {
 
   test('agree with what can be read one by one, for every kind of caller', async () => {
     await fc.assert(
-      fc.asyncProperty(world, async ({ teams, onWorkspaces, onProjects, members }) => {
-        const organization = await createTestOrganization(server)
-        const teamIds: string[] = []
-        for (const { visibility, flags } of teams) {
-          const access = Object.fromEntries(flags.map((name) => [name, true]))
-          teamIds.push(await createTeam(organization, { visibility, 'organization-access': access }))
-        }
-        const projects: string[] = []
-        const workspaces: string[] = []
-        for (let place = 0; place < PLACES; place++) {
-          const id = await createProject(organization)
-          projects.push(id)
-          workspaces.push(
-            await createWorkspace(organization, {}, { project: { data: { type: 'projects', id } } }),
-          )
-        }
-        const workspaceGrants = new Map<string, string[]>(workspaces.map((id) => [id, []]))
-        for (const { team, place, grant } of onWorkspaces) {
-          const workspace = workspaces[place] as string
-          const id = await grantWorkspace(organization, teamIds[team] as string, workspace, grant)
-          workspaceGrants.get(workspace)?.push(id)
-        }
-        const projectGrants = new Map<string, string[]>(projects.map((id) => [id, []]))
-        for (const { team, place, grant } of onProjects) {
-          const project = projects[place] as string
-          projectGrants
-            .get(project)
-            ?.push(await grantProject(organization, teamIds[team] as string, project, grant))
-        }
+      fc.asyncProperty(grantsAndMembers, async (random) => {
+        const made = await createGrants(server, random)
+        const { organization, teamIds, workspaces, workspaceGrants, projectGrants } = made
         const callers: Client[] = [organization.owner.client, server.admin]
         const makers = [...teamIds.map((id) => `/teams/${id}`), `/organizations/${organization.name}`]
         for (const maker of makers) {
@@ -161,10 +73,7 @@ describe.each(engines)('lists of what teams were granted on %s', (engine) => {
         const outsider = await createUser(server)
         callers.push(outsider.client)
         await invitePerson(organization, outsider, teamIds.slice(0, 1))
-        for (const places of members) {
-          const ids = places.map((place) => teamIds[place] as string)
-          callers.push((await addMember(server, organization, ids)).client)
-        }
+        callers.push(...made.members.map(({ client }) => client))
         const path = `/organizations/${organization.name}`
         const all = await organization.owner.client.get(`${path}/projects`)
         const projectsAndDefault = all.json.data.map((item: Item) => item.id)

@@ -17,6 +17,8 @@ const platform = JSON.parse(
 
 /** Fields that differ from the platform's own description, each with its reason. */
 const onPurpose: Record<string, string> = {
+  'access-changes': 'our own',
+  'effective-access': 'our own',
   'organizations.delegated-team-management': 'our own: whether teams may manage teams',
   'organizations.enforce-hyok': 'go-tfe decodes it',
   'organizations.max-ttl-enabled': 'go-tfe decodes it',

@@ -4,9 +4,10 @@ import { prepared, type PreparedQuery } from '../database/prepared.ts'
 import type { Flag, Tables } from '../database/tables.ts'
 import type { Actor } from './actor.ts'
 import { columnSet, type ColumnSet } from './decide.ts'
-import { columnsOfGrant, type GrantFacts } from './grants.ts'
+import { sumOfGrants, sumOnProject, type GrantFacts } from './grants.ts'
 import { Kept } from './kept.ts'
-import type { OrganizationFacts, Standings } from './standing-store.ts'
+import type { Standings } from './standing-store.ts'
+import type { OrganizationFacts } from './standing.ts'
 
 /** What a user's teams were granted on workspaces. */
 function workspaceGrants(db: Kysely<Tables>, userId: string) {
@@ -68,8 +69,6 @@ const inOrganization = prepared<{ userId: string; organizationId: string }>()((d
 const MAX_KEPT_GRANTS = 50_000
 /** Whom the table lets do as much or more without any grant, and who belongs to no team of the organization. */
 const needNone = columnSet('SA', 'OW', 'OG', 'IN', 'OUT')
-/** Seeing a project because of a workspace in it: the least of what the columns give on a project. */
-const seesProject = columnSet('cO')
 
 /**
  * Reads what the grants of callers' teams add up to. A set is kept by (organization, its version, caller, place), which
@@ -97,7 +96,7 @@ export class Grants {
       onWorkspace,
       place,
       `${workspace.id} ${workspace.project_id}`,
-      columnsOfGrant,
+      sumOfGrants,
     )
   }
 
@@ -108,10 +107,7 @@ export class Grants {
     organization: OrganizationFacts,
     projectId: string,
   ): Promise<ColumnSet> {
-    return this.#sum({ tx, actor, organization }, onProject, { projectId }, projectId, (grant) => {
-      const columns = columnsOfGrant(grant)
-      return grant.on === 'project' || columns === 0 ? columns : seesProject
-    })
+    return this.#sum({ tx, actor, organization }, onProject, { projectId }, projectId, sumOnProject)
   }
 
   /** What the caller holds on any workspace or project of the organization: whether a list is for him at all. */
@@ -121,7 +117,7 @@ export class Grants {
       inOrganization,
       { organizationId: organization.id },
       '',
-      columnsOfGrant,
+      sumOfGrants,
     )
   }
 
@@ -130,7 +126,7 @@ export class Grants {
     query: PreparedQuery<Place & { userId: string }, GrantFacts>,
     place: Place,
     placeKey: string,
-    columnsOf: (grant: GrantFacts) => ColumnSet,
+    sumOf: (grants: readonly GrantFacts[]) => ColumnSet,
   ): Promise<ColumnSet> {
     const { tx, actor, organization } = caller
     const { userId } = actor
@@ -140,7 +136,7 @@ export class Grants {
     const key = `${userId} ${placeKey}`
     let sum = this.#kept.get(organization, key)
     if (sum === undefined) {
-      sum = (await tx.all(query, { ...place, userId })).reduce((set, grant) => set | columnsOf(grant), 0)
+      sum = sumOf(await tx.all(query, { ...place, userId }))
       if (tx.mode === 'read') this.#kept.set(organization, key, sum)
     }
     return sum

@@ -40,3 +40,19 @@ export function columnsOfGrant(grant: GrantFacts): ColumnSet {
     (grant.workspace_create === 1 ? columnSet('pC') : 0)
   )
 }
+
+/** What grants add up to on a workspace: those on it, and those on its project. */
+export function sumOfGrants(grants: readonly GrantFacts[]): ColumnSet {
+  return grants.reduce((sum, grant) => sum | columnsOfGrant(grant), 0)
+}
+
+/** Seeing a project because of a workspace in it: the least of what the columns give on a project. */
+const seesProject = columnSet('cO')
+
+/** What grants add up to on a project: one on a workspace in it lets see the project, no more. */
+export function sumOnProject(grants: readonly GrantFacts[]): ColumnSet {
+  return grants.reduce((sum, grant) => {
+    const columns = columnsOfGrant(grant)
+    return sum | (grant.on === 'project' || columns === 0 ? columns : seesProject)
+  }, 0)
+}

@@ -1,19 +1,9 @@
 import type { Transaction } from '../database/database.ts'
 import { prepared } from '../database/prepared.ts'
-import type { Flag } from '../database/tables.ts'
 import type { Actor } from './actor.ts'
-import { columnSet, type ColumnSet, type Standing } from './decide.ts'
+import { columnSet, type Standing } from './decide.ts'
 import { Kept } from './kept.ts'
-import { flagSet, hasFlag, type FlagSet } from './organization-flags.ts'
-import type { TokenPolicy } from './token-policy.ts'
-
-/** What a standing depends on, of the organization. Its version grows whenever a standing in it may have changed. */
-export type OrganizationFacts = {
-  readonly id: string
-  readonly version: number
-  readonly delegated_team_management: Flag
-  readonly deleted_at: string | null
-} & TokenPolicy
+import { standingOf, type InForce, type OrganizationFacts } from './standing.ts'
 
 const membershipQuery = prepared<{ userId: string; organizationId: string }>()((db, param) =>
   db
@@ -58,15 +48,12 @@ const STANDING_WEIGHT = 10
  */
 export class Standings {
   readonly #kept = new Kept<Standing>(MAX_KEPT_TEAM_IDS, ({ teamIds }) => STANDING_WEIGHT + teamIds.size)
-  readonly #knownFlags: FlagSet
-  readonly #membersManageTokens: boolean
+  readonly inForce: InForce
   /** One request asks for its caller's more than once. */
   #last: { actor: Actor; organization: OrganizationFacts; standing: Promise<Standing> } | undefined
 
-  /** What the dialect or the emulated release does not know is stored and not in force. */
-  constructor(known: { flags: FlagSet; memberTokenManagement: boolean }) {
-    this.#knownFlags = known.flags
-    this.#membersManageTokens = known.memberTokenManagement
+  constructor(inForce: InForce) {
+    this.inForce = inForce
   }
 
   in(tx: Transaction, actor: Actor, organization: OrganizationFacts): Promise<Standing> {
@@ -97,33 +84,7 @@ export class Standings {
     const values = { userId: actor.userId as string, organizationId: organization.id }
     const membership = await tx.first(membershipQuery, values)
     const teams = membership?.status === 'active' ? await tx.all(teamsQuery, values) : []
-    const isOwner = teams.some((team) => team.is_owners === 1)
-    const flags = teams.reduce((set, team) => set | team.organization_access, 0) & this.#knownFlags
-
-    let columns: ColumnSet = actor.isSiteAdmin ? columnSet('SA') : 0
-    if (isOwner) columns |= columnSet('OW')
-    if (membership === undefined) columns |= columnSet('OUT')
-    else if (membership.status === 'invited') columns |= columnSet('IN')
-    else columns |= columnSet(actor.kind === 'team' ? 'TT' : 'PM') | columnsOfFlags(flags, organization)
-    return {
-      columns,
-      teamIds: new Set(teams.map((team) => team.id)),
-      flags,
-      seesSecretTeams: actor.isSiteAdmin || isOwner || hasFlag(flags, 'access-secret-teams'),
-      membersManageTokens: this.#membersManageTokens,
-    }
+    const belonging = { kind: actor.kind, isSiteAdmin: actor.isSiteAdmin, status: membership?.status, teams }
+    return standingOf(belonging, organization, this.inForce)
   }
-}
-
-function columnsOfFlags(flags: FlagSet, organization: OrganizationFacts): ColumnSet {
-  let columns = 0
-  if (hasFlag(flags, 'manage-membership')) columns |= columnSet('MM')
-  if (hasFlag(flags, 'manage-workspaces')) columns |= columnSet('MW')
-  if (hasFlag(flags, 'manage-projects')) columns |= columnSet('MP')
-  if ((flags & flagSet('read-workspaces', 'read-projects')) !== 0) columns |= columnSet('RO')
-  if (organization.delegated_team_management === 1) {
-    if (hasFlag(flags, 'manage-teams')) columns |= columnSet('MT')
-    if (hasFlag(flags, 'manage-organization-access')) columns |= columnSet('MO')
-  }
-  return columns
 }

@@ -2,6 +2,7 @@ import { Command, CommanderError } from 'commander'
 import { AppError } from '../core/errors.ts'
 import { OperatorError } from '../core/operator-error.ts'
 import { version } from '../core/version.ts'
+import { accessCommand } from './access-command.ts'
 import { auditCommand } from './audit-command.ts'
 import { backupCommand, restoreCommand } from './backup-command.ts'
 import { configCommand } from './config-command.ts'
@@ -35,6 +36,7 @@ export function createProgram(): Command {
     .addCommand(seedCommand())
     .addCommand(backupCommand())
     .addCommand(restoreCommand())
+    .addCommand(accessCommand())
     .addCommand(auditCommand())
     .addCommand(explainCommand())
     .addCommand(doctorCommand())

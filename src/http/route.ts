@@ -3,7 +3,7 @@ import type { Standing, Target } from '../access/decide.ts'
 import type { Permission } from '../access/rules.ts'
 import type { AuditEvent } from '../audit/audit-store.ts'
 import type { Transaction } from '../database/database.ts'
-import type { OrganizationFacts } from '../access/standing-store.ts'
+import type { OrganizationFacts } from '../access/standing.ts'
 import type { AcceptedBody } from '../jsonapi/body.ts'
 import type { Answer, Call } from './call.ts'
 import type { Deps } from './deps.ts'
@@ -90,6 +90,11 @@ export type WriteRoute<A, R extends Loaded, B, P> = Common<A, R> & {
   /** Work that must not be done inside a transaction: hashing, scanning. */
   prepare?: (body: B, context: Omit<Permitted<A, R>, 'tx'>) => Promise<P>
   act: (context: Acting<A, R, B> & { prepared: P }) => Promise<Answer>
+  /**
+   * With `?dry-run=true` the act is done and undone. This looks at what is so before, and gives what looks at it again
+   * and answers with the difference. Without it the route cannot be tried: 400.
+   */
+  dryRun?: (context: Permitted<A, R> & { body: B }) => Promise<() => Promise<Answer>>
 }
 
 /** A route of any shape, as the runner takes it: the fields of one route fit each other, which `route` has checked. */

@@ -13,6 +13,7 @@ import { lockOrganization } from '../organizations/organization-lock-store.ts'
 import { checkContentType, checkDeclaredLength, readBytes } from './body.ts'
 import type { Answer, Call } from './call.ts'
 import type { Deps } from './deps.ts'
+import { isTrial, undone } from './dry-run.ts'
 import type { Loaded, Permitted, ReadRoute, Route, WriteRoute } from './route.ts'
 
 const MAX_SMALL_BODY_BYTES = 1024 * 1024
@@ -62,9 +63,11 @@ async function runWrite(route: AnyWriteRoute, call: Call, deps: Deps): Promise<A
   const limit = route.isLarge ? deps.config.maxBodyBytes : MAX_SMALL_BODY_BYTES
   const advice = route.isLarge ? LARGE_BODY_ADVICE : ''
   // First a read decides: who may not act never waits for the write lock, and learns nothing about the body.
+  let isTried = false
   let found = await deps.database.read(async (tx) => {
     const caller = await authenticate(tx, call, deps)
     checkDeclaredLength(call.headers, limit, advice)
+    isTried = isTrial(call.query, route.dryRun !== undefined)
     return route.addressInBody === undefined
       ? decide(route, tx, route.address(call), caller, call, deps)
       : undefined
@@ -83,13 +86,14 @@ async function runWrite(route: AnyWriteRoute, call: Call, deps: Deps): Promise<A
   const { address, resource } = decided
   const prepared = await route.prepare?.(body, decided)
   let permitted: Decided | undefined
-  const work = async (tx: Transaction) => {
+  const work = async (tx: Transaction): Promise<Answer> => {
     const caller = await authenticate(tx, call, deps)
     if (tx.engine === 'postgres' && resource.organization !== undefined) {
       await lockOrganization(tx, resource.organization.id)
     }
     permitted = undefined
     permitted = await decide(route, tx, address, caller, call, deps)
+    const compare = isTried ? await route.dryRun?.({ ...permitted, body }) : undefined
     const events: AuditEvent[] = []
     let isUnchanged = false
     const answer = await route.act({
@@ -99,6 +103,7 @@ async function runWrite(route: AnyWriteRoute, call: Call, deps: Deps): Promise<A
       audit: (event) => void events.push(event),
       unchanged: () => void (isUnchanged = true),
     })
+    if (compare !== undefined) return compare()
     if (events.length > 0) {
       const context = { at: timestamp(deps.clock.now()), requestId: call.requestId, actor: caller }
       await insertAuditEvents(tx, context, events)
@@ -108,7 +113,7 @@ async function runWrite(route: AnyWriteRoute, call: Call, deps: Deps): Promise<A
     return answer
   }
   try {
-    return await deps.database.write(work)
+    return await (isTried ? undone(deps.database, work) : deps.database.write(work))
   } catch (error) {
     noteWithin(error, route, permitted)
     throw error

@@ -8,6 +8,7 @@ import { AppError, notFound } from '../core/errors.ts'
 import { errorDocument, internalErrorDocument, statusOf } from '../jsonapi/errors.ts'
 import { errorAnswer, type Answer, type Call } from './call.ts'
 import type { Deps } from './deps.ts'
+import { isTrial } from './dry-run.ts'
 import { HttpCall } from './http-call.ts'
 import { endLingering, mustClose } from './linger.ts'
 import { answerMalformed } from './malformed.ts'
@@ -75,7 +76,14 @@ export function createServer(
   }
   for (const route of rawRoutes) {
     const { method, path } = route
-    fastify.route({ method, url: path, ...answerBy((call) => route.answer(call, deps)) })
+    fastify.route({
+      method,
+      url: path,
+      ...answerBy((call) => {
+        if (method !== 'GET') isTrial(call.query, false)
+        return route.answer(call, deps)
+      }),
+    })
   }
   fastify.addHook('onRequest', (request, reply, done) => {
     if (!request.is404) return done()

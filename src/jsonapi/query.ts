@@ -41,6 +41,11 @@ export class Query {
     return value === '' ? undefined : value
   }
 
+  /** As it was given, be it empty. */
+  given(name: string): string | undefined {
+    return this.#values.get(name)
+  }
+
   /** The id of something to look for; of what is no such id, there is none: "" finds nothing. */
   id(kind: IdKind, name: string): string | undefined {
     const value = this.text(name)

@@ -2,6 +2,8 @@ import type { ResourceDescription } from '../jsonapi/description.ts'
 import { tokenDescription } from '../authentication-tokens/token-document.ts'
 import { ttlPolicyDescription } from '../organizations/token-ttl-policies.ts'
 import { entitlementSetDescription, organizationDescription } from '../organizations/organization-document.ts'
+import { accessChangesDescription } from '../effective-access/access-changes-document.ts'
+import { effectiveAccessDescription } from '../effective-access/effective-access-document.ts'
 import { outputDescription, workspaceOutputDescription } from '../state-versions/output-document.ts'
 import { stateVersionDescription } from '../state-versions/state-version-document.ts'
 import { teamProjectDescription } from '../team-access/team-project-document.ts'
@@ -15,6 +17,8 @@ import { workspaceDescription } from '../workspaces/workspace-document.ts'
 
 /** Every type of resource that an answer may hold. A route whose `answers` is not here fails test/openapi.test.ts. */
 export const descriptions: readonly ResourceDescription[] = [
+  accessChangesDescription,
+  effectiveAccessDescription,
   membershipDescription,
   organizationDescription,
   entitlementSetDescription,

@@ -34,6 +34,10 @@ const meanings: Record<number, string> = {
   503: 'Not now; Retry-After says when',
 }
 
+const DRY_RUN = {
+  'dry-run': 'true: nothing is done, and the answer says who could do what instead; true, false',
+}
+
 const READ_ERRORS = [400, 401, 404, 500, 503]
 const WRITE_ERRORS = [400, 401, 403, 404, 409, 412, 413, 500, 503]
 const BODY_ERRORS = [415, 422]
@@ -47,6 +51,7 @@ type Documented = Omit<Partial<Route>, 'accepts' | 'body' | 'status' | 'act'> & 
   body?: unknown
   status?: number
   act?: unknown
+  dryRun?: unknown
 }
 
 /** The OpenAPI 3.1 document of these routes. */
@@ -102,7 +107,7 @@ function operationOf(route: Documented): Schema {
     parameters: [...pathParameters(route.path), ...queryParameters(route)],
     ...(route.accepts === undefined ? {} : { requestBody: requestBody(route.accepts) }),
     responses: {
-      [route.status ?? 200]: success(route),
+      ...successes(route),
       ...(isWrite ? {} : { 304: { description: meanings[304] } }),
       ...errorResponses(errors),
     },
@@ -129,6 +134,22 @@ function openOperationOf(route: RawRoute): Schema {
       ...errorResponses(OPEN_ERRORS[route.method]),
     },
   }
+}
+
+/** A trial answers 200 with what would change, beside or instead of what the route answers otherwise. */
+function successes(route: Documented): Record<number, Schema> {
+  const status = route.status ?? 200
+  const done = success(route)
+  if (route.dryRun === undefined) return { [status]: done }
+  const changes = success({ ...route, status: 200, answers: 'access-changes' })
+  if (status !== 200) return { [status]: done, 200: changes }
+  const schema = { anyOf: [schemaOf(done), schemaOf(changes)] }
+  return { 200: { description: meanings[200], content: { [JSON_API]: { schema } } } }
+}
+
+function schemaOf(response: Schema): Schema {
+  const { content } = response as { content: Record<string, { schema: Schema }> }
+  return content[JSON_API]?.schema as Schema
 }
 
 function success(route: Documented): Schema {
@@ -165,7 +186,9 @@ function pathParameters(path: string): Schema[] {
   }))
 }
 
-function queryParameters({ query = {}, isList, isUnpaged }: Documented | RawRoute): Schema[] {
+function queryParameters(route: Documented | RawRoute): Schema[] {
+  const { isList, isUnpaged } = route
+  const query = { ...route.query, ...('dryRun' in route && route.dryRun !== undefined ? DRY_RUN : {}) }
   const named = Object.entries(query).map(([name, description]) => ({
     name,
     in: 'query',

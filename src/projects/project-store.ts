@@ -26,6 +26,19 @@ export function findProject(tx: Transaction, id: string): Promise<ProjectRow | u
   return tx.first(byId, { id })
 }
 
+export function findProjectByName(
+  tx: Transaction,
+  organizationId: string,
+  name: string,
+): Promise<ProjectRow | undefined> {
+  return tx.db
+    .selectFrom('projects')
+    .where('organization_id', '=', organizationId)
+    .where('name', '=', name)
+    .selectAll()
+    .executeTakeFirst()
+}
+
 /** False when the organization has another project of the new name; the caller must then end the transaction. */
 export async function updateProject(
   tx: Transaction,

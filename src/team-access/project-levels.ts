@@ -45,9 +45,9 @@ export const workspaceAccessSchemas = {
   'policy-overrides': Type.Boolean(),
 }
 
-type Details = { project: ProjectAccess; workspace: WorkspaceAccess }
+export type ProjectDetails = { project: ProjectAccess; workspace: WorkspaceAccess }
 
-const custom: Details = {
+const custom: ProjectDetails = {
   project: { settings: 'read', teams: 'none', 'variable-sets': 'none' },
   workspace: {
     runs: 'read',
@@ -79,7 +79,7 @@ const everything: WorkspaceAccess = {
   'policy-overrides': true,
 }
 /** What a level stands for; of custom, what it starts from. */
-const levels: Record<ProjectLevel, Details> = {
+export const projectLevels: Record<ProjectLevel, ProjectDetails> = {
   read: {
     project: custom.project,
     workspace: { ...custom.workspace, 'state-versions': 'read', variables: 'read' },
@@ -93,7 +93,7 @@ const levels: Record<ProjectLevel, Details> = {
   custom,
 }
 
-export type ProjectGrant = { access: ProjectLevel; details: Details }
+export type ProjectGrant = { access: ProjectLevel; details: ProjectDetails }
 
 export type AskedProjectGrant = {
   access?: ProjectLevel
@@ -109,9 +109,9 @@ export function changeProjectGrant(before: ProjectGrant | undefined, asked: Aske
       ...detailProblems(access, asked.project, '/data/attributes/project-access'),
       ...detailProblems(access, asked.workspace, '/data/attributes/workspace-access'),
     ])
-    return { access, details: levels[access] }
+    return { access, details: projectLevels[access] }
   }
-  const kept = before?.access === 'custom' ? before.details : levels.custom
+  const kept = before?.access === 'custom' ? before.details : projectLevels.custom
   return {
     access,
     details: {

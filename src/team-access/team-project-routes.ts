@@ -8,6 +8,8 @@ import type { Deps } from '../http/deps.ts'
 import { readRoute, writeRoute, type Route } from '../http/route.ts'
 import { document, listDocument } from '../jsonapi/document.ts'
 import { pagingOf } from '../jsonapi/paging.ts'
+import { watchAccess } from '../effective-access/access-trial.ts'
+import { placeOfProject } from '../effective-access/places.ts'
 import { bumpVersion } from '../organizations/organization-store.ts'
 import { findTeam, teamFacts, type TeamRow } from '../teams/team-store.ts'
 import { loadProject } from '../projects/projects.ts'
@@ -43,6 +45,15 @@ async function loadTeamProject(context: Context, id: string) {
   const team = (await findTeam(context.tx, grant.team_id)) as TeamRow
   return { ...loaded, grant, team, target: { ...loaded.target, team: teamFacts(team) } }
 }
+
+type Loaded = NonNullable<Awaited<ReturnType<typeof loadTeamProject>>>
+
+/** Whoever is in the team may do something else there. */
+const trialOf = ({ organization, team, project }: Loaded) => ({
+  organization,
+  team,
+  place: placeOfProject(project),
+})
 
 const grantOfPath = ({ params: { team_project_id: text = '' } }: Call) => {
   const id = parseId('teamProject', text)
@@ -101,6 +112,14 @@ const addGrant = writeRoute({
   },
   load: (context: Context & { address: { projectId: string } }) =>
     loadProject(context, context.address.projectId),
+  dryRun: async (context) => {
+    const { resource, body } = context
+    const { organization, project, target } = resource
+    const { grants = 0 } = target
+    const named = { organizationId: organization.id, grants, teamId: body.teamId }
+    const team = await teamToGrant(context, 'project-access:manage', named)
+    return watchAccess(context, { organization, team, place: placeOfProject(project) })
+  },
   act: async (context) => {
     const { tx, deps, resource, body, audit } = context
     const { organization, project, target } = resource
@@ -151,6 +170,7 @@ const changeGrant = writeRoute({
   address: grantOfPath,
   load: (context) => loadTeamProject(context, context.address.id),
   body: (bytes, { id }) => parseTeamProject(bytes, id),
+  dryRun: (context) => watchAccess(context, trialOf(context.resource)),
   act: async ({ tx, resource, body, audit }) => {
     const { organization, project, team, grant } = resource
     const before = toGrant(grant)
@@ -176,6 +196,7 @@ const removeGrant = writeRoute({
   status: 204,
   address: grantOfPath,
   load: (context) => loadTeamProject(context, context.address.id),
+  dryRun: (context) => watchAccess(context, trialOf(context.resource)),
   act: async ({ tx, resource, audit }) => {
     const { organization, project, team, grant } = resource
     await deleteTeamProject(tx, grant.id)

@@ -8,6 +8,8 @@ import type { Deps } from '../http/deps.ts'
 import { readRoute, writeRoute, type Route } from '../http/route.ts'
 import { document, listDocument } from '../jsonapi/document.ts'
 import { pagingOf } from '../jsonapi/paging.ts'
+import { watchAccess } from '../effective-access/access-trial.ts'
+import { placeOf } from '../effective-access/places.ts'
 import { bumpVersion } from '../organizations/organization-store.ts'
 import { findTeam, teamFacts, type TeamRow } from '../teams/team-store.ts'
 import { loadWorkspace } from '../workspaces/workspaces.ts'
@@ -43,6 +45,15 @@ async function loadTeamWorkspace(context: Context, id: string) {
   const team = (await findTeam(context.tx, grant.team_id)) as TeamRow
   return { ...loaded, grant, team, target: { ...loaded.target, team: teamFacts(team) } }
 }
+
+type Loaded = NonNullable<Awaited<ReturnType<typeof loadTeamWorkspace>>>
+
+/** Whoever is in the team may do something else there. */
+const trialOf = ({ organization, team, workspace }: Loaded) => ({
+  organization,
+  team,
+  place: placeOf(workspace),
+})
 
 const grantOfPath = ({ params: { team_workspace_id: text = '' } }: Call) => {
   const id = parseId('teamWorkspace', text)
@@ -100,6 +111,14 @@ const addGrant = writeRoute({
     return workspaceId === undefined ? undefined : { workspaceId }
   },
   load: (context: Context & { address: { workspaceId: string } }) => loadWorkspace(context, context.address),
+  dryRun: async (context) => {
+    const { resource, body } = context
+    const { organization, workspace, target } = resource
+    const { grants = 0 } = target
+    const named = { organizationId: organization.id, grants, teamId: body.teamId }
+    const team = await teamToGrant(context, 'team-access:manage', named)
+    return watchAccess(context, { organization, team, place: placeOf(workspace) })
+  },
   act: async (context) => {
     const { tx, deps, resource, body, audit } = context
     const { organization, workspace, target } = resource
@@ -150,6 +169,7 @@ const changeGrant = writeRoute({
   address: grantOfPath,
   load: (context) => loadTeamWorkspace(context, context.address.id),
   body: (bytes, { id }) => parseTeamWorkspace(bytes, id),
+  dryRun: (context) => watchAccess(context, trialOf(context.resource)),
   act: async ({ tx, resource, body, audit }) => {
     const { organization, workspace, team, grant } = resource
     const before = { access: grant.access, details: toDetails(grant) }
@@ -175,6 +195,7 @@ const removeGrant = writeRoute({
   status: 204,
   address: grantOfPath,
   load: (context) => loadTeamWorkspace(context, context.address.id),
+  dryRun: (context) => watchAccess(context, trialOf(context.resource)),
   act: async ({ tx, resource, audit }) => {
     const { organization, workspace, team, grant } = resource
     await deleteTeamWorkspace(tx, grant.id)

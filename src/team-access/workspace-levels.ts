@@ -45,7 +45,7 @@ const write: WorkspaceDetails = {
   'workspace-locking': true,
 }
 /** What a level stands for; of custom, what it starts from. */
-const levels: Record<WorkspaceLevel, WorkspaceDetails> = {
+export const workspaceLevels: Record<WorkspaceLevel, WorkspaceDetails> = {
   read,
   plan: { ...read, runs: 'plan' },
   write,
@@ -63,9 +63,9 @@ export function changeWorkspaceGrant(
   const access = asked.access ?? (before as WorkspaceGrant).access
   if (access !== 'custom') {
     refuse(detailProblems(access, asked.details, '/data/attributes'))
-    return { access, details: levels[access] }
+    return { access, details: workspaceLevels[access] }
   }
-  const kept = before?.access === 'custom' ? before.details : levels.custom
+  const kept = before?.access === 'custom' ? before.details : workspaceLevels.custom
   return { access, details: { ...kept, ...asked.details } }
 }
 

@@ -6,6 +6,7 @@ import { pagingOf } from '../jsonapi/paging.ts'
 import { membershipFragments } from '../organization-memberships/membership-document.ts'
 import { membershipFilterOf } from '../organization-memberships/membership-filter.ts'
 import { listMembershipsOfTeam } from '../organization-memberships/membership-list-store.ts'
+import { watchAccess } from '../effective-access/access-trial.ts'
 import { bumpVersion } from '../organizations/organization-store.ts'
 import { deleteTeamMembers, insertTeamMembers } from './team-member-store.ts'
 import { checkMemberLimit, checkOwnerRemains, resolveMembers, type MemberIds } from './team-members.ts'
@@ -69,6 +70,12 @@ function memberRoute(method: 'POST' | 'DELETE', by: MemberIds): Route {
     address: teamOfPath,
     load: ({ tx, address }) => loadTeam(tx, address.teamId),
     body: (bytes, _, { config }) => parseIdentifiers(bytes, by, config.maxTeamMembers),
+    dryRun: async (context) => {
+      const members = await resolveMembers(context.tx, context.resource.team, by, context.body)
+      // Whoever is only invited holds nothing before he accepts.
+      const active = members.filter(({ status }) => status === 'active')
+      return watchAccess(context, { ...context.resource, userIds: active.map(({ user_id: id }) => id) })
+    },
     act: async (context) => {
       await (isAdding ? add : remove)(context, by)
       return noContent

@@ -12,6 +12,7 @@ import { checkIncluded } from '../jsonapi/included.ts'
 import { pagingOf } from '../jsonapi/paging.ts'
 import { membershipFragments } from '../organization-memberships/membership-document.ts'
 import { findMemberships } from '../organization-memberships/membership-store.ts'
+import { watchAccess } from '../effective-access/access-trial.ts'
 import { bumpVersion } from '../organizations/organization-store.ts'
 import { userFragment } from '../users/user-document.ts'
 import { findUsers } from '../users/user-store.ts'
@@ -203,6 +204,7 @@ const changeTeam = writeRoute({
   address: teamAddress,
   load: ({ tx, address }) => loadTeam(tx, address.teamId),
   body: (bytes, { teamId }, { config }) => readTeam(bytes, teamBody, config, teamId),
+  dryRun: (context) => watchAccess(context, context.resource),
   act: async (context) => {
     const { tx, deps, address, resource, actor, standing, audit } = context
     const { team, organization } = resource
@@ -254,6 +256,7 @@ const removeTeam = writeRoute({
   status: 204,
   address: teamOfPath,
   load: ({ tx, address }) => loadTeam(tx, address.teamId),
+  dryRun: (context) => watchAccess(context, context.resource),
   act: async ({ tx, resource, audit }) => {
     const { team, organization } = resource
     if (team.is_owners === 1) throw invalid('the team owners cannot be deleted')

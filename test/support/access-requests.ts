@@ -21,6 +21,7 @@ const PROJECT_GRANT_READ = 127
 const PROJECT_GRANT_MANAGE = 128
 const inOrganization = '/organizations/:organization_name'
 const workspaceByName = `${inOrganization}/workspaces/:workspace_name`
+const effectiveAccess = `${inOrganization}/effective-access`
 const id = (name: string) => (target: Target) => ({
   data: [{ type: name, id: target.params[name] as string }],
 })
@@ -171,6 +172,9 @@ export const accessRoutes: readonly AccessRoute[] = [
   route(PROJECT_GRANT_READ, 'GET', '/team-projects/:team_project_id'),
   route(PROJECT_GRANT_MANAGE, 'PATCH', '/team-projects/:team_project_id', { body: empty('team-projects') }),
   route(PROJECT_GRANT_MANAGE, 'DELETE', '/team-projects/:team_project_id'),
+  route(34, 'GET', effectiveAccess, {
+    query: ({ params: { user, team } }) => (user === undefined ? `?team=${team}` : `?user=${user}`),
+  }),
   route(30, 'GET', '/state-versions', { query: stateFilter }),
   route(30, 'GET', '/state-versions/:state_version_id'),
   route(30, 'GET', '/workspaces/:workspace_id/current-state-version'),
@@ -245,6 +249,21 @@ export function targetsOf(
   }
   if (path.includes(':team_workspace_id')) return grantTargets(home, actor, false)
   if (path.includes(':team_project_id')) return grantTargets(home, actor, true)
+  if (path === effectiveAccess) {
+    const { userId, teamIds, isTeamToken } = actor
+    // Whoever is no member of the organization has no access there that could be asked for.
+    const isMember = userId !== undefined && actor.membershipId !== undefined && actor.home === home
+    const user = isMember ? [target('oneself', { user: userId }, { isSelf: true })] : []
+    const own = isTeamToken
+      ? [target("the token's team", { team: teamIds[0] as string }, { isSelf: true })]
+      : []
+    return [
+      target('a member', { user: members.open.id }),
+      target('the open team', { team: teams.open.id }),
+      ...user,
+      ...own,
+    ]
+  }
   if (path === '/team-workspaces' || path === '/team-projects') {
     if (makeBody === undefined) return [target('', {})]
     return Object.entries(home.freeTeams).map(([label, team]) =>

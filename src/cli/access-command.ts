@@ -1,0 +1,33 @@
+import { Command } from 'commander'
+import { OperatorError } from '../core/operator-error.ts'
+import { configOf, databaseSettings, withSettings } from './options.ts'
+
+export function accessCommand(): Command {
+  const command = new Command('access')
+    .description('Print what a user or a team may do, and which grants add up to it')
+    .requiredOption('--organization <name>', 'the organization')
+    .option('--user <user>', 'a user, by id or user name')
+    .option('--team <team>', 'a team, by id or name: what its token may do')
+    .option('--workspace <workspace>', 'on this workspace alone, by id or name (default: on all)')
+    .option('--project <project>', 'on this project alone, by id or name')
+    .option('--json', 'print resources of type effective-access as JSON')
+    .addHelpText('after', '\nExample:\n  purser access --organization acme --user jane --workspace network')
+    .action(async (flags) => {
+      const { organization, user, team, workspace, project } = flags
+      if ((user === undefined) === (team === undefined)) {
+        throw new OperatorError('say whose access: --user or --team')
+      }
+      if (workspace !== undefined && project !== undefined) {
+        throw new OperatorError('say --workspace or --project, not both')
+      }
+      const { printAccess } = await import('./access.ts')
+      await printAccess(configOf(flags), {
+        organization,
+        subject: user === undefined ? { team } : { user },
+        place: workspace !== undefined ? { workspace } : project !== undefined ? { project } : undefined,
+        asJson: flags.json === true,
+      })
+    })
+  // Which flags are in force depends on what is emulated.
+  return withSettings(command, [...databaseSettings, 'dialect', 'edition', 'release'])
+}

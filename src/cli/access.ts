@@ -1,0 +1,99 @@
+import type { Config } from '../config.ts'
+import { OperatorError } from '../core/operator-error.ts'
+import type { Transaction } from '../database/database.ts'
+import { effectiveAccess } from '../effective-access/effective-access.ts'
+import {
+  effectiveAccessFragment,
+  type EffectiveAccess,
+} from '../effective-access/effective-access-document.ts'
+import { actionsOn, levelOn } from '../effective-access/levels.ts'
+import { findPlace, placeOf, type PlaceAddress } from '../effective-access/places.ts'
+import { findSubject, type SubjectAddress } from '../effective-access/subjects.ts'
+import { listDocument } from '../jsonapi/document.ts'
+import { findOrganizationByName, type OrganizationRow } from '../organizations/organization-store.ts'
+import { inForceOf } from '../teams/in-force.ts'
+import { findTeamIdByName } from '../teams/team-store.ts'
+import { listVisibleWorkspaces } from '../workspaces/workspace-list-store.ts'
+import { withDatabase } from './database.ts'
+import { columns, print } from './output.ts'
+
+/** Whoever can open the database may see everything, and is asked about as site administrators are. */
+const operator = { isSiteAdmin: true, userId: null }
+const WORKSPACES_AT_ONCE = 100
+
+export type AccessOptions = {
+  organization: string
+  subject: SubjectAddress
+  place: PlaceAddress | undefined
+  asJson: boolean
+}
+
+export async function printAccess(config: Config, options: AccessOptions): Promise<void> {
+  const found = await withDatabase(config, ({ database }) =>
+    database.read(async (tx) => {
+      const organization = await findOrganizationByName(tx, options.organization)
+      if (organization === undefined) {
+        throw new OperatorError(`there is no organization ${options.organization}`)
+      }
+      const subject = await findSubject(
+        tx,
+        organization.id,
+        await byTeamId(tx, organization, options.subject),
+        operator,
+      )
+      if (subject === undefined) {
+        const [[kind, name] = []] = Object.entries(options.subject)
+        throw new OperatorError(`there is no ${kind} ${name} in ${options.organization}`)
+      }
+      const about = { holder: subject.holder, organization, inForce: inForceOf(config) }
+      if (options.place === undefined) return onAllWorkspaces(tx, about)
+      const place = await findPlace(tx, organization.id, options.place)
+      if (place === undefined) {
+        const [[kind, name] = []] = Object.entries(options.place)
+        throw new OperatorError(`there is no ${kind} ${name} in ${options.organization}`)
+      }
+      return effectiveAccess(tx, about, [place])
+    }),
+  )
+  if (options.asJson) print(listDocument(found.map(effectiveAccessFragment)))
+  else for (const line of columns([['name', 'level', 'because of'], ...found.map(rowOf)])) print(line)
+}
+
+/** At the command line a team may be named, too. */
+async function byTeamId(
+  tx: Transaction,
+  organization: OrganizationRow,
+  subject: SubjectAddress,
+): Promise<SubjectAddress> {
+  if (!('team' in subject)) return subject
+  const named = await findTeamIdByName(tx, organization.id, subject.team)
+  return named === undefined ? subject : { team: named }
+}
+
+async function onAllWorkspaces(
+  tx: Transaction,
+  about: Parameters<typeof effectiveAccess>[1] & { organization: OrganizationRow },
+): Promise<EffectiveAccess[]> {
+  const found: EffectiveAccess[] = []
+  for (let number = 1; ; number += 1) {
+    const page = { number, size: WORKSPACES_AT_ONCE }
+    const { workspaces } = await listVisibleWorkspaces(tx, about.organization.id, 'everything', {}, page)
+    if (workspaces.length === 0) return found
+    for (const one of await effectiveAccess(tx, about, workspaces.map(placeOf))) found.push(one)
+  }
+}
+
+function rowOf({ place, held, sources }: EffectiveAccess): string[] {
+  const because = sources
+    .filter(({ source, held: alone }) => source !== 'organization-member' && actionsOn(place.on, alone) !== 0)
+    .map(({ source, team, flag, grant }) =>
+      [
+        flag ?? source,
+        grant === undefined ? undefined : `${grant.access} (${grant.id})`,
+        team === undefined ? undefined : `of team ${team.name}`,
+      ]
+        .filter((part) => part !== undefined)
+        .join(' '),
+    )
+  return [place.name, levelOn(place.on, held), because.join(', ') || '-']
+}

@@ -1,0 +1,71 @@
+import { Type } from 'typebox'
+import { oneOf } from '../jsonapi/body.ts'
+import { closedObject, type ResourceDescription } from '../jsonapi/description.ts'
+import { document, fragment } from '../jsonapi/document.ts'
+import { levelSchema } from './effective-access-document.ts'
+import type { LevelName } from './levels.ts'
+
+export type AccessChange = {
+  who: { type: 'users' | 'teams'; id: string; name: string }
+  on: { type: 'organizations' | 'workspaces' | 'projects'; id: string; name: string }
+  /** Levels, on a workspace or project. */
+  from?: LevelName
+  to?: LevelName
+  /** What may be done there, or in the organization the permissions. */
+  gained: string[]
+  lost: string[]
+}
+
+export type AccessChanges = {
+  changes: AccessChange[]
+  /** Of all changes that were found, of everybody concerned, and of the workspaces and projects that the caller sees. */
+  counts: Record<'changes' | 'who' | 'who-looked-at' | 'places' | 'places-looked-at', number>
+}
+
+const named = (type: ReturnType<typeof oneOf>) =>
+  closedObject({ type, id: Type.String(), name: Type.String() })
+
+export const accessChangesDescription: ResourceDescription = {
+  type: 'access-changes',
+  attributes: {
+    truncated: Type.Boolean(),
+    'changes-count': Type.Integer(),
+    'who-count': Type.Integer(),
+    'who-looked-at': Type.Integer(),
+    'places-count': Type.Integer(),
+    'places-looked-at': Type.Integer(),
+    changes: Type.Array(
+      closedObject({
+        who: named(oneOf('users', 'teams')),
+        on: named(oneOf('organizations', 'workspaces', 'projects')),
+        from: Type.Optional(levelSchema),
+        to: Type.Optional(levelSchema),
+        gained: Type.Array(Type.String()),
+        lost: Type.Array(Type.String()),
+      }),
+    ),
+  },
+}
+
+/** The only maker of `"type": "access-changes"`. */
+export function accessChangesDocument(id: string, { changes, counts }: AccessChanges): string {
+  return document(
+    fragment({
+      id,
+      type: 'access-changes',
+      attributes: {
+        // Whoever or whatever was not looked at may change too.
+        truncated:
+          changes.length < counts.changes ||
+          counts['who-looked-at'] < counts.who ||
+          counts['places-looked-at'] < counts.places,
+        'changes-count': counts.changes,
+        'who-count': counts.who,
+        'who-looked-at': counts['who-looked-at'],
+        'places-count': counts.places,
+        'places-looked-at': counts['places-looked-at'],
+        changes,
+      },
+    }),
+  )
+}

@@ -1,0 +1,81 @@
+import { isPermitted, type ColumnSet } from '../access/decide.ts'
+import type { Viewer } from '../http/route.ts'
+import type { OrganizationRow } from '../organizations/organization-store.ts'
+import { teamFacts } from '../teams/team-store.ts'
+import { teamsOfUsers, type HoldingTeam, type Places } from './holdings-store.ts'
+import { grantedTo, heldOn, readGrants, type GrantsByTeam, type Holder } from './holdings.ts'
+import type { NamedPlace } from './places.ts'
+
+/** Which teams and grants somebody may know of: others must not show through what they add up to. */
+export type Sight = {
+  readonly seesTeam: (team: HoldingTeam) => boolean
+  readonly seenGrants: (grants: GrantsByTeam) => GrantsByTeam
+}
+
+const ownersTeam = {
+  id: '',
+  visibility: 'secret',
+  isOwners: true,
+  allowMemberTokenManagement: false,
+} as const
+
+/** As it is before a change: what the change hides or shows is its own effect, and no other. */
+export async function sightOf(
+  viewer: Viewer,
+  { organization }: { organization: OrganizationRow },
+  scope: Places,
+  places: readonly NamedPlace[],
+): Promise<Sight> {
+  const { tx, actor, standing } = viewer
+  const seesAll = ['team:read', 'team-access:read', 'project-access:read'] as const
+  if (seesAll.every((permission) => isPermitted(permission, actor, standing, { team: ownersTeam }))) {
+    return { seesTeam: () => true, seenGrants: (grants) => grants }
+  }
+  const known = new Map<string, HoldingTeam>()
+  const seesTeam = (team: HoldingTeam) => {
+    const first = known.get(team.id) ?? team
+    known.set(team.id, first)
+    return isPermitted('team:read', actor, standing, { team: teamFacts(first) })
+  }
+  const columnsOn = await ownColumns(viewer, organization, scope)
+  const byId = new Map(places.map((place) => [place.id, place]))
+  const sees = (
+    permission: 'team-access:read' | 'project-access:read',
+    team: HoldingTeam,
+    place: NamedPlace,
+  ) => isPermitted(permission, actor, standing, { team: teamFacts(team), grants: columnsOn(place) })
+  const seenGrants = (grants: GrantsByTeam): GrantsByTeam =>
+    new Map(
+      [...grants].map(([teamId, { onWorkspaces, onProjects, inProjects }]) => {
+        const team = known.get(teamId)
+        const isSeen = (permission: Parameters<typeof sees>[0], place: NamedPlace | undefined) =>
+          team !== undefined && place !== undefined && sees(permission, team, place)
+        return [
+          teamId,
+          {
+            onWorkspaces: onWorkspaces.filter((row) =>
+              isSeen('team-access:read', byId.get(row.workspace_id)),
+            ),
+            onProjects: onProjects.filter((row) => isSeen('project-access:read', project(row.project_id))),
+            inProjects: inProjects.filter((row) => isSeen('team-access:read', project(row.project_id))),
+          },
+        ]
+      }),
+    )
+  return { seesTeam, seenGrants }
+}
+
+const project = (id: string): NamedPlace => ({ on: 'project', id, projectId: id, name: '' })
+
+/** What the caller holds himself, by grants, on each of the places. */
+async function ownColumns(
+  { tx, actor }: Viewer,
+  organization: OrganizationRow,
+  scope: Places,
+): Promise<(place: NamedPlace) => ColumnSet> {
+  const teams = await teamsOfUsers(tx, organization.id, [actor.userId as string])
+  const holder: Holder = { kind: 'user', id: '', isSiteAdmin: false, status: 'active', teams }
+  const ids = teams.map(({ id }) => id)
+  const granted = grantedTo(holder, await readGrants(tx, ids, scope, 'projects too'))
+  return (place) => heldOn(0, granted, place).columns
+}

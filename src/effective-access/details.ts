@@ -1,0 +1,72 @@
+import {
+  projectLevels,
+  type ProjectAccess,
+  type ProjectDetails,
+  type WorkspaceAccess,
+} from '../team-access/project-levels.ts'
+import { workspaceLevels, type WorkspaceDetails } from '../team-access/workspace-levels.ts'
+import type { LevelName } from './levels.ts'
+
+/** Of each detail the values from the least to the most. */
+const order = ['none', 'read-outputs', 'read', 'plan', 'update', 'write', 'manage', 'apply', 'delete']
+
+/** Details as they add up: of each the most. Runs are `none` where nothing is held. */
+type Sum<D> = { [N in keyof D]: D[N] | 'none' }
+export type WorkspaceSum = Sum<WorkspaceDetails>
+export type ProjectSum = { project: Sum<ProjectAccess>; workspace: Sum<WorkspaceAccess> }
+
+function most<D extends Record<string, string | boolean>>(nothing: D, all: readonly D[]): D {
+  const sum: Record<string, string | boolean> = { ...nothing }
+  for (const details of all) {
+    for (const [name, value] of Object.entries(details)) {
+      const before = sum[name]
+      if (typeof value === 'boolean') sum[name] = value || before === true
+      else if (order.indexOf(value) > order.indexOf(before as string)) sum[name] = value
+    }
+  }
+  return sum as D
+}
+
+export function sumOfWorkspaceDetails(all: readonly WorkspaceDetails[]): WorkspaceSum {
+  return most<WorkspaceSum>({ ...workspaceLevels.custom, runs: 'none' }, all)
+}
+
+export function sumOfProjectDetails(all: readonly ProjectDetails[]): ProjectSum {
+  const { project, workspace } = projectLevels.custom
+  return {
+    project: most<ProjectSum['project']>(
+      { ...project, settings: 'none' },
+      all.map((details) => details.project),
+    ),
+    workspace: most<ProjectSum['workspace']>(
+      { ...workspace, runs: 'none' },
+      all.map((details) => details.workspace),
+    ),
+  }
+}
+
+/** What a grant on a project means for each workspace in it. */
+export function workspaceDetailsOf({ workspace }: ProjectDetails): WorkspaceDetails {
+  return {
+    runs: workspace.runs,
+    variables: workspace.variables,
+    'state-versions': workspace['state-versions'],
+    'sentinel-mocks': workspace['sentinel-mocks'],
+    'workspace-locking': workspace.locking,
+    'run-tasks': workspace['run-tasks'],
+    'policy-overrides': workspace['policy-overrides'],
+  }
+}
+
+/** What is no grant has no details of its own: those of the level that it comes to. */
+export function workspaceDetailsOfLevel(level: LevelName): WorkspaceDetails | undefined {
+  return level in workspaceLevels && level !== 'custom'
+    ? workspaceLevels[level as keyof typeof workspaceLevels]
+    : undefined
+}
+
+export function projectDetailsOfLevel(level: LevelName): ProjectDetails | undefined {
+  return level in projectLevels && level !== 'custom'
+    ? projectLevels[level as keyof typeof projectLevels]
+    : undefined
+}

@@ -1,0 +1,136 @@
+import { Type } from 'typebox'
+import { organizationFlags } from '../access/organization-flags.ts'
+import { oneOf } from '../jsonapi/body.ts'
+import { closedObject, flagObjectOf, relationOne, type ResourceDescription } from '../jsonapi/description.ts'
+import { fragment, type Fragment } from '../jsonapi/document.ts'
+import { projectAccessSchemas, workspaceAccessSchemas } from '../team-access/project-levels.ts'
+import { detailSchemas } from '../team-access/workspace-levels.ts'
+import { sumOfProjectDetails, sumOfWorkspaceDetails } from './details.ts'
+import {
+  projectDetailsOfSource,
+  workspaceDetailsOfSource,
+  type Holder,
+  type Place,
+  type Source,
+} from './holdings.ts'
+import {
+  actionsOn,
+  levelNames,
+  levelOn,
+  namesOfActions,
+  projectActions,
+  shownActions,
+  shownProjectActions,
+  workspaceActions,
+  type Held,
+} from './levels.ts'
+
+export const levelSchema = oneOf(...levelNames)
+
+const runs = oneOf('none', 'read', 'plan', 'apply')
+const onlyOfWorkspaces = Object.fromEntries(
+  Object.entries({ ...detailSchemas, runs }).map(([name, schema]) => [name, Type.Optional(schema)]),
+)
+const mayInWorkspace = flagObjectOf(Object.keys(workspaceActions))
+
+export const effectiveAccessDescription: ResourceDescription = {
+  type: 'effective-access',
+  attributes: {
+    name: Type.String(),
+    level: levelSchema,
+    // Of a workspace.
+    ...onlyOfWorkspaces,
+    // Of a project.
+    'project-access': Type.Optional(
+      closedObject({ ...projectAccessSchemas, settings: oneOf('none', 'read', 'update', 'delete') }),
+    ),
+    'workspace-access': Type.Optional(closedObject({ ...workspaceAccessSchemas, runs })),
+    may: flagObjectOf([...new Set([...Object.keys(workspaceActions), ...Object.keys(projectActions)])]),
+    'may-in-workspaces': Type.Optional(mayInWorkspace),
+    grants: Type.Array(
+      closedObject({
+        source: oneOf(
+          'site-administrator',
+          'organization-member',
+          'organization-owner',
+          'organization-access',
+          'team-projects',
+          'team-workspaces',
+        ),
+        id: Type.Optional(Type.String()),
+        team: Type.Optional(closedObject({ id: Type.String(), name: Type.String() })),
+        flag: Type.Optional(oneOf(...organizationFlags)),
+        access: Type.Optional(oneOf('read', 'plan', 'write', 'maintain', 'admin', 'custom')),
+        level: levelSchema,
+        gives: Type.Array(Type.String()),
+      }),
+    ),
+  },
+  relationships: {
+    user: Type.Optional(relationOne('users')),
+    team: Type.Optional(relationOne('teams')),
+    workspace: Type.Optional(relationOne('workspaces')),
+    project: relationOne('projects'),
+  },
+}
+
+/** What somebody may do on a place: all of it, and what it comes from. */
+export type EffectiveAccess = {
+  readonly holder: Holder
+  readonly place: Place & { readonly name: string }
+  readonly held: Held
+  readonly sources: readonly Source[]
+}
+
+/** The only maker of `"type": "effective-access"`: of teams, workspaces and projects that the caller may see. */
+export function effectiveAccessFragment({ holder, place, held, sources }: EffectiveAccess): Fragment {
+  const { on, id, projectId, name } = place
+  const actions = actionsOn(on, held)
+  const ofPlace =
+    on === 'workspace'
+      ? {
+          ...sumOfWorkspaceDetails(given(sources.map(workspaceDetailsOfSource))),
+          may: shownActions(actions),
+        }
+      : {
+          ...namedDetails(sources),
+          may: shownProjectActions(actions),
+          'may-in-workspaces': shownActions(actions),
+        }
+  const data = { id: holder.id, type: `${holder.kind}s` }
+  return fragment({
+    id: `${holder.id}:${id}`,
+    type: 'effective-access',
+    attributes: {
+      name,
+      level: levelOn(on, held),
+      ...ofPlace,
+      // Of what the organization gives, only what comes to something here: managing members opens no workspace.
+      grants: sources
+        .filter(({ grant, held: alone }) => grant !== undefined || actionsOn(on, alone) !== 0)
+        .map(({ source, held: alone, team, flag, grant }) => ({
+          source,
+          ...(grant === undefined ? {} : { id: grant.id }),
+          ...(team === undefined ? {} : { team: { id: team.id, name: team.name } }),
+          ...(flag === undefined ? {} : { flag }),
+          ...(grant === undefined ? {} : { access: grant.access }),
+          level: levelOn(on, alone),
+          gives: namesOfActions(on, actionsOn(on, alone)),
+        })),
+    },
+    relationships: {
+      [holder.kind]: { data },
+      ...(on === 'workspace' ? { workspace: { data: { id, type: 'workspaces' } } } : {}),
+      project: { data: { id: projectId, type: 'projects' } },
+    },
+  })
+}
+
+function namedDetails(sources: readonly Source[]) {
+  const { project, workspace } = sumOfProjectDetails(given(sources.map(projectDetailsOfSource)))
+  return { 'project-access': project, 'workspace-access': workspace }
+}
+
+function given<T>(values: readonly (T | undefined)[]): T[] {
+  return values.filter((value) => value !== undefined)
+}

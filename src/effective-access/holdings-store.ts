@@ -1,0 +1,158 @@
+import { sql, type ExpressionBuilder, type Selectable } from 'kysely'
+import type { GrantFacts } from '../access/grants.ts'
+import { AppError } from '../core/errors.ts'
+import type { Transaction } from '../database/database.ts'
+import { inSlices } from '../database/slices.ts'
+import type { Flag, Tables, TeamProjectTable, TeamWorkspaceTable } from '../database/tables.ts'
+
+/** A team as far as what its members may do depends on it, and whether it may be named. */
+export type HoldingTeam = {
+  id: string
+  name: string
+  visibility: 'secret' | 'organization'
+  is_owners: Flag
+  allow_member_token_management: Flag
+  organization_access: number
+}
+
+const teamColumns = [
+  'teams.id',
+  'teams.name',
+  'teams.visibility',
+  'teams.is_owners',
+  'teams.allow_member_token_management',
+  'teams.organization_access',
+] as const
+
+/** The teams of active members, by user, in the order of their names. */
+export function teamsOfUsers(
+  tx: Transaction,
+  organizationId: string,
+  userIds: readonly string[],
+): Promise<(HoldingTeam & { user_id: string })[]> {
+  return inSlices(userIds, (slice) =>
+    tx.db
+      .selectFrom('team_members')
+      .innerJoin('teams', 'teams.id', 'team_members.team_id')
+      .where('team_members.user_id', 'in', slice)
+      .where('team_members.organization_id', '=', organizationId)
+      .where('team_members.is_active', '=', 1)
+      .select(teamColumns)
+      .select('team_members.user_id')
+      .orderBy('teams.name')
+      .orderBy('teams.id')
+      .execute(),
+  )
+}
+
+/** Which workspaces and projects are looked at: all of the organization, all of a project with it, or these. */
+export type Places =
+  | 'everywhere'
+  | { readonly projectId: string }
+  | { readonly workspaceIds: readonly string[]; readonly projectIds: readonly string[] }
+
+/** What is read at once: an answer with more could not be made in time, and is refused. */
+export const MAX_GRANTS = 200_000
+
+function checked<Row>(rows: Row[]): Row[] {
+  if (rows.length <= MAX_GRANTS) return rows
+  const detail = `more than ${MAX_GRANTS} grants would have to be added up: ask for smaller pages, or for one workspace`
+  throw new AppError('bad-request', [{ detail }])
+}
+
+export type WorkspaceGrantRow = Selectable<TeamWorkspaceTable>
+
+/** What teams were granted on workspaces, by the order of the grants' ids. */
+export async function workspaceGrantsOfTeams(
+  tx: Transaction,
+  teamIds: readonly string[],
+  places: Places,
+): Promise<WorkspaceGrantRow[]> {
+  if (places !== 'everywhere' && 'workspaceIds' in places && places.workspaceIds.length === 0) return []
+  const rows = await inSlices(teamIds, (slice) => {
+    let query = tx.db.selectFrom('team_workspaces as tw').where('tw.team_id', 'in', slice)
+    if (places !== 'everywhere') {
+      query =
+        'projectId' in places
+          ? query.where('tw.workspace_id', 'in', workspacesOf(places.projectId))
+          : query.where('tw.workspace_id', 'in', places.workspaceIds)
+    }
+    return query
+      .selectAll('tw')
+      .limit(MAX_GRANTS + 1)
+      .execute()
+  })
+  return byId(checked(rows))
+}
+
+export type ProjectGrantRow = Selectable<TeamProjectTable>
+
+export async function projectGrantsOfTeams(
+  tx: Transaction,
+  teamIds: readonly string[],
+  places: Places,
+): Promise<ProjectGrantRow[]> {
+  const rows = await inSlices(teamIds, (slice) => {
+    let query = tx.db.selectFrom('team_projects as tp').where('tp.team_id', 'in', slice)
+    if (places !== 'everywhere') {
+      const ids = 'projectId' in places ? [places.projectId] : places.projectIds
+      query = query.where('tp.project_id', 'in', ids)
+    }
+    return query
+      .selectAll('tp')
+      .limit(MAX_GRANTS + 1)
+      .execute()
+  })
+  return byId(checked(rows))
+}
+
+/** Grants on workspaces in a project, of which it matters only that there are such. */
+export type InnerGrantRow = GrantFacts & { id: string; team_id: string; project_id: string }
+
+/** One for each team, project and kind of grant: a project is seen by a grant on any workspace in it. */
+export async function innerGrantsOfTeams(
+  tx: Transaction,
+  teamIds: readonly string[],
+  places: Places,
+): Promise<InnerGrantRow[]> {
+  const rows = await inSlices(teamIds, (slice) => {
+    let query = tx.db
+      .selectFrom('team_workspaces as tw')
+      .innerJoin('workspaces', 'workspaces.id', 'tw.workspace_id')
+      .where('tw.team_id', 'in', slice)
+    if (places !== 'everywhere') {
+      const ids = 'projectId' in places ? [places.projectId] : places.projectIds
+      query = query.where('workspaces.project_id', 'in', ids)
+    }
+    return query
+      .select((eb) => [
+        eb.fn.min('tw.id').as('id'),
+        'tw.team_id',
+        'workspaces.project_id',
+        sql<'workspace'>`'workspace'`.as('on'),
+        'tw.access',
+        'tw.state_versions',
+        'tw.workspace_locking',
+        sql<Flag>`0`.as('workspace_create'),
+      ])
+      .groupBy([
+        'tw.team_id',
+        'workspaces.project_id',
+        'tw.access',
+        'tw.state_versions',
+        'tw.workspace_locking',
+      ])
+      .limit(MAX_GRANTS + 1)
+      .execute()
+  })
+  return byId(checked(rows))
+}
+
+function workspacesOf(projectId: string) {
+  return (eb: ExpressionBuilder<Tables & { tw: TeamWorkspaceTable }, 'tw'>) =>
+    eb.selectFrom('workspaces').where('workspaces.project_id', '=', projectId).select('workspaces.id')
+}
+
+function byId<Row extends { id: string }>(rows: Row[]): Row[] {
+  return rows.sort((a, b) => (a.id < b.id ? -1 : 1))
+}

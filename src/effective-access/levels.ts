@@ -1,0 +1,156 @@
+import type { Actor } from '../access/actor.ts'
+import { isPermitted, type ColumnSet, type Standing } from '../access/decide.ts'
+import { columnsOfGrant, type GrantFacts } from '../access/grants.ts'
+import type { Permission } from '../access/rules.ts'
+
+/** What may be done with a workspace, and the row of the table that says so. */
+export const workspaceActions = {
+  'read-workspace': 'workspace:read',
+  'read-current-outputs': 'outputs:read-current',
+  'read-outputs': 'outputs:read',
+  'read-state': 'state-version:read',
+  'write-state': 'state-version:create',
+  lock: 'workspace:lock',
+  'force-unlock': 'workspace:force-unlock',
+  'manage-workspace': 'workspace:manage',
+  'manage-team-access': 'team-access:manage',
+  'manage-state-content': 'state-content:manage',
+} as const satisfies Record<string, Permission>
+
+/** What may be done with a project itself. */
+export const projectActions = {
+  'read-project': 'project:read',
+  'create-workspaces': 'workspace:create',
+  'manage-project': 'project:manage',
+  'manage-team-access': 'project-access:manage',
+} as const satisfies Record<string, Permission>
+
+export type On = GrantFacts['on']
+/** What may be done: a bit for each of the workspace actions and, of a project, of the project actions above them. */
+export type ActionSet = number
+
+const ofWorkspace = Object.entries(workspaceActions)
+const ofProject = Object.entries(projectActions)
+
+/** The table asks who calls only where something belongs to somebody, which nothing of these does. */
+const somebody: Actor = {
+  kind: 'user',
+  tokenId: '',
+  tokenMadeAt: '',
+  userId: null,
+  teamId: null,
+  organizationId: null,
+  isSiteAdmin: false,
+  name: '',
+}
+const standing: Standing = {
+  columns: 0,
+  teamIds: new Set(),
+  flags: 0,
+  seesSecretTeams: false,
+  membersManageTokens: false,
+}
+
+function actionsOf(actions: typeof ofWorkspace | typeof ofProject, columns: ColumnSet): ActionSet {
+  return actions.reduce(
+    (set, [, permission], place) =>
+      isPermitted(permission, somebody, { ...standing, columns }, {}) ? set | (1 << place) : set,
+    0,
+  )
+}
+
+/** There are few different sums of columns, and very many workspaces. */
+function kept(read: (columns: ColumnSet) => ActionSet): (columns: ColumnSet) => ActionSet {
+  const known = new Map<ColumnSet, ActionSet>()
+  return (columns) => {
+    let actions = known.get(columns)
+    if (actions === undefined) known.set(columns, (actions = read(columns)))
+    return actions
+  }
+}
+
+const inWorkspace = kept((columns) => actionsOf(ofWorkspace, columns))
+const inProject = kept((columns) => actionsOf(ofProject, columns))
+
+/** What somebody holds on a place. `plans`: a grant lets runs be planned, which nothing but the level's name shows here. */
+export type Held = {
+  readonly columns: ColumnSet
+  /** Of a project: the columns that count in each of its workspaces. */
+  readonly inWorkspaces: ColumnSet
+  readonly plans: boolean
+}
+
+export function actionsOn(on: On, { columns, inWorkspaces }: Held): ActionSet {
+  return on === 'workspace'
+    ? inWorkspace(columns)
+    : inWorkspace(inWorkspaces) | (inProject(columns) << ofWorkspace.length)
+}
+
+/** `{"read-workspace": true, …}`; for a project those of its workspaces, and its own apart. */
+export function shownActions(actions: ActionSet): Record<string, boolean> {
+  return Object.fromEntries(ofWorkspace.map(([name], place) => [name, (actions & (1 << place)) !== 0]))
+}
+
+export function shownProjectActions(actions: ActionSet): Record<string, boolean> {
+  const own = actions >> ofWorkspace.length
+  return Object.fromEntries(ofProject.map(([name], place) => [name, (own & (1 << place)) !== 0]))
+}
+
+/** The names alone: those of a project's workspaces after `workspaces/`. */
+export function namesOfActions(on: On, actions: ActionSet): string[] {
+  const names = (shown: Record<string, boolean>) => Object.keys(shown).filter((name) => shown[name])
+  if (on === 'workspace') return names(shownActions(actions))
+  return [
+    ...names(shownProjectActions(actions)),
+    ...names(shownActions(actions)).map((name) => `workspaces/${name}`),
+  ]
+}
+
+export const levelNames = [
+  'none',
+  'read-outputs',
+  'read',
+  'plan',
+  'write',
+  'maintain',
+  'admin',
+  'custom',
+] as const
+export type LevelName = (typeof levelNames)[number]
+
+function levelOfGrant(on: On, access: GrantFacts['access']): ActionSet {
+  const details = { state_versions: 'read-outputs', workspace_locking: 0, workspace_create: 0 } as const
+  const columns = columnsOfGrant({ on, access, ...details })
+  return actionsOn(on, { columns, inWorkspaces: columns, plans: false })
+}
+
+const named = {
+  workspace: [
+    ['read-outputs', levelOfGrant('workspace', 'custom')],
+    ['read', levelOfGrant('workspace', 'read')],
+    ['write', levelOfGrant('workspace', 'write')],
+  ],
+  project: [
+    ['read-outputs', levelOfGrant('project', 'custom')],
+    ['read', levelOfGrant('project', 'read')],
+    ['write', levelOfGrant('project', 'write')],
+    ['maintain', levelOfGrant('project', 'maintain')],
+  ],
+} as const
+const admin = {
+  workspace: levelOfGrant('workspace', 'admin'),
+  project: levelOfGrant('project', 'admin'),
+}
+const sees = { workspace: 1, project: 1 << ofWorkspace.length }
+
+/**
+ * The level whose grant gives exactly what is held; admin for as much as it and more, none for what cannot be seen, and
+ * custom for what lies between levels.
+ */
+export function levelOn(on: On, held: Held): LevelName {
+  const actions = actionsOn(on, held)
+  if ((actions & sees[on]) === 0) return 'none'
+  if ((actions & admin[on]) === admin[on]) return 'admin'
+  const level = named[on].find(([, of]) => of === actions)?.[0] ?? 'custom'
+  return level === 'read' && held.plans ? 'plan' : level
+}

@@ -1,0 +1,42 @@
+import { parseId } from '../core/ids.ts'
+import type { Transaction } from '../database/database.ts'
+import { findProject, findProjectByName, type ProjectRow } from '../projects/project-store.ts'
+import { findWorkspace, findWorkspaceByName, type WorkspaceRow } from '../workspaces/workspace-store.ts'
+import type { Place } from './holdings.ts'
+
+/** A workspace or a project, by id or name. */
+export type PlaceAddress = { readonly workspace: string } | { readonly project: string }
+
+export type NamedPlace = Place & { readonly name: string }
+
+export function placeOf({
+  id,
+  project_id,
+  name,
+}: Pick<WorkspaceRow, 'id' | 'project_id' | 'name'>): NamedPlace {
+  return { on: 'workspace', id, projectId: project_id, name }
+}
+
+export function placeOfProject({ id, name }: Pick<ProjectRow, 'id' | 'name'>): NamedPlace {
+  return { on: 'project', id, projectId: id, name }
+}
+
+/** A name never stands in for an id: an id comes first. */
+export async function findPlace(
+  tx: Transaction,
+  organizationId: string,
+  address: PlaceAddress,
+): Promise<NamedPlace | undefined> {
+  if ('workspace' in address) {
+    const id = parseId('workspace', address.workspace)
+    const found =
+      (id === undefined ? undefined : await findWorkspace(tx, id)) ??
+      (await findWorkspaceByName(tx, organizationId, address.workspace))
+    return found?.organization_id === organizationId ? placeOf(found) : undefined
+  }
+  const id = parseId('project', address.project)
+  const found =
+    (id === undefined ? undefined : await findProject(tx, id)) ??
+    (await findProjectByName(tx, organizationId, address.project))
+  return found?.organization_id === organizationId ? placeOfProject(found) : undefined
+}

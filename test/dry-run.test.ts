@@ -1,0 +1,355 @@
+import * as fc from 'fast-check'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { rawRoutes, routes } from '../src/app.ts'
+import type { Client, Response } from './support/client.ts'
+import { engines } from './support/engines.ts'
+import { createGrants, grantsAndMembers } from './support/random-grants.ts'
+import { longTimeout, runs } from './support/runs.ts'
+import { startServer, type TestServer } from './support/server.ts'
+import {
+  addMember,
+  body,
+  createProject,
+  createTeam,
+  createTestOrganization,
+  createUser,
+  createWorkspace,
+  grantProject,
+  grantWorkspace,
+  invitePerson,
+} from './support/world.ts'
+
+type Change = {
+  who: { type: string; id: string; name: string }
+  on: { type: string; id: string; name: string }
+  from?: string
+  to?: string
+  gained: string[]
+  lost: string[]
+}
+
+const notFound = '{"errors":[{"status":"404","title":"not found"}]}'
+const grantBody = (team: string, kind: 'workspace' | 'project', id: string, attributes: object) =>
+  body(`team-${kind}s`, attributes, {
+    team: { data: { type: 'teams', id: team } },
+    [kind]: { data: { type: `${kind}s`, id } },
+  })
+
+function changesOf({ status, json, text }: Response): Change[] {
+  if (status !== 200) throw new Error(`expected 200, got ${status} ${text}`)
+  expect(json.data.type).toBe('access-changes')
+  expect(json.data.attributes.truncated).toBe(false)
+  expect(json.data.attributes['changes-count']).toBe(json.data.attributes.changes.length)
+  return json.data.attributes.changes
+}
+
+describe.each(engines)('a dry run on %s', (engine) => {
+  let server: TestServer
+  beforeAll(async () => {
+    server = await startServer(engine)
+  })
+  afterAll(() => server.stop())
+
+  /** All that a write could leave behind. */
+  const written = () =>
+    server.app.deps.database.read(async ({ db }) => ({
+      events: await db
+        .selectFrom('audit_events')
+        .select(({ fn }) => fn.countAll().as('count'))
+        .execute(),
+      versions: await db.selectFrom('organizations').select(['id', 'version']).orderBy('id').execute(),
+      teams: await db.selectFrom('teams').selectAll().orderBy('id').execute(),
+      workspaces: await db.selectFrom('team_workspaces').selectAll().orderBy('id').execute(),
+      projects: await db.selectFrom('team_projects').selectAll().orderBy('id').execute(),
+      members: await db
+        .selectFrom('team_members')
+        .selectAll()
+        .orderBy('team_id')
+        .orderBy('user_id')
+        .execute(),
+    }))
+
+  test(
+    'says what the change then does, and does nothing',
+    async () => {
+      await fc.assert(
+        fc.asyncProperty(grantsAndMembers, async (random) => {
+          const made = await createGrants(server, random)
+          const { organization, teamIds, projects, workspaces, members, workspaceGrants, projectGrants } =
+            made
+          const { client } = organization.owner
+          const path = `/organizations/${organization.name}/effective-access`
+          const subjects = [
+            ...members.map(({ id }) => `user=${id}`),
+            ...teamIds.map((id) => `team=${id}`),
+            `user=${organization.owner.id}`,
+          ]
+          const levels = async () => {
+            const found = new Map<string, { level: string; name: string }>()
+            for (const query of subjects) {
+              const pages = [await client.get(`${path}?${query}`)]
+              for (const project of projects)
+                pages.push(await client.get(`${path}?${query}&project=${project}`))
+              for (const { json } of pages.filter(({ status }) => status === 200)) {
+                for (const { id, attributes } of json.data) {
+                  found.set(id, { level: attributes.level, name: attributes.name })
+                }
+              }
+            }
+            return found
+          }
+          const [first, second, third] = teamIds as [string, string, string]
+          const [, , free] = workspaces as [string, string, string]
+          const flags = { 'manage-workspaces': true, 'read-projects': true }
+          const ofWorkspace = [...workspaceGrants.values()].flat()
+          const ofProject = [...projectGrants.values()].flat()
+          const leaving = { data: [{ type: 'users', id: members[0]?.username }] }
+          const joining = { data: [{ type: 'organization-memberships', id: members[1]?.membershipId }] }
+          const isFree = (grants: string[] | undefined) => grants === undefined || grants.length === 0
+          const writes: [string, string, object?][] = [
+            ['PATCH', `/teams/${first}`, body('teams', { 'organization-access': flags })],
+            ['PATCH', `/team-workspaces/${ofWorkspace[0]}`, body('team-workspaces', { access: 'plan' })],
+            ['POST', `/teams/${second}/relationships/organization-memberships`, joining],
+            ['DELETE', `/teams/${first}/relationships/users`, leaving],
+            ['DELETE', `/team-workspaces/${ofWorkspace.at(-1)}`],
+            ...(isFree(workspaceGrants.get(free))
+              ? [
+                  [
+                    'POST',
+                    '/team-workspaces',
+                    grantBody(second, 'workspace', free, { access: 'admin' }),
+                  ] as const,
+                ]
+              : []),
+            ...(isFree(projectGrants.get(projects[0] as string))
+              ? [
+                  [
+                    'POST',
+                    '/team-projects',
+                    grantBody(third, 'project', projects[0] as string, { access: 'maintain' }),
+                  ] as const,
+                ]
+              : []),
+            ...(ofProject.length === 0
+              ? []
+              : [
+                  [
+                    'PATCH',
+                    `/team-projects/${ofProject[0]}`,
+                    body('team-projects', { access: 'write' }),
+                  ] as const,
+                  ['DELETE', `/team-projects/${ofProject[0]}`] as const,
+                ]),
+            ['DELETE', `/teams/${third}`],
+          ].map((write) => [...write] as [string, string, object?])
+          let before = await levels()
+          for (const [method, target, sent] of writes) {
+            const left = await written()
+            const tried = changesOf(await client.request(method, `${target}?dry-run=true`, sent))
+            expect(await written()).toEqual(left)
+            const done = await client.request(method, target, sent)
+            expect([method, target, done.status < 300]).toEqual([method, target, true])
+            const after = await levels()
+            const expected: string[] = []
+            for (const [id, { level }] of before) {
+              // Of a team that is gone nothing can be asked any more.
+              const now = after.get(id)?.level ?? 'none'
+              if (level !== now) expected.push(`${id} ${level} ${now}`)
+            }
+            const said = tried
+              .filter(({ on, from, to }) => on.type !== 'organizations' && from !== to)
+              .map(({ who, on, from, to }) => `${who.id}:${on.id} ${from} ${to}`)
+              // What the test does not ask for: the Default Project.
+              .filter((text) => before.has(text.split(' ')[0] as string))
+            // Whether a project is seen because of a workspace in it is not looked at when a workspace alone is shared.
+            const relevant = target.startsWith('/team-workspaces')
+              ? expected.filter((text) => text.includes(':ws-'))
+              : expected
+            expect({ method, target, said: said.toSorted() }).toEqual({
+              method,
+              target,
+              said: relevant.toSorted(),
+            })
+            before = after
+          }
+        }),
+        runs(2, 50),
+      )
+    },
+    longTimeout,
+  )
+
+  test('names whom and what: the level, what is gained, and permissions in the organization', async () => {
+    const organization = await createTestOrganization(server)
+    const { client } = organization.owner
+    const workspace = await createWorkspace(organization, { name: 'network' })
+    const team = await createTeam(organization, { name: 'platform' })
+    const member = await addMember(server, organization, [team])
+    const grant = grantBody(team, 'workspace', workspace, { access: 'custom', 'workspace-locking': true })
+    const who = [
+      { type: 'teams', id: team, name: 'platform' },
+      { type: 'users', id: member.id, name: member.username },
+    ]
+    const on = { type: 'workspaces', id: workspace, name: 'network' }
+    const seen = { from: 'none', to: 'custom', gained: ['read-workspace', 'lock'], lost: [] }
+    expect(changesOf(await client.post('/team-workspaces?dry-run=true', grant))).toEqual(
+      who.map((one) => ({ who: one, on, ...seen })),
+    )
+    expect((await member.client.get(`/workspaces/${workspace}`)).text).toBe(notFound)
+    const managing = body('teams', { 'organization-access': { 'manage-membership': true } })
+    expect(changesOf(await client.patch(`/teams/${team}?dry-run=true`, managing))).toEqual(
+      who.map((one) => ({
+        who: one,
+        on: { type: 'organizations', id: organization.name, name: organization.name },
+        gained: ['manage-membership'],
+        lost: [],
+      })),
+    )
+    const renaming = body('teams', { name: 'renamed' })
+    expect(changesOf(await client.patch(`/teams/${team}?dry-run=true`, renaming))).toEqual([])
+    expect((await client.patch(`/teams/${team}?dry-run=false`, renaming)).json.data.type).toBe('teams')
+    expect((await client.get(`/teams/${team}`)).json.data.attributes.name).toBe('renamed')
+    const invited = await createUser(server)
+    const membership = await invitePerson(organization, invited)
+    const adding = { data: [{ type: 'organization-memberships', id: membership }] }
+    const path = `/teams/${team}/relationships/organization-memberships?dry-run=true`
+    expect(changesOf(await client.post(path, adding))).toEqual([])
+  })
+
+  test('is refused as the change would be', async () => {
+    const organization = await createTestOrganization(server)
+    const { client } = organization.owner
+    const team = await createTeam(organization, { visibility: 'organization' })
+    const workspace = await createWorkspace(organization)
+    const grant = await grantWorkspace(organization, team, workspace, { access: 'read' })
+    const member = await addMember(server, organization, [team])
+    const list = await client.get(`/organizations/${organization.name}/teams`)
+    const owners = list.json.data.find(
+      (one: { attributes: { name: string } }) => one.attributes.name === 'owners',
+    )
+    const same = async (caller: Client, method: string, path: string, sent?: object) => {
+      const tried = await caller.request(method, `${path}?dry-run=true`, sent)
+      const done = await caller.request(method, path, sent)
+      expect({ path, status: tried.status, text: tried.text }).toEqual({
+        path,
+        status: done.status,
+        text: done.text,
+      })
+      return tried.status
+    }
+    const flags = body('teams', {
+      'organization-access': { 'manage-projects': true, 'manage-workspaces': false },
+    })
+    expect(await same(client, 'PATCH', `/teams/${team}`, flags)).toBe(422)
+    expect(await same(member.client, 'PATCH', `/teams/${team}`, flags)).toBe(404)
+    expect(await same(server.client('bad'), 'PATCH', `/teams/${team}`, flags)).toBe(401)
+    expect(await same(client, 'PATCH', '/teams/team-zzzzzzzzzzzzzzzz', flags)).toBe(404)
+    expect(await same(client, 'PATCH', `/teams/${owners.id}`, flags)).toBe(422)
+    expect(await same(client, 'DELETE', `/teams/${owners.id}`)).toBe(422)
+    const again = grantBody(team, 'workspace', workspace, { access: 'read' })
+    expect(await same(client, 'POST', '/team-workspaces', again)).toBe(422)
+    expect(await same(member.client, 'POST', '/team-workspaces', again)).toBe(404)
+    expect(await same(member.client, 'DELETE', `/team-workspaces/${grant}`)).toBe(404)
+    const last = { data: [{ type: 'users', id: organization.owner.id }] }
+    expect(await same(client, 'DELETE', `/teams/${owners.id}/relationships/users`, last)).toBe(403)
+    const nobody = { data: [{ type: 'users', id: 'nobody-of-that-name' }] }
+    expect(await same(client, 'POST', `/teams/${team}/relationships/users`, nobody)).toBe(422)
+  })
+
+  test('is refused where it cannot be had, and when it is not said clearly', async () => {
+    const organization = await createTestOrganization(server)
+    const { client } = organization.owner
+    const writes = [
+      ...routes.map((route) => ({ ...route, path: `/api/v2${route.path}` })),
+      ...rawRoutes,
+    ].filter(({ method }) => method !== 'GET')
+    expect(writes.length).toBeGreaterThan(40)
+    for (const route of writes) {
+      const path = route.path.replace(':organization_name', organization.name).replace(/:[a-z_]+/g, 'x')
+      const answer = await client.request(route.method, `${server.address}${path}?dry-run=true`)
+      if ('dryRun' in route && route.dryRun !== undefined)
+        expect([path, answer.status]).not.toEqual([path, 400])
+      else
+        expect([path, answer.status, answer.json.errors[0].source]).toEqual([
+          path,
+          400,
+          { parameter: 'dry-run' },
+        ])
+    }
+    const team = await createTeam(organization)
+    for (const value of ['', '1', 'True', 'yes', 'false,true']) {
+      const answer = await client.delete(`/teams/${team}?dry-run=${value}`)
+      expect([value, answer.status]).toEqual([value, 400])
+    }
+    expect((await client.get(`/teams/${team}`)).status).toBe(200)
+  })
+
+  test('tells nobody of teams, grants and workspaces that he does not see', async () => {
+    const organization = await createTestOrganization(server)
+    const project = await createProject(organization)
+    const inProject = { project: { data: { type: 'projects', id: project } } }
+    const workspace = await createWorkspace(organization, {}, inProject)
+    const open = await createTeam(organization, { visibility: 'organization' })
+    const seen = await createTeam(organization, { visibility: 'organization' })
+    const secret = await createTeam(organization)
+    const administrators = await createTeam(organization, { visibility: 'organization' })
+    await grantWorkspace(organization, administrators, workspace, { access: 'admin' })
+    const caller = await addMember(server, organization, [administrators])
+    const member = await addMember(server, organization, [open, seen, secret])
+    await grantWorkspace(organization, secret, workspace, { access: 'admin' })
+    await grantProject(organization, seen, project, { access: 'admin' })
+    const granting = grantBody(open, 'workspace', workspace, { access: 'read' })
+    const from = async (client: Client) => {
+      const changes = changesOf(await client.post('/team-workspaces?dry-run=true', granting))
+      return changes.find(({ who }) => who.id === member.id)?.from
+    }
+    // The owner sees that nothing changes; to the workspace's administrator neither grant is known.
+    expect(await from(organization.owner.client)).toBeUndefined()
+    expect(await from(caller.client)).toBe('none')
+    await grantWorkspace(organization, seen, workspace, { access: 'write' })
+    expect(await from(caller.client)).toBeUndefined()
+    const managers = await createTeam(organization, { 'organization-access': { 'manage-membership': true } })
+    const manager = await addMember(server, organization, [managers])
+    const joining = { data: [{ type: 'users', id: caller.id }] }
+    const path = `/teams/${seen}/relationships/users?dry-run=true`
+    const tried = await manager.client.post(path, joining)
+    expect(changesOf(tried)).toEqual([])
+    expect(tried.json.data.attributes['places-count']).toBe(0)
+    expect(changesOf(await organization.owner.client.post(path, joining)).length).toBeGreaterThan(0)
+  })
+})
+
+describe.each(engines)('a dry run with limits on %s', (engine) => {
+  let server: TestServer
+  beforeAll(async () => {
+    server = await startServer(engine, { maxDryRunPairs: '6', maxDryRunChanges: '2' })
+  })
+  afterAll(() => server.stop())
+
+  test('says that it did not look at everything, and how much there is', async () => {
+    const organization = await createTestOrganization(server)
+    await createWorkspace(organization)
+    const team = await createTeam(organization)
+    for (let count = 0; count < 3; count++) await addMember(server, organization, [team])
+    const flags = body('teams', { 'organization-access': { 'read-workspaces': true } })
+    const { client } = organization.owner
+    const attributes = async () =>
+      (await client.patch(`/teams/${team}?dry-run=true`, flags)).json.data.attributes
+    // One workspace, the Default Project: three of them can be looked at, each with its organization's change.
+    expect(await attributes()).toMatchObject({
+      truncated: true,
+      'changes-count': 9,
+      'who-count': 4,
+      'who-looked-at': 3,
+      'places-count': 2,
+      'places-looked-at': 2,
+    })
+    expect((await attributes()).changes).toHaveLength(2)
+    for (let count = 0; count < 8; count++) await createWorkspace(organization)
+    expect(await attributes()).toMatchObject({
+      'who-looked-at': 1,
+      'places-count': 10,
+      'places-looked-at': 6,
+    })
+  })
+})

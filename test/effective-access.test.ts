@@ -1,0 +1,358 @@
+import * as fc from 'fast-check'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Client } from './support/client.ts'
+import { engines } from './support/engines.ts'
+import { createGrants, grantsAndMembers } from './support/random-grants.ts'
+import { longTimeout, runs } from './support/runs.ts'
+import { startServer, type TestServer } from './support/server.ts'
+import { createState } from './support/states.ts'
+import { projectRequests, workspaceRequests, type TriedPlace } from './support/tried-actions.ts'
+import {
+  addMember,
+  createProject,
+  createTeam,
+  createTestOrganization,
+  createUser,
+  createWorkspace,
+  grantProject,
+  grantWorkspace,
+  invitePerson,
+  type TestOrganization,
+} from './support/world.ts'
+
+const noTeam = 'team-zzzzzzzzzzzzzzzz'
+const notFound = '{"errors":[{"status":"404","title":"not found"}]}'
+
+type Shown = Record<string, boolean>
+type Grant = { gives: string[]; source: string; level: string }
+
+/** What is listed as coming from somewhere is, together, what may be done. */
+function expectSumOfGrants(attributes: { may: Shown; 'may-in-workspaces'?: Shown; grants: Grant[] }): void {
+  const given = new Set(attributes.grants.flatMap((grant) => grant.gives))
+  const may = [
+    ...Object.entries(attributes.may),
+    ...Object.entries(attributes['may-in-workspaces'] ?? {}).map(
+      ([name, is]) => [`workspaces/${name}`, is] as const,
+    ),
+  ]
+  const held = may.filter(([, is]) => is).map(([name]) => name)
+  expect([...given].toSorted()).toEqual(held.toSorted())
+}
+
+describe.each(engines)('effective access on %s', (engine) => {
+  let server: TestServer
+  beforeAll(async () => {
+    server = await startServer(engine)
+  })
+  afterAll(() => server.stop())
+
+  const ask = (client: Client, { name }: TestOrganization, query: string) =>
+    client.get(`/organizations/${name}/effective-access?${query}`)
+
+  test(
+    'is what requests get, for every kind of user and team, and the sum of what it names',
+    async () => {
+      await fc.assert(
+        fc.asyncProperty(grantsAndMembers, async (random) => {
+          const made = await createGrants(server, random)
+          const { organization, teamIds, projects, workspaces, members } = made
+          const { client: owner } = organization.owner
+          const path = `/organizations/${organization.name}`
+          const places: TriedPlace[] = []
+          for (const workspace of workspaces) {
+            const { stateVersionId } = await createState(
+              organization,
+              '{"a":{"value":1,"type":"number"}}',
+              workspace,
+            )
+            const shown = await owner.get(`/workspaces/${workspace}`)
+            places.push({
+              workspace,
+              workspaceName: shown.json.data.attributes.name,
+              stateVersion: stateVersionId,
+            })
+          }
+          const subjects: { query: string; client: Client }[] = members.map(({ id, client }) => ({
+            query: `user=${id}`,
+            client,
+          }))
+          for (const id of teamIds.slice(0, 2)) {
+            const token = await owner.post(`/teams/${id}/authentication-token`)
+            subjects.push({ query: `team=${id}`, client: server.client(token.json.data.attributes.token) })
+          }
+          subjects.push({ query: `user=${organization.owner.username}`, client: owner })
+          for (const { query, client } of subjects) {
+            const all = await ask(owner, organization, query)
+            expect(all.json.data).toHaveLength(workspaces.length)
+            for (const place of places) {
+              const one = await ask(owner, organization, `${query}&workspace=${place.workspace}`)
+              expect(one.status).toBe(200)
+              const [resource] = one.json.data
+              expect(all.json.data.find(({ id }: { id: string }) => id === resource.id)).toEqual(resource)
+              const { 'manage-state-content': _, ...may } = resource.attributes.may
+              const seen: Shown = {}
+              for (const [action, tryIt] of Object.entries(workspaceRequests)) {
+                seen[action] = await tryIt(client, place)
+              }
+              expect({ query, ...seen }).toEqual({ query, ...may })
+              expectSumOfGrants(resource.attributes)
+              const own = await ask(client, organization, `${query}&workspace=${place.workspaceName}`)
+              if (may['read-workspace']) expect(own.json.data).toEqual([resource])
+              else expect(own.text).toBe(notFound)
+            }
+            const seenByThemselves = await ask(client, organization, query)
+            expect(seenByThemselves.json.data.map(({ id }: { id: string }) => id)).toEqual(
+              all.json.data
+                .filter((one: { attributes: { level: string } }) => one.attributes.level !== 'none')
+                .map(({ id }: { id: string }) => id),
+            )
+            for (const [place, project] of projects.entries()) {
+              const one = await ask(owner, organization, `${query}&project=${project}`)
+              const [{ attributes }] = one.json.data
+              const seen: Shown = {}
+              for (const [action, tryIt] of Object.entries(projectRequests)) {
+                seen[action] = await tryIt(client, project, path, (places[place] as TriedPlace).workspaceName)
+              }
+              expect({ query, ...seen }).toEqual({ query, ...attributes.may })
+              expectSumOfGrants(attributes)
+            }
+          }
+        }),
+        runs(3, 100),
+      )
+    },
+    longTimeout,
+  )
+
+  test('names the level, the details and every grant with what it gives', async () => {
+    const organization = await createTestOrganization(server)
+    const { client } = organization.owner
+    const project = await createProject(organization, { name: 'Network' })
+    const workspace = await createWorkspace(
+      organization,
+      { name: 'network' },
+      { project: { data: { type: 'projects', id: project } } },
+    )
+    const readers = await createTeam(organization, { name: 'readers' })
+    const lockers = await createTeam(organization, { name: 'lockers' })
+    const member = await addMember(server, organization, [readers, lockers])
+    const onWorkspace = await grantWorkspace(organization, readers, workspace, { access: 'plan' })
+    const onProject = await grantProject(organization, lockers, project, {
+      access: 'custom',
+      'workspace-access': { locking: true, variables: 'write' },
+    })
+    const one = await ask(client, organization, `user=${member.username.toUpperCase()}&workspace=network`)
+    expect(one.json.data).toEqual([
+      {
+        id: `${member.id}:${workspace}`,
+        type: 'effective-access',
+        attributes: {
+          name: 'network',
+          level: 'custom',
+          runs: 'plan',
+          variables: 'write',
+          'state-versions': 'read',
+          'sentinel-mocks': 'none',
+          'workspace-locking': true,
+          'run-tasks': false,
+          'policy-overrides': false,
+          may: {
+            'read-workspace': true,
+            'read-current-outputs': true,
+            'read-outputs': true,
+            'read-state': true,
+            'write-state': false,
+            lock: true,
+            'force-unlock': false,
+            'manage-workspace': false,
+            'manage-team-access': false,
+            'manage-state-content': false,
+          },
+          grants: [
+            { source: 'organization-member', level: 'none', gives: ['read-current-outputs'] },
+            {
+              source: 'team-projects',
+              id: onProject,
+              team: { id: lockers, name: 'lockers' },
+              access: 'custom',
+              level: 'custom',
+              gives: ['read-workspace', 'lock'],
+            },
+            {
+              source: 'team-workspaces',
+              id: onWorkspace,
+              team: { id: readers, name: 'readers' },
+              access: 'plan',
+              level: 'plan',
+              gives: ['read-workspace', 'read-current-outputs', 'read-outputs', 'read-state'],
+            },
+          ],
+        },
+        relationships: {
+          user: { data: { id: member.id, type: 'users' } },
+          workspace: { data: { id: workspace, type: 'workspaces' } },
+          project: { data: { id: project, type: 'projects' } },
+        },
+      },
+    ])
+    const ofProject = await ask(client, organization, `user=${member.id}&project=Network`)
+    expect(ofProject.json.data[0].attributes).toMatchObject({
+      name: 'Network',
+      level: 'custom',
+      'workspace-access': { locking: true, variables: 'write', runs: 'read', 'state-versions': 'none' },
+      'project-access': { settings: 'read', teams: 'none', 'variable-sets': 'none' },
+      may: { 'read-project': true, 'manage-project': false },
+      'may-in-workspaces': { lock: true, 'read-state': false },
+    })
+    const ofOwner = await ask(client, organization, `user=${organization.owner.id}&workspace=${workspace}`)
+    expect(ofOwner.json.data[0].attributes).toMatchObject({ level: 'admin', 'run-tasks': true })
+    expect(ofOwner.json.data[0].attributes.grants[1]).toMatchObject({
+      source: 'organization-owner',
+      team: { name: 'owners' },
+    })
+    expect(ofOwner.json.data[0].attributes.may['manage-state-content']).toBe(true)
+  })
+
+  test('levels follow from flags and grants', async () => {
+    const organization = await createTestOrganization(server)
+    const { client } = organization.owner
+    const project = await createProject(organization)
+    const workspace = await createWorkspace(
+      organization,
+      {},
+      { project: { data: { type: 'projects', id: project } } },
+    )
+    const levels = async (team: string) => {
+      const [ofWorkspace, ofProject] = [
+        await ask(client, organization, `team=${team}&workspace=${workspace}`),
+        await ask(client, organization, `team=${team}&project=${project}`),
+      ]
+      return [ofWorkspace, ofProject].map(({ json }) => json.data[0].attributes.level)
+    }
+    for (const [flag, expected] of [
+      ['read-workspaces', ['read', 'read']],
+      ['manage-workspaces', ['admin', 'maintain']],
+      ['manage-projects', ['admin', 'admin']],
+      ['manage-membership', ['none', 'none']],
+    ] as const) {
+      const team = await createTeam(organization, { 'organization-access': { [flag]: true } })
+      expect([flag, ...(await levels(team))]).toEqual([flag, ...expected])
+    }
+    for (const [attributes, expected] of [
+      [{ access: 'read' }, ['read', 'read']],
+      [{ access: 'write' }, ['write', 'write']],
+      [{ access: 'maintain' }, ['admin', 'maintain']],
+      [{ access: 'admin' }, ['admin', 'admin']],
+      [{ access: 'custom' }, ['none', 'none']],
+      [
+        { access: 'custom', 'workspace-access': { 'state-versions': 'read-outputs' } },
+        ['read-outputs', 'read-outputs'],
+      ],
+      [
+        { access: 'custom', 'workspace-access': { 'state-versions': 'read', runs: 'plan' } },
+        ['plan', 'plan'],
+      ],
+      [{ access: 'custom', 'workspace-access': { create: true } }, ['custom', 'custom']],
+    ] as const) {
+      const team = await createTeam(organization)
+      await grantProject(organization, team, project, attributes)
+      expect([attributes, ...(await levels(team))]).toEqual([attributes, ...expected])
+    }
+    const team = await createTeam(organization)
+    await grantWorkspace(organization, team, workspace, { access: 'admin' })
+    expect(await levels(team)).toEqual(['admin', 'custom'])
+  })
+
+  test('whoever may not be asked about is missing, and so is what the caller does not see', async () => {
+    const organization = await createTestOrganization(server)
+    const { client } = organization.owner
+    const workspace = await createWorkspace(organization)
+    const team = await createTeam(organization)
+    const member = await addMember(server, organization, [team])
+    const outsider = await createUser(server)
+    const invited = await createUser(server)
+    await invitePerson(organization, invited)
+    const status = async (caller: Client, query: string) => {
+      const answer = await ask(caller, organization, query)
+      if (answer.status === 404) expect(answer.text).toBe(notFound)
+      return answer.status
+    }
+    expect(await status(client, `user=${outsider.id}`)).toBe(404)
+    expect(await status(client, 'user=nobody-of-that-name')).toBe(404)
+    expect(await status(client, `team=${noTeam}`)).toBe(404)
+    expect(await status(client, 'team=a-name')).toBe(404)
+    expect(await status(client, `user=${member.id}&workspace=no-such`)).toBe(404)
+    expect(await status(client, `user=${member.id}&project=no-such`)).toBe(404)
+    expect(await status(client, `user=${invited.id}`)).toBe(200)
+    expect(await status(invited.client, `user=${invited.id}`)).toBe(404)
+    expect(await status(member.client, `team=${team}`)).toBe(404)
+    expect(await status(member.client, `user=${organization.owner.id}`)).toBe(404)
+    expect(await status(member.client, `user=${member.id}`)).toBe(200)
+    expect(await status(member.client, `user=${member.id}&workspace=${workspace}`)).toBe(404)
+    const other = await createTestOrganization(server)
+    const elsewhere = await createWorkspace(other)
+    expect(await status(client, `user=${member.id}&workspace=${elsewhere}`)).toBe(404)
+    expect((await ask(client, other, `user=${other.owner.id}`)).text).toBe(notFound)
+    // Who is a site administrator is for site administrators and for himself to know.
+    const administrator = await addMember(server, organization)
+    await server.admin.post(`/admin/users/${administrator.id}/actions/grant_admin`)
+    const level = async (caller: Client, id: string) =>
+      (await ask(caller, organization, `user=${id}&workspace=${workspace}`)).json.data[0].attributes.level
+    expect(await level(client, administrator.id)).toBe('none')
+    expect(await level(server.admin, administrator.id)).toBe('admin')
+    expect(await level(administrator.client, administrator.id)).toBe('admin')
+    expect(await level(server.admin, outsider.id)).toBe('none')
+    const token = await client.post(`/teams/${team}/authentication-token`)
+    const ofTeam = server.client(token.json.data.attributes.token)
+    expect(await status(ofTeam, `team=${team}`)).toBe(200)
+    const account = `api-team_${team.slice('team-'.length)}`
+    expect((await ask(client, organization, `user=${account}`)).json.data[0].relationships).toMatchObject({
+      team: { data: { id: team, type: 'teams' } },
+    })
+    expect(await status(member.client, `user=${account}`)).toBe(404)
+  })
+
+  test('a question that makes no sense is 400 and names the parameter', async () => {
+    const organization = await createTestOrganization(server)
+    const { client } = organization.owner
+    for (const [query, parameters] of [
+      ['', ['user']],
+      ['user=', ['user']],
+      ['user=a&team=b', ['team']],
+      ['user=a&workspace=b&project=c', ['project']],
+      ['user=a&page[size]=x', ['page[size]']],
+      ['workspace=b&project=c', ['user', 'project']],
+    ] as const) {
+      const answer = await ask(client, organization, query)
+      expect(answer.status).toBe(400)
+      const named = answer.json.errors.map(
+        ({ source }: { source: { parameter: string } }) => source.parameter,
+      )
+      expect(named).toEqual(parameters)
+    }
+  })
+
+  test('all workspaces come in pages, by name', async () => {
+    const organization = await createTestOrganization(server)
+    const names = ['c', 'a', 'b']
+    for (const name of names) await createWorkspace(organization, { name })
+    const query = `user=${organization.owner.id}&page[size]=2`
+    const pages = [
+      await ask(organization.owner.client, organization, query),
+      await ask(organization.owner.client, organization, `${query}&page[number]=2`),
+    ]
+    expect(
+      pages.map(({ json }) =>
+        json.data.map(({ attributes }: { attributes: { name: string } }) => attributes.name),
+      ),
+    ).toEqual([['a', 'b'], ['c']])
+    expect(pages[0]?.json.meta.pagination['total-count']).toBe(3)
+    expect(pages[0]?.json.links.next).toContain(`user=${organization.owner.id}`)
+    const single = await ask(
+      organization.owner.client,
+      organization,
+      `user=${organization.owner.id}&workspace=a&page[number]=2`,
+    )
+    expect(single.json.data).toEqual([])
+  })
+})

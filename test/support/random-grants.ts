@@ -1,0 +1,108 @@
+import * as fc from 'fast-check'
+import type { TestServer } from './server.ts'
+import {
+  addMember,
+  createProject,
+  createTeam,
+  createTestOrganization,
+  createWorkspace,
+  grantProject,
+  grantWorkspace,
+} from './world.ts'
+
+export const TEAMS = 4
+const PLACES = 3
+
+const stateVersions = fc.constantFrom('none', 'read-outputs', 'read', 'write')
+const flag = fc.constantFrom('manage-workspaces', 'manage-projects', 'read-workspaces', 'manage-membership')
+
+/** Teams, what they may do, and members of up to two of them. */
+export const grantsAndMembers = fc.record({
+  teams: fc.array(
+    fc.record({
+      visibility: fc.constantFrom('secret', 'organization'),
+      flags: fc.array(flag, { maxLength: 1 }),
+    }),
+    { minLength: TEAMS, maxLength: TEAMS },
+  ),
+  onWorkspaces: fc.uniqueArray(
+    fc.record({
+      team: fc.nat(TEAMS - 1),
+      place: fc.nat(PLACES - 1),
+      grant: fc.oneof(
+        fc.constantFrom('read', 'plan', 'write', 'admin').map((access) => ({ access })),
+        fc.record({
+          access: fc.constant('custom'),
+          'state-versions': stateVersions,
+          'workspace-locking': fc.boolean(),
+        }),
+      ),
+    }),
+    { selector: ({ team, place }) => `${team} ${place}`, minLength: 1, maxLength: 6 },
+  ),
+  onProjects: fc.uniqueArray(
+    fc.record({
+      team: fc.nat(TEAMS - 1),
+      place: fc.nat(PLACES - 1),
+      grant: fc.oneof(
+        fc.constantFrom('read', 'write', 'maintain', 'admin').map((access) => ({ access })),
+        fc.record({
+          access: fc.constant('custom'),
+          'workspace-access': fc.record({
+            'state-versions': stateVersions,
+            locking: fc.boolean(),
+            create: fc.boolean(),
+          }),
+        }),
+      ),
+    }),
+    { selector: ({ team, place }) => `${team} ${place}`, maxLength: 4 },
+  ),
+  members: fc.array(fc.uniqueArray(fc.nat(TEAMS - 1), { maxLength: 2 }), { minLength: 3, maxLength: 3 }),
+})
+
+export type GrantsAndMembers = typeof grantsAndMembers extends fc.Arbitrary<infer T> ? T : never
+
+/** An organization of its own with all that in it: a project for each place, with a workspace. */
+export async function createGrants(
+  server: TestServer,
+  { teams, onWorkspaces, onProjects, members }: GrantsAndMembers,
+) {
+  const organization = await createTestOrganization(server)
+  const teamIds: string[] = []
+  for (const { visibility, flags } of teams) {
+    const access = Object.fromEntries(flags.map((name) => [name, true]))
+    teamIds.push(await createTeam(organization, { visibility, 'organization-access': access }))
+  }
+  const projects: string[] = []
+  const workspaces: string[] = []
+  for (let place = 0; place < PLACES; place++) {
+    const id = await createProject(organization)
+    projects.push(id)
+    workspaces.push(await createWorkspace(organization, {}, { project: { data: { type: 'projects', id } } }))
+  }
+  const workspaceGrants = new Map<string, string[]>(workspaces.map((id) => [id, []]))
+  for (const { team, place, grant } of onWorkspaces) {
+    const workspace = workspaces[place] as string
+    const id = await grantWorkspace(organization, teamIds[team] as string, workspace, grant)
+    workspaceGrants.get(workspace)?.push(id)
+  }
+  const projectGrants = new Map<string, string[]>(projects.map((id) => [id, []]))
+  for (const { team, place, grant } of onProjects) {
+    const project = projects[place] as string
+    projectGrants
+      .get(project)
+      ?.push(await grantProject(organization, teamIds[team] as string, project, grant))
+  }
+  const people = []
+  for (const places of members) {
+    people.push(
+      await addMember(
+        server,
+        organization,
+        places.map((place) => teamIds[place] as string),
+      ),
+    )
+  }
+  return { organization, teamIds, projects, workspaces, workspaceGrants, projectGrants, members: people }
+}
