@@ -9,6 +9,7 @@ import { Bench, type Figure, type Table } from './bench.ts'
 import { Child, pinSelf, placesText } from './child.ts'
 import { Purser } from './purser.ts'
 import { figureLines, verdictOf, writeReport } from './report.ts'
+import { accessRows } from './rows-access.ts'
 import { hiddenRows } from './rows-hidden.ts'
 import { growthRows, memoryRows } from './rows-memory.ts'
 import { outputRows, uploadRows } from './rows-outputs.ts'
@@ -36,6 +37,7 @@ const rows = [
   ...uploadRows,
   ...memoryRows,
   ...hiddenRows,
+  ...accessRows,
   ...growthRows,
 ]
 const wanted = options.only === undefined ? rows : rows.filter(({ id }) => options.only?.includes(id))

@@ -91,7 +91,7 @@ async function seed(folder: string): Promise<World> {
   return world
 }
 
-async function createPerson(tx: Transaction, username: string): Promise<Person> {
+export async function createPerson(tx: Transaction, username: string): Promise<Person> {
   const id = newId('user')
   const now = systemClock.now()
   const email = `${username}@example.com`

@@ -173,7 +173,7 @@ describe.each(engines)('a dry run on %s', (engine) => {
             before = after
           }
         }),
-        runs(2, 50),
+        runs(1, 50),
       )
     },
     longTimeout,

@@ -118,7 +118,7 @@ describe.each(engines)('effective access on %s', (engine) => {
             }
           }
         }),
-        runs(3, 100),
+        runs(2, 100),
       )
     },
     longTimeout,

@@ -26,7 +26,7 @@ export async function sightOf(
   scope: Places,
   places: readonly NamedPlace[],
 ): Promise<Sight> {
-  const { tx, actor, standing } = viewer
+  const { actor, standing } = viewer
   const seesAll = ['team:read', 'team-access:read', 'project-access:read'] as const
   if (seesAll.every((permission) => isPermitted(permission, actor, standing, { team: ownersTeam }))) {
     return { seesTeam: () => true, seenGrants: (grants) => grants }
@@ -53,11 +53,9 @@ export async function sightOf(
         return [
           teamId,
           {
-            onWorkspaces: onWorkspaces.filter((row) =>
-              isSeen('team-access:read', byId.get(row.workspace_id)),
-            ),
-            onProjects: onProjects.filter((row) => isSeen('project-access:read', project(row.project_id))),
-            inProjects: inProjects.filter((row) => isSeen('team-access:read', project(row.project_id))),
+            onWorkspaces: onWorkspaces.filter((row) => isSeen('team-access:read', byId.get(row.placeId))),
+            onProjects: onProjects.filter((row) => isSeen('project-access:read', project(row.placeId))),
+            inProjects: inProjects.filter((row) => isSeen('team-access:read', project(row.placeId))),
           },
         ]
       }),

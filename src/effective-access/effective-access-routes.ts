@@ -34,6 +34,9 @@ function questionOf({ query }: Call): { subject: SubjectAddress; place: PlaceAdd
   return { subject, place: project === undefined ? undefined : { project } }
 }
 
+/** What adds up to the access that one answer shows; a single workspace or project is never refused. */
+const MAX_NAMED = 20_000
+
 const showEffectiveAccess = readRoute({
   path: '/organizations/:organization_name/effective-access',
   permission: 'effective-access:read',
@@ -65,6 +68,11 @@ const showEffectiveAccess = readRoute({
     const { places, total } = await placesOf(context, organization, address.place, address.page)
     const about = { holder: subject.holder, organization, inForce: deps.standings.inForce }
     const found = await effectiveAccess(tx, about, places)
+    const named = found.reduce((count, { sources }) => count + sources.length, 0)
+    if (found.length > 1 && named > MAX_NAMED) {
+      const detail = `more than ${MAX_NAMED} grants would be named: ask for smaller pages`
+      throw new AppError('bad-request', [{ detail }])
+    }
     const paging = pagingOf(call.path, address.links, address.page, total)
     return ok(listDocument(found.map(effectiveAccessFragment), paging))
   },

@@ -60,9 +60,23 @@ function checked<Row>(rows: Row[]): Row[] {
   throw new AppError('bad-request', [{ detail }])
 }
 
-export type WorkspaceGrantRow = Selectable<TeamWorkspaceTable>
+const workspaceGrantColumns = [
+  'tw.id',
+  'tw.team_id',
+  'tw.workspace_id',
+  'tw.access',
+  'tw.runs',
+  'tw.variables',
+  'tw.state_versions',
+  'tw.sentinel_mocks',
+  'tw.workspace_locking',
+  'tw.run_tasks',
+  'tw.policy_overrides',
+] as const
 
-/** What teams were granted on workspaces, by the order of the grants' ids. */
+export type WorkspaceGrantRow = Omit<Selectable<TeamWorkspaceTable>, 'organization_id' | 'created_at'>
+
+/** What teams were granted on workspaces: one for each team and workspace. */
 export async function workspaceGrantsOfTeams(
   tx: Transaction,
   teamIds: readonly string[],
@@ -78,11 +92,11 @@ export async function workspaceGrantsOfTeams(
           : query.where('tw.workspace_id', 'in', places.workspaceIds)
     }
     return query
-      .selectAll('tw')
+      .select(workspaceGrantColumns)
       .limit(MAX_GRANTS + 1)
       .execute()
   })
-  return byId(checked(rows))
+  return checked(rows)
 }
 
 export type ProjectGrantRow = Selectable<TeamProjectTable>
@@ -103,7 +117,7 @@ export async function projectGrantsOfTeams(
       .limit(MAX_GRANTS + 1)
       .execute()
   })
-  return byId(checked(rows))
+  return checked(rows)
 }
 
 /** Grants on workspaces in a project, of which it matters only that there are such. */
@@ -145,14 +159,10 @@ export async function innerGrantsOfTeams(
       .limit(MAX_GRANTS + 1)
       .execute()
   })
-  return byId(checked(rows))
+  return checked(rows).sort((a, b) => (a.id < b.id ? -1 : 1))
 }
 
 function workspacesOf(projectId: string) {
   return (eb: ExpressionBuilder<Tables & { tw: TeamWorkspaceTable }, 'tw'>) =>
     eb.selectFrom('workspaces').where('workspaces.project_id', '=', projectId).select('workspaces.id')
-}
-
-function byId<Row extends { id: string }>(rows: Row[]): Row[] {
-  return rows.sort((a, b) => (a.id < b.id ? -1 : 1))
 }

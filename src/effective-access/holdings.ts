@@ -41,18 +41,91 @@ export type Source = {
   readonly held: Held
   readonly team?: HoldingTeam
   readonly flag?: OrganizationFlag
-  readonly grant?: { id: string; access: string }
-  /** Of a grant on a project what it means for a workspace in it. */
-  readonly workspaceDetails?: WorkspaceDetails
-  readonly projectDetails?: ProjectDetails
+  readonly grant?: Grant
 }
 
 export type Place = { readonly on: On; readonly id: string; readonly projectId: string }
 
+/** A grant with what it gives alone. One on a project counts on very many workspaces, so this is made of it once. */
+export type Grant = {
+  readonly source: 'team-workspaces' | 'team-projects'
+  readonly id: string
+  /** The workspace or the project that it is on. */
+  readonly placeId: string
+  readonly access: string
+  readonly held: Readonly<Record<On, Held>>
+  readonly workspaceDetails: WorkspaceDetails | undefined
+  readonly projectDetails: ProjectDetails | undefined
+}
+
 type Grants = {
-  readonly onWorkspaces: readonly WorkspaceGrantRow[]
-  readonly onProjects: readonly ProjectGrantRow[]
-  readonly inProjects: readonly InnerGrantRow[]
+  readonly onWorkspaces: readonly Grant[]
+  readonly onProjects: readonly Grant[]
+  readonly inProjects: readonly Grant[]
+}
+
+/** What a grant gives, by the functions that requests are judged by. */
+function heldBy(facts: GrantFacts, plans: boolean): Record<On, Held> {
+  const columns = sumOfGrants([facts])
+  return {
+    workspace: { columns, inWorkspaces: columns, plans },
+    project: {
+      columns: sumOnProject([facts]),
+      inWorkspaces: facts.on === 'project' ? columns : 0,
+      plans: plans && facts.on === 'project',
+    },
+  }
+}
+
+function workspaceGrant(row: WorkspaceGrantRow): Grant {
+  const facts: GrantFacts = {
+    on: 'workspace',
+    access: row.access,
+    state_versions: row.state_versions,
+    workspace_locking: row.workspace_locking,
+    workspace_create: 0,
+  }
+  return {
+    source: 'team-workspaces',
+    id: row.id,
+    placeId: row.workspace_id,
+    access: row.access,
+    held: heldBy(facts, row.runs !== 'read'),
+    workspaceDetails: toDetails(row),
+    projectDetails: undefined,
+  }
+}
+
+function projectGrant(row: ProjectGrantRow): Grant {
+  const { details } = toGrant(row)
+  const facts: GrantFacts = {
+    on: 'project',
+    access: row.access,
+    state_versions: row.state_versions,
+    workspace_locking: row.workspace_locking,
+    workspace_create: row.workspace_create,
+  }
+  return {
+    source: 'team-projects',
+    id: row.id,
+    placeId: row.project_id,
+    access: row.access,
+    held: heldBy(facts, details.workspace.runs !== 'read'),
+    workspaceDetails: workspaceDetailsOf(details),
+    projectDetails: details,
+  }
+}
+
+function innerGrant(row: InnerGrantRow): Grant {
+  return {
+    source: 'team-workspaces',
+    id: row.id,
+    placeId: row.project_id,
+    access: row.access,
+    held: heldBy(row, false),
+    workspaceDetails: undefined,
+    projectDetails: undefined,
+  }
 }
 
 /** Grants of some teams on some places, by team. */
@@ -65,10 +138,10 @@ export async function readGrants(
   places: Places,
   on: 'workspaces' | 'projects too',
 ): Promise<GrantsByTeam> {
-  const onWorkspaces = grouped(await workspaceGrantsOfTeams(tx, teamIds, places), ({ team_id }) => team_id)
-  const onProjects = grouped(await projectGrantsOfTeams(tx, teamIds, places), ({ team_id }) => team_id)
+  const onWorkspaces = byTeam(await workspaceGrantsOfTeams(tx, teamIds, places), workspaceGrant)
+  const onProjects = byTeam(await projectGrantsOfTeams(tx, teamIds, places), projectGrant)
   const inner = on === 'workspaces' ? [] : await innerGrantsOfTeams(tx, teamIds, places)
-  const inProjects = grouped(inner, ({ team_id }) => team_id)
+  const inProjects = byTeam(inner, innerGrant)
   return new Map(
     teamIds.map((id) => [
       id,
@@ -81,36 +154,39 @@ export async function readGrants(
   )
 }
 
-function grouped<Row>(rows: readonly Row[], keyOf: (row: Row) => string): Map<string, Row[]> {
-  const groups = new Map<string, Row[]>()
-  for (const row of rows) addTo(groups, keyOf(row), row)
+function byTeam<Row extends { team_id: string }>(
+  rows: readonly Row[],
+  make: (row: Row) => Grant,
+): Map<string, Grant[]> {
+  const groups = new Map<string, Grant[]>()
+  for (const row of rows) addTo(groups, row.team_id, make(row))
   return groups
 }
 
-function addTo<Row>(groups: Map<string, Row[]>, key: string, row: Row): void {
+function addTo<Item>(groups: Map<string, Item[]>, key: string, item: Item): void {
   const group = groups.get(key)
-  if (group === undefined) groups.set(key, [row])
-  else group.push(row)
+  if (group === undefined) groups.set(key, [item])
+  else group.push(item)
 }
 
-type OfTeam<Row> = { readonly team: HoldingTeam; readonly row: Row }
+type OfTeam = { readonly team: HoldingTeam; readonly grant: Grant }
 
 /** All that somebody's teams were granted, by workspace and project: in the order of the teams. */
 export type Granted = {
-  readonly onWorkspaces: ReadonlyMap<string, readonly OfTeam<WorkspaceGrantRow>[]>
-  readonly onProjects: ReadonlyMap<string, readonly OfTeam<ProjectGrantRow>[]>
-  readonly inProjects: ReadonlyMap<string, readonly OfTeam<InnerGrantRow>[]>
+  readonly onWorkspaces: ReadonlyMap<string, readonly OfTeam[]>
+  readonly onProjects: ReadonlyMap<string, readonly OfTeam[]>
+  readonly inProjects: ReadonlyMap<string, readonly OfTeam[]>
 }
 
 export function grantedTo({ teams }: Holder, grants: GrantsByTeam): Granted {
-  const onWorkspaces = new Map<string, OfTeam<WorkspaceGrantRow>[]>()
-  const onProjects = new Map<string, OfTeam<ProjectGrantRow>[]>()
-  const inProjects = new Map<string, OfTeam<InnerGrantRow>[]>()
+  const onWorkspaces = new Map<string, OfTeam[]>()
+  const onProjects = new Map<string, OfTeam[]>()
+  const inProjects = new Map<string, OfTeam[]>()
   for (const team of teams) {
     const found = grants.get(team.id)
-    for (const row of found?.onWorkspaces ?? []) addTo(onWorkspaces, row.workspace_id, { team, row })
-    for (const row of found?.onProjects ?? []) addTo(onProjects, row.project_id, { team, row })
-    for (const row of found?.inProjects ?? []) addTo(inProjects, row.project_id, { team, row })
+    for (const grant of found?.onWorkspaces ?? []) addTo(onWorkspaces, grant.placeId, { team, grant })
+    for (const grant of found?.onProjects ?? []) addTo(onProjects, grant.placeId, { team, grant })
+    for (const grant of found?.inProjects ?? []) addTo(inProjects, grant.placeId, { team, grant })
   }
   return { onWorkspaces, onProjects, inProjects }
 }
@@ -145,100 +221,42 @@ export function standingSources(
   return { columns: standingOf(holder, organization, inForce).columns, sources }
 }
 
-const factsOfWorkspaceGrant = (row: WorkspaceGrantRow): GrantFacts => ({
-  on: 'workspace',
-  access: row.access,
-  state_versions: row.state_versions,
-  workspace_locking: row.workspace_locking,
-  workspace_create: 0,
-})
+const nobodys: readonly OfTeam[] = []
 
-const factsOfProjectGrant = (row: ProjectGrantRow): GrantFacts => ({
-  on: 'project',
-  access: row.access,
-  state_versions: row.state_versions,
-  workspace_locking: row.workspace_locking,
-  workspace_create: row.workspace_create,
-})
-
-type WorkspaceRow = WorkspaceGrantRow | InnerGrantRow
-
-/** The grants that count on a place. */
-function rowsOn(granted: Granted, { on, id, projectId }: Place) {
-  const workspaces: readonly OfTeam<WorkspaceRow>[] =
-    (on === 'workspace' ? granted.onWorkspaces : granted.inProjects).get(id) ?? []
-  return { workspaces, projects: granted.onProjects.get(projectId) ?? [] }
+/** The grants that count on a place: on its project, and on it or, of a project, on what is in it. */
+function grantsOn(granted: Granted, { on, id, projectId }: Place): (readonly OfTeam[])[] {
+  const own = on === 'workspace' ? granted.onWorkspaces : granted.inProjects
+  return [granted.onProjects.get(projectId) ?? nobodys, own.get(id) ?? nobodys]
 }
 
-const nothing: Held = { columns: 0, inWorkspaces: 0, plans: false }
-
-/** What grants come to on a place, by the functions that requests are judged by. */
-function heldByGrants(
-  on: On,
-  workspaces: readonly OfTeam<WorkspaceRow>[],
-  projects: readonly OfTeam<ProjectGrantRow>[],
-): Held {
-  if (workspaces.length === 0 && projects.length === 0) return nothing
-  const ofProjects = projects.map(({ row }) => factsOfProjectGrant(row))
-  const all = [
-    ...workspaces.map(({ row }) => ('on' in row ? row : factsOfWorkspaceGrant(row))),
-    ...ofProjects,
-  ]
-  return {
-    columns: on === 'project' ? sumOnProject(all) : sumOfGrants(all),
-    inWorkspaces: sumOfGrants(on === 'project' ? ofProjects : all),
-    plans:
-      projects.some(({ row }) => plansOfProject(row)) ||
-      workspaces.some(({ row }) => 'runs' in row && row.runs !== 'read'),
-  }
-}
-
-function plansOfProject(row: ProjectGrantRow): boolean {
-  return row.access === 'custom' && toGrant(row).details.workspace.runs !== 'read'
-}
-
-/** What somebody holds on a place in all. */
+/** What somebody holds on a place in all: columns add up. */
 export function heldOn(columns: ColumnSet, granted: Granted, place: Place): Held {
-  const { workspaces, projects } = rowsOn(granted, place)
-  const held = heldByGrants(place.on, workspaces, projects)
-  return {
-    columns: columns | held.columns,
-    inWorkspaces: columns | held.inWorkspaces,
-    plans: held.plans,
+  let sum: Held = { columns, inWorkspaces: columns, plans: false }
+  for (const grants of grantsOn(granted, place)) {
+    for (const { grant } of grants) {
+      const alone = grant.held[place.on]
+      sum = {
+        columns: sum.columns | alone.columns,
+        inWorkspaces: sum.inWorkspaces | alone.inWorkspaces,
+        plans: sum.plans || alone.plans,
+      }
+    }
   }
+  return sum
 }
 
 /** The grants that add up on a place, each with what it gives alone. */
 export function grantSources(granted: Granted, place: Place): Source[] {
-  const { on } = place
-  const { workspaces, projects } = rowsOn(granted, place)
-  return [
-    ...projects.map((one): Source => {
-      const { details } = toGrant(one.row)
-      return {
-        source: 'team-projects',
-        held: heldByGrants(on, [], [one]),
-        team: one.team,
-        grant: one.row,
-        workspaceDetails: workspaceDetailsOf(details),
-        projectDetails: details,
-      }
-    }),
-    ...workspaces.map((one): Source => ({
-      source: 'team-workspaces',
-      held: heldByGrants(on, [one], []),
-      team: one.team,
-      grant: one.row,
-      ...('runs' in one.row ? { workspaceDetails: toDetails(one.row) } : {}),
-    })),
-  ]
+  return grantsOn(granted, place).flatMap((grants) =>
+    grants.map(({ team, grant }) => ({ source: grant.source, held: grant.held[place.on], team, grant })),
+  )
 }
 
 /** The details that a source adds: those of the grant, or else of the level that it comes to. */
-export function workspaceDetailsOfSource({ workspaceDetails, grant, held }: Source) {
-  return grant === undefined ? workspaceDetailsOfLevel(levelOn('workspace', held)) : workspaceDetails
+export function workspaceDetailsOfSource({ grant, held }: Source) {
+  return grant === undefined ? workspaceDetailsOfLevel(levelOn('workspace', held)) : grant.workspaceDetails
 }
 
-export function projectDetailsOfSource({ projectDetails, grant, held }: Source) {
-  return grant === undefined ? projectDetailsOfLevel(levelOn('project', held)) : projectDetails
+export function projectDetailsOfSource({ grant, held }: Source) {
+  return grant === undefined ? projectDetailsOfLevel(levelOn('project', held)) : grant.projectDetails
 }

@@ -1,0 +1,177 @@
+// What somebody in many teams may do on very many workspaces, and why.
+import pino from 'pino'
+import { readConfig } from '../src/config.ts'
+import { systemClock, timestamp } from '../src/core/clock.ts'
+import { newId } from '../src/core/ids.ts'
+import type { Transaction } from '../src/database/database.ts'
+import { openDatabase } from '../src/database/open.ts'
+import { effectiveAccess } from '../src/effective-access/effective-access.ts'
+import { placeOf } from '../src/effective-access/places.ts'
+import { findSubject } from '../src/effective-access/subjects.ts'
+import { insertMembership } from '../src/organization-memberships/membership-store.ts'
+import {
+  bumpVersion,
+  findOrganization,
+  type OrganizationRow,
+} from '../src/organizations/organization-store.ts'
+import { createOrganization } from '../src/organizations/organizations.ts'
+import { insertProject } from '../src/projects/project-store.ts'
+import { changeProjectGrant } from '../src/team-access/project-levels.ts'
+import { insertTeamProject, toColumns as ofProject } from '../src/team-access/team-project-store.ts'
+import { insertTeamWorkspace, toColumns as ofWorkspace } from '../src/team-access/team-workspace-store.ts'
+import { changeWorkspaceGrant } from '../src/team-access/workspace-levels.ts'
+import { inForceOf } from '../src/teams/in-force.ts'
+import { insertTeamMember } from '../src/teams/team-member-store.ts'
+import { insertTeam } from '../src/teams/team-store.ts'
+import { listVisibleWorkspaces } from '../src/workspaces/workspace-list-store.ts'
+import { insertWorkspace } from '../src/workspaces/workspace-store.ts'
+import { median, type Bench, type Row } from './bench.ts'
+import { secretKey, wire } from './purser.ts'
+import { createPerson, type Person } from './seed.ts'
+
+const TEAMS = 50
+const WORKSPACES = 10_000
+const PROJECTS = 20
+const ROUNDS = 30
+const PAGE = 100
+const MOST_MS = 50
+
+type Asked = { name: string; owner: Person; member: Person; organizationId: string }
+
+const config = (folder: string) => readConfig({ data: folder, secretKey }, {})
+
+/** An organization of 10,000 workspaces in 20 projects; each workspace has a grant, and each project two, of the member's teams. */
+async function seedAccess(tx: Transaction): Promise<Asked> {
+  const at = timestamp(systemClock.now())
+  const name = `access-${process.pid}`
+  const owner = await createPerson(tx, `${name}-owner`)
+  const member = await createPerson(tx, `${name}-member`)
+  const email = 'bench@example.com'
+  const made = await createOrganization(tx, newId, { name, email, settings: {}, ownerId: owner.id, at })
+  if (made === undefined) throw new Error(`${name} is there already`)
+  const of = { organization_id: made.id, created_at: at }
+  const membershipId = newId('membership')
+  await insertMembership(tx, { ...of, id: membershipId, user_id: member.id, status: 'active' })
+  const teams: string[] = []
+  for (let number = 0; number < TEAMS; number += 1) {
+    const id = newId('team')
+    teams.push(id)
+    const team = { visibility: 'secret', organization_access: 0, allow_member_token_management: 1 } as const
+    await insertTeam(tx, { ...of, ...team, id, name: `team-${number}`, updated_at: at })
+    await insertTeamMember(tx, {
+      team_id: id,
+      membership_id: membershipId,
+      user_id: member.id,
+      organization_id: made.id,
+      is_active: 1,
+    })
+  }
+  const team = (number: number) => teams[number % TEAMS] as string
+  const projects: string[] = []
+  for (let number = 0; number < PROJECTS; number += 1) {
+    const id = newId('project')
+    projects.push(id)
+    const project = { name: `project-${number}`, description: null, settings: '{}', updated_at: at }
+    await insertProject(tx, { ...of, ...project, id })
+    for (const place of [2 * number, 2 * number + 1]) {
+      const grant = changeProjectGrant(undefined, {
+        access: 'custom',
+        project: {},
+        workspace: { locking: true },
+      })
+      const row = { id: newId('teamProject'), team_id: team(place), project_id: id, ...ofProject(grant) }
+      await insertTeamProject(tx, { ...of, ...row })
+    }
+  }
+  const levels = ['read', 'plan', 'write', 'admin'] as const
+  for (let number = 0; number < WORKSPACES; number += 1) {
+    const id = newId('workspace')
+    await insertWorkspace(tx, {
+      ...of,
+      id,
+      project_id: projects[number % PROJECTS] as string,
+      name: `workspace-${String(number).padStart(5, '0')}`,
+      description: null,
+      terraform_version: 'latest',
+      locked_by_id: null,
+      locked_by_kind: null,
+      lock_reason: null,
+      current_state_version_id: null,
+      settings: '{}',
+      updated_at: at,
+    })
+    const access = levels[number % levels.length] ?? 'read'
+    const grant = ofWorkspace(changeWorkspaceGrant(undefined, { access, details: {} }))
+    const row = { id: newId('teamWorkspace'), team_id: team(number), workspace_id: id, ...grant }
+    await insertTeamWorkspace(tx, { ...of, ...row })
+  }
+  await bumpVersion(tx, made.id, TEAMS)
+  return { name, owner, member, organizationId: made.id }
+}
+
+const WHAT = `effective access of a user in ${TEAMS} teams on ${WORKSPACES.toLocaleString('en')} workspaces`
+
+async function measure(bench: Bench) {
+  const { folder } = bench.world
+  const { database } = await openDatabase(config(folder), (error) => pino().error(error))
+  try {
+    // Beside the running server, as the command line does it.
+    const { name, owner, member, organizationId } = await database.write(seedAccess)
+    const times: number[] = []
+    for (let round = 0; round < ROUNDS; round += 1) {
+      times.push(
+        await database.read(async (tx) => {
+          const organization = (await findOrganization(tx, organizationId)) as OrganizationRow
+          const page = { number: 1, size: WORKSPACES }
+          const { workspaces } = await listVisibleWorkspaces(tx, organizationId, 'everything', {}, page)
+          const places = workspaces.map(placeOf)
+          const start = performance.now()
+          const caller = { isSiteAdmin: false, userId: owner.id }
+          const subject = await findSubject(tx, organizationId, { user: member.id }, caller)
+          if (subject === undefined) throw new Error('the member is missing')
+          const about = { holder: subject.holder, organization, inForce: inForceOf(config(folder)) }
+          const found = await effectiveAccess(tx, about, places)
+          const time = performance.now() - start
+          if (found.length !== WORKSPACES || found.some(({ sources }) => sources.length < 3)) {
+            throw new Error(`${found.length} were found, or not all of what adds up`)
+          }
+          return time
+        }),
+      )
+      // A read lives for one turn.
+      await new Promise((resolve) => setImmediate(resolve))
+    }
+    const path = `/organizations/${name}/effective-access?user=${member.id}&page%5Bsize%5D=${PAGE}&page%5Bnumber%5D=`
+    const requests = [1, WORKSPACES / PAGE / 2, WORKSPACES / PAGE].map((number) =>
+      wire('GET', path + number, owner.token),
+    )
+    await bench.run({ requests, connections: 1, count: 30 })
+    const { latencies } = await bench.run({ requests, connections: 1, count: bench.isQuick ? 100 : 600 })
+    const [{ p50, p99 } = { p50: Number.NaN, p99: Number.NaN }] = latencies
+    const sorted = times.slice(ROUNDS / 3)
+    return {
+      figures: [
+        {
+          what: `${WHAT}: all of them at once, in the process`,
+          value: median(sorted),
+          unit: 'ms',
+          atLeast: MOST_MS,
+          better: 'less' as const,
+          details: `from ${Math.min(...sorted).toFixed(1)} to ${Math.max(...sorted).toFixed(1)} ms`,
+        },
+        {
+          what: `${WHAT}: a page of ${PAGE} over HTTP, 99th percentile`,
+          value: p99,
+          unit: 'ms',
+          atLeast: MOST_MS,
+          better: 'less' as const,
+          details: `median ${p50.toFixed(1)} ms; first, middle and last page`,
+        },
+      ],
+    }
+  } finally {
+    await database.close()
+  }
+}
+
+export const accessRows: Row[] = [{ id: 'effective-access', what: WHAT, run: measure }]
