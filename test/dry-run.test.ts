@@ -176,7 +176,7 @@ describe.each(engines)('a dry run on %s', (engine) => {
         runs(1, 50),
       )
     },
-    longTimeout,
+    longTimeout * 3,
   )
 
   test('names whom and what: the level, what is gained, and permissions in the organization', async () => {

@@ -121,7 +121,7 @@ describe.each(engines)('effective access on %s', (engine) => {
         runs(2, 100),
       )
     },
-    longTimeout,
+    longTimeout * 3,
   )
 
   test('names the level, the details and every grant with what it gives', async () => {
