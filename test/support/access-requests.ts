@@ -1,6 +1,4 @@
 import type { Target } from './access-table.ts'
-import type { AccessActor } from './access-world.ts'
-import type { Home } from './access-home.ts'
 import { stateText, md5Of, base64 } from './states.ts'
 import { body } from './world.ts'
 
@@ -21,7 +19,7 @@ const PROJECT_GRANT_READ = 127
 const PROJECT_GRANT_MANAGE = 128
 const inOrganization = '/organizations/:organization_name'
 const workspaceByName = `${inOrganization}/workspaces/:workspace_name`
-const effectiveAccess = `${inOrganization}/effective-access`
+export const effectiveAccess = `${inOrganization}/effective-access`
 const id = (name: string) => (target: Target) => ({
   data: [{ type: name, id: target.params[name] as string }],
 })
@@ -191,128 +189,3 @@ export const accessRoutes: readonly AccessRoute[] = [
   route(33, 'GET', `${inOrganization}/refusals`),
   route(18, 'GET', '/admin/refusals'),
 ]
-
-/** What a route may be asked about in an organization, for one caller. */
-export function targetsOf(
-  { path, query, body: makeBody }: AccessRoute,
-  home: Home,
-  actor: AccessActor,
-): Target[] {
-  const { teams, members, tokens } = home
-  const shared = paramsOf(home)
-  const target = (label: string, own: Record<string, string>, facts: Partial<Target> = {}): Target => ({
-    label,
-    params: { ...shared, ...own },
-    ...facts,
-  })
-  const eachTeam = Object.entries(teams)
-  if (path.includes(':team_id')) {
-    return eachTeam.map(([label, team]) => target(`${label} team`, { team_id: team.id }, { team }))
-  }
-  if (path.includes(':organization_membership_id')) {
-    const of = (label: string, key: 'open' | 'secret') =>
-      target(label, { organization_membership_id: members[key].membershipId }, { teamsOfUser: [teams[key]] })
-    const owner = { organization_membership_id: home.ownerMembershipId }
-    const own = { organization_membership_id: actor.membershipId as string }
-    return [
-      of('a member', 'open'),
-      of('a member of the secret team', 'secret'),
-      target('an owner', owner, {
-        teamsOfUser: [teams.owners],
-        isSelf: actor.membershipId === home.ownerMembershipId,
-      }),
-      ...(actor.membershipId === undefined || actor.code === 'OWN'
-        ? []
-        : [target('oneself', own, { isSelf: true, teamsOfUser: teamsOf(home, actor) })]),
-    ]
-  }
-  if (path.includes(':user_id')) {
-    const own =
-      actor.userId === undefined ? [] : [target('oneself', { user_id: actor.userId }, { isSelf: true })]
-    return [target('a member', { user_id: members.open.id }), ...own]
-  }
-  if (path.endsWith('_backing_data')) {
-    const { older, deleted } = home.stateVersions
-    return [target('', { state_version_id: path.includes('/soft_delete') ? older : deleted })]
-  }
-  if (path.includes(':token_id')) {
-    return [
-      target(
-        "the owner's",
-        { token_id: tokens.user },
-        { isSelf: actor.userId === home.organization.owner.id },
-      ),
-      target("the open team's", { token_id: tokens.openTeam }, { team: teams.open, row: 15 }),
-      target("the owners team's", { token_id: tokens.ownersTeam }, { team: teams.owners, row: 15 }),
-      target("the organization's", { token_id: tokens.organization }, { row: 16 }),
-    ]
-  }
-  if (path.includes(':team_workspace_id')) return grantTargets(home, actor, false)
-  if (path.includes(':team_project_id')) return grantTargets(home, actor, true)
-  if (path === effectiveAccess) {
-    const { userId, teamIds, isTeamToken } = actor
-    // Whoever is no member of the organization has no access there that could be asked for.
-    const isMember = userId !== undefined && actor.membershipId !== undefined && actor.home === home
-    const user = isMember ? [target('oneself', { user: userId }, { isSelf: true })] : []
-    const own = isTeamToken
-      ? [target("the token's team", { team: teamIds[0] as string }, { isSelf: true })]
-      : []
-    return [
-      target('a member', { user: members.open.id }),
-      target('the open team', { team: teams.open.id }),
-      ...user,
-      ...own,
-    ]
-  }
-  if (path === '/team-workspaces' || path === '/team-projects') {
-    if (makeBody === undefined) return [target('', {})]
-    return Object.entries(home.freeTeams).map(([label, team]) =>
-      target(`${label} team`, { teams: team.id }, { team }),
-    )
-  }
-  return [target('', {}, query === undefined && !path.includes(':') ? { isSelf: true } : {})]
-}
-
-function teamsOf(home: Home, actor: AccessActor): Target['teamsOfUser'] {
-  return actor.teamIds.map(
-    (id) => Object.values(home.teams).find((team) => team.id === id) ?? { id, isOpen: true, isOwners: false },
-  )
-}
-
-function grantTargets(
-  home: Home,
-  { grantId, projectGrantId, teamIds }: AccessActor,
-  isProject: boolean,
-): Target[] {
-  const [name, grants, own] = isProject
-    ? (['team_project_id', home.projectGrants, projectGrantId] as const)
-    : (['team_workspace_id', home.grants, grantId] as const)
-  const target = (label: string, id: string, team: Target['team']) => ({
-    label,
-    params: { [name]: id },
-    team,
-  })
-  return [
-    target('of the open team', grants.open, home.teams.open),
-    target('of the secret team', grants.secret, home.teams.secret),
-    ...(own === undefined
-      ? []
-      : [target("of one's own team", own, { id: teamIds[0] as string, isOpen: true, isOwners: false })]),
-  ]
-}
-
-function paramsOf(home: Home): Record<string, string> {
-  return {
-    organization_name: home.organization.name,
-    workspace_id: home.workspaceId,
-    workspace_name: home.workspaceName,
-    project_id: home.projectId,
-    state_version_id: home.stateVersions.current,
-    state_version_output_id: home.outputId,
-    users: home.members.open.id,
-    'organization-memberships': home.members.open.membershipId,
-    teams: home.teams.open.id,
-    workspaces: home.workspaceId,
-    projects: home.projectId,
-  }
-}

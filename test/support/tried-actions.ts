@@ -27,7 +27,7 @@ export type TriedPlace = { workspace: string; workspaceName: string; stateVersio
 
 /** What requests show that somebody may do: each is refused for another reason when it is let through, or changes nothing. */
 export const workspaceRequests: Record<
-  Exclude<keyof typeof workspaceActions, 'manage-state-content'>,
+  keyof typeof workspaceActions,
   (client: Client, place: TriedPlace) => Promise<boolean>
 > = {
   'read-workspace': async (client, { workspace }) => isThere(await client.get(`/workspaces/${workspace}`)),
@@ -50,6 +50,8 @@ export const workspaceRequests: Record<
     isThere(await client.post(`/workspaces/${workspace}/actions/force-unlock`)),
   'manage-workspace': async (client, { workspace }) =>
     isThere(await client.patch(`/workspaces/${workspace}`, body('workspaces', {}))),
+  'manage-state-content': async (client, { stateVersion }) =>
+    isThere(await client.post(`/state-versions/${stateVersion}/actions/restore_backing_data`)),
   'manage-team-access': (client, { workspace }) => mayShare(client, 'workspace', workspace),
 }
 
