@@ -1,5 +1,6 @@
 import type { Logger } from 'pino'
 import { Grants } from './access/grant-store.ts'
+import type { Operator } from './access/operator.ts'
 import { AuditRetention } from './audit/audit-retention.ts'
 import { Standings } from './access/standing-store.ts'
 import { LastUsed } from './authentication-tokens/last-used.ts'
@@ -102,6 +103,7 @@ export function createApp(
   database: Database,
   log: Logger,
   clock: Clock = systemClock,
+  operator?: Operator,
 ): App {
   const standings = new Standings(inForceOf(config))
   const deps: Deps = {
@@ -117,6 +119,7 @@ export function createApp(
     organizationDeletions: new OrganizationDeletions(database, log),
     states: new States(database, config, clock, log),
     log,
+    ...(operator === undefined ? {} : { operator }),
   }
   const auditRetention = new AuditRetention(database, clock, log, config.auditDays)
   const server = createServer(routes, rawRoutes, deps)

@@ -271,7 +271,11 @@ export function unknownVariables(environment: NodeJS.ProcessEnv): string[] {
   )
 }
 
-const knownVariables = new Set(Object.keys(settings).map((name) => environmentName(name as SettingName)))
+/** The token of `purser import` is no setting: it is another server's. */
+const knownVariables = new Set([
+  'PURSER_IMPORT_TOKEN',
+  ...Object.keys(settings).map((name) => environmentName(name as SettingName)),
+])
 
 function contradictions(config: Partial<Config>): string[] {
   const problems: string[] = []

@@ -272,6 +272,8 @@ describe('the command line', () => {
       'seed',
       'backup',
       'restore',
+      'import',
+      'export',
       'audit',
       'explain',
       'doctor',

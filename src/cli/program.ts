@@ -8,6 +8,7 @@ import { backupCommand, restoreCommand } from './backup-command.ts'
 import { configCommand } from './config-command.ts'
 import { doctorCommand } from './doctor-command.ts'
 import { explainCommand } from './explain-command.ts'
+import { exportCommand, importCommand } from './import-command.ts'
 import { migrateCommand } from './migrate-command.ts'
 import { organizationCommand } from './organization-command.ts'
 import { seedCommand } from './seed-command.ts'
@@ -37,6 +38,8 @@ export function createProgram(): Command {
     .addCommand(backupCommand())
     .addCommand(restoreCommand())
     .addCommand(accessCommand())
+    .addCommand(importCommand())
+    .addCommand(exportCommand())
     .addCommand(auditCommand())
     .addCommand(explainCommand())
     .addCommand(doctorCommand())

@@ -1,4 +1,5 @@
 import type { Logger } from 'pino'
+import type { Operator } from '../access/operator.ts'
 import type { Grants } from '../access/grant-store.ts'
 import type { Standings } from '../access/standing-store.ts'
 import type { Clock } from '../core/clock.ts'
@@ -25,4 +26,6 @@ export type Deps = {
   readonly refusals: Refusals
   readonly organizationDeletions: OrganizationDeletions
   readonly log: Logger
+  /** Set only where a command speaks to a server of its own, in its own process. */
+  readonly operator?: Operator
 }

@@ -33,6 +33,10 @@ export function runRoute(route: Route, call: Call, deps: Deps): Promise<Answer> 
 /** Whom the request's token acts as; throws 401. */
 export async function authenticate(tx: Transaction, call: Call, deps: Deps): Promise<Actor> {
   const token = bearerToken(call.headers.authorization)
+  const { operator } = deps
+  if (token !== undefined && operator !== undefined && hashToken(token) === operator.tokenHash) {
+    return operator.actor
+  }
   const now = deps.clock.now()
   const found = token === undefined ? undefined : await findActor(tx, hashToken(token), now)
   if (found === undefined) throw new AppError('unauthorized')

@@ -1,0 +1,149 @@
+import { readFileSync } from 'node:fs'
+import { OperatorError, reasonOf } from '../core/operator-error.ts'
+import type { Config } from '../config.ts'
+import { runExport } from '../import/export.ts'
+import { FileSource } from '../import/file-source.ts'
+import { HttpSource } from '../import/http-source.ts'
+import { runImport } from '../import/import.ts'
+import { openOwnServer } from '../import/own-server.ts'
+import { Progress } from '../import/progress.ts'
+import type { StateChoice } from '../import/records.ts'
+import type { Report } from '../import/report.ts'
+import { SourceClient } from '../import/source-client.ts'
+import { note, print, printJson } from './output.ts'
+
+export type CopyingFlags = {
+  from?: string
+  token?: string
+  tokenFile?: string
+  insecureHttp?: true
+  organization: readonly string[]
+  toOrganization?: string
+  states: StateChoice
+  dryRun?: true
+  merge?: true
+  as?: string
+  json?: true
+}
+
+const INTERRUPTED = 130
+
+/** Copies into the database of the settings. */
+export async function importFrom(config: Config, from: string, flags: CopyingFlags): Promise<void> {
+  await untilInterrupted(
+    async (signal) => {
+      const source = isAddress(from)
+        ? new HttpSource(sourceClient(from, flags, signal))
+        : new FileSource(from)
+      return runImport(config, source, {
+        organizations: flags.organization,
+        states: flags.states,
+        isDryRun: flags.dryRun === true,
+        isMerging: flags.merge === true,
+        progress: new Progress(process.stderr),
+        signal,
+        ...(flags.toOrganization === undefined ? {} : { toOrganization: flags.toOrganization }),
+        ...(flags.as === undefined ? {} : { as: flags.as }),
+      })
+    },
+    'what was copied is whole. The same import again copies what is missing',
+    flags,
+  )
+}
+
+/** Writes the files of an export, from the database of the settings or from another server. */
+export async function exportTo(config: Config, folder: string, flags: CopyingFlags): Promise<void> {
+  if (flags.states !== 'none') {
+    note(
+      `states stand in ${folder} in clear, with every secret in them: keep it as you would keep the secrets`,
+    )
+  }
+  await untilInterrupted(
+    async (signal) => {
+      const { organization: organizations, states, from, as } = flags
+      const progress = new Progress(process.stderr)
+      const options = { organizations, states, progress, signal, maxStateBytes: config.maxStateBytes }
+      if (from !== undefined) {
+        if (!isAddress(from))
+          throw new OperatorError('--from must be an address such as https://tfe.example.com')
+        return runExport(folder, new HttpSource(sourceClient(from, flags, signal)), options)
+      }
+      const own = await openOwnServer(config, as === undefined ? {} : { as })
+      try {
+        const client = new SourceClient({
+          from: own.address,
+          token: own.token,
+          isInsecureAllowed: false,
+          signal,
+        })
+        return await runExport(folder, new HttpSource(client, config.publicUrl ?? 'a Purser'), options)
+      } finally {
+        await own.close()
+      }
+    },
+    'the folder is no export: delete it, and begin again',
+    flags,
+  )
+}
+
+/** The first Ctrl-C ends what has begun; a second one ends the program. */
+async function untilInterrupted(
+  work: (signal: AbortSignal) => Promise<Report>,
+  advice: string,
+  flags: CopyingFlags,
+): Promise<void> {
+  const controller = new AbortController()
+  const stop = () => controller.abort()
+  process.once('SIGINT', stop)
+  process.once('SIGTERM', stop)
+  try {
+    const report = await work(controller.signal)
+    if (flags.json) printJson(report.toJson())
+    else for (const line of report.lines()) print(line)
+    if (report.isInterrupted) {
+      note(`interrupted; ${advice}`)
+      process.exitCode = INTERRUPTED
+    } else if (report.notCopied.length > 0) {
+      process.exitCode = 1
+    }
+  } catch (error) {
+    if (!controller.signal.aborted) throw error
+    note('interrupted before anything was copied')
+    process.exitCode = INTERRUPTED
+  } finally {
+    process.off('SIGINT', stop)
+    process.off('SIGTERM', stop)
+  }
+}
+
+function sourceClient(from: string, flags: CopyingFlags, signal: AbortSignal): SourceClient {
+  return new SourceClient({
+    from,
+    token: tokenOf(flags),
+    isInsecureAllowed: flags.insecureHttp === true,
+    signal,
+  })
+}
+
+function tokenOf({ token, tokenFile }: CopyingFlags): string {
+  if (token !== undefined && tokenFile !== undefined) {
+    throw new OperatorError('give --token or --token-file, not both')
+  }
+  if (token !== undefined) return token
+  if (tokenFile !== undefined) {
+    try {
+      return readFileSync(tokenFile, 'utf8').trim()
+    } catch (error) {
+      throw new OperatorError(`cannot read ${tokenFile}: ${reasonOf(error)}`)
+    }
+  }
+  const given = process.env.PURSER_IMPORT_TOKEN
+  if (given === undefined || given === '') {
+    throw new OperatorError("the other server's token is missing: PURSER_IMPORT_TOKEN or --token-file")
+  }
+  return given
+}
+
+function isAddress(from: string): boolean {
+  return /^https?:\/\//i.test(from)
+}

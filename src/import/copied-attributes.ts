@@ -1,0 +1,84 @@
+import { organizationFlags } from '../access/organization-flags.ts'
+import { echoedAttributes } from '../organizations/organization-attributes.ts'
+import { projectAccessSchemas, workspaceAccessSchemas } from '../team-access/project-levels.ts'
+import { detailSchemas } from '../team-access/workspace-levels.ts'
+import { workspaceSettings } from '../workspaces/workspace-settings.ts'
+
+type Attributes = Record<string, unknown>
+
+/** What of a document can be set: the rest is made anew here, or belongs to things that are not here. */
+function picked(given: Attributes, names: readonly string[]): Attributes {
+  return Object.fromEntries(
+    names
+      .filter((name) => Object.hasOwn(given, name) && given[name] !== undefined)
+      .map((name) => [name, given[name]]),
+  )
+}
+
+const rulingAttributes = ['email', 'delegated-team-management', 'user-tokens-enabled', 'max-ttl-enabled']
+
+export function organizationAttributes(given: Attributes): Attributes {
+  return picked(given, [...rulingAttributes, ...Object.keys(echoedAttributes)])
+}
+
+export function projectAttributes(given: Attributes): Attributes {
+  const names = ['description', 'auto-destroy-activity-duration']
+  return picked(given, isOwn(given, 'default-execution-mode') ? [...names, 'default-execution-mode'] : names)
+}
+
+export function workspaceAttributes(given: Attributes): Attributes {
+  const names = ['description', 'terraform-version', ...Object.keys(workspaceSettings)]
+  const attributes = picked(given, isOwn(given, 'execution-mode') ? [...names, 'execution-mode'] : names)
+  const overwrites = given['setting-overwrites'] as Attributes | null | undefined
+  if (overwrites?.['agent-pool'] === true) attributes['setting-overwrites'] = { 'agent-pool': true }
+  return attributes
+}
+
+/** Whether a setting is its own, and not what it has from the organization or project. */
+function isOwn(given: Attributes, name: string): boolean {
+  const overwrites = given['setting-overwrites'] as Attributes | null | undefined
+  return overwrites?.[name] !== false
+}
+
+export function teamAttributes(given: Attributes): Attributes {
+  const flags = given['organization-access']
+  return {
+    ...picked(given, ['visibility', 'sso-team-id', 'allow-member-token-management']),
+    ...(typeof flags === 'object' && flags !== null
+      ? { 'organization-access': picked(flags as Attributes, organizationFlags) }
+      : {}),
+  }
+}
+
+/** A fixed level says everything; details belong to custom access alone. */
+export function workspaceAccessAttributes(given: Attributes): Attributes {
+  return picked(given, given.access === 'custom' ? ['access', ...Object.keys(detailSchemas)] : ['access'])
+}
+
+export function projectAccessAttributes(given: Attributes): Attributes {
+  if (given.access !== 'custom') return picked(given, ['access'])
+  const details = (name: string, schemas: object) =>
+    picked((given[name] ?? {}) as Attributes, Object.keys(schemas))
+  return {
+    access: 'custom',
+    'project-access': details('project-access', projectAccessSchemas),
+    'workspace-access': details('workspace-access', workspaceAccessSchemas),
+  }
+}
+
+/** Attributes whose value here is another than was asked for. */
+export function differences(asked: Attributes, actual: Attributes): string[] {
+  return Object.entries(asked).flatMap(([name, value]) => {
+    const other = actual[name]
+    if (name === 'organization-access') {
+      const flags = (other ?? {}) as Attributes
+      return Object.entries(value as Attributes)
+        .filter(([flag, isOn]) => (flags[flag] ?? false) !== isOn)
+        .map(([flag]) => flag)
+    }
+    if (name === 'setting-overwrites') return []
+    return JSON.stringify(other ?? null) === JSON.stringify(value === '' ? (other ?? null) : value)
+      ? []
+      : [name]
+  })
+}

@@ -1,0 +1,112 @@
+import { forEach, readOf } from './context.ts'
+import { ExportFiles } from './export-files.ts'
+import { organizationsOf, type ImportOptions } from './import.ts'
+import { Unreadable, type OrganizationRecord, type StateRecord, type WorkspaceRecord } from './records.ts'
+import { readState } from './read-state.ts'
+import { Report } from './report.ts'
+import type { Source } from './source.ts'
+
+export type ExportOptions = Pick<ImportOptions, 'organizations' | 'states' | 'progress' | 'signal'> & {
+  maxStateBytes: number
+}
+
+type Context = ExportOptions & { source: Source; files: ExportFiles; report: Report; organization: string }
+
+/** Writes what an import would copy into a folder. */
+export async function runExport(folder: string, source: Source, options: ExportOptions): Promise<Report> {
+  const { progress, signal } = options
+  const report = new Report(source.name, false)
+  const records = await organizationsOf(source, options)
+  const files = new ExportFiles(folder)
+  try {
+    for (const record of records) {
+      report.begin(record.name, record.name)
+      await exportOrganization({ ...options, source, files, report, organization: record.name }, record)
+    }
+    files.finish(source.name)
+  } catch (error) {
+    if (!signal.aborted) throw error
+    report.isInterrupted = true
+  } finally {
+    progress.clear()
+    files.close()
+  }
+  return report
+}
+
+async function exportOrganization(context: Context, record: OrganizationRecord): Promise<void> {
+  const { source, files, report, organization } = context
+  const write = (kind: Parameters<ExportFiles['record']>[0], records: readonly object[]) => {
+    for (const one of records) files.record(kind, organization, one)
+  }
+  if (!record.isWhole) {
+    report.missing(
+      'organizations',
+      organization,
+      'the token is not that of an owner: what is hidden from it is not known, and not in the files',
+    )
+  }
+  write('organizations', [record])
+  report.copied('organizations')
+  const projects = await readOf(context, 'projects', (reading) => source.projects(organization, reading))
+  write('projects', projects)
+  report.copied('projects', projects.length)
+  const teams = await readOf(context, 'teams', (reading) => source.teams(organization, reading))
+  write('teams', teams)
+  report.copied('teams', teams.length)
+  const workspaces = await readOf(context, 'workspaces', (reading) =>
+    source.workspaces(organization, reading),
+  )
+  write('workspaces', workspaces)
+  report.copied('workspaces', workspaces.length)
+  const members = await readOf(context, 'memberships', (reading) => source.members(organization, reading))
+  write('members', members)
+  report.copied('memberships', members.length)
+  await forEach(context, 'access to projects', projects, async (project) => {
+    const read = () => source.projectAccess(organization, project)
+    const access = await readOf(context, 'team-projects', read, `all on ${project.name}`)
+    write('team-projects', access)
+    report.copied('team-projects', access.length)
+  })
+  await forEach(context, 'access to workspaces', workspaces, async (workspace) => {
+    const read = () => source.workspaceAccess(organization, workspace)
+    const access = await readOf(context, 'team-workspaces', read, `all on ${workspace.name}`)
+    write('team-workspaces', access)
+    report.copied('team-workspaces', access.length)
+  })
+  const tokens = await readOf(context, 'organizations', () => source.tokens(organization, teams), 'tokens')
+  write('tokens', tokens)
+  for (const { description } of tokens) report.left('tokens', description, 'only its hash is kept anywhere')
+  await forEach(context, 'states', workspaces, (workspace) => exportStates(context, workspace))
+}
+
+async function exportStates(context: Context, workspace: WorkspaceRecord): Promise<void> {
+  const { source, files, report, organization, states, signal } = context
+  const read = () => source.states(organization, workspace, states)
+  const all = await readOf(context, 'state versions', read, `all of ${workspace.name}`)
+  for (const state of states === 'current' ? all.slice(-1) : all) {
+    signal.throwIfAborted()
+    try {
+      files.record('state-versions', organization, await withFiles(context, state))
+      report.copied('state versions')
+    } catch (error) {
+      if (!(error instanceof Unreadable)) throw error
+      report.missing('state versions', `serial ${state.serial} of ${workspace.name}`, error.message)
+    }
+  }
+}
+
+async function withFiles(
+  { source, files, maxStateBytes }: Context,
+  state: StateRecord,
+): Promise<StateRecord> {
+  const { content, md5 } = await readState(source, state, maxStateBytes)
+  const json = state.hasJson ? await source.content(state, 'jsonState', maxStateBytes) : undefined
+  return {
+    ...state,
+    size: content.length,
+    md5,
+    state: files.content(content, 'tfstate'),
+    jsonState: json === undefined ? null : files.content(json, 'json'),
+  }
+}

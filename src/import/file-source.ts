@@ -1,0 +1,159 @@
+import { createHash } from 'node:crypto'
+import { readFileSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { OperatorError, reasonOf } from '../core/operator-error.ts'
+import { fileOf, FORMAT, FORMAT_VERSION, MANIFEST, type FileKind, type Manifest } from './export-files.ts'
+import {
+  checkedRecord,
+  printable,
+  Unreadable,
+  type AccessRecord,
+  type OrganizationRecord,
+  type ProjectRecord,
+  type Records,
+  type StateChoice,
+  type StateRecord,
+  type WorkspaceRecord,
+} from './records.ts'
+import type { Source } from './source.ts'
+
+const contentName = /^states\/([0-9a-f]{64})\.(tfstate|json)$/
+
+/** The files of an export. */
+export class FileSource implements Source {
+  readonly name: string
+  readonly #folder: string
+  readonly #manifest: Manifest
+  readonly #read = new Map<FileKind, Map<string, unknown[]>>()
+
+  constructor(folder: string) {
+    this.#folder = folder
+    this.#manifest = this.#readManifest()
+    this.name = `export of ${printable(this.#manifest.from)}`
+  }
+
+  organizations(names: readonly string[]): Promise<OrganizationRecord[]> {
+    const all = [...this.#all('organizations').values()].flat() as OrganizationRecord[]
+    const missing = names.filter((name) => !all.some((one) => one.name === name))
+    if (missing.length > 0)
+      throw new OperatorError(`there is no organization ${missing[0]} in ${this.#folder}`)
+    return Promise.resolve(names.length === 0 ? all : all.filter(({ name }) => names.includes(name)))
+  }
+
+  projects = (organization: string) => this.#records('projects', organization)
+  teams = (organization: string) => this.#records('teams', organization)
+  workspaces = (organization: string) => this.#records('workspaces', organization)
+  members = (organization: string) => this.#records('members', organization)
+  tokens = (organization: string) => this.#records('tokens', organization)
+
+  async projectAccess(organization: string, { id }: ProjectRecord): Promise<AccessRecord[]> {
+    return this.#on('team-projects', organization, id)
+  }
+
+  async workspaceAccess(organization: string, { id }: WorkspaceRecord): Promise<AccessRecord[]> {
+    return this.#on('team-workspaces', organization, id)
+  }
+
+  async states(organization: string, { id }: WorkspaceRecord, which: StateChoice): Promise<StateRecord[]> {
+    if (which === 'none') return []
+    const records = await this.#records('state-versions', organization)
+    return records.filter(({ workspaceId }) => workspaceId === id)
+  }
+
+  async content(state: StateRecord, kind: 'state' | 'jsonState', limit: number): Promise<Buffer> {
+    const name = state[kind] ?? ''
+    const hash = contentName.exec(name)?.[1]
+    if (hash === undefined) throw new Unreadable('its file has no such name as an export gives')
+    const file = join(this.#folder, name)
+    try {
+      if (statSync(file).size > limit) throw new Unreadable(`it is larger than ${limit} bytes`)
+      const bytes = readFileSync(file)
+      if (createHash('sha256').update(bytes).digest('hex') === hash) return bytes
+    } catch (error) {
+      if (error instanceof Unreadable) throw error
+      throw new Unreadable(reasonOf(error))
+    }
+    throw new Unreadable(`${name} is not what was exported`)
+  }
+
+  #on(kind: 'team-projects' | 'team-workspaces', organization: string, id: string): AccessRecord[] {
+    const records = (this.#all(kind).get(organization) ?? []) as AccessRecord[]
+    return records.filter(({ placeId }) => placeId === id)
+  }
+
+  async #records<K extends Exclude<keyof Records, 'access'>>(
+    kind: K,
+    organization: string,
+  ): Promise<Records[K][]> {
+    return (this.#all(kind).get(organization) ?? []) as Records[K][]
+  }
+
+  /** By the organization's name. */
+  #all(kind: FileKind): Map<string, unknown[]> {
+    const known = this.#read.get(kind)
+    if (known !== undefined) return known
+    const records = new Map<string, unknown[]>()
+    for (const line of this.#text(kind).split('\n')) {
+      if (line === '') continue
+      const { organization, ...record } = this.#parsed(kind, line)
+      const own = records.get(organization) ?? []
+      own.push(
+        checkedRecord(kind === 'team-projects' || kind === 'team-workspaces' ? 'access' : kind, record),
+      )
+      records.set(organization, own)
+    }
+    this.#read.set(kind, records)
+    return records
+  }
+
+  #parsed(kind: FileKind, line: string): { organization: string } {
+    try {
+      return JSON.parse(line) as { organization: string }
+    } catch {
+      throw new OperatorError(`${join(this.#folder, fileOf(kind))} has a line that is not JSON`)
+    }
+  }
+
+  #text(kind: FileKind): string {
+    const name = fileOf(kind)
+    const bytes = this.#bytes(name)
+    if (createHash('sha256').update(bytes).digest('hex') !== this.#manifest.files[name]) {
+      throw new OperatorError(`${join(this.#folder, name)} is not what was exported`)
+    }
+    return bytes.toString('utf8')
+  }
+
+  #readManifest(): Manifest {
+    let manifest: Manifest
+    try {
+      manifest = JSON.parse(this.#bytes(MANIFEST).toString('utf8')) as Manifest
+    } catch (error) {
+      if (error instanceof OperatorError) throw error
+      throw new OperatorError(`${join(this.#folder, MANIFEST)} is not that of an export`)
+    }
+    if (
+      manifest.format !== FORMAT ||
+      typeof manifest.from !== 'string' ||
+      typeof manifest.files !== 'object'
+    ) {
+      throw new OperatorError(`${join(this.#folder, MANIFEST)} is not that of an export`)
+    }
+    if (manifest['format-version'] !== FORMAT_VERSION) {
+      throw new OperatorError(
+        `${this.#folder} has the format ${manifest['format-version']}; this Purser reads ${FORMAT_VERSION}`,
+      )
+    }
+    return manifest
+  }
+
+  #bytes(name: string): Buffer {
+    const file = join(this.#folder, name)
+    try {
+      return readFileSync(file)
+    } catch (error) {
+      throw new OperatorError(
+        `${file} cannot be read (an export without it was interrupted): ${reasonOf(error)}`,
+      )
+    }
+  }
+}

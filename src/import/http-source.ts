@@ -1,0 +1,220 @@
+import { OperatorError } from '../core/operator-error.ts'
+import {
+  organizationAttributes,
+  projectAccessAttributes,
+  projectAttributes,
+  teamAttributes,
+  workspaceAccessAttributes,
+  workspaceAttributes,
+} from './copied-attributes.ts'
+import {
+  checkedRecord,
+  Unreadable,
+  type AccessRecord,
+  type MemberRecord,
+  type OrganizationRecord,
+  type ProjectRecord,
+  type StateChoice,
+  type StateRecord,
+  type TeamRecord,
+  type TokenRecord,
+  type WorkspaceRecord,
+} from './records.ts'
+import type { SourceClient } from './source-client.ts'
+import { readList, relatedId, relatedIds, resourceOf, type Resource } from './source-lists.ts'
+import type { Reading, Source } from './source.ts'
+
+const inPath = encodeURIComponent
+
+/** Another server of this interface, seen through the eyes of a token. */
+export class HttpSource implements Source {
+  readonly name: string
+  readonly #client: SourceClient
+
+  constructor(client: SourceClient, name = client.origin) {
+    this.name = name
+    this.#client = client
+  }
+
+  async organizations(names: readonly string[]): Promise<OrganizationRecord[]> {
+    const found: Resource[] = []
+    if (names.length === 0) found.push(...(await readList(this.#client, '/organizations')).data)
+    for (const name of names) found.push(await this.#organization(name))
+    return found.map((resource) =>
+      checkedRecord('organizations', {
+        name: resource.attributes.name,
+        isWhole: isOwners(resource),
+        defaultProjectId: relatedId(resource, 'default-project'),
+        attributes: organizationAttributes(resource.attributes),
+      }),
+    )
+  }
+
+  async #organization(name: string): Promise<Resource> {
+    try {
+      return resourceOf(await this.#client.document(`/organizations/${inPath(name)}`))
+    } catch (error) {
+      if (!(error instanceof Unreadable)) throw error
+      throw new OperatorError(`organization ${name} of ${this.name}: ${error.message}`)
+    }
+  }
+
+  async projects(organization: string, reading: Reading): Promise<ProjectRecord[]> {
+    const { data } = await readList(this.#client, `/organizations/${inPath(organization)}/projects`)
+    return recordsOf(data, reading, ({ id, attributes }) =>
+      checkedRecord('projects', { id, name: attributes.name, attributes: projectAttributes(attributes) }),
+    )
+  }
+
+  async teams(organization: string, reading: Reading): Promise<TeamRecord[]> {
+    const { data } = await readList(this.#client, `/organizations/${inPath(organization)}/teams`)
+    const whole: Resource[] = []
+    for (const [place, team] of data.entries()) {
+      try {
+        // A list shows only some of the flags.
+        whole.push(resourceOf(await this.#client.document(`/teams/${inPath(team.id)}`)))
+      } catch (error) {
+        if (!(error instanceof Unreadable)) throw error
+        reading.unreadable(nameOf(team), error.message)
+      }
+      reading.step(place + 1, data.length)
+    }
+    return recordsOf(whole, reading, ({ id, attributes }) =>
+      checkedRecord('teams', { id, name: attributes.name, attributes: teamAttributes(attributes) }),
+    )
+  }
+
+  async workspaces(organization: string, reading: Reading): Promise<WorkspaceRecord[]> {
+    const { data } = await readList(this.#client, `/organizations/${inPath(organization)}/workspaces`)
+    return recordsOf(data, reading, (resource) => {
+      const { id, attributes } = resource
+      return checkedRecord('workspaces', {
+        id,
+        name: attributes.name,
+        projectId: relatedId(resource, 'project'),
+        tagNames: Array.isArray(attributes['tag-names']) ? attributes['tag-names'] : [],
+        isLocked: attributes.locked === true,
+        attributes: workspaceAttributes(attributes),
+      })
+    })
+  }
+
+  async members(organization: string, reading: Reading): Promise<MemberRecord[]> {
+    const path = `/organizations/${inPath(organization)}/organization-memberships`
+    const { data, included } = await readList(this.#client, path, { include: 'user' })
+    const userOf = (resource: Resource) => included.get(relatedId(resource, 'user') ?? '')
+    const people = data.filter((one) => userOf(one)?.attributes['is-service-account'] !== true)
+    return recordsOf(people, reading, (resource) => {
+      const { id, attributes } = resource
+      const user = userOf(resource)
+      return checkedRecord('members', {
+        id,
+        email: attributes.email ?? user?.attributes.email ?? null,
+        username: user?.attributes.username ?? null,
+        status: attributes.status,
+        teamIds: relatedIds(resource, 'teams'),
+      })
+    })
+  }
+
+  projectAccess(_organization: string, { id }: ProjectRecord): Promise<AccessRecord[]> {
+    return this.#access('/team-projects', 'filter[project][id]', id, projectAccessAttributes)
+  }
+
+  workspaceAccess(_organization: string, { id }: WorkspaceRecord): Promise<AccessRecord[]> {
+    return this.#access('/team-workspaces', 'filter[workspace][id]', id, workspaceAccessAttributes)
+  }
+
+  async #access(
+    path: string,
+    filter: string,
+    placeId: string,
+    copied: (attributes: Resource['attributes']) => Resource['attributes'],
+  ): Promise<AccessRecord[]> {
+    const { data } = await readList(this.#client, path, { [filter]: placeId })
+    return data.map((resource) =>
+      checkedRecord('access', {
+        placeId,
+        teamId: relatedId(resource, 'team'),
+        attributes: copied(resource.attributes),
+      }),
+    )
+  }
+
+  async tokens(organization: string, teams: readonly TeamRecord[]): Promise<TokenRecord[]> {
+    const names = new Map(teams.map(({ id, name }) => [id, name]))
+    const path = `/organizations/${inPath(organization)}`
+    const { data } = await readList(this.#client, `${path}/team-tokens`)
+    const records = data.map((token) => {
+      const description = token.attributes.description
+      const name = typeof description === 'string' ? ` "${description}"` : ''
+      return {
+        description: `a token${name} of the team ${names.get(relatedId(token, 'team') ?? '') ?? 'with another name'}`,
+      }
+    })
+    try {
+      await this.#client.document(`${path}/authentication-token`)
+      records.push({ description: 'the token of the organization' })
+    } catch (error) {
+      // There is none, or none that this token may know of.
+      if (!(error instanceof Unreadable)) throw error
+    }
+    return records.map((record) => checkedRecord('tokens', record))
+  }
+
+  async states(organization: string, workspace: WorkspaceRecord, which: StateChoice): Promise<StateRecord[]> {
+    if (which === 'none') return []
+    const { data } = await readList(this.#client, '/state-versions', {
+      'filter[organization][name]': organization,
+      'filter[workspace][name]': workspace.name,
+      'filter[status]': 'finalized',
+    })
+    const records = data
+      .filter(({ attributes }) => attributes.status === undefined || attributes.status === 'finalized')
+      .map(({ id, attributes }) => {
+        const state = attributes['hosted-state-download-url'] ?? null
+        const jsonState = attributes['hosted-json-state-download-url'] ?? null
+        return checkedRecord('state-versions', {
+          id,
+          workspaceId: workspace.id,
+          serial: attributes.serial,
+          size: attributes.size ?? null,
+          md5: attributes.md5 ?? null,
+          hasJson: jsonState !== null,
+          state,
+          jsonState,
+        })
+      })
+    return records.toReversed()
+  }
+
+  content(record: StateRecord, kind: 'state' | 'jsonState', limit: number): Promise<Buffer> {
+    const address = record[kind]
+    if (address === null) throw new Unreadable('its content is hidden from this token, or gone')
+    return this.#client.content(address, limit)
+  }
+}
+
+/** Only owners may delete an organization, and nothing is hidden from them. */
+function isOwners({ attributes }: Resource): boolean {
+  const permissions = attributes.permissions as Record<string, unknown> | null | undefined
+  return permissions?.['can-destroy'] === true
+}
+
+/** The records of a list; what cannot be one is said, and left out. */
+function recordsOf<R>(data: readonly Resource[], reading: Reading, build: (resource: Resource) => R): R[] {
+  const records: R[] = []
+  for (const resource of data) {
+    try {
+      records.push(build(resource))
+    } catch (error) {
+      if (!(error instanceof Unreadable)) throw error
+      reading.unreadable(nameOf(resource), error.message)
+    }
+  }
+  return records
+}
+
+function nameOf({ id, attributes }: Resource): string {
+  return typeof attributes.name === 'string' ? attributes.name : id
+}

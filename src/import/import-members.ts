@@ -1,0 +1,175 @@
+import type { Transaction } from '../database/database.ts'
+import { auditOperator } from '../cli/database.ts'
+import { lockOrganization } from '../organizations/organization-lock-store.ts'
+import { bumpVersion } from '../organizations/organization-store.ts'
+import { activateMembership, findMembership } from '../organization-memberships/membership-store.ts'
+import { activateTeamMembers } from '../teams/team-member-store.ts'
+import { findUserByEmail, findUserByUsername, type UserRow } from '../users/user-store.ts'
+import { keyOf } from '../users/users.ts'
+import { forEach, TO_BE_MADE, unlessRefused, type Context } from './context.ts'
+import { pathOf } from './import-things.ts'
+import type { MemberRecord, TeamRecord } from './records.ts'
+import { relatedIds } from './source-lists.ts'
+
+const MEMBERS_A_REQUEST = 500
+
+type Membership = { id: string; isActive: boolean; teamIds: ReadonlySet<string> }
+
+/** Makes users, memberships and their places in teams. */
+export async function importMembers(
+  context: Context,
+  members: readonly MemberRecord[],
+  teams: readonly TeamRecord[],
+): Promise<void> {
+  const here = await membershipsHere(context)
+  /** By the team's id there. */
+  const joining = new Map<string, string[]>()
+  await forEach(context, 'memberships', members, async (member) => {
+    const membership = await importMember(context, member, here)
+    if (membership === undefined) return
+    for (const teamId of member.teamIds) {
+      const team = context.teams.get(teamId)
+      if (team === undefined || membership.teamIds.has(team.id)) continue
+      const ids = joining.get(teamId) ?? []
+      ids.push(membership.id)
+      joining.set(teamId, ids)
+    }
+  })
+  const joined = teams.filter(({ id }) => joining.has(id))
+  await forEach(context, 'team members', joined, ({ id, name }) =>
+    joinTeam(context, name, context.teams.get(id)?.id as string, joining.get(id) as string[]),
+  )
+}
+
+async function membershipsHere(context: Context): Promise<Map<string, Membership>> {
+  if (context.isNew && context.isDryRun) return new Map()
+  const { data } = await context.target.list(pathOf(context, 'organization-memberships'))
+  return new Map(
+    data.map((resource) => [
+      keyOf(String(resource.attributes.email)),
+      {
+        id: resource.id,
+        isActive: resource.attributes.status === 'active',
+        teamIds: new Set(relatedIds(resource, 'teams')),
+      },
+    ]),
+  )
+}
+
+async function importMember(
+  context: Context,
+  { id, email, username, status }: MemberRecord,
+  here: Map<string, Membership>,
+): Promise<Membership | undefined> {
+  const { target, report, isDryRun } = context
+  const kind = 'memberships'
+  if (email === null) {
+    report.missing(
+      kind,
+      username ?? id,
+      'the email is hidden from this token, and nobody can be found without',
+    )
+    return undefined
+  }
+  const isAsked = status === 'active'
+  const user = isAsked ? await importUser(context, email, username) : undefined
+  const canAccept = user !== undefined
+  const there = here.get(keyOf(email))
+  if (there !== undefined) {
+    report.there(kind)
+    if (isAsked && !there.isActive && canAccept && !isDryRun) await accept(context, there.id)
+    return there
+  }
+  if (isDryRun) {
+    report.copied(kind)
+    return { id: TO_BE_MADE, isActive: isAsked, teamIds: new Set() }
+  }
+  const made = await unlessRefused(context, kind, email, () =>
+    target.send('POST', pathOf(context, 'organization-memberships'), {
+      type: 'organization-memberships',
+      attributes: { email },
+    }),
+  )
+  if (made === undefined) return undefined
+  report.copied(kind)
+  if (canAccept) await accept(context, made.id)
+  return { id: made.id, isActive: canAccept, teamIds: new Set() }
+}
+
+type Account = Pick<UserRow, 'username'>
+
+/**
+ * Whoever has this email here, or a new user without password and token. Undefined when neither can be: then an invitation
+ * waits for him. Nobody is found by his user name: it may be another's here.
+ */
+async function importUser(
+  context: Context,
+  email: string,
+  username: string | null,
+): Promise<Account | undefined> {
+  const { target, report, isDryRun } = context
+  const kind = 'users'
+  const { found, taken } = await target.database.read(async (tx: Transaction) => ({
+    found: await findUserByEmail(tx, keyOf(email)),
+    taken: username === null ? undefined : await findUserByUsername(tx, keyOf(username)),
+  }))
+  if (found !== undefined && found.username !== null) {
+    report.there(kind)
+    return found
+  }
+  const name = username ?? email
+  if (username === null || taken !== undefined) {
+    const reason =
+      username === null ? 'the user name is not known' : 'the user name is that of somebody else here'
+    report.missing(kind, name, `${reason}; ${email} is invited`)
+    return undefined
+  }
+  if (!isDryRun) {
+    const made = await unlessRefused(context, kind, name, () =>
+      target.send('POST', '/admin/users', { type: 'users', attributes: { username, email } }),
+    )
+    if (made === undefined) return undefined
+  }
+  report.copied(kind)
+  return { username }
+}
+
+/** He has accepted there; nobody asks him again. The operator stands for it, and the audit trail says so. */
+async function accept({ target, source }: Context, membershipId: string): Promise<void> {
+  await target.database.write(async (tx) => {
+    const before = await findMembership(tx, membershipId)
+    if (before !== undefined && tx.engine === 'postgres') await lockOrganization(tx, before.organization_id)
+    const membership = await findMembership(tx, membershipId)
+    if (membership === undefined || membership.status === 'active') return
+    const organizationId = membership.organization_id
+    await activateMembership(tx, membershipId)
+    await activateTeamMembers(tx, membershipId)
+    await bumpVersion(tx, organizationId)
+    await auditOperator(tx, [
+      {
+        action: 'membership.accept',
+        organizationId,
+        resourceType: 'organization-memberships',
+        resourceId: membershipId,
+        details: { 'imported-from': source.name },
+      },
+    ])
+  })
+}
+
+async function joinTeam(context: Context, name: string, teamId: string, ids: readonly string[]) {
+  const { target, report, isDryRun } = context
+  const kind = 'team members'
+  const size = Math.min(MEMBERS_A_REQUEST, target.config.maxTeamMembers)
+  for (let start = 0; start < ids.length; start += size) {
+    const slice = ids.slice(start, start + size)
+    const data = slice.map((id) => ({ type: 'organization-memberships', id }))
+    const isIn =
+      isDryRun ||
+      (await unlessRefused(context, kind, name, async () => {
+        await target.act(`/teams/${teamId}/relationships/organization-memberships`, { data })
+        return true
+      }))
+    if (isIn === true) report.copied(kind, slice.length)
+  }
+}

@@ -1,0 +1,189 @@
+import { forEach, readOf, type Context } from './context.ts'
+import { Unreadable, type StateRecord, type WorkspaceRecord } from './records.ts'
+import { lineageOf } from './state-lineage.ts'
+import { Refused } from './target.ts'
+import { readState } from './read-state.ts'
+import { relatedId, type Resource } from './source-lists.ts'
+
+const LOCK_REASON = 'purser import'
+const kind = 'state versions'
+
+export async function importStates(context: Context, workspaces: readonly WorkspaceRecord[]): Promise<void> {
+  if (context.states === 'none') return
+  await forEach(context, 'states', workspaces, async (workspace) => {
+    const place = context.workspaces.get(workspace.id)
+    if (place === undefined) return
+    const { source, organization, states, report } = context
+    // The whole list, whichever are copied: it says how what is here came about.
+    const all = await readOf(
+      context,
+      kind,
+      () => source.states(organization, workspace, states),
+      `all of ${workspace.name}`,
+    )
+    if (all.length === 0) return
+    const missing = place.isNew
+      ? wanted(context, workspace, all, [])
+      : wanted(context, workspace, all, await statesHere(context, place.id))
+    if (missing.length === 0) return
+    if (context.isDryRun) report.copied(kind, missing.length)
+    else await copyLocked(context, workspace.name, place.id, missing)
+  })
+}
+
+type Known = { serial: unknown; size: unknown }
+
+/** Newest first. */
+async function statesHere(context: Context, workspaceId: string): Promise<Known[]> {
+  const { target, as } = context
+  const workspace = await target.show(`/workspaces/${workspaceId}`)
+  const { data } = await target.list('/state-versions', {
+    'filter[organization][name]': as,
+    'filter[workspace][name]': String(workspace?.attributes.name),
+    'filter[status]': 'finalized',
+  })
+  return data.map(({ attributes: { serial, size } }) => ({ serial, size }))
+}
+
+/** Of the source's versions those to be copied, oldest first: such as are newer than everything that is here. */
+function wanted(
+  { states, target, report }: Context,
+  { name }: WorkspaceRecord,
+  all: readonly StateRecord[],
+  here: readonly Known[],
+): StateRecord[] {
+  const kept = all.slice(-target.config.stateVersionsKept)
+  const chosen = states === 'current' ? all.slice(-1) : kept
+  if (kept.length < all.length && states === 'all') {
+    report.missing(
+      kind,
+      name,
+      `the oldest ${all.length - kept.length}: ${kept.length} are kept here (PURSER_STATE_VERSIONS_KEPT)`,
+    )
+  }
+  const current = here[0]
+  if (current === undefined) return chosen
+  const isSame = (one: StateRecord, other: Known) =>
+    one.serial === other.serial && (one.size === null || one.size === other.size)
+  const last = all.findLastIndex((one) => isSame(one, current))
+  if (last === -1) {
+    report.missing(kind, name, 'the workspace has got a state of its own here, which must not be covered')
+    return []
+  }
+  const [older, newer] = [
+    chosen.filter((one) => all.indexOf(one) <= last),
+    chosen.filter((one) => all.indexOf(one) > last),
+  ]
+  const there = older.filter((one) => here.some((other) => isSame(one, other)))
+  if (there.length > 0) report.there(kind, there.length)
+  if (there.length < older.length) {
+    report.missing(
+      kind,
+      name,
+      `${older.length - there.length} that are older than the current one here: nothing can be put below it`,
+    )
+  }
+  return newer
+}
+
+/** Under our own lock, as every state is written; it is given back whatever happens. */
+async function copyLocked(
+  context: Context,
+  name: string,
+  workspaceId: string,
+  missing: readonly StateRecord[],
+): Promise<void> {
+  const { target, report } = context
+  const actions = `/workspaces/${workspaceId}/actions`
+  try {
+    await giveBackOldLock(context, workspaceId)
+    await target.act(`${actions}/lock`, { reason: LOCK_REASON })
+  } catch (error) {
+    if (!(error instanceof Refused)) throw error
+    report.missing(kind, name, error.message)
+    return
+  }
+  try {
+    for (const [place, state] of missing.entries()) {
+      context.signal.throwIfAborted()
+      context.progress.show(`${context.organization}: states of ${name}`, place, missing.length)
+      await copyState(context, name, workspaceId, state)
+    }
+  } finally {
+    await giveBackLock(context, actions)
+  }
+}
+
+async function giveBackLock({ target }: Context, actions: string): Promise<void> {
+  try {
+    await target.act(`${actions}/unlock`, {})
+  } catch (error) {
+    if (!(error instanceof Refused)) throw error
+    // A version that did not arrive whole is pending: force discards it. Otherwise the lock is no longer ours.
+    if (error.status === 400) await target.act(`${actions}/force-unlock`, {})
+  }
+}
+
+/** The lock that a run of ours held when it was killed. */
+async function giveBackOldLock({ target }: Context, workspaceId: string): Promise<void> {
+  const workspace = (await target.show(`/workspaces/${workspaceId}`)) as Resource
+  const isOurs =
+    workspace.attributes['locked-reason'] === LOCK_REASON &&
+    relatedId(workspace, 'locked-by') === target.user.id
+  if (isOurs) await target.act(`/workspaces/${workspaceId}/actions/force-unlock`, {})
+}
+
+async function copyState(
+  context: Context,
+  name: string,
+  workspaceId: string,
+  state: StateRecord,
+): Promise<void> {
+  const { source, target, report } = context
+  const what = `serial ${state.serial} of ${name}`
+  try {
+    const { content, md5 } = await readState(source, state, target.config.maxStateBytes)
+    const lineage = lineageOf(content)
+    const attributes = { serial: state.serial, md5, ...(lineage === undefined ? {} : { lineage }) }
+    const made = await createVersion(context, workspaceId, attributes)
+    if (state.hasJson) await copyJsonState(context, what, state, made)
+    // The state comes last: with it the version is whole.
+    await target.upload(String(made.attributes['hosted-state-upload-url']), content)
+    report.copied(kind)
+  } catch (error) {
+    if (!(error instanceof Unreadable) && !(error instanceof Refused)) throw error
+    report.missing(kind, what, error.message)
+  }
+}
+
+async function copyJsonState(
+  context: Context,
+  what: string,
+  state: StateRecord,
+  made: Resource,
+): Promise<void> {
+  const { source, target, report } = context
+  try {
+    const content = await source.content(state, 'jsonState', target.config.maxStateBytes)
+    await target.upload(String(made.attributes['hosted-json-state-upload-url']), content)
+  } catch (error) {
+    if (!(error instanceof Unreadable) && !(error instanceof Refused)) throw error
+    report.missing(kind, `JSON state of ${what}`, error.message)
+  }
+}
+
+/** States that were forced there, with a lower serial or another lineage, are forced here. */
+async function createVersion(
+  { target }: Context,
+  workspaceId: string,
+  attributes: object,
+): Promise<Resource> {
+  const path = `/workspaces/${workspaceId}/state-versions`
+  const type = 'state-versions'
+  try {
+    return await target.send('POST', path, { type, attributes })
+  } catch (error) {
+    if (!(error instanceof Refused) || ![409, 412].includes(error.status)) throw error
+    return target.send('POST', path, { type, attributes: { ...attributes, force: true } })
+  }
+}

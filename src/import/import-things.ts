@@ -1,0 +1,168 @@
+import { compare, forEach, make, TO_BE_MADE, unlessRefused, type Context, type Place } from './context.ts'
+import { differences } from './copied-attributes.ts'
+import type { OrganizationRecord, ProjectRecord, TeamRecord, WorkspaceRecord } from './records.ts'
+import { relatedId, type Resource } from './source-lists.ts'
+
+/** What is here already, by name. */
+export async function namesHere(context: Context, list: string): Promise<Map<string, Resource>> {
+  if (context.isNew && context.isDryRun) return new Map()
+  const { data } = await context.target.list(pathOf(context, list))
+  return new Map(data.map((resource) => [String(resource.attributes.name), resource]))
+}
+
+export function pathOf({ as }: Context, list: string): string {
+  return `/organizations/${encodeURIComponent(as)}/${list}`
+}
+
+export async function importProjects(
+  context: Context,
+  record: OrganizationRecord,
+  organization: Resource,
+  projects: readonly ProjectRecord[],
+): Promise<void> {
+  const here = await namesHere(context, 'projects')
+  const defaultHere = relatedId(organization, 'default-project')
+  // First the one that every organization has from its beginning: it may have got another name there.
+  const isDefault = ({ id }: ProjectRecord) => id === record.defaultProjectId
+  const ordered = projects.toSorted((a, b) => Number(isDefault(b)) - Number(isDefault(a)))
+  await forEach(context, 'projects', ordered, async (project) => {
+    const { id, name, attributes } = project
+    if (isDefault(project) && context.isNew && context.isDryRun) {
+      context.report.there('projects')
+      context.projects.set(id, { id: TO_BE_MADE, isNew: true })
+      return
+    }
+    if (isDefault(project) && defaultHere !== null) {
+      const own = [...here.values()].find((one) => one.id === defaultHere)
+      if (own !== undefined) {
+        await likeDefault(context, project, own)
+        here.delete(String(own.attributes.name))
+        context.projects.set(id, { id: own.id, isNew: context.isNew })
+        return
+      }
+    }
+    const data = { kind: 'projects', name, path: pathOf(context, 'projects'), type: 'projects' } as const
+    const place = await placeOf(context, here.get(name), { ...data, attributes: { ...attributes, name } })
+    if (place !== undefined) context.projects.set(id, place)
+  })
+}
+
+/** A default project that nobody has touched becomes as it is there. */
+async function likeDefault(context: Context, { name, attributes }: ProjectRecord, own: Resource) {
+  const { target, report, isDryRun, isNew } = context
+  const asked = { ...attributes, name }
+  const others = differences(asked, own.attributes)
+  report.there('projects')
+  if (others.length === 0) return
+  const isUntouched = own.attributes.name === 'Default Project' && own.attributes.description === null
+  if (!isNew && !isUntouched) {
+    compare(context, 'projects', name, asked, own.attributes)
+  } else if (!isDryRun) {
+    await unlessRefused(context, 'projects', name, () =>
+      target.send('PATCH', `/projects/${own.id}`, { type: 'projects', id: own.id, attributes: asked }),
+    )
+  }
+}
+
+type Thing = Parameters<typeof make>[1]
+
+/** Found by its name, or made. */
+async function placeOf(
+  context: Context,
+  there: Resource | undefined,
+  thing: Thing,
+): Promise<Place | undefined> {
+  const { report, isDryRun } = context
+  if (there !== undefined) {
+    report.there(thing.kind)
+    compare(context, thing.kind, thing.name, thing.attributes, there.attributes)
+    return { id: there.id, isNew: false }
+  }
+  if (isDryRun) {
+    report.copied(thing.kind)
+    return { id: TO_BE_MADE, isNew: true }
+  }
+  const made = await make(context, thing)
+  return made === undefined ? undefined : { id: made.id, isNew: true }
+}
+
+export async function importTeams(context: Context, teams: readonly TeamRecord[]): Promise<void> {
+  const { target } = context
+  const here = await namesHere(context, 'teams')
+  await forEach(context, 'teams', teams, async ({ id, name, attributes }) => {
+    const listed = here.get(name)
+    if (name === 'owners') {
+      if (context.isNew && context.isDryRun) context.report.there('teams')
+      else if (listed !== undefined) await likeOwners(context, attributes, listed)
+      context.teams.set(id, { id: listed?.id ?? TO_BE_MADE, isNew: context.isNew })
+      return
+    }
+    // A list shows only some of the flags.
+    const there = listed === undefined ? undefined : await target.show(`/teams/${listed.id}`)
+    const data = { kind: 'teams', name, path: pathOf(context, 'teams'), type: 'teams' } as const
+    const place = await placeOf(context, there, { ...data, attributes: { ...attributes, name } })
+    if (place !== undefined) context.teams.set(id, place)
+  })
+}
+
+/** The team owners is there from the beginning; what of it can be set is set once. */
+async function likeOwners(context: Context, attributes: Record<string, unknown>, own: Resource) {
+  const { target, report, isDryRun, isNew } = context
+  const { 'sso-team-id': sso, 'allow-member-token-management': tokens } = attributes
+  const asked = {
+    ...(sso === undefined ? {} : { 'sso-team-id': sso }),
+    ...(tokens === undefined ? {} : { 'allow-member-token-management': tokens }),
+  }
+  report.there('teams')
+  if (differences(asked, own.attributes).length === 0) return
+  if (!isNew && own.attributes['sso-team-id'] !== null) {
+    compare(context, 'teams', 'owners', asked, own.attributes)
+  } else if (!isDryRun) {
+    await unlessRefused(context, 'teams', 'owners', () =>
+      target.send('PATCH', `/teams/${own.id}`, { type: 'teams', id: own.id, attributes: asked }),
+    )
+  }
+}
+
+export async function importWorkspaces(
+  context: Context,
+  workspaces: readonly WorkspaceRecord[],
+): Promise<void> {
+  const { report } = context
+  const here = await namesHere(context, 'workspaces')
+  await forEach(context, 'workspaces', workspaces, async (workspace) => {
+    const { id, name, attributes, projectId, tagNames } = workspace
+    const project = projectId === null ? undefined : context.projects.get(projectId)
+    if (projectId !== null && project === undefined) {
+      report.missing(
+        'workspaces',
+        name,
+        'its project was not copied, and in another one others could reach it',
+      )
+      return
+    }
+    if (workspace.isLocked) report.left('locks', name, 'it is locked there, and not here')
+    const there = here.get(name)
+    if (there !== undefined) {
+      const asked = { 'tag-names': tagNames.toSorted(), project: project?.id ?? null }
+      const actual = {
+        'tag-names': [...((there.attributes['tag-names'] ?? []) as string[])].sort(),
+        project: project === undefined ? null : relatedId(there, 'project'),
+      }
+      compare(context, 'workspaces', name, asked, actual)
+    }
+    const tags = { data: tagNames.map((tag) => ({ type: 'tags', attributes: { name: tag } })) }
+    const place = await placeOf(context, there, {
+      kind: 'workspaces',
+      name,
+      path: pathOf(context, 'workspaces'),
+      type: 'workspaces',
+      attributes: { ...attributes, name },
+      relationships: {
+        ...(project === undefined ? {} : { project: { data: { type: 'projects', id: project.id } } }),
+        ...(tagNames.length === 0 ? {} : { tags }),
+      },
+    })
+    if (place !== undefined) context.workspaces.set(id, place)
+  })
+}

@@ -1,0 +1,107 @@
+import type { Config } from '../config.ts'
+import { OperatorError } from '../core/operator-error.ts'
+import { readOf, type Context } from './context.ts'
+import { importProjectAccess, importWorkspaceAccess } from './import-access.ts'
+import { importMembers } from './import-members.ts'
+import { importOrganization } from './import-organization.ts'
+import { importStates } from './import-states.ts'
+import { importProjects, importTeams, importWorkspaces } from './import-things.ts'
+import type { Progress } from './progress.ts'
+import { printable, Unreadable, type OrganizationRecord, type StateChoice } from './records.ts'
+import { Report } from './report.ts'
+import type { Source } from './source.ts'
+import { Target } from './target.ts'
+
+export type ImportOptions = {
+  /** None: all that the token sees. */
+  organizations: readonly string[]
+  /** Instead of its own name; for one organization. */
+  toOrganization?: string
+  states: StateChoice
+  isDryRun: boolean
+  isMerging: boolean
+  as?: string
+  progress: Progress
+  signal: AbortSignal
+}
+
+/** Copies organizations into the database of these settings; what is there from an earlier run is left as it is. */
+export async function runImport(config: Config, source: Source, options: ImportOptions): Promise<Report> {
+  const { isDryRun, progress, signal } = options
+  const report = new Report(source.name, isDryRun)
+  const target = await Target.open(config, {
+    isReadOnly: isDryRun,
+    ...(options.as === undefined ? {} : { as: options.as }),
+  })
+  try {
+    for (const record of await organizationsOf(source, options)) {
+      const as = options.toOrganization ?? record.name
+      report.begin(record.name, as)
+      const places = { projects: new Map(), teams: new Map(), workspaces: new Map() }
+      const name = { organization: record.name, as, isNew: false }
+      const { states } = options
+      const context: Context = {
+        source,
+        target,
+        report,
+        progress,
+        signal,
+        isDryRun,
+        states,
+        ...name,
+        ...places,
+      }
+      await copyOrganization(context, record, options.isMerging)
+    }
+  } catch (error) {
+    // Whatever the source's connection says of it, it was ended by the signal.
+    if (!signal.aborted) throw error
+    report.isInterrupted = true
+  } finally {
+    progress.clear()
+    await target.close()
+  }
+  return report
+}
+
+export async function organizationsOf(
+  source: Source,
+  { organizations: names, toOrganization }: Pick<ImportOptions, 'organizations' | 'toOrganization'>,
+): Promise<OrganizationRecord[]> {
+  try {
+    const records = await source.organizations(names)
+    if (records.length === 0) throw new OperatorError(`the token sees no organization of ${source.name}`)
+    if (toOrganization !== undefined && records.length > 1) {
+      throw new OperatorError('--to-organization is for one organization: say which with --organization')
+    }
+    return records
+  } catch (error) {
+    if (!(error instanceof Unreadable)) throw error
+    throw new OperatorError(`the organizations of ${source.name} cannot be read: ${printable(error.message)}`)
+  }
+}
+
+/** What others need comes before them; states come last, since they take longest. */
+async function copyOrganization(
+  context: Context,
+  record: OrganizationRecord,
+  isMerging: boolean,
+): Promise<void> {
+  const { source, report } = context
+  const { name } = record
+  const organization = await importOrganization(context, record, isMerging)
+  if (organization === undefined) return
+  const projects = await readOf(context, 'projects', (reading) => source.projects(name, reading))
+  await importProjects(context, record, organization, projects)
+  const teams = await readOf(context, 'teams', (reading) => source.teams(name, reading))
+  await importTeams(context, teams)
+  const workspaces = await readOf(context, 'workspaces', (reading) => source.workspaces(name, reading))
+  await importWorkspaces(context, workspaces)
+  const members = await readOf(context, 'memberships', (reading) => source.members(name, reading))
+  await importMembers(context, members, teams)
+  await importProjectAccess(context, projects, teams)
+  await importWorkspaceAccess(context, workspaces, teams)
+  const tokens = await readOf(context, 'organizations', () => source.tokens(name, teams), `tokens of ${name}`)
+  for (const { description } of tokens) report.left('tokens', description, 'only its hash is kept anywhere')
+  await importStates(context, workspaces)
+}

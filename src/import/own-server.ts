@@ -1,0 +1,111 @@
+import { randomBytes } from 'node:crypto'
+import { hashToken } from '../access/actor-store.ts'
+import { createApp } from '../app.ts'
+import { auditOperator, withDatabase } from '../cli/database.ts'
+import type { Config } from '../config.ts'
+import { systemClock, timestamp } from '../core/clock.ts'
+import { OperatorError } from '../core/operator-error.ts'
+import type { Database } from '../database/database.ts'
+import { createLog } from '../operation/log.ts'
+import { openPrepared } from '../operation/prepare.ts'
+import { findSiteAdministrators } from '../users/administrator-store.ts'
+import { findUserByUsername, type UserRow } from '../users/user-store.ts'
+import { keyOf } from '../users/users.ts'
+
+export type OwnServer = {
+  readonly database: Database
+  /** `http://127.0.0.1:PORT` */
+  readonly address: string
+  /** Good for this server alone, until it closes. */
+  readonly token: string
+  readonly user: UserRow
+  readonly config: Config
+  close(): Promise<void>
+}
+
+export type OwnServerOptions = {
+  /** The site administrator who acts; may be left out where there is only one. */
+  as?: string
+  /** Nothing can be written. */
+  isReadOnly?: boolean
+}
+
+/**
+ * Serves the database of these settings to this process, at an address of its own: what a command does takes the way of
+ * every request, with its rules, limits and audit events. A server may run beside it.
+ */
+export async function openOwnServer(
+  settings: Config,
+  { as, isReadOnly = false }: OwnServerOptions,
+): Promise<OwnServer> {
+  const user = await administrator(settings, as)
+  const { config, database } = await openPrepared(settings, () => {})
+  const token = randomBytes(32).toString('base64url')
+  const operator = {
+    tokenHash: hashToken(token),
+    actor: {
+      kind: 'user',
+      tokenId: 'command-line',
+      tokenMadeAt: timestamp(systemClock.now()),
+      userId: user.id,
+      teamId: null,
+      organizationId: null,
+      isSiteAdmin: true,
+      name: user.username as string,
+    },
+  } as const
+  const { publicUrl: _, tlsCert: _cert, tlsKey: _key, ...own } = config
+  const app = createApp(
+    { ...own, trustProxy: false },
+    isReadOnly ? readOnly(database) : database,
+    createLog('silent'),
+    systemClock,
+    operator,
+  )
+  const address = `http://127.0.0.1:${await app.listen('127.0.0.1', 0)}`
+  return { database, address, token, user, config, close: () => app.close() }
+}
+
+function readOnly(database: Database): Database {
+  return {
+    engine: database.engine,
+    read: (work) => database.read(work),
+    write: () => Promise.reject(new Error('a dry run writes nothing')),
+    close: () => database.close(),
+  }
+}
+
+function administrator(config: Config, as: string | undefined): Promise<UserRow> {
+  return withDatabase(config, ({ database }) =>
+    database.read(async (tx) => {
+      if (as !== undefined) {
+        const user = await findUserByUsername(tx, keyOf(as))
+        if (user !== undefined && user.is_site_admin === 1 && user.is_suspended === 0) return user
+        throw new OperatorError(`--as must name a site administrator who is not suspended`)
+      }
+      const [only, ...others] = await findSiteAdministrators(tx)
+      if (only !== undefined && others.length === 0) return only
+      throw new OperatorError(
+        only === undefined
+          ? 'there is no site administrator who could do it; make one with user create --admin'
+          : `there are several site administrators: say with --as which of them does it`,
+      )
+    }),
+  )
+}
+
+/** Says in the audit trail what the command line did. */
+export function auditCommand(
+  database: Database,
+  event: { action: string; organizationId: string; details: Record<string, unknown> },
+): Promise<void> {
+  const { action, organizationId, details } = event
+  const audited = {
+    action,
+    organizationId,
+    resourceType: 'organizations',
+    resourceId: organizationId,
+    details,
+  }
+  return database.write((tx) => auditOperator(tx, [audited]))
+}

@@ -1,0 +1,37 @@
+const WIDTH = 24
+const EVERY_MS = 100
+
+type Output = { write: (text: string) => unknown; isTTY?: boolean; columns?: number }
+
+/** A bar on a terminal; elsewhere a line for each stage that has ended. */
+export class Progress {
+  readonly #output: Output
+  #drawnAt = Number.NEGATIVE_INFINITY
+  #isDrawn = false
+
+  constructor(output: Output) {
+    this.#output = output
+  }
+
+  /** Of a stage such as "acme: workspaces". */
+  show(stage: string, done: number, total: number): void {
+    if (this.#output.isTTY !== true) {
+      if (done === total && total > 0) this.#output.write(`${stage}: ${total}\n`)
+      return
+    }
+    const now = performance.now()
+    if (done < total && now - this.#drawnAt < EVERY_MS) return
+    this.#drawnAt = now
+    const filled = total === 0 ? WIDTH : Math.floor((done / total) * WIDTH)
+    const bar = `[${'#'.repeat(filled)}${'-'.repeat(WIDTH - filled)}]`
+    const line = `${bar} ${done}/${total} ${stage}`.slice(0, (this.#output.columns ?? 80) - 1)
+    this.#output.write(`\r\u001b[2K${line}`)
+    this.#isDrawn = true
+  }
+
+  /** Leaves the terminal's line for what comes next. */
+  clear(): void {
+    if (this.#isDrawn) this.#output.write('\r\u001b[2K')
+    this.#isDrawn = false
+  }
+}

@@ -1,0 +1,102 @@
+import { printable } from './records.ts'
+
+export const kinds = [
+  'organizations',
+  'projects',
+  'teams',
+  'workspaces',
+  'users',
+  'memberships',
+  'team members',
+  'team-projects',
+  'team-workspaces',
+  'state versions',
+] as const
+export type Kind = (typeof kinds)[number]
+
+type Counts = { copied: Partial<Record<Kind, number>>; there: Partial<Record<Kind, number>> }
+export type Entry = { organization: string; kind: Kind | 'tokens' | 'locks'; name: string; reason: string }
+
+/** What became of everything that the source has. */
+export class Report {
+  readonly from: string
+  readonly isDryRun: boolean
+  readonly organizations: (Counts & { name: string; as: string })[] = []
+  /** What could have been copied and was not, whoever is to blame. */
+  readonly notCopied: Entry[] = []
+  /** What no copy can have: tokens and locks. */
+  readonly leftBehind: Entry[] = []
+  readonly notes: string[] = []
+  isInterrupted = false
+  #current: Counts & { name: string; as: string } = { name: '', as: '', copied: {}, there: {} }
+
+  constructor(from: string, isDryRun: boolean) {
+    this.from = from
+    this.isDryRun = isDryRun
+  }
+
+  begin(name: string, as: string): void {
+    this.#current = { name, as, copied: {}, there: {} }
+    this.organizations.push(this.#current)
+  }
+
+  copied(kind: Kind, count = 1): void {
+    this.#current.copied[kind] = (this.#current.copied[kind] ?? 0) + count
+  }
+
+  there(kind: Kind, count = 1): void {
+    this.#current.there[kind] = (this.#current.there[kind] ?? 0) + count
+  }
+
+  missing(kind: Kind, name: string, reason: string): void {
+    this.notCopied.push(this.#entry(kind, name, reason))
+  }
+
+  left(kind: 'tokens' | 'locks', name: string, reason: string): void {
+    this.leftBehind.push(this.#entry(kind, name, reason))
+  }
+
+  note(text: string): void {
+    this.notes.push(printable(text))
+  }
+
+  #entry(kind: Entry['kind'], name: string, reason: string): Entry {
+    return { organization: this.#current.name, kind, name: printable(name), reason: printable(reason) }
+  }
+
+  toJson(): object {
+    return {
+      from: this.from,
+      'dry-run': this.isDryRun,
+      interrupted: this.isInterrupted,
+      organizations: this.organizations,
+      'not-copied': this.notCopied,
+      'left-behind': this.leftBehind,
+      notes: this.notes,
+    }
+  }
+
+  /** For a person. */
+  lines(): string[] {
+    const verb = this.isDryRun ? 'would be copied' : 'copied'
+    const lines = this.organizations.flatMap(({ name, as, copied, there }) => [
+      `${name}${as === name ? '' : ` as ${as}`}:`,
+      ...kinds.flatMap((kind) => {
+        const [now = 0, before = 0] = [copied[kind], there[kind]]
+        if (now + before === 0) return []
+        return [`  ${kind}: ${now} ${verb}${before === 0 ? '' : `, ${before} there already`}`]
+      }),
+    ])
+    if (this.notCopied.length > 0) {
+      lines.push(`not ${verb}:`, ...this.notCopied.map(lineOf))
+    }
+    if (this.leftBehind.length > 0) {
+      lines.push('not for copying; make them anew where they are needed:', ...this.leftBehind.map(lineOf))
+    }
+    return [...lines, ...this.notes]
+  }
+}
+
+function lineOf({ organization, kind, name, reason }: Entry): string {
+  return `  ${organization}, ${kind}, ${name}: ${reason}`
+}

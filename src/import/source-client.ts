@@ -1,0 +1,235 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { OperatorError, reasonOf } from '../core/operator-error.ts'
+import { version } from '../core/version.ts'
+import { printable, Unreadable } from './records.ts'
+
+const MAX_DOCUMENT_BYTES = 32 * 1024 * 1024
+const MAX_REDIRECTS = 5
+const MAX_TRIES = 6
+const FIRST_PAUSE_MS = 500
+const MAX_PAUSE_MS = 5 * 60_000
+/** Without a byte for so long, a connection is taken for dead. */
+const IDLE_MS = 60_000
+const DOCUMENT_MS = 5 * 60_000
+const CONTENT_MS = 60 * 60_000
+
+export type SourceOptions = {
+  from: string
+  token: string
+  /** Plain http to another machine than this one. */
+  isInsecureAllowed: boolean
+  signal: AbortSignal
+  /** Waits between tries; tests wait less. */
+  pause?: (milliseconds: number) => Promise<void>
+}
+
+/**
+ * Reads from a server that is not trusted. The token goes to the origin that the operator named and to no other; what
+ * comes back is bounded in size and time.
+ */
+export class SourceClient {
+  /** Without a path. */
+  readonly origin: string
+  readonly #base: string
+  readonly #options: SourceOptions
+  readonly #pause: (milliseconds: number) => Promise<void>
+
+  constructor(options: SourceOptions) {
+    const url = sourceUrl(options)
+    this.origin = url.origin
+    this.#base = url.origin + url.pathname
+    this.#options = options
+    this.#pause =
+      options.pause ??
+      (async (milliseconds) => {
+        await delay(milliseconds, undefined, { signal: options.signal })
+      })
+  }
+
+  /** A JSON document. Throws Unreadable for what is hidden, missing or refused. */
+  async document(path: string, query: Record<string, string> = {}): Promise<unknown> {
+    const url = new URL(this.#base + path)
+    for (const [name, value] of Object.entries(query)) url.searchParams.set(name, value)
+    const bytes = await this.#bytes(url, MAX_DOCUMENT_BYTES, DOCUMENT_MS)
+    try {
+      return JSON.parse(bytes.toString('utf8'))
+    } catch {
+      throw new Unreadable(`${path} was answered with something that is not JSON`)
+    }
+  }
+
+  /** Content at an address that the source gave. */
+  content(address: string, limit: number): Promise<Buffer> {
+    const url = URL.parse(address, this.#base)
+    if (url === null) throw new Unreadable('it is at an address that is none')
+    return this.#bytes(url, limit, CONTENT_MS)
+  }
+
+  async #bytes(url: URL, limit: number, longestMs: number): Promise<Buffer> {
+    for (let tries = 1; ; tries += 1) {
+      this.#options.signal.throwIfAborted()
+      const outcome = await this.#try(url, limit, longestMs)
+      if (Buffer.isBuffer(outcome)) return outcome
+      if (tries === MAX_TRIES) {
+        if (outcome.status === undefined) {
+          throw new OperatorError(`${this.origin} cannot be reached: ${outcome.reason}`)
+        }
+        throw new Unreadable(`${outcome.reason}, ${MAX_TRIES} times`)
+      }
+      await this.#pause(outcome.waitMs ?? FIRST_PAUSE_MS * 2 ** (tries - 1))
+    }
+  }
+
+  /** The bytes, or why another try may do better. */
+  async #try(start: URL, limit: number, longestMs: number): Promise<Buffer | Failure> {
+    const watch = new Watch(longestMs, this.#options.signal)
+    try {
+      let url = start
+      for (let hops = 0; ; hops += 1) {
+        const response = await this.#fetch(url, watch.signal)
+        watch.alive()
+        const location = response.headers.get('location')
+        if (response.status >= 300 && response.status < 400 && location !== null) {
+          await response.body?.cancel()
+          if (hops === MAX_REDIRECTS) throw new Unreadable('it is redirected in circles')
+          url = redirected(url, location)
+          continue
+        }
+        if (response.ok) return await readBounded(response, limit, watch)
+        await response.body?.cancel()
+        return this.#failure(response, url)
+      }
+    } catch (error) {
+      this.#options.signal.throwIfAborted()
+      if (error instanceof Unreadable || error instanceof OperatorError) throw error
+      return { reason: printable(reasonOf((error as Error).cause ?? error)) }
+    } finally {
+      watch.stop()
+    }
+  }
+
+  async #fetch(url: URL, signal: AbortSignal): Promise<Response> {
+    const isOwn = url.origin === this.origin
+    // Elsewhere only over TLS: what is beside or behind this machine is not the source's to read.
+    if (!isOwn && url.protocol !== 'https:' && !isLoopbackPair(this.origin, url)) {
+      throw new Unreadable(`it is at ${printable(url.origin)}, which is not https`)
+    }
+    return fetch(url, {
+      redirect: 'manual',
+      signal,
+      headers: {
+        'user-agent': `purser/${version}`,
+        ...(isOwn
+          ? {
+              authorization: `Bearer ${this.#options.token}`,
+              'content-type': 'application/vnd.api+json',
+            }
+          : {}),
+      },
+    })
+  }
+
+  /** What may pass: too many requests, and what is the server's own trouble. */
+  #failure(response: Response, url: URL): Failure {
+    const { status } = response
+    if (status === 429 || status >= 500) {
+      const waitMs = retryAfter(response.headers.get('retry-after'))
+      return { status, reason: `it was answered with ${status}`, ...(waitMs === undefined ? {} : { waitMs }) }
+    }
+    if (status === 401 && url.origin === this.origin) {
+      throw new OperatorError(`${this.origin} does not accept the token`)
+    }
+    if (status === 404 || status === 403) throw new Unreadable('it is hidden from this token, or not there')
+    throw new Unreadable(`it was answered with ${status}`)
+  }
+}
+
+/** @property status undefined: nothing was answered */
+type Failure = { status?: number; reason: string; waitMs?: number }
+
+/** Ends what takes too long, or says nothing for too long. */
+class Watch {
+  readonly signal: AbortSignal
+  readonly #controller = new AbortController()
+  readonly #idle: NodeJS.Timeout
+  readonly #whole: NodeJS.Timeout
+
+  constructor(longestMs: number, outer: AbortSignal) {
+    this.signal = AbortSignal.any([this.#controller.signal, outer])
+    const late = () => this.#controller.abort(new Error('it took too long'))
+    this.#idle = setTimeout(late, IDLE_MS)
+    this.#whole = setTimeout(late, longestMs)
+  }
+
+  alive(): void {
+    this.#idle.refresh()
+  }
+
+  stop(): void {
+    clearTimeout(this.#idle)
+    clearTimeout(this.#whole)
+  }
+}
+
+async function readBounded(response: Response, limit: number, watch: Watch): Promise<Buffer> {
+  const chunks: Uint8Array[] = []
+  let size = 0
+  // Counted as they are read: neither a header nor a compression says how many will come.
+  for await (const chunk of (response.body ?? []) as AsyncIterable<Uint8Array>) {
+    watch.alive()
+    size += chunk.length
+    if (size > limit) {
+      throw new Unreadable(`it is larger than ${limit} bytes`)
+    }
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks)
+}
+
+function redirected(from: URL, location: string): URL {
+  const url = URL.parse(location, from.href)
+  if (url === null || !['http:', 'https:'].includes(url.protocol)) {
+    throw new Unreadable('it is redirected to an address that is none')
+  }
+  if (from.protocol === 'https:' && url.protocol === 'http:') {
+    throw new Unreadable('it is redirected from https to http')
+  }
+  return url
+}
+
+/** In milliseconds. */
+function retryAfter(header: string | null): number | undefined {
+  if (header === null || !/^\d{1,6}(\.\d+)?$/.test(header)) return undefined
+  return Math.min(Number(header) * 1000, MAX_PAUSE_MS)
+}
+
+function sourceUrl({ from, token, isInsecureAllowed }: SourceOptions): URL {
+  const url = URL.parse(from)
+  if (url === null || !['http:', 'https:'].includes(url.protocol) || url.search !== '' || url.hash !== '') {
+    throw new OperatorError(
+      `--from must be an address such as https://tfe.example.com, not ${printable(from)}`,
+    )
+  }
+  if (url.username !== '' || url.password !== '') {
+    throw new OperatorError('--from must not hold a user name or password: give the token by itself')
+  }
+  if (url.protocol === 'http:' && !isLoopback(url.hostname) && !isInsecureAllowed) {
+    throw new OperatorError(
+      `the token and every state would cross the network in clear to ${url.origin}: use https, or say --insecure-http`,
+    )
+  }
+  if (!/^[\x21-\x7e]{1,4096}$/.test(token))
+    throw new OperatorError('the token is not one: visible ASCII alone')
+  const path = url.pathname.replace(/\/+$/, '')
+  url.pathname = path === '' ? '/api/v2' : path
+  return url
+}
+
+function isLoopback(hostname: string): boolean {
+  return hostname === 'localhost' || hostname === '[::1]' || /^127(\.\d{1,3}){3}$/.test(hostname)
+}
+
+/** A source on this machine may send to this machine. */
+function isLoopbackPair(origin: string, url: URL): boolean {
+  return isLoopback(new URL(origin).hostname) && isLoopback(url.hostname)
+}

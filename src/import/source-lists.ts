@@ -1,0 +1,102 @@
+import { printable, Unreadable } from './records.ts'
+import type { SourceClient } from './source-client.ts'
+
+const PAGE_SIZE = 100
+/** Of one list. */
+const MAX_RECORDS = 500_000
+
+/** A resource as it came: its attributes may be anything. */
+export type Resource = {
+  id: string
+  type: string
+  attributes: Record<string, unknown>
+  relationships: Record<string, unknown>
+}
+
+export type List = { data: Resource[]; included: Map<string, Resource> }
+
+/** A whole list, page after page. Pages are asked for by number: links could lead anywhere. */
+export async function readList(
+  client: Pick<SourceClient, 'document'>,
+  path: string,
+  query: Record<string, string> = {},
+): Promise<List> {
+  const list = new Map<string, Resource>()
+  const included = new Map<string, Resource>()
+  let most = MAX_RECORDS
+  for (let page = 1; ;) {
+    const json = await client.document(path, {
+      ...query,
+      'page[number]': String(page),
+      'page[size]': String(PAGE_SIZE),
+    })
+    const before = list.size
+    // Something new may have moved others to the next page: they are taken once.
+    for (const item of resourcesOf(json, 'data')) list.set(item.id, item)
+    for (const item of resourcesOf(json, 'included')) included.set(item.id, item)
+    // A list may grow while it is read, but not without end.
+    const total = pagination(json, 'total-count')
+    if (page === 1 && total !== undefined) most = Math.min(most, 2 * total + 1000)
+    const next = pagination(json, 'next-page')
+    if (next === undefined) return { data: [...list.values()], included }
+    if (next <= page || list.size === before || list.size > most) {
+      throw new Unreadable(`the pages of ${path} do not come to an end`)
+    }
+    page = next
+  }
+}
+
+/** The one resource of a document. */
+export function resourceOf(json: unknown): Resource {
+  const [only] = resourcesOf({ data: [member(json, 'data')] }, 'data')
+  return only as Resource
+}
+
+/** The id that a relationship to one names. */
+export function relatedId(resource: Resource, name: string): string | null {
+  const id = member(member(member(resource.relationships, name), 'data'), 'id')
+  return typeof id === 'string' ? id : null
+}
+
+export function relatedIds(resource: Resource, name: string): string[] {
+  const data = member(member(resource.relationships, name), 'data')
+  if (!Array.isArray(data)) return []
+  return data.map((item) => member(item, 'id')).filter((id) => typeof id === 'string')
+}
+
+function resourcesOf(json: unknown, name: string): Resource[] {
+  const items = member(json, name)
+  if (items === undefined && name === 'included') return []
+  if (!Array.isArray(items)) throw new Unreadable('it was answered with something that is no list')
+  return items.map((item: unknown) => {
+    const id = member(item, 'id')
+    const type = member(item, 'type')
+    if (typeof id !== 'string' || id.length > 300 || typeof type !== 'string') {
+      throw new Unreadable(`it was answered with a resource without id or type`)
+    }
+    if (!/^[A-Za-z0-9_.:-]+$/.test(id)) throw new Unreadable(`it was answered with the id ${printable(id)}`)
+    return {
+      id,
+      type,
+      attributes: objectOr(member(item, 'attributes')),
+      relationships: objectOr(member(item, 'relationships')),
+    }
+  })
+}
+
+function pagination(json: unknown, name: string): number | undefined {
+  const value = member(member(member(json, 'meta'), 'pagination'), name)
+  return typeof value === 'number' && Number.isSafeInteger(value) ? value : undefined
+}
+
+function objectOr(value: unknown): Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+    ? (value as Record<string, unknown>)
+    : {}
+}
+
+function member(json: unknown, name: string): unknown {
+  return typeof json === 'object' && json !== null && Object.hasOwn(json, name)
+    ? (json as Record<string, unknown>)[name]
+    : undefined
+}

@@ -1,0 +1,102 @@
+import type { Config } from '../config.ts'
+import { OperatorError } from '../core/operator-error.ts'
+import type { Database } from '../database/database.ts'
+import { openOwnServer, type OwnServer, type OwnServerOptions } from './own-server.ts'
+import { readList, resourceOf, type List, type Resource } from './source-lists.ts'
+
+/** A refusal in the server's own words; `pointers` name the members of the body that it is about. */
+export class Refused extends OperatorError {
+  readonly status: number
+  readonly pointers: readonly string[]
+
+  constructor(status: number, message: string, pointers: readonly string[]) {
+    super(message)
+    this.status = status
+    this.pointers = pointers
+  }
+}
+
+type ErrorDocument = {
+  errors?: { title?: string; detail?: string; source?: { pointer?: string } }[]
+}
+
+/** Speaks to our own server: where an import writes to. */
+export class Target {
+  readonly #server: OwnServer
+
+  private constructor(server: OwnServer) {
+    this.#server = server
+  }
+
+  static async open(config: Config, options: OwnServerOptions): Promise<Target> {
+    return new Target(await openOwnServer(config, options))
+  }
+
+  get database(): Database {
+    return this.#server.database
+  }
+
+  get user(): OwnServer['user'] {
+    return this.#server.user
+  }
+
+  get config(): Config {
+    return this.#server.config
+  }
+
+  close(): Promise<void> {
+    return this.#server.close()
+  }
+
+  list(path: string, query: Record<string, string> = {}): Promise<List> {
+    const document = async (_: string, page: Record<string, string>): Promise<unknown> =>
+      JSON.parse(await this.#request('GET', `${path}?${new URLSearchParams(page).toString()}`))
+    return readList({ document }, path, query)
+  }
+
+  async show(path: string): Promise<Resource | undefined> {
+    try {
+      return resourceOf(JSON.parse(await this.#request('GET', path)))
+    } catch (error) {
+      if (error instanceof Refused && error.status === 404) return undefined
+      throw error
+    }
+  }
+
+  /** Gives the answer's resource. */
+  async send(method: 'POST' | 'PATCH', path: string, data: object): Promise<Resource> {
+    return resourceOf(JSON.parse(await this.#request(method, path, JSON.stringify({ data }))))
+  }
+
+  /** An action, or a write to a relationship: of no interest but whether it was done. */
+  async act(path: string, body: object): Promise<void> {
+    await this.#request('POST', path, JSON.stringify(body))
+  }
+
+  async upload(address: string, content: Uint8Array): Promise<void> {
+    const response = await fetch(address, { method: 'PUT', body: content as Uint8Array<ArrayBuffer> })
+    await refuseUnlessOk(response)
+  }
+
+  async #request(method: string, path: string, body?: string): Promise<string> {
+    const { address, token } = this.#server
+    const response = await fetch(`${address}/api/v2${path}`, {
+      method,
+      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/vnd.api+json' },
+      ...(body === undefined ? {} : { body }),
+    })
+    return refuseUnlessOk(response)
+  }
+}
+
+async function refuseUnlessOk(response: Response): Promise<string> {
+  const text = await response.text()
+  if (response.ok) return text
+  if (response.status >= 500) throw new OperatorError(`this server failed with ${response.status}: ${text}`)
+  const { errors = [] } = JSON.parse(text) as ErrorDocument
+  throw new Refused(
+    response.status,
+    errors.map(({ detail, title }) => detail ?? title).join('; '),
+    errors.flatMap(({ source }) => source?.pointer ?? []),
+  )
+}

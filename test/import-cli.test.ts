@@ -1,0 +1,205 @@
+import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { Client } from './support/client.ts'
+import { engines, type Engine } from './support/engines.ts'
+import { createSourceWorld, documentsOf, states } from './support/import-world.ts'
+import { ADMIN_TOKEN, Purser, run, settingsFor, temporaryFolder, type Settings } from './support/purser.ts'
+import { startServer, type TestServer } from './support/server.ts'
+import { base64, createState, lock, md5Of, postState, stateText } from './support/states.ts'
+import { createTestOrganization, createWorkspace, type TestOrganization } from './support/world.ts'
+
+const tokenOf = ({ owner }: TestOrganization) => owner.client.token as string
+
+async function sourceServer(engine: Engine): Promise<TestServer> {
+  const source = await startServer(engine)
+  onTestFinished(() => source.stop())
+  return source
+}
+
+/** A Purser of its own that serves, as the target. */
+async function serving(engine: Engine): Promise<{ settings: Settings; client: Client }> {
+  const settings = { ...(await settingsFor(engine)), PURSER_ADMIN_TOKEN: ADMIN_TOKEN }
+  const address = await new Purser(['serve'], settings).address()
+  return { settings, client: new Client(address, ADMIN_TOKEN) }
+}
+
+async function workspaces(client: Client, organization: string) {
+  const list = await client.get(`/organizations/${organization}/workspaces?page%5Bsize%5D=100`)
+  return list.status === 200
+    ? list.json.data.map(
+        (one: {
+          attributes: { locked: boolean }
+          relationships: { 'current-state-version': { data: unknown } }
+        }) => ({
+          isLocked: one.attributes.locked,
+          hasState: one.relationships['current-state-version'].data !== null,
+        }),
+      )
+    : []
+}
+
+describe.each(engines)('purser import and export on %s', { timeout: 300_000 }, (engine) => {
+  test('killed in the middle and started again, it copies the rest, beside a server', async () => {
+    const source = await sourceServer(engine)
+    const world = await createTestOrganization(source)
+    const count = 6
+    for (let number = 0; number < count; number += 1) {
+      const id = await createWorkspace(world, { name: `w-${number}` })
+      await lock(world.owner.client, id)
+      for (const serial of [1, 2, 3]) {
+        const state = stateText('{}', serial)
+        expect((await postState(world.owner.client, id, state, { state: base64(state) })).status).toBe(201)
+      }
+      await world.owner.client.post(`/workspaces/${id}/actions/unlock`)
+    }
+    const { settings, client } = await serving(engine)
+    const args = ['import', '--from', source.address, '--states', 'all', '--json']
+    const given = { ...settings, PURSER_IMPORT_TOKEN: tokenOf(world) }
+    for (let kills = 1; kills <= 2; kills += 1) {
+      const doomed = new Purser(args, given)
+      const hasBegun = async () =>
+        (await workspaces(client, world.name)).filter((one: { hasState: boolean }) => one.hasState).length >=
+        kills
+      while (doomed.child.exitCode === null && !(await hasBegun())) {
+        await new Promise((resolve) => setTimeout(resolve, 5))
+      }
+      doomed.child.kill('SIGKILL')
+      await doomed.ended
+    }
+    const { code, stdout, stderr } = await run(args, given)
+    expect({ code, stderr: stderr.includes('purser:') }).toEqual({ code: 0, stderr: false })
+    const report = JSON.parse(stdout)
+    expect(report).toMatchObject({ interrupted: false, 'not-copied': [] })
+    expect(report.organizations[0].copied['state versions']).toBeLessThan(3 * count)
+    expect(await documentsOf(client, world.name)).toEqual(await documentsOf(source.admin, world.name))
+    expect((await workspaces(client, world.name)).some((one: { isLocked: boolean }) => one.isLocked)).toBe(
+      false,
+    )
+    expect(stdout + stderr).not.toContain(tokenOf(world))
+  })
+
+  test('Ctrl-C ends what has begun, gives the lock back, and says how to go on', async () => {
+    const source = await sourceServer(engine)
+    const world = await createTestOrganization(source)
+    for (let number = 0; number < 30; number += 1) {
+      await createState(world, '{}', await createWorkspace(world, { name: `w-${number}` }))
+    }
+    const { settings, client } = await serving(engine)
+    const tokenFile = join(temporaryFolder(), 'token')
+    writeFileSync(tokenFile, `${tokenOf(world)}\n`)
+    const args = ['import', '--from', source.address, '--token-file', tokenFile]
+    const purser = new Purser(args, settings)
+    const hasBegun = async () =>
+      (await workspaces(client, world.name)).some((one: { hasState: boolean }) => one.hasState)
+    while (!(await hasBegun())) await new Promise((resolve) => setTimeout(resolve, 5))
+    purser.child.kill('SIGINT')
+    expect(await purser.ended).toBe(130)
+    expect(purser.stderr).toContain('The same import again copies what is missing')
+    expect((await workspaces(client, world.name)).some((one: { isLocked: boolean }) => one.isLocked)).toBe(
+      false,
+    )
+    const resumed = await run(args, settings)
+    expect(resumed).toMatchObject({ code: 0 })
+    expect(resumed.stdout).toMatch(/state versions: \d+ copied, \d+ there already/)
+    expect((await workspaces(client, world.name)).every((one: { hasState: boolean }) => one.hasState)).toBe(
+      true,
+    )
+  })
+
+  test('an export holds everything, closed to others; imported, it gives the same documents and states', async () => {
+    const source = await sourceServer(engine)
+    const world = await createSourceWorld(source)
+    const folder = join(temporaryFolder(), 'export')
+    const own = {
+      PURSER_DATA: source.folder,
+      PURSER_SECRET_KEY: source.app.deps.config.secretKey.toString('hex'),
+      ...(source.databaseUrl === undefined ? {} : { PURSER_DATABASE_URL: source.databaseUrl }),
+    }
+    const exported = await run(['export', '--organization', world.name, '--states', 'all', folder], own)
+    expect(exported.code).toBe(0)
+    expect(exported.stderr).toMatch(/in clear, with every secret in them/)
+    const files = readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    for (const name of files) {
+      const { mode } = statSync(join(folder, name))
+      expect([name, (mode & 0o777).toString(8)]).toEqual([name, name === 'states' ? '700' : '600'])
+    }
+    expect((statSync(folder).mode & 0o777).toString(8)).toBe('700')
+    const stored = readdirSync(join(folder, 'states')).filter((name) => name.endsWith('.tfstate'))
+    const bytes = stored.map((name) => md5Of(readFileSync(join(folder, 'states', name))))
+    expect(bytes.sort()).toEqual(states.map((state) => md5Of(state)).sort())
+    // States are shown to whoever exports: the audit trail says so.
+    const audit = await run(['audit', '--json', '--action', 'state-version.download'], own)
+    expect(audit.stdout.trim().split('\n')).toHaveLength(states.length + 1)
+
+    const { settings, client } = await serving(engine)
+    const imported = await run(['import', '--from', folder, '--states', 'all', '--json'], settings)
+    expect(imported).toMatchObject({ code: 0 })
+    const there = await documentsOf(source.admin, world.name)
+    expect(await documentsOf(client, world.name)).toEqual(there)
+    const again = JSON.parse(
+      (await run(['import', '--from', folder, '--states', 'all', '--json'], settings)).stdout,
+    )
+    expect(again.organizations[0].copied).toEqual({})
+
+    const file = join(folder, 'states', stored[0] as string)
+    writeFileSync(file, readFileSync(file, 'utf8').replace('1.10.10', '1.10.11'))
+    const altered = ['import', '--from', folder, '--to-organization', 'altered', '--states', 'all', '--json']
+    const spoilt = await run(altered, settings)
+    expect(spoilt.code).toBe(1)
+    expect(JSON.parse(spoilt.stdout)['not-copied'][0].reason).toContain('is not what was exported')
+    writeFileSync(join(folder, 'teams.jsonl'), '')
+    expect((await run(['import', '--from', folder], settings)).stderr).toContain(
+      'teams.jsonl is not what was exported',
+    )
+  })
+
+  test('an export from another server is the same, and one into a folder that is used is refused', async () => {
+    const source = await sourceServer(engine)
+    const world = await createTestOrganization(source)
+    await createState(world, '{}')
+    const folder = join(temporaryFolder(), 'export')
+    const given = { PURSER_IMPORT_TOKEN: tokenOf(world) }
+    const args = ['export', '--from', source.address, folder]
+    const exported = await run([...args, '--json'], given)
+    expect(exported.code).toBe(0)
+    expect(JSON.parse(readFileSync(join(folder, 'manifest.json'), 'utf8'))).toMatchObject({
+      format: 'purser-export',
+      'format-version': 1,
+      from: source.address,
+    })
+    expect(readFileSync(join(folder, 'state-versions.jsonl'), 'utf8')).not.toContain(source.address)
+    const again = await run(args, given)
+    expect(again.code).toBe(1)
+    expect(again.stderr).toContain('is not empty')
+  })
+})
+
+describe('purser import', () => {
+  test('says what is missing or wrong in one line', async () => {
+    const settings = await settingsFor('sqlite')
+    await run(['migrate'], settings)
+    const refused = async (args: string[], more: Settings = {}) => {
+      const { code, stdout, stderr } = await run(['import', ...args], { ...settings, ...more })
+      expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
+      return stderr
+    }
+    expect(await refused([])).toContain('--from')
+    expect(await refused(['--from', 'https://x.example.com'])).toContain(
+      'PURSER_IMPORT_TOKEN or --token-file',
+    )
+    const token = { PURSER_IMPORT_TOKEN: 'secret-token-of-the-tests' }
+    const plain = await refused(['--from', 'http://x.example.com'], token)
+    expect(plain).toContain('--insecure-http')
+    expect(plain).not.toContain('secret-token')
+    expect(await refused(['--from', temporaryFolder()])).toContain('manifest.json cannot be read')
+    expect(await refused(['--from', 'http://127.0.0.1:1', '--as', 'nobody'], token)).toContain('--as')
+  })
+
+  test('help says how the token stays out of the list of processes', async () => {
+    const { stdout } = await run(['import', '--help'])
+    expect(stdout).toContain('PURSER_IMPORT_TOKEN')
+    expect(stdout).toMatch(/list of\s+processes/)
+    expect((await run(['export', '--help'])).stdout).toContain('in clear')
+  })
+})

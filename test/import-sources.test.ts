@@ -1,0 +1,287 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { Progress } from '../src/import/progress.ts'
+import { SourceClient } from '../src/import/source-client.ts'
+import { readList } from '../src/import/source-lists.ts'
+import { importInto, sourceOf } from './support/import-world.ts'
+import { startServer, type TestServer } from './support/server.ts'
+import { md5Of, stateText } from './support/states.ts'
+import { uniqueName } from './support/world.ts'
+
+const TOKEN = 'the-token-of-the-source'
+
+type Handler = (request: IncomingMessage, response: ServerResponse) => void
+
+/** A server that answers as it likes; gives its address. */
+async function serve(handler: Handler): Promise<string> {
+  const server = createServer(handler)
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  onTestFinished(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+}
+
+const waits: number[] = []
+
+function clientOf(from: string, more: object = {}): SourceClient {
+  waits.length = 0
+  return new SourceClient({
+    from,
+    token: TOKEN,
+    isInsecureAllowed: false,
+    signal: new AbortController().signal,
+    pause: (milliseconds) => {
+      waits.push(milliseconds)
+      return Promise.resolve()
+    },
+    ...more,
+  })
+}
+
+const json = (response: ServerResponse, value: unknown) => response.end(JSON.stringify(value))
+const resource = (type: string, id: string, attributes: object, relationships: object = {}) => ({
+  type,
+  id,
+  attributes,
+  relationships,
+})
+
+describe('a source that is not to be trusted', () => {
+  test('the token goes to no other origin, wherever it is sent to', async () => {
+    const seen: (string | undefined)[] = []
+    const elsewhere = await serve((request, response) => {
+      seen.push(request.headers.authorization)
+      response.end('the content')
+    })
+    const address = await serve((request, response) => {
+      expect(request.headers.authorization).toBe(`Bearer ${TOKEN}`)
+      if (request.url === '/api/v2/state')
+        response.writeHead(302, { location: `${elsewhere}/redirected` }).end()
+      else if (request.url === '/api/v2/own') response.writeHead(307, { location: '/api/v2/final' }).end()
+      else response.end('its own')
+    })
+    const client = clientOf(address)
+    expect((await client.content(`${elsewhere}/direct`, 100)).toString()).toBe('the content')
+    expect((await client.content(`${address}/api/v2/state`, 100)).toString()).toBe('the content')
+    expect((await client.content(`${address}/api/v2/own`, 100)).toString()).toBe('its own')
+    await expect(client.document('/state')).rejects.toThrow(/not JSON/)
+    expect(seen).toEqual([undefined, undefined, undefined])
+  })
+
+  test('redirects end, and lead neither to plain http elsewhere nor to files', async () => {
+    const locations = ['/api/v2/a', 'file:///etc/passwd', 'http://10.0.0.1/meta', 'http://[::ffff:10.0.0.1]/']
+    let location = ''
+    const address = await serve((_, response) => response.writeHead(302, { location }).end())
+    const problems = []
+    for (location of locations) {
+      problems.push(
+        await clientOf(address)
+          .document('/a')
+          .catch((error: Error) => error.message),
+      )
+    }
+    expect(problems).toEqual([
+      'it is redirected in circles',
+      'it is redirected to an address that is none',
+      'it is at http://10.0.0.1, which is not https',
+      'it is at http://[::ffff:a00:1], which is not https',
+    ])
+  })
+
+  test('plain http is for this machine, and addresses hold no password', () => {
+    expect(() => clientOf('http://example.com')).toThrow(/--insecure-http/)
+    expect(() => clientOf('http://127.0.0.1.example.com')).toThrow(/--insecure-http/)
+    expect(clientOf('http://example.com', { isInsecureAllowed: true }).origin).toBe('http://example.com')
+    expect(() => clientOf('https://user:word@example.com')).toThrow(/password/)
+    expect(() => clientOf('ftp://example.com')).toThrow(/must be an address/)
+    expect(() => clientOf('https://example.com', { token: 'a\nb' })).toThrow(/token/)
+  })
+
+  test('what passes is waited for: 429 as long as it says, 500 a little longer each time', async () => {
+    const answers = [
+      [429, { 'retry-after': '7' }],
+      [500, {}],
+      [503, { 'retry-after': '999999' }],
+      [200, {}],
+    ] as const
+    let count = 0
+    const address = await serve((_, response) => {
+      const [status, headers] = answers[Math.min(count, 3)] as (typeof answers)[number]
+      count += 1
+      response.writeHead(status, headers).end('{}')
+    })
+    expect(await clientOf(address).document('/x')).toEqual({})
+    expect(waits).toEqual([7_000, 1_000, 300_000])
+  })
+
+  test('what does not pass is given up: one thing when the server fails, all when there is none', async () => {
+    let count = 0
+    const address = await serve((_, response) => {
+      count += 1
+      response.writeHead(500).end()
+    })
+    await expect(clientOf(address).document('/x')).rejects.toThrow('it was answered with 500, 6 times')
+    expect(count).toBe(6)
+    await expect(clientOf('http://127.0.0.1:1').document('/x')).rejects.toThrow(/cannot be reached/)
+    const refusing = await serve((_, response) => response.writeHead(401).end())
+    await expect(clientOf(refusing).document('/x')).rejects.toThrow(/does not accept the token/)
+  })
+
+  test('a body has an end, whatever its head says', async () => {
+    const chunk = Buffer.alloc(64 * 1024, 32)
+    let sent = 0
+    const address = await serve((_, response) => {
+      const more = () => {
+        while (!response.destroyed) {
+          sent += chunk.length
+          if (!response.write(chunk)) return
+        }
+      }
+      response.on('drain', more)
+      more()
+    })
+    await expect(clientOf(address).content('/state', 1024 * 1024)).rejects.toThrow(
+      'larger than 1048576 bytes',
+    )
+    expect(sent).toBeLessThan(64 * 1024 * 1024)
+  })
+
+  test('pages have an end, whether they are the same again or always new', async () => {
+    let count = 0
+    const address = await serve((request, response) => {
+      count += 1
+      const url = new URL(request.url ?? '', 'http://x')
+      const page = Number(url.searchParams.get('page[number]'))
+      const id = url.pathname.endsWith('/same') ? 'one' : `id-${page}`
+      const next = url.pathname.endsWith('/back') ? page : page + 1
+      json(response, {
+        data: [resource('teams', id, {})],
+        meta: { pagination: { 'next-page': next, 'total-count': 1 } },
+      })
+    })
+    for (const path of ['/same', '/new', '/back']) {
+      await expect(readList(clientOf(address), path)).rejects.toThrow(
+        `the pages of ${path} do not come to an end`,
+      )
+    }
+    expect(count).toBeLessThan(2_000)
+    const odd = await serve((_, response) => json(response, { data: [{ id: '../x', type: 'teams' }] }))
+    await expect(readList(clientOf(odd), '/x')).rejects.toThrow('the id ../x')
+  })
+})
+
+describe('progress', () => {
+  const drawn = (isTTY: boolean) => {
+    let text = ''
+    const progress = new Progress({ write: (more: string) => (text += more), isTTY, columns: 40 })
+    for (const done of [1, 2, 3]) progress.show('acme: teams', done, 3)
+    progress.clear()
+    return text
+  }
+
+  test('is a bar on a terminal, as wide as it, and a line elsewhere', () => {
+    expect(drawn(false)).toBe('acme: teams: 3\n')
+    const [first, ...others] = drawn(true).split('\r\u001b[2K').slice(1)
+    expect(first).toBe('[########----------------] 1/3 acme: te')
+    expect(others).toEqual(['[########################] 3/3 acme: te', ''])
+  })
+})
+
+describe('an import from a source that lies', () => {
+  let target: TestServer
+  beforeAll(async () => {
+    target = await startServer('sqlite')
+  })
+  afterAll(() => target.stop())
+
+  /** A source with one organization and some workspaces with a state each. */
+  const lyingSource = async (
+    organization: string,
+    versions: Record<string, { attributes: object; content?: string }>,
+  ) => {
+    const address: string = await serve((request, response) => {
+      const url = new URL(request.url ?? '', 'http://x')
+      const path = url.pathname.replace('/api/v2', '')
+      const workspace = url.searchParams.get('filter[workspace][name]') ?? ''
+      if (path.startsWith('/content/')) response.end(versions[path.slice(9)]?.content)
+      else if (path === '/organizations') {
+        const attributes = {
+          name: organization,
+          email: 'a@example.com',
+          'collaborator-auth-policy': 'two_factor_mandatory',
+          permissions: { 'can-destroy': true },
+        }
+        json(response, { data: [resource('organizations', organization, attributes)] })
+      } else if (path.endsWith('/workspaces')) {
+        const data = Object.keys(versions).map((name) =>
+          resource('workspaces', `ws-${name}`, { name, description: 'x', 'vcs-repo': { identifier: 'a/b' } }),
+        )
+        data.push(resource('workspaces', 'ws-bad', { name: 'red\u001b[31m' }))
+        json(response, { data })
+      } else if (path === '/state-versions') {
+        const found = versions[workspace]
+        const attributes = {
+          serial: 1,
+          status: 'finalized',
+          'hosted-state-download-url': `${address}/api/v2/content/${workspace}`,
+          ...found?.attributes,
+        }
+        json(response, { data: [resource('state-versions', `sv-${workspace}`, attributes)] })
+      } else json(response, { data: [] })
+    })
+    return sourceOf(address, TOKEN)
+  }
+
+  test('copies only what is what the source says of it, and says what is not', async () => {
+    const name = uniqueName('lies')
+    const state = stateText('{}')
+    const source = await lyingSource(name, {
+      good: { attributes: { md5: md5Of(state).toUpperCase(), size: state.length }, content: state },
+      'wrong-md5': { attributes: { md5: md5Of('other') }, content: state },
+      'wrong-size': { attributes: { size: 3 }, content: state },
+      'no-state': { attributes: {}, content: 'not a state' },
+      hidden: { attributes: { 'hosted-state-download-url': null } },
+      elsewhere: { attributes: { 'hosted-state-download-url': 'http://10.0.0.1/x' } },
+      'odd-serial': { attributes: { serial: '1' }, content: state },
+    })
+    const report = await importInto(target, source)
+    const reasons = Object.fromEntries(
+      report.notCopied
+        .filter(({ kind, reason }) => kind === 'state versions' || !reason.includes('vcs'))
+        .map(({ name, reason }) => [name, reason]),
+    )
+    expect(reasons).toEqual({
+      [name]: expect.stringContaining('collaborator-auth-policy'),
+      'red?[31m': expect.stringContaining('it is not as it should be: /name'),
+      'serial 1 of wrong-md5': expect.stringContaining('its MD5 hash is'),
+      'serial 1 of wrong-size': `${state.length} bytes came, where the source says 3`,
+      'serial 1 of no-state': expect.any(String),
+      'serial 1 of hidden': 'its content is hidden from this token, or gone',
+      'serial 1 of elsewhere': 'it is at http://10.0.0.1, which is not https',
+      'all of odd-serial': expect.stringContaining('it is not as it should be: /serial'),
+    })
+    expect(report.notCopied.filter(({ reason }) => reason.includes('vcs-repo'))).toHaveLength(7)
+    expect(report.lines().join('\n')).not.toContain('\u001b')
+    const list = await target.admin.get(`/organizations/${name}/workspaces`)
+    const found = list.json.data.map(
+      (one: {
+        attributes: { name: string; locked: boolean }
+        relationships: { 'current-state-version': { data: object | null } }
+      }) => [
+        one.attributes.name,
+        one.attributes.locked,
+        one.relationships['current-state-version'].data !== null,
+      ],
+    )
+    expect(found).toEqual(
+      ['elsewhere', 'good', 'hidden', 'no-state', 'odd-serial', 'wrong-md5', 'wrong-size'].map((name) => [
+        name,
+        false,
+        name === 'good',
+      ]),
+    )
+  })
+})

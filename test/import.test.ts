@@ -1,0 +1,253 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { backedUpTables } from '../src/operation/backup-tables.ts'
+import { engines, type Engine } from './support/engines.ts'
+import {
+  createSourceWorld,
+  documentsOf,
+  importInto,
+  InterruptedSource,
+  sourceOf,
+  states,
+} from './support/import-world.ts'
+import { startServer, type TestServer } from './support/server.ts'
+import { base64, createState, lock, postState, stateText } from './support/states.ts'
+import {
+  addMember,
+  body,
+  createTeam,
+  createTestOrganization,
+  createUser,
+  createWorkspace,
+  invitePerson,
+  uniqueName,
+  type TestOrganization,
+} from './support/world.ts'
+
+const tokenOf = ({ owner }: TestOrganization) => owner.client.token as string
+
+/** Everything that is in its database, as text; but for refusals, which its server writes when it has time. */
+async function contentOf({ app }: TestServer): Promise<string> {
+  return app.deps.database.read(async (tx) => {
+    const tables = []
+    for (const [table] of backedUpTables) {
+      if (table !== 'refusals') tables.push(await tx.db.selectFrom(table).selectAll().execute())
+    }
+    return JSON.stringify(tables)
+  })
+}
+
+describe.each(engines)('an import on %s', (engine: Engine) => {
+  let source: TestServer
+  let target: TestServer
+  beforeAll(async () => {
+    source = await startServer(engine)
+    target = await startServer(engine)
+  })
+  afterAll(async () => {
+    await source.stop()
+    await target.stop()
+  })
+
+  test('copies everything, documents alike and states byte for byte; a second one copies nothing', async () => {
+    const world = await createSourceWorld(source)
+    const from = sourceOf(source.address, tokenOf(world))
+    const before = await contentOf(target)
+    const dry = await importInto(target, from, { isDryRun: true })
+    expect(await contentOf(target)).toBe(before)
+
+    const report = await importInto(target, from)
+    expect(report.notCopied).toEqual([])
+    expect(report.leftBehind.map(({ kind, name }) => [kind, name])).toEqual([
+      ['locks', 'plain'],
+      ['tokens', 'a token "ci" of the team readers'],
+    ])
+    expect(report.organizations[0]?.copied).toEqual({
+      organizations: 1,
+      projects: 1,
+      teams: 2,
+      workspaces: 2,
+      users: 3,
+      memberships: 5,
+      'team members': 4,
+      'team-projects': 1,
+      'team-workspaces': 2,
+      'state versions': states.length,
+    })
+    expect(dry.organizations).toEqual(report.organizations)
+    const there = await documentsOf(source.admin, world.name)
+    expect(there.versions).toHaveLength(states.length)
+    expect(there.versions.filter(({ json }: { json: string | null }) => json !== null)).toHaveLength(1)
+    expect(there.members.map(({ status }: { status: string }) => status).sort()).toEqual([
+      'active',
+      'active',
+      'active',
+      'invited',
+      'invited',
+    ])
+    expect(await documentsOf(target.admin, world.name)).toEqual(there)
+
+    const copied = await contentOf(target)
+    const second = await importInto(target, from)
+    expect(second.notCopied).toEqual([])
+    expect(second.organizations[0]?.copied).toEqual({})
+    expect(await contentOf(target)).toBe(copied)
+  })
+
+  test('the current states alone, and later what is newer; older ones cannot be put below', async () => {
+    const world = await createTestOrganization(source)
+    const { client } = world.owner
+    const { workspaceId } = await createState(world, '{}')
+    const push = async (state: string, more: object = {}) => {
+      await lock(client, workspaceId)
+      expect((await postState(client, workspaceId, state, { state: base64(state), ...more })).status).toBe(
+        201,
+      )
+      await client.post(`/workspaces/${workspaceId}/actions/unlock`)
+    }
+    await push(stateText('{}', 2))
+    const from = sourceOf(source.address, tokenOf(world))
+    const first = await importInto(target, from, { states: 'current' })
+    expect(first.organizations[0]?.copied['state versions']).toBe(1)
+    // A lower serial and another lineage, by force: the newest is the current one all the same.
+    await push(stateText('{"a": {"value": 1, "type": "number"}}', 1_000))
+    await push(stateText('{"b": {"value": 1, "type": "number"}}', 7, 'another'), { force: true })
+    const second = await importInto(target, from)
+    expect(second.organizations[0]?.copied).toEqual({ 'state versions': 2 })
+    expect(second.notCopied.map(({ reason }) => reason)).toEqual([
+      '1 that are older than the current one here: nothing can be put below it',
+    ])
+    const here = await documentsOf(target.admin, world.name)
+    const serials = here.versions.map((one: { attributes: { serial: number } }) => one.attributes.serial)
+    expect(serials).toEqual([7, 1_000, 2])
+    const outputs = await target.admin.get(
+      `/workspaces/${await workspaceIdOf(world.name)}/current-state-version-outputs`,
+    )
+    expect(outputs.json.data[0].attributes.name).toBe('b')
+    const none = await importInto(target, from, { states: 'none', toOrganization: `${world.name}-2` })
+    expect(none.notCopied).toEqual([])
+    expect((await documentsOf(target.admin, `${world.name}-2`)).versions).toEqual([])
+  })
+
+  const workspaceIdOf = async (organization: string) =>
+    (await target.admin.get(`/organizations/${organization}/workspaces`)).json.data[0].id
+
+  test('a workspace that has got a state of its own, or is locked, keeps both', async () => {
+    const world = await createTestOrganization(source)
+    await createState(world, '{}', await createWorkspace(world, { name: 'a' }))
+    await createState(world, '{}', await createWorkspace(world, { name: 'b' }))
+    const from = sourceOf(source.address, tokenOf(world))
+    await importInto(target, from, { states: 'none' })
+    const list = (await target.admin.get(`/organizations/${world.name}/workspaces`)).json.data
+    const [a, b] = list.map(({ id }: { id: string }) => id)
+    await lock(target.admin, a)
+    const own = stateText('{"own": {"value": 1, "type": "number"}}', 9)
+    expect((await postState(target.admin, a, own, { state: base64(own) })).status).toBe(201)
+    await target.admin.post(`/workspaces/${a}/actions/unlock`)
+    await lock(target.admin, b)
+    const report = await importInto(target, from)
+    expect(report.notCopied.map(({ name, reason }) => [name, reason])).toEqual([
+      ['a', 'the workspace has got a state of its own here, which must not be covered'],
+      ['b', 'the workspace is locked by User admin already'],
+    ])
+    expect((await target.admin.get(`/workspaces/${b}`)).json.data.attributes['locked-reason']).toBe('tests')
+  })
+
+  test('an organization that came from elsewhere is not added to, unless that is asked for', async () => {
+    const world = await createTestOrganization(source)
+    await createTeam(world, { name: 'admins' })
+    const other = await createUser(target, 'other')
+    const attributes = { name: world.name, email: 'x@example.com' }
+    expect((await other.client.post('/organizations', body('organizations', attributes))).status).toBe(201)
+    const from = sourceOf(source.address, tokenOf(world))
+    const before = await contentOf(target)
+    await expect(importInto(target, from)).rejects.toThrow(/--merge/)
+    expect(await contentOf(target)).toBe(before)
+    const merged = await importInto(target, from, { isMerging: true })
+    expect(merged.organizations[0]?.copied).toMatchObject({ teams: 1, memberships: 1 })
+    expect(merged.notCopied.map(({ reason }) => reason)).toEqual(['another value here: email'])
+  })
+
+  test('whoever has the user name here, and not the email, is somebody else', async () => {
+    const world = await createTestOrganization(source)
+    const member = await addMember(source, world)
+    const namesake = body('users', { username: member.username, email: `${uniqueName('x')}@example.com` })
+    const made = await target.admin.post('/admin/users', namesake)
+    expect(made.status).toBe(201)
+    const report = await importInto(target, sourceOf(source.address, tokenOf(world)))
+    expect(report.notCopied).toMatchObject([{ kind: 'users', name: member.username }])
+    const members = (await documentsOf(target.admin, world.name)).members
+    expect(members).toContainEqual({ email: member.email, status: 'invited', teams: [] })
+    const list = await target.admin.get(`/organizations/${world.name}/organization-memberships?include=user`)
+    const users = list.json.included.map(({ id }: { id: string }) => id)
+    expect(users).not.toContain(made.json.data.id)
+  })
+
+  test('somebody who is here is found by his email, and is asked nothing', async () => {
+    const world = await createTestOrganization(source)
+    const member = await addMember(source, world)
+    const here = body('users', { username: uniqueName('renamed'), email: member.email.toUpperCase() })
+    const made = await target.admin.post('/admin/users', here)
+    const report = await importInto(target, sourceOf(source.address, tokenOf(world)))
+    expect(report.notCopied).toEqual([])
+    const list = await target.admin.get(
+      `/organizations/${world.name}/organization-memberships?filter[status]=active`,
+    )
+    const users = list.json.data.map(
+      (one: { relationships: { user: { data: { id: string } } } }) => one.relationships.user.data.id,
+    )
+    expect(users).toContain(made.json.data.id)
+  })
+
+  test('what is hidden from the token is in the report', async () => {
+    const world = await createTestOrganization(source)
+    const member = await addMember(source, world)
+    await createTeam(world, { name: 'hidden' })
+    await createTeam(world, { name: 'seen', visibility: 'organization' })
+    await createState(world, '{}')
+    const report = await importInto(target, sourceOf(source.address, member.client.token as string))
+    const reasons = report.notCopied.map(({ kind, reason }) => [kind, reason])
+    expect(reasons[0]).toEqual(['organizations', expect.stringContaining('not that of an owner')])
+    expect(reasons).toContainEqual(['memberships', 'it is hidden from this token, or not there'])
+    const teams = (await documentsOf(target.admin, world.name)).teams
+    expect(teams.map(({ name }: { name: string }) => name)).toEqual(['owners', 'seen'])
+    expect(JSON.stringify(report.toJson())).not.toContain('hidden"')
+  })
+
+  test('300 teams and 500 workspaces come whole, over many pages', async () => {
+    const world = await createTestOrganization(source)
+    const numbers = (count: number) => Array.from({ length: count }, (_, number) => number)
+    for (const number of numbers(300)) await createTeam(world, { name: `team-${number}` })
+    for (const number of numbers(500)) await createWorkspace(world, { name: `workspace-${number}` })
+    const report = await importInto(target, sourceOf(source.address, tokenOf(world)))
+    expect(report.notCopied).toEqual([])
+    expect(report.organizations[0]?.copied).toMatchObject({ teams: 300, workspaces: 500 })
+    const names = async (server: TestServer) => {
+      const { teams, workspaces } = await documentsOf(server.admin, world.name)
+      return [teams, workspaces].map((list) => list.map(({ name }: { name: string }) => name))
+    }
+    expect(await names(target)).toEqual(await names(source))
+  }, 300_000)
+
+  test('one that is stopped leaves nothing half there, and goes on from there', async () => {
+    const world = await createTestOrganization(source)
+    await invitePerson(world, { email: `${uniqueName('i')}@example.com` })
+    for (const name of ['a', 'b', 'c']) {
+      await createState(world, '{}', await createWorkspace(world, { name }))
+    }
+    const controller = new AbortController()
+    const from = new InterruptedSource(source.address, tokenOf(world), controller)
+    const stopped = await importInto(target, from, { signal: controller.signal })
+    expect(stopped.isInterrupted).toBe(true)
+    const half = await documentsOf(target.admin, world.name)
+    expect(half.versions).toHaveLength(1)
+    const list = (await target.admin.get(`/organizations/${world.name}/workspaces`)).json.data
+    expect(list.map((one: { attributes: { locked: boolean } }) => one.attributes.locked)).toEqual([
+      false,
+      false,
+      false,
+    ])
+    const resumed = await importInto(target, sourceOf(source.address, tokenOf(world)))
+    expect(resumed.organizations[0]?.copied).toEqual({ 'state versions': 2 })
+    expect(await documentsOf(target.admin, world.name)).toEqual(await documentsOf(source.admin, world.name))
+  })
+})
