@@ -3,9 +3,9 @@ import type { Transaction } from '../database/database.ts'
 import type { EffectiveAccess } from './effective-access-document.ts'
 import {
   grantedTo,
-  grantSources,
   heldOn,
   readGrants,
+  sourcesOn,
   standingSources,
   type Holder,
   type Place,
@@ -29,7 +29,7 @@ export async function effectiveAccess(
   const granted = grantedTo(holder, await readGrants(tx, teamIds, scope, on))
   const everywhere = standingSources(holder, organization, inForce)
   return places.map((place) => {
-    const sources = [...everywhere.sources, ...grantSources(granted, place)]
+    const sources = sourcesOn(everywhere.sources, granted, place)
     return { holder, place, held: heldOn(everywhere.columns, granted, place), sources }
   })
 }

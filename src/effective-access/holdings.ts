@@ -77,7 +77,31 @@ function heldBy(facts: GrantFacts, plans: boolean): Record<On, Held> {
   }
 }
 
-function workspaceGrant(row: WorkspaceGrantRow): Grant {
+type Kind = Pick<Grant, 'held' | 'workspaceDetails'>
+
+/** Of very many grants on workspaces there are few kinds: what one gives is worked out once for each. */
+function workspaceGrants(): (row: WorkspaceGrantRow) => Grant {
+  const kinds = new Map<string, Kind>()
+  return (row) => {
+    const { access, runs, variables, state_versions: states, sentinel_mocks: mocks } = row
+    const flags = row.workspace_locking + 2 * row.run_tasks + 4 * row.policy_overrides
+    const key = `${access} ${runs} ${variables} ${states} ${mocks} ${flags}`
+    let kind = kinds.get(key)
+    if (kind === undefined) kinds.set(key, (kind = kindOf(row)))
+    const { held, workspaceDetails } = kind
+    return {
+      source: 'team-workspaces',
+      id: row.id,
+      placeId: row.workspace_id,
+      access,
+      held,
+      workspaceDetails,
+      projectDetails: undefined,
+    }
+  }
+}
+
+function kindOf(row: WorkspaceGrantRow): Kind {
   const facts: GrantFacts = {
     on: 'workspace',
     access: row.access,
@@ -85,15 +109,7 @@ function workspaceGrant(row: WorkspaceGrantRow): Grant {
     workspace_locking: row.workspace_locking,
     workspace_create: 0,
   }
-  return {
-    source: 'team-workspaces',
-    id: row.id,
-    placeId: row.workspace_id,
-    access: row.access,
-    held: heldBy(facts, row.runs !== 'read'),
-    workspaceDetails: toDetails(row),
-    projectDetails: undefined,
-  }
+  return { held: heldBy(facts, row.runs !== 'read'), workspaceDetails: toDetails(row) }
 }
 
 function projectGrant(row: ProjectGrantRow): Grant {
@@ -138,7 +154,7 @@ export async function readGrants(
   places: Places,
   on: 'workspaces' | 'projects too',
 ): Promise<GrantsByTeam> {
-  const onWorkspaces = byTeam(await workspaceGrantsOfTeams(tx, teamIds, places), workspaceGrant)
+  const onWorkspaces = byTeam(await workspaceGrantsOfTeams(tx, teamIds, places), workspaceGrants())
   const onProjects = byTeam(await projectGrantsOfTeams(tx, teamIds, places), projectGrant)
   const inner = on === 'workspaces' ? [] : await innerGrantsOfTeams(tx, teamIds, places)
   const inProjects = byTeam(inner, innerGrant)
@@ -229,27 +245,29 @@ function grantsOn(granted: Granted, { on, id, projectId }: Place): (readonly OfT
   return [granted.onProjects.get(projectId) ?? nobodys, own.get(id) ?? nobodys]
 }
 
-/** What somebody holds on a place in all: columns add up. */
+/** What somebody holds on a place in all: columns add up. Loops, since there may be very many places. */
 export function heldOn(columns: ColumnSet, granted: Granted, place: Place): Held {
-  let sum: Held = { columns, inWorkspaces: columns, plans: false }
+  const sum = { columns, inWorkspaces: columns, plans: false }
   for (const grants of grantsOn(granted, place)) {
     for (const { grant } of grants) {
       const alone = grant.held[place.on]
-      sum = {
-        columns: sum.columns | alone.columns,
-        inWorkspaces: sum.inWorkspaces | alone.inWorkspaces,
-        plans: sum.plans || alone.plans,
-      }
+      sum.columns |= alone.columns
+      sum.inWorkspaces |= alone.inWorkspaces
+      sum.plans ||= alone.plans
     }
   }
   return sum
 }
 
-/** The grants that add up on a place, each with what it gives alone. */
-export function grantSources(granted: Granted, place: Place): Source[] {
-  return grantsOn(granted, place).flatMap((grants) =>
-    grants.map(({ team, grant }) => ({ source: grant.source, held: grant.held[place.on], team, grant })),
-  )
+/** The grants that add up on a place, each with what it gives alone, after what counts everywhere. */
+export function sourcesOn(everywhere: readonly Source[], granted: Granted, place: Place): Source[] {
+  const sources = [...everywhere]
+  for (const grants of grantsOn(granted, place)) {
+    for (const { team, grant } of grants) {
+      sources.push({ source: grant.source, held: grant.held[place.on], team, grant })
+    }
+  }
+  return sources
 }
 
 /** The details that a source adds: those of the grant, or else of the level that it comes to. */
