@@ -9,6 +9,7 @@ import { newId } from '../src/core/ids.ts'
 import type { Database, Transaction } from '../src/database/database.ts'
 import { migrate } from '../src/database/migrate.ts'
 import { openDatabase } from '../src/database/open.ts'
+import { AuditKey } from '../src/audit/audit-links.ts'
 import { makeFirstUser } from '../src/first-start.ts'
 import { insertMembership } from '../src/organization-memberships/membership-store.ts'
 import { bumpVersion } from '../src/organizations/organization-store.ts'
@@ -68,7 +69,12 @@ async function seed(folder: string): Promise<World> {
   const config = readConfig({ data: folder, secretKey }, {})
   const { database, withConnection } = await openDatabase(config, (error) => pino().error(error))
   await withConnection(migrate)
-  const first = await makeFirstUser(database, systemClock, undefined)
+  const first = await makeFirstUser(
+    database,
+    systemClock,
+    new AuditKey(config.secretKey as Buffer),
+    undefined,
+  )
   const plan = (name: string, teams: number): Plan => ({
     name,
     teams,

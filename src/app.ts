@@ -1,7 +1,9 @@
 import type { Logger } from 'pino'
 import { Grants } from './access/grant-store.ts'
 import type { Operator } from './access/operator.ts'
+import { AuditKey } from './audit/audit-links.ts'
 import { AuditRetention } from './audit/audit-retention.ts'
+import { auditRoutes } from './audit/audit-routes.ts'
 import { Standings } from './access/standing-store.ts'
 import { LastUsed } from './authentication-tokens/last-used.ts'
 import type { ServerConfig } from './config.ts'
@@ -83,6 +85,7 @@ export const routes: readonly Route[] = [
   ...outputRoutes,
   ...currentOutputRoutes,
   ...refusalRoutes,
+  ...auditRoutes,
 ]
 
 /** Routes that ask for no token. */
@@ -106,6 +109,7 @@ export function createApp(
   operator?: Operator,
 ): App {
   const standings = new Standings(inForceOf(config))
+  const auditKey = new AuditKey(config.secretKey)
   const deps: Deps = {
     config,
     clock,
@@ -116,12 +120,13 @@ export function createApp(
     documents: new DocumentCache(config.cacheBytes),
     lastUsed: new LastUsed(database, log),
     refusals: new Refusals(database, { standings, config, clock, log }),
+    auditKey,
     organizationDeletions: new OrganizationDeletions(database, log),
     states: new States(database, config, clock, log),
     log,
     ...(operator === undefined ? {} : { operator }),
   }
-  const auditRetention = new AuditRetention(database, clock, log, config.auditDays)
+  const auditRetention = new AuditRetention(database, auditKey, clock, log, config.auditDays)
   const server = createServer(routes, rawRoutes, deps)
   return {
     deps,

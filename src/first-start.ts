@@ -1,5 +1,6 @@
 import { createUserToken } from './authentication-tokens/tokens.ts'
 import { newTokenText } from './authentication-tokens/token-text.ts'
+import type { AuditKey } from './audit/audit-links.ts'
 import { insertAuditEvents } from './audit/audit-store.ts'
 import { timestamp, type Clock } from './core/clock.ts'
 import { newId } from './core/ids.ts'
@@ -18,6 +19,7 @@ const ADMIN_EMAIL = 'admin@localhost'
 export async function makeFirstUser(
   database: Database,
   clock: Clock,
+  auditKey: AuditKey,
   givenToken: string | undefined,
   keep: (token: string) => void = () => {},
 ): Promise<{ token: string } | undefined> {
@@ -38,7 +40,7 @@ export async function makeFirstUser(
     if (!isNew) return undefined
     const text = givenToken ?? newTokenText('user')
     await createUserToken(tx, newId, { userId: id, description: 'first start', createdById: id, now, text })
-    const context = { at: timestamp(now), requestId: null, actor: null }
+    const context = { at: timestamp(now), requestId: null, actor: null, key: auditKey }
     await insertAuditEvents(tx, context, [
       {
         action: 'user.create',

@@ -77,6 +77,8 @@ describe.each(engines)('a backup of %s', (engine) => {
     const actions = trail.map(({ action }) => action)
     expect(actions.filter((action) => action.startsWith('database.'))).toEqual(['database.restore'])
     expect(actions.at(-1)).toBe('team.create')
+    const verdict = JSON.parse(await output(['audit', 'verify', '--json'], others))
+    expect(verdict).toMatchObject({ intact: true, events: trail.length, adopted: 0 })
 
     const again = await run(restore, others)
     expect(again).toMatchObject({ code: 1, stdout: '' })

@@ -29,6 +29,7 @@ function actorOf(kind: Actor['kind'], userId: string | null): Actor {
     teamId: null,
     organizationId: null,
     isSiteAdmin: false,
+    auditTrailOf: null,
     tokenMadeAt: '2026-01-01T00:00:00.000Z',
     name: 'somebody',
   }
@@ -173,6 +174,8 @@ test('each grant that is named, given alone, makes the table say yes', () => {
   expect(permissions.filter((permission) => !seen.has(permission))).toEqual([
     'account:read',
     'organization:create',
+    // A kind of token, and nothing that one could be granted.
+    'audit-trail:read',
   ])
 })
 

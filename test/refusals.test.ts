@@ -505,6 +505,7 @@ describe.each(engines)('refusals on %s', (engine) => {
           teamId: null,
           organizationId: null,
           isSiteAdmin: false,
+          auditTrailOf: null,
           tokenMadeAt: '2026-01-01T00:00:00.000Z',
           name: 'flooder',
         },

@@ -71,6 +71,7 @@ export async function findActor(
       teamId: row.team_id,
       // A token for audit trails stands nowhere: it is no organization's token.
       organizationId: row.kind === 'audit-trails' ? null : row.organization_id,
+      auditTrailOf: row.kind === 'audit-trails' ? row.organization_id : null,
       isSiteAdmin: row.kind === 'user' && row.is_site_admin === 1,
       name: (kind === 'user' ? row.username : kind === 'team' ? row.team_name : row.organization_name) ?? '',
     },

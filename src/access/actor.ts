@@ -10,6 +10,8 @@ export type Actor = {
   readonly teamId: string | null
   readonly organizationId: string | null
   readonly isSiteAdmin: boolean
+  /** The organization whose audit trail an audit-trails token reads; it may do nothing else. */
+  readonly auditTrailOf: string | null
   /** As it stands in the audit trail and in lock messages: user name, or the team's or organization's name. */
   readonly name: string
 }

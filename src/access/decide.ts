@@ -90,6 +90,7 @@ export function isPermitted(
   standing: Standing,
   target: Target,
 ): boolean {
+  if (actor.auditTrailOf !== null && permission !== 'audit-trail:read') return false
   let held = heldColumns(standing, target)
   if (actor.kind === 'team' && personal.has(permission)) held &= asTeamToken
   for (const [cell, set] of compiledRules.get(permission) as CompiledRule) {

@@ -66,6 +66,8 @@ export const rules = {
   'audit:read':                'Y    Y    -    .    .    .    .    .    .    -    .    .    .    .    .    .    .    .    .    .    -    -    -',
   'refusals:read':             'Y    Y    -    .    .    .    .    .    .    -    .    .    .    .    .    .    .    .    .    .    -    -    -',
   'refusals:read-all':         'Y    -    -    .    .    .    .    .    .    -    .    .    .    .    .    .    .    .    .    .    -    -    -',
+  // What it names is the organization of the caller's audit-trails token, which may do nothing else: see isPermitted.
+  'audit-trail:read':          '-    -    s    .    .    .    .    .    .    -    .    .    .    .    .    .    .    .    .    .    -    -    -',
   'effective-access:read':     'Y    Y    Y    .    .    .    .    .    .    s    .    .    .    .    .    .    .    .    .    .    s    -    -',
 } as const
 

@@ -1,8 +1,7 @@
-import type { Selectable } from 'kysely'
 import type { Transaction } from '../database/database.ts'
-import type { AuditEventTable } from '../database/tables.ts'
+import type { AuditRow } from './audit-chain-store.ts'
 
-export type AuditRow = Selectable<AuditEventTable> & { organization_name: string | null }
+export type PrintedRow = AuditRow & { organization_name: string | null }
 
 export type AuditFilter = {
   /** Events at this time or later. */
@@ -18,7 +17,7 @@ export async function newestAuditEvents(
   tx: Transaction,
   { since, organizationId, action, after }: AuditFilter,
   limit: number,
-): Promise<AuditRow[]> {
+): Promise<PrintedRow[]> {
   let query = tx.db
     .selectFrom('audit_events')
     .leftJoin('organizations', 'organizations.id', 'audit_events.organization_id')
@@ -28,6 +27,8 @@ export async function newestAuditEvents(
   if (organizationId !== undefined) query = query.where('organization_id', '=', organizationId)
   if (action !== undefined) query = query.where('action', '=', action)
   if (after !== undefined) query = query.where('number', '>', after)
-  const rows = await query.orderBy('number', 'desc').limit(limit).execute()
+  // The same order; the first is that of an index.
+  const order = organizationId === undefined ? 'number' : 'position'
+  const rows = await query.orderBy(order, 'desc').limit(limit).execute()
   return rows.toReversed()
 }

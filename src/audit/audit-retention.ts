@@ -1,23 +1,39 @@
 import type { Logger } from 'pino'
 import { timestamp, type Clock } from '../core/clock.ts'
-import type { Database } from '../database/database.ts'
-import { deleteAuditEventsBefore } from './audit-store.ts'
+import type { Database, Transaction } from '../database/database.ts'
+import {
+  auditEventsAfter,
+  deleteAuditChain,
+  lockAuditChain,
+  SITE,
+  updateAuditChain,
+} from './audit-chain-store.ts'
+import { countAuditChains } from './audit-chains.ts'
+import { isLinked, linkOf, openStart, sealStart, type AuditKey } from './audit-links.ts'
+import { deleteAuditEvents, findAgedChain, findUnusedChains, oldestAfter } from './audit-retention-store.ts'
 
 const LOOK_EVERY_MS = 10 * 60_000
-const EVENTS_A_TRANSACTION = 500
+/** Few, since an event that names very many outputs is large. */
+const EVENTS_A_TRANSACTION = 200
+const CHAINS_A_TRANSACTION = 200
 const DAY_MS = 86_400_000
 
-/** Deletes audit events that are older than PURSER_AUDIT_DAYS, in slices beside the requests. */
+/**
+ * Deletes audit events that are older than PURSER_AUDIT_DAYS, in slices beside the requests. Each chain then begins
+ * behind them. What does not verify is kept: it is the trace of whoever altered it.
+ */
 export class AuditRetention {
   readonly #database: Database
+  readonly #key: AuditKey
   readonly #clock: Clock
   readonly #log: Logger
   readonly #days: number
   readonly #timer: NodeJS.Timeout
   #running: Promise<void> | undefined
 
-  constructor(database: Database, clock: Clock, log: Logger, days: number) {
+  constructor(database: Database, key: AuditKey, clock: Clock, log: Logger, days: number) {
     this.#database = database
+    this.#key = key
     this.#clock = clock
     this.#log = log
     this.#days = days
@@ -36,16 +52,67 @@ export class AuditRetention {
   }
 
   async #run(): Promise<void> {
-    const oldest = timestamp(new Date(this.#clock.now().getTime() - this.#days * DAY_MS))
+    const before = timestamp(new Date(this.#clock.now().getTime() - this.#days * DAY_MS))
+    const kept: string[] = []
     try {
-      let deleted: number
-      do
-        deleted = await this.#database.write((tx) =>
-          deleteAuditEventsBefore(tx, oldest, EVENTS_A_TRANSACTION),
-        )
-      while (deleted === EVENTS_A_TRANSACTION)
+      for (;;) {
+        const chain = await this.#database.read((tx) => findAgedChain(tx, before, kept))
+        if (chain === undefined) break
+        if (!(await this.#database.write((tx) => shortenChain(tx, this.#key, chain, before)))) {
+          this.#log.warn({ organizationId: chain }, 'old audit events that do not verify are kept')
+          kept.push(chain)
+        }
+      }
+      while ((await this.#database.write((tx) => deleteUnusedChains(tx, this.#key))) > 0);
     } catch (error) {
       this.#log.warn({ error }, 'old audit events could not be deleted yet')
     }
   }
+}
+
+/** Deletes some of the oldest events of a chain; false when they are not what was written. */
+async function shortenChain(
+  tx: Transaction,
+  key: AuditKey,
+  organizationId: string,
+  before: string,
+): Promise<boolean> {
+  const chain = await lockAuditChain(tx, organizationId)
+  // Another node was faster.
+  if (chain === undefined || chain.oldest_at === null || chain.oldest_at >= before) return true
+  const start = openStart(key, organizationId, chain.start)
+  if (start === undefined) return false
+  let { position, link } = start
+  for (const row of await auditEventsAfter(tx, organizationId, position, EVENTS_A_TRANSACTION)) {
+    if (row.at >= before) break
+    link = linkOf(key, link, row)
+    position += 1
+    if (row.position !== position || !isLinked(row, link)) return false
+  }
+  const oldest = await oldestAfter(tx, organizationId, position)
+  const isEmpty = position === chain.position
+  if (position === start.position || isEmpty !== (oldest === undefined)) return false
+  await deleteAuditEvents(tx, organizationId, start.position, position)
+  await updateAuditChain(tx, organizationId, {
+    start_position: position,
+    start: sealStart(key, organizationId, { ...start, position, link }),
+    oldest_at: oldest?.at ?? null,
+    ...(isEmpty ? { at: '' } : {}),
+  })
+  return true
+}
+
+/** Chains end with their organization, once the last event is gone too; how many did. */
+async function deleteUnusedChains(tx: Transaction, key: AuditKey): Promise<number> {
+  const unused = await findUnusedChains(tx, CHAINS_A_TRANSACTION)
+  if (unused.length === 0) return 0
+  await lockAuditChain(tx, SITE)
+  let deleted = 0
+  for (const organizationId of unused) {
+    if ((await lockAuditChain(tx, organizationId))?.oldest_at !== null) continue
+    await deleteAuditChain(tx, organizationId)
+    deleted += 1
+  }
+  await countAuditChains(tx, key, -deleted)
+  return deleted
 }

@@ -1,7 +1,6 @@
-import type { Selectable } from 'kysely'
 import type { Transaction } from '../database/database.ts'
-import { prepared } from '../database/prepared.ts'
-import type { AuditEventTable } from '../database/tables.ts'
+import { chainAuditEvent } from './audit-chains.ts'
+import type { AuditKey } from './audit-links.ts'
 
 /** One act, as the audit trail keeps it. `details` holds names, ids and what changed: never a value or a token. */
 export type AuditEvent = {
@@ -21,31 +20,22 @@ export type AuditActor = {
   tokenId?: string
 }
 
-export type AuditContext = { at: string; requestId: string | null; actor: AuditActor | null }
+export type AuditContext = { at: string; requestId: string | null; actor: AuditActor | null; key: AuditKey }
 
-const insertion = prepared<Omit<Selectable<AuditEventTable>, 'number'>>()((db, param) =>
-  db.insertInto('audit_events').values({
-    at: param('at'),
-    request_id: param('request_id'),
-    actor_kind: param('actor_kind'),
-    actor_id: param('actor_id'),
-    actor_name: param('actor_name'),
-    token_id: param('token_id'),
-    action: param('action'),
-    organization_id: param('organization_id'),
-    resource_type: param('resource_type'),
-    resource_id: param('resource_id'),
-    details: param('details'),
-  }),
-)
+/** Chains of several organizations are locked in the order of their ids. */
+const byChain = (a: AuditEvent, b: AuditEvent) => {
+  const [one, other] = [a.organizationId ?? '', b.organizationId ?? '']
+  return one < other ? -1 : one > other ? 1 : 0
+}
 
+/** Writes events, each at the end of the chain of its organization. Last in a transaction, since chains stay locked. */
 export async function insertAuditEvents(
   tx: Transaction,
-  { at, requestId, actor }: AuditContext,
+  { at, requestId, actor, key }: AuditContext,
   events: readonly AuditEvent[],
 ): Promise<void> {
-  for (const event of events) {
-    await tx.all(insertion, {
+  for (const event of events.length > 1 ? events.toSorted(byChain) : events) {
+    await chainAuditEvent(tx, key, {
       at,
       request_id: requestId,
       actor_kind: actor?.kind ?? 'system',
@@ -59,15 +49,4 @@ export async function insertAuditEvents(
       details: JSON.stringify(event.details ?? {}),
     })
   }
-}
-
-/** Deletes some of the events before a time, oldest first; how many. */
-export async function deleteAuditEventsBefore(tx: Transaction, at: string, limit: number): Promise<number> {
-  const { numDeletedRows } = await tx.db
-    .deleteFrom('audit_events')
-    .where('number', 'in', (eb) =>
-      eb.selectFrom('audit_events').where('at', '<', at).select('number').orderBy('at').limit(limit),
-    )
-    .executeTakeFirst()
-  return Number(numDeletedRows)
 }

@@ -3,7 +3,7 @@ import type { Actor } from '../access/actor.ts'
 import { hashToken } from '../access/actor-store.ts'
 import { maxTtlOf, ttlKindOf, type TtlPolicy } from '../access/token-policy.ts'
 import type { Config } from '../config.ts'
-import { timestamp, type Timestamp } from '../core/clock.ts'
+import { parseTimestamp, timestamp, type Timestamp } from '../core/clock.ts'
 import { invalid } from '../core/errors.ts'
 import type { newId } from '../core/ids.ts'
 import { shortTextSchema } from '../core/names.ts'
@@ -14,7 +14,6 @@ import { newTokenText } from './token-text.ts'
 import { countTokens, findToken, insertToken, type TokenOwner, type TokenRow } from './token-store.ts'
 
 const LIFE_YEARS = 2
-const TIME = /^\d{4}-(\d{2})-(\d{2})T\d{2}:\d{2}:\d{2}(\.\d{1,9})?(Z|[+-]\d{2}:\d{2})$/
 
 const EXPIRED_AT = '/data/attributes/expired-at'
 const EXPLAIN_TIME = 'must be a time such as 2030-01-31T12:00:00Z, or null for two years from now'
@@ -36,7 +35,7 @@ export type TokenRequest = { description: string | null; expiresAt: Timestamp | 
 export function parseTokenRequest(bytes: Uint8Array, { clock }: Pick<Deps, 'clock'>): TokenRequest {
   const { attributes, problems } = readResource(bytes, tokenBody)
   const given = attributes['expired-at'] ?? null
-  const expiresAt = given === null ? undefined : parseTime(given)
+  const expiresAt = given === null ? undefined : parseTimestamp(given)
   if (given !== null) {
     const refuseExpiry = (detail: string) => problems.push({ detail, pointer: EXPIRED_AT })
     if (expiresAt === undefined) refuseExpiry(`expired-at ${EXPLAIN_TIME}`)
@@ -63,19 +62,6 @@ function expiryOf(
   }
   const usual = asked ?? defaultExpiry(now)
   return limit !== undefined && usual > limit ? limit : usual
-}
-
-/** A time with `Z` or an offset, as it is stored; undefined for what is none. */
-function parseTime(text: string): Timestamp | undefined {
-  const match = TIME.exec(text)
-  const time = match === null ? Number.NaN : Date.parse(text)
-  if (match === null || Number.isNaN(time)) return undefined
-  // The engine takes February 30 for March 2.
-  const daysOfMonth = new Date(Date.UTC(Number(text.slice(0, 4)), Number(match[1]), 0)).getUTCDate()
-  const stored = timestamp(new Date(time))
-  return Number(match[2]) > daysOfMonth || stored.length !== '2030-01-31T12:00:00.000Z'.length
-    ? undefined
-    : stored
 }
 
 /** Two years from now: for a token that was made without an expiry. */

@@ -28,5 +28,18 @@ export function auditCommand(): Command {
         asJson: isFlag(flags.json),
       })
     })
+  // What stands behind `verify` is for it.
+  return withSettings(command, databaseSettings).enablePositionalOptions().addCommand(verifyCommand())
+}
+
+function verifyCommand(): Command {
+  const command = new Command('verify')
+    .description('Find out whether any event of the audit trail was changed, removed, put in or moved')
+    .option('--json', 'print the verdict as JSON')
+    .addHelpText('after', '\nEnds with 1 and names the first such event. A server may be running meanwhile.')
+    .action(async (flags) => {
+      const { printVerdict } = await import('./audit-verify.ts')
+      await printVerdict(configOf(flags), flags.json === true)
+    })
   return withSettings(command, databaseSettings)
 }

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { newestAuditEvents, type AuditFilter, type AuditRow } from '../audit/audit-list-store.ts'
+import { newestAuditEvents, type AuditFilter, type PrintedRow } from '../audit/audit-list-store.ts'
 import type { Config } from '../config.ts'
 import { OperatorError } from '../core/operator-error.ts'
 import type { Database } from '../database/database.ts'
@@ -72,7 +72,7 @@ async function follow(database: Database, filter: AuditFilter, asJson: boolean, 
   }
 }
 
-function printRow(row: AuditRow, asJson: boolean): void {
+function printRow(row: PrintedRow, asJson: boolean): void {
   const details = JSON.parse(row.details) as Record<string, unknown>
   if (asJson) {
     const { number, at, action } = row

@@ -1,5 +1,7 @@
 import { existsSync } from 'node:fs'
 import { basename } from 'node:path'
+import { chainOlderEvents } from '../audit/audit-adoption.ts'
+import { AuditKey } from '../audit/audit-links.ts'
 import type { Config } from '../config.ts'
 import { OperatorError } from '../core/operator-error.ts'
 import { commandName } from '../core/version.ts'
@@ -10,6 +12,7 @@ import { readHeader, restoreBackup } from '../operation/restore.ts'
 import {
   findSecretKey,
   fingerprintOf,
+  newSecretKey,
   readSecretKey,
   secretKeyFile,
   writeSecretKey,
@@ -25,7 +28,7 @@ export async function backUp(config: Config, file: string, keyFile: string | und
       writeSecretKey(keyFile, key)
     }
     const header = await writeBackup(open, file, operatorDeps.clock)
-    await audit(open, 'database.backup', file)
+    await audit(open, config, 'database.backup', file)
     return header
   })
 }
@@ -40,8 +43,10 @@ export async function restore(config: Config, file: string, keyFile: string | un
   try {
     open = await openDatabase(config, () => {})
     const rows = await restoreBackup(open, file, header)
-    if (isNew && key !== undefined) writeSecretKey(secretKeyFile(config.data), key)
-    await audit(open, 'database.restore', file)
+    if (isNew) writeSecretKey(secretKeyFile(config.data), key)
+    // Of a backup from before there were chains.
+    await chainOlderEvents(open.database, new AuditKey(key), operatorDeps.clock)
+    await audit(open, config, 'database.restore', file)
     return { rows, at: header.at }
   } catch (error) {
     throw databaseProblem(error, config)
@@ -68,12 +73,12 @@ function keyFor(config: Config, fingerprint: string | null, keyFile: string | un
     )
   }
   const isKept = config.secretKey !== undefined || existsSync(secretKeyFile(config.data))
-  return { key: given, isNew: !isKept }
+  return { key: given ?? newSecretKey(), isNew: !isKept }
 }
 
-function audit({ database }: OpenDatabase, action: string, file: string): Promise<void> {
+function audit({ database }: OpenDatabase, config: Config, action: string, file: string): Promise<void> {
   const event = { action, resourceType: 'databases', resourceId: basename(file) }
-  return database.write((tx) => auditOperator(tx, [event]))
+  return database.write((tx) => auditOperator(tx, config, [event]))
 }
 
 export const keyAdvice = `states and outputs in it are encrypted: they are lost without the secret key, which must be kept elsewhere (${commandName} backup --key-file)`

@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs'
 import { userInfo } from 'node:os'
+import { AuditKey } from '../audit/audit-links.ts'
 import { insertAuditEvents, type AuditEvent } from '../audit/audit-store.ts'
 import type { Config } from '../config.ts'
 import { systemClock, timestamp } from '../core/clock.ts'
@@ -15,6 +16,8 @@ import {
   sqliteFile,
   type OpenDatabase,
 } from '../database/open.ts'
+import { findMeta } from '../operation/meta-store.ts'
+import { checkFingerprint, findSecretKey, FINGERPRINT } from '../operation/secret-key.ts'
 
 /** What the rules need when the operator acts at the command line. */
 export const operatorDeps = { clock: systemClock, newId }
@@ -47,13 +50,28 @@ export async function withDatabase<T>(config: Config, work: (open: OpenDatabase)
 }
 
 /** Audits what the operator does: nobody's token acts, so the system's user is named. */
-export function auditOperator(tx: Transaction, events: readonly AuditEvent[]): Promise<void> {
-  const context = { at: timestamp(systemClock.now()), requestId: null, actor: null }
-  return insertAuditEvents(
+export async function auditOperator(
+  tx: Transaction,
+  config: Config,
+  events: readonly AuditEvent[],
+): Promise<void> {
+  const key = await operatorAuditKey(tx, config)
+  const context = { at: timestamp(systemClock.now()), requestId: null, actor: null, key }
+  await insertAuditEvents(
     tx,
     context,
     events.map((event) => ({ ...event, details: { ...event.details, 'command-line-user': systemUser() } })),
   )
+}
+
+/** The key that audit events of this database are chained with. */
+export async function operatorAuditKey(tx: Transaction, config: Config): Promise<AuditKey> {
+  const secretKey = findSecretKey(config)
+  checkFingerprint(await findMeta(tx, FINGERPRINT), secretKey, config.data)
+  if (secretKey === undefined) {
+    throw new OperatorError(`there is no secret key yet: make one with ${commandName} migrate`)
+  }
+  return new AuditKey(secretKey)
 }
 
 function systemUser(): string {

@@ -1,7 +1,7 @@
 import { Command } from 'commander'
 import type { Config } from '../config.ts'
 import { configOf, databaseSettings, withSettings } from './options.ts'
-import { print, printJson } from './output.ts'
+import { note, print, printJson } from './output.ts'
 
 export function migrateCommand(): Command {
   const command = new Command('migrate')
@@ -22,7 +22,9 @@ export function migrateCommand(): Command {
 
 async function migrateDatabase(config: Config): Promise<string[]> {
   const { databaseProblem, openDatabase } = await import('../database/open.ts')
-  const { migrate, missingMigrations } = await import('../database/migrate.ts')
+  const { missingMigrations } = await import('../database/migrate.ts')
+  const { bringUpToDate } = await import('../operation/prepare.ts')
+  const { operatorDeps } = await import('./database.ts')
   const { lockDataFolder, makeDataFolder } = await import('../operation/data-folder.ts')
   const isSqlite = config.databaseUrl === undefined
   if (isSqlite) makeDataFolder(config.data)
@@ -32,7 +34,8 @@ async function migrateDatabase(config: Config): Promise<string[]> {
     if ((await open.withConnection(missingMigrations)).names.length === 0) return []
     const lock = isSqlite ? lockDataFolder(config.data) : undefined
     try {
-      return await open.withConnection(migrate)
+      const { clock } = operatorDeps
+      return (await bringUpToDate(open, config, { clock, say: note })).migrated
     } finally {
       lock?.release()
     }

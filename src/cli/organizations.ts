@@ -23,7 +23,7 @@ export async function createOrganization(
     database.write(async (tx) => {
       const user = await userNamed(tx, owner)
       const { id, event } = await makeOrganization(tx, { ...operatorDeps, config }, user.id, body)
-      await auditOperator(tx, [event])
+      await auditOperator(tx, config, [event])
       return { id, name, email, owner: user.username }
     }),
   )
@@ -40,7 +40,7 @@ export async function allowUserTokens(config: Config, name: string): Promise<voi
         updated_at: timestamp(operatorDeps.clock.now()),
       })
       await bumpVersion(tx, organization.id)
-      await auditOperator(tx, [
+      await auditOperator(tx, config, [
         {
           action: 'organization.update',
           organizationId: organization.id,

@@ -30,6 +30,8 @@ export function createProgram(): Command {
     .description('Teams and state outputs for Terraform and OpenTofu, on your own server.')
     .version(version, '-V, --version')
     .addHelpText('after', EXAMPLES)
+    // `audit` and `audit verify` both have --json: it is that of the word before it.
+    .enablePositionalOptions()
     .addCommand(serveCommand(), { isDefault: true })
     .addCommand(migrateCommand())
     .addCommand(userCommand())

@@ -20,7 +20,7 @@ export async function createUser(config: Config, { username, email, isAdmin, wit
     database.write(async (tx) => {
       const account = { username, email, passwordHash: null, isAdmin }
       const { id, event } = await createAccount(tx, operatorDeps, account)
-      await auditOperator(tx, [event])
+      await auditOperator(tx, config, [event])
       const token = withToken ? await makeToken(tx, config, id, {}) : undefined
       return { id, ...given, ...(token === undefined ? {} : { token: token.token }) }
     }),
@@ -52,6 +52,6 @@ async function makeToken(
   const request = parseTokenRequest(bodyOf('authentication-tokens', attributes), operatorDeps)
   const owner = { userId, createdById: null }
   const { token, text, event } = await issueUserToken(tx, { ...operatorDeps, config }, owner, request)
-  await auditOperator(tx, [event])
+  await auditOperator(tx, config, [event])
   return { id: token.id, token: text, 'expired-at': token.expires_at }
 }

@@ -18,3 +18,18 @@ export function timestamp(date: Date): Timestamp {
 
 let lastMilliseconds = Number.NaN
 let lastTimestamp = ''
+
+const TIME = /^\d{4}-(\d{2})-(\d{2})T\d{2}:\d{2}:\d{2}(\.\d{1,9})?(Z|[+-]\d{2}:\d{2})$/
+
+/** A time with `Z` or an offset, as it is stored; undefined for what is none. */
+export function parseTimestamp(text: string): Timestamp | undefined {
+  const match = TIME.exec(text)
+  const time = match === null ? Number.NaN : Date.parse(text)
+  if (match === null || Number.isNaN(time)) return undefined
+  // The engine takes February 30 for March 2.
+  const daysOfMonth = new Date(Date.UTC(Number(text.slice(0, 4)), Number(match[1]), 0)).getUTCDate()
+  const stored = timestamp(new Date(time))
+  return Number(match[2]) > daysOfMonth || stored.length !== '2030-01-31T12:00:00.000Z'.length
+    ? undefined
+    : stored
+}

@@ -2,6 +2,7 @@ import type { Kysely } from 'kysely'
 import { Migrator, type Migration, type MigrationResultSet } from 'kysely/migration'
 import { firstTables } from './migrations/0001-first-tables.ts'
 import { widerTeamBlocks } from './migrations/0002-wider-team-blocks.ts'
+import { auditChains } from './migrations/0003-audit-chains.ts'
 import { refusals } from './migrations/0004-refusals.ts'
 import { deletedContent } from './migrations/0006-deleted-content.ts'
 import { tokenPolicies } from './migrations/0008-token-policies.ts'
@@ -12,6 +13,7 @@ import type { Tables } from './tables.ts'
 const migrations: Record<string, Migration> = {
   '0001-first-tables': firstTables,
   '0002-wider-team-blocks': widerTeamBlocks,
+  '0003-audit-chains': auditChains,
   '0004-refusals': refusals,
   '0006-deleted-content': deletedContent,
   '0008-token-policies': tokenPolicies,

@@ -52,6 +52,13 @@ export async function runScript(db: Kysely<Tables>, script: string): Promise<voi
   }
 }
 
+/** The next number that a table counts up by itself: to be known before the row is there. */
+export function nextNumber(engine: Engine, table: string): RawBuilder<number> {
+  return engine === 'sqlite'
+    ? sql<number>`(select coalesce(max(seq), 0) + 1 from sqlite_sequence where name = ${sql.lit(table)})`
+    : sql<number>`nextval(pg_get_serial_sequence(${sql.lit(table)}, 'number'))`
+}
+
 /** The unique constraint that a failed write ran into, whichever engine said so. */
 export function isUniqueViolation(error: unknown): boolean {
   if (!(error instanceof Error)) return false

@@ -1,4 +1,5 @@
 import type { Generated } from 'kysely'
+import type { AuditChainTable, AuditEventTable } from './audit-tables.ts'
 import type { RefusalTable } from './refusal-table.ts'
 
 /** 0 or 1: neither engine's boolean travels well to the other. */
@@ -24,6 +25,7 @@ export type Tables = {
   output_blocks: OutputBlockTable
   audit_events: AuditEventTable
   refusals: RefusalTable
+  audit_chains: AuditChainTable
 }
 
 export type MetaTable = { key: string; value: string }
@@ -265,20 +267,4 @@ export type OutputBlockTable = {
   state_version_id: string
   first_position: number
   sealed: Uint8Array
-}
-
-export type AuditEventTable = {
-  number: Generated<number>
-  at: string
-  request_id: string | null
-  actor_kind: 'user' | 'team' | 'organization' | 'system'
-  actor_id: string | null
-  actor_name: string | null
-  token_id: string | null
-  action: string
-  organization_id: string | null
-  resource_type: string
-  resource_id: string
-  /** JSON object: what changed, names and ids; never a value or a token. */
-  details: string
 }

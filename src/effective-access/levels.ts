@@ -41,6 +41,7 @@ const somebody: Actor = {
   teamId: null,
   organizationId: null,
   isSiteAdmin: false,
+  auditTrailOf: null,
   name: '',
 }
 const standing: Standing = {

@@ -1,5 +1,6 @@
 import type { Logger } from 'pino'
 import type { Operator } from '../access/operator.ts'
+import type { AuditKey } from '../audit/audit-links.ts'
 import type { Grants } from '../access/grant-store.ts'
 import type { Standings } from '../access/standing-store.ts'
 import type { Clock } from '../core/clock.ts'
@@ -24,6 +25,7 @@ export type Deps = {
   readonly states: States
   readonly lastUsed: LastUsed
   readonly refusals: Refusals
+  readonly auditKey: AuditKey
   readonly organizationDeletions: OrganizationDeletions
   readonly log: Logger
   /** Set only where a command speaks to a server of its own, in its own process. */

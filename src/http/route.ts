@@ -1,3 +1,4 @@
+import type { TSchema } from 'typebox'
 import type { Actor } from '../access/actor.ts'
 import type { Standing, Target } from '../access/decide.ts'
 import type { Permission } from '../access/rules.ts'
@@ -50,6 +51,8 @@ export type RouteDocumentation = {
   query?: Readonly<Record<string, string>>
   /** The resource type of the answer's data; a list's items; undefined: no document. */
   answers?: string
+  /** Instead, where the answer is no JSON:API: its schema, beside its only maker. */
+  answersJson?: TSchema
   isList?: boolean
   /** The page stands in `meta` itself too, where go-tfe v2 looks for that of projects. */
   hasPageInMeta?: true

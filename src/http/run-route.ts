@@ -109,7 +109,12 @@ async function runWrite(route: AnyWriteRoute, call: Call, deps: Deps): Promise<A
     })
     if (compare !== undefined) return compare()
     if (events.length > 0) {
-      const context = { at: timestamp(deps.clock.now()), requestId: call.requestId, actor: caller }
+      const context = {
+        at: timestamp(deps.clock.now()),
+        requestId: call.requestId,
+        actor: caller,
+        key: deps.auditKey,
+      }
       await insertAuditEvents(tx, context, events)
     } else if (!isUnchanged) {
       throw new Error(`${route.method} ${route.path} wrote no audit event`)
@@ -238,7 +243,7 @@ async function writeReveals(
   deps: Deps,
 ): Promise<void> {
   try {
-    const context = { at: timestamp(deps.clock.now()), requestId: call.requestId, actor }
+    const context = { at: timestamp(deps.clock.now()), requestId: call.requestId, actor, key: deps.auditKey }
     await deps.database.write((tx) => insertAuditEvents(tx, context, events))
   } catch (error) {
     deps.log.error({ error, requestId: call.requestId }, 'a reveal could not be audited, so it was refused')

@@ -145,7 +145,7 @@ async function accept({ target, source }: Context, membershipId: string): Promis
     await activateMembership(tx, membershipId)
     await activateTeamMembers(tx, membershipId)
     await bumpVersion(tx, organizationId)
-    await auditOperator(tx, [
+    await auditOperator(tx, target.config, [
       {
         action: 'membership.accept',
         organizationId,

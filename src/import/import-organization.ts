@@ -72,7 +72,7 @@ async function wasImported({ target, source, organization }: Context, id: string
 
 function mark({ target, source, organization }: Context, organizationId: string): Promise<void> {
   const details = { from: source.name, name: organization }
-  return auditCommand(target.database, { action: IMPORTED, organizationId, details })
+  return auditCommand(target, { action: IMPORTED, organizationId, details })
 }
 
 function isAnother(name: string): OperatorError {

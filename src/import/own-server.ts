@@ -51,6 +51,7 @@ export async function openOwnServer(
       teamId: null,
       organizationId: null,
       isSiteAdmin: true,
+      auditTrailOf: null,
       name: user.username as string,
     },
   } as const
@@ -96,7 +97,7 @@ function administrator(config: Config, as: string | undefined): Promise<UserRow>
 
 /** Says in the audit trail what the command line did. */
 export function auditCommand(
-  database: Database,
+  { database, config }: Pick<OwnServer, 'database' | 'config'>,
   event: { action: string; organizationId: string; details: Record<string, unknown> },
 ): Promise<void> {
   const { action, organizationId, details } = event
@@ -107,5 +108,5 @@ export function auditCommand(
     resourceId: organizationId,
     details,
   }
-  return database.write((tx) => auditOperator(tx, [audited]))
+  return database.write((tx) => auditOperator(tx, config, [audited]))
 }

@@ -1,4 +1,5 @@
 import { parse as parseQuery } from 'node:querystring'
+import { parseTimestamp, type Timestamp } from '../core/clock.ts'
 import { AppError } from '../core/errors.ts'
 import { parseId, type IdKind } from '../core/ids.ts'
 import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE, type Page } from './paging.ts'
@@ -61,6 +62,16 @@ export class Query {
     return items === undefined || items.length === 0 ? undefined : [...new Set(items)]
   }
 
+  /** A time as it is stored; anything that is none is the client's error. */
+  time(name: string): Timestamp | undefined {
+    const value = this.text(name)
+    if (value === undefined) return undefined
+    const time = parseTimestamp(value)
+    if (time !== undefined) return time
+    const detail = `${name} must be a time such as 2030-01-31T12:00:00Z`
+    throw new AppError('invalid-query', [{ detail, parameter: name }])
+  }
+
   /** The relations to include; anything but `known` is the client's error. */
   include<const Name extends string>(known: readonly Name[]): ReadonlySet<Name> {
     const asked = this.list('include') ?? []
@@ -79,10 +90,11 @@ export class Query {
   }
 
   page(): Page {
-    return (this.#page ??= this.#readPage())
+    return (this.#page ??= this.pageUpTo(DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE))
   }
 
-  #readPage(): Page {
+  /** A page of a list that has sizes of its own. */
+  pageUpTo(defaultSize: number, maxSize: number): Page {
     const problems: { detail: string; parameter: string }[] = []
     const read = (name: string, initial: number) => {
       const value = this.text(name)
@@ -94,7 +106,7 @@ export class Query {
     }
     const page = {
       number: read('page[number]', 1),
-      size: Math.min(read('page[size]', DEFAULT_PAGE_SIZE), MAX_PAGE_SIZE),
+      size: Math.min(read('page[size]', defaultSize), maxSize),
     }
     if (problems.length > 0) throw new AppError('invalid-query', problems)
     return page

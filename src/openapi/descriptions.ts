@@ -1,4 +1,5 @@
 import type { ResourceDescription } from '../jsonapi/description.ts'
+import { auditEventDescription } from '../audit/audit-event-document.ts'
 import { tokenDescription } from '../authentication-tokens/token-document.ts'
 import { ttlPolicyDescription } from '../organizations/token-ttl-policies.ts'
 import { entitlementSetDescription, organizationDescription } from '../organizations/organization-document.ts'
@@ -19,6 +20,7 @@ import { workspaceDescription } from '../workspaces/workspace-document.ts'
 export const descriptions: readonly ResourceDescription[] = [
   accessChangesDescription,
   effectiveAccessDescription,
+  auditEventDescription,
   membershipDescription,
   organizationDescription,
   entitlementSetDescription,

@@ -6,6 +6,7 @@ import { descriptions } from './descriptions.ts'
 import {
   bodySchema,
   documentSchema,
+  plain,
   reference,
   resourceSchema,
   sharedSchemas,
@@ -156,6 +157,9 @@ function success(route: Documented): Schema {
   const status = route.status ?? 200
   const description = meanings[status]
   if (status === 204) return { description }
+  if (route.answersJson !== undefined) {
+    return { description, content: { 'application/json': { schema: plain(route.answersJson) } } }
+  }
   if (route.answers === undefined) return { description, content: { [ANYTHING]: {} } }
   const page = route.hasPageInMeta ? 'page in meta' : 'page'
   const form = route.isList ? (route.isUnpaged ? 'all' : page) : 'one'

@@ -22,6 +22,7 @@ const keysOf = {
   output_blocks: ['state_version_id', 'first_position'],
   audit_events: ['number'],
   refusals: ['number'],
+  audit_chains: ['organization_id'],
 } satisfies Record<TableName, readonly string[]>
 
 /** Every table, those that others refer to first. */

@@ -1,6 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import { renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { chainOlderEvents } from '../audit/audit-adoption.ts'
+import { AuditKey } from '../audit/audit-links.ts'
 import type { Config, ServerConfig } from '../config.ts'
 import type { Clock } from '../core/clock.ts'
 import { OperatorError } from '../core/operator-error.ts'
@@ -54,10 +56,31 @@ export async function prepare(config: Config, surroundings: Surroundings): Promi
 }
 
 async function prepareOpened(
+  open: OpenDatabase,
+  config: Config,
+  surroundings: Surroundings,
+): Promise<Prepared> {
+  const { database } = open
+  const { clock } = surroundings
+  const { secretKey } = await bringUpToDate(open, config, surroundings)
+  const first = await makeFirstUser(database, clock, new AuditKey(secretKey), config.adminToken, (token) => {
+    // Before the commit: a token that nobody has read must not be lost in a crash.
+    if (config.adminToken === undefined) writeAdminToken(config.data, token)
+  })
+  return {
+    database,
+    config: { ...config, secretKey },
+    ...(config.secretKey === undefined ? { keyFile: secretKeyFile(config.data) } : {}),
+    ...(first === undefined ? {} : { first }),
+  }
+}
+
+/** Migrates, with the secret key that this takes: the one of the database, or a new one for a new database. */
+export async function bringUpToDate(
   { database, withConnection }: OpenDatabase,
   config: Config,
-  { clock, say }: Surroundings,
-): Promise<Prepared> {
+  { clock, say }: Omit<Surroundings, 'onError'>,
+): Promise<{ secretKey: Buffer; migrated: string[] }> {
   const missing = await withConnection(missingMigrations)
   const isEmpty = missing.applied === 0
   const noted = isEmpty ? undefined : await database.read((tx) => findMeta(tx, FINGERPRINT))
@@ -69,24 +92,17 @@ async function prepareOpened(
   }
   if (missing.names.length > 0) {
     say(`${isEmpty ? 'making the tables in' : 'migrating'} ${nameOfDatabase(config)} …`)
-    await withConnection(migrate)
   }
+  const migrated = missing.names.length > 0 ? await withConnection(migrate) : []
   const fingerprint = fingerprintOf(secretKey)
   checkFingerprint(
     await database.write((tx) => noteMeta(tx, FINGERPRINT, fingerprint)),
     secretKey,
     config.data,
   )
-  const first = await makeFirstUser(database, clock, config.adminToken, (token) => {
-    // Before the commit: a token that nobody has read must not be lost in a crash.
-    if (config.adminToken === undefined) writeAdminToken(config.data, token)
-  })
-  return {
-    database,
-    config: { ...config, secretKey },
-    ...(config.secretKey === undefined ? { keyFile: secretKeyFile(config.data) } : {}),
-    ...(first === undefined ? {} : { first }),
-  }
+  const chained = await chainOlderEvents(database, new AuditKey(secretKey), clock)
+  if (chained > 0) say(`chained ${chained} audit events as they stand; from now on every change of one shows`)
+  return { secretKey, migrated }
 }
 
 function writeAdminToken(folder: string, token: string): void {

@@ -1,4 +1,5 @@
 import type { Logger } from 'pino'
+import { AuditKey } from '../audit/audit-links.ts'
 import { insertAuditEvents } from '../audit/audit-store.ts'
 import type { ServerConfig } from '../config.ts'
 import { timestamp, type Clock } from '../core/clock.ts'
@@ -35,6 +36,7 @@ export class StateSweep {
   readonly #clock: Clock
   readonly #log: Logger
   readonly #config: SweepConfig
+  readonly #auditKey: AuditKey
   readonly #timers = new Set<NodeJS.Timeout>()
   readonly #sweeping = new Set<Promise<void>>()
   #timer: NodeJS.Timeout | undefined
@@ -45,6 +47,7 @@ export class StateSweep {
 
   constructor(database: Database, config: SweepConfig, clock: Clock, log: Logger) {
     this.#config = config
+    this.#auditKey = new AuditKey(config.secretKey)
     this.#database = database
     this.#clock = clock
     this.#log = log
@@ -101,7 +104,7 @@ export class StateSweep {
   async #deleteSoftDeleted(tx: Transaction): Promise<void> {
     const { secretKey, deletedStateDays } = this.#config
     const before = this.#before(deletedStateDays * 24 * HOUR_MS)
-    const context = { at: this.#before(0), requestId: null, actor: null }
+    const context = { at: this.#before(0), requestId: null, actor: null, key: this.#auditKey }
     for (const row of await findSoftDeletedBefore(tx, before, MAX_DELETED_AT_ONCE)) {
       await deleteContent(tx, row.id, secretKey)
       await insertAuditEvents(tx, context, [

@@ -141,7 +141,7 @@ async function finish(
     kind: row.created_by_kind === 'teams' ? 'team' : 'user',
     userId: row.created_by_id,
   } as const
-  await insertAuditEvents(tx, { at, requestId: call.requestId, actor }, [event])
+  await insertAuditEvents(tx, { at, requestId: call.requestId, actor, key: deps.auditKey }, [event])
   if (kind === 'json-state') {
     await updateStateVersion(tx, row.id, { json_upload_id: uploadId, json_md5: result.md5 })
     return false

@@ -28,12 +28,8 @@ const empty = (type: string) => () => body(type, {})
 const token = () => body('authentication-tokens', { description: 'made by the matrix' })
 const stateVersion = () => {
   const text = stateText('{}', 7)
-  return body('state-versions', {
-    serial: 7,
-    md5: md5Of(text),
-    lineage: 'lineage-of-the-tests',
-    state: base64(text),
-  })
+  const content = { serial: 7, md5: md5Of(text), state: base64(text) }
+  return body('state-versions', { ...content, lineage: 'lineage-of-the-tests' })
 }
 const rollback = (target: Target) =>
   body(
@@ -188,4 +184,6 @@ export const accessRoutes: readonly AccessRoute[] = [
   route(32, 'GET', '/workspaces/:workspace_id/current-state-version-outputs'),
   route(33, 'GET', `${inOrganization}/refusals`),
   route(18, 'GET', '/admin/refusals'),
+  route(33, 'GET', `${inOrganization}/audit-events`),
+  route(135, 'GET', '/organization/audit-trail'), // No row of the decisions: a later one.
 ]

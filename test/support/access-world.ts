@@ -241,7 +241,8 @@ async function tokenActors(server: TestServer, home: Home): Promise<AccessActor[
     const answer = await client.post(path, { data: { type: 'authentication-tokens', attributes } })
     if (answer.status !== 201) throw new Error(`${path}: ${answer.status} ${answer.text}`)
     // An organization has one token: this one is now what there is to be asked about.
-    if (path.startsWith('/organizations')) home.tokens.organization = answer.json.data.id
+    if (path.startsWith('/organizations') && !path.includes('?'))
+      home.tokens.organization = answer.json.data.id
     return server.client(answer.json.data.attributes.token)
   }
   const plain = await createTeam(home.organization, { visibility: 'organization' })
@@ -274,6 +275,17 @@ async function tokenActors(server: TestServer, home: Home): Promise<AccessActor[
       ),
       kind: 'organization',
       columns: ['OG'],
+      elsewhere: [],
+    },
+    {
+      ...nobody(
+        'audit-trails token',
+        'AT',
+        await tokenOf(`/organizations/${home.organization.name}/authentication-token?token=audit-trails`),
+        home,
+      ),
+      kind: 'organization',
+      columns: ['AT'],
       elsewhere: [],
     },
   ]

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pino, { type Logger } from 'pino'
 import { createApp, type App } from '../../src/app.ts'
+import { AuditKey } from '../../src/audit/audit-links.ts'
 import { readConfig, type SettingName } from '../../src/config.ts'
 import { systemClock, type Clock } from '../../src/core/clock.ts'
 import { migrate } from '../../src/database/migrate.ts'
@@ -65,7 +66,7 @@ export async function startServer(
   const { database, withConnection } = await openDatabase(config, (error) => log.error(error))
   await withConnection(migrate)
   const clock = new TestClock()
-  await makeFirstUser(database, clock, ADMIN_TOKEN)
+  await makeFirstUser(database, clock, new AuditKey(config.secretKey as Buffer), ADMIN_TOKEN)
   const app = createApp({ ...config, secretKey: config.secretKey as Buffer }, database, log, clock)
   const address = `http://127.0.0.1:${await app.listen('127.0.0.1', 0)}`
   const client = (token?: string) => new Client(address, token)

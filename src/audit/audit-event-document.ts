@@ -1,0 +1,69 @@
+import { Type } from 'typebox'
+import {
+  closedObject,
+  nullable,
+  relationOne,
+  timeSchema,
+  type ResourceDescription,
+} from '../jsonapi/description.ts'
+import { fragment, type Fragment } from '../jsonapi/document.ts'
+import type { ListedEvent } from './audit-event-store.ts'
+
+export const auditEventDescription: ResourceDescription = {
+  type: 'audit-events',
+  attributes: {
+    'created-at': timeSchema,
+    action: Type.String(),
+    actor: closedObject({
+      kind: Type.Union(['user', 'team', 'organization', 'system'].map((kind) => Type.Literal(kind))),
+      id: nullable(Type.String()),
+      name: nullable(Type.String()),
+      'token-id': nullable(Type.String()),
+    }),
+    resource: closedObject({ type: Type.String(), id: Type.String() }),
+    'request-id': nullable(Type.String()),
+    details: nullable(Type.Record(Type.String(), Type.Unknown())),
+    position: Type.Integer(),
+    mac: Type.String(),
+  },
+  relationships: { organization: relationOne('organizations') },
+}
+
+/** The only maker of `"type": "audit-events"`. */
+export function auditEventFragment(event: ListedEvent, organization: { name: string }): Fragment {
+  return fragment({
+    id: idOf(event),
+    type: 'audit-events',
+    attributes: {
+      'created-at': event.at,
+      action: event.action,
+      actor: {
+        kind: event.actor_kind,
+        id: event.actor_id,
+        name: event.actor_name,
+        'token-id': event.token_id,
+      },
+      resource: { type: event.resource_type, id: event.resource_id },
+      'request-id': event.request_id,
+      details: detailsOf(event),
+      position: event.position,
+      mac: Buffer.from(event.mac).toString('hex'),
+    },
+    relationships: { organization: { data: { id: organization.name, type: 'organizations' } } },
+  })
+}
+
+/** A UUID (version 8) that is the event's for ever and says nothing of other organizations, as its number would. */
+export function idOf({ mac }: Pick<ListedEvent, 'mac'>): string {
+  const bytes = Buffer.from(mac)
+  bytes[6] = ((bytes[6] as number) & 0x0f) | 0x80
+  bytes[8] = ((bytes[8] as number) & 0x3f) | 0x80
+  return bytes.toString('hex').replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5')
+}
+
+/** What changed; null when it is too long for a list. Who is logged in to the server's machine is nobody's business. */
+export function detailsOf({ details }: Pick<ListedEvent, 'details'>): Record<string, unknown> | null {
+  if (details === null) return null
+  const { 'command-line-user': _user, ...shown } = JSON.parse(details) as Record<string, unknown>
+  return shown
+}

@@ -1,0 +1,131 @@
+import type { Transaction } from '../database/database.ts'
+import { inSlices } from '../database/slices.ts'
+import type { Timestamp } from '../core/clock.ts'
+import type { Page } from '../jsonapi/paging.ts'
+import type { AuditRow } from './audit-chain-store.ts'
+import { findAuditChain } from './audit-chain-store.ts'
+
+/** A list reaches so many events back from its newest: no request looks at more, however many there are. */
+export const MAX_LISTED_EVENTS = 100_000
+/** Details that are longer are left out of lists. */
+const MAX_DETAILS_LENGTH = 16_384
+
+/** What all of these hold of; an actor by id or name. Times are part of what they bound. */
+export type AuditEventFilter = {
+  readonly since?: Timestamp
+  readonly until?: Timestamp
+  readonly actor?: string
+  readonly action?: string
+  readonly resourceType?: string
+  readonly resourceId?: string
+  readonly requestId?: string
+}
+
+/** Without details when they are too long. */
+export type ListedEvent = Omit<AuditRow, 'details'> & { details: string | null }
+
+/** A page of an organization's events, newest first. `total` counts what the list reaches. */
+export async function listAuditEvents(
+  tx: Transaction,
+  organizationId: string,
+  filter: AuditEventFilter,
+  page: Page,
+): Promise<{ events: ListedEvent[]; total: number }> {
+  const matching = matchingEvents(tx, organizationId, filter)
+  const isWhole = Object.values(filter).every((value) => value === undefined)
+  const total = isWhole
+    ? await countAll(tx, organizationId)
+    : (await matching.select((eb) => eb.fn.countAll<number>().as('count')).executeTakeFirstOrThrow()).count
+  const first = (page.number - 1) * page.size
+  if (first >= total) return { events: [], total }
+  const rows = await matching
+    .select('event.position')
+    .orderBy('event.at', 'desc')
+    .orderBy('event.position', 'desc')
+    .limit(page.size)
+    .offset(first)
+    .execute()
+  const events = await eventsAt(
+    tx,
+    organizationId,
+    rows.map(({ position }) => position),
+  )
+  return { events, total }
+}
+
+/** All of this is in one index. */
+function matchingEvents(tx: Transaction, organizationId: string, filter: AuditEventFilter) {
+  let reached = tx.db
+    .selectFrom('audit_events')
+    .where('organization_id', '=', organizationId)
+    .select([
+      'at',
+      'position',
+      'action',
+      'actor_id',
+      'actor_name',
+      'resource_type',
+      'resource_id',
+      'request_id',
+    ])
+    .orderBy('at', 'desc')
+    .orderBy('position', 'desc')
+    .limit(MAX_LISTED_EVENTS)
+  const { since, until, actor, action, resourceType, resourceId, requestId } = filter
+  if (since !== undefined) reached = reached.where('at', '>=', since)
+  if (until !== undefined) reached = reached.where('at', '<=', until)
+  let query = tx.db.selectFrom(reached.as('event'))
+  if (actor !== undefined) {
+    query = query.where((eb) => eb.or([eb('event.actor_id', '=', actor), eb('event.actor_name', '=', actor)]))
+  }
+  if (action !== undefined) query = query.where('event.action', '=', action)
+  if (resourceType !== undefined) query = query.where('event.resource_type', '=', resourceType)
+  if (resourceId !== undefined) query = query.where('event.resource_id', '=', resourceId)
+  if (requestId !== undefined) query = query.where('event.request_id', '=', requestId)
+  return query
+}
+
+/** Positions have no gaps, so nothing is counted. */
+async function countAll(tx: Transaction, organizationId: string): Promise<number> {
+  const chain = await findAuditChain(tx, organizationId)
+  return chain === undefined ? 0 : Math.min(chain.position - chain.start_position, MAX_LISTED_EVENTS)
+}
+
+async function eventsAt(
+  tx: Transaction,
+  organizationId: string,
+  positions: readonly number[],
+): Promise<ListedEvent[]> {
+  const rows = await inSlices(positions, (slice) =>
+    tx.db
+      .selectFrom('audit_events')
+      .where('organization_id', '=', organizationId)
+      .where('position', 'in', slice)
+      .select([
+        'number',
+        'at',
+        'request_id',
+        'actor_kind',
+        'actor_id',
+        'actor_name',
+        'token_id',
+        'action',
+        'organization_id',
+        'resource_type',
+        'resource_id',
+        'position',
+        'mac',
+      ])
+      .select((eb) =>
+        eb
+          .case()
+          .when(eb.fn<number>('length', ['details']), '<=', MAX_DETAILS_LENGTH)
+          .then(eb.ref('details'))
+          .end()
+          .as('details'),
+      )
+      .execute(),
+  )
+  const byPosition = new Map(rows.map((row) => [row.position, row]))
+  return positions.flatMap((position) => byPosition.get(position) ?? [])
+}

@@ -1,0 +1,64 @@
+import type { Transaction } from '../database/database.ts'
+import { auditEventsAfter, SITE, type AuditRow } from './audit-chain-store.ts'
+
+/** The chain whose oldest event is the oldest of all, and older than a time; undefined when none is. */
+export async function findAgedChain(
+  tx: Transaction,
+  before: string,
+  except: readonly string[],
+): Promise<string | undefined> {
+  let query = tx.db.selectFrom('audit_chains').where('oldest_at', '<', before).select('organization_id')
+  if (except.length > 0) query = query.where('organization_id', 'not in', except)
+  return (await query.orderBy('oldest_at').limit(1).executeTakeFirst())?.organization_id
+}
+
+/** The events of a chain behind one position, up to another. */
+export async function deleteAuditEvents(
+  tx: Transaction,
+  organizationId: string,
+  after: number,
+  last: number,
+): Promise<void> {
+  await tx.db
+    .deleteFrom('audit_events')
+    .where(
+      'organization_id',
+      organizationId === SITE ? 'is' : '=',
+      organizationId === SITE ? null : organizationId,
+    )
+    .where('position', '>', after)
+    .where('position', '<=', last)
+    .execute()
+}
+
+/** The oldest event behind a position. */
+export async function oldestAfter(
+  tx: Transaction,
+  organizationId: string,
+  position: number,
+): Promise<AuditRow | undefined> {
+  return (await auditEventsAfter(tx, organizationId, position, 1))[0]
+}
+
+/** Chains without an event, of organizations that are gone. */
+export async function findUnusedChains(tx: Transaction, limit: number): Promise<string[]> {
+  const rows = await tx.db
+    .selectFrom('audit_chains')
+    .where('oldest_at', 'is', null)
+    .where('organization_id', '<>', SITE)
+    .where((eb) =>
+      eb.not(
+        eb.exists(
+          eb
+            .selectFrom('organizations')
+            .whereRef('organizations.id', '=', 'audit_chains.organization_id')
+            .select('organizations.id'),
+        ),
+      ),
+    )
+    .select('organization_id')
+    .orderBy('organization_id')
+    .limit(limit)
+    .execute()
+  return rows.map((row) => row.organization_id)
+}

@@ -1,0 +1,78 @@
+import { Type } from 'typebox'
+import { closedObject, nullable, timeSchema } from '../jsonapi/description.ts'
+import type { Page } from '../jsonapi/paging.ts'
+import { detailsOf, idOf } from './audit-event-document.ts'
+import type { ListedEvent } from './audit-event-store.ts'
+
+const page = nullable(Type.Integer())
+
+/** What tools that collect the platform's audit trails read. It is no JSON:API. */
+export const auditTrailSchema = closedObject({
+  data: Type.Array(
+    closedObject({
+      id: Type.String(),
+      version: Type.Literal('0'),
+      type: Type.Literal('Resource'),
+      timestamp: timeSchema,
+      auth: closedObject({
+        accessor_id: nullable(Type.String()),
+        description: nullable(Type.String()),
+        type: Type.Union([Type.Literal('Client'), Type.Literal('System')]),
+        impersonator_id: Type.Null(),
+        organization_id: Type.String(),
+      }),
+      request: closedObject({ id: nullable(Type.String()) }),
+      resource: closedObject({
+        id: Type.String(),
+        type: Type.String(),
+        action: Type.String(),
+        meta: Type.Record(Type.String(), Type.Unknown()),
+      }),
+    }),
+  ),
+  pagination: closedObject({
+    current_page: Type.Integer(),
+    prev_page: page,
+    next_page: page,
+    total_pages: Type.Integer(),
+    total_count: Type.Integer(),
+  }),
+})
+
+export function auditTrailDocument(events: readonly ListedEvent[], page: Page, total: number): string {
+  const last = Math.max(1, Math.ceil(total / page.size))
+  return JSON.stringify({
+    data: events.map(entryOf),
+    pagination: {
+      current_page: page.number,
+      prev_page: page.number > 1 ? Math.min(page.number - 1, last) : null,
+      next_page: page.number < last ? page.number + 1 : null,
+      total_pages: last,
+      total_count: total,
+    },
+  })
+}
+
+function entryOf(event: ListedEvent): object {
+  return {
+    id: idOf(event),
+    version: '0',
+    type: 'Resource',
+    timestamp: event.at,
+    auth: {
+      accessor_id: event.actor_id,
+      description: event.actor_name,
+      type: event.actor_kind === 'system' ? 'System' : 'Client',
+      impersonator_id: null,
+      organization_id: event.organization_id,
+    },
+    request: { id: event.request_id },
+    resource: {
+      id: event.resource_id,
+      // `authentication-tokens` is `authentication_token` there, and `team-token.create` is `create`.
+      type: event.resource_type.replaceAll('-', '_').replace(/s$/, ''),
+      action: event.action.slice(event.action.lastIndexOf('.') + 1),
+      meta: { event: event.action, ...detailsOf(event) },
+    },
+  }
+}

@@ -1,0 +1,133 @@
+import type { Transaction } from '../database/database.ts'
+import { auditEventsAfter, SITE, type AuditChainRow, type AuditRow } from './audit-chain-store.ts'
+import { isLinked, linkOf, openStart, type AuditKey } from './audit-links.ts'
+import { findStrayEvent, hasUsers, listAuditChains } from './audit-verify-store.ts'
+
+/** Few, since an event that names very many outputs is large. */
+const AT_ONCE = 100
+
+/** What is wrong, and with which event if it is one. */
+export type AuditProblem = {
+  readonly detail: string
+  readonly organizationId: string | null
+  readonly position: number | null
+  readonly number: number | null
+}
+
+export type AuditVerdict = {
+  /** Events that were looked at, and are what was written. */
+  readonly events: number
+  readonly chains: number
+  /** Of these events: what was there before there were chains, and was chained as it stood then. */
+  readonly adopted: number
+  readonly problem?: AuditProblem
+}
+
+/** Holds every event against the chain that it is in, up to the first that is not what was written. */
+export async function verifyAuditTrail(tx: Transaction, key: AuditKey): Promise<AuditVerdict> {
+  let [events, adopted, chains] = [0, 0, 0]
+  let expected: number | undefined
+  const verdict = (problem?: AuditProblem): AuditVerdict => ({
+    events,
+    chains,
+    adopted,
+    ...(problem === undefined ? {} : { problem }),
+  })
+  let after: string | undefined
+  for (;;) {
+    const rows = await listAuditChains(tx, after, AT_ONCE)
+    for (const chain of rows) {
+      const found = await verifyChain(tx, key, chain, () => (events += 1))
+      if ('detail' in found) return verdict(found)
+      chains += 1
+      adopted += found.adopted
+      if (chain.organization_id === SITE) expected = found.chains
+    }
+    if (rows.length < AT_ONCE) break
+    after = rows.at(-1)?.organization_id
+  }
+  const stray = await findStrayEvent(tx)
+  if (stray !== undefined) return verdict(problemOf(stray, 'was put in, or moved: it belongs nowhere'))
+  if (expected === undefined && (chains > 0 || (await hasUsers(tx)))) {
+    return verdict(nowhere('the record of the trail of the whole site is missing'))
+  }
+  if ((expected ?? 0) !== chains) {
+    return verdict(nowhere(`${chains} trails are there, and there should be ${expected}`))
+  }
+  return verdict()
+}
+
+type SoundChain = { adopted: number; chains: number }
+
+async function verifyChain(
+  tx: Transaction,
+  key: AuditKey,
+  chain: AuditChainRow,
+  count: () => void,
+): Promise<AuditProblem | SoundChain> {
+  const organizationId = chain.organization_id
+  const of = (position: number | null, detail: string): AuditProblem => ({
+    detail: `${detail} of ${nameOfChain(organizationId)}`,
+    organizationId: organizationId === SITE ? null : organizationId,
+    position,
+    number: null,
+  })
+  const start = openStart(key, organizationId, chain.start)
+  if (start === undefined || start.position !== chain.start_position) {
+    return of(null, 'the record of where events begin was changed, in the trail')
+  }
+  let { position, link } = start
+  let [at, oldest]: [string, string | null] = ['', null]
+  for (;;) {
+    const rows = await auditEventsAfter(tx, organizationId, position, AT_ONCE)
+    for (const row of rows) {
+      if (row.position !== position + 1) {
+        const isBehind = typeof row.position === 'number' && row.position > position
+        if (!isBehind) return problemOf(row, 'was put in, or moved: its position is taken')
+        return of(position + 1, missing(position + 1, row.position - 1))
+      }
+      const next = linkOf(key, link, row)
+      if (!isLinked(row, next)) {
+        return problemOf(row, 'is not what was written: it was changed, put in its place, or moved')
+      }
+      position += 1
+      link = next
+      at = row.at
+      oldest ??= row.at
+      count()
+    }
+    if (rows.length < AT_ONCE) break
+  }
+  if (position < chain.position) return of(position + 1, missing(position + 1, chain.position))
+  if (position > chain.position || Buffer.compare(link, chain.link) !== 0 || at !== chain.at) {
+    return of(
+      position,
+      `the record of where events end was changed, or events behind ${position} are missing, in the trail`,
+    )
+  }
+  if (oldest !== chain.oldest_at) return of(null, 'the record of the oldest event was changed, in the trail')
+  return { adopted: Math.max(0, start.adopted - start.position), chains: start.chains }
+}
+
+const missing = (first: number, last: number) =>
+  first === last
+    ? `event ${first} is missing in the trail`
+    : `events ${first} to ${last} are missing in the trail`
+
+function problemOf(row: AuditRow, what: string): AuditProblem {
+  const organizationId = row.organization_id
+  return {
+    detail: `event ${row.position} of ${nameOfChain(organizationId ?? SITE)} (number ${row.number}, ${row.at}, ${row.action}) ${what}`,
+    organizationId,
+    position: row.position,
+    number: row.number,
+  }
+}
+
+function nowhere(detail: string): AuditProblem {
+  return { detail, organizationId: null, position: null, number: null }
+}
+
+function nameOfChain(organizationId: string): string {
+  return organizationId === SITE ? 'the whole site' : organizationId
+}
