@@ -2,37 +2,9 @@ import * as fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { engines } from './support/engines.ts'
 import type { Client } from './support/client.ts'
-import { createGrants, grantsAndMembers, TEAMS, type GrantsAndMembers } from './support/random-grants.ts'
+import { createGrants, grantsAndMembers, leastGrants } from './support/random-grants.ts'
 import { startServer, type TestServer } from './support/server.ts'
 import { createUser, invitePerson } from './support/world.ts'
-
-/** Custom access that gives one thing alone. */
-const leastGrants: GrantsAndMembers = {
-  teams: Array.from({ length: TEAMS }, () => ({ visibility: 'secret', flags: [] })),
-  onWorkspaces: [
-    { team: 0, place: 0, grant: { access: 'custom', 'state-versions': 'none', 'workspace-locking': true } },
-    { team: 0, place: 1, grant: { access: 'custom', 'state-versions': 'none', 'workspace-locking': false } },
-  ],
-  onProjects: [
-    {
-      team: 1,
-      place: 0,
-      grant: {
-        access: 'custom',
-        'workspace-access': { 'state-versions': 'none', locking: false, create: true },
-      },
-    },
-    {
-      team: 2,
-      place: 1,
-      grant: {
-        access: 'custom',
-        'workspace-access': { 'state-versions': 'none', locking: true, create: false },
-      },
-    },
-  ],
-  members: [[0], [1], [2]],
-}
 
 type Item = { id: string }
 

@@ -10,7 +10,7 @@ import {
   grantWorkspace,
 } from './world.ts'
 
-export const TEAMS = 4
+const TEAMS = 4
 const PLACES = 3
 
 const stateVersions = fc.constantFrom('none', 'read-outputs', 'read', 'write')
@@ -62,6 +62,34 @@ export const grantsAndMembers = fc.record({
 })
 
 export type GrantsAndMembers = typeof grantsAndMembers extends fc.Arbitrary<infer T> ? T : never
+
+/** Custom access that gives one thing alone. */
+export const leastGrants: GrantsAndMembers = {
+  teams: Array.from({ length: TEAMS }, () => ({ visibility: 'secret', flags: [] })),
+  onWorkspaces: [
+    { team: 0, place: 0, grant: { access: 'custom', 'state-versions': 'none', 'workspace-locking': true } },
+    { team: 0, place: 1, grant: { access: 'custom', 'state-versions': 'none', 'workspace-locking': false } },
+  ],
+  onProjects: [
+    {
+      team: 1,
+      place: 0,
+      grant: {
+        access: 'custom',
+        'workspace-access': { 'state-versions': 'none', locking: false, create: true },
+      },
+    },
+    {
+      team: 2,
+      place: 1,
+      grant: {
+        access: 'custom',
+        'workspace-access': { 'state-versions': 'none', locking: true, create: false },
+      },
+    },
+  ],
+  members: [[0], [1], [2]],
+}
 
 /** An organization of its own with all that in it: a project for each place, with a workspace. */
 export async function createGrants(
