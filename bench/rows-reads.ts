@@ -1,7 +1,7 @@
-// Reads of teams against the floor.
+// Reads of teams, and of the lists around them, against the floor.
 import type { Row } from './bench.ts'
 import { compare, comparedFigures, type Asked } from './compare.ts'
-import { LARGE, type Organization, type Person, type World } from './seed.ts'
+import { BROAD, LARGE, type Organization, type Person, type World } from './seed.ts'
 
 const PAGE = 20
 
@@ -72,6 +72,36 @@ const readings: Reading[] = [
     what: `plain member: first page of ${LARGE.toLocaleString('en')} teams`,
     ask: ({ large }) => list(large, large.member),
     atLeast: 0.5,
+    aim: 0.85,
+  },
+  {
+    id: 'workspaces-20',
+    what: `list of 20 of ${BROAD.toLocaleString('en')} workspaces`,
+    ask: ({ broad }) => ({
+      path: `/organizations/${broad.name}/workspaces?page%5Bsize%5D=${PAGE}`,
+      token: broad.owner.token,
+    }),
+    atLeast: 0.6,
+    aim: 0.85,
+  },
+  {
+    id: 'team-workspaces-20',
+    what: `list of 20 of ${BROAD.toLocaleString('en')} team accesses to a workspace`,
+    ask: ({ broad }) => ({
+      path: `/team-workspaces?filter%5Bworkspace%5D%5Bid%5D=${broad.workspaceId}&page%5Bsize%5D=${PAGE}`,
+      token: broad.owner.token,
+    }),
+    atLeast: 0.6,
+    aim: 0.85,
+  },
+  {
+    id: 'memberships-20',
+    what: `list of 20 of ${BROAD.toLocaleString('en')} memberships`,
+    ask: ({ broad }) => ({
+      path: `/organizations/${broad.name}/organization-memberships?page%5Bsize%5D=${PAGE}`,
+      token: broad.owner.token,
+    }),
+    atLeast: 0.6,
     aim: 0.85,
   },
 ]

@@ -27,6 +27,9 @@ import { organizationRoutes } from './organizations/organization-routes.ts'
 import { tokenTtlPolicyRoutes } from './organizations/token-ttl-policy-routes.ts'
 import { projectRoutes } from './projects/project-routes.ts'
 import { inForceOf } from './teams/in-force.ts'
+import { projectMoveRoutes } from './projects/project-move-routes.ts'
+import { tagRoutes } from './tags/tag-routes.ts'
+import { tagBindingRoutes } from './tag-bindings/tag-binding-routes.ts'
 import { teamProjectRoutes } from './team-access/team-project-routes.ts'
 import { teamWorkspaceRoutes } from './team-access/team-workspace-routes.ts'
 import { currentOutputRoutes } from './state-versions/current-output-routes.ts'
@@ -50,6 +53,8 @@ import { userTokenRoutes } from './authentication-tokens/user-token-routes.ts'
 import { adminUserActionRoutes } from './users/admin-user-action-routes.ts'
 import { adminUserRoutes } from './users/admin-user-routes.ts'
 import { userRoutes } from './users/user-routes.ts'
+import { remoteStateConsumerRoutes } from './workspaces/remote-state-consumer-routes.ts'
+import { workspaceListRoutes } from './workspaces/workspace-list-routes.ts'
 import { workspaceLockRoutes } from './workspaces/workspace-lock-routes.ts'
 import { workspaceRoutes } from './workspaces/workspace-routes.ts'
 import { workspaceTagRoutes } from './workspaces/workspace-tag-routes.ts'
@@ -67,12 +72,17 @@ export const routes: readonly Route[] = [
   ...adminUserActionRoutes,
   ...userTokenRoutes,
   ...projectRoutes,
+  ...projectMoveRoutes,
   ...teamTokenRoutes,
   ...organizationTeamTokenRoutes,
   ...organizationTokenRoutes,
   ...tokenRoutes,
+  ...workspaceListRoutes,
   ...workspaceRoutes,
   ...workspaceTagRoutes,
+  ...tagRoutes,
+  ...tagBindingRoutes,
+  ...remoteStateConsumerRoutes,
   ...workspaceLockRoutes,
   ...teamWorkspaceRoutes,
   ...teamProjectRoutes,

@@ -190,6 +190,9 @@ export const settings = {
   maxProjects: setting(integer(1, 1_000_000), 'Projects of one organization', '10000'),
   maxWorkspaces: setting(integer(1, 10_000_000), 'Workspaces of one organization', '100000'),
   maxWorkspaceTags: setting(integer(1, 10_000), 'Tags of one workspace', '100'),
+  maxTags: setting(integer(1, 1_000_000), 'Tags of one organization', '10000'),
+  maxTagBindings: setting(integer(1, 1_000), 'Key-value tags of one workspace or project', '100'),
+  maxRemoteStateConsumers: setting(integer(1, 100_000), 'Remote state consumers of one workspace', '1000'),
   maxTokens: setting(integer(1, 100_000), 'Tokens of one user, team or organization', '500'),
   stateVersionsKept: setting(
     integer(1, 1_000_000),

@@ -39,6 +39,7 @@ const missingParams: Record<string, string> = {
   state_version_output_id: missingId(idPrefixes.output),
   workspaces: missingId(idPrefixes.workspace),
   projects: missingId(idPrefixes.project),
+  tag_id: missingId(idPrefixes.tag),
 }
 
 describe.each(engines)('access on %s', (engine) => {

@@ -46,6 +46,10 @@ const onPurpose: Record<string, string> = {
   'entitlement-sets.self-serve-billing': 'in the documentation; go-tfe ignores it',
   'entitlement-sets.usage-reporting': 'in the documentation; go-tfe ignores it',
   'audit-events': 'our own: the platform has no such type',
+  'workspaces.relationships.effective-tag-bindings': 'go-tfe decodes it',
+  'projects.relationships.effective-tag-bindings': 'go-tfe decodes it',
+  'tags.instance-count': 'go-tfe decodes it',
+  'tags.relationships.organization': 'go-tfe decodes it',
   'organization-memberships.email: null':
     'a service account has none, and whoever may not read the membership is not told',
 }

@@ -61,7 +61,7 @@ describe.each(engines)('projects on %s', (engine) => {
     // go-tfe v2 looks for the page of projects in meta itself.
     expect(far.json.meta).toEqual({ ...far.json.meta.pagination, pagination: far.json.meta.pagination })
     expect(far.json.meta.pagination).toMatchObject({ 'total-count': 2, 'prev-page': 1, 'next-page': null })
-    expect((await owner.client.get(`/projects/${id}?include=effective_tag_bindings`)).status).toBe(400)
+    expect((await owner.client.get(`/projects/${id}?include=workspaces`)).status).toBe(400)
 
     const changed = await owner.client.patch(
       `/projects/${id}`,

@@ -149,7 +149,7 @@ describe.each(engines)('workspaces on %s', (engine) => {
       { id: name, type: 'organizations' },
       { id: project, attributes: { name: 'Default Project' } },
     ])
-    const unknown = await owner.client.get(`${path}?include=effective_tag_bindings`)
+    const unknown = await owner.client.get(`${path}?include=project,runs`)
     expect(unknown.status).toBe(400)
     expect(unknown.json.errors[0].title).toBe('Invalid include parameter')
   })

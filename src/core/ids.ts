@@ -13,6 +13,8 @@ export const idPrefixes = {
   teamProject: 'tprj',
   stateVersion: 'sv',
   output: 'wsout',
+  tag: 'tag',
+  tagBinding: 'tb',
 } as const
 
 export type IdKind = keyof typeof idPrefixes

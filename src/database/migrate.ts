@@ -5,6 +5,7 @@ import { widerTeamBlocks } from './migrations/0002-wider-team-blocks.ts'
 import { auditChains } from './migrations/0003-audit-chains.ts'
 import { refusals } from './migrations/0004-refusals.ts'
 import { deletedContent } from './migrations/0006-deleted-content.ts'
+import { tagsAndConsumers } from './migrations/0007-tags-and-consumers.ts'
 import { tokenPolicies } from './migrations/0008-token-policies.ts'
 import { OperatorError } from '../core/operator-error.ts'
 import type { Tables } from './tables.ts'
@@ -16,6 +17,7 @@ const migrations: Record<string, Migration> = {
   '0003-audit-chains': auditChains,
   '0004-refusals': refusals,
   '0006-deleted-content': deletedContent,
+  '0007-tags-and-consumers': tagsAndConsumers,
   '0008-token-policies': tokenPolicies,
 }
 

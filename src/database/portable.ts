@@ -29,6 +29,20 @@ create trigger team_names_insert after insert on teams begin insert into team_na
 create trigger team_names_delete after delete on teams begin update team_name_blocks set version = version + 1 where organization_id = old.organization_id and number in (-1, old.number / 1024); end;
 create trigger team_names_update after update of name, visibility on teams when old.name <> new.name or old.visibility <> new.visibility begin update team_name_blocks set version = version + 1 where organization_id = new.organization_id and number in (-1, new.number / 1024); end;
 `,
+    // Of each organization a number that grows with every change of a workspace's document, and how many workspaces there
+    // are: pages of the list are kept by it.
+    WORKSPACE_VERSIONS: `
+create table workspace_versions (organization_id text primary key, version integer not null, count integer not null) without rowid;
+insert into workspace_versions select organization_id, 1, count(*) from workspaces group by organization_id;
+create trigger workspace_versions_insert after insert on workspaces begin insert into workspace_versions values (new.organization_id, 1, 1) on conflict do update set version = version + 1, count = count + 1; end;
+create trigger workspace_versions_delete after delete on workspaces begin update workspace_versions set version = version + 1, count = count - 1 where organization_id = old.organization_id; end;
+create trigger workspace_versions_update after update on workspaces begin update workspace_versions set version = version + 1 where organization_id = new.organization_id; end;
+create trigger workspace_versions_tag after insert on workspace_tags begin update workspace_versions set version = version + 1 where organization_id = (select organization_id from workspaces where id = new.workspace_id); end;
+create trigger workspace_versions_untag after delete on workspace_tags begin update workspace_versions set version = version + 1 where organization_id = (select organization_id from workspaces where id = old.workspace_id); end;
+create trigger workspace_versions_state after update of resources_count on state_versions when old.resources_count is not new.resources_count begin update workspace_versions set version = version + 1 where organization_id = new.organization_id; end;
+create trigger workspace_versions_project after update of settings on projects when old.settings <> new.settings begin update workspace_versions set version = version + 1 where organization_id = new.organization_id; end;
+create trigger workspace_versions_end after delete on organizations begin delete from workspace_versions where organization_id = old.id; end;
+`,
   },
   postgres: {
     // Byte order everywhere, as SQLite's own: lists are sorted alike on both engines.
@@ -40,6 +54,7 @@ create trigger team_names_update after update of name, visibility on teams when 
 create extension if not exists pg_trgm;
 create index teams_by_name_part on teams using gin (lower(name) gin_trgm_ops);`,
     WIDER_TEAM_BLOCKS: '',
+    WORKSPACE_VERSIONS: '',
   },
 }
 

@@ -1,6 +1,12 @@
 import type { Generated } from 'kysely'
 import type { AuditChainTable, AuditEventTable } from './audit-tables.ts'
 import type { RefusalTable } from './refusal-table.ts'
+import type {
+  RemoteStateConsumerTable,
+  TagBindingTable,
+  TagTable,
+  WorkspaceVersionTable,
+} from './tag-tables.ts'
 
 /** 0 or 1: neither engine's boolean travels well to the other. */
 export type Flag = 0 | 1
@@ -18,6 +24,10 @@ export type Tables = {
   projects: ProjectTable
   workspaces: WorkspaceTable
   workspace_tags: WorkspaceTagTable
+  workspace_versions: WorkspaceVersionTable
+  tags: TagTable
+  tag_bindings: TagBindingTable
+  remote_state_consumers: RemoteStateConsumerTable
   team_workspaces: TeamWorkspaceTable
   team_projects: TeamProjectTable
   state_versions: StateVersionTable

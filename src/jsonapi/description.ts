@@ -9,6 +9,8 @@ export type ResourceDescription = {
   readonly attributes: Readonly<Record<string, TSchema>>
   readonly relationships?: Readonly<Record<string, TSchema>>
   readonly links?: Readonly<Record<string, TSchema>>
+  /** Some documents of the type have no links. */
+  readonly hasLinks?: 'sometimes'
 }
 
 export function nullable(schema: TSchema): TSchema {

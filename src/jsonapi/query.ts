@@ -116,6 +116,11 @@ export class Query {
     return this.text(name) !== undefined
   }
 
+  /** The parameters with names like this, and what was given for them. */
+  matching(pattern: RegExp): [string, string][] {
+    return [...this.#values].filter(([name, value]) => value !== '' && pattern.test(name))
+  }
+
   /** What was given, but for the page: every link of a list carries it on. */
   withoutPage(names: readonly string[]): [string, string][] {
     return [...this.#values].filter(([name, value]) => value !== '' && names.includes(name))

@@ -7,6 +7,11 @@ import { accessChangesDescription } from '../effective-access/access-changes-doc
 import { effectiveAccessDescription } from '../effective-access/effective-access-document.ts'
 import { outputDescription, workspaceOutputDescription } from '../state-versions/output-document.ts'
 import { stateVersionDescription } from '../state-versions/state-version-document.ts'
+import { tagDescription } from '../tags/tag-document.ts'
+import {
+  effectiveTagBindingDescription,
+  tagBindingDescription,
+} from '../tag-bindings/tag-binding-document.ts'
 import { teamProjectDescription } from '../team-access/team-project-document.ts'
 import { teamWorkspaceDescription } from '../team-access/team-workspace-document.ts'
 import { teamDescription } from '../teams/team-document.ts'
@@ -29,6 +34,9 @@ export const descriptions: readonly ResourceDescription[] = [
   refusalDescription,
   outputDescription,
   stateVersionDescription,
+  tagDescription,
+  tagBindingDescription,
+  effectiveTagBindingDescription,
   teamDescription,
   teamProjectDescription,
   teamWorkspaceDescription,

@@ -34,14 +34,17 @@ function members(schemas: Readonly<Record<string, TSchema>>): Schema {
 }
 
 /** A resource as answers hold it: with every attribute and no other. */
-export function resourceSchema({ type, attributes, relationships, links }: ResourceDescription): Schema {
-  return object({
+export function resourceSchema(description: ResourceDescription): Schema {
+  const { type, attributes, relationships, links, hasLinks } = description
+  const properties = {
     id: { type: 'string' },
     type: { const: type },
     attributes: members(attributes),
     ...(relationships === undefined ? {} : { relationships: members(relationships) }),
     ...(links === undefined ? {} : { links: members(links) }),
-  })
+  }
+  const required = Object.keys(properties).filter((name) => name !== 'links' || hasLinks === undefined)
+  return object(properties, required)
 }
 
 const nullableLink = { type: ['string', 'null'] }

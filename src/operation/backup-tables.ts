@@ -1,7 +1,7 @@
 import type { Tables } from '../database/tables.ts'
 
-// Blocks of names come of themselves with the teams.
-type TableName = Exclude<keyof Tables, 'team_name_blocks'>
+// Blocks of names come of themselves with the teams, versions with the workspaces.
+type TableName = Exclude<keyof Tables, 'team_name_blocks' | 'workspace_versions'>
 
 /** The key of each table: the order in which its rows are read, and in which they can be read on. */
 const keysOf = {
@@ -15,6 +15,9 @@ const keysOf = {
   projects: ['id'],
   workspaces: ['id'],
   workspace_tags: ['workspace_id', 'name'],
+  tags: ['id'],
+  tag_bindings: ['id'],
+  remote_state_consumers: ['workspace_id', 'consumer_id'],
   team_workspaces: ['id'],
   team_projects: ['id'],
   state_versions: ['id'],

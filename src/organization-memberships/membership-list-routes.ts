@@ -1,4 +1,5 @@
 import { ok } from '../http/call.ts'
+import { keptPage } from '../http/kept-page.ts'
 import { readRoute, type Route } from '../http/route.ts'
 import { listDocument, type Fragment } from '../jsonapi/document.ts'
 import { pagingOf } from '../jsonapi/paging.ts'
@@ -36,10 +37,14 @@ const list = readRoute({
   document: async (context) => {
     const { tx, address, resource, call } = context
     const { page, filter, include, links } = address
-    const { memberships, total } = await listMemberships(tx, resource.organization.id, filter, page)
-    const fragments = await membershipFragments(tx, memberships, context)
-    const included = await includedWithMemberships(context, memberships, include)
-    return ok(listDocument(fragments, pagingOf(call.path, links, page, total), included))
+    const { organization } = resource
+    const name = links.length === 0 ? 'memberships' : undefined
+    return keptPage(context, organization, name, page, async () => {
+      const { memberships, total } = await listMemberships(tx, organization.id, filter, page)
+      const fragments = await membershipFragments(tx, memberships, context)
+      const included = await includedWithMemberships(context, memberships, include)
+      return listDocument(fragments, pagingOf(call.path, links, page, total), included)
+    })
   },
 })
 

@@ -2,6 +2,7 @@ import type { Actor } from '../access/actor.ts'
 import { letsTokenIn } from '../access/token-policy-store.ts'
 import type { Transaction } from '../database/database.ts'
 import { holdsText } from '../database/portable.ts'
+import { prepared } from '../database/prepared.ts'
 import type { Page } from '../jsonapi/paging.ts'
 import { selectMemberships, type MembershipRow } from './membership-store.ts'
 
@@ -21,15 +22,27 @@ export type MembershipPage = { memberships: MembershipRow[]; total: number }
 type MembershipQuery = ReturnType<typeof selectMemberships>
 
 /** A page of an organization's people, oldest membership first. */
-export function listMemberships(
+export async function listMemberships(
   tx: Transaction,
   organizationId: string,
   filter: MembershipFilter,
   page: Page,
 ): Promise<MembershipPage> {
   const query = selectMemberships(tx).where('memberships.organization_id', '=', organizationId)
-  return pageOf(filtered(tx, query, { ...filter, isServiceAccount: false }), page)
+  const { q, emailKeys, status } = filter
+  const isWhole = q === undefined && emailKeys === undefined && status === undefined
+  const total = isWhole ? await tx.first(peopleOf, { organizationId }) : undefined
+  return pageOf(filtered(tx, query, { ...filter, isServiceAccount: false }), page, { known: total?.count })
 }
+
+/** Counted without a look at each person. */
+const peopleOf = prepared<{ organizationId: string }>()((db, param) =>
+  db
+    .selectFrom('memberships')
+    .where('organization_id', '=', param('organizationId'))
+    .where('is_service_account', '=', 0)
+    .select((eb) => eb.fn.countAll<number>().as('count')),
+)
 
 /** A page of the memberships of a team, the invited ones and the service account's among them. */
 export function listMembershipsOfTeam(
@@ -44,7 +57,7 @@ export function listMembershipsOfTeam(
       .where('team_members.team_id', '=', teamId)
       .select('team_members.membership_id'),
   )
-  return pageOf(filtered(tx, query, filter), page, filter.sort)
+  return pageOf(filtered(tx, query, filter), page, { sort: filter.sort })
 }
 
 /** A page of the caller's own, in all organizations that let his token in, and where he is invited. */
@@ -80,12 +93,9 @@ function filtered(tx: Transaction, given: MembershipQuery, filter: MembershipFil
 async function pageOf(
   query: MembershipQuery,
   page: Page,
-  sort?: MembershipFilter['sort'],
+  { sort, known }: { sort?: MembershipFilter['sort']; known?: number | undefined } = {},
 ): Promise<MembershipPage> {
-  const { count } = await query
-    .clearSelect()
-    .select((eb) => eb.fn.countAll<number>().as('count'))
-    .executeTakeFirstOrThrow()
+  const count = known ?? (await countOf(query))
   const sorted = sort === undefined ? query : query.orderBy('memberships.status', sort)
   const memberships = await sorted
     .orderBy('memberships.created_at')
@@ -94,4 +104,12 @@ async function pageOf(
     .offset((page.number - 1) * page.size)
     .execute()
   return { memberships, total: count }
+}
+
+async function countOf(query: MembershipQuery): Promise<number> {
+  const { count } = await query
+    .clearSelect()
+    .select((eb) => eb.fn.countAll<number>().as('count'))
+    .executeTakeFirstOrThrow()
+  return count
 }

@@ -33,6 +33,7 @@ export async function deleteSlice(tx: Transaction, organizationId: string): Prom
   for (const part of [
     deleteTokens,
     deleteOfWorkspaces,
+    deleteTags,
     deleteOfTeams,
     deleteMembers,
     deleteProjects,
@@ -191,6 +192,16 @@ const deleteRefusals: Part = async (tx, organizationId) => {
     .deleteFrom('refusals')
     .where('number', 'in', (eb) =>
       eb.selectFrom('refusals').where('organization_id', '=', organizationId).select('number').limit(SLICE),
+    )
+    .executeTakeFirst()
+  return result.numDeletedRows > 0n
+}
+
+const deleteTags: Part = async (tx, organizationId) => {
+  const result = await tx.db
+    .deleteFrom('tags')
+    .where('id', 'in', (eb) =>
+      eb.selectFrom('tags').where('organization_id', '=', organizationId).select('id').limit(SLICE),
     )
     .executeTakeFirst()
   return result.numDeletedRows > 0n

@@ -104,44 +104,47 @@ const show = readRoute({
   },
 })
 
-const change = writeRoute({
-  method: 'PATCH',
-  path: '/organizations/:organization_name',
-  permission: 'organization:manage',
-  summary: 'Update an organization',
-  answers: 'organizations',
-  status: 200,
-  accepts: organizationBody,
-  address: organizationAddress,
-  load: ({ tx, address }) => loadOrganization(tx, address.name),
-  body: (bytes, { name }) => readResource(bytes, organizationBody, name),
-  act: async (context) => {
-    const { tx, deps, actor, standing, resource, body, audit } = context
-    const { organization } = resource
-    const { attributes, problems } = body
-    await refuseOrganization(tx, attributes.name, problems, organization.id)
-    const settings = { ...(JSON.parse(organization.settings) as object), ...echoedOf(attributes) }
-    const isNew = await updateOrganization(tx, organization.id, {
-      name: attributes.name ?? organization.name,
-      email: attributes.email ?? organization.email,
-      ...rulingColumns(attributes),
-      settings: JSON.stringify(settings),
-      updated_at: timestamp(deps.clock.now()),
-    })
-    if (!isNew) refuse([NAME_IS_TAKEN])
-    // Kept pages of teams have the organization's name in their links.
-    await bumpVersion(tx, organization.id)
-    audit({
-      action: 'organization.update',
-      organizationId: organization.id,
-      resourceType: 'organizations',
-      resourceId: organization.id,
-      details: { name: organization.name, changes: attributes },
-    })
-    const updated = (await findOrganization(tx, organization.id)) as OrganizationRow
-    return ok(document(organizationFragment(updated, { actor, standing }, deps.config)))
-  },
-})
+/** The platform has both, with one meaning: what is left out stays as it was. */
+const changes = (['PATCH', 'PUT'] as const).map((method) =>
+  writeRoute({
+    method,
+    path: '/organizations/:organization_name',
+    permission: 'organization:manage',
+    summary: 'Update an organization',
+    answers: 'organizations',
+    status: 200,
+    accepts: organizationBody,
+    address: organizationAddress,
+    load: ({ tx, address }) => loadOrganization(tx, address.name),
+    body: (bytes, { name }) => readResource(bytes, organizationBody, name),
+    act: async (context) => {
+      const { tx, deps, actor, standing, resource, body, audit } = context
+      const { organization } = resource
+      const { attributes, problems } = body
+      await refuseOrganization(tx, attributes.name, problems, organization.id)
+      const settings = { ...(JSON.parse(organization.settings) as object), ...echoedOf(attributes) }
+      const isNew = await updateOrganization(tx, organization.id, {
+        name: attributes.name ?? organization.name,
+        email: attributes.email ?? organization.email,
+        ...rulingColumns(attributes),
+        settings: JSON.stringify(settings),
+        updated_at: timestamp(deps.clock.now()),
+      })
+      if (!isNew) refuse([NAME_IS_TAKEN])
+      // Kept pages of teams have the organization's name in their links.
+      await bumpVersion(tx, organization.id)
+      audit({
+        action: 'organization.update',
+        organizationId: organization.id,
+        resourceType: 'organizations',
+        resourceId: organization.id,
+        details: { name: organization.name, changes: attributes },
+      })
+      const updated = (await findOrganization(tx, organization.id)) as OrganizationRow
+      return ok(document(organizationFragment(updated, { actor, standing }, deps.config)))
+    },
+  }),
+)
 
 const remove = writeRoute({
   method: 'DELETE',
@@ -175,4 +178,11 @@ const showEntitlementSet = readRoute({
   document: async ({ resource }) => ok(document(entitlementSetFragment(resource.organization))),
 })
 
-export const organizationRoutes: readonly Route[] = [list, create, show, change, remove, showEntitlementSet]
+export const organizationRoutes: readonly Route[] = [
+  list,
+  create,
+  show,
+  ...changes,
+  remove,
+  showEntitlementSet,
+]

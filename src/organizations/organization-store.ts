@@ -56,6 +56,17 @@ export async function updateOrganization(
   }
 }
 
+/** Where a person is a member, after a change of what those memberships say of him. */
+export async function bumpVersionsOf(tx: Transaction, userId: string): Promise<void> {
+  await tx.db
+    .updateTable('organizations')
+    .set((row) => ({ version: row('version', '+', 1) }))
+    .where('id', 'in', (eb) =>
+      eb.selectFrom('memberships').where('user_id', '=', userId).select('organization_id'),
+    )
+    .execute()
+}
+
 /** In how many a user is an active member. */
 export async function countOrganizationsOf(tx: Transaction, userId: string): Promise<number> {
   const { count } = await tx.db

@@ -6,6 +6,8 @@ import { oneOf } from '../jsonapi/body.ts'
 import {
   flagObjectOf,
   nullable,
+  relationLink,
+  relationMany,
   relationMaybe,
   relationOne,
   timeSchema,
@@ -13,10 +15,9 @@ import {
 } from '../jsonapi/description.ts'
 import { fragment, type Fragment } from '../jsonapi/document.ts'
 import type { OrganizationRow } from '../organizations/organization-store.ts'
-import { defaultExecutionMode } from '../workspaces/workspaces.ts'
+import type { TagBindingRow } from '../tag-bindings/tag-binding-store.ts'
 import type { ProjectRow } from './project-store.ts'
-
-type ProjectSettings = { 'default-execution-mode'?: string }
+import { executionModeOf } from './projects.ts'
 
 /** What the caller may do with it, by the row of the table that says so; there are no stacks and variable sets. */
 const permissions: Record<string, Permission | false> = {
@@ -53,20 +54,23 @@ export const projectDescription: ResourceDescription = {
   relationships: {
     organization: relationOne('organizations'),
     'default-agent-pool': relationMaybe('agent-pools'),
+    'tag-bindings': relationLink,
+    'effective-tag-bindings': Type.Optional(relationMany('effective-tag-bindings')),
   },
   links: { self: Type.String() },
 }
 
-/** The only maker of `"type": "projects"`. */
+/** The only maker of `"type": "projects"`. Its bindings are named when they were asked for. */
 export async function projectFragment(
   { tx, deps, actor, standing }: Viewer,
   organization: OrganizationRow,
   project: ProjectRow,
+  bindings?: readonly TagBindingRow[],
 ): Promise<Fragment> {
   const target = { grants: await deps.grants.onProject(tx, actor, organization, project.id) }
   const may = (permission: Permission) => isPermitted(permission, actor, standing, target)
-  const settings = JSON.parse(project.settings) as ProjectSettings
-  const mode = settings['default-execution-mode']
+  const { mode, isOwn } = executionModeOf(project, organization, deps.config)
+  const self = `/api/v2/projects/${project.id}`
   return fragment({
     id: project.id,
     type: 'projects',
@@ -75,10 +79,10 @@ export async function projectFragment(
       description: project.description,
       'created-at': project.created_at,
       'auto-destroy-activity-duration': null,
-      'default-execution-mode': mode ?? defaultExecutionMode(organization, deps.config),
+      'default-execution-mode': mode,
       'is-unified': false,
       'setting-overwrites': {
-        'default-execution-mode': mode !== undefined,
+        'default-execution-mode': isOwn,
         'default-agent-pool': false,
       },
       permissions: {
@@ -92,7 +96,15 @@ export async function projectFragment(
         links: { related: `/api/v2/organizations/${organization.name}` },
       },
       'default-agent-pool': { data: null },
+      'tag-bindings': { links: { related: `${self}/tag-bindings` } },
+      ...(bindings === undefined
+        ? {}
+        : {
+            'effective-tag-bindings': {
+              data: bindings.map(({ id }) => ({ id, type: 'effective-tag-bindings' })),
+            },
+          }),
     },
-    links: { self: `/api/v2/projects/${project.id}` },
+    links: { self },
   })
 }

@@ -1,13 +1,17 @@
 import { reachOf } from '../access/granted-places-store.ts'
 import { timestamp } from '../core/clock.ts'
-import { conflict, invalid } from '../core/errors.ts'
+import { AppError, conflict, invalid } from '../core/errors.ts'
 import { parseId } from '../core/ids.ts'
 import { created, noContent, ok, type Call } from '../http/call.ts'
-import { readRoute, writeRoute, type Route } from '../http/route.ts'
+import { readRoute, writeRoute, type Route, type Viewer } from '../http/route.ts'
 import { document, listDocument, type Fragment } from '../jsonapi/document.ts'
 import { pagingOf } from '../jsonapi/paging.ts'
+import type { Query } from '../jsonapi/query.ts'
 import { loadOrganizationWithGrants, organizationOfPath } from '../organizations/organization-of-path.ts'
-import { bumpVersion } from '../organizations/organization-store.ts'
+import { bumpVersion, type OrganizationRow } from '../organizations/organization-store.ts'
+import { effectiveTagBindingFragment } from '../tag-bindings/tag-binding-document.ts'
+import { findTagBindings } from '../tag-bindings/tag-binding-store.ts'
+import { taggedFilterOf, writeTagBindings } from '../tag-bindings/tag-bindings.ts'
 import { projectFragment } from './project-document.ts'
 import {
   countProjects,
@@ -19,11 +23,48 @@ import {
   updateProject,
   type ProjectRow,
 } from './project-store.ts'
-import { loadProject, mergeProjectSettings, newProjectBody, parseProject, projectBody } from './projects.ts'
+import {
+  loadProject,
+  mergeProjectSettings,
+  newProjectBody,
+  parseProject,
+  projectBody,
+  type ProjectChanges,
+} from './projects.ts'
 
 const NAME_IS_TAKEN = 'name is that of another project of the organization'
 
-const filters = ['q', 'filter[names]'] as const
+const includable = ['effective_tag_bindings', 'effective-tag-bindings'] as const
+const includeHelp = { include: 'effective_tag_bindings' }
+const filters = ['q', 'filter[names]', 'sort', 'include'] as const
+
+/** Documents of some projects, and with `isBound` what their bindings add to them. */
+async function projectFragments(
+  viewer: Viewer,
+  organization: OrganizationRow,
+  projects: readonly ProjectRow[],
+  isBound: boolean,
+): Promise<{ data: Fragment[]; included: Fragment[] | undefined }> {
+  const ids = projects.map(({ id }) => id)
+  const rows = isBound ? await findTagBindings(viewer.tx, 'project_id', ids) : []
+  const bindings = Map.groupBy(rows, (row) => row.project_id)
+  const data: Fragment[] = []
+  for (const project of projects) {
+    const own = isBound ? (bindings.get(project.id) ?? []) : undefined
+    data.push(await projectFragment(viewer, organization, project, own))
+  }
+  const included = rows.map((binding) => effectiveTagBindingFragment({ binding, projectId: null }))
+  return { data, included: isBound ? included : undefined }
+}
+
+const projectSorts = ['name', '-name'] as const
+
+function sortOf(query: Query): (typeof projectSorts)[number] {
+  const sort = query.text('sort') ?? 'name'
+  if (sort === 'name' || sort === '-name') return sort
+  const detail = `sort must be ${projectSorts.join(' or ')}`
+  throw new AppError('invalid-query', [{ detail, parameter: 'sort' }])
+}
 
 const listProjects = readRoute({
   path: '/organizations/:organization_name/projects',
@@ -32,30 +73,54 @@ const listProjects = readRoute({
   query: {
     q: 'Part of the name, without case',
     'filter[names]': 'Exact names, separated by commas',
+    'filter[tagged][0][key]': 'Projects with this key-value tag; several: [1] and so on',
+    'filter[tagged][0][value]': 'The value of that tag; any, if it is not given',
+    sort: projectSorts.join(', '),
+    ...includeHelp,
   },
   answers: 'projects',
   isList: true,
   hasPageInMeta: true,
   address: (call) => {
-    call.query.include([])
-    const page = call.query.page()
+    const { query } = call
+    const isBound = query.include(includable).size > 0
+    const page = query.page()
+    const isDescending = sortOf(query) === '-name'
+    const tagged = taggedFilterOf(query)
     const name = organizationOfPath(call)
-    const filter = { q: call.query.text('q'), names: call.query.list('filter[names]') }
-    return name === undefined ? undefined : { name, page, filter, links: call.query.withoutPage(filters) }
+    const filter = { q: query.text('q'), names: query.list('filter[names]'), tagged: tagged.filters }
+    const links = query.withoutPage([...filters, ...tagged.names])
+    return name === undefined ? undefined : { name, isBound, page, isDescending, filter, links }
   },
   load: (context) => loadOrganizationWithGrants(context, context.address.name),
   document: async (context) => {
     const { tx, address, resource, call } = context
     const { organization } = resource
-    const { filter, page, links } = address
+    const { filter, isDescending, page, links } = address
     const reach = reachOf('project:read', context)
-    const { projects, total } = await listVisibleProjects(tx, organization.id, reach, filter, page)
-    const data: Fragment[] = []
-    for (const project of projects) data.push(await projectFragment(context, organization, project))
+    const { projects, total } = await listVisibleProjects(
+      tx,
+      organization.id,
+      reach,
+      filter,
+      page,
+      isDescending,
+    )
+    const { data, included } = await projectFragments(context, organization, projects, address.isBound)
     const paging = pagingOf(call.path, links, page, total)
-    return ok(listDocument(data, { ...paging, meta: paging.pagination }))
+    return ok(listDocument(data, { ...paging, meta: paging.pagination }, included))
   },
 })
+
+async function bindTags(
+  viewer: Viewer,
+  organization: OrganizationRow,
+  id: string,
+  bindings: ProjectChanges['tagBindings'],
+): Promise<void> {
+  if (bindings === undefined) return
+  await writeTagBindings(viewer, organization.id, { column: 'project_id', id }, bindings, true)
+}
 
 const createProject = writeRoute({
   method: 'POST',
@@ -90,6 +155,7 @@ const createProject = writeRoute({
       updated_at: now,
     })
     if (!isNew) throw invalid(NAME_IS_TAKEN, '/data/attributes/name')
+    await bindTags(context, organization, id, body.tagBindings)
     audit({
       action: 'project.create',
       organizationId: organization.id,
@@ -103,7 +169,6 @@ const createProject = writeRoute({
 })
 
 const projectOfPath = (call: Call) => {
-  call.query.include([])
   const id = parseId('project', call.params.project_id as string)
   return id === undefined ? undefined : { id }
 }
@@ -112,12 +177,19 @@ const showProject = readRoute({
   path: '/projects/:project_id',
   permission: 'project:read',
   summary: 'Show a project',
+  query: includeHelp,
   answers: 'projects',
-  address: projectOfPath,
+  address: (call) => {
+    const isBound = call.query.include(includable).size > 0
+    const project = projectOfPath(call)
+    return project === undefined ? undefined : { ...project, isBound }
+  },
   load: (context) => loadProject(context, context.address.id),
   document: async (context) => {
-    const { organization, project } = context.resource
-    return ok(document(await projectFragment(context, organization, project)))
+    const { resource, address } = context
+    const { organization, project } = resource
+    const { data, included } = await projectFragments(context, organization, [project], address.isBound)
+    return ok(document(data[0] as Fragment, included))
   },
 })
 
@@ -142,17 +214,23 @@ const changeProject = writeRoute({
       updated_at: timestamp(deps.clock.now()),
     })
     if (!isNew) throw invalid(NAME_IS_TAKEN, '/data/attributes/name')
+    await bindTags(context, organization, project.id, body.tagBindings)
     const updated = (await findProject(tx, project.id)) as ProjectRow
     audit({
       action: 'project.update',
       organizationId: organization.id,
       resourceType: 'projects',
       resourceId: project.id,
-      details: { name: updated.name, changes: body },
+      details: { name: updated.name, changes: changesOf(body) },
     })
     return ok(document(await projectFragment(context, organization, updated)))
   },
 })
+
+/** What the audit trail says of them. */
+function changesOf({ tagBindings, ...others }: ProjectChanges) {
+  return tagBindings === undefined ? others : { ...others, 'tag-bindings': [...tagBindings.keys()] }
+}
 
 const removeProject = writeRoute({
   method: 'DELETE',

@@ -5,6 +5,7 @@ import { holdsText, isUniqueViolation } from '../database/portable.ts'
 import { prepared } from '../database/prepared.ts'
 import type { ProjectTable } from '../database/tables.ts'
 import type { Page } from '../jsonapi/paging.ts'
+import { isProjectTagged, type TagFilter } from '../tag-bindings/tag-binding-store.ts'
 
 export type ProjectRow = Selectable<ProjectTable>
 
@@ -81,6 +82,8 @@ export async function countProjects(tx: Transaction, organizationId: string): Pr
 export type ProjectFilter = {
   readonly q?: string | undefined
   readonly names?: readonly string[] | undefined
+  /** All of these. */
+  readonly tagged?: readonly TagFilter[]
 }
 
 /** A page of the projects that a caller with this reach may see, by name: the list form of `project:read`. */
@@ -90,6 +93,7 @@ export async function listVisibleProjects(
   reach: Reach,
   filter: ProjectFilter,
   page: Page,
+  isDescending = false,
 ): Promise<{ projects: ProjectRow[]; total: number }> {
   let query = tx.db.selectFrom('projects').where('projects.organization_id', '=', organizationId)
   if (reach !== 'everything') query = query.where('projects.id', 'in', grantedProjects(tx, reach.userId))
@@ -97,11 +101,13 @@ export async function listVisibleProjects(
   const names = filter.names?.filter((name) => !name.includes('\0'))
   if (names !== undefined) query = query.where('projects.name', 'in', names.length === 0 ? [''] : names)
   if (filter.q !== undefined) query = query.where(holdsText(tx.engine, 'projects.name', filter.q))
+  for (const each of filter.tagged ?? []) query = query.where(isProjectTagged(organizationId, each))
   const { count } = await query.select((eb) => eb.fn.countAll<number>().as('count')).executeTakeFirstOrThrow()
+  const direction = isDescending ? 'desc' : 'asc'
   const projects = await query
     .selectAll('projects')
-    .orderBy('projects.name')
-    .orderBy('projects.id')
+    .orderBy('projects.name', direction)
+    .orderBy('projects.id', direction)
     .limit(page.size)
     .offset((page.number - 1) * page.size)
     .execute()

@@ -1,11 +1,14 @@
 import { Type } from 'typebox'
 import type { Actor } from '../access/actor.ts'
 import type { Target } from '../access/decide.ts'
+import type { Config } from '../config.ts'
 import { projectNameSchema, shortTextSchema } from '../core/names.ts'
 import type { Transaction } from '../database/database.ts'
 import type { Deps } from '../http/deps.ts'
 import { oneOf, parseResource } from '../jsonapi/body.ts'
+import { settingsOf } from '../organizations/organization-attributes.ts'
 import { findOrganization, type OrganizationRow } from '../organizations/organization-store.ts'
+import { bindingsOf, tagBindingsRelation, type TagBindings } from '../tag-bindings/tag-bindings.ts'
 import { findProject, type ProjectRow } from './project-store.ts'
 
 export const projectBody = {
@@ -19,26 +22,49 @@ export const projectBody = {
       explain: 'must be null: this server destroys nothing by itself',
     }),
   },
+  relationships: { 'tag-bindings': tagBindingsRelation },
 }
 export const newProjectBody = { ...projectBody, required: ['name'] as const }
+
+export type ExecutionMode = 'remote' | 'local' | 'agent'
 
 /** What a request asks of a project; members that were left out keep their value. */
 export type ProjectChanges = {
   name?: string
   description?: string | null
-  /** Undefined: as it was; null: the organization's. It rules nothing. */
-  executionMode?: string | null
+  /** Undefined: as it was; null: the organization's. */
+  executionMode?: ExecutionMode | null
+  /** All of them, where they were given. */
+  tagBindings?: TagBindings
 }
 
 export function parseProject(bytes: Uint8Array, shape: typeof projectBody, pathId?: string): ProjectChanges {
-  const { attributes } = parseResource(bytes, shape, pathId)
+  const { attributes, relationships } = parseResource(bytes, shape, pathId)
   const changes: ProjectChanges = {}
   if (attributes.name !== undefined) changes.name = attributes.name
   if (attributes.description !== undefined) changes.description = attributes.description
   const mode = attributes['default-execution-mode']
   if (attributes['setting-overwrites']?.['default-execution-mode'] === false) changes.executionMode = null
   else if (mode !== undefined) changes.executionMode = mode
+  const bindings = relationships['tag-bindings']
+  if (bindings !== undefined) {
+    changes.tagBindings = bindingsOf(bindings.data, '/data/relationships/tag-bindings/data')
+  }
   return changes
+}
+
+/** What its workspaces have unless they say otherwise, and whether it says so itself. Nothing runs, whatever it says. */
+export function executionModeOf(
+  { settings }: ProjectRow,
+  organization: OrganizationRow,
+  config: Config,
+): { mode: ExecutionMode; isOwn: boolean } {
+  const { 'default-execution-mode': own } = JSON.parse(settings) as {
+    'default-execution-mode'?: ExecutionMode
+  }
+  if (own !== undefined) return { mode: own, isOwn: true }
+  const mode = settingsOf(organization.settings, config)['default-execution-mode'] as ExecutionMode
+  return { mode, isOwn: false }
 }
 
 /** The settings column after a change. */

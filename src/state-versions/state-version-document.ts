@@ -12,7 +12,7 @@ import {
   type ResourceDescription,
 } from '../jsonapi/description.ts'
 import { fragment, type Fragment } from '../jsonapi/document.ts'
-import { lockHolder } from '../workspaces/workspace-lock-routes.ts'
+import { lockHolder } from '../workspaces/workspace-locks.ts'
 import { outputId } from './output-ids.ts'
 import { hasOutputs } from './outputs.ts'
 import type { StateVersionRow } from './state-version-store.ts'

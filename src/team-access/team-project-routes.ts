@@ -5,6 +5,7 @@ import { parseId } from '../core/ids.ts'
 import type { Transaction } from '../database/database.ts'
 import { created, noContent, ok, type Call } from '../http/call.ts'
 import type { Deps } from '../http/deps.ts'
+import { keptPage } from '../http/kept-page.ts'
 import { readRoute, writeRoute, type Route } from '../http/route.ts'
 import { document, listDocument } from '../jsonapi/document.ts'
 import { pagingOf } from '../jsonapi/paging.ts'
@@ -90,9 +91,12 @@ const listGrants = readRoute({
     const { tx, actor, standing, resource, address, call } = context
     const { projectId, teamId, page, links } = address
     const { grants = 0 } = resource.target
-    const shown = shownTeams('project-access:read', { actor, standing, grants })
-    const { rows, total } = await listTeamProjects(tx, { projectId, teamId, shown }, page)
-    return ok(listDocument(rows.map(teamProjectFragment), pagingOf(call.path, links, page, total)))
+    const name = teamId === undefined ? `team-projects ${projectId}` : undefined
+    return keptPage(context, resource.organization, name, page, async () => {
+      const shown = shownTeams('project-access:read', { actor, standing, grants })
+      const { rows, total } = await listTeamProjects(tx, { projectId, teamId, shown }, page)
+      return listDocument(rows.map(teamProjectFragment), pagingOf(call.path, links, page, total))
+    })
   },
 })
 

@@ -5,6 +5,7 @@ import type { Transaction } from '../database/database.ts'
 import { isUniqueViolation } from '../database/portable.ts'
 import type { Deps } from '../http/deps.ts'
 import { refuse } from '../jsonapi/body.ts'
+import { bumpVersionsOf } from '../organizations/organization-store.ts'
 import {
   findUserByEmail,
   findUserByUsername,
@@ -43,6 +44,8 @@ export async function createAccount(
     if (!isNew) throw invalid('username or email is that of another user', '/data/attributes')
   } else {
     await takeOver(tx, id, account)
+    // The same email may be spelled otherwise now, and memberships show it.
+    if (invited.email !== email) await bumpVersionsOf(tx, id)
   }
   return {
     id,

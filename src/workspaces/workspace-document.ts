@@ -1,12 +1,12 @@
 import { Type } from 'typebox'
-import { canSeeTeam, isPermitted, shownPermissions, type Target } from '../access/decide.ts'
+import { canSeeTeam, isPermitted, shownPermissions } from '../access/decide.ts'
 import type { Permission } from '../access/rules.ts'
-import type { Deps } from '../http/deps.ts'
 import type { Viewer } from '../http/route.ts'
 import { oneOf } from '../jsonapi/body.ts'
 import {
   flagObjectOf,
   nullable,
+  relationLink,
   relationMany,
   relationMaybe,
   relationOne,
@@ -16,20 +16,22 @@ import {
 } from '../jsonapi/description.ts'
 import { checkIncluded } from '../jsonapi/included.ts'
 import { document, fragment, type Fragment, type Identifier } from '../jsonapi/document.ts'
-import { organizationFragment } from '../organizations/organization-document.ts'
 import type { OrganizationRow } from '../organizations/organization-store.ts'
-import { projectFragment } from '../projects/project-document.ts'
 import { findProject, type ProjectRow } from '../projects/project-store.ts'
+import { executionModeOf, type ExecutionMode } from '../projects/projects.ts'
 import { findStateVersion } from '../state-versions/state-version-store.ts'
+import { effectiveOfWorkspaces } from '../tag-bindings/tag-bindings.ts'
 import { findTeam, teamFacts } from '../teams/team-store.ts'
-import { workspaceOutputs, type RevealingViewer } from './workspace-outputs.ts'
+import {
+  includedWith,
+  type Includes,
+  type ShownWorkspace,
+  type WorkspaceViewer,
+} from './workspace-includes.ts'
+import { workspaceOutputs } from './workspace-outputs.ts'
 import { echoedSettings, settingSchemas } from './workspace-settings.ts'
 import type { WorkspaceRow } from './workspace-store.ts'
 import { tagNamesOf } from './workspace-tag-store.ts'
-import { defaultExecutionMode } from './workspaces.ts'
-
-export const includable = ['organization', 'project', 'outputs'] as const
-export type Includes = ReadonlySet<(typeof includable)[number]>
 
 /** The platform's other attributes: nothing here can change them. */
 const fixedAttributes = {
@@ -105,48 +107,52 @@ export const workspaceDescription: ResourceDescription = {
     'current-configuration-version': relationMaybe('configuration-versions'),
     'agent-pool': relationMaybe('agent-pools'),
     'ssh-key': relationMaybe('ssh-keys'),
+    'remote-state-consumers': relationLink,
     outputs: Type.Optional(relationMany('workspace-outputs')),
+    'effective-tag-bindings': Type.Optional(relationMany('effective-tag-bindings')),
   },
   links: { self: Type.String(), 'self-html': Type.String() },
 }
 
 /** The documents of some workspaces of one organization, with what `include` adds to them. */
 export async function workspaceDocuments(
-  viewer: RevealingViewer,
+  viewer: WorkspaceViewer,
   organization: OrganizationRow,
   workspaces: readonly WorkspaceRow[],
   include: Includes,
 ): Promise<{ data: Fragment[]; included: Fragment[] | undefined }> {
+  const { tx, deps, actor } = viewer
+  const ids = workspaces.map(({ id }) => id)
+  const tags = await tagNamesOf(tx, ids)
+  const bindings = include.has('effective_tag_bindings')
+    ? await effectiveOfWorkspaces(tx, workspaces)
+    : undefined
   const data: Fragment[] = []
-  const included: Fragment[] = []
-  const tags = await tagNamesOf(
-    viewer.tx,
-    workspaces.map(({ id }) => id),
-  )
+  const shown: ShownWorkspace[] = []
+  let outputs = 0
   for (const workspace of workspaces) {
-    const grants = await viewer.deps.grants.onWorkspace(viewer.tx, viewer.actor, organization, workspace)
-    const outputs = include.has('outputs')
-      ? await workspaceOutputs(viewer, { grants }, workspace)
-      : { identifiers: undefined, included: [] }
-    const details = { tags: tags.get(workspace.id) ?? [], outputs: outputs.identifiers, target: { grants } }
-    data.push(await workspaceFragment(viewer, organization, workspace, details))
-    for (const output of outputs.included) included.push(output)
-    checkIncluded(workspaces.length, included.length)
-  }
-  if (include.has('organization') && workspaces.length > 0) {
-    included.push(organizationFragment(organization, viewer, viewer.deps.config))
-  }
-  if (include.has('project')) {
-    for (const id of new Set(workspaces.map((workspace) => workspace.project_id))) {
-      const project = (await findProject(viewer.tx, id)) as ProjectRow
-      included.push(await projectFragment(viewer, organization, project))
+    const target = { grants: await deps.grants.onWorkspace(tx, actor, organization, workspace) }
+    const one: ShownWorkspace = {
+      workspace,
+      project: (await findProject(tx, workspace.project_id)) as ProjectRow,
+      target,
+      tags: tags.get(workspace.id) ?? [],
+      outputs: include.has('outputs') ? await workspaceOutputs(viewer, target, workspace) : undefined,
+      bindings: bindings?.get(workspace.id),
+      lockHolder: await lockHolderShown(viewer, workspace),
     }
+    // Before the next ones are read: they may be very many.
+    outputs += one.outputs?.included.length ?? 0
+    checkIncluded(workspaces.length, outputs)
+    data.push(await workspaceFragment(viewer, organization, one))
+    shown.push(one)
   }
-  return { data, included: include.size === 0 ? undefined : included }
+  if (include.size === 0) return { data, included: undefined }
+  return { data, included: await includedWith(viewer, organization, shown, include) }
 }
 
 export async function workspaceDocument(
-  viewer: RevealingViewer,
+  viewer: WorkspaceViewer,
   organization: OrganizationRow,
   workspace: WorkspaceRow,
   include: Includes = new Set(),
@@ -155,16 +161,11 @@ export async function workspaceDocument(
   return document(data[0] as Fragment, included)
 }
 
-/** The only maker of `"type": "workspaces"`. `outputs` are named when they were asked for. */
+/** The only maker of `"type": "workspaces"`. Outputs and bindings are named when they were asked for. */
 async function workspaceFragment(
   viewer: Viewer,
   organization: OrganizationRow,
-  workspace: WorkspaceRow,
-  {
-    tags,
-    outputs,
-    target,
-  }: { tags: readonly string[]; outputs: readonly Identifier[] | undefined; target: Target },
+  { workspace, project, target, tags, outputs, bindings, lockHolder }: ShownWorkspace,
 ): Promise<Fragment> {
   const { tx, deps, actor, standing } = viewer
   const may = (permission: Permission) => isPermitted(permission, actor, standing, target)
@@ -176,7 +177,7 @@ async function workspaceFragment(
     id: workspace.id,
     type: 'workspaces',
     attributes: {
-      ...attributesOf(workspace, organization, deps),
+      ...attributesOf(workspace, executionModeOf(project, organization, deps.config).mode),
       'resource-count': state?.resources_count ?? 0,
       'tag-names': [...tags],
       permissions: shownPermissions(permissions, may),
@@ -184,7 +185,7 @@ async function workspaceFragment(
     relationships: {
       organization: { data: { id: organization.name, type: 'organizations' } },
       project: { data: { id: workspace.project_id, type: 'projects' } },
-      'locked-by': { data: await lockHolderShown(viewer, workspace) },
+      'locked-by': { data: lockHolder },
       'current-state-version': {
         data: current === null ? null : { id: current, type: 'state-versions' },
         links: { related: `${self}/current-state-version` },
@@ -193,7 +194,15 @@ async function workspaceFragment(
       'current-configuration-version': { data: null },
       'agent-pool': { data: null },
       'ssh-key': { data: null },
-      ...(outputs === undefined ? {} : { outputs: { data: [...outputs] } }),
+      'remote-state-consumers': { links: { related: `${self}/relationships/remote-state-consumers` } },
+      ...(outputs === undefined ? {} : { outputs: { data: outputs.identifiers } }),
+      ...(bindings === undefined
+        ? {}
+        : {
+            'effective-tag-bindings': {
+              data: bindings.map(({ binding: { id } }) => ({ id, type: 'effective-tag-bindings' })),
+            },
+          }),
     },
     links: { self, 'self-html': `/app/${organization.name}/workspaces/${workspace.name}` },
   })
@@ -212,9 +221,9 @@ async function lockHolderShown(
   return { id, type }
 }
 
-function attributesOf(workspace: WorkspaceRow, organization: OrganizationRow, { config }: Deps) {
+function attributesOf(workspace: WorkspaceRow, inherited: ExecutionMode) {
   const stored = JSON.parse(workspace.settings) as Record<string, unknown>
-  const mode = stored['execution-mode'] ?? defaultExecutionMode(organization, config)
+  const mode = stored['execution-mode'] ?? inherited
   return {
     ...echoedSettings(stored),
     ...fixedAttributes,

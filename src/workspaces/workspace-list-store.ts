@@ -2,8 +2,10 @@ import { sql, type RawBuilder, type SelectQueryBuilder } from 'kysely'
 import { grantedWorkspaces, type Reach } from '../access/granted-places-store.ts'
 import type { Transaction } from '../database/database.ts'
 import { holdsText } from '../database/portable.ts'
+import { prepared } from '../database/prepared.ts'
 import type { Tables } from '../database/tables.ts'
 import type { Page } from '../jsonapi/paging.ts'
+import { isWorkspaceTagged, type TagFilter } from '../tag-bindings/tag-binding-store.ts'
 import type { WorkspaceRow } from './workspace-store.ts'
 
 export type WorkspaceFilter = {
@@ -15,17 +17,52 @@ export type WorkspaceFilter = {
   readonly tags?: readonly string[]
   /** None of these. */
   readonly withoutTags?: readonly string[]
+  /** All of these in effect. */
+  readonly tagged?: readonly TagFilter[]
+  /** Of workspaces with runs: there are none. */
+  readonly hasRun?: boolean
 }
+
+export const workspaceSorts = [
+  'name',
+  '-name',
+  'latest-change-at',
+  '-latest-change-at',
+  // There are no runs, so all are alike in this.
+  'current-run.created-at',
+  '-current-run.created-at',
+] as const
+export type WorkspaceSort = (typeof workspaceSorts)[number]
 
 type WorkspaceQuery = SelectQueryBuilder<Tables, 'workspaces', object>
 
-/** A page of the workspaces that a caller with this reach may see, by name: the list form of `workspace:read`. */
+/**
+ * What grows with every change of a document of the organization's workspaces, and how many there are: pages are kept by
+ * it. PostgreSQL keeps no such count, since the writers of an organization would wait for each other at it.
+ */
+const versionOf = prepared<{ organizationId: string }>()((db, param) =>
+  db
+    .selectFrom('workspace_versions')
+    .where('organization_id', '=', param('organizationId'))
+    .select(['version', 'count']),
+)
+
+export async function workspacesVersion(
+  tx: Transaction,
+  organizationId: string,
+): Promise<{ version: number; count: number } | undefined> {
+  if (tx.engine === 'postgres') return undefined
+  return (await tx.first(versionOf, { organizationId })) ?? { version: 0, count: 0 }
+}
+
+/** A page of the workspaces that a caller with this reach may see: the list form of `workspace:read`. */
 export async function listVisibleWorkspaces(
   tx: Transaction,
   organizationId: string,
   reach: Reach,
   filter: WorkspaceFilter,
   page: Page,
+  { sort = 'name', known }: { sort?: WorkspaceSort; known?: number | undefined } = {},
 ): Promise<{ workspaces: WorkspaceRow[]; total: number }> {
   let query: WorkspaceQuery = tx.db
     .selectFrom('workspaces')
@@ -44,17 +81,25 @@ export async function listVisibleWorkspaces(
   if (filter.withoutTags !== undefined) {
     query = query.where('workspaces.id', 'not in', taggedWorkspaces(tx, filter.withoutTags))
   }
-  const { count } = await query.select((eb) => eb.fn.countAll<number>().as('count')).executeTakeFirstOrThrow()
+  for (const each of filter.tagged ?? []) query = query.where(isWorkspaceTagged(organizationId, each))
+  if (filter.hasRun === true) query = query.where(sql<boolean>`1 = 0`)
+  const count = known ?? (await countOf(query))
   const offset = (page.number - 1) * page.size
   if (offset >= count) return { workspaces: [], total: count }
+  const direction = sort.startsWith('-') ? 'desc' : 'asc'
   const workspaces = await query
     .selectAll('workspaces')
-    .orderBy('workspaces.name')
-    .orderBy('workspaces.id')
+    .$if(sort.endsWith('latest-change-at'), (sorted) => sorted.orderBy('workspaces.updated_at', direction))
+    .orderBy('workspaces.name', sort === '-name' || sort === '-latest-change-at' ? 'desc' : 'asc')
     .limit(page.size)
     .offset(offset)
     .execute()
   return { workspaces, total: count }
+}
+
+async function countOf(query: WorkspaceQuery): Promise<number> {
+  const { count } = await query.select((eb) => eb.fn.countAll<number>().as('count')).executeTakeFirstOrThrow()
+  return count
 }
 
 /** Without case, like a search for a part; `*` elsewhere than at the ends means itself, which no name holds. */

@@ -1,5 +1,3 @@
-import type { Actor } from '../access/actor.ts'
-import { canSeeTeam } from '../access/decide.ts'
 import { timestamp } from '../core/clock.ts'
 import { AppError, conflict } from '../core/errors.ts'
 import { shortTextSchema } from '../core/names.ts'
@@ -11,9 +9,8 @@ import {
   setCurrentStateVersion,
 } from '../state-versions/current-state-version-store.ts'
 import { discardPendingStateVersions, hasPendingStateVersion } from '../state-versions/state-version-store.ts'
-import { findTeam, teamFacts } from '../teams/team-store.ts'
-import { findUser } from '../users/user-store.ts'
 import { workspaceDocument } from './workspace-document.ts'
+import { lockHolder, lockHolderText, type Holder } from './workspace-locks.ts'
 import { findWorkspace, updateWorkspace, type WorkspaceRow } from './workspace-store.ts'
 import { loadWorkspace, workspaceOfPath } from './workspaces.ts'
 
@@ -29,28 +26,6 @@ function parseLock(bytes: Uint8Array): { reason: string | null } {
   return { reason: parseResource(wrapped, lockBody).attributes.reason ?? null }
 }
 
-type Holder = Pick<WorkspaceRow, 'locked_by_id' | 'locked_by_kind'>
-
-/** Whom a lock of this caller belongs to: a team's token locks as the team. */
-export function lockHolder(actor: Actor): Holder {
-  return actor.kind === 'team'
-    ? { locked_by_id: actor.teamId, locked_by_kind: 'teams' }
-    : { locked_by_id: actor.userId, locked_by_kind: 'users' }
-}
-
-/**
- * "User alice", "Team platform": go-tfe looks for "is locked by User" and "is locked by Team". A team that the caller may
- * not see is not named.
- */
-export async function lockHolderText({ tx, standing }: Viewer, workspace: Holder): Promise<string> {
-  const id = workspace.locked_by_id as string
-  if (workspace.locked_by_kind === 'teams') {
-    const team = await findTeam(tx, id)
-    return team !== undefined && canSeeTeam(standing, teamFacts(team)) ? `Team ${team.name}` : 'Team'
-  }
-  return `User ${(await findUser(tx, id))?.username ?? id}`
-}
-
 /** Once nobody is at work any more, the newest snapshot of the work is the workspace's state. */
 async function settleState({ tx, deps }: Viewer, workspace: WorkspaceRow): Promise<void> {
   const newest = await findNewestStateVersion(tx, workspace)
@@ -61,14 +36,15 @@ async function settleState({ tx, deps }: Viewer, workspace: WorkspaceRow): Promi
 /** The routes of the three actions differ in the permission and in what becomes of the lock. */
 function lockAction(
   action: 'lock' | 'unlock' | 'force-unlock',
+  path: string,
   permission: 'workspace:lock' | 'workspace:force-unlock',
   change: (viewer: Viewer, workspace: WorkspaceRow, reason: string | null) => Promise<Holder>,
 ): Route {
   return writeRoute({
     method: 'POST',
-    path: `/workspaces/:workspace_id/actions/${action}`,
+    path: `${path}/actions/${action}`,
     permission,
-    summary: { lock: 'Lock', unlock: 'Unlock', 'force-unlock': 'Force-unlock' }[action] + ' a workspace',
+    summary: `${{ lock: 'Lock', unlock: 'Unlock', 'force-unlock': 'Force-unlock' }[action]} a workspace${path === byName ? ' by name' : ''}`,
     answers: 'workspaces',
     status: 200,
     accepts: lockBody,
@@ -100,14 +76,19 @@ function lockAction(
 const unlocked: Holder = { locked_by_id: null, locked_by_kind: null }
 const NOT_LOCKED = 'the workspace is not locked'
 
-const lock = lockAction('lock', 'workspace:lock', async (viewer, workspace) => {
-  if (workspace.locked_by_id !== null) {
-    throw conflict(`the workspace is locked by ${await lockHolderText(viewer, workspace)} already`)
-  }
-  return lockHolder(viewer.actor)
-})
+const byId = '/workspaces/:workspace_id'
+const byName = '/organizations/:organization_name/workspaces/:workspace_name'
 
-const unlock = lockAction('unlock', 'workspace:lock', async (viewer, workspace) => {
+const lock = [byId, byName].map((path) =>
+  lockAction('lock', path, 'workspace:lock', async (viewer, workspace) => {
+    if (workspace.locked_by_id !== null) {
+      throw conflict(`the workspace is locked by ${await lockHolderText(viewer, workspace)} already`)
+    }
+    return lockHolder(viewer.actor)
+  }),
+)
+
+const unlock = lockAction('unlock', byId, 'workspace:lock', async (viewer, workspace) => {
   if (workspace.locked_by_id === null) throw conflict(NOT_LOCKED)
   if (workspace.locked_by_id !== lockHolder(viewer.actor).locked_by_id) {
     throw conflict(`the workspace is locked by ${await lockHolderText(viewer, workspace)}`)
@@ -118,10 +99,10 @@ const unlock = lockAction('unlock', 'workspace:lock', async (viewer, workspace) 
   return unlocked
 })
 
-const forceUnlock = lockAction('force-unlock', 'workspace:force-unlock', async ({ tx }, workspace) => {
+const forceUnlock = lockAction('force-unlock', byId, 'workspace:force-unlock', async ({ tx }, workspace) => {
   if (workspace.locked_by_id === null) throw conflict(NOT_LOCKED)
   await discardPendingStateVersions(tx, workspace.id)
   return unlocked
 })
 
-export const workspaceLockRoutes: readonly Route[] = [lock, unlock, forceUnlock]
+export const workspaceLockRoutes: readonly Route[] = [...lock, unlock, forceUnlock]

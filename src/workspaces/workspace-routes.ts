@@ -1,19 +1,17 @@
 import { isPermitted } from '../access/decide.ts'
-import { reachOf } from '../access/granted-places-store.ts'
 import { timestamp } from '../core/clock.ts'
 import { conflict, invalid } from '../core/errors.ts'
 import { parseId } from '../core/ids.ts'
 import type { Transaction } from '../database/database.ts'
 import { created, noContent, ok, type Call } from '../http/call.ts'
 import { readRoute, writeRoute, type Route, type Viewer } from '../http/route.ts'
-import { listDocument } from '../jsonapi/document.ts'
-import { pagingOf } from '../jsonapi/paging.ts'
 import { loadOrganizationWithGrants, organizationOfPath } from '../organizations/organization-of-path.ts'
 import { bumpVersion, type OrganizationRow } from '../organizations/organization-store.ts'
 import { findProject } from '../projects/project-store.ts'
 import { findStateVersion } from '../state-versions/state-version-store.ts'
-import { includable, workspaceDocument, workspaceDocuments } from './workspace-document.ts'
-import { listVisibleWorkspaces } from './workspace-list-store.ts'
+import { writeTagBindings } from '../tag-bindings/tag-bindings.ts'
+import { workspaceDocument } from './workspace-document.ts'
+import { includeHelp, includesOf } from './workspace-includes.ts'
 import {
   countWorkspaces,
   deleteWorkspace,
@@ -22,8 +20,7 @@ import {
   updateWorkspace,
   type WorkspaceRow,
 } from './workspace-store.ts'
-import { addTags } from './workspace-tag-store.ts'
-import { limitTags } from './workspace-tags.ts'
+import { tagWorkspace } from './workspace-tags.ts'
 import {
   ANY_VERSION,
   loadWorkspace,
@@ -32,9 +29,8 @@ import {
   parseWorkspace,
   workspaceBody,
   workspaceOfPath,
+  type WorkspaceChanges,
 } from './workspaces.ts'
-
-const includeHelp = { include: includable.join(', ') }
 
 /** Each is there by id and by name. */
 const forms = [
@@ -43,56 +39,6 @@ const forms = [
 ] as const
 
 const NAME_IS_TAKEN = 'name is that of another workspace of the organization'
-
-const filters = [
-  'search[name]',
-  'search[wildcard-name]',
-  'search[tags]',
-  'search[exclude-tags]',
-  'filter[project][id]',
-  'include',
-] as const
-
-const listWorkspaces = readRoute({
-  path: '/organizations/:organization_name/workspaces',
-  permission: 'workspace:read',
-  summary: 'List workspaces',
-  query: {
-    'search[name]': 'Part of the name, without case',
-    'search[wildcard-name]': 'The name, without case, with * at its ends for anything',
-    'search[tags]': 'Workspaces with all of these tags, separated by commas',
-    'search[exclude-tags]': 'Workspaces without any of these tags, separated by commas',
-    'filter[project][id]': 'Workspaces of this project alone',
-    ...includeHelp,
-  },
-  answers: 'workspaces',
-  isList: true,
-  address: (call) => {
-    const include = call.query.include(includable)
-    const page = call.query.page()
-    const name = organizationOfPath(call)
-    const filter = {
-      name: call.query.text('search[name]'),
-      wildcardName: call.query.text('search[wildcard-name]'),
-      tags: call.query.list('search[tags]'),
-      withoutTags: call.query.list('search[exclude-tags]'),
-      projectId: call.query.id('project', 'filter[project][id]'),
-    }
-    return name === undefined
-      ? undefined
-      : { name, include, page, filter, links: call.query.withoutPage(filters) }
-  },
-  load: (context) => loadOrganizationWithGrants(context, context.address.name),
-  document: async (context) => {
-    const { tx, address, resource, call } = context
-    const { organization } = resource
-    const { filter, page, include, links } = address
-    const reach = reachOf('workspace:read', context)
-    const { workspaces, total } = await listVisibleWorkspaces(tx, organization.id, reach, filter, page)
-    const { data, included } = await workspaceDocuments(context, organization, workspaces, include)
-    return ok(listDocument(data, pagingOf(call.path, links, page, total), included))
-  },
-})
 
 /** The project that a body names, or the default one; one that the caller may not fill is as good as missing. */
 async function projectFor(
@@ -107,6 +53,16 @@ async function projectFor(
     if (isPermitted('workspace:create', actor, standing, { grants })) return project.id
   }
   throw invalid('project must be one in which you may create workspaces', '/data/relationships/project')
+}
+
+async function bindTags(
+  viewer: Viewer,
+  organization: OrganizationRow,
+  id: string,
+  bindings: WorkspaceChanges['tagBindings'],
+): Promise<void> {
+  if (bindings === undefined) return
+  await writeTagBindings(viewer, organization.id, { column: 'workspace_id', id }, bindings, true)
 }
 
 const createWorkspace = writeRoute({
@@ -150,8 +106,13 @@ const createWorkspace = writeRoute({
       updated_at: now,
     })
     if (!isNew) throw invalid(NAME_IS_TAKEN, '/data/attributes/name')
-    await addTags(tx, id, body.tags ?? [])
-    await limitTags(tx, deps, id)
+    const place = {
+      organizationId: organization.id,
+      workspaceId: id,
+      pointer: '/data/relationships/tags/data',
+    }
+    if (body.tags !== undefined) await tagWorkspace(context, place, body.tags)
+    await bindTags(context, organization, id, body.tagBindings)
     audit({
       action: 'workspace.create',
       organizationId: organization.id,
@@ -172,7 +133,7 @@ const showWorkspace = forms.map(({ path, by }) =>
     query: includeHelp,
     answers: 'workspaces',
     address: (call: Call) => {
-      const include = call.query.include(includable)
+      const include = includesOf(call.query)
       const workspace = workspaceOfPath(call)
       return workspace === undefined ? undefined : { workspace, include }
     },
@@ -210,6 +171,7 @@ const changeWorkspace = forms.map(({ path, by }) =>
         updated_at: timestamp(deps.clock.now()),
       })
       if (!isNew) throw invalid(NAME_IS_TAKEN, '/data/attributes/name')
+      await bindTags(context, organization, workspace.id, body.tagBindings)
       // Grants on its project count on it, so moving it changes who may do what.
       if (isMoved) await bumpVersion(tx, organization.id)
       const updated = (await findWorkspace(tx, workspace.id)) as WorkspaceRow
@@ -218,12 +180,17 @@ const changeWorkspace = forms.map(({ path, by }) =>
         organizationId: organization.id,
         resourceType: 'workspaces',
         resourceId: workspace.id,
-        details: { name: updated.name, changes: body },
+        details: { name: updated.name, changes: changesOf(body) },
       })
       return ok(await workspaceDocument(context, organization, updated))
     },
   }),
 )
+
+/** What the audit trail says of them. */
+function changesOf({ tagBindings, ...others }: WorkspaceChanges) {
+  return tagBindings === undefined ? others : { ...others, 'tag-bindings': [...tagBindings.keys()] }
+}
 
 const removeWorkspace = forms.flatMap(({ path, by }) =>
   [
@@ -273,7 +240,6 @@ async function refuseUnsafeDelete(tx: Transaction, workspace: WorkspaceRow): Pro
 }
 
 export const workspaceRoutes: readonly Route[] = [
-  listWorkspaces,
   createWorkspace,
   ...showWorkspace,
   ...changeWorkspace,

@@ -2,6 +2,7 @@ import type { Insertable, Selectable, Updateable } from 'kysely'
 import type { Transaction } from '../database/database.ts'
 import { isUniqueViolation } from '../database/portable.ts'
 import { prepared } from '../database/prepared.ts'
+import { inSlices } from '../database/slices.ts'
 import type { WorkspaceTable } from '../database/tables.ts'
 
 export type WorkspaceRow = Selectable<WorkspaceTable>
@@ -53,6 +54,36 @@ export async function updateWorkspace(
     if (isUniqueViolation(error)) return false
     throw error
   }
+}
+
+/** Of these ids, those of the organization. */
+export function findWorkspaces(
+  tx: Transaction,
+  organizationId: string,
+  ids: readonly string[],
+): Promise<WorkspaceRow[]> {
+  return inSlices(ids, (slice) =>
+    tx.db
+      .selectFrom('workspaces')
+      .where('id', 'in', slice)
+      .where('organization_id', '=', organizationId)
+      .selectAll()
+      .execute(),
+  )
+}
+
+export async function moveWorkspaces(
+  tx: Transaction,
+  ids: readonly string[],
+  projectId: string,
+  at: string,
+): Promise<void> {
+  if (ids.length === 0) return
+  await tx.db
+    .updateTable('workspaces')
+    .set({ project_id: projectId, updated_at: at })
+    .where('id', 'in', ids)
+    .execute()
 }
 
 /** With its grants and the rows of its state versions, not with their content. */

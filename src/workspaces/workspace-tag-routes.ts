@@ -1,24 +1,67 @@
-import { noContent } from '../http/call.ts'
-import { writeRoute, type Route } from '../http/route.ts'
-import { addTags, removeTags } from './workspace-tag-store.ts'
-import { limitTags, parseTags, tagItem } from './workspace-tags.ts'
-import { loadWorkspace, workspaceOfPath } from './workspaces.ts'
+import { noContent, ok } from '../http/call.ts'
+import { readRoute, writeRoute, type Route } from '../http/route.ts'
+import { listDocument } from '../jsonapi/document.ts'
+import { pagingOf } from '../jsonapi/paging.ts'
+import { reachOf } from '../access/granted-places-store.ts'
+import { tagFragment } from '../tags/tag-document.ts'
+import { listVisibleTags } from '../tags/tag-store.ts'
+import { namesOfTags, parseTags, tagItem, type NamedTag } from '../tags/tags.ts'
+import type { Viewer } from '../http/route.ts'
+import { removeTags } from './workspace-tag-store.ts'
+import { tagWorkspace } from './workspace-tags.ts'
+import { loadWorkspace, workspaceOfPath, type LoadedWorkspace } from './workspaces.ts'
+
+const path = '/workspaces/:workspace_id/relationships/tags'
+
+const listTags = readRoute({
+  path,
+  permission: 'workspace:read',
+  summary: 'List the tags of a workspace',
+  answers: 'tags',
+  isList: true,
+  address: (call) => {
+    const page = call.query.page()
+    const workspace = workspaceOfPath(call)
+    return workspace === undefined ? undefined : { workspace, page }
+  },
+  load: (context) => loadWorkspace(context, context.address.workspace),
+  document: async (context) => {
+    const { tx, resource, address, call } = context
+    const { organization, workspace } = resource
+    const reach = reachOf('workspace:read', context)
+    const filter = { of: workspace.id }
+    const { tags, total } = await listVisibleTags(tx, organization.id, reach, filter, address.page)
+    const fragments = tags.map((tag) => tagFragment(organization.name, tag))
+    return ok(listDocument(fragments, pagingOf(call.path, [], address.page, total)))
+  },
+})
+
+type Change = (
+  viewer: Viewer,
+  resource: LoadedWorkspace,
+  tags: readonly NamedTag[],
+) => Promise<readonly string[]>
+
+const add: Change = (viewer, { organization, workspace }, tags) =>
+  tagWorkspace(viewer, { organizationId: organization.id, workspaceId: workspace.id, pointer: '/data' }, tags)
+
+const remove: Change = async (viewer, { organization, workspace }, tags) => {
+  const found = await namesOfTags(viewer, organization.id, tags)
+  const names = found.filter((name) => name !== undefined)
+  await removeTags(viewer.tx, workspace.id, names)
+  return names
+}
 
 const changes = [
-  { method: 'POST', action: 'workspace.tag', summary: 'Add tags to a workspace', change: addTags },
-  {
-    method: 'DELETE',
-    action: 'workspace.untag',
-    summary: 'Remove tags from a workspace',
-    change: removeTags,
-  },
+  { method: 'POST', action: 'workspace.tag', summary: 'Add tags to a workspace', change: add },
+  { method: 'DELETE', action: 'workspace.untag', summary: 'Remove tags from a workspace', change: remove },
 ] as const
 
 /** Adding one that is there and removing one that is not are no errors. */
-export const workspaceTagRoutes: readonly Route[] = changes.map(({ method, action, summary, change }) =>
+const changeTags = changes.map(({ method, action, summary, change }) =>
   writeRoute({
     method,
-    path: '/workspaces/:workspace_id/relationships/tags',
+    path,
     permission: 'workspace:manage',
     summary,
     status: 204,
@@ -26,18 +69,20 @@ export const workspaceTagRoutes: readonly Route[] = changes.map(({ method, actio
     address: workspaceOfPath,
     load: (context) => loadWorkspace(context, context.address),
     body: (bytes) => parseTags(bytes),
-    act: async ({ tx, deps, resource, body, audit }) => {
+    act: async (context) => {
+      const { resource, body, audit } = context
       const { organization, workspace } = resource
-      await change(tx, workspace.id, body)
-      await limitTags(tx, deps, workspace.id)
+      const tags = await change(context, resource, body)
       audit({
         action,
         organizationId: organization.id,
         resourceType: 'workspaces',
         resourceId: workspace.id,
-        details: { name: workspace.name, tags: body },
+        details: { name: workspace.name, tags },
       })
       return noContent
     },
   }),
 )
+
+export const workspaceTagRoutes: readonly Route[] = [listTags, ...changeTags]

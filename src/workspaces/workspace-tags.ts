@@ -1,32 +1,29 @@
-import { Type } from 'typebox'
-import { Compile } from 'typebox/compile'
 import { invalid } from '../core/errors.ts'
 import type { Transaction } from '../database/database.ts'
 import type { Deps } from '../http/deps.ts'
-import { parseJson } from '../jsonapi/body.ts'
-import { countTags } from './workspace-tag-store.ts'
+import type { Viewer } from '../http/route.ts'
+import { makeTags, namesOfTags, refuseUnknown, type NamedTag } from '../tags/tags.ts'
+import { addTags, countTags } from './workspace-tag-store.ts'
 
-/** A tag is a name alone: OpenTofu's `cloud` block finds the workspaces of a configuration by some of them. */
-const namePattern = /^[A-Za-z0-9]([A-Za-z0-9:_-]{0,253}[A-Za-z0-9])?$/
-const MAX_TAGS_IN_A_REQUEST = 1000
-const explain =
-  'must be {"data": [{"type": "tags", "attributes": {"name": …}}, …]}, with names of 1 to 255 ASCII letters, digits, ' +
-  `colons, - and _, that begin and end with a letter or digit; at most ${MAX_TAGS_IN_A_REQUEST}`
+type Place = { readonly organizationId: string; readonly workspaceId: string; readonly pointer: string }
 
-/** Tags as clients send them: by name, since that makes them. */
-export const tagItem = {
-  type: Type.Literal('tags'),
-  attributes: Type.Object({ name: Type.String({ pattern: namePattern.source }) }),
-}
-const tagList = Type.Array(Type.Object(tagItem), { maxItems: MAX_TAGS_IN_A_REQUEST })
-export const tagsRelation = Type.Object({ data: tagList }, { explain })
-const isTagList = Compile(tagList)
-
-/** The names in the body of a write to `relationships/tags`. */
-export function parseTags(bytes: Uint8Array): string[] {
-  const { data } = (parseJson(bytes) ?? {}) as { data?: unknown }
-  if (!isTagList.Check(data)) throw invalid(`the body ${explain}`, '/data')
-  return data.map(({ attributes: { name } }) => name)
+/** Tags a workspace, with new tags too; throws 422 for an id that names no tag, and when there are more than may be. */
+export async function tagWorkspace(
+  viewer: Viewer,
+  { organizationId, workspaceId, pointer }: Place,
+  tags: readonly NamedTag[],
+): Promise<string[]> {
+  const found = await namesOfTags(viewer, organizationId, tags)
+  refuseUnknown(tags, found, 'must be the id of a tag of the organization', pointer)
+  const names = found as string[]
+  await makeTags(
+    viewer,
+    organizationId,
+    tags.flatMap(({ name }) => name ?? []),
+  )
+  await addTags(viewer.tx, workspaceId, names)
+  await limitTags(viewer.tx, viewer.deps, workspaceId)
+  return names
 }
 
 /** Throws when the workspace has more tags than it may. */

@@ -1,22 +1,23 @@
 import { Type } from 'typebox'
 import type { Actor } from '../access/actor.ts'
-import type { Target } from '../access/decide.ts'
-import type { Config } from '../config.ts'
+import { isPermitted, type Target } from '../access/decide.ts'
 import { parseId } from '../core/ids.ts'
 import { isName, nameSchema, shortTextSchema } from '../core/names.ts'
 import type { Transaction } from '../database/database.ts'
 import type { Call } from '../http/call.ts'
 import type { Deps } from '../http/deps.ts'
+import type { Viewer } from '../http/route.ts'
 import { oneOf, parseResource, toOne } from '../jsonapi/body.ts'
-import { settingsOf } from '../organizations/organization-attributes.ts'
 import {
   findOrganization,
   findOrganizationByName,
   type OrganizationRow,
 } from '../organizations/organization-store.ts'
 import { givenSettings, settingSchemas } from './workspace-settings.ts'
-import { findWorkspace, findWorkspaceByName, type WorkspaceRow } from './workspace-store.ts'
-import { tagsRelation } from './workspace-tags.ts'
+import type { ExecutionMode } from '../projects/projects.ts'
+import { bindingsOf, tagBindingsRelation, type TagBindings } from '../tag-bindings/tag-bindings.ts'
+import { namedTags, tagsRelation, type NamedTag } from '../tags/tags.ts'
+import { findWorkspace, findWorkspaceByName, findWorkspaces, type WorkspaceRow } from './workspace-store.ts'
 
 /** A workspace in a path: by its id, or by the names of its organization and its own. */
 export type WorkspaceAddress = { workspaceId: string } | { organizationName: string; workspaceName: string }
@@ -54,7 +55,6 @@ export async function loadWorkspace(
 }
 
 const executionMode = oneOf('remote', 'local', 'agent')
-export type ExecutionMode = 'remote' | 'local' | 'agent'
 
 export const workspaceBody = {
   type: 'workspaces',
@@ -71,7 +71,7 @@ export const workspaceBody = {
     }),
     ...settingSchemas,
   },
-  relationships: { project: toOne('projects'), tags: tagsRelation },
+  relationships: { project: toOne('projects'), tags: tagsRelation, 'tag-bindings': tagBindingsRelation },
 }
 export const newWorkspaceBody = { ...workspaceBody, required: ['name'] as const }
 
@@ -85,8 +85,10 @@ export type WorkspaceChanges = {
   terraformVersion?: string
   projectId?: string
   /** Taken by a new workspace; later ones come by `relationships/tags`. */
-  tags?: string[]
-  /** Undefined: as it was; null: the organization's. */
+  tags?: NamedTag[]
+  /** All of them, where they were given. */
+  tagBindings?: TagBindings
+  /** Undefined: as it was; null: the project's. */
   executionMode?: ExecutionMode | null
   settings: Record<string, unknown>
 }
@@ -105,7 +107,11 @@ export function parseWorkspace(
   }
   if (relationships.project !== undefined) changes.projectId = relationships.project.data.id
   if (relationships.tags !== undefined) {
-    changes.tags = relationships.tags.data.map(({ attributes: { name } }) => name)
+    changes.tags = namedTags(relationships.tags.data, '/data/relationships/tags/data')
+  }
+  const bindings = relationships['tag-bindings']
+  if (bindings !== undefined) {
+    changes.tagBindings = bindingsOf(bindings.data, '/data/relationships/tag-bindings/data')
   }
   const mode = attributes['execution-mode'] ?? modeOfOperations(attributes.operations)
   const overwrites = attributes['setting-overwrites']
@@ -128,7 +134,18 @@ export function mergeSettings(stored: string, { settings, executionMode }: Works
   return JSON.stringify(merged)
 }
 
-/** What an organization's workspaces have unless they say otherwise. Nothing runs remotely, whatever it says. */
-export function defaultExecutionMode(organization: OrganizationRow, config: Config): ExecutionMode {
-  return settingsOf(organization.settings, config)['default-execution-mode'] as ExecutionMode
+/** The workspaces with these ids, in their places; undefined for what is missing or what the caller may not do this with. */
+export async function namedWorkspaces(
+  { tx, actor, standing, deps }: Viewer,
+  organization: OrganizationRow,
+  ids: readonly string[],
+  permission: 'workspace:read' | 'workspace:manage',
+): Promise<(WorkspaceRow | undefined)[]> {
+  const parsed = ids.flatMap((id) => parseId('workspace', id) ?? [])
+  const permitted = new Map<string, WorkspaceRow>()
+  for (const workspace of await findWorkspaces(tx, organization.id, [...new Set(parsed)])) {
+    const grants = await deps.grants.onWorkspace(tx, actor, organization, workspace)
+    if (isPermitted(permission, actor, standing, { grants })) permitted.set(workspace.id, workspace)
+  }
+  return ids.map((id) => permitted.get(id))
 }

@@ -28,6 +28,8 @@ export type Home = {
   projectId: string
   workspaceId: string
   workspaceName: string
+  /** Of the workspace. */
+  tagId: string
   /** Members of the open and of the secret team, and someone who was invited. */
   members: { open: { id: string; membershipId: string }; secret: { id: string; membershipId: string } }
   outsiderId: string
@@ -58,6 +60,10 @@ export async function createHome(server: TestServer): Promise<Home> {
   const workspaceId = await createWorkspace(organization, { name: workspaceName }, project)
   const stateVersions = await createWholeStates(client, workspaceId)
   const outputs = await client.get(`/state-versions/${stateVersions.current}/outputs`)
+  await client.post(`/workspaces/${workspaceId}/relationships/tags`, {
+    data: [{ type: 'tags', attributes: { name: 'tagged' } }],
+  })
+  const tags = await client.get(`/workspaces/${workspaceId}/relationships/tags`)
   const token = async (path: string) => {
     const answer = await client.post(path, { data: { type: 'authentication-tokens', attributes: {} } })
     if (answer.status !== 201) throw new Error(`${path}: ${answer.status} ${answer.text}`)
@@ -82,6 +88,7 @@ export async function createHome(server: TestServer): Promise<Home> {
     projectId,
     workspaceId,
     workspaceName,
+    tagId: tags.json.data[0].id,
     members: { open: inOpen, secret: inSecret },
     outsiderId: (await createUser(server)).id,
     grants: {

@@ -16,6 +16,8 @@ export type AccessRoute = {
 type Extra = Pick<AccessRoute, 'note' | 'query' | 'body'>
 /** Rows 27 and 28 where they are about projects: the cells that say "workspaces only" are empty there. */
 const PROJECT_GRANT_READ = 127
+/** Row 24 for what is about all workspaces of the organization: no grant on some of them is enough. */
+const ALL_WORKSPACES = 124
 const PROJECT_GRANT_MANAGE = 128
 const inOrganization = '/organizations/:organization_name'
 const workspaceByName = `${inOrganization}/workspaces/:workspace_name`
@@ -26,6 +28,9 @@ const id = (name: string) => (target: Target) => ({
 const named = (type: string) => () => body(type, { name: 'made-by-the-matrix' })
 const empty = (type: string) => () => body(type, {})
 const token = () => body('authentication-tokens', { description: 'made by the matrix' })
+const bindings = () => ({
+  data: [{ type: 'tag-bindings', attributes: { key: 'made-by', value: 'the-matrix' } }],
+})
 const stateVersion = () => {
   const text = stateText('{}', 7)
   const content = { serial: 7, md5: md5Of(text), state: base64(text) }
@@ -67,6 +72,7 @@ export const accessRoutes: readonly AccessRoute[] = [
   }),
   route(4, 'GET', inOrganization),
   route(5, 'PATCH', inOrganization, { body: empty('organizations') }),
+  route(5, 'PUT', inOrganization, { body: empty('organizations') }),
   route(5, 'DELETE', inOrganization),
   route(4, 'GET', `${inOrganization}/entitlement-set`),
   route(6, 'GET', `${inOrganization}/organization-memberships`),
@@ -112,6 +118,12 @@ export const accessRoutes: readonly AccessRoute[] = [
   route(20, 'GET', '/projects/:project_id'),
   route(21, 'PATCH', '/projects/:project_id', { body: empty('projects') }),
   route(21, 'DELETE', '/projects/:project_id'),
+  // A workspace that the caller may not manage is 422: of those here, whoever may create workspaces may manage it.
+  route(23, 'POST', '/projects/:project_id/relationships/workspaces', { body: id('workspaces') }),
+  route(20, 'GET', '/projects/:project_id/tag-bindings'),
+  route(20, 'GET', '/projects/:project_id/effective-tag-bindings'),
+  route(21, 'PATCH', '/projects/:project_id/tag-bindings', { body: bindings }),
+  route(21, 'PATCH', '/projects/:project_id/relationships/tag-bindings', { body: bindings }),
   ...['authentication-token', 'authentication-tokens'].flatMap((path) => [
     route(15, 'POST', `/teams/:team_id/${path}`, { body: token }),
     route(15, 'GET', `/teams/:team_id/${path}`),
@@ -147,12 +159,26 @@ export const accessRoutes: readonly AccessRoute[] = [
     route(24, 'DELETE', path),
     route(24, 'POST', `${path}/actions/safe-delete`),
   ]),
+  route(22, 'GET', '/workspaces/:workspace_id/tag-bindings'),
+  route(22, 'GET', '/workspaces/:workspace_id/effective-tag-bindings'),
+  route(24, 'PATCH', '/workspaces/:workspace_id/tag-bindings', { body: bindings }),
+  route(22, 'GET', '/workspaces/:workspace_id/relationships/remote-state-consumers'),
+  ...['POST', 'PATCH', 'DELETE'].map((method) =>
+    route(24, method, '/workspaces/:workspace_id/relationships/remote-state-consumers', {
+      body: id('workspaces'),
+    }),
+  ),
+  route(22, 'GET', `${inOrganization}/tags`),
+  route(ALL_WORKSPACES, 'DELETE', `${inOrganization}/tags`, { body: id('tags') }),
+  route(ALL_WORKSPACES, 'POST', '/tags/:tag_id/relationships/workspaces', { body: id('workspaces') }),
+  route(22, 'GET', '/workspaces/:workspace_id/relationships/tags'),
   ...['POST', 'DELETE'].map((method) =>
     route(24, method, '/workspaces/:workspace_id/relationships/tags', {
       body: () => ({ data: [{ type: 'tags', attributes: { name: 'a' } }] }),
     }),
   ),
   route(25, 'POST', '/workspaces/:workspace_id/actions/lock'),
+  route(25, 'POST', `${workspaceByName}/actions/lock`),
   route(25, 'POST', '/workspaces/:workspace_id/actions/unlock'),
   route(26, 'POST', '/workspaces/:workspace_id/actions/force-unlock'),
   // Whoever may read the workspace or project has the list, with the teams in it that he may know of.

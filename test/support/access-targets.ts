@@ -123,6 +123,8 @@ function paramsOf(home: Home): Record<string, string> {
     users: home.members.open.id,
     'organization-memberships': home.members.open.membershipId,
     teams: home.teams.open.id,
+    tag_id: home.tagId,
+    tags: home.tagId,
     workspaces: home.workspaceId,
     projects: home.projectId,
   }

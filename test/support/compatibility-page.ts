@@ -48,17 +48,15 @@ const differences: Record<string, string> = {
   'PATCH /workspaces/:workspace_id': 'settings of remote runs are kept and echoed, and rule nothing',
   'PATCH /organizations/:organization_name/token-ttl-policies':
     'a token that is too old is refused, not revoked; from an hour to a hundred years',
+  'GET /organizations/:organization_name/tags': 'only tags of workspaces that the caller may see',
+  'GET /workspaces/:workspace_id/relationships/remote-state-consumers':
+    'kept and listed as far as the caller may see; who may read a state is said by team access alone',
   'GET /users/:user_id': 'the email is for oneself and for site administrators',
 }
 
 /** Why something is not there, by the beginning of its path. */
 const absences: readonly (readonly [pattern: RegExp, reason: string])[] = [
   [/\/vars|\/runs|ssh-key/, 'nothing runs on the server'],
-  [/tag-bindings/, 'clients go on without it when it answers 404'],
-  [
-    /remote-state-consumers/,
-    'whoever may read outputs is said by team access; clients take 404 for global sharing',
-  ],
   [/data-retention/, 'not yet; old versions go by `PURSER_STATE_VERSIONS_KEPT`'],
   [/saml-settings/, 'no SAML'],
   [/^\/account\//, 'users are administered by `admin/users`'],

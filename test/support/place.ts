@@ -31,6 +31,14 @@ export async function createPlace(server: TestServer): Promise<Place> {
   const open = await createTeam(server, organization, { visibility: 'organization', members: [invited] })
   const owner = organization.owner.client
   const workspaces = [await createWorkspace(owner, organization), await createWorkspace(owner, organization)]
+  const [workspace] = workspaces as [Made]
+  await owner.post(`/workspaces/${workspace.id}/relationships/tags`, {
+    data: [{ type: 'tags', attributes: { name: 'tagged' } }],
+  })
+  const tags = await owner.get(`/workspaces/${workspace.id}/relationships/tags`)
+  const bindings = await owner.patch(`/workspaces/${workspace.id}/tag-bindings`, {
+    data: [{ type: 'tag-bindings', attributes: { key: 'a', value: 'b' } }],
+  })
   const grant = await created(owner, '/team-workspaces', {
     type: 'team-workspaces',
     attributes: { access: 'read' },
@@ -68,6 +76,8 @@ export async function createPlace(server: TestServer): Promise<Place> {
       workspaces: workspaces.map(({ id }) => id),
       'workspace names': workspaces.map(({ attributes }) => attributes.name),
       projects: workspaces.map(({ relationships }) => relationships.project.data.id),
+      tags: [tags.json.data[0].id],
+      'tag-bindings': [bindings.json.data[0].id],
       'team-workspaces': [grant.id],
       'team-projects': [projectGrant.id],
       'state-versions': [states.finalized, states.pending, states.older, states.deleted],

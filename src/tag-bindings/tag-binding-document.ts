@@ -1,0 +1,36 @@
+import { Type } from 'typebox'
+import type { ResourceDescription } from '../jsonapi/description.ts'
+import { fragment, type Fragment } from '../jsonapi/document.ts'
+import type { TagBindingRow } from './tag-binding-store.ts'
+import type { EffectiveTagBinding } from './tag-bindings.ts'
+
+const attributes = { key: Type.String(), value: Type.String() }
+
+export const tagBindingDescription: ResourceDescription = { type: 'tag-bindings', attributes }
+
+export const effectiveTagBindingDescription: ResourceDescription = {
+  type: 'effective-tag-bindings',
+  attributes,
+  // Clients tell own bindings from inherited ones by whether there are links at all.
+  links: { 'inherited-from': Type.String() },
+  hasLinks: 'sometimes',
+}
+
+/** The only maker of `"type": "tag-bindings"`. */
+export function tagBindingFragment(binding: TagBindingRow): Fragment {
+  return fragment({
+    id: binding.id,
+    type: 'tag-bindings',
+    attributes: { key: binding.key, value: binding.value },
+  })
+}
+
+/** The only maker of `"type": "effective-tag-bindings"`. */
+export function effectiveTagBindingFragment({ binding, projectId }: EffectiveTagBinding): Fragment {
+  return fragment({
+    id: binding.id,
+    type: 'effective-tag-bindings',
+    attributes: { key: binding.key, value: binding.value },
+    ...(projectId === null ? {} : { links: { 'inherited-from': `/api/v2/projects/${projectId}` } }),
+  })
+}

@@ -1,0 +1,169 @@
+import type { Permission } from '../access/rules.ts'
+import type { Actor } from '../access/actor.ts'
+import type { Target } from '../access/decide.ts'
+import { parseId } from '../core/ids.ts'
+import type { Transaction } from '../database/database.ts'
+import { noContent, ok, type Answer, type Call } from '../http/call.ts'
+import type { Deps } from '../http/deps.ts'
+import { readRoute, writeRoute, type Route } from '../http/route.ts'
+import { listDocument, type Fragment } from '../jsonapi/document.ts'
+import { pagingOfWhole } from '../jsonapi/paging.ts'
+import type { OrganizationRow } from '../organizations/organization-store.ts'
+import { loadProject } from '../projects/projects.ts'
+import { loadWorkspace } from '../workspaces/workspaces.ts'
+import { effectiveTagBindingFragment, tagBindingFragment } from './tag-binding-document.ts'
+import { findTagBindings, type Tagged } from './tag-binding-store.ts'
+import {
+  effectiveOfWorkspaces,
+  parseTagBindings,
+  tagBindingItem,
+  writeTagBindings,
+  type EffectiveTagBinding,
+} from './tag-bindings.ts'
+
+/** A workspace or project as far as its bindings go. */
+type Loaded = {
+  organization: OrganizationRow
+  target: Target
+  tagged: Tagged
+  name: string
+  effective: (tx: Transaction) => Promise<EffectiveTagBinding[]>
+}
+
+type Kind = {
+  type: 'workspaces' | 'projects'
+  path: string
+  what: string
+  read: Permission
+  manage: Permission
+  address: (call: Call) => { id: string } | undefined
+  load: (context: {
+    tx: Transaction
+    actor: Actor
+    deps: Deps
+    address: { id: string }
+  }) => Promise<Loaded | undefined>
+}
+
+const ofWorkspaces: Kind = {
+  type: 'workspaces',
+  path: '/workspaces/:workspace_id',
+  what: 'a workspace',
+  read: 'workspace:read',
+  manage: 'workspace:manage',
+  address: ({ params }) => {
+    const id = parseId('workspace', params.workspace_id as string)
+    return id === undefined ? undefined : { id }
+  },
+  load: async (context) => {
+    const loaded = await loadWorkspace(context, { workspaceId: context.address.id })
+    if (loaded === undefined) return undefined
+    const { organization, workspace, target } = loaded
+    return {
+      organization,
+      target,
+      tagged: { column: 'workspace_id', id: workspace.id },
+      name: workspace.name,
+      effective: async (tx) => (await effectiveOfWorkspaces(tx, [workspace])).get(workspace.id) ?? [],
+    }
+  },
+}
+
+const ofProjects: Kind = {
+  type: 'projects',
+  path: '/projects/:project_id',
+  what: 'a project',
+  read: 'project:read',
+  manage: 'project:manage',
+  address: ({ params }) => {
+    const id = parseId('project', params.project_id as string)
+    return id === undefined ? undefined : { id }
+  },
+  load: async (context) => {
+    const loaded = await loadProject(context, context.address.id)
+    if (loaded === undefined) return undefined
+    const { organization, project, target } = loaded
+    return {
+      organization,
+      target,
+      tagged: { column: 'project_id', id: project.id },
+      name: project.name,
+      effective: async (tx) =>
+        (await findTagBindings(tx, 'project_id', [project.id])).map((binding) => ({
+          binding,
+          projectId: null,
+        })),
+    }
+  },
+}
+
+/** All of them: how many there may be is bounded. */
+function whole(call: Call, fragments: readonly Fragment[]): Answer {
+  return ok(listDocument(fragments, pagingOfWhole(call.path, [], fragments.length, fragments.length)))
+}
+
+async function ownBindings(tx: Transaction, { column, id }: Tagged): Promise<Fragment[]> {
+  return (await findTagBindings(tx, column, [id])).map(tagBindingFragment)
+}
+
+const list = ({ path, what, read, address, load }: Kind) =>
+  readRoute({
+    path: `${path}/tag-bindings`,
+    permission: read,
+    summary: `List the tag bindings of ${what}`,
+    answers: 'tag-bindings',
+    isList: true,
+    address,
+    load,
+    document: async ({ tx, resource, call }) => whole(call, await ownBindings(tx, resource.tagged)),
+  })
+
+const listEffective = ({ path, what, read, address, load }: Kind) =>
+  readRoute({
+    path: `${path}/effective-tag-bindings`,
+    permission: read,
+    summary: `List the tag bindings in effect on ${what}`,
+    answers: 'effective-tag-bindings',
+    isList: true,
+    address,
+    load,
+    document: async ({ tx, resource, call }) =>
+      whole(call, (await resource.effective(tx)).map(effectiveTagBindingFragment)),
+  })
+
+/** Adds and changes bindings; the relationship of a project is set whole, as clients of it expect. */
+const change = ({ type, path, what, manage, address, load }: Kind, isWhole: boolean) =>
+  writeRoute({
+    method: 'PATCH',
+    path: isWhole ? `${path}/relationships/tag-bindings` : `${path}/tag-bindings`,
+    permission: manage,
+    summary: `${isWhole ? 'Set' : 'Add to'} the tag bindings of ${what}`,
+    ...(isWhole ? { status: 204 } : { status: 200, answers: 'tag-bindings', isList: true }),
+    accepts: { items: tagBindingItem },
+    address,
+    load,
+    body: (bytes: Uint8Array) => parseTagBindings(bytes),
+    act: async (context) => {
+      const { tx, resource, body, audit, call } = context
+      const { organization, tagged, name } = resource
+      await writeTagBindings(context, organization.id, tagged, body, isWhole)
+      audit({
+        action: `${type.slice(0, -1)}.bind-tags`,
+        organizationId: organization.id,
+        resourceType: type,
+        resourceId: tagged.id,
+        details: { name, keys: [...body.keys()], whole: isWhole },
+      })
+      return isWhole ? noContent : whole(call, await ownBindings(tx, tagged))
+    },
+  })
+
+export const tagBindingRoutes: readonly Route[] = [
+  list(ofWorkspaces),
+  listEffective(ofWorkspaces),
+  change(ofWorkspaces, false),
+  list(ofProjects),
+  listEffective(ofProjects),
+  change(ofProjects, false),
+  change(ofProjects, true),
+]

@@ -1,0 +1,94 @@
+import { expressionBuilder, type Expression, type Selectable, type SqlBool } from 'kysely'
+import type { Transaction } from '../database/database.ts'
+import { inSlices } from '../database/slices.ts'
+import type { Tables } from '../database/tables.ts'
+import type { TagBindingTable } from '../database/tag-tables.ts'
+
+export type TagBindingRow = Selectable<TagBindingTable>
+
+/** What is tagged, by the column that names it. */
+export type Tagged = { readonly column: 'workspace_id' | 'project_id'; readonly id: string }
+
+/** The bindings of some workspaces, or of some projects, by key. */
+export function findTagBindings(
+  tx: Transaction,
+  column: Tagged['column'],
+  ids: readonly string[],
+): Promise<TagBindingRow[]> {
+  return inSlices(ids, (slice) =>
+    tx.db.selectFrom('tag_bindings').where(column, 'in', slice).selectAll().orderBy('key').execute(),
+  )
+}
+
+/** Adds bindings; of a key that is there already, the value becomes the new one. */
+export async function putTagBindings(
+  tx: Transaction,
+  { column, id }: Tagged,
+  rows: readonly TagBindingRow[],
+): Promise<void> {
+  if (rows.length === 0) return
+  await tx.db
+    .insertInto('tag_bindings')
+    .values(rows.map((row) => ({ ...row, [column]: id })))
+    .onConflict((conflict) =>
+      conflict.columns([column, 'key']).doUpdateSet((eb) => ({ value: eb.ref('excluded.value') })),
+    )
+    .execute()
+}
+
+/** Removes the bindings whose keys are not among these. */
+export async function keepTagBindings(
+  tx: Transaction,
+  { column, id }: Tagged,
+  keys: readonly string[],
+): Promise<void> {
+  let query = tx.db.deleteFrom('tag_bindings').where(column, '=', id)
+  if (keys.length > 0) query = query.where('key', 'not in', keys)
+  await query.execute()
+}
+
+export async function countTagBindings(tx: Transaction, { column, id }: Tagged): Promise<number> {
+  const { count } = await tx.db
+    .selectFrom('tag_bindings')
+    .where(column, '=', id)
+    .select((eb) => eb.fn.countAll<number>().as('count'))
+    .executeTakeFirstOrThrow()
+  return count
+}
+
+/** A key, and its value unless any will do. */
+export type TagFilter = { readonly key: string; readonly value?: string }
+
+function bound(organizationId: string, { key, value }: TagFilter) {
+  const query = expressionBuilder<Tables>()
+    .selectFrom('tag_bindings')
+    .where('tag_bindings.organization_id', '=', organizationId)
+    .where('tag_bindings.key', '=', key)
+  return value === undefined ? query : query.where('tag_bindings.value', '=', value)
+}
+
+/** Whether a project has this binding. */
+export function isProjectTagged(organizationId: string, filter: TagFilter): Expression<SqlBool> {
+  const eb = expressionBuilder<Tables, 'projects'>()
+  const own = bound(organizationId, filter)
+  return eb(
+    'projects.id',
+    'in',
+    own.where('project_id', 'is not', null).select('project_id').$castTo<{ project_id: string }>(),
+  )
+}
+
+/** Whether a workspace has this binding in effect: its own, or its project's that it has no own one instead of. */
+export function isWorkspaceTagged(organizationId: string, filter: TagFilter): Expression<SqlBool> {
+  const eb = expressionBuilder<Tables, 'workspaces'>()
+  const own = bound(organizationId, filter).where('workspace_id', 'is not', null)
+  const overriding = bound(organizationId, { key: filter.key }).where('workspace_id', 'is not', null)
+  const ofProject = bound(organizationId, filter).where('project_id', 'is not', null)
+  return eb.or([
+    eb('workspaces.id', 'in', own.select('workspace_id').$castTo<{ workspace_id: string }>()),
+    eb.and([
+      eb('workspaces.project_id', 'in', ofProject.select('project_id').$castTo<{ project_id: string }>()),
+      eb('workspaces.id', 'not in', overriding.select('workspace_id').$castTo<{ workspace_id: string }>()),
+    ]),
+  ])
+}

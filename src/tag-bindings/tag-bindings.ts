@@ -1,0 +1,142 @@
+import { Type } from 'typebox'
+import { Compile } from 'typebox/compile'
+import { timestamp } from '../core/clock.ts'
+import { AppError, invalid, type Problem } from '../core/errors.ts'
+import type { Transaction } from '../database/database.ts'
+import type { Deps } from '../http/deps.ts'
+import { parseJson } from '../jsonapi/body.ts'
+import type { Query } from '../jsonapi/query.ts'
+import {
+  countTagBindings,
+  findTagBindings,
+  keepTagBindings,
+  putTagBindings,
+  type TagBindingRow,
+  type TagFilter,
+  type Tagged,
+} from './tag-binding-store.ts'
+
+const MAX_KEY_LENGTH = 128
+const MAX_VALUE_LENGTH = 256
+const MAX_IN_A_REQUEST = 1000
+const MAX_FILTERS = 20
+const WITHOUT_CONTROLS = '^[^\\u0000-\\u001f\\u007f]*$'
+
+/** A key-value tag as clients send it; without a value it is one that only is there. */
+export const tagBindingItem = {
+  type: Type.Literal('tag-bindings'),
+  attributes: Type.Object({
+    key: Type.String({ minLength: 1, maxLength: MAX_KEY_LENGTH, pattern: WITHOUT_CONTROLS }),
+    value: Type.Optional(Type.String({ maxLength: MAX_VALUE_LENGTH, pattern: WITHOUT_CONTROLS })),
+  }),
+}
+const tagBindingList = Type.Array(Type.Object(tagBindingItem), { maxItems: MAX_IN_A_REQUEST })
+const explain =
+  'must be {"data": [{"type": "tag-bindings", "attributes": {"key": …, "value": …}}, …]}, with keys of 1 to ' +
+  `${MAX_KEY_LENGTH} characters and values of at most ${MAX_VALUE_LENGTH}, without control characters; at most ${MAX_IN_A_REQUEST}`
+export const tagBindingsRelation = Type.Object({ data: tagBindingList }, { explain })
+const isTagBindingList = Compile(tagBindingList)
+
+export type TagBindings = ReadonlyMap<string, string>
+
+/** The bindings in the body of a write to `tag-bindings`. */
+export function parseTagBindings(bytes: Uint8Array): TagBindings {
+  const { data } = (parseJson(bytes) ?? {}) as { data?: unknown }
+  if (!isTagBindingList.Check(data)) throw invalid(`the body ${explain}`, '/data')
+  return bindingsOf(data, '/data')
+}
+
+/** @param items what the schema let through */
+export function bindingsOf(
+  items: readonly { attributes: { key: string; value?: string } }[],
+  pointer: string,
+): TagBindings {
+  const bindings = new Map<string, string>()
+  const problems: Problem[] = []
+  for (const [place, { attributes }] of items.entries()) {
+    const key = attributes.key.toWellFormed()
+    if (bindings.has(key)) {
+      problems.push({ detail: 'key is given twice', pointer: `${pointer}/${place}/attributes/key` })
+    }
+    bindings.set(key, (attributes.value ?? '').toWellFormed())
+  }
+  if (problems.length > 0) throw new AppError('invalid', problems.slice(0, 100))
+  return bindings
+}
+
+/**
+ * Sets bindings of a workspace or project; throws 422 when there are more than may be.
+ *
+ * @param isWhole whether others than these are removed
+ */
+export async function writeTagBindings(
+  { tx, deps }: { tx: Transaction; deps: Deps },
+  organizationId: string,
+  tagged: Tagged,
+  bindings: TagBindings,
+  isWhole: boolean,
+): Promise<void> {
+  if (isWhole) await keepTagBindings(tx, tagged, [...bindings.keys()])
+  const at = timestamp(deps.clock.now())
+  const rows = [...bindings].map(([key, value]) => ({
+    id: deps.newId('tagBinding'),
+    organization_id: organizationId,
+    workspace_id: null,
+    project_id: null,
+    key,
+    value,
+    created_at: at,
+  }))
+  await putTagBindings(tx, tagged, rows)
+  const { maxTagBindings } = deps.config
+  if ((await countTagBindings(tx, tagged)) > maxTagBindings) {
+    throw invalid(`a workspace or project may have at most ${maxTagBindings} tag bindings`, '/data')
+  }
+}
+
+/** A binding in effect, and the project that it comes from, unless it is the thing's own. */
+export type EffectiveTagBinding = { readonly binding: TagBindingRow; readonly projectId: string | null }
+
+/** What is in effect on each of some workspaces, by key: its own bindings, and its project's where it has no own. */
+export async function effectiveOfWorkspaces(
+  tx: Transaction,
+  workspaces: readonly { id: string; project_id: string }[],
+): Promise<ReadonlyMap<string, EffectiveTagBinding[]>> {
+  const projectIds = [...new Set(workspaces.map((workspace) => workspace.project_id))]
+  const ids = workspaces.map(({ id }) => id)
+  const own = Map.groupBy(await findTagBindings(tx, 'workspace_id', ids), (row) => row.workspace_id)
+  const inherited = Map.groupBy(await findTagBindings(tx, 'project_id', projectIds), (row) => row.project_id)
+  return new Map(
+    workspaces.map(({ id, project_id: projectId }) => {
+      const mine = own.get(id) ?? []
+      const keys = new Set(mine.map(({ key }) => key))
+      const others = (inherited.get(projectId) ?? []).filter(({ key }) => !keys.has(key))
+      const all = [
+        ...mine.map((binding) => ({ binding, projectId: null })),
+        ...others.map((binding) => ({ binding, projectId })),
+      ]
+      return [id, all.toSorted((a, b) => (a.binding.key < b.binding.key ? -1 : 1))]
+    }),
+  )
+}
+
+const tagged = /^filter\[tagged\]\[(\d{1,4})\]\[(key|value)\]$/
+
+/** `filter[tagged][0][key]`, `filter[tagged][0][value]` …: all of them must be in effect. Also which parameters they are. */
+export function taggedFilterOf(query: Query): { filters: TagFilter[]; names: string[] } {
+  const byPlace = new Map<number, { key?: string; value?: string }>()
+  const names: string[] = []
+  for (const [name, value] of query.matching(tagged)) {
+    const [, place, part] = tagged.exec(name) as unknown as [string, string, 'key' | 'value']
+    byPlace.set(Number(place), { ...byPlace.get(Number(place)), [part]: value })
+    names.push(name)
+  }
+  const filters = [...byPlace.values()]
+  const refuse = (detail: string) => {
+    const parameter = names[0] as string
+    throw new AppError('invalid-query', [{ detail, parameter }])
+  }
+  if (filters.some(({ key }) => key === undefined)) refuse('each filter[tagged] must have a key')
+  if (filters.length > MAX_FILTERS) refuse(`there may be at most ${MAX_FILTERS} filter[tagged]`)
+  return { filters: filters as TagFilter[], names }
+}

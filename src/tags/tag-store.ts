@@ -1,0 +1,134 @@
+import { sql, type Expression, type Insertable, type SqlBool } from 'kysely'
+import { grantedWorkspaces, type Reach } from '../access/granted-places-store.ts'
+import type { Transaction } from '../database/database.ts'
+import { holdsText } from '../database/portable.ts'
+import { inSlices } from '../database/slices.ts'
+import type { TagTable } from '../database/tag-tables.ts'
+import type { Page } from '../jsonapi/paging.ts'
+
+/** A tag, and how many of the workspaces that the reader may see have it. */
+export type TagRow = { id: string; name: string; instance_count: number }
+
+export type TagFilter = {
+  readonly q?: string | undefined
+  readonly ids?: readonly string[]
+  /** Those that this workspace has. */
+  readonly of?: string
+  /** Those that this workspace does not have; one that the reader may not see excludes nothing. */
+  readonly notOf?: string | undefined
+}
+
+/** The workspaces with a tag that a caller with this reach may see. */
+function tagged(tx: Transaction, organizationId: string, reach: Reach) {
+  const query = tx.db
+    .selectFrom('workspace_tags')
+    .innerJoin('workspaces', 'workspaces.id', 'workspace_tags.workspace_id')
+    .where('workspaces.organization_id', '=', organizationId)
+    .whereRef('workspace_tags.name', '=', sql.ref('tags.name'))
+  return reach === 'everything'
+    ? query
+    : query.where('workspaces.id', 'in', grantedWorkspaces(tx, reach.userId))
+}
+
+/** The tags that a caller with this reach may see: of a workspace that he sees, for whom sees all also those of none. */
+function visibleTags(tx: Transaction, organizationId: string, reach: Reach, filter: TagFilter) {
+  const exists = (query: ReturnType<typeof tagged>): Expression<SqlBool> =>
+    sql<SqlBool>`exists ${query.select('workspaces.id')}`
+  let query = tx.db.selectFrom('tags').where('tags.organization_id', '=', organizationId)
+  if (reach !== 'everything') query = query.where(exists(tagged(tx, organizationId, reach)))
+  const { q, ids, of, notOf } = filter
+  if (q !== undefined) query = query.where(holdsText(tx.engine, 'tags.name', q))
+  if (ids !== undefined) query = query.where('tags.id', 'in', ids)
+  const isOf = (id: string) => exists(tagged(tx, organizationId, reach).where('workspaces.id', '=', id))
+  if (of !== undefined) query = query.where(isOf(of))
+  if (notOf !== undefined) query = query.where(sql<SqlBool>`not ${isOf(notOf)}`)
+  return query
+}
+
+/** A page of them, by name. */
+export async function listVisibleTags(
+  tx: Transaction,
+  organizationId: string,
+  reach: Reach,
+  filter: TagFilter,
+  page: Page,
+): Promise<{ tags: TagRow[]; total: number }> {
+  const query = visibleTags(tx, organizationId, reach, filter)
+  const { count } = await query.select((eb) => eb.fn.countAll<number>().as('count')).executeTakeFirstOrThrow()
+  const tags = await query
+    .select(['tags.id', 'tags.name'])
+    .select(
+      tagged(tx, organizationId, reach)
+        .select((eb) => eb.fn.countAll<number>().as('count'))
+        .as('instance_count'),
+    )
+    .orderBy('tags.name')
+    .limit(page.size)
+    .offset((page.number - 1) * page.size)
+    .execute()
+  return { tags: tags.map((tag) => ({ ...tag, instance_count: Number(tag.instance_count) })), total: count }
+}
+
+/** Of these ids, the tags that a caller with this reach may see. */
+export function findVisibleTags(
+  tx: Transaction,
+  organizationId: string,
+  reach: Reach,
+  ids: readonly string[],
+): Promise<{ id: string; name: string }[]> {
+  return inSlices(ids, (slice) =>
+    visibleTags(tx, organizationId, reach, { ids: slice }).select(['tags.id', 'tags.name']).execute(),
+  )
+}
+
+export async function findTag(
+  tx: Transaction,
+  id: string,
+): Promise<{ id: string; organization_id: string; name: string } | undefined> {
+  return tx.db.selectFrom('tags').where('id', '=', id).selectAll().executeTakeFirst()
+}
+
+/** Adds those that the organization does not have yet. */
+export async function insertTags(tx: Transaction, rows: readonly Insertable<TagTable>[]): Promise<void> {
+  await tx.db
+    .insertInto('tags')
+    .values(rows)
+    .onConflict((conflict) => conflict.columns(['organization_id', 'name']).doNothing())
+    .execute()
+}
+
+export async function countTags(tx: Transaction, organizationId: string): Promise<number> {
+  const { count } = await tx.db
+    .selectFrom('tags')
+    .where('organization_id', '=', organizationId)
+    .select((eb) => eb.fn.countAll<number>().as('count'))
+    .executeTakeFirstOrThrow()
+  return count
+}
+
+/** Deletes tags, from every workspace of the organization too. */
+export async function deleteTags(
+  tx: Transaction,
+  organizationId: string,
+  tags: readonly { id: string; name: string }[],
+): Promise<void> {
+  await tx.db
+    .deleteFrom('workspace_tags')
+    .where(
+      'name',
+      'in',
+      tags.map(({ name }) => name),
+    )
+    .where('workspace_id', 'in', (eb) =>
+      eb.selectFrom('workspaces').where('organization_id', '=', organizationId).select('workspaces.id'),
+    )
+    .execute()
+  await tx.db
+    .deleteFrom('tags')
+    .where(
+      'id',
+      'in',
+      tags.map(({ id }) => id),
+    )
+    .execute()
+}

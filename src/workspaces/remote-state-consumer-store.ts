@@ -1,0 +1,82 @@
+import { grantedWorkspaces, type Reach } from '../access/granted-places-store.ts'
+import type { Transaction } from '../database/database.ts'
+import { inSlices } from '../database/slices.ts'
+import type { Page } from '../jsonapi/paging.ts'
+import type { WorkspaceRow } from './workspace-store.ts'
+
+/** The consumers of a workspace that a caller with this reach may see. */
+function visibleConsumers(tx: Transaction, workspaceId: string, reach: Reach) {
+  const query = tx.db
+    .selectFrom('remote_state_consumers')
+    .innerJoin('workspaces', 'workspaces.id', 'remote_state_consumers.consumer_id')
+    .where('remote_state_consumers.workspace_id', '=', workspaceId)
+  return reach === 'everything'
+    ? query
+    : query.where('workspaces.id', 'in', grantedWorkspaces(tx, reach.userId))
+}
+
+/** A page of them, by name. */
+export async function listVisibleConsumers(
+  tx: Transaction,
+  workspaceId: string,
+  reach: Reach,
+  page: Page,
+): Promise<{ workspaces: WorkspaceRow[]; total: number }> {
+  const query = visibleConsumers(tx, workspaceId, reach)
+  const { count } = await query.select((eb) => eb.fn.countAll<number>().as('count')).executeTakeFirstOrThrow()
+  const workspaces = await query
+    .selectAll('workspaces')
+    .orderBy('workspaces.name')
+    .orderBy('workspaces.id')
+    .limit(page.size)
+    .offset((page.number - 1) * page.size)
+    .execute()
+  return { workspaces, total: count }
+}
+
+export async function idsOfVisibleConsumers(
+  tx: Transaction,
+  workspaceId: string,
+  reach: Reach,
+): Promise<string[]> {
+  const rows = await visibleConsumers(tx, workspaceId, reach).select('workspaces.id').execute()
+  return rows.map(({ id }) => id)
+}
+
+/** Adds those that are not there yet. */
+export async function addConsumers(
+  tx: Transaction,
+  workspaceId: string,
+  ids: readonly string[],
+): Promise<void> {
+  if (ids.length === 0) return
+  await tx.db
+    .insertInto('remote_state_consumers')
+    .values([...new Set(ids)].map((id) => ({ workspace_id: workspaceId, consumer_id: id })))
+    .onConflict((conflict) => conflict.columns(['workspace_id', 'consumer_id']).doNothing())
+    .execute()
+}
+
+export async function removeConsumers(
+  tx: Transaction,
+  workspaceId: string,
+  ids: readonly string[],
+): Promise<void> {
+  await inSlices(ids, async (slice) => {
+    await tx.db
+      .deleteFrom('remote_state_consumers')
+      .where('workspace_id', '=', workspaceId)
+      .where('consumer_id', 'in', slice)
+      .execute()
+    return []
+  })
+}
+
+export async function countConsumers(tx: Transaction, workspaceId: string): Promise<number> {
+  const { count } = await tx.db
+    .selectFrom('remote_state_consumers')
+    .where('workspace_id', '=', workspaceId)
+    .select((eb) => eb.fn.countAll<number>().as('count'))
+    .executeTakeFirstOrThrow()
+  return count
+}

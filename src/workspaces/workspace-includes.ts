@@ -1,0 +1,153 @@
+import { canSeeTeam, isPermitted, type Target } from '../access/decide.ts'
+import type { Call } from '../http/call.ts'
+import type { Fragment, Identifier } from '../jsonapi/document.ts'
+import { checkIncluded } from '../jsonapi/included.ts'
+import type { Query } from '../jsonapi/query.ts'
+import { organizationFragment } from '../organizations/organization-document.ts'
+import { findSharedOrganization } from '../organization-memberships/membership-store.ts'
+import type { OrganizationRow } from '../organizations/organization-store.ts'
+import { projectFragment } from '../projects/project-document.ts'
+import type { ProjectRow } from '../projects/project-store.ts'
+import { outputFragment } from '../state-versions/output-document.ts'
+import { readOutputs, revealOf } from '../state-versions/outputs.ts'
+import { stateVersionFragments } from '../state-versions/state-version-document.ts'
+import { findStateVersion } from '../state-versions/state-version-store.ts'
+import { effectiveTagBindingFragment } from '../tag-bindings/tag-binding-document.ts'
+import type { EffectiveTagBinding } from '../tag-bindings/tag-bindings.ts'
+import { teamFragments } from '../teams/team-document.ts'
+import { findTeam, teamFacts } from '../teams/team-store.ts'
+import { userFragment } from '../users/user-document.ts'
+import { findUser } from '../users/user-store.ts'
+import type { RevealingViewer, WorkspaceOutputs } from './workspace-outputs.ts'
+import type { WorkspaceRow } from './workspace-store.ts'
+
+const known = [
+  'organization',
+  'project',
+  'outputs',
+  'locked_by',
+  'current_state_version',
+  'current_state_version.outputs',
+  'effective_tag_bindings',
+  // Of these there is none, here or at all; clients ask for them and go on.
+  'agent_pool',
+  'current_run',
+  'current_run.plan',
+  'current_run.configuration_version',
+  'current_run.configuration_version.ingress_attributes',
+  'current_configuration_version',
+  'current_configuration_version.ingress_attributes',
+  'readme',
+] as const
+
+export type Includes = ReadonlySet<(typeof known)[number]>
+
+export const includeHelp = {
+  include: `${known.join(', ')}; with - for _ too`,
+}
+
+/** Each name is known with hyphens too: clients write some of them so. */
+const spellings = [...known, ...known.map((name) => name.replaceAll('_', '-'))]
+
+export function includesOf(query: Query): Includes {
+  const names = [...query.include(spellings)].map((name) => name.replaceAll('-', '_'))
+  return new Set(names) as Includes
+}
+
+/** A viewer of workspaces: what a state version's document says depends on the address that was asked. */
+export type WorkspaceViewer = RevealingViewer & { readonly call?: Call }
+
+/** A workspace with what its document and its includes are made of. */
+export type ShownWorkspace = {
+  workspace: WorkspaceRow
+  project: ProjectRow
+  target: Target
+  tags: readonly string[]
+  outputs: WorkspaceOutputs | undefined
+  bindings: readonly EffectiveTagBinding[] | undefined
+  lockHolder: Identifier | null
+}
+
+/** What `include` adds, each resource once, and nothing that the caller could not read by itself. */
+export async function includedWith(
+  viewer: WorkspaceViewer,
+  organization: OrganizationRow,
+  shown: readonly ShownWorkspace[],
+  include: Includes,
+): Promise<Fragment[]> {
+  const included = new Map<string, Fragment>()
+  const add = (key: string, text: Fragment) => {
+    included.set(key, text)
+    checkIncluded(shown.length, included.size)
+  }
+  if (include.has('organization') && shown.length > 0) {
+    add('organization', organizationFragment(organization, viewer, viewer.deps.config))
+  }
+  for (const { workspace, project, target, outputs, bindings, lockHolder } of shown) {
+    for (const [place, text] of (outputs?.included ?? []).entries()) add(`${workspace.id} ${place}`, text)
+    for (const binding of bindings ?? []) add(binding.binding.id, effectiveTagBindingFragment(binding))
+    if (include.has('project') && !included.has(project.id)) {
+      add(project.id, await projectFragment(viewer, organization, project))
+    }
+    if (include.has('locked_by') && lockHolder !== null && !included.has(lockHolder.id)) {
+      const text = await lockHolderFragment(viewer, lockHolder)
+      if (text !== undefined) add(lockHolder.id, text)
+    }
+    if (include.has('current_state_version') || include.has('current_state_version.outputs')) {
+      const withOutputs = include.has('current_state_version.outputs')
+      for (const [place, text] of (await currentState(viewer, workspace, target, withOutputs)).entries()) {
+        add(`${workspace.id} state ${place}`, text)
+      }
+    }
+  }
+  return [...included.values()]
+}
+
+/** The user or team that holds the lock, for who could read it. */
+async function lockHolderFragment(
+  viewer: WorkspaceViewer,
+  { id, type }: Identifier,
+): Promise<Fragment | undefined> {
+  const { tx, deps, actor, standing } = viewer
+  if (type === 'teams') {
+    const team = await findTeam(tx, id)
+    if (team === undefined || !canSeeTeam(standing, teamFacts(team))) return undefined
+    return (await teamFragments(tx, deps, [team], viewer, 'whole'))[0]
+  }
+  const user = await findUser(tx, id)
+  const shared = await findSharedOrganization(tx, actor, id, deps.clock.now())
+  const target = { userId: id, sharesOrganization: shared !== undefined }
+  return user !== undefined && isPermitted('user:read', actor, standing, target)
+    ? userFragment(user, actor)
+    : undefined
+}
+
+/** The current state version for who may read it, and its outputs; as when it is shown by itself. */
+async function currentState(
+  { tx, deps, actor, standing, reveal, call }: WorkspaceViewer,
+  workspace: WorkspaceRow,
+  target: Target,
+  withOutputs: boolean,
+): Promise<Fragment[]> {
+  const id = workspace.current_state_version_id
+  if (id === null || call === undefined) return []
+  if (!isPermitted('state-version:read', actor, standing, target)) return []
+  const row = await findStateVersion(tx, id)
+  if (row === undefined) return []
+  const addresses = { origin: call.origin, secretKey: deps.config.secretKey }
+  const fragments = await stateVersionFragments(
+    tx,
+    [row],
+    { actor, standing, target },
+    addresses,
+    withOutputs,
+  )
+  if (!withOutputs) return fragments
+  const outputs = await readOutputs(tx, deps, row)
+  const mayRead = isPermitted('outputs:read', actor, standing, target)
+  const isMasked = deps.config.maskListedOutputs || !mayRead || reveal === undefined
+  const event = isMasked ? undefined : revealOf(row, outputs)
+  if (event !== undefined) reveal?.(event)
+  for (const output of outputs) fragments.push(outputFragment(row.output_key, output, 'single', isMasked))
+  return fragments
+}

@@ -1,0 +1,237 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Response } from './support/client.ts'
+import { engines } from './support/engines.ts'
+import { startServer, type TestServer } from './support/server.ts'
+import {
+  addMember,
+  body,
+  createProject,
+  createTeam,
+  createTestOrganization,
+  createWorkspace,
+  grantWorkspace,
+} from './support/world.ts'
+
+const notFound = '{"errors":[{"status":"404","title":"not found"}]}'
+
+type Pairs = Record<string, string>
+const items = (pairs: Pairs) =>
+  Object.entries(pairs).map(([key, value]) => ({ type: 'tag-bindings', attributes: { key, value } }))
+const bindings = (pairs: Pairs) => ({ data: items(pairs) })
+const relation = (pairs: Pairs) => ({ 'tag-bindings': { data: items(pairs) } })
+
+type Item = {
+  id: string
+  type: string
+  attributes: { key: string; value: string; name: string }
+  links?: Pairs
+}
+const pairs = (answer: Response): Pairs =>
+  Object.fromEntries(answer.json.data.map(({ attributes: { key, value } }: Item) => [key, value]))
+const named = (answer: Response): string[] => answer.json.data.map(({ attributes }: Item) => attributes.name)
+
+describe.each(engines)('tag bindings on %s', (engine) => {
+  let server: TestServer
+  beforeAll(async () => {
+    server = await startServer(engine, { maxTagBindings: '5' })
+  })
+  afterAll(() => server.stop())
+
+  async function place() {
+    const organization = await createTestOrganization(server)
+    const project = await createProject(organization)
+    const workspace = await createWorkspace(
+      organization,
+      { name: 'a' },
+      { project: { data: { type: 'projects', id: project } } },
+    )
+    return { organization, project, workspace, client: organization.owner.client }
+  }
+
+  test.each(['workspaces', 'projects'] as const)(
+    'of %s are added to, changed, set whole and cleared',
+    async (type) => {
+      const { client, project, workspace } = await place()
+      const path = `/${type}/${type === 'projects' ? project : workspace}`
+      expect((await client.get(`${path}/tag-bindings`)).json.data).toEqual([])
+      const added = await client.patch(`${path}/tag-bindings`, bindings({ team: 'data', env: 'prod' }))
+      expect(added.status).toBe(200)
+      expect(added.json.data).toMatchObject([
+        { type: 'tag-bindings', attributes: { key: 'env', value: 'prod' } },
+        { type: 'tag-bindings', attributes: { key: 'team', value: 'data' } },
+      ])
+      expect(added.json.meta.pagination['total-count']).toBe(2)
+      const changed = await client.patch(`${path}/tag-bindings`, {
+        data: [{ type: 'tag-bindings', attributes: { key: 'env' } }, ...items({ 'a b/c': 'x:y=z@é' })],
+      })
+      expect(pairs(changed)).toEqual({ 'a b/c': 'x:y=z@é', env: '', team: 'data' })
+      const listed = await client.get(`${path}/tag-bindings`)
+      expect(listed.json).toEqual(changed.json)
+      // The id of what was changed stays.
+      expect(listed.json.data[1].id).toBe(added.json.data[0].id)
+
+      const update = (value: Pairs | undefined) =>
+        client.patch(path, body(type, {}, value === undefined ? {} : relation(value)))
+      expect((await update(undefined)).status).toBe(200)
+      expect(pairs(await client.get(`${path}/tag-bindings`))).toEqual(pairs(changed))
+      expect((await update({ env: 'test' })).status).toBe(200)
+      expect(pairs(await client.get(`${path}/tag-bindings`))).toEqual({ env: 'test' })
+      expect((await update({})).status).toBe(200)
+      expect((await client.get(`${path}/tag-bindings`)).json.data).toEqual([])
+    },
+  )
+
+  test("the relationship of a project is set whole, as the provider's newer client asks", async () => {
+    const { client, project } = await place()
+    const path = `/projects/${project}/relationships/tag-bindings`
+    for (const wanted of [{ a: '1', b: '2' }, { b: '3' }, {}] as Pairs[]) {
+      const answer = await client.patch(path, bindings(wanted))
+      expect([answer.status, answer.text]).toEqual([204, ''])
+      expect(pairs(await client.get(`/projects/${project}/tag-bindings`))).toEqual(wanted)
+      expect(pairs(await client.get(`/projects/${project}/effective-tag-bindings`))).toEqual(wanted)
+    }
+  })
+
+  test('a workspace inherits those of its project, its own win, and what is inherited says from where', async () => {
+    const { client, organization, project, workspace } = await place()
+    const other = await createProject(organization)
+    await client.patch(`/projects/${project}/tag-bindings`, bindings({ env: 'prod', team: 'data' }))
+    await client.patch(`/workspaces/${workspace}/tag-bindings`, bindings({ env: 'test', zone: 'eu' }))
+    const effective = await client.get(`/workspaces/${workspace}/effective-tag-bindings`)
+    expect(pairs(effective)).toEqual({ env: 'test', team: 'data', zone: 'eu' })
+    // The provider takes any links at all for a sign that it is inherited.
+    expect(effective.json.data.map(({ links }: Item) => links)).toEqual([
+      undefined,
+      { 'inherited-from': `/api/v2/projects/${project}` },
+      undefined,
+    ])
+    for (const path of [`/workspaces/${workspace}`, `/organizations/${organization.name}/workspaces/a`]) {
+      const shown = await client.get(`${path}?include=effective_tag_bindings`)
+      expect(shown.json.included).toEqual(effective.json.data)
+      expect(shown.json.data.relationships['effective-tag-bindings'].data).toEqual(
+        effective.json.data.map(({ id, type }: Item) => ({ id, type })),
+      )
+    }
+    const list = await client.get(
+      `/organizations/${organization.name}/workspaces?include=effective_tag_bindings`,
+    )
+    expect(list.json.included).toEqual(effective.json.data)
+    const ofProject = await client.get(`/projects/${project}?include=effective_tag_bindings`)
+    expect(ofProject.json.included.map(({ attributes }: Item) => attributes.key)).toEqual(['env', 'team'])
+    expect(ofProject.json.included.every((item: Item) => !('links' in item))).toBe(true)
+    const plain = await client.get(`/workspaces/${workspace}`)
+    expect(plain.json.data.relationships).not.toHaveProperty('effective-tag-bindings')
+
+    await client.post(`/projects/${other}/relationships/workspaces`, {
+      data: [{ type: 'workspaces', id: workspace }],
+    })
+    expect(pairs(await client.get(`/workspaces/${workspace}/effective-tag-bindings`))).toEqual({
+      env: 'test',
+      zone: 'eu',
+    })
+  })
+
+  test('workspaces and projects are made with them, and found by them', async () => {
+    const organization = await createTestOrganization(server)
+    const { client } = organization.owner
+    const base = `/organizations/${organization.name}`
+    const project = async (name: string, tags: Pairs) =>
+      (await client.post(`${base}/projects`, body('projects', { name }, relation(tags)))).json.data.id
+    const data = await project('data', { env: 'prod', team: 'data' })
+    const web = await project('web', { env: 'prod' })
+    const make = (name: string, id: string, tags: Pairs) =>
+      createWorkspace(
+        organization,
+        { name },
+        { project: { data: { type: 'projects', id } }, ...relation(tags) },
+      )
+    await make('own', data, { env: 'test' })
+    await make('inherits', data, {})
+    await make('of-web', web, { zone: 'eu' })
+    const filter = (...filters: [string, string?][]) =>
+      filters
+        .map(
+          ([key, value], place) =>
+            `filter[tagged][${place}][key]=${key}${value === undefined ? '' : `&filter%5Btagged%5D%5B${place}%5D%5Bvalue%5D=${value}`}`,
+        )
+        .join('&')
+    const found = async (what: string, ...filters: [string, string?][]) =>
+      named(await client.get(`${base}/${what}?${filter(...filters)}`))
+    expect(await found('workspaces', ['env', 'prod'])).toEqual(['inherits', 'of-web'])
+    expect(await found('workspaces', ['env', 'test'])).toEqual(['own'])
+    expect(await found('workspaces', ['env'])).toEqual(['inherits', 'of-web', 'own'])
+    expect(await found('workspaces', ['env', 'prod'], ['team', 'data'])).toEqual(['inherits'])
+    expect(await found('workspaces', ['zone'], ['env', 'prod'])).toEqual(['of-web'])
+    expect(await found('workspaces', ['none'])).toEqual([])
+    expect(await found('projects', ['env', 'prod'])).toEqual(['data', 'web'])
+    expect(await found('projects', ['env', 'prod'], ['team'])).toEqual(['data'])
+    expect(await found('projects', ['zone'])).toEqual([])
+
+    const page = await client.get(`${base}/workspaces?${filter(['env', 'prod'])}&page[size]=1`)
+    expect(page.json.meta.pagination).toMatchObject({ 'total-count': 2, 'next-page': 2 })
+    const next = await client.get(`${server.address}${page.json.links.next}`)
+    expect(named(next)).toEqual(['of-web'])
+    const many = filter(...Array.from({ length: 21 }, (): [string] => ['env']))
+    for (const query of ['filter[tagged][0][value]=prod', many]) {
+      const refused = await client.get(`${base}/workspaces?${query}`)
+      expect([refused.status, refused.json.errors[0].title]).toEqual([400, 'invalid query parameter'])
+    }
+  })
+
+  test('what is malformed, given twice or too much is refused, and nothing is kept of it', async () => {
+    const { client, organization, workspace, project } = await place()
+    const twice = { data: [...items({ a: '1' }), ...items({ b: '2' }), ...items({ a: '3' })] }
+    const refused: [unknown, string][] = [
+      [{}, '/data'],
+      [null, '/data'],
+      [{ data: {} }, '/data'],
+      [bindings({ '': 'x' }), '/data'],
+      [bindings({ 'a\u0000': 'x' }), '/data'],
+      [bindings({ a: 'x\n' }), '/data'],
+      [bindings({ ['x'.repeat(129)]: '' }), '/data'],
+      [bindings({ a: 'x'.repeat(257) }), '/data'],
+      [{ data: [{ type: 'tags', attributes: { key: 'a', value: 'b' } }] }, '/data'],
+      [twice, '/data/2/attributes/key'],
+      [bindings({ a: '', b: '', c: '', d: '', e: '', f: '' }), '/data'],
+    ]
+    for (const path of [`/workspaces/${workspace}`, `/projects/${project}`]) {
+      for (const [document, pointer] of refused) {
+        const answer = await client.patch(`${path}/tag-bindings`, document)
+        expect([answer.status, answer.json.errors[0].source.pointer]).toEqual([422, pointer])
+      }
+      expect((await client.patch(`${path}/tag-bindings`, bindings({ a: '', b: '', c: '' }))).status).toBe(200)
+      const sixth = await client.patch(`${path}/tag-bindings`, bindings({ d: '', e: '', f: '' }))
+      expect(sixth.json.errors[0].detail).toContain('at most 5 tag bindings')
+      expect(pairs(await client.get(`${path}/tag-bindings`))).toEqual({ a: '', b: '', c: '' })
+    }
+    const unmade = await client.post(
+      `/organizations/${organization.name}/workspaces`,
+      body('workspaces', { name: 'b' }, { 'tag-bindings': { data: [{ type: 'tag-bindings' }] } }),
+    )
+    expect(unmade.json.errors[0].source.pointer).toBe('/data/relationships/tag-bindings')
+    expect(named(await client.get(`/organizations/${organization.name}/workspaces`))).toEqual(['a'])
+  })
+
+  test('whoever may read the workspace may read them, whoever manages it may change them', async () => {
+    const { organization, workspace, project } = await place()
+    const reading = await createTeam(organization)
+    const managing = await createTeam(organization)
+    await grantWorkspace(organization, reading, workspace, { access: 'read' })
+    await grantWorkspace(organization, managing, workspace, { access: 'admin' })
+    const reader = (await addMember(server, organization, [reading])).client
+    const manager = (await addMember(server, organization, [managing])).client
+    const plain = (await addMember(server, organization)).client
+    const path = `/workspaces/${workspace}/tag-bindings`
+    expect((await manager.patch(path, bindings({ a: '1' }))).status).toBe(200)
+    expect(pairs(await reader.get(path))).toEqual({ a: '1' })
+    for (const answer of [
+      await reader.patch(path, bindings({ a: '2' })),
+      await manager.patch(`/projects/${project}/tag-bindings`, bindings({ a: '2' })),
+      await plain.get(path),
+      await plain.get(`/workspaces/${workspace}/effective-tag-bindings`),
+      await plain.get(`/projects/${project}/effective-tag-bindings`),
+    ]) {
+      expect(answer.text).toBe(notFound)
+    }
+  })
+})
