@@ -1,7 +1,8 @@
 // Reads of teams, and of the lists around them, against the floor.
 import type { Row } from './bench.ts'
 import { compare, comparedFigures, type Asked } from './compare.ts'
-import { BROAD, LARGE, type Organization, type Person, type World } from './seed.ts'
+import { BROAD } from './seed-broad.ts'
+import { LARGE, type Organization, type Person, type World } from './seed.ts'
 
 const PAGE = 20
 

@@ -12,20 +12,13 @@ import { openDatabase } from '../src/database/open.ts'
 import { AuditKey } from '../src/audit/audit-links.ts'
 import { makeFirstUser } from '../src/first-start.ts'
 import { insertMembership } from '../src/organization-memberships/membership-store.ts'
-import {
-  bumpVersion,
-  findOrganization,
-  type OrganizationRow,
-} from '../src/organizations/organization-store.ts'
+import { bumpVersion } from '../src/organizations/organization-store.ts'
 import { createOrganization } from '../src/organizations/organizations.ts'
-import { insertTeamWorkspace, toColumns } from '../src/team-access/team-workspace-store.ts'
-import { changeWorkspaceGrant } from '../src/team-access/workspace-levels.ts'
 import { insertTeamMember } from '../src/teams/team-member-store.ts'
 import { insertTeam } from '../src/teams/team-store.ts'
 import { insertUser } from '../src/users/user-store.ts'
-import { insertWorkspace } from '../src/workspaces/workspace-store.ts'
-import { addTags } from '../src/workspaces/workspace-tag-store.ts'
 import { secretKey } from './purser.ts'
+import { createBroad, type Broad } from './seed-broad.ts'
 
 export type Person = { id: string; token: string; tokenId: string }
 
@@ -57,13 +50,10 @@ export type World = {
   broad: Broad
 }
 
-export type Broad = { name: string; owner: Person; workspaceId: string }
-
 export const SMALL = 20
 export const LARGE = 100_000
 const CROWD = 1_000
-export const BROAD = 10_000
-const TEAMS_A_TRANSACTION = 2_000
+export const TEAMS_A_TRANSACTION = 2_000
 const MEMBERS_A_TEAM = 3
 
 type Plan = { name: string; teams: number; membersOfTeam: number; users: number }
@@ -116,60 +106,6 @@ async function seed(folder: string): Promise<World> {
   return world
 }
 
-async function createBroad(database: Database): Promise<Broad> {
-  const at = timestamp(systemClock.now())
-  const organization = await createSeeded(database, {
-    name: 'broad',
-    teams: BROAD + 1,
-    membersOfTeam: 1,
-    users: BROAD,
-  })
-  const { default_project_id: projectId } = (await database.read((tx) =>
-    findOrganization(tx, organization.id),
-  )) as OrganizationRow
-  const ids = Array.from({ length: BROAD }, () => newId('workspace'))
-  const inTransactions = async (work: (tx: Transaction, number: number) => Promise<unknown>) => {
-    for (let from = 0; from < BROAD; from += TEAMS_A_TRANSACTION) {
-      await database.write(async (tx) => {
-        for (let number = from; number < from + TEAMS_A_TRANSACTION; number += 1) await work(tx, number)
-        await bumpVersion(tx, organization.id)
-      })
-    }
-  }
-  await inTransactions(async (tx, number) => {
-    const id = ids[number] as string
-    const name = teamName(number)
-    await insertWorkspace(tx, {
-      id,
-      organization_id: organization.id,
-      project_id: projectId,
-      name,
-      description: null,
-      terraform_version: 'latest',
-      locked_by_id: null,
-      locked_by_kind: null,
-      lock_reason: null,
-      current_state_version_id: null,
-      settings: '{}',
-      created_at: at,
-      updated_at: at,
-    })
-    await addTags(tx, id, ['network', `number-${number % 100}`])
-  })
-  const workspaceId = ids[0] as string
-  await inTransactions((tx, number) =>
-    insertTeamWorkspace(tx, {
-      id: newId('teamWorkspace'),
-      organization_id: organization.id,
-      team_id: (organization.teams[number] as SeededTeam).id,
-      workspace_id: workspaceId,
-      ...toColumns(changeWorkspaceGrant(undefined, { access: 'read', details: {} })),
-      created_at: at,
-    }),
-  )
-  return { name: organization.name, owner: organization.owner, workspaceId }
-}
-
 export async function createPerson(tx: Transaction, username: string): Promise<Person> {
   const id = newId('user')
   const now = systemClock.now()
@@ -187,7 +123,7 @@ export async function createPerson(tx: Transaction, username: string): Promise<P
   return { id, token: token.text, tokenId: token.id }
 }
 
-async function createSeeded(database: Database, plan: Plan): Promise<Organization> {
+export async function createSeeded(database: Database, plan: Plan): Promise<Organization> {
   const at = timestamp(systemClock.now())
   const { organization, crowd } = await database.write(async (tx) => {
     const owner = await createPerson(tx, `${plan.name}-owner`)
