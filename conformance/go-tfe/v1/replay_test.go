@@ -32,6 +32,10 @@ var providerResources = map[string]func(t *testing.T, w world, all *replay.Repla
 	"tfe_organization_membership":     replayOrganizationMembership,
 	"data tfe_organization_members":   replayOrganizationMembers,
 	"tfe_organization_token":          replayOrganizationToken,
+	"tfe_workspace":                   replayWorkspace,
+	"tfe_workspace_settings":          replayWorkspaceSettings,
+	"data tfe_workspace_ids":          replayWorkspaceIDs,
+	"tfe_project":                     replayProject,
 	"tfe_workspace, locked or in use": replayWorkspaceInUse,
 	"data tfe_outputs":                replayOutputs,
 }

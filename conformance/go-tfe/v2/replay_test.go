@@ -32,6 +32,7 @@ var providerResources = map[string]func(t *testing.T, w world, all *replay.Repla
 	"tfe_team_token, described":     replayDescribedTeamToken,
 	"tfe_team_access":               replayTeamAccess,
 	"tfe_team_project_access":       replayTeamProjectAccess,
+	"tfe_project":                   replayProject,
 	"tfe_organization_token":        replayOrganizationToken,
 }
 
