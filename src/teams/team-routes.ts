@@ -5,6 +5,7 @@ import { invalid } from '../core/errors.ts'
 import type { Transaction } from '../database/database.ts'
 import { noContent, ok, type Answer, type Call } from '../http/call.ts'
 import type { Deps } from '../http/deps.ts'
+import { keptPage } from '../http/kept-page.ts'
 import { readRoute, writeRoute, type Route } from '../http/route.ts'
 import { refuse } from '../jsonapi/body.ts'
 import { document, listDocument, type Fragment } from '../jsonapi/document.ts'
@@ -17,7 +18,7 @@ import { bumpVersion } from '../organizations/organization-store.ts'
 import { userFragment } from '../users/user-document.ts'
 import { findUsers } from '../users/user-store.ts'
 import { loadOrganization, organizationOfPath } from '../organizations/organization-of-path.ts'
-import { teamFragments, type TeamShape, type TeamViewer } from './team-document.ts'
+import { teamFragments, type TeamShape } from './team-document.ts'
 import { loadTeam, teamOfPath } from './team-of-path.ts'
 import { listVisibleTeams } from './team-list-store.ts'
 import {
@@ -100,25 +101,17 @@ const listTeams = readRoute({
     const { tx, deps, address, resource, standing, call } = context
     const { page, filter, include, links } = address
     const { organization } = resource
-    // The bare list is what clients ask for all day: whole pages of it are kept, by the organization's version.
-    const isBare = links.length === 0
-    const key = `${organization.id} ${organization.version} teams ${viewerKey(context)} ${page.number} ${page.size}`
-    const kept = isBare ? deps.documents.get<Buffer>(key) : undefined
-    if (kept !== undefined) return ok(kept)
-
-    const { teams, total } = await listVisibleTeams(tx, organization, standing, filter, page)
-    const shape: TeamShape = include.has('organization-memberships') ? 'listed with memberships' : 'listed'
-    const fragments = await teamFragments(tx, deps, teams, context, shape)
-    const paging = pagingOf(call.path, links, page, total)
-    const body = Buffer.from(listDocument(fragments, paging, await includedOf(context, teams, include)))
-    if (isBare) deps.documents.set(key, body)
-    return ok(body)
+    // The bare list is what clients ask for all day: whole pages of it are kept.
+    const name = links.length === 0 ? 'teams' : undefined
+    return keptPage(context, organization, name, page, async () => {
+      const { teams, total } = await listVisibleTeams(tx, organization, standing, filter, page)
+      const shape: TeamShape = include.has('organization-memberships') ? 'listed with memberships' : 'listed'
+      const fragments = await teamFragments(tx, deps, teams, context, shape)
+      const paging = pagingOf(call.path, links, page, total)
+      return listDocument(fragments, paging, await includedOf(context, teams, include))
+    })
   },
 })
-
-function viewerKey({ actor, standing }: TeamViewer): string {
-  return `${actor.kind} ${actor.userId ?? actor.organizationId} ${standing.columns}`
-}
 
 const createTeam = writeRoute({
   method: 'POST',
