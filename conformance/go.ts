@@ -88,14 +88,10 @@ interface TestEvent {
 
 export type Dialect = 'documented' | 'current'
 
-/** The flags of `go test` for the tests whose names match, of those that hold in the dialect; replays do in both. */
-function selection(module: string, dialect: Dialect, patterns: string[]): string[] {
+/** The flags of `go test` for the tests whose names match, of those that hold in the dialect: most hold in both. */
+function selection(dialect: Dialect, patterns: string[]): string[] {
   const wanted = patterns.length > 0 ? `(${patterns.join('|')})` : ''
-  // What OpenTofu does is the same in both.
-  if (module === 'tofu') return ['-run', wanted]
-  return dialect === 'current'
-    ? ['-run', `^Test(CurrentDialect|Replay).*${wanted}`]
-    : ['-skip', '^TestCurrentDialect', '-run', wanted]
+  return dialect === 'current' ? ['-run', wanted] : ['-skip', '^TestCurrentDialect', '-run', wanted]
 }
 
 /** Runs a module's tests. Counts those without sub-tests, and a package that fails outside of any test as one failure. */
@@ -105,7 +101,7 @@ export async function runGoTests(
   dialect: Dialect,
   patterns: string[],
 ): Promise<Tally> {
-  const run = selection(module, dialect, patterns)
+  const run = selection(dialect, patterns)
   const child = spawn('go', ['test', '-json', '-count=1', ...run, './...'], {
     cwd: join(folder, module),
     env: environment,

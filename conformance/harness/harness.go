@@ -20,6 +20,22 @@ type Server struct {
 	Token   string
 }
 
+// Dialect is the one in which the server speaks.
+func Dialect() string {
+	if dialect := os.Getenv("PURSER_DIALECT"); dialect != "" {
+		return dialect
+	}
+	return "documented"
+}
+
+// DefaultExecutionMode is what a new organization and its workspaces say; nothing runs on the server in either dialect.
+func DefaultExecutionMode() string {
+	if Dialect() == "current" {
+		return "remote"
+	}
+	return "local"
+}
+
 // User is a person with a user token of their own.
 type User struct {
 	ID       string

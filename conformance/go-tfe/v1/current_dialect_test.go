@@ -6,7 +6,7 @@ import (
 	"github.com/hashicorp/go-tfe"
 )
 
-// The tests of this file hold in the dialect `current`; all others hold in the dialect `documented`.
+// The tests of this file hold in the dialect `current` alone; all others hold in both.
 
 func TestCurrentDialectHasSixteenFlagsEverywhere(t *testing.T) {
 	w := newWorld(t)

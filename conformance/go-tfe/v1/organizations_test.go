@@ -21,7 +21,7 @@ func TestOrganizationIsCreatedShownUpdatedAndDeleted(t *testing.T) {
 	must(t, err)
 	wantEqual(t, "name", created.Name, name)
 	wantEqual(t, "email", created.Email, owner.Email)
-	wantEqual(t, "default-execution-mode", created.DefaultExecutionMode, "local")
+	wantEqual(t, "default-execution-mode", created.DefaultExecutionMode, harness.DefaultExecutionMode())
 	wantEqual(t, "can-create-team", created.Permissions.CanCreateTeam, true)
 	wantEqual(t, "can-destroy", created.Permissions.CanDestroy, true)
 

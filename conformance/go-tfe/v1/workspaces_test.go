@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/hashicorp/go-tfe"
+
+	"purser.example/conformance/harness"
 )
 
 func TestWorkspaceIsCreatedShownUpdatedAndDeleted(t *testing.T) {
@@ -17,7 +19,7 @@ func TestWorkspaceIsCreatedShownUpdatedAndDeleted(t *testing.T) {
 	must(t, err)
 	wantEqual(t, "name", created.Name, "network")
 	wantEqual(t, "description", created.Description, "VPCs and subnets")
-	wantEqual(t, "execution-mode", created.ExecutionMode, "local")
+	wantEqual(t, "execution-mode", created.ExecutionMode, harness.DefaultExecutionMode())
 	wantEqual(t, "organization", created.Organization.Name, w.organization)
 	wantEqual(t, "can-update", created.Permissions.CanUpdate, true)
 

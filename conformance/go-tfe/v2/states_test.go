@@ -16,6 +16,8 @@ import (
 	"github.com/hashicorp/go-tfe/v2/api/workspaces"
 	"github.com/microsoft/kiota-abstractions-go/serialization"
 	kiotajson "github.com/microsoft/kiota-serialization-json-go"
+
+	"purser.example/conformance/harness"
 )
 
 const state = `{"version":4,"terraform_version":"1.10.10","serial":1,"lineage":"6b1f31a5","outputs":{
@@ -85,7 +87,7 @@ func (w world) grantReadOutputs(t *testing.T, teamID, workspaceID string) models
 func TestWorkspaceIsCreatedListedAndDeleted(t *testing.T) {
 	w := newWorld(t)
 	workspace := w.newWorkspace(t, "network")
-	wantEqual(t, "execution-mode", workspace.GetAttributes().GetExecutionMode().String(), "local")
+	wantEqual(t, "execution-mode", workspace.GetAttributes().GetExecutionMode().String(), harness.DefaultExecutionMode())
 	byName, err := w.in(w.client).Workspaces().ByWorkspace_name("network").Get(t.Context(), nil)
 	must(t, err)
 	wantEqual(t, "id by name", *byName.GetData().GetId(), *workspace.GetId())

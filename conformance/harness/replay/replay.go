@@ -14,6 +14,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"purser.example/conformance/harness"
 )
 
 // ErrGone is what a replayed read gives when the provider would forget the resource: it has been deleted.
@@ -98,11 +100,7 @@ type Replays struct {
 
 // Of starts the collection for a client, such as "go-tfe v1", in the dialect that PURSER_DIALECT names.
 func Of(client string) *Replays {
-	dialect := os.Getenv("PURSER_DIALECT")
-	if dialect == "" {
-		dialect = "documented"
-	}
-	return &Replays{client: client, dialect: dialect, replayed: map[string]bool{}}
+	return &Replays{client: client, dialect: harness.Dialect(), replayed: map[string]bool{}}
 }
 
 // Dialect is the one that the server speaks.
