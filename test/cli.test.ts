@@ -182,13 +182,17 @@ describe.each(engines)('the command line on %s', (engine) => {
       expect.stringMatching(
         /^The user rosa \(user-\w+\) was answered 404 to GET \/api\/v2\/workspaces\/ws-\w+\/current-state-version \(20.*Z\)\.$/,
       ),
-      `What was addressed (workspaces ${id}) is there, but the caller lacks the permission state-version:read.`,
+      `What was addressed (workspaces ${id}) is there, but the caller may not read states of the workspace: the permission state-version:read is missing.`,
       expect.stringMatching(/^The caller stood as: member, custom access with state-versions: read-outputs/),
       expect.stringMatching(
-        /^Any one of these would have given it: .*read-workspaces or more; .*; being an owner/,
+        /^Any one of these would have been enough: .*read-workspaces or more; .*; being an owner/,
       ),
+      expect.stringMatching(/^Grant it to a team that the caller is in, .*dry-run=true/),
       'It is about the organization demo.',
+      expect.stringMatching(/: purser access --organization demo --user user-\w+ --workspace ws-\w+$/),
     ])
+    const next = text.at(-1)?.split(': purser ')[1]?.split(' ') as string[]
+    expect(await output(next, settings)).toContain('read-outputs')
     const json = JSON.parse(await output(['explain', requestId, '--json'], settings))
     expect(json).toMatchObject({ 'request-id': requestId, reason: 'forbidden', organization: 'demo' })
     const unknown = await run(['explain', 'nothing\u001b[31m'], settings)

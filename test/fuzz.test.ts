@@ -97,7 +97,7 @@ describe.each(engines)('fuzzing on %s', (engine) => {
     // A connection may only close without an answer on someone who sent half a request.
     if (status === undefined) return endsEarly ? undefined : `${method} ${target} got no answer`
     if (status === 500) return `${method} ${target} answered 500`
-    const seen = { status, contentType: headers.get('content-type') ?? null, text: body.toString() }
+    const seen = { status, headers, text: body.toString() }
     // What is no HTTP is refused before any route is looked for.
     if (method === 'HEAD' && seen.text === '') return undefined
     if ([400, 413, 417, 431].includes(status) && headers.get('connection') === 'close') {

@@ -65,4 +65,19 @@ describe.each(engines)('a path that is spelled in unusual ways on %s', (engine) 
     expect(made.status).toBe(201)
     expect((await client.get(`/teams/${team}/authentication-token`)).json.data.id).toBe(made.json.data.id)
   })
+
+  test('what is no HTTP has a request id too, and ids tell nothing about how much others ask', async () => {
+    const ids: string[] = []
+    for (const bytes of ['GARBAGE\r\n\r\n', `GET / HTTP/1.1\r\nx: ${'y'.repeat(100_000)}\r\n\r\n`]) {
+      const { status, headers } = await raw.send({ bytes: Buffer.from(bytes) })
+      expect(status).toBeGreaterThanOrEqual(400)
+      ids.push(headers.get('x-request-id') ?? '')
+    }
+    for (let count = 0; count < 3; count++) {
+      ids.push((await server.client().get('/ping')).headers.get('x-request-id') as string)
+    }
+    for (const id of ids) expect(id).toMatch(/^[0-9a-f]{20}$/)
+    // One that is counted up begins like the one before it.
+    expect(new Set(ids.map((id) => id.slice(0, 8))).size).toBe(ids.length)
+  })
 })

@@ -95,7 +95,7 @@ describe.each(engines)('refusals on %s', (engine) => {
       { grant: 'owner' },
     ])
     expect(explanation).toContain(
-      `What was addressed (state-versions ${stateVersionId}) is there, but the caller lacks the permission outputs:read.`,
+      `What was addressed (state-versions ${stateVersionId}) is there, but the caller may not read outputs with their real values: the permission outputs:read is missing.`,
     )
     expect(explanation).toContain(
       `a team with access custom with state-versions: read-outputs or more on the workspace ${workspaceId} or the project ${projectId}`,
@@ -135,6 +135,31 @@ describe.each(engines)('refusals on %s', (engine) => {
       object: { type: 'workspaces', id: empty },
       explanation: expect.stringContaining('The caller may do this (outputs:read-current), but'),
     })
+  })
+
+  test('effective access tells a place that is hidden from a wrong name, and names the place', async () => {
+    const organization = await createTestOrganization(server)
+    const { owner, name } = organization
+    const member = await addMember(server, organization)
+    const workspaceId = await createWorkspace(organization, { name: 'hidden' })
+    const ask = (client: Client, query: string) =>
+      client.get(`/organizations/${name}/effective-access?${query}`)
+    const own = await ask(member.client, `user=${member.id}&workspace=hidden`)
+    const { attributes } = await explained(organization, own)
+    expect(attributes).toMatchObject({
+      permission: 'workspace:read',
+      reason: 'forbidden',
+      object: { type: 'workspaces', id: workspaceId },
+    })
+    const onPlaces = attributes['granted-by'].filter((needed: Needed) => needed.grant === 'team-access')
+    expect(onPlaces[0].on[0]).toEqual({ type: 'workspaces', id: workspaceId })
+    for (const query of ['user=nobody-of-that-name', `user=${member.id}&workspace=no-such`]) {
+      const missing = await explained(organization, await ask(owner.client, query))
+      expect(missing.attributes).toMatchObject({ reason: 'missing', 'granted-by': [] })
+      expect(missing.attributes.explanation).toContain(
+        `Something that the request names is not there in the organization ${name}`,
+      )
+    }
   })
 
   test('what is nowhere is for site administrators alone', async () => {

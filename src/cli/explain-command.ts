@@ -11,7 +11,7 @@ export function explainCommand(): Command {
     .option('--json', 'print it as JSON')
     .addHelpText(
       'after',
-      '\nThe caller was told no more than "not found". A refusal can be explained a second after it happened.\n\nExample:\n  purser explain Kq8sZp4u00000a7f',
+      '\nThe caller was told no more than "not found". A refusal can be explained a second after it happened.\n\nExample:\n  purser explain 8f0c1d2ab7e94c3350d1',
     )
     .action(async (requestId: string, flags) => {
       const { explain } = await import('./explain.ts')

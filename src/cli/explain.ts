@@ -1,8 +1,8 @@
 import type { Config } from '../config.ts'
 import { OperatorError } from '../core/operator-error.ts'
 import { refusalAttributes } from '../refusals/refusal-document.ts'
-import { findRefusal } from '../refusals/refusal-store.ts'
-import { nameOfCaller, sentencesOf } from '../refusals/refusal-text.ts'
+import { findRefusal, type RefusalRow } from '../refusals/refusal-store.ts'
+import { grantsOf, nameOfCaller, sentencesOf } from '../refusals/refusal-text.ts'
 import { FLUSH_EVERY_MS } from '../refusals/refusals.ts'
 import { withDatabase } from './database.ts'
 import { print, printJson } from './output.ts'
@@ -16,7 +16,21 @@ export async function explain(config: Config, requestId: string, asJson: boolean
     return
   }
   for (const sentence of sentencesOf(row, nameOfCaller(row))) print(sentence)
-  if (row.organization_name !== null) print(`It is about the organization ${row.organization_name}.`)
+  if (row.organization_name === null) return
+  print(`It is about the organization ${row.organization_name}.`)
+  const command = accessCommandOf(row)
+  if (command !== undefined) print(`What the caller may do there now, and by which grants: ${command}`)
+}
+
+/** How to go on: whose access to which place is to be looked at; undefined where no team access would have helped. */
+function accessCommandOf(row: RefusalRow): string | undefined {
+  const place = grantsOf(row)
+    .flatMap((needed) => (needed.grant === 'team-access' ? needed.on : []))
+    .find(({ id }) => id !== null)
+  if (place === undefined || row.caller_type === 'organizations') return undefined
+  const whose = `--${row.caller_type === 'users' ? 'user' : 'team'} ${row.caller_id}`
+  const where = `--${place.type === 'workspaces' ? 'workspace' : 'project'} ${place.id}`
+  return `purser access --organization ${row.organization_name} ${whose} ${where}`
 }
 
 function unknown(requestId: string, { refusalDays, refusalsKept }: Config): string {

@@ -1,8 +1,9 @@
 import { isPermitted } from '../access/decide.ts'
 import { reachOf } from '../access/granted-places-store.ts'
-import { AppError, notFound, type Problem } from '../core/errors.ts'
+import { NotPermitted } from '../access/not-permitted.ts'
+import { AppError, type Problem } from '../core/errors.ts'
 import { ok, type Call } from '../http/call.ts'
-import { readRoute, type Route, type Viewer } from '../http/route.ts'
+import { readRoute, type Loaded, type Route, type Viewer } from '../http/route.ts'
 import { listDocument } from '../jsonapi/document.ts'
 import { pagingOf, type Page } from '../jsonapi/paging.ts'
 import { organizationOfPath } from '../organizations/organization-of-path.ts'
@@ -10,7 +11,7 @@ import { findOrganizationByName, type OrganizationRow } from '../organizations/o
 import { listVisibleWorkspaces } from '../workspaces/workspace-list-store.ts'
 import { effectiveAccess } from './effective-access.ts'
 import { effectiveAccessFragment } from './effective-access-document.ts'
-import { findPlace, placeOf, type PlaceAddress } from './places.ts'
+import { findPlace, placeOf, type NamedPlace, type PlaceAddress } from './places.ts'
 import { findSubject, type SubjectAddress } from './subjects.ts'
 
 const parameters = ['user', 'team', 'workspace', 'project'] as const
@@ -60,12 +61,16 @@ const showEffectiveAccess = readRoute({
     const organization = await findOrganizationByName(tx, address.name)
     if (organization === undefined) return undefined
     const subject = await findSubject(tx, organization.id, address.subject, actor)
-    return subject === undefined ? undefined : { organization, subject, target: { userId: subject.userId } }
+    if (subject === undefined) return undefined
+    const place =
+      address.place === undefined ? undefined : await findPlace(tx, organization.id, address.place)
+    if (address.place !== undefined && place === undefined) return undefined
+    return { organization, subject, place, target: { userId: subject.userId }, ...grantedOn(place) }
   },
   document: async (context) => {
     const { tx, deps, resource, address, call } = context
     const { organization, subject } = resource
-    const { places, total } = await placesOf(context, organization, address.place, address.page)
+    const { places, total } = await placesOf(context, organization, resource.place, address.page)
     const about = { holder: subject.holder, organization, inForce: deps.standings.inForce }
     const found = await effectiveAccess(tx, about, places)
     const named = found.reduce((count, { sources }) => count + sources.length, 0)
@@ -78,27 +83,32 @@ const showEffectiveAccess = readRoute({
   },
 })
 
+/** Where a grant would have to be made, should the caller not see what he asks about. */
+function grantedOn(place: NamedPlace | undefined): Pick<Loaded, 'workspace' | 'project'> {
+  if (place === undefined) return {}
+  const { on, id, projectId } = place
+  return on === 'workspace' ? { workspace: { id, project_id: projectId } } : { project: { id } }
+}
+
 /** The workspace or project that was asked for, or a page of the workspaces that the caller may see. */
 async function placesOf(
   viewer: Viewer,
   organization: OrganizationRow,
-  address: PlaceAddress | undefined,
+  place: NamedPlace | undefined,
   page: Page,
 ) {
   const { tx, deps, actor, standing } = viewer
-  if (address === undefined) {
+  if (place === undefined) {
     const reach = reachOf('workspace:read', viewer)
     const { workspaces, total } = await listVisibleWorkspaces(tx, organization.id, reach, {}, page)
     return { places: workspaces.map(placeOf), total }
   }
-  const place = await findPlace(tx, organization.id, address)
-  if (place === undefined) throw notFound()
   const grants =
     place.on === 'workspace'
       ? await deps.grants.onWorkspace(tx, actor, organization, { id: place.id, project_id: place.projectId })
       : await deps.grants.onProject(tx, actor, organization, place.id)
   const permission = place.on === 'workspace' ? 'workspace:read' : 'project:read'
-  if (!isPermitted(permission, actor, standing, { grants })) throw notFound()
+  if (!isPermitted(permission, actor, standing, { grants })) throw new NotPermitted(permission, { grants })
   return { places: page.number === 1 ? [place] : [], total: 1 }
 }
 

@@ -1,6 +1,7 @@
 import { STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import { JSON_API } from './call.ts'
+import { nextRequestId } from './request-id.ts'
 
 /** By Node's name of what went wrong; anything else is 400. */
 const statuses: Readonly<Record<string, number>> = {
@@ -24,6 +25,7 @@ export function answerMalformed(error: Error & { code?: string }, socket: Socket
     `Content-Length: ${body.length}`,
     'Cache-Control: no-store',
     'X-Content-Type-Options: nosniff',
+    `X-Request-Id: ${nextRequestId()}`,
     'Connection: close',
   ]
   socket.write(`${headers.join('\r\n')}\r\n\r\n${body}`)

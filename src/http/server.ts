@@ -3,7 +3,6 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
-import { randomBase58 } from '../core/ids.ts'
 import { AppError, notFound } from '../core/errors.ts'
 import { errorDocument, internalErrorDocument, statusOf } from '../jsonapi/errors.ts'
 import { errorAnswer, type Answer, type Call } from './call.ts'
@@ -13,6 +12,7 @@ import { HttpCall } from './http-call.ts'
 import { endLingering, mustClose } from './linger.ts'
 import { answerMalformed } from './malformed.ts'
 import type { RawRoute } from './raw-route.ts'
+import { nextRequestId } from './request-id.ts'
 import type { Route } from './route.ts'
 import { authenticate, runRoute } from './run-route.ts'
 
@@ -206,13 +206,4 @@ function conditional(request: IncomingMessage, answer: Answer): Answer {
 function pathOf(raw: IncomingMessage): string {
   // Without the query and without an upload's signature: a log is no place for secrets.
   return (raw.url as string).split('?', 1)[0]?.replace(/(\/uploads?\/)[^/]+/, '$1…') as string
-}
-
-const processPart = randomBase58(8)
-let requestCount = 0
-
-/** Unique over processes and restarts, and cheap. */
-function nextRequestId(): string {
-  requestCount += 1
-  return `${processPart}${requestCount.toString(36).padStart(8, '0')}`
 }

@@ -1,4 +1,3 @@
-import type { Identifier } from '../jsonapi/document.ts'
 import type { Named, Refusal } from './refusal.ts'
 
 const API = '/api/v2'
@@ -17,10 +16,8 @@ export function objectOf(
   if (permission === null) return undefined
   const parameter = /.*:([a-z_]+)/.exec(path)?.[1]
   if (parameter === 'workspace_name') return { type: 'workspaces', id: found?.workspaceId ?? null }
-  if (parameter === 'organization_name') {
-    return organization(organizationName ?? shortened(named.params.organization_name ?? ''))
-  }
-  if (parameter !== undefined) {
+  // By the name of an organization something in it may be asked about.
+  if (parameter !== undefined && parameter !== 'organization_name') {
     const type = types[parameter] ?? `${parameter.replace(/_id$/, '').replaceAll('_', '-')}s`
     return { type, id: shortened(named.params[parameter] ?? '') }
   }
@@ -29,11 +26,9 @@ export function objectOf(
   if (named.workspaceName !== undefined) return { type: 'workspaces', id: null }
   const projectId = found?.projectId ?? named.projectId
   if (projectId !== undefined) return { type: 'projects', id: projectId }
-  return organizationName === undefined ? undefined : organization(organizationName)
-}
-
-function organization(name: string): Identifier {
-  return { type: 'organizations', id: name }
+  const asked = named.params.organization_name
+  const name = organizationName ?? (asked === undefined ? undefined : shortened(asked))
+  return name === undefined ? undefined : { type: 'organizations', id: name }
 }
 
 /** The path as it was asked for, without the query: ids and names in their places, nothing in it that is no visible ASCII. */

@@ -1,5 +1,6 @@
 import type { NeededGrant } from '../access/needed-grants.ts'
 import type { Column } from '../access/rules.ts'
+import { permissionWords } from './permission-words.ts'
 import type { RefusalRow } from './refusal-store.ts'
 
 /** What a caller stood as and held, by the columns of the table. */
@@ -70,35 +71,60 @@ function orMore(needed: { 'or-more': boolean }): string {
 /** What is said of the caller to whom may not know who it was. */
 export const OUTSIDER = 'someone outside the organization'
 
-/** The whole of it in sentences. */
+/** The whole of it in sentences, the last of which says what can be done. */
 export function sentencesOf(row: RefusalRow, caller: string): string[] {
   const asked = `${caller} was answered 404 to ${row.method} ${row.path} (${row.at}).`
-  const needed = grantsOf(row)
   const standing = wordsOfStanding(row)
   const stoodAs = standing.length === 0 ? [] : [`The caller stood as: ${standing.join(', ')}.`]
-  if (row.permission === null) return [asked, 'There is no such endpoint here.']
-  const object =
-    row.object_type === null ? '' : ` (${[row.object_type, row.object_id].filter(Boolean).join(' ')})`
-  if (row.reason === 'missing') {
-    const missing =
-      row.is_found === 1
-        ? `The caller may do this (${row.permission}), but what was asked for is not there: for example a state where there is none yet.`
-        : `What was addressed${object} does not exist: no grant would help.`
-    return [asked, missing, ...stoodAs]
+  if (row.permission === null)
+    return [asked, 'There is no such endpoint here.', 'GET /api/v2/openapi.json lists what there is.']
+  return row.reason === 'missing'
+    ? [asked, whatIsMissing(row, row.permission), ...stoodAs]
+    : [asked, whatIsForbidden(row, row.permission), ...stoodAs, ...waysOut(row)]
+}
+
+function whatIsMissing(row: RefusalRow, permission: string): string {
+  if (row.is_found === 1) {
+    return `The caller may do this (${permission}), but what was asked for is not there: for example a state where there is none yet.`
   }
-  const missing = `What was addressed${object} is there, but the caller lacks the permission ${row.permission}.`
-  if (needed.length === 0) {
-    const nothing =
-      row.caller_type === 'users'
-        ? 'Nothing that can be granted would give it: it is for somebody else alone.'
-        : `Nothing that can be granted to ${row.caller_type === 'teams' ? "this team's" : "an organization's"} token would give it: another token is needed.`
-    return [asked, missing, ...stoodAs, nothing]
+  // The organization is there: what is not is a name or an id in the request.
+  const isOther = row.object_type === 'organizations' && row.organization_name !== null
+  const what = isOther
+    ? `Something that the request names is not there in the organization ${row.organization_name}`
+    : `What was addressed${objectOf(row)} does not exist`
+  return `${what}: no grant would help. Look for a wrong name or id in the request, or for what was deleted.`
+}
+
+function whatIsForbidden(row: RefusalRow, permission: string): string {
+  // An older version may have judged by a permission that there is no more.
+  const act = (permissionWords as Record<string, string | undefined>)[permission] ?? 'do this'
+  return `What was addressed${objectOf(row)} is there, but the caller may not ${act}: the permission ${permission} is missing.`
+}
+
+function objectOf(row: RefusalRow): string {
+  return row.object_type === null ? '' : ` (${[row.object_type, row.object_id].filter(Boolean).join(' ')})`
+}
+
+function waysOut(row: RefusalRow): string[] {
+  const needed = grantsOf(row)
+  if (needed.length > 0) {
+    const ways = needed.map(wordsOfGrant)
+    const any = ways.length === 1 ? 'This would have been enough' : 'Any one of these would have been enough'
+    const isOfTeam = needed.some(({ grant }) => grant === 'team-access' || grant === 'organization-access')
+    const how =
+      row.caller_type === 'teams'
+        ? 'Grant it to the team.'
+        : 'Grant it to a team that the caller is in, or add the caller to a team that has it.'
+    return [
+      `${any}: ${ways.join('; ')}.`,
+      ...(isOfTeam ? [`${how} ?dry-run=true says before what that would change for whom.`] : []),
+    ]
   }
+  if (row.caller_type === 'users')
+    return ['Nothing that can be granted would give it: it is for somebody else alone.']
+  const whose = row.caller_type === 'teams' ? "this team's" : "an organization's"
   return [
-    asked,
-    missing,
-    ...stoodAs,
-    `Any one of these would have given it: ${needed.map(wordsOfGrant).join('; ')}.`,
+    `Nothing that can be granted to ${whose} token would give it: another token is needed, for example an owner's.`,
   ]
 }
 

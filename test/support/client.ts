@@ -64,7 +64,7 @@ export class Client {
       ...(body === undefined ? {} : { body: isRaw ? (body as string) : JSON.stringify(body) }),
     })
     const text = await response.text()
-    const seen = { status: response.status, contentType: response.headers.get('content-type'), text }
+    const seen = { status: response.status, headers: response.headers, text }
     const problem = (conformity ??= new Conformity()).problem(method, pathOf(url), seen)
     if (problem !== undefined) throw new Error(problem)
     const isJson = response.headers.get('content-type')?.includes('json') === true && text !== ''

@@ -11,7 +11,11 @@ export type Operation = {
 }
 
 /** An answer as it came over the wire. */
-export type Seen = { status: number; contentType: string | null; text: string }
+export type Seen = {
+  status: number
+  headers: { get: (name: string) => string | null | undefined }
+  text: string
+}
 
 /** The document of the routes as they stand in the code, with every operation that it describes. */
 export class Conformity {
@@ -50,6 +54,7 @@ export class Conformity {
 
   /** What is wrong with an answer, by the document; undefined when nothing is. */
   problem(method: string, path: string, seen: Seen): string | undefined {
+    if (!hasRequestId(seen)) return `${method} ${path} answered ${seen.status} without X-Request-Id`
     const operation = this.find(method, path)
     // A path that is not described is nothing that one could find.
     if (operation === undefined && seen.status !== 401 && seen.status !== 404) {
@@ -61,16 +66,19 @@ export class Conformity {
     if (response.content === undefined || method === 'HEAD') {
       return seen.text === '' ? undefined : `${what} with a body: ${seen.text.slice(0, 300)}`
     }
-    const media = response.content[seen.contentType ?? 'none'] ?? response.content['*/*']
-    if (media === undefined) return `${what} as ${seen.contentType}`
+    const contentType = seen.headers.get('content-type') ?? 'none'
+    const media = response.content[contentType] ?? response.content['*/*']
+    if (media === undefined) return `${what} as ${contentType}`
     return media.schema === undefined ? undefined : this.#check(media.schema, seen.text, what)
   }
 
   /** The same of an answer that came before any route was looked for. */
-  errorProblem({ contentType, text, status }: Seen): string | undefined {
-    if (contentType !== 'application/vnd.api+json')
-      return `a request that is no HTTP: ${status} as ${contentType}`
-    return this.#check(errorSchema, text, `a request that is no HTTP: ${status}`)
+  errorProblem(seen: Seen): string | undefined {
+    const what = `a request that is no HTTP: ${seen.status}`
+    const contentType = seen.headers.get('content-type')
+    if (contentType !== 'application/vnd.api+json') return `${what} as ${contentType}`
+    if (!hasRequestId(seen)) return `${what} without X-Request-Id`
+    return this.#check(errorSchema, seen.text, what)
   }
 
   /** Many operations have the same schema: it is compiled once. */
@@ -98,6 +106,11 @@ export class Conformity {
     if (validate(json)) return undefined
     return `${what}, and ${this.#ajv.errorsText(validate.errors)}: ${JSON.stringify(validate.errors?.[0]?.params)}`
   }
+}
+
+/** By which whoever was refused asks for the reason, whatever the answer was. */
+function hasRequestId({ headers }: Seen): boolean {
+  return /^[0-9a-f]{20}$/.test(headers.get('x-request-id') ?? '')
 }
 
 const errorSchema = { $ref: '#/components/schemas/errors' }
