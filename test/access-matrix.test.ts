@@ -71,7 +71,7 @@ describe.each(engines)('access on %s', (engine) => {
         const expected =
           actor.kind === 'nobody'
             ? '401'
-            : where !== 'missing' && isAllowed(target.row ?? route.row, route.method, actor, held, target)
+            : where !== 'missing' && isAllowed(target.row ?? route.row, actor, held, target)
               ? 'allowed'
               : 'hidden'
         const seen = response.status === 401 ? '401' : isHidden(route, response) ? 'hidden' : 'allowed'

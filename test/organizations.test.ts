@@ -23,6 +23,20 @@ describe.each(engines)('organizations on %s', (engine) => {
   const names = (json: { data: { attributes: { name: string } }[] }) =>
     json.data.map(({ attributes }) => attributes.name)
 
+  test('the default project is included for who may read it', async () => {
+    const { name, owner, ...made } = await createTestOrganization(server)
+    const member = await addMember(server, { name, owner, ...made })
+    for (const include of ['default-project', 'default_project']) {
+      const shown = (await owner.client.get(`/organizations/${name}?include=${include}`)).json
+      const project = shown.data.relationships['default-project'].data
+      expect(shown.included).toEqual([(await owner.client.get(`/projects/${project.id}`)).json.data])
+      const seen = await member.client.get(`/organizations/${name}?include=${include}`)
+      expect(seen.json.included).toEqual([])
+    }
+    const unknown = await owner.client.get(`/organizations/${name}?include=teams`)
+    expect([unknown.status, unknown.json.errors[0].title]).toEqual([400, 'Invalid include parameter'])
+  })
+
   test('whoever makes one owns it, and it has a team owners and a default project', async () => {
     const user = await createUser(server)
     const name = uniqueName('organization')

@@ -81,16 +81,30 @@ describe.each(engines)('tag bindings on %s', (engine) => {
     },
   )
 
-  test("the relationship of a project is set whole, as the provider's newer client asks", async () => {
-    const { client, project } = await place()
-    const path = `/projects/${project}/relationships/tag-bindings`
-    for (const wanted of [{ a: '1', b: '2' }, { b: '3' }, {}] as Pairs[]) {
-      const answer = await client.patch(path, bindings(wanted))
-      expect([answer.status, answer.text]).toEqual([204, ''])
-      expect(pairs(await client.get(`/projects/${project}/tag-bindings`))).toEqual(wanted)
-      expect(pairs(await client.get(`/projects/${project}/effective-tag-bindings`))).toEqual(wanted)
-    }
-  })
+  test.each(['projects', 'workspaces'] as const)(
+    'the relationship of %s is added to and set whole, as the newer client asks',
+    async (kind) => {
+      const made = await place()
+      const { client } = made
+      const thing = `/${kind}/${kind === 'projects' ? made.project : made.workspace}`
+      const path = `${thing}/relationships/tag-bindings`
+      const all = async () => {
+        const listed = await client.get(`${thing}/tag-bindings`)
+        expect((await client.get(path)).json.data).toEqual(listed.json.data)
+        expect(pairs(await client.get(`${thing}/effective-tag-bindings`))).toEqual(pairs(listed))
+        return pairs(listed)
+      }
+      const added = await client.post(path, bindings({ a: '0', c: '9' }))
+      expect([added.status, added.text]).toEqual([204, ''])
+      expect((await client.post(path, bindings({ a: '1' }))).status).toBe(204)
+      expect(await all()).toEqual({ a: '1', c: '9' })
+      for (const wanted of [{ a: '1', b: '2' }, { b: '3' }, {}] as Pairs[]) {
+        const answer = await client.patch(path, bindings(wanted))
+        expect([answer.status, answer.text]).toEqual([204, ''])
+        expect(await all()).toEqual(wanted)
+      }
+    },
+  )
 
   test('a workspace inherits those of its project, its own win, and what is inherited says from where', async () => {
     const { client, organization, project, workspace } = await place()

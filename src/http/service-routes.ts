@@ -13,6 +13,9 @@ function json(value: unknown): Answer {
   }
 }
 
+/** Newer clients go by it instead of the release; that of a release of old is not known. */
+const PLATFORM_VERSION = '2.0.1'
+
 /** What go-tfe asks first of all: it reads the headers, and gates features by the version. */
 const ping: RawRoute = {
   method: 'GET',
@@ -26,6 +29,7 @@ const ping: RawRoute = {
       'tfp-api-version': '2.6',
       'tfp-appname': 'Purser',
       'x-tfe-version': `v${config.release ?? '202408-1'}`,
+      ...(config.edition === 'hosted' ? { 'x-tfe-current-version': PLATFORM_VERSION } : {}),
       ...NOT_CACHED,
     },
   }),

@@ -1,9 +1,12 @@
+import { isPermitted } from '../access/decide.ts'
 import { timestamp } from '../core/clock.ts'
 import { created, noContent, ok, type Call } from '../http/call.ts'
-import { readRoute, writeRoute, type Route } from '../http/route.ts'
+import { readRoute, writeRoute, type Route, type Viewer } from '../http/route.ts'
 import { readResource, refuse } from '../jsonapi/body.ts'
 import { document, listDocument, type Fragment } from '../jsonapi/document.ts'
 import { pagingOf, pagingOfWhole } from '../jsonapi/paging.ts'
+import { projectFragment } from '../projects/project-document.ts'
+import { loadProject } from '../projects/projects.ts'
 import {
   makeOrganization,
   NAME_IS_TAKEN,
@@ -95,14 +98,28 @@ const show = readRoute({
   path: '/organizations/:organization_name',
   permission: 'organization:read',
   summary: 'Show an organization',
+  query: { include: 'default-project, default_project' },
   answers: 'organizations',
-  address: organizationAddress,
+  address: (call) => {
+    const include = call.query.include(['default-project', 'default_project'])
+    const address = organizationAddress(call)
+    return address === undefined ? undefined : { ...address, withProject: include.size > 0 }
+  },
   load: ({ tx, address }) => loadOrganization(tx, address.name),
   document: async (context) => {
     const { organization } = context.resource
-    return ok(document(organizationFragment(organization, context, context.deps.config)))
+    const included = context.address.withProject ? await defaultProjectOf(context, organization) : undefined
+    return ok(document(organizationFragment(organization, context, context.deps.config), included))
   },
 })
+
+/** None for a caller who could not read it by itself. */
+async function defaultProjectOf(viewer: Viewer, organization: OrganizationRow): Promise<Fragment[]> {
+  const loaded = await loadProject(viewer, organization.default_project_id)
+  if (loaded === undefined) return []
+  if (!isPermitted('project:read', viewer.actor, viewer.standing, loaded.target)) return []
+  return [await projectFragment(viewer, organization, loaded.project)]
+}
 
 /** The platform has both, with one meaning: what is left out stays as it was. */
 const changes = (['PATCH', 'PUT'] as const).map((method) =>

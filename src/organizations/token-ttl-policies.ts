@@ -7,8 +7,8 @@ import { fragment, type Fragment } from '../jsonapi/document.ts'
 import type { OrganizationRow } from './organization-store.ts'
 
 const TYPE = 'organization-token-ttl-policies'
-/** An hour up to a hundred years. */
-const MIN_TTL_MS = 3_600_000
+/** A minute up to a hundred years: the tfe provider's own example is half an hour. */
+const MIN_TTL_MS = 60_000
 const MAX_TTL_MS = 100 * 365 * 86_400_000
 const MAX_POLICIES = 100
 
@@ -87,7 +87,7 @@ export function parseTtlPolicies(bytes: Uint8Array): TtlChanges {
     const ms = memberOf(policy, 'max-ttl-ms')
     if (typeof ms !== 'number' || !Number.isInteger(ms) || ms < MIN_TTL_MS || ms > MAX_TTL_MS) {
       problems.push({
-        detail: `max-ttl-ms must be a whole number from ${MIN_TTL_MS} (an hour) to ${MAX_TTL_MS} (a hundred years)`,
+        detail: `max-ttl-ms must be a whole number from ${MIN_TTL_MS} (a minute) to ${MAX_TTL_MS} (a hundred years)`,
         pointer: `${pointer}/max-ttl-ms`,
       })
     } else if (kind !== undefined) changes[kind] = ms

@@ -1,12 +1,15 @@
 import { Type } from 'typebox'
-import type { ResourceDescription } from '../jsonapi/description.ts'
+import { timeSchema, type ResourceDescription } from '../jsonapi/description.ts'
 import { fragment, type Fragment } from '../jsonapi/document.ts'
 import type { TagBindingRow } from './tag-binding-store.ts'
 import type { EffectiveTagBinding } from './tag-bindings.ts'
 
 const attributes = { key: Type.String(), value: Type.String() }
 
-export const tagBindingDescription: ResourceDescription = { type: 'tag-bindings', attributes }
+export const tagBindingDescription: ResourceDescription = {
+  type: 'tag-bindings',
+  attributes: { ...attributes, 'created-at': timeSchema },
+}
 
 export const effectiveTagBindingDescription: ResourceDescription = {
   type: 'effective-tag-bindings',
@@ -21,7 +24,7 @@ export function tagBindingFragment(binding: TagBindingRow): Fragment {
   return fragment({
     id: binding.id,
     type: 'tag-bindings',
-    attributes: { key: binding.key, value: binding.value },
+    attributes: { key: binding.key, value: binding.value, 'created-at': binding.created_at },
   })
 }
 

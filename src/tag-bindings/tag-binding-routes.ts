@@ -106,9 +106,12 @@ async function ownBindings(tx: Transaction, { column, id }: Tagged): Promise<Fra
   return (await findTagBindings(tx, column, [id])).map(tagBindingFragment)
 }
 
-const list = ({ path, what, read, address, load }: Kind) =>
+/** The platform has them in two places: go-tfe v1 asks in the first, v2 in the second. */
+const places = ['tag-bindings', 'relationships/tag-bindings'] as const
+
+const list = ({ path, what, read, address, load }: Kind, place: (typeof places)[number]) =>
   readRoute({
-    path: `${path}/tag-bindings`,
+    path: `${path}/${place}`,
     permission: read,
     summary: `List the tag bindings of ${what}`,
     answers: 'tag-bindings',
@@ -131,14 +134,20 @@ const listEffective = ({ path, what, read, address, load }: Kind) =>
       whole(call, (await resource.effective(tx)).map(effectiveTagBindingFragment)),
   })
 
-/** Adds and changes bindings; the relationship of a project is set whole, as clients of it expect. */
-const change = ({ type, path, what, manage, address, load }: Kind, isWhole: boolean) =>
-  writeRoute({
-    method: 'PATCH',
-    path: isWhole ? `${path}/relationships/tag-bindings` : `${path}/tag-bindings`,
+/** Adds and changes bindings, or sets all of them. */
+const change = (
+  { type, path, what, manage, address, load }: Kind,
+  method: 'PATCH' | 'POST',
+  place: (typeof places)[number],
+) => {
+  const isRelationship = place === 'relationships/tag-bindings'
+  const isWhole = isRelationship && method === 'PATCH'
+  return writeRoute({
+    method,
+    path: `${path}/${place}`,
     permission: manage,
     summary: `${isWhole ? 'Set' : 'Add to'} the tag bindings of ${what}`,
-    ...(isWhole ? { status: 204 } : { status: 200, answers: 'tag-bindings', isList: true }),
+    ...(isRelationship ? { status: 204 } : { status: 200, answers: 'tag-bindings', isList: true }),
     accepts: { items: tagBindingItem },
     address,
     load,
@@ -154,16 +163,15 @@ const change = ({ type, path, what, manage, address, load }: Kind, isWhole: bool
         resourceId: tagged.id,
         details: { name, keys: [...body.keys()], whole: isWhole },
       })
-      return isWhole ? noContent : whole(call, await ownBindings(tx, tagged))
+      return isRelationship ? noContent : whole(call, await ownBindings(tx, tagged))
     },
   })
+}
 
-export const tagBindingRoutes: readonly Route[] = [
-  list(ofWorkspaces),
-  listEffective(ofWorkspaces),
-  change(ofWorkspaces, false),
-  list(ofProjects),
-  listEffective(ofProjects),
-  change(ofProjects, false),
-  change(ofProjects, true),
-]
+export const tagBindingRoutes: readonly Route[] = [ofWorkspaces, ofProjects].flatMap((kind) => [
+  ...places.map((place) => list(kind, place)),
+  listEffective(kind),
+  change(kind, 'PATCH', 'tag-bindings'),
+  change(kind, 'POST', 'relationships/tag-bindings'),
+  change(kind, 'PATCH', 'relationships/tag-bindings'),
+])

@@ -14,6 +14,8 @@ export type AccessRoute = {
 }
 
 type Extra = Pick<AccessRoute, 'note' | 'query' | 'body'>
+/** Row 21 where there is no project yet whose own level could count. */
+const PROJECT_CREATE = 121
 /** Rows 27 and 28 where they are about projects: the cells that say "workspaces only" are empty there. */
 const PROJECT_GRANT_READ = 127
 /** Row 24 for what is about all workspaces of the organization: no grant on some of them is enough. */
@@ -114,15 +116,17 @@ export const accessRoutes: readonly AccessRoute[] = [
   route(17, 'POST', '/users/:user_id/authentication-tokens', { body: token }),
   route(17, 'GET', '/users/:user_id/authentication-tokens'),
   route(20, 'GET', `${inOrganization}/projects`),
-  route(21, 'POST', `${inOrganization}/projects`, { body: named('projects') }),
+  route(PROJECT_CREATE, 'POST', `${inOrganization}/projects`, { body: named('projects') }),
   route(20, 'GET', '/projects/:project_id'),
   route(21, 'PATCH', '/projects/:project_id', { body: empty('projects') }),
   route(21, 'DELETE', '/projects/:project_id'),
   // A workspace that the caller may not manage is 422: of those here, whoever may create workspaces may manage it.
   route(23, 'POST', '/projects/:project_id/relationships/workspaces', { body: id('workspaces') }),
   route(20, 'GET', '/projects/:project_id/tag-bindings'),
+  route(20, 'GET', '/projects/:project_id/relationships/tag-bindings'),
   route(20, 'GET', '/projects/:project_id/effective-tag-bindings'),
   route(21, 'PATCH', '/projects/:project_id/tag-bindings', { body: bindings }),
+  route(21, 'POST', '/projects/:project_id/relationships/tag-bindings', { body: bindings }),
   route(21, 'PATCH', '/projects/:project_id/relationships/tag-bindings', { body: bindings }),
   ...['authentication-token', 'authentication-tokens'].flatMap((path) => [
     route(15, 'POST', `/teams/:team_id/${path}`, { body: token }),
@@ -160,8 +164,11 @@ export const accessRoutes: readonly AccessRoute[] = [
     route(24, 'POST', `${path}/actions/safe-delete`),
   ]),
   route(22, 'GET', '/workspaces/:workspace_id/tag-bindings'),
+  route(22, 'GET', '/workspaces/:workspace_id/relationships/tag-bindings'),
   route(22, 'GET', '/workspaces/:workspace_id/effective-tag-bindings'),
   route(24, 'PATCH', '/workspaces/:workspace_id/tag-bindings', { body: bindings }),
+  route(24, 'POST', '/workspaces/:workspace_id/relationships/tag-bindings', { body: bindings }),
+  route(24, 'PATCH', '/workspaces/:workspace_id/relationships/tag-bindings', { body: bindings }),
   route(22, 'GET', '/workspaces/:workspace_id/relationships/remote-state-consumers'),
   ...['POST', 'PATCH', 'DELETE'].map((method) =>
     route(24, method, '/workspaces/:workspace_id/relationships/remote-state-consumers', {

@@ -35,13 +35,7 @@ const rows = new Map(
 const personalRows = new Set([2, 9, 12, 13, 14, 15, 16, 17, 18])
 
 /** Whether the table of docs/decisions.md lets someone do this, said a second time without a look at the code. */
-export function isAllowed(
-  row: number,
-  method: string,
-  actor: AccessActor,
-  held: readonly string[],
-  target: Target,
-): boolean {
+export function isAllowed(row: number, actor: AccessActor, held: readonly string[], target: Target): boolean {
   const cells = rows.get(row)
   if (cells === undefined) throw new Error(`the table has no row ${row}`)
   const counted =
@@ -54,7 +48,7 @@ export function isAllowed(
   const seesOrdinary = (team: Target['team']) => sees(actor, all, team) && team?.isOwners !== true
   return (
     all.some((column) => says(cells.get(column) ?? '', actor, all, target)) ||
-    all.some((column) => isAllowedByLevel(column, row, method, seesOrdinary(target.team)))
+    all.some((column) => isAllowedByLevel(column, row, seesOrdinary(target.team)))
   )
 }
 
@@ -69,10 +63,10 @@ function sees(actor: AccessActor, held: readonly string[], team: Target['team'])
 }
 
 /** What the table says in words beside its cells: project levels. */
-function isAllowedByLevel(column: string, row: number, method: string, seesTeam: boolean): boolean {
+function isAllowedByLevel(column: string, row: number, seesTeam: boolean): boolean {
   if (column === 'maintain') return row === 23
   if (column !== 'project admin') return false
-  return row === 23 || (row === 21 && method !== 'POST') || ((row === 127 || row === 128) && seesTeam)
+  return row === 21 || row === 23 || ((row === 127 || row === 128) && seesTeam)
 }
 
 function says(cell: string, actor: AccessActor, held: readonly string[], target: Target): boolean {

@@ -47,7 +47,7 @@ const differences: Record<string, string> = {
     'when it is deleted for good is a setting of the server (`PURSER_DELETED_STATE_DAYS`)',
   'PATCH /workspaces/:workspace_id': 'settings of remote runs are kept and echoed, and rule nothing',
   'PATCH /organizations/:organization_name/token-ttl-policies':
-    'a token that is too old is refused, not revoked; from an hour to a hundred years',
+    'a token that is too old is refused, not revoked; from a minute to a hundred years',
   'GET /organizations/:organization_name/tags': 'only tags of workspaces that the caller may see',
   'GET /workspaces/:workspace_id/relationships/remote-state-consumers':
     'kept and listed as far as the caller may see; who may read a state is said by team access alone',
@@ -56,7 +56,11 @@ const differences: Record<string, string> = {
 
 /** Why something is not there, by the beginning of its path. */
 const absences: readonly (readonly [pattern: RegExp, reason: string])[] = [
-  [/\/vars|\/runs|ssh-key/, 'nothing runs on the server'],
+  [/\/vars|\/runs|\/capacity|ssh-key/, 'nothing runs on the server'],
+  [
+    /^\/authentication-tokens/,
+    'in the description of go-tfe v2 alone; tokens are created at what they are of',
+  ],
   [/data-retention/, 'not yet; old versions go by `PURSER_STATE_VERSIONS_KEPT`'],
   [/saml-settings/, 'no SAML'],
   [/^\/account\//, 'users are administered by `admin/users`'],

@@ -32,6 +32,8 @@ var providerResources = map[string]func(t *testing.T, w world, all *replay.Repla
 	"tfe_organization_membership":     replayOrganizationMembership,
 	"data tfe_organization_members":   replayOrganizationMembers,
 	"tfe_organization_token":          replayOrganizationToken,
+	"tfe_audit_trail_token":           replayAuditTrailToken,
+	"tfe_org_max_token_ttl_policy":    replayTokenTTLPolicy,
 	"tfe_workspace":                   replayWorkspace,
 	"tfe_workspace_settings":          replayWorkspaceSettings,
 	"data tfe_workspace_ids":          replayWorkspaceIDs,

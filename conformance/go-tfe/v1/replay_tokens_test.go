@@ -2,6 +2,7 @@ package v1
 
 import (
 	"errors"
+	"reflect"
 	"testing"
 	"time"
 
@@ -99,33 +100,97 @@ func replayEphemeralTeamToken(t *testing.T, w world, all *replay.Replays) {
 }
 
 func replayOrganizationToken(t *testing.T, w world, all *replay.Replays) {
+	playOrganizationToken(t, w, all, "tfe_organization_token", nil)
+}
+
+func replayAuditTrailToken(t *testing.T, w world, all *replay.Replays) {
+	kind := tfe.AuditTrailToken
+	playOrganizationToken(t, w, all, "tfe_audit_trail_token", &kind)
+}
+
+func playOrganizationToken(t *testing.T, w world, all *replay.Replays, name string, kind *tfe.TokenType) {
+	read := func(t *testing.T, id string) (replay.Answer, error) {
+		shown, err := w.client.OrganizationTokens.ReadWithOptions(t.Context(), id, tfe.OrganizationTokenReadOptions{TokenType: kind})
+		return reading(id, shown, err)
+	}
+	write := func(t *testing.T, id string, config replay.Fields) (replay.Answer, error) {
+		wanted := options[tfe.OrganizationTokenCreateOptions](t, config)
+		wanted.TokenType = kind
+		created, err := w.client.OrganizationTokens.CreateWithOptions(t.Context(), id, wanted)
+		return reading(id, created, err)
+	}
 	resource := replay.Resource{
 		Create: func(t *testing.T, config replay.Fields) (replay.Answer, error) {
-			if _, err := w.client.OrganizationTokens.Read(t.Context(), w.organization); !errors.Is(err, tfe.ErrResourceNotFound) {
+			if _, err := read(t, w.organization); !errors.Is(err, replay.ErrGone) {
 				t.Fatalf("before creation: got error %v, want none to be found", err)
 			}
-			created, err := w.client.OrganizationTokens.CreateWithOptions(t.Context(), w.organization, options[tfe.OrganizationTokenCreateOptions](t, config))
-			return reading(w.organization, created, err)
+			return write(t, w.organization, config)
 		},
-		Read: func(t *testing.T, id string) (replay.Answer, error) {
-			shown, err := w.client.OrganizationTokens.Read(t.Context(), id)
-			return reading(id, shown, err)
-		},
+		Read: read,
 		Update: func(t *testing.T, id string, _, config replay.Fields) (replay.Answer, error) {
-			created, err := w.client.OrganizationTokens.CreateWithOptions(t.Context(), id, options[tfe.OrganizationTokenCreateOptions](t, config))
-			return reading(id, created, err)
+			return write(t, id, config)
 		},
 		Imports: map[string]func(*testing.T, string, replay.Fields) (string, error){
 			"by the organization's name": func(_ *testing.T, id string, _ replay.Fields) (string, error) { return id, nil },
 		},
 		Destroy: func(t *testing.T, id string) error {
-			return unlessGone(w.client.OrganizationTokens.Delete(t.Context(), id))
+			return unlessGone(w.client.OrganizationTokens.DeleteWithOptions(t.Context(), id, tfe.OrganizationTokenDeleteOptions{TokenType: kind}))
 		},
 		Changing: changingOfTokens,
 	}
-	all.Play(t, "tfe_organization_token", resource,
+	all.Play(t, name, resource,
 		replay.Step{Name: "without anything", Config: replay.Fields{}},
 		replay.Step{Name: "expired_at", Config: replay.Fields{"expired-at": inTwoDays()}},
 		replay.Step{Name: "expired_at unset", Config: replay.Fields{}},
 	)
+}
+
+// The policies are there as long as their organization: destroying them says two years of each kind again.
+func replayTokenTTLPolicy(t *testing.T, w world, all *replay.Replays) {
+	const twoYears = 63_072_000_000
+	kinds := []tfe.TokenType{tfe.TokenTypeOrganization, tfe.TokenTypeTeam, tfe.TokenTypeUser, tfe.TokenTypeAuditTrails}
+	policies := func(shown []*tfe.OrganizationTokenTTLPolicy, err error) (replay.Answer, error) {
+		if err != nil {
+			return replay.Answer{}, gone(err)
+		}
+		fields := replay.Fields{}
+		for _, policy := range shown {
+			fields[string(policy.TokenType)] = policy.MaxTTLMs
+		}
+		return replay.Answer{ID: w.organization, Fields: fields, Whole: fields}, nil
+	}
+	write := func(t *testing.T, config replay.Fields) (replay.Answer, error) {
+		var wanted []tfe.OrganizationTokenTTLPolicyUpdateItem
+		for _, kind := range kinds {
+			wanted = append(wanted, tfe.OrganizationTokenTTLPolicyUpdateItem{TokenType: kind, MaxTTLMs: config[string(kind)].(int64)})
+		}
+		return policies(w.client.OrganizationTokenTTLPolicies.Update(t.Context(), w.organization,
+			tfe.OrganizationTokenTTLPolicyUpdateOptions{Policies: wanted}))
+	}
+	unset := replay.Fields{}
+	for _, kind := range kinds {
+		unset[string(kind)] = int64(twoYears)
+	}
+	all.Play(t, "tfe_org_max_token_ttl_policy", replay.Resource{
+		Create: func(t *testing.T, config replay.Fields) (replay.Answer, error) { return write(t, config) },
+		Read: func(t *testing.T, _ string) (replay.Answer, error) {
+			listed, err := w.client.OrganizationTokenTTLPolicies.List(t.Context(), w.organization, nil)
+			must(t, err)
+			shown, err := policies(listed.Items, nil)
+			if reflect.DeepEqual(shown.Fields, unset) {
+				return replay.Answer{}, replay.ErrGone
+			}
+			return shown, err
+		},
+		Update: func(t *testing.T, _ string, _, config replay.Fields) (replay.Answer, error) { return write(t, config) },
+		Imports: map[string]func(*testing.T, string, replay.Fields) (string, error){
+			"by the organization's name": func(_ *testing.T, id string, _ replay.Fields) (string, error) { return id, nil },
+		},
+		Destroy: func(t *testing.T, _ string) error { return second(write(t, unset)) },
+	},
+		replay.Step{Name: "each kind", Config: replay.Fields{
+			"organization": int64(1_800_000), "team": int64(1_814_400_000), "user": int64(78_840_000_000), "audit_trails": int64(15_552_000_000),
+		}},
+		replay.Step{Name: "one kind", Config: unset.With(replay.Fields{"team": int64(86_400_000)})},
+		replay.Step{Name: "none at all", Config: unset.With(replay.Fields{"user": int64(0)}), Refused: "max-ttl-ms"})
 }
