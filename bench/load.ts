@@ -29,6 +29,8 @@ export type JobResult = {
 }
 
 const HEAD_END = Buffer.from('\r\n\r\n')
+/** What ends an answer in chunks. JSON holds no such bytes, and a connection has one request at a time. */
+const LAST_CHUNK = '\r\n0\r\n\r\n'
 const READ_BYTES = 256 * 1024
 
 class Run {
@@ -100,15 +102,17 @@ class Run {
   }
 }
 
-/** One keep-alive connection; understands answers with a content-length, and those without a body. */
+/** One keep-alive connection; understands answers with a content-length, in chunks, and without a body. */
 class Connection {
   readonly #run: Run
   readonly #socket: net.Socket
   #request = 0
   #sentAt = 0
   #status = ''
-  /** Bytes of the body that are still to come; undefined while the head is. */
+  /** Bytes of the body that are still to come, infinite in chunks; undefined while the head is. */
   #left: number | undefined
+  /** Of an answer in chunks: the end of what came. */
+  #tail = ''
   #head: Buffer | undefined
   #isClosed = false
 
@@ -169,10 +173,13 @@ class Connection {
       this.#head = undefined
       this.#left = bodyLength(chunk.toString('latin1', 0, end)) - (size - end - HEAD_END.length)
       this.#status = chunk.toString('latin1', 9, 12)
+      this.#tail = tailOf(chunk, size)
     } else {
       this.#left -= length
+      if (this.#left === Infinity)
+        this.#tail = (this.#tail + tailOf(buffer, length)).slice(-LAST_CHUNK.length)
     }
-    if (this.#left > 0) return
+    if (this.#left > 0 && !(this.#left === Infinity && this.#tail === LAST_CHUNK)) return
     this.#left = undefined
     const milliseconds = performance.now() - this.#sentAt
     this.#run.answered(this.#request, this.#status, milliseconds)
@@ -185,8 +192,11 @@ class Connection {
 function bodyLength(head: string): number {
   const match = /\r\ncontent-length: *(\d+)/i.exec(head)
   if (match !== null) return Number(match[1])
-  if (/\r\ntransfer-encoding:/i.test(head)) throw new Error('the load generator reads no chunked answers')
-  return 0
+  return /\r\ntransfer-encoding: *chunked/i.test(head) ? Infinity : 0
+}
+
+function tailOf(buffer: Buffer, length: number): string {
+  return buffer.toString('latin1', Math.max(0, length - LAST_CHUNK.length), length)
 }
 
 function latencyOf(histogram: RecordableHistogram): Latency {

@@ -4,7 +4,9 @@ import { fileURLToPath } from 'node:url'
 import { Child } from './child.ts'
 import type { Delay, Usage } from './observer.ts'
 
-const main = fileURLToPath(new URL('../src/main.ts', import.meta.url))
+// As `npm start` does it, which keeps compiled code between starts; the observer's is kept there too.
+const main = fileURLToPath(new URL('../bin/purser.cjs', import.meta.url))
+const compileCache = fileURLToPath(new URL('../node_modules/.cache/node', import.meta.url))
 const observer = new URL('./observer.ts', import.meta.url).href
 
 /** Of nothing but thrown-away data. */
@@ -30,6 +32,7 @@ export class Purser {
       PURSER_DATA: folder,
       PURSER_SECRET_KEY: secretKey,
       PURSER_LOG: 'warn',
+      NODE_COMPILE_CACHE: compileCache,
     }
     const child = new Child(main, 'server', {
       args: ['serve'],

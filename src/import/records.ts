@@ -1,5 +1,5 @@
 import { Type, type Static, type TSchema } from 'typebox'
-import { Compile, type Validator } from 'typebox/compile'
+import { Compile, type Validator } from 'typebox/schema'
 
 const id = Type.String({ pattern: '^[A-Za-z0-9_-]{1,128}$' })
 const text = Type.String({ maxLength: 100_000 })
@@ -74,7 +74,7 @@ export function checkedRecord<K extends keyof Records>(kind: K, value: unknown):
   let validator = validators.get(kind)
   if (validator === undefined) validators.set(kind, (validator = Compile(recordSchemas[kind])))
   if (validator.Check(value)) return value as Records[K]
-  const [problem] = validator.Errors(value)
+  const [, [problem]] = validator.Errors(value)
   throw new Unreadable(`it is not as it should be: ${problem?.instancePath} ${problem?.message}`)
 }
 

@@ -1,5 +1,5 @@
 import { Type, type Static, type TSchema } from 'typebox'
-import { Compile, type Validator } from 'typebox/compile'
+import { Compile, type Validator } from 'typebox/schema'
 import { AppError, type Problem } from '../core/errors.ts'
 
 /** A schema whose refusal is said in `explain`'s words: "must be …". */
@@ -197,7 +197,8 @@ function checkValue(
     return false
   }
   const seen = new Set<string>()
-  for (const { instancePath, message } of validator.Errors(value)) {
+  const [, errors] = validator.Errors(value)
+  for (const { instancePath, message } of errors) {
     // The first word on a place is the most telling one; unions repeat themselves.
     if (seen.has(instancePath) || seen.size >= MAX_PROBLEMS) continue
     seen.add(instancePath)

@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { Compile } from 'typebox/compile'
+import { Compile } from 'typebox/schema'
 import { reachOf } from '../access/granted-places-store.ts'
 import { timestamp } from '../core/clock.ts'
 import { AppError, invalid, type Problem } from '../core/errors.ts'
