@@ -25,14 +25,14 @@ import {
 
 const tokenOf = ({ owner }: TestOrganization) => owner.client.token as string
 
-/** Everything that is in its database, as text; but for refusals, which its server writes when it has time. */
+/** Everything that is in its database, as text; but for what its server writes when it has time. */
 async function contentOf({ app }: TestServer): Promise<string> {
   return app.deps.database.read(async (tx) => {
     const tables = []
     for (const [table] of backedUpTables) {
       if (table !== 'refusals') tables.push(await tx.db.selectFrom(table).selectAll().execute())
     }
-    return JSON.stringify(tables)
+    return JSON.stringify(tables, (column, value: unknown) => (column === 'last_used_at' ? undefined : value))
   })
 }
 
