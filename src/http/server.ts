@@ -59,6 +59,8 @@ export function createServer(
       void answerUnknown(request, reply.raw, deps)
     },
   }) as unknown as FastifyInstance
+  // Whoever ends his side once the request is sent still reads: otherwise an answer that waits for a database is lost.
+  Object.assign(fastify.server, { httpAllowHalfOpen: true })
   // Expectations beyond 100-continue may be ignored (RFC 9110, 10.1.1).
   fastify.server.on('checkExpectation', (...exchange) => fastify.server.emit('request', ...exchange))
   // Everything is answered from the first hook on: Fastify, which would judge content types and bodies before the token,
