@@ -103,7 +103,8 @@ export function sealStart(
 
 /** Undefined for what was not sealed by sealStart for this chain. */
 export function openStart(key: AuditKey, organizationId: string, sealed: Uint8Array): AuditStart | undefined {
-  if (sealed.length <= NONCE_BYTES + TAG_BYTES) return undefined
+  // SQLite keeps a text in any column.
+  if (!(sealed instanceof Uint8Array) || sealed.length <= NONCE_BYTES + TAG_BYTES) return undefined
   const nonce = sealed.subarray(0, NONCE_BYTES)
   const decipher = createDecipheriv(ALGORITHM, key.starts, nonce, { authTagLength: TAG_BYTES })
   decipher.setAAD(Buffer.from(organizationId)).setAuthTag(sealed.subarray(-TAG_BYTES))

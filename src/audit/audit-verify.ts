@@ -1,7 +1,14 @@
 import type { Transaction } from '../database/database.ts'
 import { auditEventsAfter, SITE, type AuditChainRow, type AuditRow } from './audit-chain-store.ts'
 import { isLinked, linkOf, openStart, type AuditKey } from './audit-links.ts'
-import { findStrayEvent, hasUsers, listAuditChains } from './audit-verify-store.ts'
+import {
+  countAuditEvents,
+  findDamage,
+  findStrayEvent,
+  isStoredAsRead,
+  listAuditChains,
+  oldestUserAt,
+} from './audit-verify-store.ts'
 
 /** Few, since an event that names very many outputs is large. */
 const AT_ONCE = 100
@@ -26,7 +33,7 @@ export type AuditVerdict = {
 /** Holds every event against the chain that it is in, up to the first that is not what was written. */
 export async function verifyAuditTrail(tx: Transaction, key: AuditKey): Promise<AuditVerdict> {
   let [events, adopted, chains] = [0, 0, 0]
-  let expected: number | undefined
+  let site: SoundChain | undefined
   const verdict = (problem?: AuditProblem): AuditVerdict => ({
     events,
     chains,
@@ -41,23 +48,48 @@ export async function verifyAuditTrail(tx: Transaction, key: AuditKey): Promise<
       if ('detail' in found) return verdict(found)
       chains += 1
       adopted += found.adopted
-      if (chain.organization_id === SITE) expected = found.chains
+      if (chain.organization_id === SITE) site = found
     }
     if (rows.length < AT_ONCE) break
     after = rows.at(-1)?.organization_id
   }
-  const stray = await findStrayEvent(tx)
-  if (stray !== undefined) return verdict(problemOf(stray, 'was put in, or moved: it belongs nowhere'))
-  if (expected === undefined && (chains > 0 || (await hasUsers(tx)))) {
+  if ((await countAuditEvents(tx)) !== events) {
+    const stray = await findStrayEvent(tx)
+    return verdict(
+      stray === undefined
+        ? nowhere('events are there that are in no trail')
+        : problemOf(stray, 'was put in, or moved: it belongs nowhere'),
+    )
+  }
+  const damage = await findDamage(tx)
+  if (damage !== undefined) return verdict(nowhere(`the database file is damaged or was altered: ${damage}`))
+  const oldestUser = await oldestUserAt(tx)
+  if (site === undefined && (chains > 0 || oldestUser !== undefined)) {
     return verdict(nowhere('the record of the trail of the whole site is missing'))
   }
-  if ((expected ?? 0) !== chains) {
-    return verdict(nowhere(`${chains} trails are there, and there should be ${expected}`))
+  if ((site?.chains ?? 0) !== chains) {
+    return verdict(nowhere(`${chains} trails are there, and there should be ${site?.chains}`))
+  }
+  if (site?.begunAt !== undefined && oldestUser !== undefined && isLongBefore(oldestUser, site.begunAt)) {
+    return verdict(
+      nowhere(
+        `all trails were taken away and begun anew: the first event of the whole site is of ${site.begunAt}, and there are users since ${oldestUser}`,
+      ),
+    )
   }
   return verdict()
 }
 
-type SoundChain = { adopted: number; chains: number }
+type SoundChain = {
+  adopted: number
+  chains: number
+  /** Time of its first event, if that is still kept and was not written to chain what was there before. */
+  begunAt: string | undefined
+}
+
+/** A user is made moments before the event that tells of it. */
+const MOMENTS_MS = 60_000
+const isLongBefore = (time: string, other: string) => Date.parse(time) < Date.parse(other) - MOMENTS_MS
 
 async function verifyChain(
   tx: Transaction,
@@ -73,11 +105,12 @@ async function verifyChain(
     number: null,
   })
   const start = openStart(key, organizationId, chain.start)
-  if (start === undefined || start.position !== chain.start_position) {
+  if (start === undefined || start.position !== chain.start_position || typeof organizationId !== 'string') {
     return of(null, 'the record of where events begin was changed, in the trail')
   }
   let { position, link } = start
   let [at, oldest]: [string, string | null] = ['', null]
+  let begunAt: string | undefined
   for (;;) {
     const rows = await auditEventsAfter(tx, organizationId, position, AT_ONCE)
     for (const row of rows) {
@@ -87,9 +120,10 @@ async function verifyChain(
         return of(position + 1, missing(position + 1, row.position - 1))
       }
       const next = linkOf(key, link, row)
-      if (!isLinked(row, next)) {
+      if (!isLinked(row, next) || !(await isStoredAsRead(tx, row))) {
         return problemOf(row, 'is not what was written: it was changed, put in its place, or moved')
       }
+      if (position === 0 && start.adopted === 0 && row.action !== 'audit.chain') begunAt = row.at
       position += 1
       link = next
       at = row.at
@@ -99,14 +133,19 @@ async function verifyChain(
     if (rows.length < AT_ONCE) break
   }
   if (position < chain.position) return of(position + 1, missing(position + 1, chain.position))
-  if (position > chain.position || Buffer.compare(link, chain.link) !== 0 || at !== chain.at) {
+  const isEnd =
+    position === chain.position &&
+    chain.link instanceof Uint8Array &&
+    Buffer.compare(link, chain.link) === 0 &&
+    at === chain.at
+  if (!isEnd) {
     return of(
       position,
       `the record of where events end was changed, or events behind ${position} are missing, in the trail`,
     )
   }
   if (oldest !== chain.oldest_at) return of(null, 'the record of the oldest event was changed, in the trail')
-  return { adopted: Math.max(0, start.adopted - start.position), chains: start.chains }
+  return { adopted: Math.max(0, start.adopted - start.position), chains: start.chains, begunAt }
 }
 
 const missing = (first: number, last: number) =>
