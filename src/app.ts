@@ -2,6 +2,7 @@ import type { Logger } from 'pino'
 import { Grants } from './access/grant-store.ts'
 import type { Operator } from './access/operator.ts'
 import { AuditKey } from './audit/audit-links.ts'
+import { Reveals } from './audit/audit-reveals.ts'
 import { AuditRetention } from './audit/audit-retention.ts'
 import { auditRoutes } from './audit/audit-routes.ts'
 import { Standings } from './access/standing-store.ts'
@@ -131,6 +132,7 @@ export function createApp(
     lastUsed: new LastUsed(database, log),
     refusals: new Refusals(database, { standings, config, clock, log }),
     auditKey,
+    reveals: new Reveals(database, auditKey),
     organizationDeletions: new OrganizationDeletions(database, log),
     states: new States(database, config, clock, log),
     log,

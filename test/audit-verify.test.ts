@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { chainOlderEvents } from '../src/audit/audit-adoption.ts'
-import { chainAuditEvent } from '../src/audit/audit-chains.ts'
+import { chainAuditEvents } from '../src/audit/audit-chains.ts'
 import { AuditKey } from '../src/audit/audit-links.ts'
 import { AuditRetention } from '../src/audit/audit-retention.ts'
 import { verifyAuditTrail, type AuditVerdict } from '../src/audit/audit-verify.ts'
@@ -193,7 +193,7 @@ describe.each(engines)('the chain of audit events on %s', (engine) => {
         .set({ link: Buffer.concat([before, before]) })
         .where('organization_id', '=', organization.id)
         .execute()
-      await chainAuditEvent(tx, server.app.deps.auditKey, last)
+      await chainAuditEvents(tx, server.app.deps.auditKey, [last])
     }
     expect(await detailAfter(goOn)).toContain('event 6 of')
   })

@@ -1,4 +1,4 @@
-import type { Selectable } from 'kysely'
+import { sql, type Selectable } from 'kysely'
 import type { Transaction } from '../database/database.ts'
 import { nextNumber } from '../database/portable.ts'
 import { prepared } from '../database/prepared.ts'
@@ -59,17 +59,39 @@ const headUpdate = prepared<{ organizationId: string; position: number; at: stri
       .where('organization_id', '=', param('organizationId')),
 )
 
-/** Writes an event behind the newest one of its chain. */
-export async function appendAuditEvent(
+/** The numbers of events of which the first one has its number already. */
+export async function auditNumbers(tx: Transaction, first: number, count: number): Promise<number[]> {
+  if (count === 1) return [first]
+  if (tx.engine === 'sqlite') return Array.from({ length: count }, (_, index) => first + index)
+  const { rows } = await sql<{ number: number }>`
+    select ${nextNumber(tx.engine, 'audit_events')} as number from generate_series(2, ${count}::integer)`.execute(
+    tx.db,
+  )
+  return [first, ...rows.map(({ number }) => number)]
+}
+
+const ROWS_A_STATEMENT = 100
+
+export async function insertAuditEventRows(tx: Transaction, rows: readonly AuditRow[]): Promise<void> {
+  const [only] = rows
+  if (only !== undefined && rows.length === 1) {
+    await tx.all(insertion, only)
+    return
+  }
+  for (let from = 0; from < rows.length; from += ROWS_A_STATEMENT) {
+    await tx.db
+      .insertInto('audit_events')
+      .values(rows.slice(from, from + ROWS_A_STATEMENT))
+      .execute()
+  }
+}
+
+/** Notes what the newest event of a chain is. */
+export async function moveAuditHead(
   tx: Transaction,
-  row: AuditRow,
-  link: Uint8Array,
-  isOldest: boolean,
+  head: { organizationId: string; position: number; at: string; link: Uint8Array },
 ): Promise<void> {
-  const organizationId = row.organization_id ?? SITE
-  await tx.all(insertion, row)
-  await tx.all(headUpdate, { organizationId, position: row.position, at: row.at, link })
-  if (isOldest) await updateAuditChain(tx, organizationId, { oldest_at: row.at })
+  await tx.all(headUpdate, head)
 }
 
 /** False when somebody was faster. */

@@ -1,9 +1,11 @@
 import type { Transaction } from '../database/database.ts'
 import {
-  appendAuditEvent,
+  auditNumbers,
   insertAuditChain,
+  insertAuditEventRows,
   lockAuditChain,
   lockAuditHead,
+  moveAuditHead,
   SITE,
   updateAuditChain,
   type AuditHead,
@@ -21,22 +23,40 @@ import {
 /** A clock that was further ahead than this was wrong; less is how much the clocks of nodes differ. */
 const MAX_AHEAD_MS = 60_000
 
-/** Writes an event at the end of its chain, which is locked until the transaction ends. */
-export async function chainAuditEvent(
+export type UnchainedEvent = Omit<UnlinkedRow, 'number' | 'position'>
+
+/** Writes events, each at the end of its chain. Chains stay locked until the transaction ends. */
+export async function chainAuditEvents(
   tx: Transaction,
   key: AuditKey,
-  event: Omit<UnlinkedRow, 'number' | 'position'>,
+  events: readonly UnchainedEvent[],
 ): Promise<void> {
-  const organizationId = event.organization_id ?? SITE
-  const head = (await lockAuditHead(tx, organizationId)) ?? (await beginAuditChain(tx, key, organizationId))
-  const row = {
-    ...event,
-    number: head.number,
-    position: head.position + 1,
-    at: notBefore(head.at, event.at),
+  const chains = Map.groupBy(events, (event) => event.organization_id ?? SITE)
+  // In one order everywhere, so that nobody waits for a chain while holding one that another waits for.
+  for (const organizationId of [...chains.keys()].toSorted()) {
+    await extendChain(tx, key, organizationId, chains.get(organizationId) as UnchainedEvent[])
   }
-  const link = linkOf(key, head.link, row)
-  await appendAuditEvent(tx, { ...row, mac: macOf(link) }, link, head.oldest_at === null)
+}
+
+async function extendChain(
+  tx: Transaction,
+  key: AuditKey,
+  organizationId: string,
+  events: readonly UnchainedEvent[],
+): Promise<void> {
+  const head = (await lockAuditHead(tx, organizationId)) ?? (await beginAuditChain(tx, key, organizationId))
+  const numbers = await auditNumbers(tx, head.number, events.length)
+  let { position, at, link } = head
+  const rows = events.map((event, index) => {
+    position += 1
+    at = notBefore(at, event.at)
+    const row = { ...event, number: numbers[index] as number, position, at }
+    link = linkOf(key, link, row)
+    return { ...row, mac: macOf(link) }
+  })
+  await insertAuditEventRows(tx, rows)
+  await moveAuditHead(tx, { organizationId, position, at, link })
+  if (head.oldest_at === null) await updateAuditChain(tx, organizationId, { oldest_at: rows[0]?.at ?? null })
 }
 
 /** Times of one chain never go back: whoever asks for what came since a time misses nothing. */

@@ -1,5 +1,5 @@
 import type { Transaction } from '../database/database.ts'
-import { chainAuditEvent } from './audit-chains.ts'
+import { chainAuditEvents, type UnchainedEvent } from './audit-chains.ts'
 import type { AuditKey } from './audit-links.ts'
 
 /** One act, as the audit trail keeps it. `details` holds names, ids and what changed: never a value or a token. */
@@ -22,31 +22,34 @@ export type AuditActor = {
 
 export type AuditContext = { at: string; requestId: string | null; actor: AuditActor | null; key: AuditKey }
 
-/** Chains of several organizations are locked in the order of their ids. */
-const byChain = (a: AuditEvent, b: AuditEvent) => {
-  const [one, other] = [a.organizationId ?? '', b.organizationId ?? '']
-  return one < other ? -1 : one > other ? 1 : 0
-}
-
 /** Writes events, each at the end of the chain of its organization. Last in a transaction, since chains stay locked. */
 export async function insertAuditEvents(
   tx: Transaction,
-  { at, requestId, actor, key }: AuditContext,
+  context: AuditContext,
   events: readonly AuditEvent[],
 ): Promise<void> {
-  for (const event of events.length > 1 ? events.toSorted(byChain) : events) {
-    await chainAuditEvent(tx, key, {
-      at,
-      request_id: requestId,
-      actor_kind: actor?.kind ?? 'system',
-      actor_id: actor?.userId ?? actor?.organizationId ?? null,
-      actor_name: actor?.name ?? null,
-      token_id: actor?.tokenId ?? null,
-      action: event.action,
-      organization_id: event.organizationId ?? null,
-      resource_type: event.resourceType,
-      resource_id: event.resourceId,
-      details: JSON.stringify(event.details ?? {}),
-    })
+  await chainAuditEvents(
+    tx,
+    context.key,
+    events.map((event) => unchained(context, event)),
+  )
+}
+
+export function unchained(
+  { at, requestId, actor }: Omit<AuditContext, 'key'>,
+  event: AuditEvent,
+): UnchainedEvent {
+  return {
+    at,
+    request_id: requestId,
+    actor_kind: actor?.kind ?? 'system',
+    actor_id: actor?.userId ?? actor?.organizationId ?? null,
+    actor_name: actor?.name ?? null,
+    token_id: actor?.tokenId ?? null,
+    action: event.action,
+    organization_id: event.organizationId ?? null,
+    resource_type: event.resourceType,
+    resource_id: event.resourceId,
+    details: JSON.stringify(event.details ?? {}),
   }
 }

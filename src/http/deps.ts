@@ -1,6 +1,7 @@
 import type { Logger } from 'pino'
 import type { Operator } from '../access/operator.ts'
 import type { AuditKey } from '../audit/audit-links.ts'
+import type { Reveals } from '../audit/audit-reveals.ts'
 import type { Grants } from '../access/grant-store.ts'
 import type { Standings } from '../access/standing-store.ts'
 import type { Clock } from '../core/clock.ts'
@@ -26,6 +27,7 @@ export type Deps = {
   readonly lastUsed: LastUsed
   readonly refusals: Refusals
   readonly auditKey: AuditKey
+  readonly reveals: Reveals
   readonly organizationDeletions: OrganizationDeletions
   readonly log: Logger
   /** Set only where a command speaks to a server of its own, in its own process. */

@@ -243,8 +243,8 @@ async function writeReveals(
   deps: Deps,
 ): Promise<void> {
   try {
-    const context = { at: timestamp(deps.clock.now()), requestId: call.requestId, actor, key: deps.auditKey }
-    await deps.database.write((tx) => insertAuditEvents(tx, context, events))
+    const context = { at: timestamp(deps.clock.now()), requestId: call.requestId, actor }
+    await deps.reveals.write(context, events)
   } catch (error) {
     deps.log.error({ error, requestId: call.requestId }, 'a reveal could not be audited, so it was refused')
     throw new AppError('unavailable', [{ detail: 'the audit trail cannot be written' }])
