@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { verifyAuditTrail } from '../src/audit/audit-verify.ts'
 import type { Json, Response } from './support/client.ts'
 import { engines } from './support/engines.ts'
 import { startServer, type TestServer } from './support/server.ts'
@@ -96,6 +97,31 @@ describe.each(engines)('sensitive outputs on %s', (engine) => {
       expect(answer.headers.get('cache-control')).toBe('private, no-cache')
     }
     expect(await reveals(server, stateVersionId)).toEqual([])
+  })
+
+  test('asked for by many at once are events of their own, in one unbroken trail', async () => {
+    const organization = await createTestOrganization(server)
+    const { client } = organization.owner
+    const { stateVersionId } = await createState(organization, outputs)
+    const { data } = (await client.get(`/state-versions/${stateVersionId}/outputs`)).json
+    const answers = await Promise.all(
+      Array.from({ length: 40 }, () => client.get(`/state-version-outputs/${data[1].id}`)),
+    )
+    for (const answer of answers) expect(answer.json.data.attributes.value).toBe('hunter2')
+    const { database, auditKey } = server.app.deps
+    const requests = await database.read((tx) =>
+      tx.db
+        .selectFrom('audit_events')
+        .where('action', '=', 'output.reveal')
+        .where('organization_id', '=', organization.id)
+        .select('request_id')
+        .execute(),
+    )
+    expect(requests.map((row) => row.request_id)).toEqual(
+      expect.arrayContaining(answers.map(({ headers }) => headers.get('x-request-id'))),
+    )
+    expect(requests).toHaveLength(41)
+    expect((await database.read((tx) => verifyAuditTrail(tx, auditKey))).problem).toBeUndefined()
   })
 
   test('PURSER_MASK_LISTED_OUTPUTS nulls them wherever several are, and leaves the single one', async () => {
