@@ -29,7 +29,7 @@ export const JSON_API = 'application/vnd.api+json'
 /** Of what must not be kept by anyone: everything that has no rule of its own. */
 const uncached = { 'content-type': JSON_API, 'cache-control': 'no-store' } as const
 
-export function ok(body: string | Buffer): Answer {
+export function ok(body: string | Buffer | Readable): Answer {
   return { status: 200, body, headers: uncached }
 }
 

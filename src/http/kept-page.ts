@@ -1,3 +1,4 @@
+import type { Readable } from 'node:stream'
 import type { OrganizationFacts } from '../access/standing.ts'
 import type { Page } from '../jsonapi/paging.ts'
 import { ok, type Answer } from './call.ts'
@@ -14,14 +15,16 @@ export async function keptPage(
   { id, version }: OrganizationFacts,
   name: string | undefined,
   { number, size }: Page,
-  make: () => Promise<string>,
+  make: () => Promise<string | Readable>,
 ): Promise<Answer> {
   if (name === undefined) return ok(await make())
   const caller = `${actor.kind} ${actor.userId ?? actor.organizationId} ${standing.columns}`
   const key = `${id} ${version} ${name} ${caller} ${number} ${size}`
   const kept = deps.documents.get<Buffer>(key)
   if (kept !== undefined) return ok(kept)
-  const body = Buffer.from(await make())
+  const made = await make()
+  if (typeof made !== 'string') return ok(made)
+  const body = Buffer.from(made)
   deps.documents.set(key, body)
   return ok(body)
 }

@@ -35,6 +35,9 @@ export type Permitted<A, R> = Viewer & {
   readonly call: Call
 }
 
+/** What an answer reveals, or what finds it out once the answer's transaction has ended: undefined for nothing. */
+export type Reveal = AuditEvent | (() => Promise<AuditEvent | undefined>)
+
 export type Acting<A, R, B> = Permitted<A, R> & {
   readonly body: B
   /** Writes an audit event in the same transaction. */
@@ -73,7 +76,7 @@ type Common<A, R extends Loaded> = RouteDocumentation & {
 export type ReadRoute<A, R extends Loaded> = Common<A, R> & {
   method: 'GET'
   /** Events for what the answer reveals; without them written, the answer does not leave. */
-  document: (context: Permitted<A, R> & { reveal: (event: AuditEvent) => void }) => Promise<Answer>
+  document: (context: Permitted<A, R> & { reveal: (event: Reveal) => void }) => Promise<Answer>
 }
 
 export type WriteRoute<A, R extends Loaded, B, P> = Common<A, R> & {

@@ -14,7 +14,7 @@ import { checkContentType, checkDeclaredLength, readBytes } from './body.ts'
 import type { Answer, Call } from './call.ts'
 import type { Deps } from './deps.ts'
 import { isTrial, undone } from './dry-run.ts'
-import type { Loaded, Permitted, ReadRoute, Route, WriteRoute } from './route.ts'
+import type { Loaded, Permitted, ReadRoute, Reveal, Route, WriteRoute } from './route.ts'
 
 const MAX_SMALL_BODY_BYTES = 1024 * 1024
 const LARGE_BODY_ADVICE = '; leave `state` out and upload it to hosted-state-upload-url instead'
@@ -45,7 +45,7 @@ export async function authenticate(tx: Transaction, call: Call, deps: Deps): Pro
 }
 
 async function runRead(route: AnyReadRoute, call: Call, deps: Deps): Promise<Answer> {
-  const revealed: AuditEvent[] = []
+  const revealed: Reveal[] = []
   let actor: Actor | undefined
   let permitted: Decided | undefined
   let answer: Answer
@@ -237,12 +237,18 @@ function isDeleted(organization: Loaded['organization']): boolean {
 }
 
 async function writeReveals(
-  events: readonly AuditEvent[],
+  revealed: readonly Reveal[],
   actor: Actor,
   call: Call,
   deps: Deps,
 ): Promise<void> {
   try {
+    const events: AuditEvent[] = []
+    for (const reveal of revealed) {
+      const event = typeof reveal === 'function' ? await reveal() : reveal
+      if (event !== undefined) events.push(event)
+    }
+    if (events.length === 0) return
     const context = { at: timestamp(deps.clock.now()), requestId: call.requestId, actor }
     await deps.reveals.write(context, events)
   } catch (error) {

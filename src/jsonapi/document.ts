@@ -23,12 +23,6 @@ export function document(data: Fragment, included?: readonly Fragment[]): string
   return included === undefined ? `{"data":${data}}` : `{"data":${data},"included":[${included.join(',')}]}`
 }
 
-/** What stands before and after the resources of a list's document, which follow each other with commas between. */
-export function listDocumentFrame(paging: Paging): { before: string; after: string } {
-  const before = '{"data":['
-  return { before, after: listDocument([], paging).slice(before.length) }
-}
-
 /** A document about a list, a page of it or, without `paging`, all of it. */
 export function listDocument(
   data: readonly Fragment[],

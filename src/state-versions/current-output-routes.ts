@@ -5,16 +5,14 @@ import { JSON_API, type Answer } from '../http/call.ts'
 import type { Deps } from '../http/deps.ts'
 import { readRoute, type Route } from '../http/route.ts'
 import type { DocumentCache } from '../jsonapi/document-cache.ts'
-import { listDocument, listDocumentFrame } from '../jsonapi/document.ts'
+import { listDocument } from '../jsonapi/document.ts'
+import { LaterParts } from '../jsonapi/later-parts.ts'
 import { pagingOfWhole } from '../jsonapi/paging.ts'
 import { loadWorkspace } from '../workspaces/workspaces.ts'
+import { isMadeAtOnce } from './included-outputs.ts'
 import { outputFragment, type PlacedOutput } from './output-document.ts'
 import { outputsInTurn, readOutputs } from './outputs.ts'
 import { findStateVersion, type StateVersionRow } from './state-version-store.ts'
-
-/** Documents of more outputs, or of larger states, are sent while they are made, lest all others wait for them. */
-const MAX_WHOLE_OUTPUTS = 1_000
-const MAX_WHOLE_STATE_BYTES = 1024 * 1024
 
 const currentOutputs = readRoute({
   path: '/workspaces/:workspace_id/current-state-version-outputs',
@@ -38,14 +36,21 @@ const currentOutputs = readRoute({
       if (stateVersion.resources_processed === 0) {
         throw new AppError('unavailable', [{ detail: 'the outputs are still being processed; try again' }])
       }
-      if (isSmall(stateVersion)) {
+      const later = new LaterParts()
+      const { outputs_count: count } = stateVersion
+      const paging = pagingOfWhole(call.path, [], count, count)
+      if (isMadeAtOnce(stateVersion, later)) {
         const outputs = await readOutputs(tx, deps, stateVersion)
-        const paging = pagingOfWhole(call.path, [], outputs.length, outputs.length)
         body = Buffer.from(listDocument(fragmentsOf(stateVersion, outputs), paging))
         deps.documents.set(key, body)
       } else {
-        const parts = kept(deps, key, pieces(deps, stateVersion, call.path))
-        body = Readable.from(parts, { objectMode: false })
+        const all = later.add(async function* () {
+          for await (const outputs of outputsInTurn(deps, stateVersion)) {
+            yield fragmentsOf(stateVersion, outputs).join(',')
+          }
+        })
+        const pieces = later.piecesOf(listDocument([JSON.stringify(all)], paging))
+        body = Readable.from(kept(deps, key, pieces), { objectMode: false })
       }
     }
     return {
@@ -56,25 +61,8 @@ const currentOutputs = readRoute({
   },
 })
 
-/** Outputs that came beside an encrypted state may be larger than that. */
-function isSmall({ outputs_count: count, size, state_format: format }: StateVersionRow): boolean {
-  return count <= MAX_WHOLE_OUTPUTS && size <= MAX_WHOLE_STATE_BYTES && format !== null
-}
-
 function fragmentsOf({ output_key: key }: StateVersionRow, outputs: readonly PlacedOutput[]): string[] {
   return outputs.map((output) => outputFragment(key, output, 'single', true))
-}
-
-/** The same document, made a block of outputs at a time. */
-async function* pieces(deps: Deps, stateVersion: StateVersionRow, path: string): AsyncGenerator<Buffer> {
-  const count = stateVersion.outputs_count
-  const { before, after } = listDocumentFrame(pagingOfWhole(path, [], count, count))
-  let start = before
-  for await (const outputs of outputsInTurn(deps, stateVersion)) {
-    yield Buffer.from(start + fragmentsOf(stateVersion, outputs).join(','))
-    start = ','
-  }
-  yield Buffer.from((count === 0 ? before : '') + after)
 }
 
 /** Caches for which a document is being held while it is sent: one at a time, so that not every reader holds one. */

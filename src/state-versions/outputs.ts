@@ -63,7 +63,24 @@ export function revealOf(
   stateVersion: StateVersionRow,
   outputs: readonly PlacedOutput[],
 ): AuditEvent | undefined {
-  const names = outputs.filter((output) => output.sensitive).map((output) => decodeString(output.name))
+  return revealOfNames(stateVersion, sensitiveNames(outputs))
+}
+
+/** The same for all outputs, however many. */
+export async function revealOfAll(
+  deps: Pick<Deps, 'database' | 'config'>,
+  stateVersion: StateVersionRow,
+): Promise<AuditEvent | undefined> {
+  const names: string[] = []
+  for await (const outputs of outputsInTurn(deps, stateVersion)) names.push(...sensitiveNames(outputs))
+  return revealOfNames(stateVersion, names)
+}
+
+function sensitiveNames(outputs: readonly PlacedOutput[]): string[] {
+  return outputs.filter(({ sensitive }) => sensitive).map(({ name }) => decodeString(name))
+}
+
+function revealOfNames(stateVersion: StateVersionRow, names: readonly string[]): AuditEvent | undefined {
   if (names.length === 0) return undefined
   return {
     action: 'output.reveal',

@@ -11,10 +11,8 @@ import {
   timeSchema,
   type ResourceDescription,
 } from '../jsonapi/description.ts'
-import { fragment, type Fragment } from '../jsonapi/document.ts'
+import { fragment, type Fragment, type Identifier } from '../jsonapi/document.ts'
 import { lockHolder } from '../workspaces/workspace-locks.ts'
-import { outputId } from './output-ids.ts'
-import { hasOutputs } from './outputs.ts'
 import type { StateVersionRow } from './state-version-store.ts'
 import { uploadPath } from './upload-urls.ts'
 
@@ -69,13 +67,13 @@ export type StateVersionViewer = { actor: Actor; standing: Standing; target: Tar
 /** Addresses in documents are absolute: clients fetch them as they are. */
 export type Addresses = { origin: string; secretKey: Uint8Array }
 
-/** The only maker of `"type": "state-versions"`. `withOutputs` adds the relation that `include=outputs` resolves. */
+/** The only maker of `"type": "state-versions"`. `outputs`: those of the only row, which `include=outputs` resolves. */
 export async function stateVersionFragments(
   tx: Transaction,
   rows: readonly StateVersionRow[],
   viewer: StateVersionViewer,
   addresses: Addresses,
-  withOutputs = false,
+  outputs?: readonly Identifier[],
 ): Promise<Fragment[]> {
   const creators = rows
     .filter((row) => row.created_by_kind === 'teams')
@@ -133,14 +131,10 @@ export async function stateVersionFragments(
         'rollback-state-version': {
           data: row.rollback_of_id === null ? null : { id: row.rollback_of_id, type: 'state-versions' },
         },
-        outputs: withOutputs
-          ? {
-              data: Array.from({ length: hasOutputs(row) ? row.outputs_count : 0 }, (_, position) => ({
-                id: outputId(row.output_key, position),
-                type: 'state-version-outputs',
-              })),
-            }
-          : { links: { related: `/api/v2/state-versions/${row.id}/outputs` } },
+        outputs:
+          outputs === undefined
+            ? { links: { related: `/api/v2/state-versions/${row.id}/outputs` } }
+            : { data: [...outputs] },
       },
       links: { self: `/api/v2/state-versions/${row.id}` },
     })

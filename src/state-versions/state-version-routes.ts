@@ -1,15 +1,14 @@
-import { isPermitted, type Target } from '../access/decide.ts'
+import type { Target } from '../access/decide.ts'
 import { AppError, notFound } from '../core/errors.ts'
 import { parseId } from '../core/ids.ts'
 import { isName } from '../core/names.ts'
 import { ok, type Answer, type Call } from '../http/call.ts'
-import { readRoute, type Permitted, type Route } from '../http/route.ts'
+import { readRoute, type Permitted, type Reveal, type Route } from '../http/route.ts'
 import { document, listDocument, type Fragment } from '../jsonapi/document.ts'
+import { LaterParts } from '../jsonapi/later-parts.ts'
 import { pagingOf } from '../jsonapi/paging.ts'
 import { loadWorkspace } from '../workspaces/workspaces.ts'
-import type { AuditEvent } from '../audit/audit-store.ts'
-import { outputFragment } from './output-document.ts'
-import { readOutputs, revealOf } from './outputs.ts'
+import { includedOutputs } from './included-outputs.ts'
 import { loadStateVersion } from './state-version-access.ts'
 import { statuses, stateVersionFragments } from './state-version-document.ts'
 import { findStateVersion, listStateVersions, type StateVersionRow } from './state-version-store.ts'
@@ -17,7 +16,7 @@ import { findStateVersion, listStateVersions, type StateVersionRow } from './sta
 const includable = ['outputs'] as const
 type Includes = ReadonlySet<(typeof includable)[number]>
 
-type Reading = Permitted<unknown, { target: Target }> & { reveal: (event: AuditEvent) => void }
+type Reading = Permitted<unknown, { target: Target }> & { reveal: (event: Reveal) => void }
 
 /** One state version, with its outputs when they are asked for: real values for who may read outputs, else nulls. */
 async function stateVersionAnswer(
@@ -25,19 +24,15 @@ async function stateVersionAnswer(
   row: StateVersionRow,
   include: Includes,
 ): Promise<Answer> {
-  const { tx, deps, actor, standing, resource, call, reveal } = context
+  const { tx, deps, actor, standing, resource, call } = context
   const viewer = { actor, standing, target: resource.target }
   const addresses = { origin: call.origin, secretKey: deps.config.secretKey }
-  const [text] = await stateVersionFragments(tx, [row], viewer, addresses, include.has('outputs'))
-  if (!include.has('outputs')) return ok(document(text as Fragment))
-
-  const outputs = await readOutputs(tx, deps, row)
-  const mayRead = isPermitted('outputs:read', actor, standing, resource.target)
-  const isMasked = deps.config.maskListedOutputs || !mayRead
-  const event = isMasked ? undefined : revealOf(row, outputs)
-  if (event !== undefined) reveal(event)
-  const included = outputs.map((output) => outputFragment(row.output_key, output, 'single', isMasked))
-  return ok(document(text as Fragment, included))
+  const later = new LaterParts()
+  const outputs = include.has('outputs')
+    ? await includedOutputs({ ...context, later }, resource.target, row, 'single')
+    : undefined
+  const [text] = await stateVersionFragments(tx, [row], viewer, addresses, outputs?.identifiers)
+  return ok(later.bodyOf(document(text as Fragment, outputs?.included)))
 }
 
 const filters = ['filter[organization][name]', 'filter[workspace][name]', 'filter[status]'] as const

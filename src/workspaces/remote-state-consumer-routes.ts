@@ -13,7 +13,7 @@ import {
   listVisibleConsumers,
   removeConsumers,
 } from './remote-state-consumer-store.ts'
-import { workspaceDocuments } from './workspace-document.ts'
+import { workspaceFragments } from './workspace-document.ts'
 import { loadWorkspace, namedWorkspaces, workspaceOfPath } from './workspaces.ts'
 
 const path = '/workspaces/:workspace_id/relationships/remote-state-consumers'
@@ -36,7 +36,7 @@ const listConsumers = readRoute({
     const { organization, workspace } = resource
     const reach = reachOf('workspace:read', context)
     const { workspaces, total } = await listVisibleConsumers(tx, workspace.id, reach, address.page)
-    const { data } = await workspaceDocuments(context, organization, workspaces, new Set())
+    const { data } = await workspaceFragments(context, organization, workspaces, new Set())
     return ok(listDocument(data, pagingOf(call.path, [], address.page, total)))
   },
 })

@@ -14,6 +14,7 @@ import {
   timeSchema,
   type ResourceDescription,
 } from '../jsonapi/description.ts'
+import { LaterParts } from '../jsonapi/later-parts.ts'
 import { checkIncluded } from '../jsonapi/included.ts'
 import { document, fragment, type Fragment, type Identifier } from '../jsonapi/document.ts'
 import type { OrganizationRow } from '../organizations/organization-store.ts'
@@ -114,13 +115,15 @@ export const workspaceDescription: ResourceDescription = {
   links: { self: Type.String(), 'self-html': Type.String() },
 }
 
-/** The documents of some workspaces of one organization, with what `include` adds to them. */
-export async function workspaceDocuments(
-  viewer: WorkspaceViewer,
+/** The resources of some workspaces of one organization, and what `include` adds to them, parts of it `later`. */
+export async function workspaceFragments(
+  reader: WorkspaceViewer,
   organization: OrganizationRow,
   workspaces: readonly WorkspaceRow[],
   include: Includes,
-): Promise<{ data: Fragment[]; included: Fragment[] | undefined }> {
+): Promise<{ data: Fragment[]; included: Fragment[] | undefined; later: LaterParts }> {
+  const later = new LaterParts()
+  const viewer = { ...reader, later }
   const { tx, deps, actor } = viewer
   const ids = workspaces.map(({ id }) => id)
   const tags = await tagNamesOf(tx, ids)
@@ -142,23 +145,23 @@ export async function workspaceDocuments(
       lockHolder: await lockHolderShown(viewer, workspace),
     }
     // Before the next ones are read: they may be very many.
-    outputs += one.outputs?.included.length ?? 0
+    outputs += one.outputs?.count ?? 0
     checkIncluded(workspaces.length, outputs)
     data.push(await workspaceFragment(viewer, organization, one))
     shown.push(one)
   }
-  if (include.size === 0) return { data, included: undefined }
-  return { data, included: await includedWith(viewer, organization, shown, include) }
+  if (include.size === 0) return { data, included: undefined, later }
+  return { data, included: await includedWith(viewer, organization, shown, include), later }
 }
 
+/** A workspace alone, as its writes answer it. */
 export async function workspaceDocument(
   viewer: WorkspaceViewer,
   organization: OrganizationRow,
   workspace: WorkspaceRow,
-  include: Includes = new Set(),
 ): Promise<string> {
-  const { data, included } = await workspaceDocuments(viewer, organization, [workspace], include)
-  return document(data[0] as Fragment, included)
+  const { data } = await workspaceFragments(viewer, organization, [workspace], new Set())
+  return document(data[0] as Fragment)
 }
 
 /** The only maker of `"type": "workspaces"`. Outputs and bindings are named when they were asked for. */

@@ -8,8 +8,11 @@ import { findSharedOrganization } from '../organization-memberships/membership-s
 import type { OrganizationRow } from '../organizations/organization-store.ts'
 import { projectFragment } from '../projects/project-document.ts'
 import type { ProjectRow } from '../projects/project-store.ts'
-import { outputFragment } from '../state-versions/output-document.ts'
-import { readOutputs, revealOf } from '../state-versions/outputs.ts'
+import {
+  includedOutputs,
+  type IncludedOutputs,
+  type IncludingViewer,
+} from '../state-versions/included-outputs.ts'
 import { stateVersionFragments } from '../state-versions/state-version-document.ts'
 import { findStateVersion } from '../state-versions/state-version-store.ts'
 import { effectiveTagBindingFragment } from '../tag-bindings/tag-binding-document.ts'
@@ -18,7 +21,6 @@ import { teamFragments } from '../teams/team-document.ts'
 import { findTeam, teamFacts } from '../teams/team-store.ts'
 import { userFragment } from '../users/user-document.ts'
 import { findUser } from '../users/user-store.ts'
-import type { RevealingViewer, WorkspaceOutputs } from './workspace-outputs.ts'
 import type { WorkspaceRow } from './workspace-store.ts'
 
 const known = [
@@ -55,7 +57,7 @@ export function includesOf(query: Query): Includes {
 }
 
 /** A viewer of workspaces: what a state version's document says depends on the address that was asked. */
-export type WorkspaceViewer = RevealingViewer & { readonly call?: Call }
+export type WorkspaceViewer = Omit<IncludingViewer, 'later'> & { readonly call: Call }
 
 /** A workspace with what its document and its includes are made of. */
 export type ShownWorkspace = {
@@ -63,28 +65,34 @@ export type ShownWorkspace = {
   project: ProjectRow
   target: Target
   tags: readonly string[]
-  outputs: WorkspaceOutputs | undefined
+  outputs: IncludedOutputs | undefined
   bindings: readonly EffectiveTagBinding[] | undefined
   lockHolder: Identifier | null
 }
 
 /** What `include` adds, each resource once, and nothing that the caller could not read by itself. */
 export async function includedWith(
-  viewer: WorkspaceViewer,
+  viewer: WorkspaceViewer & IncludingViewer,
   organization: OrganizationRow,
   shown: readonly ShownWorkspace[],
   include: Includes,
 ): Promise<Fragment[]> {
   const included = new Map<string, Fragment>()
-  const add = (key: string, text: Fragment) => {
+  let count = 0
+  const add = (key: string, text: Fragment, resources = 1) => {
     included.set(key, text)
-    checkIncluded(shown.length, included.size)
+    count += resources
+    checkIncluded(shown.length, count)
   }
   if (include.has('organization') && shown.length > 0) {
     add('organization', organizationFragment(organization, viewer, viewer.deps.config))
   }
   for (const { workspace, project, target, outputs, bindings, lockHolder } of shown) {
-    for (const [place, text] of (outputs?.included ?? []).entries()) add(`${workspace.id} ${place}`, text)
+    const addOutputs = (name: string, { included: texts, count: all }: IncludedOutputs) => {
+      for (const [place, text] of texts.entries())
+        add(`${workspace.id} ${name} ${place}`, text, all / texts.length)
+    }
+    if (outputs !== undefined) addOutputs('outputs', outputs)
     for (const binding of bindings ?? []) add(binding.binding.id, effectiveTagBindingFragment(binding))
     if (include.has('project') && !included.has(project.id)) {
       add(project.id, await projectFragment(viewer, organization, project))
@@ -94,10 +102,14 @@ export async function includedWith(
       if (text !== undefined) add(lockHolder.id, text)
     }
     if (include.has('current_state_version') || include.has('current_state_version.outputs')) {
-      const withOutputs = include.has('current_state_version.outputs')
-      for (const [place, text] of (await currentState(viewer, workspace, target, withOutputs)).entries()) {
-        add(`${workspace.id} state ${place}`, text)
-      }
+      const state = await currentState(
+        viewer,
+        workspace,
+        target,
+        include.has('current_state_version.outputs'),
+      )
+      if (state !== undefined) add(`${workspace.id} state`, state.text)
+      if (state?.outputs !== undefined) addOutputs('state outputs', state.outputs)
     }
   }
   return [...included.values()]
@@ -124,30 +136,19 @@ async function lockHolderFragment(
 
 /** The current state version for who may read it, and its outputs; as when it is shown by itself. */
 async function currentState(
-  { tx, deps, actor, standing, reveal, call }: WorkspaceViewer,
+  viewer: WorkspaceViewer & IncludingViewer,
   workspace: WorkspaceRow,
   target: Target,
   withOutputs: boolean,
-): Promise<Fragment[]> {
+): Promise<{ text: Fragment; outputs: IncludedOutputs | undefined } | undefined> {
+  const { tx, deps, actor, standing, call } = viewer
   const id = workspace.current_state_version_id
-  if (id === null || call === undefined) return []
-  if (!isPermitted('state-version:read', actor, standing, target)) return []
+  if (id === null || !isPermitted('state-version:read', actor, standing, target)) return undefined
   const row = await findStateVersion(tx, id)
-  if (row === undefined) return []
+  if (row === undefined) return undefined
+  const outputs = withOutputs ? await includedOutputs(viewer, target, row, 'single') : undefined
   const addresses = { origin: call.origin, secretKey: deps.config.secretKey }
-  const fragments = await stateVersionFragments(
-    tx,
-    [row],
-    { actor, standing, target },
-    addresses,
-    withOutputs,
-  )
-  if (!withOutputs) return fragments
-  const outputs = await readOutputs(tx, deps, row)
-  const mayRead = isPermitted('outputs:read', actor, standing, target)
-  const isMasked = deps.config.maskListedOutputs || !mayRead || reveal === undefined
-  const event = isMasked ? undefined : revealOf(row, outputs)
-  if (event !== undefined) reveal?.(event)
-  for (const output of outputs) fragments.push(outputFragment(row.output_key, output, 'single', isMasked))
-  return fragments
+  const who = { actor, standing, target }
+  const [text] = await stateVersionFragments(tx, [row], who, addresses, outputs?.identifiers)
+  return { text: text as Fragment, outputs }
 }

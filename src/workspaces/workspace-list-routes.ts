@@ -7,7 +7,7 @@ import { pagingOf } from '../jsonapi/paging.ts'
 import type { Query } from '../jsonapi/query.ts'
 import { loadOrganizationWithGrants, organizationOfPath } from '../organizations/organization-of-path.ts'
 import { taggedFilterOf } from '../tag-bindings/tag-bindings.ts'
-import { workspaceDocuments } from './workspace-document.ts'
+import { workspaceFragments } from './workspace-document.ts'
 import { includeHelp, includesOf } from './workspace-includes.ts'
 import {
   listVisibleWorkspaces,
@@ -85,8 +85,8 @@ const listWorkspaces = readRoute({
         sort,
         known,
       })
-      const { data, included } = await workspaceDocuments(context, organization, workspaces, include)
-      return listDocument(data, pagingOf(call.path, links, page, total), included)
+      const { data, included, later } = await workspaceFragments(context, organization, workspaces, include)
+      return later.bodyOf(listDocument(data, pagingOf(call.path, links, page, total), included))
     })
   },
 })

@@ -5,12 +5,13 @@ import { parseId } from '../core/ids.ts'
 import type { Transaction } from '../database/database.ts'
 import { created, noContent, ok, type Call } from '../http/call.ts'
 import { readRoute, writeRoute, type Route, type Viewer } from '../http/route.ts'
+import { document, type Fragment } from '../jsonapi/document.ts'
 import { loadOrganizationWithGrants, organizationOfPath } from '../organizations/organization-of-path.ts'
 import { bumpVersion, type OrganizationRow } from '../organizations/organization-store.ts'
 import { findProject } from '../projects/project-store.ts'
 import { findStateVersion } from '../state-versions/state-version-store.ts'
 import { writeTagBindings } from '../tag-bindings/tag-bindings.ts'
-import { workspaceDocument } from './workspace-document.ts'
+import { workspaceDocument, workspaceFragments } from './workspace-document.ts'
 import { includeHelp, includesOf } from './workspace-includes.ts'
 import {
   countWorkspaces,
@@ -139,8 +140,15 @@ const showWorkspace = forms.map(({ path, by }) =>
     },
     load: (context) => loadWorkspace(context, context.address.workspace),
     document: async (context) => {
-      const { organization, workspace } = context.resource
-      return ok(await workspaceDocument(context, organization, workspace, context.address.include))
+      const { address, resource } = context
+      const { organization, workspace } = resource
+      const { data, included, later } = await workspaceFragments(
+        context,
+        organization,
+        [workspace],
+        address.include,
+      )
+      return ok(later.bodyOf(document(data[0] as Fragment, included)))
     },
   }),
 )

@@ -1,0 +1,69 @@
+import { setImmediate } from 'node:timers/promises'
+import { isPermitted, type Target } from '../access/decide.ts'
+import type { Reveal, Viewer } from '../http/route.ts'
+import type { Fragment, Identifier } from '../jsonapi/document.ts'
+import type { LaterParts } from '../jsonapi/later-parts.ts'
+import { outputFragment, type OutputShape } from './output-document.ts'
+import { outputId } from './output-ids.ts'
+import { hasOutputs, outputsInTurn, readOutputs, revealOf, revealOfAll } from './outputs.ts'
+import type { StateVersionRow } from './state-version-store.ts'
+
+const IDENTIFIERS_A_PIECE = 2_000
+
+/** What `include=outputs` adds: the identifiers of the relation, the resources, and how many these are. */
+export type IncludedOutputs = { identifiers: Identifier[]; included: Fragment[]; count: number }
+
+/** Whether the outputs may be made at once. Those that came beside an encrypted state may be larger than it. */
+export function isMadeAtOnce(
+  { outputs_count: count, size, state_format: format }: StateVersionRow,
+  later: LaterParts,
+): boolean {
+  return count === 0 || (format !== null && later.hasRoomFor(count, size))
+}
+
+/** Of an answer that may leave parts for later, and, where it has `reveal`, may show sensitive values. */
+export type IncludingViewer = Viewer & {
+  readonly later: LaterParts
+  readonly reveal?: (event: Reveal) => void
+}
+
+export const noOutputs: IncludedOutputs = { identifiers: [], included: [], count: 0 }
+
+/** The outputs of a state version, at once or later; sensitive ones are null for who may not read their values. */
+export async function includedOutputs(
+  { tx, deps, actor, standing, later, reveal }: IncludingViewer,
+  target: Target,
+  stateVersion: StateVersionRow,
+  shape: Exclude<OutputShape, 'listed'>,
+): Promise<IncludedOutputs> {
+  if (!hasOutputs(stateVersion)) return noOutputs
+  const mayReveal = !deps.config.maskListedOutputs && isPermitted('outputs:read', actor, standing, target)
+  const isMasked = reveal === undefined || !mayReveal
+  const { output_key: key, outputs_count: count } = stateVersion
+  const type = shape === 'single' ? 'state-version-outputs' : shape
+  const identifiersOf = (from: number, end: number): Identifier[] =>
+    Array.from({ length: end - from }, (_, place) => ({ id: outputId(key, from + place), type }))
+
+  if (isMadeAtOnce(stateVersion, later)) {
+    const outputs = await readOutputs(tx, deps, stateVersion)
+    const event = isMasked ? undefined : revealOf(stateVersion, outputs)
+    if (event !== undefined) reveal?.(event)
+    const included = outputs.map((output) => outputFragment(key, output, shape, isMasked))
+    return { identifiers: identifiersOf(0, count), included, count }
+  }
+
+  if (!isMasked) reveal(() => revealOfAll(deps, stateVersion))
+  const identifiers = later.add(async function* () {
+    for (let from = 0; from < count; from += IDENTIFIERS_A_PIECE) {
+      const some = identifiersOf(from, Math.min(from + IDENTIFIERS_A_PIECE, count))
+      yield JSON.stringify(some).slice(1, -1)
+      await setImmediate()
+    }
+  })
+  const resources = later.add(async function* () {
+    for await (const outputs of outputsInTurn(deps, stateVersion)) {
+      yield outputs.map((output) => outputFragment(key, output, shape, isMasked)).join(',')
+    }
+  })
+  return { identifiers: [identifiers], included: [JSON.stringify(resources)], count }
+}
