@@ -77,6 +77,32 @@ export function refuse(problems: readonly Problem[]): void {
 }
 
 /**
+ * The same, beside that of a name which is another's: `findHolder` gives the id of who has it. By itself that one shows when
+ * the name is written.
+ */
+export async function refuseBesideTakenName(
+  problems: readonly Problem[],
+  taken: Problem,
+  findHolder: () => Promise<string | undefined>,
+  ownId?: string,
+): Promise<void> {
+  if (problems.length === 0) return
+  const holder = await findHolder()
+  refuse(holder === undefined || holder === ownId ? problems : [...problems, taken])
+}
+
+/** What a check finds that may throw 422: its problems are added to the others, and then it gives nothing. */
+export async function orProblems<T>(problems: Problem[], check: Promise<T>): Promise<T | undefined> {
+  try {
+    return await check
+  } catch (error) {
+    if (!(error instanceof AppError) || error.code !== 'invalid') throw error
+    problems.push(...error.problems)
+    return undefined
+  }
+}
+
+/**
  * The same for a route that finds more problems than the body alone shows, and refuses them together: what is wrong is
  * in `problems` and not among the values. Throws only for what is no resource document at all.
  */

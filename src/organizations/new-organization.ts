@@ -4,7 +4,7 @@ import { timestamp } from '../core/clock.ts'
 import { AppError, type Problem } from '../core/errors.ts'
 import type { Transaction } from '../database/database.ts'
 import type { Deps } from '../http/deps.ts'
-import { readResource, refuse } from '../jsonapi/body.ts'
+import { readResource, refuseBesideTakenName } from '../jsonapi/body.ts'
 import { lockUser } from '../users/user-store.ts'
 import { echoedOf, newOrganizationBody, rulingColumns } from './organization-attributes.ts'
 import { countOrganizationsOf, findOrganizationByName } from './organization-store.ts'
@@ -74,8 +74,7 @@ export async function refuseOrganization(
   problems: readonly Problem[],
   ownId?: string,
 ): Promise<void> {
-  if (problems.length === 0) return
-  const other = name === undefined ? undefined : await findOrganizationByName(tx, name)
-  const isTaken = other !== undefined && other.id !== ownId
-  refuse(isTaken ? [...problems, NAME_IS_TAKEN] : problems)
+  const findHolder = async () =>
+    name === undefined ? undefined : (await findOrganizationByName(tx, name))?.id
+  await refuseBesideTakenName(problems, NAME_IS_TAKEN, findHolder, ownId)
 }

@@ -1,9 +1,11 @@
 import { reachOf } from '../access/granted-places-store.ts'
 import { timestamp } from '../core/clock.ts'
-import { AppError, conflict, invalid } from '../core/errors.ts'
+import { AppError, conflict, invalid, type Problem } from '../core/errors.ts'
 import { parseId } from '../core/ids.ts'
+import type { Transaction } from '../database/database.ts'
 import { created, noContent, ok, type Call } from '../http/call.ts'
 import { readRoute, writeRoute, type Route, type Viewer } from '../http/route.ts'
+import { refuse, refuseBesideTakenName } from '../jsonapi/body.ts'
 import { document, listDocument, type Fragment } from '../jsonapi/document.ts'
 import { pagingOf } from '../jsonapi/paging.ts'
 import type { Query } from '../jsonapi/query.ts'
@@ -17,6 +19,7 @@ import {
   countProjects,
   deleteProject,
   findProject,
+  findProjectByName,
   hasWorkspaces,
   insertProject,
   listVisibleProjects,
@@ -27,12 +30,28 @@ import {
   loadProject,
   mergeProjectSettings,
   newProjectBody,
-  parseProject,
   projectBody,
+  readProject,
   type ProjectChanges,
 } from './projects.ts'
 
-const NAME_IS_TAKEN = 'name is that of another project of the organization'
+const NAME_IS_TAKEN: Problem = {
+  detail: 'name is that of another project of the organization',
+  pointer: '/data/attributes/name',
+}
+
+/** 422 for these problems, with that of a name which is another project's. */
+async function refuseProject(
+  tx: Transaction,
+  organization: OrganizationRow,
+  { name }: ProjectChanges,
+  problems: readonly Problem[],
+  ownId?: string,
+): Promise<void> {
+  const findHolder = async () =>
+    name === undefined ? undefined : (await findProjectByName(tx, organization.id, name))?.id
+  await refuseBesideTakenName(problems, NAME_IS_TAKEN, findHolder, ownId)
+}
 
 const includable = ['effective_tag_bindings', 'effective-tag-bindings'] as const
 const includeHelp = { include: 'effective_tag_bindings' }
@@ -135,33 +154,37 @@ const createProject = writeRoute({
     return name === undefined ? undefined : { name }
   },
   load: (context) => loadOrganizationWithGrants(context, context.address.name),
-  body: (bytes) => parseProject(bytes, newProjectBody),
+  body: (bytes, _, { config }) => readProject(bytes, newProjectBody, config),
   act: async (context) => {
-    const { tx, deps, resource, body, audit } = context
+    const { tx, deps, resource, audit } = context
     const { organization } = resource
+    const { changes } = context.body
     const { maxProjects } = deps.config
+    // A transaction may be tried again: what was given stays as it is.
+    const problems = [...context.body.problems]
     if ((await countProjects(tx, organization.id)) >= maxProjects) {
-      throw invalid(`an organization may have at most ${maxProjects} projects`, '/data')
+      problems.push({ detail: `an organization may have at most ${maxProjects} projects`, pointer: '/data' })
     }
+    await refuseProject(tx, organization, changes, problems)
     const now = timestamp(deps.clock.now())
     const id = deps.newId('project')
     const isNew = await insertProject(tx, {
       id,
       organization_id: organization.id,
-      name: body.name as string,
-      description: body.description ?? null,
-      settings: mergeProjectSettings('{}', body),
+      name: changes.name as string,
+      description: changes.description ?? null,
+      settings: mergeProjectSettings('{}', changes),
       created_at: now,
       updated_at: now,
     })
-    if (!isNew) throw invalid(NAME_IS_TAKEN, '/data/attributes/name')
-    await bindTags(context, organization, id, body.tagBindings)
+    if (!isNew) refuse([NAME_IS_TAKEN])
+    await bindTags(context, organization, id, changes.tagBindings)
     audit({
       action: 'project.create',
       organizationId: organization.id,
       resourceType: 'projects',
       resourceId: id,
-      details: { name: body.name },
+      details: { name: changes.name },
     })
     const project = (await findProject(tx, id)) as ProjectRow
     return created(document(await projectFragment(context, organization, project)))
@@ -203,25 +226,27 @@ const changeProject = writeRoute({
   accepts: projectBody,
   address: projectOfPath,
   load: (context) => loadProject(context, context.address.id),
-  body: (bytes, { id }) => parseProject(bytes, projectBody, id),
+  body: (bytes, { id }, { config }) => readProject(bytes, projectBody, config, id),
   act: async (context) => {
-    const { tx, deps, resource, body, audit } = context
+    const { tx, deps, resource, audit } = context
     const { organization, project } = resource
+    const { changes, problems } = context.body
+    await refuseProject(tx, organization, changes, problems, project.id)
     const isNew = await updateProject(tx, project.id, {
-      name: body.name ?? project.name,
-      description: body.description === undefined ? project.description : body.description,
-      settings: mergeProjectSettings(project.settings, body),
+      name: changes.name ?? project.name,
+      description: changes.description === undefined ? project.description : changes.description,
+      settings: mergeProjectSettings(project.settings, changes),
       updated_at: timestamp(deps.clock.now()),
     })
-    if (!isNew) throw invalid(NAME_IS_TAKEN, '/data/attributes/name')
-    await bindTags(context, organization, project.id, body.tagBindings)
+    if (!isNew) refuse([NAME_IS_TAKEN])
+    await bindTags(context, organization, project.id, changes.tagBindings)
     const updated = (await findProject(tx, project.id)) as ProjectRow
     audit({
       action: 'project.update',
       organizationId: organization.id,
       resourceType: 'projects',
       resourceId: project.id,
-      details: { name: updated.name, changes: changesOf(body) },
+      details: { name: updated.name, changes: changesOf(changes) },
     })
     return ok(document(await projectFragment(context, organization, updated)))
   },

@@ -2,13 +2,19 @@ import { Type } from 'typebox'
 import type { Actor } from '../access/actor.ts'
 import type { Target } from '../access/decide.ts'
 import type { Config } from '../config.ts'
+import type { Problem } from '../core/errors.ts'
 import { projectNameSchema, shortTextSchema } from '../core/names.ts'
 import type { Transaction } from '../database/database.ts'
 import type { Deps } from '../http/deps.ts'
-import { oneOf, parseResource } from '../jsonapi/body.ts'
+import { oneOf, readResource } from '../jsonapi/body.ts'
 import { settingsOf } from '../organizations/organization-attributes.ts'
 import { findOrganization, type OrganizationRow } from '../organizations/organization-store.ts'
-import { bindingsOf, tagBindingsRelation, type TagBindings } from '../tag-bindings/tag-bindings.ts'
+import {
+  bindingsOf,
+  tagBindingsRelation,
+  tooManyBindings,
+  type TagBindings,
+} from '../tag-bindings/tag-bindings.ts'
 import { findProject, type ProjectRow } from './project-store.ts'
 
 export const projectBody = {
@@ -38,8 +44,14 @@ export type ProjectChanges = {
   tagBindings?: TagBindings
 }
 
-export function parseProject(bytes: Uint8Array, shape: typeof projectBody, pathId?: string): ProjectChanges {
-  const { attributes, relationships } = parseResource(bytes, shape, pathId)
+/** What is wrong is in `problems`: more of it may show in the database. */
+export function readProject(
+  bytes: Uint8Array,
+  shape: typeof projectBody,
+  config: Config,
+  pathId?: string,
+): { changes: ProjectChanges; problems: Problem[] } {
+  const { attributes, relationships, problems } = readResource(bytes, shape, pathId)
   const changes: ProjectChanges = {}
   if (attributes.name !== undefined) changes.name = attributes.name
   if (attributes.description !== undefined) changes.description = attributes.description
@@ -48,9 +60,10 @@ export function parseProject(bytes: Uint8Array, shape: typeof projectBody, pathI
   else if (mode !== undefined) changes.executionMode = mode
   const bindings = relationships['tag-bindings']
   if (bindings !== undefined) {
-    changes.tagBindings = bindingsOf(bindings.data, '/data/relationships/tag-bindings/data')
+    changes.tagBindings = bindingsOf(bindings.data, '/data/relationships/tag-bindings/data', problems)
+    problems.push(...tooManyBindings(changes.tagBindings.size, config))
   }
-  return changes
+  return { changes, problems }
 }
 
 /** What its workspaces have unless they say otherwise, and whether it says so itself. Nothing runs, whatever it says. */

@@ -1,10 +1,11 @@
 import { Type } from 'typebox'
 import { Compile } from 'typebox/schema'
+import type { Config } from '../config.ts'
 import { timestamp } from '../core/clock.ts'
 import { AppError, invalid, type Problem } from '../core/errors.ts'
 import type { Transaction } from '../database/database.ts'
 import type { Deps } from '../http/deps.ts'
-import { parseJson } from '../jsonapi/body.ts'
+import { parseJson, refuse } from '../jsonapi/body.ts'
 import type { Query } from '../jsonapi/query.ts'
 import {
   countTagBindings,
@@ -43,16 +44,22 @@ export type TagBindings = ReadonlyMap<string, string>
 export function parseTagBindings(bytes: Uint8Array): TagBindings {
   const { data } = (parseJson(bytes) ?? {}) as { data?: unknown }
   if (!isTagBindingList.Check(data)) throw invalid(`the body ${explain}`, '/data')
-  return bindingsOf(data, '/data')
+  const problems: Problem[] = []
+  const bindings = bindingsOf(data, '/data', problems)
+  refuse(problems)
+  return bindings
 }
 
-/** @param items what the schema let through */
+/**
+ * @param items what the schema let through
+ * @param problems what is wrong is added to these
+ */
 export function bindingsOf(
   items: readonly { attributes: { key: string; value?: string } }[],
   pointer: string,
+  problems: Problem[],
 ): TagBindings {
   const bindings = new Map<string, string>()
-  const problems: Problem[] = []
   for (const [place, { attributes }] of items.entries()) {
     const key = attributes.key.toWellFormed()
     if (bindings.has(key)) {
@@ -60,7 +67,6 @@ export function bindingsOf(
     }
     bindings.set(key, (attributes.value ?? '').toWellFormed())
   }
-  if (problems.length > 0) throw new AppError('invalid', problems.slice(0, 100))
   return bindings
 }
 
@@ -88,10 +94,14 @@ export async function writeTagBindings(
     created_at: at,
   }))
   await putTagBindings(tx, tagged, rows)
-  const { maxTagBindings } = deps.config
-  if ((await countTagBindings(tx, tagged)) > maxTagBindings) {
-    throw invalid(`a workspace or project may have at most ${maxTagBindings} tag bindings`, '/data')
-  }
+  refuse(tooManyBindings(await countTagBindings(tx, tagged), deps.config))
+}
+
+/** What is wrong with so many of one thing. */
+export function tooManyBindings(count: number, { maxTagBindings }: Config): Problem[] {
+  if (count <= maxTagBindings) return []
+  const detail = `a workspace or project may have at most ${maxTagBindings} tag bindings`
+  return [{ detail, pointer: '/data' }]
 }
 
 /** A binding in effect, and the project that it comes from, unless it is the thing's own. */

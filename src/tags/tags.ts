@@ -5,7 +5,7 @@ import { timestamp } from '../core/clock.ts'
 import { AppError, invalid, type Problem } from '../core/errors.ts'
 import { parseId } from '../core/ids.ts'
 import type { Viewer } from '../http/route.ts'
-import { parseJson } from '../jsonapi/body.ts'
+import { parseJson, refuse } from '../jsonapi/body.ts'
 import { countTags, findVisibleTags, insertTags } from './tag-store.ts'
 
 /** OpenTofu's `cloud` block finds the workspaces of a configuration by some tags; a tag is a name alone. */
@@ -36,25 +36,29 @@ export type NamedTag = { readonly place: number; readonly id?: string; readonly 
 export function parseTags(bytes: Uint8Array): NamedTag[] {
   const { data } = (parseJson(bytes) ?? {}) as { data?: unknown }
   if (!isTagList.Check(data)) throw invalid(`the body ${explain}`, '/data')
-  return namedTags(data, '/data')
+  const problems: Problem[] = []
+  const tags = namedTags(data, '/data', problems)
+  refuse(problems)
+  return tags
 }
 
-/** @param items what the schema let through */
+/**
+ * @param items what the schema let through
+ * @param problems what is wrong is added to these
+ */
 export function namedTags(
   items: readonly { id?: string; attributes?: { name?: string } }[],
   pointer: string,
+  problems: Problem[],
 ): NamedTag[] {
-  const problems: Problem[] = []
-  const named = items.map(({ id, attributes }, place) => {
+  return items.flatMap(({ id, attributes }, place) => {
     const name = attributes?.name
     // The id wins: clients send whole tags, which have both.
     if (id !== undefined && id !== '') return { place, id }
     if (name !== undefined && name !== '') return { place, name }
     problems.push({ detail: 'a tag must have a name or an id', pointer: `${pointer}/${place}` })
-    return { place }
+    return []
   })
-  if (problems.length > 0) throw new AppError('invalid', problems.slice(0, 100))
-  return named
 }
 
 /** The names of tags; of an id that names no tag that the caller may see, undefined. */

@@ -6,7 +6,7 @@ import type { Transaction } from '../database/database.ts'
 import { NotPermitted } from '../access/not-permitted.ts'
 import type { Problem } from '../core/errors.ts'
 import { nameSchema, shortTextSchema } from '../core/names.ts'
-import { oneOf, readResource, refuse } from '../jsonapi/body.ts'
+import { oneOf, readResource, refuseBesideTakenName } from '../jsonapi/body.ts'
 import { Type } from 'typebox'
 import { applyFlagChanges, organizationAccessSchemas, type FlagChanges } from './organization-access.ts'
 import { hasMemberTokenManagement, hasSsoTeamId } from './team-document.ts'
@@ -92,11 +92,9 @@ export async function refuseTeam(
   problems: readonly Problem[],
   own?: TeamRow,
 ): Promise<void> {
-  if (problems.length === 0) return
-  const otherId =
-    name === undefined || own?.is_owners === 1 ? undefined : await findTeamIdByName(tx, organizationId, name)
-  const isTaken = otherId !== undefined && otherId !== own?.id
-  refuse(isTaken ? [...problems, NAME_IS_TAKEN] : problems)
+  const findHolder = async () =>
+    name === undefined || own?.is_owners === 1 ? undefined : findTeamIdByName(tx, organizationId, name)
+  await refuseBesideTakenName(problems, NAME_IS_TAKEN, findHolder, own?.id)
 }
 
 /** Rule 4 of the team `owners`: what makes it the owners' cannot be changed. */

@@ -1,10 +1,11 @@
 import { isPermitted } from '../access/decide.ts'
 import { timestamp } from '../core/clock.ts'
-import { conflict, invalid } from '../core/errors.ts'
+import { conflict, invalid, type Problem } from '../core/errors.ts'
 import { parseId } from '../core/ids.ts'
 import type { Transaction } from '../database/database.ts'
 import { created, noContent, ok, type Call } from '../http/call.ts'
 import { readRoute, writeRoute, type Route, type Viewer } from '../http/route.ts'
+import { orProblems, refuse, refuseBesideTakenName } from '../jsonapi/body.ts'
 import { document, type Fragment } from '../jsonapi/document.ts'
 import { loadOrganizationWithGrants, organizationOfPath } from '../organizations/organization-of-path.ts'
 import { bumpVersion, type OrganizationRow } from '../organizations/organization-store.ts'
@@ -17,17 +18,19 @@ import {
   countWorkspaces,
   deleteWorkspace,
   findWorkspace,
+  findWorkspaceByName,
   insertWorkspace,
   updateWorkspace,
   type WorkspaceRow,
 } from './workspace-store.ts'
-import { tagWorkspace } from './workspace-tags.ts'
+import { addTags } from './workspace-tag-store.ts'
+import { tagsToAdd, tooManyTags } from './workspace-tags.ts'
 import {
   ANY_VERSION,
   loadWorkspace,
   mergeSettings,
   newWorkspaceBody,
-  parseWorkspace,
+  readWorkspace,
   workspaceBody,
   workspaceOfPath,
   type WorkspaceChanges,
@@ -39,7 +42,25 @@ const forms = [
   { path: '/organizations/:organization_name/workspaces/:workspace_name', by: 'by name' },
 ] as const
 
-const NAME_IS_TAKEN = 'name is that of another workspace of the organization'
+const NAME_IS_TAKEN: Problem = {
+  detail: 'name is that of another workspace of the organization',
+  pointer: '/data/attributes/name',
+}
+
+/** 422 for these problems, with that of a name which is another workspace's. */
+async function refuseWorkspace(
+  tx: Transaction,
+  organization: OrganizationRow,
+  { name }: WorkspaceChanges,
+  problems: readonly Problem[],
+  ownId?: string,
+): Promise<void> {
+  const findHolder = async () =>
+    name === undefined ? undefined : (await findWorkspaceByName(tx, organization.id, name))?.id
+  await refuseBesideTakenName(problems, NAME_IS_TAKEN, findHolder, ownId)
+}
+
+const TAGS_POINTER = '/data/relationships/tags/data'
 
 /** The project that a body names, or the default one; one that the caller may not fill is as good as missing. */
 async function projectFor(
@@ -79,41 +100,45 @@ const createWorkspace = writeRoute({
     return name === undefined ? undefined : { name }
   },
   load: (context) => loadOrganizationWithGrants(context, context.address.name),
-  body: (bytes) => parseWorkspace(bytes, newWorkspaceBody),
+  body: (bytes, _, { config }) => readWorkspace(bytes, newWorkspaceBody, config),
   act: async (context) => {
-    const { tx, deps, resource, body, audit } = context
+    const { tx, deps, resource, audit } = context
     const { organization } = resource
+    const { changes } = context.body
     const { maxWorkspaces } = deps.config
-    const projectId = await projectFor(context, organization, body.projectId)
+    // A transaction may be tried again: what was given stays as it is.
+    const problems = [...context.body.problems]
+    const project = await orProblems(problems, projectFor(context, organization, changes.projectId))
     if ((await countWorkspaces(tx, organization.id)) >= maxWorkspaces) {
-      throw invalid(`an organization may have at most ${maxWorkspaces} workspaces`, '/data')
+      const detail = `an organization may have at most ${maxWorkspaces} workspaces`
+      problems.push({ detail, pointer: '/data' })
     }
+    const wanted = changes.tags ?? []
+    const tags = await orProblems(problems, tagsToAdd(context, organization.id, wanted, TAGS_POINTER))
+    problems.push(...tooManyTags(new Set(tags).size, deps.config))
+    await refuseWorkspace(tx, organization, changes, problems)
+    const projectId = project as string
     const now = timestamp(deps.clock.now())
     const id = deps.newId('workspace')
-    const name = body.name as string
+    const name = changes.name as string
     const isNew = await insertWorkspace(tx, {
       id,
       organization_id: organization.id,
       project_id: projectId,
       name,
-      description: body.description ?? null,
-      terraform_version: body.terraformVersion ?? ANY_VERSION,
+      description: changes.description ?? null,
+      terraform_version: changes.terraformVersion ?? ANY_VERSION,
       locked_by_id: null,
       locked_by_kind: null,
       lock_reason: null,
       current_state_version_id: null,
-      settings: mergeSettings('{}', body),
+      settings: mergeSettings('{}', changes),
       created_at: now,
       updated_at: now,
     })
-    if (!isNew) throw invalid(NAME_IS_TAKEN, '/data/attributes/name')
-    const place = {
-      organizationId: organization.id,
-      workspaceId: id,
-      pointer: '/data/relationships/tags/data',
-    }
-    if (body.tags !== undefined) await tagWorkspace(context, place, body.tags)
-    await bindTags(context, organization, id, body.tagBindings)
+    if (!isNew) refuse([NAME_IS_TAKEN])
+    await addTags(tx, id, tags as string[])
+    await bindTags(context, organization, id, changes.tagBindings)
     audit({
       action: 'workspace.create',
       organizationId: organization.id,
@@ -164,22 +189,30 @@ const changeWorkspace = forms.map(({ path, by }) =>
     accepts: workspaceBody,
     address: workspaceOfPath,
     load: (context) => loadWorkspace(context, context.address),
-    body: (bytes, address) =>
-      parseWorkspace(bytes, workspaceBody, 'workspaceId' in address ? address.workspaceId : undefined),
+    body: (bytes, address, { config }) => {
+      const pathId = 'workspaceId' in address ? address.workspaceId : undefined
+      return readWorkspace(bytes, workspaceBody, config, pathId)
+    },
     act: async (context) => {
-      const { tx, deps, resource, body, audit } = context
+      const { tx, deps, resource, audit } = context
       const { organization, workspace } = resource
-      const isMoved = body.projectId !== undefined && body.projectId !== workspace.project_id
+      const { changes } = context.body
+      const problems = [...context.body.problems]
+      const isMoved = changes.projectId !== undefined && changes.projectId !== workspace.project_id
+      const projectId = isMoved
+        ? await orProblems(problems, projectFor(context, organization, changes.projectId))
+        : workspace.project_id
+      await refuseWorkspace(tx, organization, changes, problems, workspace.id)
       const isNew = await updateWorkspace(tx, workspace.id, {
-        name: body.name ?? workspace.name,
-        description: body.description === undefined ? workspace.description : body.description,
-        terraform_version: body.terraformVersion ?? workspace.terraform_version,
-        project_id: isMoved ? await projectFor(context, organization, body.projectId) : workspace.project_id,
-        settings: mergeSettings(workspace.settings, body),
+        name: changes.name ?? workspace.name,
+        description: changes.description === undefined ? workspace.description : changes.description,
+        terraform_version: changes.terraformVersion ?? workspace.terraform_version,
+        project_id: projectId,
+        settings: mergeSettings(workspace.settings, changes),
         updated_at: timestamp(deps.clock.now()),
       })
-      if (!isNew) throw invalid(NAME_IS_TAKEN, '/data/attributes/name')
-      await bindTags(context, organization, workspace.id, body.tagBindings)
+      if (!isNew) refuse([NAME_IS_TAKEN])
+      await bindTags(context, organization, workspace.id, changes.tagBindings)
       // Grants on its project count on it, so moving it changes who may do what.
       if (isMoved) await bumpVersion(tx, organization.id)
       const updated = (await findWorkspace(tx, workspace.id)) as WorkspaceRow
@@ -188,7 +221,7 @@ const changeWorkspace = forms.map(({ path, by }) =>
         organizationId: organization.id,
         resourceType: 'workspaces',
         resourceId: workspace.id,
-        details: { name: updated.name, changes: changesOf(body) },
+        details: { name: updated.name, changes: changesOf(changes) },
       })
       return ok(await workspaceDocument(context, organization, updated))
     },

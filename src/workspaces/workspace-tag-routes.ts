@@ -43,7 +43,7 @@ type Change = (
 ) => Promise<readonly string[]>
 
 const add: Change = (viewer, { organization, workspace }, tags) =>
-  tagWorkspace(viewer, { organizationId: organization.id, workspaceId: workspace.id, pointer: '/data' }, tags)
+  tagWorkspace(viewer, organization.id, workspace.id, tags)
 
 const remove: Change = async (viewer, { organization, workspace }, tags) => {
   const found = await namesOfTags(viewer, organization.id, tags)

@@ -1,13 +1,15 @@
 import { Type } from 'typebox'
 import type { Actor } from '../access/actor.ts'
 import { isPermitted, type Target } from '../access/decide.ts'
+import type { Config } from '../config.ts'
+import type { Problem } from '../core/errors.ts'
 import { parseId } from '../core/ids.ts'
 import { isName, nameSchema, shortTextSchema } from '../core/names.ts'
 import type { Transaction } from '../database/database.ts'
 import type { Call } from '../http/call.ts'
 import type { Deps } from '../http/deps.ts'
 import type { Viewer } from '../http/route.ts'
-import { oneOf, parseResource, toOne } from '../jsonapi/body.ts'
+import { oneOf, readResource, toOne } from '../jsonapi/body.ts'
 import {
   findOrganization,
   findOrganizationByName,
@@ -15,7 +17,12 @@ import {
 } from '../organizations/organization-store.ts'
 import { givenSettings, settingSchemas } from './workspace-settings.ts'
 import type { ExecutionMode } from '../projects/projects.ts'
-import { bindingsOf, tagBindingsRelation, type TagBindings } from '../tag-bindings/tag-bindings.ts'
+import {
+  bindingsOf,
+  tagBindingsRelation,
+  tooManyBindings,
+  type TagBindings,
+} from '../tag-bindings/tag-bindings.ts'
 import { namedTags, tagsRelation, type NamedTag } from '../tags/tags.ts'
 import { findWorkspace, findWorkspaceByName, findWorkspaces, type WorkspaceRow } from './workspace-store.ts'
 
@@ -93,12 +100,14 @@ export type WorkspaceChanges = {
   settings: Record<string, unknown>
 }
 
-export function parseWorkspace(
+/** What is wrong is in `problems`: more of it may show in the database. */
+export function readWorkspace(
   bytes: Uint8Array,
   shape: typeof workspaceBody,
+  config: Config,
   pathId?: string,
-): WorkspaceChanges {
-  const { attributes, relationships } = parseResource(bytes, shape, pathId)
+): { changes: WorkspaceChanges; problems: Problem[] } {
+  const { attributes, relationships, problems } = readResource(bytes, shape, pathId)
   const changes: WorkspaceChanges = { settings: givenSettings(attributes) }
   if (attributes.name !== undefined) changes.name = attributes.name
   if (attributes.description !== undefined) changes.description = attributes.description
@@ -107,18 +116,19 @@ export function parseWorkspace(
   }
   if (relationships.project !== undefined) changes.projectId = relationships.project.data.id
   if (relationships.tags !== undefined) {
-    changes.tags = namedTags(relationships.tags.data, '/data/relationships/tags/data')
+    changes.tags = namedTags(relationships.tags.data, '/data/relationships/tags/data', problems)
   }
   const bindings = relationships['tag-bindings']
   if (bindings !== undefined) {
-    changes.tagBindings = bindingsOf(bindings.data, '/data/relationships/tag-bindings/data')
+    changes.tagBindings = bindingsOf(bindings.data, '/data/relationships/tag-bindings/data', problems)
+    problems.push(...tooManyBindings(changes.tagBindings.size, config))
   }
   const mode = attributes['execution-mode'] ?? modeOfOperations(attributes.operations)
   const overwrites = attributes['setting-overwrites']
   if (overwrites?.['execution-mode'] === false) changes.executionMode = null
   else if (mode !== undefined) changes.executionMode = mode
   if (overwrites?.['agent-pool'] !== undefined) changes.settings['agent-pool'] = overwrites['agent-pool']
-  return changes
+  return { changes, problems }
 }
 
 function modeOfOperations(operations: boolean | undefined): ExecutionMode | undefined {

@@ -1,0 +1,128 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Client, Json } from './support/client.ts'
+import { engines } from './support/engines.ts'
+import { startServer, type TestServer } from './support/server.ts'
+import { body, createProject, createTestOrganization, createWorkspace, uniqueName } from './support/world.ts'
+
+const LIMITS = {
+  maxWorkspaces: '2',
+  maxProjects: '3',
+  maxWorkspaceTags: '2',
+  maxTags: '3',
+  maxTagBindings: '1',
+}
+
+const tags = (...items: object[]) => ({ data: items.map((item) => ({ type: 'tags', ...item })) })
+const bindings = (...keys: string[]) => ({
+  data: keys.map((key) => ({ type: 'tag-bindings', attributes: { key, value: 'v' } })),
+})
+const project = (id: string) => ({ data: { type: 'projects', id } })
+
+describe.each(engines)('a body with many problems, on %s', (engine) => {
+  let server: TestServer
+  beforeAll(async () => {
+    server = await startServer(engine, LIMITS)
+  })
+  afterAll(() => server.stop())
+
+  async function pointersOf(client: Client, method: string, path: string, sent: object): Promise<string[]> {
+    const answer = await client.request(method, path, sent)
+    expect(answer.status).toBe(422)
+    return answer.json.errors.map(({ source }: Json) => source.pointer).toSorted()
+  }
+  const name = '/data/attributes/name'
+  const description = '/data/attributes/description'
+
+  test('of a workspace is refused with all of them, those that only the database shows too', async () => {
+    const organization = await createTestOrganization(server)
+    const { client } = organization.owner
+    const path = `/organizations/${organization.name}/workspaces`
+    await createWorkspace(organization, { name: 'taken' })
+    const second = await createWorkspace(organization, { name: 'second' })
+    const bad = body(
+      'workspaces',
+      { name: 'taken', description: 7 },
+      {
+        project: project('prj-1111111111111111'),
+        tags: tags({ attributes: { name: 'a' } }, { id: 'tag-1111111111111111' }, {}),
+        'tag-bindings': bindings('k', 'k', 'l'),
+      },
+    )
+    expect(await pointersOf(client, 'POST', path, bad)).toEqual(
+      [
+        '/data', // one workspace too many
+        '/data', // one binding too many
+        name,
+        description,
+        '/data/relationships/project',
+        '/data/relationships/tag-bindings/data/1/attributes/key',
+        '/data/relationships/tags/data/1/id',
+        '/data/relationships/tags/data/2',
+      ].toSorted(),
+    )
+    for (const at of [`/workspaces/${second}`, `${path}/second`]) {
+      expect(await pointersOf(client, 'PATCH', at, bad)).toEqual(
+        [
+          '/data',
+          name,
+          description,
+          '/data/relationships/project',
+          '/data/relationships/tag-bindings/data/1/attributes/key',
+          '/data/relationships/tags/data/2',
+        ].toSorted(),
+      )
+    }
+    expect(
+      await pointersOf(client, 'PATCH', `/workspaces/${second}`, body('workspaces', { name: 'taken' })),
+    ).toEqual([name])
+    const kept = await client.patch(
+      `/workspaces/${second}`,
+      body('workspaces', { name: 'second', description: 7 }),
+    )
+    expect(kept.json.errors).toHaveLength(1)
+  })
+
+  test('of a workspace with too many tags leaves none of them behind', async () => {
+    const { name: organization, owner } = await createTestOrganization(server)
+    const path = `/organizations/${organization}/workspaces`
+    const many = ['a', 'b', 'c', 'd'].map((tag) => ({ attributes: { name: tag } }))
+    const sent = body('workspaces', { name: uniqueName('workspace') }, { tags: tags(...many) })
+    const answer = await owner.client.post(path, sent)
+    expect(answer.json.errors.map(({ detail }: Json) => detail)).toEqual([
+      'an organization may have at most 3 tags: delete some first',
+    ])
+    const fewer = body('workspaces', { name: uniqueName('workspace') }, { tags: tags(...many.slice(1)) })
+    expect((await owner.client.post(path, fewer)).json.errors[0].detail).toBe(
+      'a workspace may have at most 2 tags',
+    )
+    expect((await owner.client.get(`/organizations/${organization}/tags`)).json.data).toEqual([])
+    expect((await owner.client.get(path)).json.data).toEqual([])
+  })
+
+  test('of a project is refused with all of them', async () => {
+    const organization = await createTestOrganization(server)
+    const { client } = organization.owner
+    const path = `/organizations/${organization.name}/projects`
+    await createProject(organization, { name: 'taken' })
+    const second = await createProject(organization, { name: 'second' })
+    const bad = body(
+      'projects',
+      { name: 'taken', description: 7, 'default-execution-mode': 'x' },
+      { 'tag-bindings': bindings('k', 'l', 'k') },
+    )
+    const both = [
+      name,
+      description,
+      '/data/attributes/default-execution-mode',
+      '/data/relationships/tag-bindings/data/2/attributes/key',
+    ]
+    // The default project is the third: one too many, and one binding too many.
+    expect(await pointersOf(client, 'POST', path, bad)).toEqual(['/data', '/data', ...both].toSorted())
+    expect(await pointersOf(client, 'PATCH', `/projects/${second}`, bad)).toEqual(
+      ['/data', ...both].toSorted(),
+    )
+    expect(
+      await pointersOf(client, 'PATCH', `/projects/${second}`, body('projects', { name: 'taken' })),
+    ).toEqual([name])
+  })
+})
