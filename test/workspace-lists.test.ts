@@ -59,6 +59,52 @@ describe.each(engines)('lists of workspaces on %s', (engine) => {
     expect((await client.get(`${projects}?sort=created-at`)).status).toBe(400)
   })
 
+  test('pages follow each other whichever end they are read from, in every order and for every reader', async () => {
+    const organization = await createTestOrganization(server)
+    const { client: owner } = organization.owner
+    const project = await createProject(organization)
+    const inProject = { project: { data: { type: 'projects', id: project } } }
+    const teamId = await createTeam(organization)
+    const { client: member } = await addMember(server, organization, [teamId])
+    await grantProject(organization, teamId, project, { access: 'read' })
+    for (let n = 0; n < 8; n++) {
+      // Two by two changed at the same moment.
+      if (n % 2 === 0) server.clock.advance(10_000)
+      const name = `w${(n * 5) % 8}`
+      const id = await createWorkspace(organization, { name }, n === 3 ? undefined : inProject)
+      if (n === 5) await grantWorkspace(organization, teamId, id, { access: 'write' })
+    }
+    const path = `/organizations/${organization.name}/workspaces`
+    const filters = ['', 'search[name]=w', `filter[project][id]=${project}`, 'search[exclude-tags]=none']
+    const sorts = ['name', 'latest-change-at', 'current-run.created-at'].flatMap((sort) => [sort, `-${sort}`])
+    for (const client of [owner, member]) {
+      for (const filter of filters) {
+        const total = client === owner && !filter.startsWith('filter') ? 8 : 7
+        for (const sort of sorts) {
+          const list = (page: string) => client.get(`${path}?sort=${sort}&${filter}&${page}`)
+          const whole = names(await list(''))
+          expect(whole).toHaveLength(total)
+          const paged: string[] = []
+          for (let number = 1; number <= 3; number++) {
+            const answer = await list(`page[size]=3&page[number]=${number}`)
+            expect(answer.json.meta.pagination['total-count']).toBe(total)
+            paged.push(...names(answer))
+          }
+          expect(paged).toEqual(whole)
+          if (sort.endsWith('name')) {
+            const expected = whole.toSorted()
+            expect(whole).toEqual(sort === 'name' ? expected : expected.toReversed())
+          }
+        }
+      }
+    }
+    const other = await createTestOrganization(server)
+    const elsewhere = await other.owner.client.get(
+      `/organizations/${other.name}/workspaces?filter[project][id]=${project}`,
+    )
+    expect([names(elsewhere), elsewhere.json.meta.pagination['total-count']]).toEqual([[], 0])
+  })
+
   test('all conditions hold together, and totals count what the caller sees', async () => {
     const organization = await createTestOrganization(server)
     const { client } = organization.owner

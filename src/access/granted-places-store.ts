@@ -1,4 +1,6 @@
+import { expressionBuilder, type Expression, type SqlBool } from 'kysely'
 import type { Transaction } from '../database/database.ts'
+import type { Tables } from '../database/tables.ts'
 import { isPermitted, type Standing } from './decide.ts'
 import type { Actor } from './actor.ts'
 
@@ -42,15 +44,16 @@ function grantsOnProjects(tx: Transaction, userId: string) {
     )
 }
 
-/** Ids of the workspaces that a user sees by grants of his teams. */
-export function grantedWorkspaces(tx: Transaction, userId: string) {
-  return grantsOnWorkspaces(tx, userId)
-    .select('tw.workspace_id as id')
-    .union(
-      grantsOnProjects(tx, userId)
-        .innerJoin('workspaces as of_project', 'of_project.project_id', 'tp.project_id')
-        .select('of_project.id as id'),
-    )
+/**
+ * Whether a workspace is one that a user sees by grants of his teams: on it, or on its project. Not by a list of all their
+ * ids, which a grant on a large project would make long.
+ */
+export function isWorkspaceGranted(tx: Transaction, userId: string): Expression<SqlBool> {
+  const eb = expressionBuilder<Tables, 'workspaces'>()
+  return eb.or([
+    eb('workspaces.id', 'in', grantsOnWorkspaces(tx, userId).select('tw.workspace_id')),
+    eb('workspaces.project_id', 'in', grantsOnProjects(tx, userId).select('tp.project_id')),
+  ])
 }
 
 /** Ids of the projects that a user sees by grants of his teams: on them, or on a workspace in them. */

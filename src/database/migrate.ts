@@ -7,6 +7,7 @@ import { refusals } from './migrations/0004-refusals.ts'
 import { deletedContent } from './migrations/0006-deleted-content.ts'
 import { tagsAndConsumers } from './migrations/0007-tags-and-consumers.ts'
 import { tokenPolicies } from './migrations/0008-token-policies.ts'
+import { workspaceListIndexes } from './migrations/0011-workspace-list-indexes.ts'
 import { OperatorError } from '../core/operator-error.ts'
 import type { Tables } from './tables.ts'
 
@@ -19,6 +20,7 @@ const migrations: Record<string, Migration> = {
   '0006-deleted-content': deletedContent,
   '0007-tags-and-consumers': tagsAndConsumers,
   '0008-token-policies': tokenPolicies,
+  '0011-workspace-list-indexes': workspaceListIndexes,
 }
 
 /** The database was written by a newer Purser: nothing has been touched. */

@@ -1,5 +1,5 @@
 import { sql, type Expression, type Insertable, type SqlBool } from 'kysely'
-import { grantedWorkspaces, type Reach } from '../access/granted-places-store.ts'
+import { isWorkspaceGranted, type Reach } from '../access/granted-places-store.ts'
 import type { Transaction } from '../database/database.ts'
 import { holdsText } from '../database/portable.ts'
 import { inSlices } from '../database/slices.ts'
@@ -25,9 +25,7 @@ function tagged(tx: Transaction, organizationId: string, reach: Reach) {
     .innerJoin('workspaces', 'workspaces.id', 'workspace_tags.workspace_id')
     .where('workspaces.organization_id', '=', organizationId)
     .whereRef('workspace_tags.name', '=', sql.ref('tags.name'))
-  return reach === 'everything'
-    ? query
-    : query.where('workspaces.id', 'in', grantedWorkspaces(tx, reach.userId))
+  return reach === 'everything' ? query : query.where(isWorkspaceGranted(tx, reach.userId))
 }
 
 /** The tags that a caller with this reach may see: of a workspace that he sees, for whom sees all also those of none. */

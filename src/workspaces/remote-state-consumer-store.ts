@@ -1,4 +1,4 @@
-import { grantedWorkspaces, type Reach } from '../access/granted-places-store.ts'
+import { isWorkspaceGranted, type Reach } from '../access/granted-places-store.ts'
 import type { Transaction } from '../database/database.ts'
 import { inSlices } from '../database/slices.ts'
 import type { Page } from '../jsonapi/paging.ts'
@@ -10,9 +10,7 @@ function visibleConsumers(tx: Transaction, workspaceId: string, reach: Reach) {
     .selectFrom('remote_state_consumers')
     .innerJoin('workspaces', 'workspaces.id', 'remote_state_consumers.consumer_id')
     .where('remote_state_consumers.workspace_id', '=', workspaceId)
-  return reach === 'everything'
-    ? query
-    : query.where('workspaces.id', 'in', grantedWorkspaces(tx, reach.userId))
+  return reach === 'everything' ? query : query.where(isWorkspaceGranted(tx, reach.userId))
 }
 
 /** A page of them, by name. */

@@ -76,8 +76,10 @@ const listWorkspaces = readRoute({
     const { tx, address, resource, call } = context
     const { organization } = resource
     const { filter, sort, page, include, links } = address
-    const versions = links.length === 0 ? await workspacesVersion(tx, organization.id) : undefined
-    const name = versions === undefined ? undefined : `workspaces ${versions.version}`
+    const isWhole = links.every(([parameter]) => parameter === 'sort' || parameter === 'include')
+    const versions = isWhole ? await workspacesVersion(tx, organization.id) : undefined
+    const isKept = versions !== undefined && links.length === 0
+    const name = isKept ? `workspaces ${versions.version}` : undefined
     return keptPage(context, organization, name, page, async () => {
       const reach = reachOf('workspace:read', context)
       const known = reach === 'everything' ? versions?.count : undefined

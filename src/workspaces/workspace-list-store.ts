@@ -1,12 +1,12 @@
-import { sql, type RawBuilder, type SelectQueryBuilder } from 'kysely'
-import { grantedWorkspaces, type Reach } from '../access/granted-places-store.ts'
+import { expressionBuilder, sql, type RawBuilder, type SelectQueryBuilder } from 'kysely'
+import { isWorkspaceGranted, type Reach } from '../access/granted-places-store.ts'
 import type { Transaction } from '../database/database.ts'
 import { holdsText } from '../database/portable.ts'
 import { prepared } from '../database/prepared.ts'
 import type { Tables } from '../database/tables.ts'
 import type { Page } from '../jsonapi/paging.ts'
 import { isWorkspaceTagged, type TagFilter } from '../tag-bindings/tag-binding-store.ts'
-import type { WorkspaceRow } from './workspace-store.ts'
+import { findWorkspaces, type WorkspaceRow } from './workspace-store.ts'
 
 export type WorkspaceFilter = {
   readonly name?: string
@@ -64,11 +64,12 @@ export async function listVisibleWorkspaces(
   page: Page,
   { sort = 'name', known }: { sort?: WorkspaceSort; known?: number | undefined } = {},
 ): Promise<{ workspaces: WorkspaceRow[]; total: number }> {
-  let query: WorkspaceQuery = tx.db
-    .selectFrom('workspaces')
-    .where('workspaces.organization_id', '=', organizationId)
-  if (reach !== 'everything') query = query.where('workspaces.id', 'in', grantedWorkspaces(tx, reach.userId))
-  if (filter.projectId !== undefined) query = query.where('workspaces.project_id', '=', filter.projectId)
+  let query: WorkspaceQuery = tx.db.selectFrom('workspaces')
+  query =
+    filter.projectId === undefined
+      ? query.where('workspaces.organization_id', '=', organizationId)
+      : query.where('workspaces.project_id', '=', projectOf(organizationId, filter.projectId))
+  if (reach !== 'everything') query = query.where(isWorkspaceGranted(tx, reach.userId))
   if (filter.name !== undefined) query = query.where(holdsText(tx.engine, 'workspaces.name', filter.name))
   if (filter.wildcardName !== undefined) query = query.where(matches(tx, filter.wildcardName))
   if (filter.tags !== undefined) {
@@ -86,15 +87,33 @@ export async function listVisibleWorkspaces(
   const count = known ?? (await countOf(query))
   const offset = (page.number - 1) * page.size
   if (offset >= count) return { workspaces: [], total: count }
-  const direction = sort.startsWith('-') ? 'desc' : 'asc'
-  const workspaces = await query
-    .selectAll('workspaces')
+  // From whichever end is nearer, so that the last page costs what the first does.
+  const size = Math.min(page.size, count - offset)
+  const behind = count - offset - size
+  const isFromEnd = behind < offset
+  const isDescending = sort === '-name' || sort === '-latest-change-at'
+  const direction = isDescending === isFromEnd ? 'asc' : 'desc'
+  // First the ids alone, which an index holds with all that filters look at.
+  const found = await query
+    .select('workspaces.id')
     .$if(sort.endsWith('latest-change-at'), (sorted) => sorted.orderBy('workspaces.updated_at', direction))
-    .orderBy('workspaces.name', sort === '-name' || sort === '-latest-change-at' ? 'desc' : 'asc')
-    .limit(page.size)
-    .offset(offset)
+    .orderBy('workspaces.name', direction)
+    .limit(size)
+    .offset(isFromEnd ? behind : offset)
     .execute()
+  const ids = found.map(({ id }) => id)
+  const rows = new Map((await findWorkspaces(tx, organizationId, ids)).map((row) => [row.id, row]))
+  const workspaces = (isFromEnd ? ids.toReversed() : ids).map((id) => rows.get(id) as WorkspaceRow)
   return { workspaces, total: count }
+}
+
+/** The project, if it is one of the organization: so the index of its workspaces is used, and not that of all. */
+function projectOf(organizationId: string, projectId: string) {
+  return expressionBuilder<Tables>()
+    .selectFrom('projects')
+    .where('projects.id', '=', projectId)
+    .where('projects.organization_id', '=', organizationId)
+    .select('projects.id')
 }
 
 async function countOf(query: WorkspaceQuery): Promise<number> {
