@@ -1,178 +1,50 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { Client, Json, Response } from './support/client.ts'
+import { descriptions } from '../src/openapi/descriptions.ts'
+import type { Client, Json } from './support/client.ts'
 import { engines } from './support/engines.ts'
 import { startServer, type TestServer } from './support/server.ts'
+import { kinds } from './support/resource-kinds.ts'
+import { createState, lock } from './support/states.ts'
 import {
   addMember,
   body,
+  createTeam,
   createTestOrganization,
-  uniqueName,
+  createWorkspace,
   type TestOrganization,
 } from './support/world.ts'
 
-/** A resource: how it is made, where it is read, changed and listed. */
-type Kind = {
-  what: string
-  make: (client: Client, organization: TestOrganization) => Promise<Response>
-  show: (item: Json, organization: TestOrganization) => string
-  list?: (item: Json, organization: TestOrganization) => string
-  update?: (item: Json) => { path: string; body: object }
-  /** A list of the documented dialect has less. */
-  isShorterInList?: boolean
-  /** What is shown once. */
-  isSecretLater?: string
+/** Where something is included, of the things that `placeOf` makes. */
+const inclusions = [
+  '/organizations/:organization?include=default-project',
+  '/organizations/:organization/organization-memberships?include=user,teams',
+  '/organizations/:organization/teams?include=users,organization-memberships',
+  '/organizations/:organization/workspaces?include=organization,project,locked_by,outputs,current_state_version.outputs,effective_tag_bindings',
+  '/organization-memberships?include=user,teams,organization',
+  '/organization-memberships/:membership?include=user,teams',
+  '/projects/:project?include=effective_tag_bindings',
+  '/state-versions/:state?include=outputs',
+  '/teams/:team?include=users,organization-memberships',
+  '/workspaces/:workspace?include=organization,project,locked_by,outputs,current_state_version,effective_tag_bindings',
+] as const
+
+/** Where each that is included by a path is read by itself. */
+const shownAt: Record<string, (id: string, places: Record<string, string>, path: string) => string> = {
+  'effective-tag-bindings': (_, { workspace, project }, path) =>
+    `${path.startsWith('/projects') ? `/projects/${project}` : `/workspaces/${workspace}`}/effective-tag-bindings`,
+  organizations: (id) => `/organizations/${id}`,
+  'organization-memberships': (id) => `/organization-memberships/${id}`,
+  projects: (id) => `/projects/${id}`,
+  'state-version-outputs': (id) => `/state-version-outputs/${id}`,
+  'state-versions': (id) => `/state-versions/${id}`,
+  teams: (id) => `/teams/${id}`,
+  users: (id) => `/users/${id}`,
+  'workspace-outputs': (id) => `/state-version-outputs/${id}`,
 }
 
-const relation = (type: string, id: string) => ({ data: { type, id } })
-const made = async (answer: Promise<Response>): Promise<string> => (await answer).json.data.id
-const team = (client: Client, { name }: TestOrganization) =>
-  client.post(
-    `/organizations/${name}/teams`,
-    body('teams', {
-      name: uniqueName('team'),
-      visibility: 'organization',
-      'sso-team-id': 'sso',
-      'organization-access': { 'manage-workspaces': true },
-    }),
-  )
-const workspace = (client: Client, { name }: TestOrganization) =>
-  client.post(
-    `/organizations/${name}/workspaces`,
-    body(
-      'workspaces',
-      { name: uniqueName('workspace'), description: 'd', 'auto-apply': true, 'trigger-prefixes': ['a'] },
-      { tags: { data: [{ type: 'tags', attributes: { name: 'a' } }] } },
-    ),
-  )
-const project = (client: Client, { name }: TestOrganization) =>
-  client.post(
-    `/organizations/${name}/projects`,
-    body('projects', { name: uniqueName('project'), 'default-execution-mode': 'agent' }),
-  )
-
-const kinds: readonly Kind[] = [
-  {
-    what: 'organizations',
-    make: (client) =>
-      client.post(
-        '/organizations',
-        body('organizations', { name: uniqueName('made'), email: 'o@example.com', 'session-timeout': 10 }),
-      ),
-    show: ({ id }) => `/organizations/${id}`,
-    list: () => '/organizations',
-    update: ({ id }) => ({ path: `/organizations/${id}`, body: body('organizations', { email: 'p@x.org' }) }),
-  },
-  {
-    what: 'projects',
-    make: project,
-    show: ({ id }) => `/projects/${id}`,
-    list: (_, { name }) => `/organizations/${name}/projects`,
-    update: ({ id }) => ({ path: `/projects/${id}`, body: body('projects', { description: 'new' }) }),
-  },
-  {
-    what: 'workspaces',
-    make: workspace,
-    show: ({ id }) => `/workspaces/${id}`,
-    list: (_, { name }) => `/organizations/${name}/workspaces`,
-    update: ({ id }) => ({
-      path: `/workspaces/${id}`,
-      body: body('workspaces', { 'execution-mode': 'remote', 'setting-overwrites': { 'agent-pool': true } }),
-    }),
-  },
-  {
-    what: 'teams',
-    make: team,
-    show: ({ id }) => `/teams/${id}`,
-    list: (_, { name }) => `/organizations/${name}/teams`,
-    update: ({ id }) => ({ path: `/teams/${id}`, body: body('teams', { 'sso-team-id': 'other' }) }),
-    isShorterInList: true,
-  },
-  {
-    what: 'team-workspaces',
-    make: async (client, organization) =>
-      client.post(
-        '/team-workspaces',
-        body(
-          'team-workspaces',
-          { access: 'custom', 'state-versions': 'read' },
-          {
-            team: relation('teams', await made(team(client, organization))),
-            workspace: relation('workspaces', await made(workspace(client, organization))),
-          },
-        ),
-      ),
-    show: ({ id }) => `/team-workspaces/${id}`,
-    list: (item) => `/team-workspaces?filter[workspace][id]=${item.relationships.workspace.data.id}`,
-    update: ({ id }) => ({
-      path: `/team-workspaces/${id}`,
-      body: body('team-workspaces', { 'workspace-locking': true }),
-    }),
-  },
-  {
-    what: 'team-projects',
-    make: async (client, organization) =>
-      client.post(
-        '/team-projects',
-        body(
-          'team-projects',
-          { access: 'custom', 'workspace-access': { create: true } },
-          {
-            team: relation('teams', await made(team(client, organization))),
-            project: relation('projects', await made(project(client, organization))),
-          },
-        ),
-      ),
-    show: ({ id }) => `/team-projects/${id}`,
-    list: (item) => `/team-projects?filter[project][id]=${item.relationships.project.data.id}`,
-    update: ({ id }) => ({
-      path: `/team-projects/${id}`,
-      body: body('team-projects', { 'workspace-access': { locking: true } }),
-    }),
-  },
-  {
-    what: 'organization-memberships',
-    make: (client, { name }) =>
-      client.post(
-        `/organizations/${name}/organization-memberships`,
-        body('organization-memberships', { email: `${uniqueName('new')}@example.com` }),
-      ),
-    show: ({ id }) => `/organization-memberships/${id}`,
-    list: (_, { name }) => `/organizations/${name}/organization-memberships`,
-  },
-  {
-    what: "a user's tokens",
-    make: (client, { owner }) =>
-      client.post(
-        `/users/${owner.id}/authentication-tokens`,
-        body('authentication-tokens', { description: 'd', 'expired-at': '2100-01-02T03:04:05.678Z' }),
-      ),
-    show: ({ id }) => `/authentication-tokens/${id}`,
-    list: (_, { owner }) => `/users/${owner.id}/authentication-tokens`,
-    isSecretLater: 'token',
-  },
-  {
-    what: "a team's tokens",
-    make: async (client, organization) =>
-      client.post(
-        `/teams/${await made(team(client, organization))}/authentication-tokens`,
-        body('authentication-tokens', { description: 'd' }),
-      ),
-    show: ({ id }) => `/authentication-tokens/${id}`,
-    list: (item) => `/teams/${item.relationships.team.data.id}/authentication-tokens`,
-    isSecretLater: 'token',
-  },
-  {
-    what: 'tag bindings',
-    make: async (client, organization) => {
-      const id = await made(workspace(client, organization))
-      const answer = await client.patch(`/workspaces/${id}/tag-bindings`, {
-        data: [{ type: 'tag-bindings', attributes: { key: 'k', value: 'v' } }],
-      })
-      return { ...answer, json: { data: { ...answer.json.data[0], workspace: id } } }
-    },
-    show: (item) => `/workspaces/${item.workspace}/tag-bindings`,
-  },
-]
+/** Answers of a question, and records: nothing that is made and read again. */
+const reports = ['access-changes', 'effective-access', 'audit-events', 'refusals']
+const seenIncluded = new Set<string>()
 
 describe.each(engines)('documents on %s', (engine) => {
   describe.each(['documented', 'current'] as const)('in the dialect %s', (dialect) => {
@@ -185,27 +57,27 @@ describe.each(engines)('documents on %s', (engine) => {
     })
     afterAll(() => server.stop())
 
+    /** The resource in an answer that is about it, or in a list that holds it. */
+    const read = async (client: Client, path: string, { id, type }: Json): Promise<Json> => {
+      const answer = await client.get(`${path}${path.includes('?') ? '&' : '?'}page[size]=100`)
+      expect([path, answer.status]).toEqual([path, 200])
+      const all: Json[] = [answer.json.data].flat()
+      return all.find((one) => one.id === id && one.type === type)
+    }
+
     test.each(kinds)('of $what are the same when made, shown, changed and listed', async (kind) => {
-      const { client } = organization.owner
-      const listed = async (item: Json): Promise<Json> => {
-        const path = kind.list?.(item, organization)
-        if (path === undefined) return undefined
-        const list = await client.get(`${path}${path.includes('?') ? '&' : '?'}page[size]=100`)
-        return list.json.data.find(({ id }: Json) => id === item.id)
-      }
+      const client = kind.type === 'users' ? server.admin : organization.owner.client
       const check = async (item: Json) => {
         server.clock.advance(1_234)
-        const shown = (await client.get(kind.show(item, organization))).json.data
-        const { workspace: _, ...whole } = item
-        const expected = kind.isSecretLater === undefined ? whole : withoutSecret(whole, kind.isSecretLater)
-        expect(Array.isArray(shown) ? shown[0] : withoutUse(shown)).toEqual(withoutUse(expected))
-        if (kind.list === undefined) return
-        const inList = await listed(item)
-        if (kind.isShorterInList !== true) expect(inList).toEqual(shown)
-        else expect(shown).toMatchObject(inList)
+        for (const [index, path] of (await kind.places(item, organization)).entries()) {
+          const found = await read(client, path, item)
+          if (index > 0 && kind.isShorterInListOf === dialect) expect(lasting(item)).toMatchObject(found)
+          else expect([path, lasting(found)]).toEqual([path, lasting(item)])
+        }
       }
-      const answer = await kind.make(client, organization)
-      expect(answer.status).toBeLessThan(300)
+      const answer = await kind.make(server, organization)
+      expect(answer.status, answer.text).toBeLessThan(300)
+      expect(answer.json.data.type).toBe(kind.type)
       await check(answer.json.data)
       const update = kind.update?.(answer.json.data)
       if (update === undefined) return
@@ -215,16 +87,92 @@ describe.each(engines)('documents on %s', (engine) => {
       const before = answer.json.data.attributes['created-at']
       expect(changed.json.data.attributes['created-at']).toBe(before)
     })
+
+    test.each(inclusions)('included by %s are the same as by themselves', async (path) => {
+      const { client, ...places } = await placeOf(server)
+      const asked = path.replace(
+        /:(\w+)/g,
+        (_, name: string) => (places as Record<string, string>)[name] as string,
+      )
+      const answer = await client.get(asked)
+      expect(answer.status).toBe(200)
+      expect(answer.json.included.length).toBeGreaterThan(0)
+      for (const included of answer.json.included as Json[]) {
+        seenIncluded.add(included.type)
+        const type = included.type === 'workspace-outputs' ? 'state-version-outputs' : included.type
+        const place = shownAt[included.type]?.(included.id, places, path) as string
+        const shown = await read(client, place, { ...included, type })
+        if (included.type === 'workspace-outputs') {
+          const { 'output-type': outputType, ...rest } = included.attributes
+          expect(shown.attributes).toEqual({ ...rest, type: outputType })
+          continue
+        }
+        // Only whoever may read the membership is told the address.
+        if (included.type === 'users') delete included.attributes.email
+        if (included.type === 'users') delete shown.attributes.email
+        // What is asked for with it is named in its own relationship.
+        for (const name of ['outputs', 'organization-memberships']) {
+          delete included.relationships?.[name]
+          delete shown.relationships?.[name]
+        }
+        expect(lasting(included)).toEqual(lasting(shown))
+      }
+    })
+
+    test('outputs are the same in the list and alone', async () => {
+      const { client, state: id } = await placeOf(server)
+      const listed = (await client.get(`/state-versions/${id}/outputs`)).json.data as Json[]
+      expect(listed).toHaveLength(2)
+      for (const { attributes, ...rest } of listed) {
+        const { detailed_type: second, ...own } = attributes
+        expect((await client.get(`/state-version-outputs/${rest.id}`)).json.data).toEqual({
+          ...rest,
+          attributes: own,
+        })
+        expect(second).toEqual(own['detailed-type'])
+      }
+    })
+  })
+
+  test('no type of resource is left out', () => {
+    const tried = new Set([...kinds.map(({ type }) => type), ...reports, ...seenIncluded])
+    expect(descriptions.map(({ type }) => type).filter((type) => !tried.has(type))).toEqual([])
   })
 })
 
-function withoutSecret(item: Json, name: string): Json {
-  expect(item.attributes[name]).toBeTypeOf('string')
-  return { ...item, attributes: { ...item.attributes, [name]: null } }
+/** One of each that includes are asked of, in an organization of their own; the workspace is locked and has a state. */
+async function placeOf(server: TestServer) {
+  const organization = await createTestOrganization(server)
+  const { client } = organization.owner
+  const teamId = await createTeam(organization)
+  const member = await addMember(server, organization, [teamId])
+  const bound = (key: string) => ({
+    'tag-bindings': { data: [{ type: 'tag-bindings', attributes: { key, value: 'v' } }] },
+  })
+  const workspaceId = await createWorkspace(organization, {}, bound('a'))
+  const { stateVersionId } = await createState(
+    organization,
+    '{"a": {"value": "1"}, "b": {"value": [1, "x"], "sensitive": true}}',
+    workspaceId,
+  )
+  await lock(client, workspaceId)
+  const projectId: string = (await client.get(`/workspaces/${workspaceId}`)).json.data.relationships.project
+    .data.id
+  await client.patch(`/projects/${projectId}`, body('projects', {}, bound('b')))
+  return {
+    client,
+    organization: organization.name,
+    team: teamId,
+    membership: member.membershipId,
+    workspace: workspaceId,
+    project: projectId,
+    state: stateVersionId,
+  }
 }
 
-/** When a token was last used changes with its use. */
-function withoutUse(item: Json): Json {
-  const { 'last-used-at': _, ...attributes } = item.attributes
-  return { ...item, attributes }
+/** Without what is shown once, and what changes with every use; notes of this test are in parentheses. */
+function lasting(item: Json): Json {
+  const { token: _, 'last-used-at': __, ...attributes } = item.attributes
+  const own = Object.entries(item).filter(([name]) => !name.startsWith('('))
+  return { ...Object.fromEntries(own), attributes }
 }
