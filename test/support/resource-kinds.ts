@@ -1,4 +1,4 @@
-import type { Client, Json, Response } from './client.ts'
+import type { Json, Response } from './client.ts'
 import type { TestServer } from './server.ts'
 import { base64, lock, postState, stateText } from './states.ts'
 import { body, createWorkspace, uniqueName, type TestOrganization } from './world.ts'
