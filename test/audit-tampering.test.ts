@@ -5,7 +5,7 @@ import * as fc from 'fast-check'
 import { sql, type RawBuilder } from 'kysely'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { insertAuditEvents } from '../src/audit/audit-store.ts'
-import { verifyAuditTrail } from '../src/audit/audit-verify.ts'
+import { verifyAuditTrail, type SeenEnds } from '../src/audit/audit-verify.ts'
 import type { Transaction } from '../src/database/database.ts'
 import { openDatabase, sqliteFile } from '../src/database/open.ts'
 import { engines } from './support/engines.ts'
@@ -25,12 +25,13 @@ class Undone extends Error {
 async function detailAfter(
   server: TestServer,
   tamper: (tx: Transaction) => Promise<unknown>,
+  seen?: SeenEnds,
 ): Promise<string | undefined> {
   const { database, auditKey } = server.app.deps
   try {
     await database.write(async (tx) => {
       await tamper(tx)
-      throw new Undone((await verifyAuditTrail(tx, auditKey)).problem?.detail)
+      throw new Undone((await verifyAuditTrail(tx, auditKey, seen)).problem?.detail)
     })
   } catch (error) {
     if (error instanceof Undone) return error.detail
@@ -238,6 +239,67 @@ describe.each(engines)('whoever writes into the audit trail on %s', (engine) => 
     })
     expect(detail).toContain('begun anew')
     expect(await database.read((tx) => verifyAuditTrail(tx, auditKey))).toMatchObject({ chains: 3 })
+  })
+
+  test('is found out by who keeps what he has seen, when a trail was put back to an older one', async () => {
+    const { database, auditKey } = server.app.deps
+    const all = (tx: Transaction) => tx.db.selectFrom('audit_chains').selectAll().execute()
+    const before = await database.read(all)
+    const older = await createTestOrganization(server)
+    const afterOne = await database.read(all)
+    await createTeam(older)
+    const { ends } = await database.read((tx) => verifyAuditTrail(tx, auditKey))
+    const seen = { ends, keptSince: '2020' }
+    expect((await database.read((tx) => verifyAuditTrail(tx, auditKey, seen))).problem).toBeUndefined()
+    const putBack = async (tx: Transaction, chains: typeof before) => {
+      await tx.db.deleteFrom('audit_chains').execute()
+      await tx.db.insertInto('audit_chains').values(chains).execute()
+      const kept = chains.find((chain) => chain.organization_id === older.id)?.position ?? 0
+      await tx.db
+        .deleteFrom('audit_events')
+        .where('organization_id', '=', older.id)
+        .where('position', '>', kept)
+        .execute()
+      const site = chains.find((chain) => chain.organization_id === '')?.position ?? 0
+      await tx.db
+        .deleteFrom('audit_events')
+        .where('organization_id', 'is', null)
+        .where('position', '>', site)
+        .execute()
+    }
+    const goOn = (tx: Transaction) =>
+      insertAuditEvents(
+        tx,
+        { at: server.clock.now().toISOString(), requestId: null, actor: null, key: auditKey },
+        [{ action: 'x.y', organizationId: older.id, resourceType: 'things', resourceId: 'thing' }],
+      )
+    // By itself such a trail is intact …
+    expect(await detailAfter(server, (tx) => putBack(tx, afterOne))).toBeUndefined()
+    // … but one event is missing, or it is another, or the whole trail is gone.
+    expect(await detailAfter(server, (tx) => putBack(tx, afterOne), seen)).toContain('event 2 is missing')
+    expect(
+      await detailAfter(
+        server,
+        async (tx) => {
+          await putBack(tx, afterOne)
+          await goOn(tx)
+        },
+        seen,
+      ),
+    ).toContain('is not the one that was seen')
+    expect(
+      await detailAfter(server, (tx) => putBack(tx, before), {
+        ...seen,
+        ends: ends.filter((end) => end.organizationId === older.id),
+      }),
+    ).toContain(`the trail of ${older.id}, which was there when it was seen, is missing`)
+    // What PURSER_AUDIT_DAYS has deleted may be missing.
+    expect(
+      await detailAfter(server, (tx) => putBack(tx, before), {
+        keptSince: '2100',
+        ends: ends.filter((end) => end.organizationId === older.id),
+      }),
+    ).toBeUndefined()
   })
 
   test('is found out by a change of the file that SQL could not make', async () => {

@@ -1,6 +1,6 @@
 import type { Transaction } from '../database/database.ts'
 import { auditEventsAfter, SITE, type AuditChainRow, type AuditRow } from './audit-chain-store.ts'
-import { isLinked, linkOf, openStart, type AuditKey } from './audit-links.ts'
+import { isLinked, linkOf, macOf, openStart, type AuditKey } from './audit-links.ts'
 import {
   countAuditEvents,
   findDamage,
@@ -27,28 +27,52 @@ export type AuditVerdict = {
   readonly chains: number
   /** Of these events: what was there before there were chains, and was chained as it stood then. */
   readonly adopted: number
+  /** Where each chain ends; without a problem, all of them. */
+  readonly ends: readonly AuditEnd[]
   readonly problem?: AuditProblem
 }
 
+/** The newest event of a chain: kept elsewhere, it shows later that the chain was not put back to an older one. */
+export type AuditEnd = {
+  readonly organizationId: string | null
+  readonly position: number
+  /** Empty when no event is kept. */
+  readonly at: string
+  readonly mac: string
+}
+
+/** What an earlier verification saw, and the time before which PURSER_AUDIT_DAYS has deleted since. */
+export type SeenEnds = { readonly ends: readonly AuditEnd[]; readonly keptSince: string }
+
 /** Holds every event against the chain that it is in, up to the first that is not what was written. */
-export async function verifyAuditTrail(tx: Transaction, key: AuditKey): Promise<AuditVerdict> {
+export async function verifyAuditTrail(
+  tx: Transaction,
+  key: AuditKey,
+  { ends: seen, keptSince }: SeenEnds = { ends: [], keptSince: '' },
+): Promise<AuditVerdict> {
   let [events, adopted, chains] = [0, 0, 0]
+  const ends: AuditEnd[] = []
+  const unseen = new Map(seen.map((end) => [end.organizationId ?? SITE, end]))
   let site: SoundChain | undefined
   const verdict = (problem?: AuditProblem): AuditVerdict => ({
     events,
     chains,
     adopted,
+    ends,
     ...(problem === undefined ? {} : { problem }),
   })
   let after: string | undefined
   for (;;) {
     const rows = await listAuditChains(tx, after, AT_ONCE)
     for (const chain of rows) {
-      const found = await verifyChain(tx, key, chain, () => (events += 1))
+      const id = chain.organization_id
+      const found = await verifyChain(tx, key, chain, unseen.get(id), () => (events += 1))
       if ('detail' in found) return verdict(found)
+      unseen.delete(id)
+      ends.push(found.end)
       chains += 1
       adopted += found.adopted
-      if (chain.organization_id === SITE) site = found
+      if (id === SITE) site = found
     }
     if (rows.length < AT_ONCE) break
     after = rows.at(-1)?.organization_id
@@ -77,12 +101,19 @@ export async function verifyAuditTrail(tx: Transaction, key: AuditKey): Promise<
       ),
     )
   }
+  // Chains end with their organization, once its last event is too old.
+  const lost = [...unseen.values()].find(({ at }) => at >= keptSince && at !== '')
+  if (lost !== undefined) {
+    const id = lost.organizationId ?? SITE
+    return verdict(nowhere(`the trail of ${nameOfChain(id)}, which was there when it was seen, is missing`))
+  }
   return verdict()
 }
 
 type SoundChain = {
   adopted: number
   chains: number
+  end: AuditEnd
   /** Time of its first event, if that is still kept and was not written to chain what was there before. */
   begunAt: string | undefined
 }
@@ -95,6 +126,7 @@ async function verifyChain(
   tx: Transaction,
   key: AuditKey,
   chain: AuditChainRow,
+  seen: AuditEnd | undefined,
   count: () => void,
 ): Promise<AuditProblem | SoundChain> {
   const organizationId = chain.organization_id
@@ -111,6 +143,8 @@ async function verifyChain(
   let { position, link } = start
   let [at, oldest]: [string, string | null] = ['', null]
   let begunAt: string | undefined
+  const isOther = () => seen?.position === position && seen.mac !== hexOf(link)
+  if (isOther()) return of(position, 'where events begin is not what was seen, in the trail')
   for (;;) {
     const rows = await auditEventsAfter(tx, organizationId, position, AT_ONCE)
     for (const row of rows) {
@@ -128,6 +162,8 @@ async function verifyChain(
       link = next
       at = row.at
       oldest ??= row.at
+      if (isOther())
+        return problemOf(row, 'is not the one that was seen: the trail was put back, and went on')
       count()
     }
     if (rows.length < AT_ONCE) break
@@ -144,9 +180,19 @@ async function verifyChain(
       `the record of where events end was changed, or events behind ${position} are missing, in the trail`,
     )
   }
+  if (seen !== undefined && seen.position > position) {
+    return of(position + 1, `put back to an older one: ${missing(position + 1, seen.position)}`)
+  }
   if (oldest !== chain.oldest_at) return of(null, 'the record of the oldest event was changed, in the trail')
-  return { adopted: Math.max(0, start.adopted - start.position), chains: start.chains, begunAt }
+  return {
+    adopted: Math.max(0, start.adopted - start.position),
+    chains: start.chains,
+    end: { organizationId: organizationId === SITE ? null : organizationId, position, at, mac: hexOf(link) },
+    begunAt,
+  }
 }
+
+const hexOf = (link: Uint8Array) => Buffer.from(macOf(link)).toString('hex')
 
 const missing = (first: number, last: number) =>
   first === last

@@ -35,11 +35,18 @@ export function auditCommand(): Command {
 function verifyCommand(): Command {
   const command = new Command('verify')
     .description('Find out whether any event of the audit trail was changed, removed, put in or moved')
-    .option('--json', 'print the verdict as JSON')
-    .addHelpText('after', '\nEnds with 1 and names the first such event. A server may be running meanwhile.')
+    .option('--json', 'print the verdict as JSON, with where each trail ends')
+    .option(
+      '--seen <file>',
+      'and that all is still there of which --json once printed the ends into this file',
+    )
+    .addHelpText(
+      'after',
+      '\nEnds with 1 and names the first such event. A server may be running meanwhile.\n\nExample:\n  purser audit verify --seen last.json --json > next.json',
+    )
     .action(async (flags) => {
       const { printVerdict } = await import('./audit-verify.ts')
-      await printVerdict(configOf(flags), flags.json === true)
+      await printVerdict(configOf(flags), flags.json === true, flags.seen)
     })
   return withSettings(command, databaseSettings)
 }

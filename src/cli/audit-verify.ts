@@ -1,18 +1,27 @@
-import { verifyAuditTrail } from '../audit/audit-verify.ts'
+import { readFileSync } from 'node:fs'
+import { Type } from 'typebox'
+import { Compile } from 'typebox/schema'
+import { verifyAuditTrail, type AuditEnd, type SeenEnds } from '../audit/audit-verify.ts'
 import type { Config } from '../config.ts'
+import { systemClock, timestamp } from '../core/clock.ts'
 import { OperatorError } from '../core/operator-error.ts'
 import { findOrganization } from '../organizations/organization-store.ts'
 import { operatorAuditKey, withDatabase } from './database.ts'
 import { print, printJson } from './output.ts'
 
+const DAY_MS = 86_400_000
+
 /** Prints that the audit trail is what was written; ends with 1 and the first event that is not. */
-export async function printVerdict(config: Config, asJson: boolean): Promise<void> {
-  const { events, chains, adopted, problem, organization } = await withDatabase(config, ({ database }) =>
-    database.read(async (tx) => {
-      const verdict = await verifyAuditTrail(tx, await operatorAuditKey(tx, config))
-      const id = verdict.problem?.organizationId ?? null
-      return { ...verdict, organization: id === null ? undefined : await findOrganization(tx, id) }
-    }),
+export async function printVerdict(config: Config, asJson: boolean, seenFile?: string): Promise<void> {
+  const seen = seenFile === undefined ? undefined : seenIn(seenFile, config)
+  const { events, chains, adopted, ends, problem, organization } = await withDatabase(
+    config,
+    ({ database }) =>
+      database.read(async (tx) => {
+        const verdict = await verifyAuditTrail(tx, await operatorAuditKey(tx, config), seen)
+        const id = verdict.problem?.organizationId ?? null
+        return { ...verdict, organization: id === null ? undefined : await findOrganization(tx, id) }
+      }),
   )
   if (asJson) {
     const found = problem && {
@@ -24,7 +33,14 @@ export async function printVerdict(config: Config, asJson: boolean): Promise<voi
       position: problem.position,
       number: problem.number,
     }
-    printJson({ intact: problem === undefined, events, trails: chains, adopted, problem: found ?? null })
+    printJson({
+      intact: problem === undefined,
+      events,
+      trails: chains,
+      adopted,
+      problem: found ?? null,
+      ...(problem === undefined ? { ends: ends.map(printedEnd) } : {}),
+    })
     if (problem !== undefined) process.exitCode = 1
     return
   }
@@ -37,4 +53,35 @@ export async function printVerdict(config: Config, asJson: boolean): Promise<voi
       ? ''
       : `; ${adopted} of them are older than the chain, and were chained at the upgrade as they stood then`
   print(`intact: ${events} events in ${chains} trails${older}`)
+}
+
+const printedEnd = ({ organizationId, ...end }: AuditEnd) => ({ organization: organizationId, ...end })
+
+const verdictSchema = Compile(
+  Type.Object({
+    ends: Type.Array(
+      Type.Object({
+        organization: Type.Union([Type.String(), Type.Null()]),
+        position: Type.Integer(),
+        at: Type.String(),
+        mac: Type.String(),
+      }),
+    ),
+  }),
+)
+
+/** What `purser audit verify --json` once printed into a file. */
+function seenIn(file: string, config: Config): SeenEnds {
+  let found: unknown
+  try {
+    found = JSON.parse(readFileSync(file, 'utf8'))
+  } catch (error) {
+    throw new OperatorError(`${file} cannot be read: ${(error as Error).message}`)
+  }
+  if (!verdictSchema.Check(found)) {
+    throw new OperatorError(`${file} is not what audit verify --json prints of a trail that is intact`)
+  }
+  const ends = found.ends.map(({ organization, ...end }) => ({ organizationId: organization, ...end }))
+  const keptSince = timestamp(new Date(systemClock.now().getTime() - config.auditDays * DAY_MS))
+  return { ends, keptSince }
 }
