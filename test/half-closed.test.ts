@@ -36,5 +36,8 @@ describe.each(engines)('a client that ends its side of the connection on %s', (e
     expect(made.status).toBe(200)
     const half = await send([...post, `Content-Length: ${body.length + 1}`], body)
     expect(half.status).toBe(400)
+    const upgrade = ['Upgrade: websocket', 'Connection: Upgrade']
+    const other = await send([...post, ...upgrade, `Content-Length: ${body.length + 1}`], body)
+    expect(other.status).toBe(400)
   })
 })

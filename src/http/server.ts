@@ -61,6 +61,7 @@ export function createServer(
   }) as unknown as FastifyInstance
   // Whoever ends his side once the request is sent still reads: otherwise an answer that waits for a database is lost.
   Object.assign(fastify.server, { httpAllowHalfOpen: true })
+  fastify.server.prependListener('request', answerHalf)
   // Expectations beyond 100-continue may be ignored (RFC 9110, 10.1.1).
   fastify.server.on('checkExpectation', (...exchange) => fastify.server.emit('request', ...exchange))
   // Everything is answered from the first hook on: Fastify, which would judge content types and bodies before the token,
@@ -93,6 +94,19 @@ export function createServer(
     void answerUnknown(request, reply.raw, deps)
   })
   return fastify
+}
+
+/** Node takes no notice of an Upgrade, nor then of the end of a client that has sent half of its body. */
+function answerHalf(request: IncomingMessage, response: ServerResponse): void {
+  if (request.headers.upgrade === undefined) return
+  const { socket } = request
+  const onEnd = () => {
+    if (request.complete) return
+    if (response.headersSent) socket.destroySoon()
+    else answerMalformed(new Error('half a request'), socket)
+  }
+  socket.once('end', onEnd)
+  response.once('close', () => socket.off('end', onEnd))
 }
 
 function unreachable(): never {
