@@ -1,13 +1,20 @@
-import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { Client } from './support/client.ts'
 import { engines, type Engine } from './support/engines.ts'
 import { createSourceWorld, documentsOf, states } from './support/import-world.ts'
 import { ADMIN_TOKEN, Purser, run, settingsFor, temporaryFolder, type Settings } from './support/purser.ts'
+import { runs } from './support/runs.ts'
 import { startServer, type TestServer } from './support/server.ts'
 import { base64, createState, lock, md5Of, postState, stateText } from './support/states.ts'
-import { createTestOrganization, createWorkspace, type TestOrganization } from './support/world.ts'
+import {
+  createTeam,
+  createTestOrganization,
+  createWorkspace,
+  type TestOrganization,
+} from './support/world.ts'
 
 const tokenOf = ({ owner }: TestOrganization) => owner.client.token as string
 
@@ -77,6 +84,51 @@ describe.each(engines)('purser import and export on %s', { timeout: 300_000 }, (
       false,
     )
     expect(stdout + stderr).not.toContain(tokenOf(world))
+  })
+
+  test('killed at any moment, again and again, it ends as one that was not', async () => {
+    const source = await sourceServer(engine)
+    const world = await createSourceWorld(source)
+    for (let number = 0; number < 10; number += 1) {
+      await createState(world, '{}', await createWorkspace(world, { name: `w-${number}` }))
+    }
+    const { settings, client } = await serving(engine)
+    const args = ['import', '--from', source.address, '--states', 'all', '--json']
+    const given = { ...settings, PURSER_IMPORT_TOKEN: tokenOf(world) }
+    const begun = async () => (await client.get(`/organizations/${world.name}`)).status === 200
+    const found: string[] = []
+    for (let kills = 0; kills < runs(6, 100).numRuns; kills += 1) {
+      const doomed = new Purser(args, given)
+      // Starting takes longest: the moments that matter come after it.
+      const hasBegun = (await begun()) ? () => doomed.stderr !== '' : begun
+      while (doomed.child.exitCode === null && !(await hasBegun())) await delay(1)
+      await delay(Math.random() ** 2 * 2000)
+      doomed.child.kill('SIGKILL')
+      await doomed.ended
+      found.push(doomed.stderr.split('\n').at(-2) ?? '')
+    }
+    const { code, stdout } = await run(args, given)
+    expect({ code, found, report: JSON.parse(stdout)['not-copied'] }).toEqual({ code: 0, found, report: [] })
+    expect(await documentsOf(client, world.name)).toEqual(await documentsOf(source.admin, world.name))
+  })
+
+  test('a source that goes away is said, with what was copied until then', async () => {
+    const source = await startServer(engine)
+    const world = await createTestOrganization(source)
+    await createTeam(world, { name: 'one' })
+    for (let number = 0; number < 60; number += 1) await createWorkspace(world, { name: `w-${number}` })
+    const folder = join(temporaryFolder(), 'export')
+    const args = ['export', '--from', source.address, folder]
+    const given = { PURSER_IMPORT_TOKEN: tokenOf(world) }
+    const purser = new Purser(args, given)
+    while (!purser.stderr.includes('reading teams')) await delay(1)
+    await source.stop()
+    expect(await purser.ended).toBe(1)
+    expect(purser.stdout).toContain('teams: 2 copied')
+    expect(purser.stderr).toMatch(/cannot be reached: .*The same command again begins anew/)
+    expect(existsSync(join(folder, 'manifest.json'))).toBe(false)
+    const refused = await run(['import', '--from', folder], await settingsFor('sqlite'))
+    expect(refused.stderr).toContain('manifest.json cannot be read (an export without it was interrupted)')
   })
 
   test('Ctrl-C ends what has begun, gives the lock back, and says how to go on', async () => {
@@ -161,6 +213,11 @@ describe.each(engines)('purser import and export on %s', { timeout: 300_000 }, (
     const folder = join(temporaryFolder(), 'export')
     const given = { PURSER_IMPORT_TOKEN: tokenOf(world) }
     const args = ['export', '--from', source.address, folder]
+    // As one that was killed left it.
+    mkdirSync(join(folder, 'states'), { recursive: true })
+    for (const name of ['unfinished', 'teams.jsonl', 'states/arriving']) {
+      writeFileSync(join(folder, name), 'half a li')
+    }
     const exported = await run([...args, '--json'], given)
     expect(exported.code).toBe(0)
     expect(JSON.parse(readFileSync(join(folder, 'manifest.json'), 'utf8'))).toMatchObject({
@@ -169,6 +226,8 @@ describe.each(engines)('purser import and export on %s', { timeout: 300_000 }, (
       from: source.address,
     })
     expect(readFileSync(join(folder, 'state-versions.jsonl'), 'utf8')).not.toContain(source.address)
+    expect(readdirSync(folder)).not.toContain('unfinished')
+    expect(readdirSync(join(folder, 'states'))).toEqual([expect.stringMatching(/^[0-9a-f]{64}\.tfstate$/)])
     const again = await run(args, given)
     expect(again.code).toBe(1)
     expect(again.stderr).toContain('is not empty')

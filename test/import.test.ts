@@ -1,11 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { backedUpTables } from '../src/operation/backup-tables.ts'
+import type { Client, Json } from './support/client.ts'
 import { engines, type Engine } from './support/engines.ts'
 import {
   createSourceWorld,
   documentsOf,
   importInto,
   InterruptedSource,
+  OddSource,
   sourceOf,
   states,
 } from './support/import-world.ts'
@@ -25,14 +27,22 @@ import {
 
 const tokenOf = ({ owner }: TestOrganization) => owner.client.token as string
 
-/** Everything that is in its database, as text; but for what its server writes when it has time. */
-async function contentOf({ app }: TestServer): Promise<string> {
+/** The organization in a site administrator's hands. */
+const asAdmin = ({ admin }: TestServer, world: TestOrganization): TestOrganization => ({
+  ...world,
+  owner: { ...world.owner, client: admin },
+})
+
+/** Everything that is in its database, as text; but for what its server writes when it has time: refusals, and when tokens were used. */
+async function contentOf({ app }: TestServer): Promise<Record<string, string>> {
   return app.deps.database.read(async (tx) => {
-    const tables = []
+    const tables: Record<string, string> = {}
     for (const [table] of backedUpTables) {
-      if (table !== 'refusals') tables.push(await tx.db.selectFrom(table).selectAll().execute())
+      if (table === 'refusals') continue
+      const rows = await tx.db.selectFrom(table).selectAll().execute()
+      tables[table] = JSON.stringify(rows.map((row) => ({ ...row, last_used_at: undefined })))
     }
-    return JSON.stringify(tables, (column, value: unknown) => (column === 'last_used_at' ? undefined : value))
+    return tables
   })
 }
 
@@ -53,7 +63,7 @@ describe.each(engines)('an import on %s', (engine: Engine) => {
     const from = sourceOf(source.address, tokenOf(world))
     const before = await contentOf(target)
     const dry = await importInto(target, from, { isDryRun: true })
-    expect(await contentOf(target)).toBe(before)
+    expect(await contentOf(target)).toEqual(before)
 
     const report = await importInto(target, from)
     expect(report.notCopied).toEqual([])
@@ -71,6 +81,7 @@ describe.each(engines)('an import on %s', (engine: Engine) => {
       'team members': 4,
       'team-projects': 1,
       'team-workspaces': 2,
+      'remote state consumers': 1,
       'state versions': states.length,
     })
     expect(dry.organizations).toEqual(report.organizations)
@@ -90,7 +101,93 @@ describe.each(engines)('an import on %s', (engine: Engine) => {
     const second = await importInto(target, from)
     expect(second.notCopied).toEqual([])
     expect(second.organizations[0]?.copied).toEqual({})
-    expect(await contentOf(target)).toBe(copied)
+    expect(await contentOf(target)).toEqual(copied)
+  })
+
+  test('an organization that takes no user tokens is copied, and takes none here', async () => {
+    const world = await createTestOrganization(source)
+    const path = `/organizations/${world.name}`
+    const closed = { 'user-tokens-enabled': false, 'max-ttl-enabled': true }
+    expect((await source.admin.patch(path, body('organizations', closed))).status).toBe(200)
+    await createState(asAdmin(source, world), '{}')
+    const from = sourceOf(source.address, source.admin.token as string)
+    const report = await importInto(target, from, { organizations: [world.name] })
+    expect(report.notCopied).toEqual([])
+    expect((await target.admin.get(path)).json.data.attributes).toMatchObject(closed)
+    expect(await documentsOf(target.admin, world.name)).toEqual(await documentsOf(source.admin, world.name))
+  })
+
+  test('another state with the same serial and size is not taken for the one there', async () => {
+    const world = await createTestOrganization(source)
+    const { workspaceId } = await createState(world, '{"a": {"value": 1, "type": "number"}}')
+    const from = sourceOf(source.address, tokenOf(world))
+    await importInto(target, from)
+    const push = async (client: Client, id: string, state: string) => {
+      await lock(client, id)
+      expect((await postState(client, id, state, { state: base64(state), force: true })).status).toBe(201)
+      await client.post(`/workspaces/${id}/actions/unlock`)
+    }
+    const here = await target.admin.get(`/organizations/${world.name}/workspaces`)
+    const ours = stateText('{"a": {"value": 2, "type": "number"}}', 2)
+    const theirs = stateText('{"a": {"value": 3, "type": "number"}}', 2)
+    expect(ours).toHaveLength(theirs.length)
+    await push(target.admin, here.json.data[0].id, ours)
+    await push(world.owner.client, workspaceId, theirs)
+    const second = await importInto(target, from)
+    expect(second.organizations[0]?.there['state versions']).toBeUndefined()
+    expect(second.notCopied.map(({ reason }) => reason)).toEqual([expect.stringContaining('of its own here')])
+    expect(second.organizations[0]?.copied).toEqual({})
+  })
+
+  test('a snapshot that is current for nobody yet is not copied; an older one is a state', async () => {
+    const world = await createTestOrganization(source)
+    const { client } = world.owner
+    const id = await createWorkspace(world, { name: 'w' })
+    await lock(client, id)
+    for (const [serial, intermediate] of [
+      [1, true],
+      [2, false],
+      [3, true],
+    ] as const) {
+      const state = stateText('{}', serial)
+      expect((await postState(client, id, state, { state: base64(state), intermediate })).status).toBe(201)
+    }
+    const report = await importInto(target, sourceOf(source.address, tokenOf(world)))
+    expect(report.organizations[0]?.copied['state versions']).toBe(2)
+    expect(report.notCopied.map(({ reason }) => reason)).toEqual([expect.stringContaining('1 snapshots')])
+    const { versions } = await documentsOf(target.admin, world.name)
+    expect(versions.map((one: Json) => one.attributes.serial)).toEqual([2, 1])
+  })
+
+  test('a dry run finds what this server will refuse, as the import does', async () => {
+    const world = await createTestOrganization(source)
+    await createTeam(world, { name: 'fine' })
+    const odd = new OddSource(source.address, tokenOf(world))
+    const dry = await importInto(target, odd, { isDryRun: true })
+    const real = await importInto(target, odd)
+    expect(dry.notCopied).toEqual(real.notCopied)
+    expect(dry.notCopied.map(({ kind, name }) => [kind, name])).toEqual([
+      ['organizations', world.name],
+      ['teams', 'odd'],
+      ['teams', 'without'],
+      ['workspaces', 'tagged'],
+      // The source does not know it either.
+      ['team-workspaces', 'all on tagged'],
+      ['remote state consumers', 'all of tagged'],
+      ['state versions', 'all of tagged'],
+    ])
+    expect(dry.organizations).toEqual(real.organizations)
+  })
+
+  test('one that was killed before it wrote down that it made the organization goes on', async () => {
+    const world = await createTestOrganization(source)
+    const from = sourceOf(source.address, tokenOf(world))
+    await importInto(target, from)
+    await target.app.deps.database.write(async (tx) => {
+      await tx.db.deleteFrom('audit_events').where('action', '=', 'organization.import').execute()
+    })
+    await createTeam(world, { name: 'later' })
+    expect((await importInto(target, from)).organizations[0]?.copied).toEqual({ teams: 1 })
   })
 
   test('the current states alone, and later what is newer; older ones cannot be put below', async () => {
@@ -161,7 +258,7 @@ describe.each(engines)('an import on %s', (engine: Engine) => {
     const from = sourceOf(source.address, tokenOf(world))
     const before = await contentOf(target)
     await expect(importInto(target, from)).rejects.toThrow(/--merge/)
-    expect(await contentOf(target)).toBe(before)
+    expect(await contentOf(target)).toEqual(before)
     const merged = await importInto(target, from, { isMerging: true })
     expect(merged.organizations[0]?.copied).toMatchObject({ teams: 1, memberships: 1 })
     expect(merged.notCopied.map(({ reason }) => reason)).toEqual(['another value here: email'])

@@ -10,7 +10,7 @@ import { Progress } from '../import/progress.ts'
 import type { StateChoice } from '../import/records.ts'
 import type { Report } from '../import/report.ts'
 import { SourceClient } from '../import/source-client.ts'
-import { note, print, printJson } from './output.ts'
+import { askUnseen, note, print, printJson } from './output.ts'
 
 export type CopyingFlags = {
   from?: string
@@ -33,7 +33,7 @@ export async function importFrom(config: Config, from: string, flags: CopyingFla
   await untilInterrupted(
     async (signal) => {
       const source = isAddress(from)
-        ? new HttpSource(sourceClient(from, flags, signal))
+        ? new HttpSource(await sourceClient(from, flags, signal))
         : new FileSource(from)
       return runImport(config, source, {
         organizations: flags.organization,
@@ -66,7 +66,7 @@ export async function exportTo(config: Config, folder: string, flags: CopyingFla
       if (from !== undefined) {
         if (!isAddress(from))
           throw new OperatorError('--from must be an address such as https://tfe.example.com')
-        return runExport(folder, new HttpSource(sourceClient(from, flags, signal)), options)
+        return runExport(folder, new HttpSource(await sourceClient(from, flags, signal)), options)
       }
       const own = await openOwnServer(config, as === undefined ? {} : { as })
       try {
@@ -81,7 +81,7 @@ export async function exportTo(config: Config, folder: string, flags: CopyingFla
         await own.close()
       }
     },
-    'the folder is no export: delete it, and begin again',
+    `${folder} is no export yet. The same command again begins anew in it`,
     flags,
   )
 }
@@ -100,6 +100,7 @@ async function untilInterrupted(
     const report = await work(controller.signal)
     if (flags.json) printJson(report.toJson())
     else for (const line of report.lines()) print(line)
+    if (report.failure !== undefined) throw new OperatorError(`${report.failure}; ${advice}`)
     if (report.isInterrupted) {
       note(`interrupted; ${advice}`)
       process.exitCode = INTERRUPTED
@@ -116,16 +117,20 @@ async function untilInterrupted(
   }
 }
 
-function sourceClient(from: string, flags: CopyingFlags, signal: AbortSignal): SourceClient {
+async function sourceClient(from: string, flags: CopyingFlags, signal: AbortSignal): Promise<SourceClient> {
   return new SourceClient({
     from,
-    token: tokenOf(flags),
+    token: await tokenOf(from, flags, signal),
     isInsecureAllowed: flags.insecureHttp === true,
     signal,
   })
 }
 
-function tokenOf({ token, tokenFile }: CopyingFlags): string {
+async function tokenOf(
+  from: string,
+  { token, tokenFile }: CopyingFlags,
+  signal: AbortSignal,
+): Promise<string> {
   if (token !== undefined && tokenFile !== undefined) {
     throw new OperatorError('give --token or --token-file, not both')
   }
@@ -138,10 +143,11 @@ function tokenOf({ token, tokenFile }: CopyingFlags): string {
     }
   }
   const given = process.env.PURSER_IMPORT_TOKEN
-  if (given === undefined || given === '') {
+  if (given !== undefined && given !== '') return given
+  if (!process.stdin.isTTY || !process.stderr.isTTY) {
     throw new OperatorError("the other server's token is missing: PURSER_IMPORT_TOKEN or --token-file")
   }
-  return given
+  return askUnseen(`token for ${from}: `, signal)
 }
 
 function isAddress(from: string): boolean {

@@ -44,8 +44,8 @@ export function importCommand(): Command {
 
 const IMPORT_HELP = `
 Copies organizations, projects, teams, workspaces with tags, members, teams' access and states into the
-database of these settings; a server may run on it. Give the token in PURSER_IMPORT_TOKEN: that of an
-owner, who sees everything. Tokens, passwords and locks are not copied; the report names the tokens.
+database of these settings; a server may run on it. Give the token in PURSER_IMPORT_TOKEN or a file;
+without, it is asked for on a terminal. Best is that of an owner, who sees everything. Tokens, passwords and locks are not copied; the report names the tokens.
 
 The same command again copies what is missing, after Ctrl-C too, and leaves as it is what is here.
 Ends with 0 when all was copied, with 1 when something was not, with 130 after Ctrl-C.
@@ -75,7 +75,8 @@ export function exportCommand(): Command {
 const EXPORT_HELP = `
 States stand in the folder in clear, with every secret in them: whoever reads it has them. It is made
 for its owner alone (0700). For a copy of everything to keep, use purser backup: that is encrypted.
-Ends as import does; an export that was interrupted has no manifest.json, and is not imported.
+Ends as import does; an export that was interrupted has no manifest.json, and is not
+imported; the same command again begins anew in its folder.
 
 Examples:
   purser export --organization acme ./acme-export

@@ -1,3 +1,6 @@
+import { createInterface } from 'node:readline/promises'
+import { Writable } from 'node:stream'
+
 /** What a script reads: standard output. */
 export function print(line: string): void {
   process.stdout.write(`${line}\n`)
@@ -22,4 +25,19 @@ export function columns(rows: readonly (readonly string[])[]): string[] {
       .map((text, column) => (column === row.length - 1 ? text : text.padEnd(widths[column] ?? 0)))
       .join('  '),
   )
+}
+
+/** Asks on the terminal for what must not be seen there. */
+export async function askUnseen(question: string, signal: AbortSignal): Promise<string> {
+  const unseen = new Writable({ write: (_chunk, _encoding, done) => done() })
+  const lines = createInterface({ input: process.stdin, output: unseen, terminal: true })
+  // The terminal is read key by key meanwhile: Ctrl-C arrives as one.
+  lines.on('SIGINT', () => process.kill(process.pid, 'SIGINT'))
+  process.stderr.write(question)
+  try {
+    return (await lines.question('', { signal })).trim()
+  } finally {
+    lines.close()
+    process.stderr.write('\n')
+  }
 }

@@ -6,9 +6,6 @@ import type { Reading, Source } from './source.ts'
 import type { Resource } from './source-lists.ts'
 import { Refused, type Target } from './target.ts'
 
-/** What stands for the id of a thing that a dry run would make. */
-export const TO_BE_MADE = '(to be made)'
-
 /** A thing of this server that a thing of the source became, or was found to be. */
 export type Place = { id: string; isNew: boolean }
 
@@ -26,6 +23,8 @@ export type Context = {
   organization: string
   as: string
   isNew: boolean
+  /** It is new, and in a dry run: there is nothing of it to look at. */
+  isMadeLater: boolean
   /** Here, by their ids there; what is not in it was not copied. */
   projects: Map<string, Place>
   teams: Map<string, Place>
@@ -110,29 +109,34 @@ export async function make(context: Context, thing: NewThing): Promise<Resource 
       return made
     } catch (error) {
       if (!(error instanceof Refused)) throw error
-      const settings = settingsIn(error.pointers)
-      const isTagProblem = error.pointers.every((pointer) => pointer.startsWith('/data/relationships/tags'))
-      const isOptional = settings.length === error.pointers.length || isTagProblem
+      const refused = error.pointers.map((pointer) => optional.exec(pointer)?.[1])
+      const isGrant = kind === 'team-projects' || kind === 'team-workspaces'
+      const isOptional =
+        !isGrant && refused.length > 0 && refused.every((one) => one !== undefined && !ruling.has(one))
       report.missing(kind, name, isOptional ? `without it: ${error.message}` : error.message)
-      if (error.status !== 422 || error.pointers.length === 0 || !isOptional) return undefined
-      attributes = Object.fromEntries(Object.entries(attributes).filter(([key]) => !settings.includes(key)))
-      if (isTagProblem) relationships = withoutTags(relationships)
+      if (error.status !== 422 || !isOptional) return undefined
+      const without = (members: Record<string, unknown>) =>
+        Object.fromEntries(Object.entries(members).filter(([key]) => !refused.includes(key)))
+      attributes = without(attributes)
+      if (relationships !== undefined) relationships = without(relationships)
     }
   }
 }
 
-const essential = ['name', 'email', 'access', 'visibility', 'organization-access']
+const optional = /^\/data\/(?:attributes|relationships)\/([^/]+)(?:\/|$)/
 
-function settingsIn(pointers: readonly string[]): string[] {
-  return pointers
-    .flatMap((pointer) => /^\/data\/attributes\/([^/]+)(\/|$)/.exec(pointer)?.[1] ?? [])
-    .filter((name) => !essential.includes(name) && !name.endsWith('-access'))
-}
-
-function withoutTags(relationships: Record<string, unknown> = {}): Record<string, unknown> {
-  const { tags: _, ...others } = relationships
-  return others
-}
+/** What says who may do what, or which thing it is. */
+const ruling: ReadonlySet<string> = new Set([
+  'name',
+  'email',
+  'visibility',
+  'organization-access',
+  'allow-member-token-management',
+  'delegated-team-management',
+  'user-tokens-enabled',
+  'max-ttl-enabled',
+  'project',
+])
 
 /** Reports what is another here than there: what is here stays as it is. */
 export function compare(

@@ -1,15 +1,27 @@
 import { createHash, type Hash } from 'node:crypto'
-import { closeSync, fsyncSync, mkdirSync, openSync, readdirSync, writeFileSync, writeSync } from 'node:fs'
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  rmSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { systemClock, timestamp } from '../core/clock.ts'
 import { OperatorError, reasonOf } from '../core/operator-error.ts'
 import { version } from '../core/version.ts'
+import { FileSink, STATES } from './file-sink.ts'
 import type { Records } from './records.ts'
 
 export const FORMAT = 'purser-export'
 export const FORMAT_VERSION = 1
 export const MANIFEST = 'manifest.json'
-export const STATES = 'states'
+/** Stands in the folder while it is written: what has it was interrupted, and is begun again. */
+const UNFINISHED = 'unfinished'
 export type FileKind = Exclude<keyof Records, 'access'> | 'team-projects' | 'team-workspaces'
 
 export type Manifest = {
@@ -34,6 +46,7 @@ const fileKinds: readonly FileKind[] = [
   'members',
   'team-projects',
   'team-workspaces',
+  'remote-state-consumers',
   'tokens',
   'state-versions',
 ]
@@ -47,7 +60,9 @@ export class ExportFiles {
     this.#folder = folder
     try {
       mkdirSync(folder, { recursive: true, mode: 0o700 })
+      if (existsSync(join(folder, UNFINISHED))) clear(folder)
       if (readdirSync(folder).length > 0) throw new OperatorError(`${folder} is not empty`)
+      writeFileSync(join(folder, UNFINISHED), '', { mode: 0o600, flush: true })
       mkdirSync(join(folder, STATES), { mode: 0o700 })
       this.#files = new Map(
         fileKinds.map((kind) => {
@@ -70,16 +85,14 @@ export class ExportFiles {
     file.hash.update(line)
   }
 
-  /** Gives the file's name, from the folder on. */
-  content(bytes: Uint8Array, extension: 'tfstate' | 'json'): string {
-    const name = `${STATES}/${createHash('sha256').update(bytes).digest('hex')}.${extension}`
+  /** Takes what comes into a file, which is removed unless the work keeps it. */
+  async arriving<T>(work: (sink: FileSink) => Promise<T>): Promise<T> {
+    const sink = new FileSink(this.#folder)
     try {
-      writeFileSync(join(this.#folder, name), bytes, { mode: 0o600, flag: 'wx', flush: true })
-    } catch (error) {
-      // The same content again.
-      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+      return await work(sink)
+    } finally {
+      sink.close()
     }
-    return name
   }
 
   /** Only with a manifest it is an export: what was interrupted has none. */
@@ -99,9 +112,17 @@ export class ExportFiles {
     }
     const text = `${JSON.stringify(manifest, null, 2)}\n`
     writeFileSync(join(this.#folder, MANIFEST), text, { mode: 0o600, flag: 'wx', flush: true })
+    rmSync(join(this.#folder, UNFINISHED))
   }
 
   close(): void {
     for (const { descriptor } of this.#files.values()) closeSync(descriptor)
   }
+}
+
+/** Removes what an export wrote and nothing else. */
+function clear(folder: string): void {
+  for (const name of [MANIFEST, ...fileKinds.map(fileOf)]) rmSync(join(folder, name), { force: true })
+  rmSync(join(folder, STATES), { force: true, recursive: true })
+  rmSync(join(folder, UNFINISHED))
 }

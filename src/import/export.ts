@@ -25,8 +25,7 @@ export async function runExport(folder: string, source: Source, options: ExportO
     }
     files.finish(source.name)
   } catch (error) {
-    if (!signal.aborted) throw error
-    report.isInterrupted = true
+    report.endedBy(error, signal)
   } finally {
     progress.clear()
     files.close()
@@ -74,6 +73,12 @@ async function exportOrganization(context: Context, record: OrganizationRecord):
     write('team-workspaces', access)
     report.copied('team-workspaces', access.length)
   })
+  await forEach(context, 'remote state consumers', workspaces, async (workspace) => {
+    const read = () => source.consumers(organization, workspace)
+    const consumers = await readOf(context, 'remote state consumers', read, `all of ${workspace.name}`)
+    write('remote-state-consumers', consumers)
+    report.copied('remote state consumers', consumers.flatMap(({ consumerIds }) => consumerIds).length)
+  })
   const tokens = await readOf(context, 'organizations', () => source.tokens(organization, teams), 'tokens')
   write('tokens', tokens)
   for (const { description } of tokens) report.left('tokens', description, 'only its hash is kept anywhere')
@@ -100,13 +105,15 @@ async function withFiles(
   { source, files, maxStateBytes }: Context,
   state: StateRecord,
 ): Promise<StateRecord> {
-  const { content, md5 } = await readState(source, state, maxStateBytes)
-  const json = state.hasJson ? await source.content(state, 'jsonState', maxStateBytes) : undefined
-  return {
-    ...state,
-    size: content.length,
-    md5,
-    state: files.content(content, 'tfstate'),
-    jsonState: json === undefined ? null : files.content(json, 'json'),
-  }
+  const kept = await files.arriving(async (sink) => {
+    await readState(source, state, maxStateBytes, sink)
+    return { size: sink.size, md5: sink.md5, state: sink.keep('tfstate') }
+  })
+  const jsonState = state.hasJson
+    ? await files.arriving(async (sink) => {
+        await source.content(state, 'jsonState', maxStateBytes, sink)
+        return sink.keep('json')
+      })
+    : null
+  return { ...state, ...kept, jsonState }
 }

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { readFileSync, statSync } from 'node:fs'
+import { createReadStream, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { OperatorError, reasonOf } from '../core/operator-error.ts'
 import { fileOf, FORMAT, FORMAT_VERSION, MANIFEST, type FileKind, type Manifest } from './export-files.ts'
@@ -8,6 +8,7 @@ import {
   printable,
   Unreadable,
   type AccessRecord,
+  type ConsumersRecord,
   type OrganizationRecord,
   type ProjectRecord,
   type Records,
@@ -15,7 +16,7 @@ import {
   type StateRecord,
   type WorkspaceRecord,
 } from './records.ts'
-import type { Source } from './source.ts'
+import type { Sink, Source } from './source.ts'
 
 const contentName = /^states\/([0-9a-f]{64})\.(tfstate|json)$/
 
@@ -25,6 +26,8 @@ export class FileSource implements Source {
   readonly #folder: string
   readonly #manifest: Manifest
   readonly #read = new Map<FileKind, Map<string, unknown[]>>()
+  /** By kind and organization, then by project or workspace. */
+  readonly #places = new Map<string, Map<string, unknown[]>>()
 
   constructor(folder: string) {
     this.#folder = folder
@@ -46,39 +49,36 @@ export class FileSource implements Source {
   members = (organization: string) => this.#records('members', organization)
   tokens = (organization: string) => this.#records('tokens', organization)
 
-  async projectAccess(organization: string, { id }: ProjectRecord): Promise<AccessRecord[]> {
-    return this.#on('team-projects', organization, id)
-  }
-
-  async workspaceAccess(organization: string, { id }: WorkspaceRecord): Promise<AccessRecord[]> {
-    return this.#on('team-workspaces', organization, id)
-  }
+  projectAccess = (organization: string, { id }: ProjectRecord) =>
+    this.#of<AccessRecord>('team-projects', organization, id)
+  workspaceAccess = (organization: string, { id }: WorkspaceRecord) =>
+    this.#of<AccessRecord>('team-workspaces', organization, id)
+  consumers = (organization: string, { id }: WorkspaceRecord) =>
+    this.#of<ConsumersRecord>('remote-state-consumers', organization, id)
 
   async states(organization: string, { id }: WorkspaceRecord, which: StateChoice): Promise<StateRecord[]> {
-    if (which === 'none') return []
-    const records = await this.#records('state-versions', organization)
-    return records.filter(({ workspaceId }) => workspaceId === id)
+    return which === 'none' ? [] : this.#of<StateRecord>('state-versions', organization, id)
   }
 
-  async content(state: StateRecord, kind: 'state' | 'jsonState', limit: number): Promise<Buffer> {
+  async content(state: StateRecord, kind: 'state' | 'jsonState', limit: number, sink: Sink): Promise<void> {
     const name = state[kind] ?? ''
     const hash = contentName.exec(name)?.[1]
     if (hash === undefined) throw new Unreadable('its file has no such name as an export gives')
-    const file = join(this.#folder, name)
+    const sha256 = createHash('sha256')
+    sink.restart()
     try {
-      if (statSync(file).size > limit) throw new Unreadable(`it is larger than ${limit} bytes`)
-      const bytes = readFileSync(file)
-      if (createHash('sha256').update(bytes).digest('hex') === hash) return bytes
+      let size = 0
+      for await (const chunk of createReadStream(join(this.#folder, name)) as AsyncIterable<Buffer>) {
+        size += chunk.length
+        if (size > limit) throw new Unreadable(`it is larger than ${limit} bytes`)
+        sha256.update(chunk)
+        sink.write(chunk)
+      }
     } catch (error) {
-      if (error instanceof Unreadable) throw error
+      if (error instanceof Unreadable || error instanceof OperatorError) throw error
       throw new Unreadable(reasonOf(error))
     }
-    throw new Unreadable(`${name} is not what was exported`)
-  }
-
-  #on(kind: 'team-projects' | 'team-workspaces', organization: string, id: string): AccessRecord[] {
-    const records = (this.#all(kind).get(organization) ?? []) as AccessRecord[]
-    return records.filter(({ placeId }) => placeId === id)
+    if (sha256.digest('hex') !== hash) throw new Unreadable(`${name} is not what was exported`)
   }
 
   async #records<K extends Exclude<keyof Records, 'access'>>(
@@ -86,6 +86,22 @@ export class FileSource implements Source {
     organization: string,
   ): Promise<Records[K][]> {
     return (this.#all(kind).get(organization) ?? []) as Records[K][]
+  }
+
+  /** Those of one project or workspace. */
+  async #of<R extends { placeId: string } | { workspaceId: string }>(
+    kind: FileKind,
+    organization: string,
+    id: string,
+  ): Promise<R[]> {
+    const key = `${kind} ${organization}`
+    let places = this.#places.get(key)
+    if (places === undefined) {
+      const records = (this.#all(kind).get(organization) ?? []) as R[]
+      places = Map.groupBy(records, (one) => ('placeId' in one ? one.placeId : one.workspaceId))
+      this.#places.set(key, places)
+    }
+    return (places.get(id) ?? []) as R[]
   }
 
   /** By the organization's name. */
@@ -108,10 +124,12 @@ export class FileSource implements Source {
 
   #parsed(kind: FileKind, line: string): { organization: string } {
     try {
-      return JSON.parse(line) as { organization: string }
+      const record = JSON.parse(line) as { organization?: unknown } | null
+      if (typeof record?.organization === 'string') return record as { organization: string }
     } catch {
-      throw new OperatorError(`${join(this.#folder, fileOf(kind))} has a line that is not JSON`)
+      // Said below.
     }
+    throw new OperatorError(`${join(this.#folder, fileOf(kind))} has a line that is no record`)
   }
 
   #text(kind: FileKind): string {

@@ -11,6 +11,7 @@ import {
   checkedRecord,
   Unreadable,
   type AccessRecord,
+  type ConsumersRecord,
   type MemberRecord,
   type OrganizationRecord,
   type ProjectRecord,
@@ -21,8 +22,15 @@ import {
   type WorkspaceRecord,
 } from './records.ts'
 import type { SourceClient } from './source-client.ts'
-import { readList, relatedId, relatedIds, resourceOf, type Resource } from './source-lists.ts'
-import type { Reading, Source } from './source.ts'
+import { readList, relatedId, relatedIds, resourceOf, type List, type Resource } from './source-lists.ts'
+import type { Reading, Sink, Source } from './source.ts'
+import {
+  consumersPath,
+  tagBindingsOf,
+  tokenLifetimesOf,
+  tokenLifetimesPath,
+  withTagBindings,
+} from './both-sides.ts'
 
 const inPath = encodeURIComponent
 
@@ -40,14 +48,29 @@ export class HttpSource implements Source {
     const found: Resource[] = []
     if (names.length === 0) found.push(...(await readList(this.#client, '/organizations')).data)
     for (const name of names) found.push(await this.#organization(name))
-    return found.map((resource) =>
-      checkedRecord('organizations', {
-        name: resource.attributes.name,
+    const records: OrganizationRecord[] = []
+    for (const resource of found) {
+      const { name } = resource.attributes
+      const record = checkedRecord('organizations', {
+        name,
         isWhole: isOwners(resource),
         defaultProjectId: relatedId(resource, 'default-project'),
         attributes: organizationAttributes(resource.attributes),
-      }),
-    )
+        tokenLifetimes: null,
+      })
+      records.push({ ...record, tokenLifetimes: await this.#tokenLifetimes(record.name) })
+    }
+    return records
+  }
+
+  async #tokenLifetimes(organization: string): Promise<Record<string, number> | null> {
+    try {
+      return tokenLifetimesOf(await readList(this.#client, tokenLifetimesPath(organization)))
+    } catch (error) {
+      // Hidden from this token, or unknown to this server: of interest only where lifetimes are bounded.
+      if (!(error instanceof Unreadable)) throw error
+      return null
+    }
   }
 
   async #organization(name: string): Promise<Resource> {
@@ -60,10 +83,28 @@ export class HttpSource implements Source {
   }
 
   async projects(organization: string, reading: Reading): Promise<ProjectRecord[]> {
-    const { data } = await readList(this.#client, `/organizations/${inPath(organization)}/projects`)
-    return recordsOf(data, reading, ({ id, attributes }) =>
-      checkedRecord('projects', { id, name: attributes.name, attributes: projectAttributes(attributes) }),
-    )
+    const list = await this.#tagged(`/organizations/${inPath(organization)}/projects`, reading)
+    return recordsOf(list.data, reading, (resource) => {
+      const { id, attributes } = resource
+      return checkedRecord('projects', {
+        id,
+        name: attributes.name,
+        attributes: projectAttributes(attributes),
+        tagBindings: tagBindingsOf(resource, list),
+      })
+    })
+  }
+
+  /** A list with the tag bindings of its things; where they cannot be had, the list alone. */
+  async #tagged(path: string, reading: Reading): Promise<List> {
+    try {
+      return await readList(this.#client, path, withTagBindings)
+    } catch (error) {
+      if (!(error instanceof Unreadable)) throw error
+      const list = await readList(this.#client, path)
+      reading.unreadable('tag bindings of all', error.message)
+      return list
+    }
   }
 
   async teams(organization: string, reading: Reading): Promise<TeamRecord[]> {
@@ -85,14 +126,15 @@ export class HttpSource implements Source {
   }
 
   async workspaces(organization: string, reading: Reading): Promise<WorkspaceRecord[]> {
-    const { data } = await readList(this.#client, `/organizations/${inPath(organization)}/workspaces`)
-    return recordsOf(data, reading, (resource) => {
+    const list = await this.#tagged(`/organizations/${inPath(organization)}/workspaces`, reading)
+    return recordsOf(list.data, reading, (resource) => {
       const { id, attributes } = resource
       return checkedRecord('workspaces', {
         id,
         name: attributes.name,
         projectId: relatedId(resource, 'project'),
         tagNames: Array.isArray(attributes['tag-names']) ? attributes['tag-names'] : [],
+        tagBindings: tagBindingsOf(resource, list),
         isLocked: attributes.locked === true,
         attributes: workspaceAttributes(attributes),
       })
@@ -141,6 +183,14 @@ export class HttpSource implements Source {
     )
   }
 
+  async consumers(_organization: string, { id }: WorkspaceRecord): Promise<ConsumersRecord[]> {
+    const { data } = await readList(this.#client, consumersPath(id))
+    const consumerIds = data.map((consumer) => consumer.id)
+    return consumerIds.length === 0
+      ? []
+      : [checkedRecord('remote-state-consumers', { placeId: id, consumerIds })]
+  }
+
   async tokens(organization: string, teams: readonly TeamRecord[]): Promise<TokenRecord[]> {
     const names = new Map(teams.map(({ id, name }) => [id, name]))
     const path = `/organizations/${inPath(organization)}`
@@ -180,6 +230,7 @@ export class HttpSource implements Source {
           serial: attributes.serial,
           size: attributes.size ?? null,
           md5: attributes.md5 ?? null,
+          isSnapshot: attributes.intermediate === true,
           hasJson: jsonState !== null,
           state,
           jsonState,
@@ -188,10 +239,10 @@ export class HttpSource implements Source {
     return records.toReversed()
   }
 
-  content(record: StateRecord, kind: 'state' | 'jsonState', limit: number): Promise<Buffer> {
+  content(record: StateRecord, kind: 'state' | 'jsonState', limit: number, sink: Sink): Promise<void> {
     const address = record[kind]
     if (address === null) throw new Unreadable('its content is hidden from this token, or gone')
-    return this.#client.content(address, limit)
+    return this.#client.content(address, limit, sink)
   }
 }
 

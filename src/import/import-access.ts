@@ -43,7 +43,7 @@ async function importAccess(
 ): Promise<void> {
   // That it was not copied has been said.
   if (place === undefined) return
-  const { report, isDryRun } = context
+  const { report } = context
   const records = await readOf(context, kind, read, `all on ${name}`)
   const here =
     records.length === 0 ? new Map<string, Resource>() : await accessHere(context, kind, relation, place)
@@ -59,8 +59,6 @@ async function importAccess(
     if (there !== undefined) {
       report.there(kind)
       compare(context, kind, what, attributes, there.attributes)
-    } else if (isDryRun) {
-      report.copied(kind)
     } else {
       await make(context, {
         kind,

@@ -6,7 +6,7 @@ import { activateMembership, findMembership } from '../organization-memberships/
 import { activateTeamMembers } from '../teams/team-member-store.ts'
 import { findUserByEmail, findUserByUsername, type UserRow } from '../users/user-store.ts'
 import { keyOf } from '../users/users.ts'
-import { forEach, TO_BE_MADE, unlessRefused, type Context } from './context.ts'
+import { forEach, unlessRefused, type Context } from './context.ts'
 import { pathOf } from './import-things.ts'
 import type { MemberRecord, TeamRecord } from './records.ts'
 import { relatedIds } from './source-lists.ts'
@@ -42,7 +42,7 @@ export async function importMembers(
 }
 
 async function membershipsHere(context: Context): Promise<Map<string, Membership>> {
-  if (context.isNew && context.isDryRun) return new Map()
+  if (context.isMadeLater) return new Map()
   const { data } = await context.target.list(pathOf(context, 'organization-memberships'))
   return new Map(
     data.map((resource) => [
@@ -80,10 +80,6 @@ async function importMember(
     if (isAsked && !there.isActive && canAccept && !isDryRun) await accept(context, there.id)
     return there
   }
-  if (isDryRun) {
-    report.copied(kind)
-    return { id: TO_BE_MADE, isActive: isAsked, teamIds: new Set() }
-  }
   const made = await unlessRefused(context, kind, email, () =>
     target.send('POST', pathOf(context, 'organization-memberships'), {
       type: 'organization-memberships',
@@ -92,7 +88,7 @@ async function importMember(
   )
   if (made === undefined) return undefined
   report.copied(kind)
-  if (canAccept) await accept(context, made.id)
+  if (canAccept && !isDryRun) await accept(context, made.id)
   return { id: made.id, isActive: canAccept, teamIds: new Set() }
 }
 
@@ -107,7 +103,7 @@ async function importUser(
   email: string,
   username: string | null,
 ): Promise<Account | undefined> {
-  const { target, report, isDryRun } = context
+  const { target, report } = context
   const kind = 'users'
   const { found, taken } = await target.database.read(async (tx: Transaction) => ({
     found: await findUserByEmail(tx, keyOf(email)),
@@ -124,12 +120,10 @@ async function importUser(
     report.missing(kind, name, `${reason}; ${email} is invited`)
     return undefined
   }
-  if (!isDryRun) {
-    const made = await unlessRefused(context, kind, name, () =>
-      target.send('POST', '/admin/users', { type: 'users', attributes: { username, email } }),
-    )
-    if (made === undefined) return undefined
-  }
+  const made = await unlessRefused(context, kind, name, () =>
+    target.send('POST', '/admin/users', { type: 'users', attributes: { username, email } }),
+  )
+  if (made === undefined) return undefined
   report.copied(kind)
   return { username }
 }
@@ -158,18 +152,15 @@ async function accept({ target, source }: Context, membershipId: string): Promis
 }
 
 async function joinTeam(context: Context, name: string, teamId: string, ids: readonly string[]) {
-  const { target, report, isDryRun } = context
+  const { target, report } = context
   const kind = 'team members'
   const size = Math.min(MEMBERS_A_REQUEST, target.config.maxTeamMembers)
   for (let start = 0; start < ids.length; start += size) {
     const slice = ids.slice(start, start + size)
     const data = slice.map((id) => ({ type: 'organization-memberships', id }))
-    const isIn =
-      isDryRun ||
-      (await unlessRefused(context, kind, name, async () => {
-        await target.act(`/teams/${teamId}/relationships/organization-memberships`, { data })
-        return true
-      }))
-    if (isIn === true) report.copied(kind, slice.length)
+    await unlessRefused(context, kind, name, async () => {
+      await target.act(`/teams/${teamId}/relationships/organization-memberships`, { data })
+      report.copied(kind, slice.length)
+    })
   }
 }

@@ -1,8 +1,10 @@
 import { newestAuditEvents } from '../audit/audit-list-store.ts'
 import { OperatorError } from '../core/operator-error.ts'
 import { commandName } from '../core/version.ts'
-import { compare, make, TO_BE_MADE, type Context } from './context.ts'
-import { auditCommand } from './own-server.ts'
+import { DEFAULT_MAX_TTL_MS } from '../access/token-policy.ts'
+import { tokenLifetimesOf, tokenLifetimesPath } from './both-sides.ts'
+import { compare, make, unlessRefused, type Context } from './context.ts'
+import { auditCommand, COMMAND_LINE_TOKEN } from './own-server.ts'
 import type { OrganizationRecord } from './records.ts'
 import type { Resource } from './source-lists.ts'
 
@@ -24,13 +26,6 @@ export async function importOrganization(
       'the token there is not that of an owner: what is hidden from it is not known here, and not copied',
     )
   }
-  if (record.attributes['max-ttl-enabled'] === true) {
-    report.missing(
-      kind,
-      record.name,
-      'how long each kind of token may live (token-ttl-policies): set it here',
-    )
-  }
   const there = await target.show(`/organizations/${encodeURIComponent(as)}`)
   if (there !== undefined) {
     const id = String(there.attributes['external-id'])
@@ -40,13 +35,11 @@ export async function importOrganization(
     }
     report.there(kind)
     compare(context, kind, record.name, record.attributes, there.attributes)
+    await importLifetimes(context, record)
     return there
   }
   context.isNew = true
-  if (isDryRun) {
-    report.copied(kind)
-    return { id: TO_BE_MADE, type: kind, attributes: {}, relationships: {} }
-  }
+  context.isMadeLater = isDryRun
   const made = await make(context, {
     kind,
     name: record.name,
@@ -55,16 +48,53 @@ export async function importOrganization(
     attributes: { ...record.attributes, name: as },
   })
   if (made === undefined) return undefined
+  await importLifetimes(context, record)
+  if (isDryRun) return made
   await mark(context, String(made.attributes['external-id']))
   report.note(`${target.user.username} made the organization ${as}, and so is an owner of it`)
   return made
 }
 
-/** An earlier run of this import wrote so into the audit trail. */
+/** How long each kind of token may live: set where nobody has said anything yet. */
+async function importLifetimes(context: Context, record: OrganizationRecord): Promise<void> {
+  const { target, report, as, isMadeLater } = context
+  const { name, attributes, tokenLifetimes } = record
+  const kind = 'organizations'
+  if (tokenLifetimes === null) {
+    if (attributes['max-ttl-enabled'] === true) {
+      report.missing(kind, name, 'how long tokens may live (token-ttl-policies) cannot be read')
+    }
+    return
+  }
+  const path = tokenLifetimesPath(as)
+  const here = isMadeLater ? {} : tokenLifetimesOf(await target.list(path))
+  const others = Object.entries(tokenLifetimes).filter(
+    ([type, ms]) => (here[type] ?? DEFAULT_MAX_TTL_MS) !== ms,
+  )
+  if (others.length === 0) return
+  if (Object.values(here).some((ms) => ms !== DEFAULT_MAX_TTL_MS)) {
+    const types = others.map(([type]) => `token-ttl-policies of ${type}`)
+    report.missing(kind, name, `another value here: ${types.join(', ')}`)
+    return
+  }
+  const type = 'organization-token-ttl-policies'
+  const policies = others.map(([tokenType, ms]) => ({ 'token-type': tokenType, 'max-ttl-ms': ms }))
+  const data = { type, attributes: { 'token-ttl-policies': policies } }
+  await unlessRefused(context, kind, name, () => target.act(path, { data }, 'PATCH'))
+}
+
+/**
+ * An earlier run of this import wrote so into the audit trail. One that was killed between making the organization and
+ * writing it left one that a command made, and nobody has claimed.
+ */
 async function wasImported({ target, source, organization }: Context, id: string): Promise<boolean> {
-  const filter = { organizationId: id, action: IMPORTED }
-  const events = await target.database.read((tx) => newestAuditEvents(tx, filter, MAX_MARKS))
-  return events.some(({ details }) => {
+  const newest = (action: string) =>
+    target.database.read((tx) => newestAuditEvents(tx, { organizationId: id, action }, MAX_MARKS))
+  const marks = await newest(IMPORTED)
+  if (marks.length === 0) {
+    return (await newest('organization.create')).some(({ token_id: token }) => token === COMMAND_LINE_TOKEN)
+  }
+  return marks.some(({ details }) => {
     const { from, name } = JSON.parse(details) as { from?: string; name?: string }
     return from === source.name && name === organization
   })

@@ -1,9 +1,12 @@
-import { forEach, readOf, type Context } from './context.ts'
+import { findStateVersion } from '../state-versions/state-version-store.ts'
+import { forEach, readOf, type Context, type Place } from './context.ts'
+import { readState } from './read-state.ts'
 import { Unreadable, type StateRecord, type WorkspaceRecord } from './records.ts'
+import { relatedId, type Resource } from './source-lists.ts'
+import type { Source } from './source.ts'
+import { withSpool } from './spool.ts'
 import { lineageOf } from './state-lineage.ts'
 import { Refused } from './target.ts'
-import { readState } from './read-state.ts'
-import { relatedId, type Resource } from './source-lists.ts'
 
 const LOCK_REASON = 'purser import'
 const kind = 'state versions'
@@ -21,17 +24,31 @@ export async function importStates(context: Context, workspaces: readonly Worksp
       () => source.states(organization, workspace, states),
       `all of ${workspace.name}`,
     )
-    if (all.length === 0) return
-    const missing = place.isNew
-      ? wanted(context, workspace, all, [])
-      : wanted(context, workspace, all, await statesHere(context, place.id))
+    const missing = await wanted(context, workspace, withoutSnapshots(context, workspace, all), place)
     if (missing.length === 0) return
     if (context.isDryRun) report.copied(kind, missing.length)
     else await copyLocked(context, workspace.name, place.id, missing)
   })
 }
 
-type Known = { serial: unknown; size: unknown }
+/** Without those that became current for nobody yet: others that were snapshots once are states like all. */
+function withoutSnapshots(
+  { report }: Context,
+  { name }: WorkspaceRecord,
+  all: readonly StateRecord[],
+): readonly StateRecord[] {
+  const end = all.findLastIndex(({ isSnapshot }) => !isSnapshot) + 1
+  if (end < all.length) {
+    report.missing(
+      kind,
+      name,
+      `${all.length - end} snapshots: they are current only when it is unlocked there`,
+    )
+  }
+  return all.slice(0, end)
+}
+
+type Known = { id: string; serial: unknown; size: unknown }
 
 /** Newest first. */
 async function statesHere(context: Context, workspaceId: string): Promise<Known[]> {
@@ -42,16 +59,17 @@ async function statesHere(context: Context, workspaceId: string): Promise<Known[
     'filter[workspace][name]': String(workspace?.attributes.name),
     'filter[status]': 'finalized',
   })
-  return data.map(({ attributes: { serial, size } }) => ({ serial, size }))
+  return data.map(({ id, attributes: { serial, size } }) => ({ id, serial, size }))
 }
 
 /** Of the source's versions those to be copied, oldest first: such as are newer than everything that is here. */
-function wanted(
-  { states, target, report }: Context,
+async function wanted(
+  context: Context,
   { name }: WorkspaceRecord,
   all: readonly StateRecord[],
-  here: readonly Known[],
-): StateRecord[] {
+  place: Place,
+): Promise<readonly StateRecord[]> {
+  const { states, target, report } = context
   const kept = all.slice(-target.config.stateVersionsKept)
   const chosen = states === 'current' ? all.slice(-1) : kept
   if (kept.length < all.length && states === 'all') {
@@ -61,20 +79,14 @@ function wanted(
       `the oldest ${all.length - kept.length}: ${kept.length} are kept here (PURSER_STATE_VERSIONS_KEPT)`,
     )
   }
+  if (chosen.length === 0 || place.isNew) return chosen
+  const here = await statesHere(context, place.id)
   const current = here[0]
   if (current === undefined) return chosen
-  const isSame = (one: StateRecord, other: Known) =>
-    one.serial === other.serial && (one.size === null || one.size === other.size)
-  const last = all.findLastIndex((one) => isSame(one, current))
-  if (last === -1) {
-    report.missing(kind, name, 'the workspace has got a state of its own here, which must not be covered')
-    return []
-  }
-  const [older, newer] = [
-    chosen.filter((one) => all.indexOf(one) <= last),
-    chosen.filter((one) => all.indexOf(one) > last),
-  ]
-  const there = older.filter((one) => here.some((other) => isSame(one, other)))
+  const last = await placeOf(context, name, all, current)
+  if (last === -1) return []
+  const older = chosen.filter((one) => all.indexOf(one) <= last)
+  const there = older.filter((one) => here.some((other) => isLike(one, other)))
   if (there.length > 0) report.there(kind, there.length)
   if (there.length < older.length) {
     report.missing(
@@ -83,7 +95,43 @@ function wanted(
       `${older.length - there.length} that are older than the current one here: nothing can be put below it`,
     )
   }
-  return newer
+  return chosen.filter((one) => all.indexOf(one) > last)
+}
+
+const isLike = (one: StateRecord, other: Known) =>
+  one.serial === other.serial && (one.size === null || one.size === other.size)
+
+/** Where among the source's versions the current one here stands; -1, which is reported, when it is none of them. */
+async function placeOf(
+  context: Context,
+  name: string,
+  all: readonly StateRecord[],
+  current: Known,
+): Promise<number> {
+  const { source, target, report } = context
+  const here = await target.database.read((tx) => findStateVersion(tx, current.id))
+  try {
+    for (let place = all.length - 1; place >= 0; place -= 1) {
+      const there = all[place] as StateRecord
+      if (!isLike(there, current)) continue
+      // Two states may have one serial and one size: only their bytes say whether they are the same.
+      const md5 = there.md5?.toLowerCase() ?? (await md5Of(source, there, target.config.maxStateBytes))
+      if (md5 === here?.md5) return place
+    }
+    report.missing(kind, name, 'the workspace has got a state of its own here, which must not be covered')
+  } catch (error) {
+    if (!(error instanceof Unreadable)) throw error
+    const problem = `what is current here cannot be compared with the source's: ${error.message}`
+    report.missing(kind, name, problem)
+  }
+  return -1
+}
+
+function md5Of(source: Source, state: StateRecord, limit: number): Promise<string> {
+  return withSpool(async (spool) => {
+    await readState(source, state, limit, spool)
+    return spool.md5
+  })
 }
 
 /** Under our own lock, as every state is written; it is given back whatever happens. */
@@ -142,13 +190,19 @@ async function copyState(
   const { source, target, report } = context
   const what = `serial ${state.serial} of ${name}`
   try {
-    const { content, md5 } = await readState(source, state, target.config.maxStateBytes)
-    const lineage = lineageOf(content)
-    const attributes = { serial: state.serial, md5, ...(lineage === undefined ? {} : { lineage }) }
-    const made = await createVersion(context, workspaceId, attributes)
-    if (state.hasJson) await copyJsonState(context, what, state, made)
-    // The state comes last: with it the version is whole.
-    await target.upload(String(made.attributes['hosted-state-upload-url']), content)
+    await withSpool(async (spool) => {
+      await readState(source, state, target.config.maxStateBytes, spool)
+      const lineage = lineageOf(spool)
+      const attributes = {
+        serial: state.serial,
+        md5: spool.md5,
+        ...(lineage === undefined ? {} : { lineage }),
+      }
+      const made = await createVersion(context, workspaceId, attributes)
+      if (state.hasJson) await copyJsonState(context, what, state, made)
+      // The state comes last: with it the version is whole.
+      await target.upload(String(made.attributes['hosted-state-upload-url']), spool.chunks())
+    })
     report.copied(kind)
   } catch (error) {
     if (!(error instanceof Unreadable) && !(error instanceof Refused)) throw error
@@ -164,8 +218,11 @@ async function copyJsonState(
 ): Promise<void> {
   const { source, target, report } = context
   try {
-    const content = await source.content(state, 'jsonState', target.config.maxStateBytes)
-    await target.upload(String(made.attributes['hosted-json-state-upload-url']), content)
+    const address = String(made.attributes['hosted-json-state-upload-url'])
+    await withSpool(async (spool) => {
+      await source.content(state, 'jsonState', target.config.maxStateBytes, spool)
+      await target.upload(address, spool.chunks())
+    })
   } catch (error) {
     if (!(error instanceof Unreadable) && !(error instanceof Refused)) throw error
     report.missing(kind, `JSON state of ${what}`, error.message)
@@ -176,7 +233,7 @@ async function copyJsonState(
 async function createVersion(
   { target }: Context,
   workspaceId: string,
-  attributes: object,
+  attributes: Record<string, unknown>,
 ): Promise<Resource> {
   const path = `/workspaces/${workspaceId}/state-versions`
   const type = 'state-versions'

@@ -1,14 +1,21 @@
-import { compare, forEach, make, TO_BE_MADE, unlessRefused, type Context, type Place } from './context.ts'
+import { tagBindingsOf, withTagBindings } from './both-sides.ts'
+import { compare, forEach, make, unlessRefused, type Context, type Place } from './context.ts'
 import { differences } from './copied-attributes.ts'
 import type { OrganizationRecord, ProjectRecord, TeamRecord, WorkspaceRecord } from './records.ts'
-import { relatedId, type Resource } from './source-lists.ts'
+import { relatedId, type List, type Resource } from './source-lists.ts'
+import { TO_BE_MADE } from './target.ts'
 
 /** What is here already, by name. */
-export async function namesHere(context: Context, list: string): Promise<Map<string, Resource>> {
-  if (context.isNew && context.isDryRun) return new Map()
-  const { data } = await context.target.list(pathOf(context, list))
-  return new Map(data.map((resource) => [String(resource.attributes.name), resource]))
+async function namesHere(
+  context: Context,
+  path: string,
+  query: Record<string, string> = {},
+): Promise<{ here: Map<string, Resource>; list: List }> {
+  const list = context.isMadeLater ? nothing : await context.target.list(pathOf(context, path), query)
+  return { here: new Map(list.data.map((resource) => [String(resource.attributes.name), resource])), list }
 }
+
+const nothing: List = { data: [], included: new Map() }
 
 export function pathOf({ as }: Context, list: string): string {
   return `/organizations/${encodeURIComponent(as)}/${list}`
@@ -20,46 +27,86 @@ export async function importProjects(
   organization: Resource,
   projects: readonly ProjectRecord[],
 ): Promise<void> {
-  const here = await namesHere(context, 'projects')
+  const { here, list } = await namesHere(context, 'projects', withTagBindings)
   const defaultHere = relatedId(organization, 'default-project')
   // First the one that every organization has from its beginning: it may have got another name there.
   const isDefault = ({ id }: ProjectRecord) => id === record.defaultProjectId
   const ordered = projects.toSorted((a, b) => Number(isDefault(b)) - Number(isDefault(a)))
   await forEach(context, 'projects', ordered, async (project) => {
-    const { id, name, attributes } = project
-    if (isDefault(project) && context.isNew && context.isDryRun) {
-      context.report.there('projects')
+    const { id, name, attributes, tagBindings } = project
+    if (isDefault(project) && context.isMadeLater) {
+      await likeDefault(context, project, defaultToBeMade, list)
       context.projects.set(id, { id: TO_BE_MADE, isNew: true })
       return
     }
     if (isDefault(project) && defaultHere !== null) {
       const own = [...here.values()].find((one) => one.id === defaultHere)
       if (own !== undefined) {
-        await likeDefault(context, project, own)
+        await likeDefault(context, project, own, list)
         here.delete(String(own.attributes.name))
         context.projects.set(id, { id: own.id, isNew: context.isNew })
         return
       }
     }
-    const data = { kind: 'projects', name, path: pathOf(context, 'projects'), type: 'projects' } as const
-    const place = await placeOf(context, here.get(name), { ...data, attributes: { ...attributes, name } })
+    const there = here.get(name)
+    if (there !== undefined) compareBindings(context, 'projects', project, tagBindingsOf(there, list))
+    const place = await placeOf(context, there, {
+      kind: 'projects',
+      name,
+      path: pathOf(context, 'projects'),
+      type: 'projects',
+      attributes: { ...attributes, name },
+      relationships: bindingsRelation(tagBindings),
+    })
     if (place !== undefined) context.projects.set(id, place)
   })
 }
 
+function bindingsRelation(bindings: WorkspaceRecord['tagBindings']): Record<string, unknown> {
+  if (bindings.length === 0) return {}
+  return { 'tag-bindings': { data: bindings.map((attributes) => ({ type: 'tag-bindings', attributes })) } }
+}
+
+function compareBindings(
+  context: Context,
+  kind: 'projects' | 'workspaces',
+  { name, tagBindings }: ProjectRecord | WorkspaceRecord,
+  here: ReturnType<typeof tagBindingsOf>,
+): void {
+  compare(context, kind, name, { 'tag-bindings': tagBindings }, { 'tag-bindings': here })
+}
+
+const DEFAULT_NAME = 'Default Project'
+/** What stands for the default project of an organization that a dry run would make. */
+const defaultToBeMade: Resource = {
+  id: TO_BE_MADE,
+  type: 'projects',
+  attributes: { name: DEFAULT_NAME, description: null },
+  relationships: {},
+  links: {},
+}
+
 /** A default project that nobody has touched becomes as it is there. */
-async function likeDefault(context: Context, { name, attributes }: ProjectRecord, own: Resource) {
-  const { target, report, isDryRun, isNew } = context
+async function likeDefault(context: Context, project: ProjectRecord, own: Resource, list: List) {
+  const { target, report, isNew } = context
+  const { name, attributes, tagBindings } = project
   const asked = { ...attributes, name }
-  const others = differences(asked, own.attributes)
+  const bound = tagBindingsOf(own, list)
+  const others = differences(
+    { ...asked, 'tag-bindings': tagBindings },
+    { ...own.attributes, 'tag-bindings': bound },
+  )
   report.there('projects')
   if (others.length === 0) return
-  const isUntouched = own.attributes.name === 'Default Project' && own.attributes.description === null
+  const isUntouched =
+    own.attributes.name === DEFAULT_NAME && own.attributes.description === null && bound.length === 0
   if (!isNew && !isUntouched) {
     compare(context, 'projects', name, asked, own.attributes)
-  } else if (!isDryRun) {
+    compareBindings(context, 'projects', project, bound)
+  } else {
+    const relationships = bindingsRelation(tagBindings)
     await unlessRefused(context, 'projects', name, () =>
-      target.send('PATCH', `/projects/${own.id}`, { type: 'projects', id: own.id, attributes: asked }),
+      target.send('PATCH', `/projects/${own.id}`, { type: 'projects', attributes: asked, relationships }),
     )
   }
 }
@@ -72,15 +119,10 @@ async function placeOf(
   there: Resource | undefined,
   thing: Thing,
 ): Promise<Place | undefined> {
-  const { report, isDryRun } = context
   if (there !== undefined) {
-    report.there(thing.kind)
+    context.report.there(thing.kind)
     compare(context, thing.kind, thing.name, thing.attributes, there.attributes)
     return { id: there.id, isNew: false }
-  }
-  if (isDryRun) {
-    report.copied(thing.kind)
-    return { id: TO_BE_MADE, isNew: true }
   }
   const made = await make(context, thing)
   return made === undefined ? undefined : { id: made.id, isNew: true }
@@ -88,11 +130,11 @@ async function placeOf(
 
 export async function importTeams(context: Context, teams: readonly TeamRecord[]): Promise<void> {
   const { target } = context
-  const here = await namesHere(context, 'teams')
+  const { here } = await namesHere(context, 'teams')
   await forEach(context, 'teams', teams, async ({ id, name, attributes }) => {
     const listed = here.get(name)
     if (name === 'owners') {
-      if (context.isNew && context.isDryRun) context.report.there('teams')
+      if (context.isMadeLater) context.report.there('teams')
       else if (listed !== undefined) await likeOwners(context, attributes, listed)
       context.teams.set(id, { id: listed?.id ?? TO_BE_MADE, isNew: context.isNew })
       return
@@ -107,7 +149,7 @@ export async function importTeams(context: Context, teams: readonly TeamRecord[]
 
 /** The team owners is there from the beginning; what of it can be set is set once. */
 async function likeOwners(context: Context, attributes: Record<string, unknown>, own: Resource) {
-  const { target, report, isDryRun, isNew } = context
+  const { target, report, isNew } = context
   const { 'sso-team-id': sso, 'allow-member-token-management': tokens } = attributes
   const asked = {
     ...(sso === undefined ? {} : { 'sso-team-id': sso }),
@@ -117,9 +159,9 @@ async function likeOwners(context: Context, attributes: Record<string, unknown>,
   if (differences(asked, own.attributes).length === 0) return
   if (!isNew && own.attributes['sso-team-id'] !== null) {
     compare(context, 'teams', 'owners', asked, own.attributes)
-  } else if (!isDryRun) {
+  } else {
     await unlessRefused(context, 'teams', 'owners', () =>
-      target.send('PATCH', `/teams/${own.id}`, { type: 'teams', id: own.id, attributes: asked }),
+      target.send('PATCH', `/teams/${own.id}`, { type: 'teams', attributes: asked }),
     )
   }
 }
@@ -129,9 +171,9 @@ export async function importWorkspaces(
   workspaces: readonly WorkspaceRecord[],
 ): Promise<void> {
   const { report } = context
-  const here = await namesHere(context, 'workspaces')
+  const { here, list } = await namesHere(context, 'workspaces', withTagBindings)
   await forEach(context, 'workspaces', workspaces, async (workspace) => {
-    const { id, name, attributes, projectId, tagNames } = workspace
+    const { id, name, attributes, projectId, tagNames, tagBindings } = workspace
     const project = projectId === null ? undefined : context.projects.get(projectId)
     if (projectId !== null && project === undefined) {
       report.missing(
@@ -150,6 +192,7 @@ export async function importWorkspaces(
         project: project === undefined ? null : relatedId(there, 'project'),
       }
       compare(context, 'workspaces', name, asked, actual)
+      compareBindings(context, 'workspaces', workspace, tagBindingsOf(there, list))
     }
     const tags = { data: tagNames.map((tag) => ({ type: 'tags', attributes: { name: tag } })) }
     const place = await placeOf(context, there, {
@@ -161,6 +204,7 @@ export async function importWorkspaces(
       relationships: {
         ...(project === undefined ? {} : { project: { data: { type: 'projects', id: project.id } } }),
         ...(tagNames.length === 0 ? {} : { tags }),
+        ...bindingsRelation(tagBindings),
       },
     })
     if (place !== undefined) context.workspaces.set(id, place)

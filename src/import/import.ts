@@ -2,6 +2,7 @@ import type { Config } from '../config.ts'
 import { OperatorError } from '../core/operator-error.ts'
 import { readOf, type Context } from './context.ts'
 import { importProjectAccess, importWorkspaceAccess } from './import-access.ts'
+import { importConsumers } from './import-consumers.ts'
 import { importMembers } from './import-members.ts'
 import { importOrganization } from './import-organization.ts'
 import { importStates } from './import-states.ts'
@@ -38,7 +39,7 @@ export async function runImport(config: Config, source: Source, options: ImportO
       const as = options.toOrganization ?? record.name
       report.begin(record.name, as)
       const places = { projects: new Map(), teams: new Map(), workspaces: new Map() }
-      const name = { organization: record.name, as, isNew: false }
+      const name = { organization: record.name, as, isNew: false, isMadeLater: false }
       const { states } = options
       const context: Context = {
         source,
@@ -54,9 +55,7 @@ export async function runImport(config: Config, source: Source, options: ImportO
       await copyOrganization(context, record, options.isMerging)
     }
   } catch (error) {
-    // Whatever the source's connection says of it, it was ended by the signal.
-    if (!signal.aborted) throw error
-    report.isInterrupted = true
+    report.endedBy(error, signal)
   } finally {
     progress.clear()
     await target.close()
@@ -101,6 +100,7 @@ async function copyOrganization(
   await importMembers(context, members, teams)
   await importProjectAccess(context, projects, teams)
   await importWorkspaceAccess(context, workspaces, teams)
+  await importConsumers(context, workspaces)
   const tokens = await readOf(context, 'organizations', () => source.tokens(name, teams), `tokens of ${name}`)
   for (const { description } of tokens) report.left('tokens', description, 'only its hash is kept anywhere')
   await importStates(context, workspaces)

@@ -12,6 +12,9 @@ import { findSiteAdministrators } from '../users/administrator-store.ts'
 import { findUserByUsername, type UserRow } from '../users/user-store.ts'
 import { keyOf } from '../users/users.ts'
 
+/** As which the audit trail names the token of a command's own server. */
+export const COMMAND_LINE_TOKEN = 'command-line'
+
 export type OwnServer = {
   readonly database: Database
   /** `http://127.0.0.1:PORT` */
@@ -45,7 +48,7 @@ export async function openOwnServer(
     tokenHash: hashToken(token),
     actor: {
       kind: 'user',
-      tokenId: 'command-line',
+      tokenId: COMMAND_LINE_TOKEN,
       tokenMadeAt: timestamp(systemClock.now()),
       userId: user.id,
       teamId: null,

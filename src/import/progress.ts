@@ -3,19 +3,21 @@ const EVERY_MS = 100
 
 type Output = { write: (text: string) => unknown; isTTY?: boolean; columns?: number }
 
-/** A bar on a terminal; elsewhere a line for each stage that has ended. */
+/** A bar on a terminal that can draw one; elsewhere a line for each stage that has ended. */
 export class Progress {
   readonly #output: Output
+  readonly #canDraw: boolean
   #drawnAt = Number.NEGATIVE_INFINITY
   #isDrawn = false
 
   constructor(output: Output) {
     this.#output = output
+    this.#canDraw = output.isTTY === true && process.env.TERM !== 'dumb'
   }
 
   /** Of a stage such as "acme: workspaces". */
   show(stage: string, done: number, total: number): void {
-    if (this.#output.isTTY !== true) {
+    if (!this.#canDraw) {
       if (done === total && total > 0) this.#output.write(`${stage}: ${total}\n`)
       return
     }

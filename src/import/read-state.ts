@@ -1,20 +1,22 @@
-import { createHash } from 'node:crypto'
 import { Unreadable, type StateRecord } from './records.ts'
-import type { Source } from './source.ts'
+import type { Sink, Source } from './source.ts'
 
-/** The bytes of a state, which must be what the source says of them. They are held in memory: never in a file in clear. */
+/** A sink that knows what has come. */
+export type Measured = Sink & { readonly size: number; readonly md5: string }
+
+/** Reads a state, which must be what the source says of it. */
 export async function readState(
   source: Source,
   state: StateRecord,
   limit: number,
-): Promise<{ content: Buffer; md5: string }> {
-  const content = await source.content(state, 'state', limit)
-  const md5 = createHash('md5').update(content).digest('hex')
+  sink: Measured,
+): Promise<void> {
+  await source.content(state, 'state', limit, sink)
+  const { md5, size } = sink
   if (state.md5 !== null && state.md5.toLowerCase() !== md5) {
     throw new Unreadable(`its MD5 hash is ${md5}, where the source says ${state.md5}`)
   }
-  if (state.size !== null && state.size !== content.length) {
-    throw new Unreadable(`${content.length} bytes came, where the source says ${state.size}`)
+  if (state.size !== null && state.size !== size) {
+    throw new Unreadable(`${size} bytes came, where the source says ${state.size}`)
   }
-  return { content, md5 }
 }

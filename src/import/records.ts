@@ -5,6 +5,7 @@ const id = Type.String({ pattern: '^[A-Za-z0-9_-]{1,128}$' })
 const text = Type.String({ maxLength: 100_000 })
 const orNull = <S extends TSchema>(schema: S) => Type.Union([schema, Type.Null()])
 const attributes = Type.Record(Type.String({ maxLength: 200 }), Type.Unknown())
+const tagBindings = Type.Array(Type.Object({ key: text, value: text }), { maxItems: 10_000 })
 
 /**
  * What is copied, as it stands in the files of an export: one record a line. The source is somebody else's, so a record is
@@ -17,14 +18,17 @@ export const recordSchemas = {
     isWhole: Type.Boolean(),
     defaultProjectId: orNull(id),
     attributes,
+    /** How long each kind of token may live; null: hidden, or nothing that the source knows of. */
+    tokenLifetimes: orNull(Type.Record(Type.String({ maxLength: 200 }), Type.Integer())),
   }),
-  projects: Type.Object({ id, name: text, attributes }),
+  projects: Type.Object({ id, name: text, attributes, tagBindings }),
   teams: Type.Object({ id, name: text, attributes }),
   workspaces: Type.Object({
     id,
     name: id,
     projectId: orNull(id),
     tagNames: Type.Array(text, { maxItems: 10_000 }),
+    tagBindings,
     isLocked: Type.Boolean(),
     attributes,
   }),
@@ -37,6 +41,8 @@ export const recordSchemas = {
   }),
   /** What a team has on a project or workspace, which `placeId` names. */
   access: Type.Object({ placeId: id, teamId: id, attributes }),
+  /** Which workspaces may read the state of the one that `placeId` names. */
+  'remote-state-consumers': Type.Object({ placeId: id, consumerIds: Type.Array(id, { maxItems: 500_000 }) }),
   tokens: Type.Object({ description: text }),
   'state-versions': Type.Object({
     id,
@@ -44,6 +50,8 @@ export const recordSchemas = {
     serial: Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER }),
     size: orNull(Type.Integer({ minimum: 0 })),
     md5: orNull(Type.String({ pattern: '^[0-9a-fA-F]{32}$' })),
+    /** Not current before the workspace is unlocked. */
+    isSnapshot: Type.Boolean(),
     hasJson: Type.Boolean(),
     /** Where its content is: an address, or the name of a file. */
     state: orNull(Type.String({ maxLength: 10_000 })),
@@ -58,6 +66,7 @@ export type TeamRecord = Records['teams']
 export type WorkspaceRecord = Records['workspaces']
 export type MemberRecord = Records['members']
 export type AccessRecord = Records['access']
+export type ConsumersRecord = Records['remote-state-consumers']
 export type TokenRecord = Records['tokens']
 export type StateRecord = Records['state-versions']
 

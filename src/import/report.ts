@@ -1,3 +1,4 @@
+import { OperatorError } from '../core/operator-error.ts'
 import { printable } from './records.ts'
 
 export const kinds = [
@@ -10,6 +11,7 @@ export const kinds = [
   'team members',
   'team-projects',
   'team-workspaces',
+  'remote state consumers',
   'state versions',
 ] as const
 export type Kind = (typeof kinds)[number]
@@ -28,6 +30,8 @@ export class Report {
   readonly leftBehind: Entry[] = []
   readonly notes: string[] = []
   isInterrupted = false
+  /** Why it ended before its end, by itself. */
+  failure: string | undefined
   #current: Counts & { name: string; as: string } = { name: '', as: '', copied: {}, there: {} }
 
   constructor(from: string, isDryRun: boolean) {
@@ -60,6 +64,18 @@ export class Report {
     this.notes.push(printable(text))
   }
 
+  /** What was copied before is whole, and is said; without any, there is nothing to report. */
+  endedBy(error: unknown, signal: AbortSignal): void {
+    // Whatever the source's connection says of it, it was ended by the signal.
+    if (signal.aborted) this.isInterrupted = true
+    else if (error instanceof OperatorError && this.#hasBegun()) this.failure = printable(error.message)
+    else throw error
+  }
+
+  #hasBegun(): boolean {
+    return this.organizations.some(({ copied, there }) => Object.keys({ ...copied, ...there }).length > 0)
+  }
+
   #entry(kind: Entry['kind'], name: string, reason: string): Entry {
     return { organization: this.#current.name, kind, name: printable(name), reason: printable(reason) }
   }
@@ -69,6 +85,7 @@ export class Report {
       from: this.from,
       'dry-run': this.isDryRun,
       interrupted: this.isInterrupted,
+      failure: this.failure ?? null,
       organizations: this.organizations,
       'not-copied': this.notCopied,
       'left-behind': this.leftBehind,

@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { OperatorError, reasonOf } from '../core/operator-error.ts'
 import { version } from '../core/version.ts'
 import { printable, Unreadable } from './records.ts'
+import type { Sink } from './source.ts'
 
 const MAX_DOCUMENT_BYTES = 32 * 1024 * 1024
 const MAX_REDIRECTS = 5
@@ -50,26 +51,29 @@ export class SourceClient {
   async document(path: string, query: Record<string, string> = {}): Promise<unknown> {
     const url = new URL(this.#base + path)
     for (const [name, value] of Object.entries(query)) url.searchParams.set(name, value)
-    const bytes = await this.#bytes(url, MAX_DOCUMENT_BYTES, DOCUMENT_MS)
+    let chunks: Uint8Array[] = []
+    const sink = { restart: () => void (chunks = []), write: (chunk: Uint8Array) => void chunks.push(chunk) }
+    await this.#read(url, MAX_DOCUMENT_BYTES, DOCUMENT_MS, sink)
     try {
-      return JSON.parse(bytes.toString('utf8'))
+      return JSON.parse(Buffer.concat(chunks).toString('utf8'))
     } catch {
       throw new Unreadable(`${path} was answered with something that is not JSON`)
     }
   }
 
   /** Content at an address that the source gave. */
-  content(address: string, limit: number): Promise<Buffer> {
+  async content(address: string, limit: number, sink: Sink): Promise<void> {
     const url = URL.parse(address, this.#base)
     if (url === null) throw new Unreadable('it is at an address that is none')
-    return this.#bytes(url, limit, CONTENT_MS)
+    await this.#read(url, limit, CONTENT_MS, sink)
   }
 
-  async #bytes(url: URL, limit: number, longestMs: number): Promise<Buffer> {
+  async #read(url: URL, limit: number, longestMs: number, sink: Sink): Promise<void> {
     for (let tries = 1; ; tries += 1) {
       this.#options.signal.throwIfAborted()
-      const outcome = await this.#try(url, limit, longestMs)
-      if (Buffer.isBuffer(outcome)) return outcome
+      sink.restart()
+      const outcome = await this.#try(url, limit, longestMs, sink)
+      if (outcome === undefined) return
       if (tries === MAX_TRIES) {
         if (outcome.status === undefined) {
           throw new OperatorError(`${this.origin} cannot be reached: ${outcome.reason}`)
@@ -80,8 +84,8 @@ export class SourceClient {
     }
   }
 
-  /** The bytes, or why another try may do better. */
-  async #try(start: URL, limit: number, longestMs: number): Promise<Buffer | Failure> {
+  /** Undefined when all came; otherwise why another try may do better. */
+  async #try(start: URL, limit: number, longestMs: number, sink: Sink): Promise<Failure | undefined> {
     const watch = new Watch(longestMs, this.#options.signal)
     try {
       let url = start
@@ -95,7 +99,10 @@ export class SourceClient {
           url = redirected(url, location)
           continue
         }
-        if (response.ok) return await readBounded(response, limit, watch)
+        if (response.ok) {
+          await readBounded(response, limit, watch, sink)
+          return undefined
+        }
         await response.body?.cancel()
         return this.#failure(response, url)
       }
@@ -171,8 +178,7 @@ class Watch {
   }
 }
 
-async function readBounded(response: Response, limit: number, watch: Watch): Promise<Buffer> {
-  const chunks: Uint8Array[] = []
+async function readBounded(response: Response, limit: number, watch: Watch, sink: Sink): Promise<void> {
   let size = 0
   // Counted as they are read: neither a header nor a compression says how many will come.
   for await (const chunk of (response.body ?? []) as AsyncIterable<Uint8Array>) {
@@ -181,9 +187,8 @@ async function readBounded(response: Response, limit: number, watch: Watch): Pro
     if (size > limit) {
       throw new Unreadable(`it is larger than ${limit} bytes`)
     }
-    chunks.push(chunk)
+    sink.write(chunk)
   }
-  return Buffer.concat(chunks)
 }
 
 function redirected(from: URL, location: string): URL {
@@ -197,10 +202,11 @@ function redirected(from: URL, location: string): URL {
   return url
 }
 
-/** In milliseconds. */
+/** In milliseconds; it says how many seconds, or until when. */
 function retryAfter(header: string | null): number | undefined {
-  if (header === null || !/^\d{1,6}(\.\d+)?$/.test(header)) return undefined
-  return Math.min(Number(header) * 1000, MAX_PAUSE_MS)
+  if (header === null) return undefined
+  const wait = /^\d{1,6}(\.\d+)?$/.test(header) ? Number(header) * 1000 : Date.parse(header) - Date.now()
+  return Number.isNaN(wait) ? undefined : Math.min(Math.max(wait, 0), MAX_PAUSE_MS)
 }
 
 function sourceUrl({ from, token, isInsecureAllowed }: SourceOptions): URL {

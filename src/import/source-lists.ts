@@ -11,6 +11,7 @@ export type Resource = {
   type: string
   attributes: Record<string, unknown>
   relationships: Record<string, unknown>
+  links: Record<string, unknown>
 }
 
 export type List = { data: Resource[]; included: Map<string, Resource> }
@@ -80,6 +81,7 @@ function resourcesOf(json: unknown, name: string): Resource[] {
       type,
       attributes: objectOr(member(item, 'attributes')),
       relationships: objectOr(member(item, 'relationships')),
+      links: objectOr(member(item, 'links')),
     }
   })
 }

@@ -1,5 +1,6 @@
 import type {
   AccessRecord,
+  ConsumersRecord,
   MemberRecord,
   OrganizationRecord,
   ProjectRecord,
@@ -22,12 +23,21 @@ export interface Source {
   members(organization: string, reading: Reading): Promise<MemberRecord[]>
   projectAccess(organization: string, project: ProjectRecord): Promise<AccessRecord[]>
   workspaceAccess(organization: string, workspace: WorkspaceRecord): Promise<AccessRecord[]>
+  /** None, or one record. */
+  consumers(organization: string, workspace: WorkspaceRecord): Promise<ConsumersRecord[]>
   /** What tokens there are; never what they are. */
   tokens(organization: string, teams: readonly TeamRecord[]): Promise<TokenRecord[]>
   /** The finalized versions of a workspace, oldest first. */
   states(organization: string, workspace: WorkspaceRecord, which: StateChoice): Promise<StateRecord[]>
-  /** The bytes of a state, at most `limit` of them, and what they must be by what the source says of them. */
-  content(state: StateRecord, kind: 'state' | 'jsonState', limit: number): Promise<Buffer>
+  /** Writes the bytes of a state, at most `limit` of them. */
+  content(state: StateRecord, kind: 'state' | 'jsonState', limit: number, sink: Sink): Promise<void>
+}
+
+/** What takes bytes as they come. */
+export type Sink = {
+  /** Forgets what has come: it comes once more, from its beginning. */
+  restart(): void
+  write(chunk: Uint8Array): void
 }
 
 /** Told while a list is read. */

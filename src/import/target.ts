@@ -3,6 +3,12 @@ import { OperatorError } from '../core/operator-error.ts'
 import type { Database } from '../database/database.ts'
 import { openOwnServer, type OwnServer, type OwnServerOptions } from './own-server.ts'
 import { readList, resourceOf, type List, type Resource } from './source-lists.ts'
+import { problemsOf } from './trial.ts'
+
+/** What stands for the id of a thing that a dry run would make. */
+export const TO_BE_MADE = '(to be made)'
+
+type Asked = { type: string; attributes: Record<string, unknown>; relationships?: Record<string, unknown> }
 
 /** A refusal in the server's own words; `pointers` name the members of the body that it is about. */
 export class Refused extends OperatorError {
@@ -23,13 +29,16 @@ type ErrorDocument = {
 /** Speaks to our own server: where an import writes to. */
 export class Target {
   readonly #server: OwnServer
+  /** Nothing is sent: what would be is only looked at. */
+  readonly #isReadOnly: boolean
 
-  private constructor(server: OwnServer) {
+  private constructor(server: OwnServer, isReadOnly: boolean) {
     this.#server = server
+    this.#isReadOnly = isReadOnly
   }
 
   static async open(config: Config, options: OwnServerOptions): Promise<Target> {
-    return new Target(await openOwnServer(config, options))
+    return new Target(await openOwnServer(config, options), options.isReadOnly === true)
   }
 
   get database(): Database {
@@ -63,19 +72,30 @@ export class Target {
     }
   }
 
-  /** Gives the answer's resource. */
-  async send(method: 'POST' | 'PATCH', path: string, data: object): Promise<Resource> {
-    return resourceOf(JSON.parse(await this.#request(method, path, JSON.stringify({ data }))))
+  /** Gives the answer's resource; in a dry run what was asked for, if it could be. */
+  async send(method: 'POST' | 'PATCH', path: string, data: Asked): Promise<Resource> {
+    const body = JSON.stringify({ data })
+    if (!this.#isReadOnly) return resourceOf(JSON.parse(await this.#request(method, path, body)))
+    this.#tryOut(method, path, body)
+    return { id: TO_BE_MADE, relationships: {}, links: {}, ...data }
   }
 
   /** An action, or a write to a relationship: of no interest but whether it was done. */
-  async act(path: string, body: object): Promise<void> {
-    await this.#request('POST', path, JSON.stringify(body))
+  async act(path: string, body: object, method: 'POST' | 'PATCH' = 'POST'): Promise<void> {
+    if (this.#isReadOnly) this.#tryOut(method, path, JSON.stringify(body))
+    else await this.#request(method, path, JSON.stringify(body))
   }
 
-  async upload(address: string, content: Uint8Array): Promise<void> {
-    const response = await fetch(address, { method: 'PUT', body: content as Uint8Array<ArrayBuffer> })
-    await refuseUnlessOk(response)
+  #tryOut(method: string, path: string, body: string): void {
+    const problems = problemsOf(method, path, body, this.config)
+    if (problems.length === 0) return
+    const pointers = problems.flatMap(({ pointer }) => pointer ?? [])
+    throw new Refused(422, problems.map(({ detail }) => detail).join('; '), pointers)
+  }
+
+  async upload(address: string, content: Iterable<Uint8Array>): Promise<void> {
+    const body = ReadableStream.from(content)
+    await refuseUnlessOk(await fetch(address, { method: 'PUT', body, duplex: 'half' }))
   }
 
   async #request(method: string, path: string, body?: string): Promise<string> {

@@ -43,10 +43,36 @@ export class InterruptedSource extends HttpSource {
     this.#controller = controller
   }
 
-  override content(...given: Parameters<HttpSource['content']>): Promise<Buffer> {
+  override content(...given: Parameters<HttpSource['content']>): Promise<void> {
     this.#count += 1
     if (this.#count === 2) this.#controller.abort()
     return super.content(...given)
+  }
+}
+
+/** Has things beside its own that this server refuses, whole or in part. */
+export class OddSource extends HttpSource {
+  constructor(address: string, token: string) {
+    super(clientOf(address, token, new AbortController().signal))
+  }
+
+  override async organizations(names: readonly string[]) {
+    const records = await super.organizations(names)
+    const change = { 'collaborator-auth-policy': 'two_factor_mandatory' }
+    return records.map((one) => ({ ...one, attributes: { ...one.attributes, ...change } }))
+  }
+
+  override async teams(...given: Parameters<HttpSource['teams']>) {
+    const odd = { id: 'team-odd', name: 'odd', attributes: { visibility: 'sometimes' } }
+    const without = { id: 'team-without', name: 'without', attributes: { 'sso-team-id': 7 } }
+    return [...(await super.teams(...given)), odd, without]
+  }
+
+  override async workspaces(...given: Parameters<HttpSource['workspaces']>) {
+    const name = 'tagged'
+    const tagBindings = [{ key: '', value: 'x' }]
+    const plain = { id: 'ws-odd', projectId: null, tagNames: [], isLocked: false, attributes: {} }
+    return [...(await super.workspaces(...given)), { ...plain, name, tagBindings }]
   }
 }
 
@@ -81,9 +107,21 @@ export async function createSourceWorld(server: TestServer): Promise<TestOrganiz
   const organization = await createTestOrganization(server, {
     'session-timeout': 77,
     'delegated-team-management': true,
+    'max-ttl-enabled': true,
   })
   const { client } = organization.owner
+  const policies = [{ 'token-type': 'team', 'max-ttl-ms': 30 * 86_400_000 }]
+  const lifetimes = await client.patch(
+    `/organizations/${organization.name}/token-ttl-policies`,
+    body('organization-token-ttl-policies', { 'token-ttl-policies': policies }),
+  )
+  expect(lifetimes.status).toBe(200)
   const project = await createProject(organization, { name: 'network', description: 'cables' })
+  const defaultProject = (await client.get(`/organizations/${organization.name}`)).json.data.relationships[
+    'default-project'
+  ].data.id
+  await bindTags(client, `/projects/${project}`, { cost: '12', 'only-there': '' })
+  await bindTags(client, `/projects/${defaultProject}`, { default: 'yes' })
   const readers = await createTeam(organization, { name: 'readers' })
   const ops = await createTeam(organization, {
     name: 'ops',
@@ -125,6 +163,11 @@ export async function createSourceWorld(server: TestServer): Promise<TestOrganiz
     'project-access': { settings: 'update' },
     'workspace-access': { 'state-versions': 'read', create: true },
   })
+  await bindTags(client, `/workspaces/${workspace}`, { cost: '13', 'mode of life': 'ä ☃' })
+  const consumers = { data: [{ type: 'workspaces', id: plain }] }
+  expect(
+    (await client.post(`/workspaces/${workspace}/relationships/remote-state-consumers`, consumers)).status,
+  ).toBe(204)
   await lock(client, workspace)
   for (const state of states) {
     const json = state === states.at(-1) ? { 'json-state': base64(jsonState) } : {}
@@ -138,6 +181,14 @@ export async function createSourceWorld(server: TestServer): Promise<TestOrganiz
     body('authentication-tokens', { description: 'ci' }),
   )
   return organization
+}
+
+async function bindTags(client: Client, path: string, bindings: Record<string, string>): Promise<void> {
+  const data = Object.entries(bindings).map(([key, value]) => ({
+    type: 'tag-bindings',
+    attributes: { key, value },
+  }))
+  expect((await client.patch(`${path}/tag-bindings`, { data })).status).toBe(200)
 }
 
 async function ownersOf(client: Client, organization: string): Promise<string> {
@@ -182,6 +233,19 @@ export async function documentsOf(client: Client, name: string): Promise<Json> {
     [...projects, ...teams, ...workspaces].map(({ id, attributes }) => [id, attributes.name]),
   )
   const named = (relation: Json) => names.get(relation.data.id)
+  const bindings = []
+  for (const [type, things] of Object.entries({ projects, workspaces })) {
+    for (const { id, attributes } of things) {
+      const own = await all(`/${type}/${id}/tag-bindings`)
+      bindings.push([type, attributes.name, own.map((binding) => binding.attributes)])
+    }
+  }
+  const consumers = []
+  for (const { id, attributes } of workspaces) {
+    const found = await all(`/workspaces/${id}/relationships/remote-state-consumers`)
+    consumers.push([attributes.name, found.map((consumer) => consumer.attributes.name)])
+  }
+  const lifetimes = (await all(`/organizations/${name}/token-ttl-policies`)).map(attributes)
   const whole = []
   for (const { id } of teams) whole.push(attributes((await client.get(`/teams/${id}`)).json.data))
   const access = []
@@ -205,6 +269,9 @@ export async function documentsOf(client: Client, name: string): Promise<Json> {
   }
   return {
     organization: { ...attributes(organization), name: undefined },
+    lifetimes,
+    bindings,
+    consumers,
     projects: projects.map(attributes),
     teams: whole,
     workspaces: workspaces.map((one) => ({

@@ -1,0 +1,28 @@
+import { relatedIds, type List, type Resource } from './source-lists.ts'
+
+/** The query with which a list of projects or workspaces has the bindings of each beside it. */
+export const withTagBindings = { include: 'effective_tag_bindings' }
+
+/** A thing's own bindings, by key: what it has from its project has links that say so. */
+export function tagBindingsOf(resource: Resource, { included }: List): { key: unknown; value: unknown }[] {
+  return relatedIds(resource, 'effective-tag-bindings')
+    .flatMap((id) => included.get(id) ?? [])
+    .filter(({ links }) => links['inherited-from'] === undefined)
+    .map(({ attributes: { key, value } }) => ({ key, value: value ?? '' }))
+    .sort((a, b) => (String(a.key) < String(b.key) ? -1 : 1))
+}
+
+export function tokenLifetimesPath(organization: string): string {
+  return `/organizations/${encodeURIComponent(organization)}/token-ttl-policies`
+}
+
+/** In milliseconds, by the kind of token. */
+export function tokenLifetimesOf({ data }: List): Record<string, number> {
+  return Object.fromEntries(
+    data.map(({ attributes }) => [String(attributes['token-type']), Number(attributes['max-ttl-ms'])]),
+  )
+}
+
+export function consumersPath(workspaceId: string): string {
+  return `/workspaces/${workspaceId}/relationships/remote-state-consumers`
+}

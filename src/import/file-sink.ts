@@ -1,0 +1,53 @@
+import { createHash } from 'node:crypto'
+import { closeSync, fsyncSync, ftruncateSync, openSync, renameSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Measured } from './read-state.ts'
+import { writeAll } from './spool.ts'
+
+export const STATES = 'states'
+const ARRIVING = join(STATES, 'arriving')
+
+/** A state in the folder of an export: without its name until all of it has come. */
+export class FileSink implements Measured {
+  readonly #folder: string
+  readonly #file: number
+  #sha256 = createHash('sha256')
+  #md5 = createHash('md5')
+  size = 0
+
+  constructor(folder: string) {
+    this.#folder = folder
+    this.#file = openSync(join(folder, ARRIVING), 'w', 0o600)
+  }
+
+  restart(): void {
+    ftruncateSync(this.#file)
+    this.#sha256 = createHash('sha256')
+    this.#md5 = createHash('md5')
+    this.size = 0
+  }
+
+  write(chunk: Uint8Array): void {
+    this.#sha256.update(chunk)
+    this.#md5.update(chunk)
+    writeAll(this.#file, chunk, this.size)
+    this.size += chunk.length
+  }
+
+  get md5(): string {
+    return this.#md5.copy().digest('hex')
+  }
+
+  /** Under the name that its content gives it, from the folder on. */
+  keep(extension: 'tfstate' | 'json'): string {
+    const name = `${STATES}/${this.#sha256.digest('hex')}.${extension}`
+    fsyncSync(this.#file)
+    renameSync(join(this.#folder, ARRIVING), join(this.#folder, name))
+    return name
+  }
+
+  close(): void {
+    closeSync(this.#file)
+    rmSync(join(this.#folder, ARRIVING), { force: true })
+  }
+}
