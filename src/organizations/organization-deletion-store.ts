@@ -28,37 +28,18 @@ export async function findDeletedOrganization(tx: Transaction): Promise<string |
   return row?.id
 }
 
-/** Deletes some of what a deleted organization still holds, and at last itself: then there is none of it. */
-export async function deleteSlice(tx: Transaction, organizationId: string): Promise<void> {
-  for (const part of [
-    deleteTokens,
-    deleteOfWorkspaces,
-    deleteTags,
-    deleteOfTeams,
-    deleteMembers,
-    deleteProjects,
-    deleteRefusals,
-  ]) {
-    if (await part(tx, organizationId)) return
-  }
-  await tx.db.deleteFrom('organizations').where('id', '=', organizationId).execute()
-}
-
 type Part = (tx: Transaction, organizationId: string) => Promise<boolean>
 
-const deleteTokens: Part = async (tx, organizationId) => {
-  const result = await tx.db
-    .deleteFrom('authentication_tokens')
-    .where('id', 'in', (eb) =>
-      eb
-        .selectFrom('authentication_tokens')
-        .where('organization_id', '=', organizationId)
-        .select('id')
-        .limit(SLICE),
-    )
-    .executeTakeFirst()
-  return result.numDeletedRows > 0n
-}
+/** Some rows of a table on which nothing else hangs that has to go before. */
+const rowsOf =
+  (table: 'authentication_tokens' | 'tags' | 'projects' | 'refusals', key: 'id' | 'number'): Part =>
+  async (tx, organizationId) => {
+    const result = await sql`
+      delete from ${sql.table(table)} where ${sql.ref(key)} in
+        (select ${sql.ref(key)} from ${sql.table(table)} where organization_id = ${organizationId} limit ${SLICE})
+    `.execute(tx.db)
+    return (result.numAffectedRows ?? 0n) > 0n
+  }
 
 /** A workspace after the other, of each some state versions after the others, of those first the pieces. */
 const deleteOfWorkspaces: Part = async (tx, organizationId) => {
@@ -177,34 +158,22 @@ const deleteMembers: Part = async (tx, organizationId) => {
   return true
 }
 
-const deleteProjects: Part = async (tx, organizationId) => {
-  const result = await tx.db
-    .deleteFrom('projects')
-    .where('id', 'in', (eb) =>
-      eb.selectFrom('projects').where('organization_id', '=', organizationId).select('id').limit(SLICE),
-    )
-    .executeTakeFirst()
-  return result.numDeletedRows > 0n
-}
+const parts = [
+  rowsOf('authentication_tokens', 'id'),
+  deleteOfWorkspaces,
+  rowsOf('tags', 'id'),
+  deleteOfTeams,
+  deleteMembers,
+  rowsOf('projects', 'id'),
+  rowsOf('refusals', 'number'),
+]
 
-const deleteRefusals: Part = async (tx, organizationId) => {
-  const result = await tx.db
-    .deleteFrom('refusals')
-    .where('number', 'in', (eb) =>
-      eb.selectFrom('refusals').where('organization_id', '=', organizationId).select('number').limit(SLICE),
-    )
-    .executeTakeFirst()
-  return result.numDeletedRows > 0n
-}
-
-const deleteTags: Part = async (tx, organizationId) => {
-  const result = await tx.db
-    .deleteFrom('tags')
-    .where('id', 'in', (eb) =>
-      eb.selectFrom('tags').where('organization_id', '=', organizationId).select('id').limit(SLICE),
-    )
-    .executeTakeFirst()
-  return result.numDeletedRows > 0n
+/** Deletes some of what a deleted organization still holds, and at last itself: then there is none of it. */
+export async function deleteSlice(tx: Transaction, organizationId: string): Promise<void> {
+  for (const part of parts) {
+    if (await part(tx, organizationId)) return
+  }
+  await tx.db.deleteFrom('organizations').where('id', '=', organizationId).execute()
 }
 
 async function idsOf(query: { execute: () => Promise<{ id: string }[]> }): Promise<string[]> {

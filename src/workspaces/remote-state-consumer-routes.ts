@@ -14,7 +14,7 @@ import {
   removeConsumers,
 } from './remote-state-consumer-store.ts'
 import { workspaceFragments } from './workspace-document.ts'
-import { loadWorkspace, namedWorkspaces, workspaceOfPath } from './workspaces.ts'
+import { loadWorkspace, namedWorkspaces, workspaceOfPath, workspacePageOfPath } from './workspaces.ts'
 
 const path = '/workspaces/:workspace_id/relationships/remote-state-consumers'
 const MAX_IN_A_REQUEST = 1000
@@ -25,11 +25,7 @@ const listConsumers = readRoute({
   summary: 'List the remote state consumers of a workspace',
   answers: 'workspaces',
   isList: true,
-  address: (call) => {
-    const page = call.query.page()
-    const workspace = workspaceOfPath(call)
-    return workspace === undefined ? undefined : { workspace, page }
-  },
+  address: workspacePageOfPath,
   load: (context) => loadWorkspace(context, context.address.workspace),
   document: async (context) => {
     const { tx, resource, address, call } = context

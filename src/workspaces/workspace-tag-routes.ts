@@ -9,7 +9,7 @@ import { namesOfTags, parseTags, tagItem, type NamedTag } from '../tags/tags.ts'
 import type { Viewer } from '../http/route.ts'
 import { removeTags } from './workspace-tag-store.ts'
 import { tagWorkspace } from './workspace-tags.ts'
-import { loadWorkspace, workspaceOfPath, type LoadedWorkspace } from './workspaces.ts'
+import { loadWorkspace, workspaceOfPath, workspacePageOfPath, type LoadedWorkspace } from './workspaces.ts'
 
 const path = '/workspaces/:workspace_id/relationships/tags'
 
@@ -19,11 +19,7 @@ const listTags = readRoute({
   summary: 'List the tags of a workspace',
   answers: 'tags',
   isList: true,
-  address: (call) => {
-    const page = call.query.page()
-    const workspace = workspaceOfPath(call)
-    return workspace === undefined ? undefined : { workspace, page }
-  },
+  address: workspacePageOfPath,
   load: (context) => loadWorkspace(context, context.address.workspace),
   document: async (context) => {
     const { tx, resource, address, call } = context

@@ -10,6 +10,7 @@ import type { Call } from '../http/call.ts'
 import type { Deps } from '../http/deps.ts'
 import type { Viewer } from '../http/route.ts'
 import { oneOf, readResource, toOne } from '../jsonapi/body.ts'
+import type { Page } from '../jsonapi/paging.ts'
 import {
   findOrganization,
   findOrganizationByName,
@@ -36,6 +37,13 @@ export function workspaceOfPath({ params }: Call): WorkspaceAddress | undefined 
   }
   const { organization_name: organizationName = '', workspace_name: workspaceName = '' } = params
   return isName(organizationName) && isName(workspaceName) ? { organizationName, workspaceName } : undefined
+}
+
+/** A workspace in a path, and which page is asked for of a list of it. */
+export function workspacePageOfPath(call: Call): { workspace: WorkspaceAddress; page: Page } | undefined {
+  const page = call.query.page()
+  const workspace = workspaceOfPath(call)
+  return workspace === undefined ? undefined : { workspace, page }
 }
 
 export type LoadedWorkspace = { organization: OrganizationRow; workspace: WorkspaceRow; target: Target }
