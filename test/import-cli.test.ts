@@ -251,6 +251,7 @@ describe('purser import', () => {
     const plain = await refused(['--from', 'http://x.example.com'], token)
     expect(plain).toContain('--insecure-http')
     expect(plain).not.toContain('secret-token')
+    expect(await refused(['--from', 'x.example.com'], token)).toContain('begins with https://')
     expect(await refused(['--from', temporaryFolder()])).toContain('manifest.json cannot be read')
     expect(await refused(['--from', 'http://127.0.0.1:1', '--as', 'nobody'], token)).toContain('--as')
   })

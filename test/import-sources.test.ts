@@ -1,10 +1,15 @@
+import { existsSync, readdirSync, readFileSync, readlinkSync } from 'node:fs'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { Progress } from '../src/import/progress.ts'
+import { OperatorError } from '../src/core/operator-error.ts'
+import { Unreadable } from '../src/import/records.ts'
 import { SourceClient } from '../src/import/source-client.ts'
+import { withSpool } from '../src/import/spool.ts'
 import { readList } from '../src/import/source-lists.ts'
 import { importInto, sourceOf } from './support/import-world.ts'
+import { temporaryFolder } from './support/purser.ts'
 import { startServer, type TestServer } from './support/server.ts'
 import { md5Of, stateText } from './support/states.ts'
 import { uniqueName } from './support/world.ts'
@@ -39,6 +44,15 @@ function clientOf(from: string, more: object = {}): SourceClient {
     },
     ...more,
   })
+}
+
+/** Whether a descriptor is of a file that had its name in the folder. */
+function isGone(descriptor: string, folder: string): boolean {
+  try {
+    return readlinkSync(descriptor).startsWith(folder)
+  } catch {
+    return false
+  }
 }
 
 async function contentOf(client: SourceClient, address: string, limit: number): Promise<string> {
@@ -122,6 +136,15 @@ describe('a source that is not to be trusted', () => {
     })
     expect(await clientOf(address).document('/x')).toEqual({})
     expect(waits).toEqual([7_000, 1_000, 300_000])
+    const date = new Date(Date.now() + 20_000).toUTCString()
+    let isFirst = true
+    const dated = await serve((_, response) => {
+      response.writeHead(isFirst ? 429 : 200, { 'retry-after': date }).end('{}')
+      isFirst = false
+    })
+    await clientOf(dated).document('/x')
+    expect(waits[0]).toBeGreaterThan(10_000)
+    expect(waits[0]).toBeLessThanOrEqual(20_000)
   })
 
   test('what does not pass is given up: one thing when the server fails, all when there is none', async () => {
@@ -135,6 +158,52 @@ describe('a source that is not to be trusted', () => {
     await expect(clientOf('http://127.0.0.1:1').document('/x')).rejects.toThrow(/cannot be reached/)
     const refusing = await serve((_, response) => response.writeHead(401).end())
     await expect(clientOf(refusing).document('/x')).rejects.toThrow(/does not accept the token/)
+  })
+
+  test('a thing whose connection breaks every time is given up, and the others are read', async () => {
+    const cut = await serve((request, response) => {
+      if (request.url?.endsWith('/good')) response.end('{}')
+      else if (request.url?.endsWith('/half')) {
+        response.writeHead(200, { 'content-length': '10' })
+        response.write('half')
+        setTimeout(() => response.destroy(), 5)
+      } else request.socket.destroy()
+    })
+    const client = clientOf(cut)
+    for (const path of ['/half', '/closed']) {
+      await expect(contentOf(client, `/api/v2${path}`, 100)).rejects.toThrow(Unreadable)
+      expect(waits.splice(0)).toHaveLength(5)
+    }
+    expect(await client.document('/good')).toEqual({})
+    await expect(client.document('/a')).rejects.toThrow(Unreadable)
+    await expect(client.document('/b')).rejects.toThrow(Unreadable)
+    await expect(client.document('/c')).rejects.toThrow(OperatorError)
+    // An address of the source's that leads nowhere is not the source's end.
+    await expect(contentOf(client, 'http://127.0.0.1:1/state', 100)).rejects.toThrow(Unreadable)
+  })
+
+  test('a state on its way is in no file that has a name, and nowhere in clear', async () => {
+    const folder = temporaryFolder()
+    vi.stubEnv('TMPDIR', folder)
+    onTestFinished(() => void vi.unstubAllEnvs())
+    const block = Buffer.alloc(1024 * 1024, 'a state in clear ')
+    const address = await serve((_, response) => {
+      for (let sent = 0; sent < 5; sent += 1) response.write(block)
+      response.end('its end')
+    })
+    await withSpool(async (spool) => {
+      await clientOf(address).content('/state', 100 * block.length, spool)
+      expect(readdirSync(folder)).toEqual([])
+      const whole = Buffer.concat([block, block, block, block, block, Buffer.from('its end')])
+      expect(Buffer.concat([...spool.chunks()]).equals(whole)).toBe(true)
+      expect([spool.size, spool.md5]).toEqual([whole.length, md5Of(whole)])
+      expect(spool.head.equals(whole.subarray(0, spool.head.length))).toBe(true)
+      // As others of this machine might look at it.
+      const files = existsSync('/proc/self/fd') ? readdirSync('/proc/self/fd') : []
+      const stored = files.map((name) => `/proc/self/fd/${name}`).filter((name) => isGone(name, folder))
+      for (const name of stored) expect(readFileSync(name).includes('a state in clear')).toBe(false)
+      expect(stored).toHaveLength(files.length === 0 ? 0 : 1)
+    })
   })
 
   test('a body has an end, whatever its head says', async () => {

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { OperatorError, reasonOf } from '../core/operator-error.ts'
 import type { Config } from '../config.ts'
 import { runExport } from '../import/export.ts'
@@ -34,7 +34,7 @@ export async function importFrom(config: Config, from: string, flags: CopyingFla
     async (signal) => {
       const source = isAddress(from)
         ? new HttpSource(await sourceClient(from, flags, signal))
-        : new FileSource(from)
+        : new FileSource(folderOf(from))
       return runImport(config, source, {
         organizations: flags.organization,
         states: flags.states,
@@ -48,6 +48,13 @@ export async function importFrom(config: Config, from: string, flags: CopyingFla
     },
     'what was copied is whole. The same import again copies what is missing',
     flags,
+  )
+}
+
+function folderOf(from: string): string {
+  if (existsSync(from)) return from
+  throw new OperatorError(
+    `there is no folder ${from} (the address of a server begins with https://, as in https://tfe.example.com)`,
   )
 }
 

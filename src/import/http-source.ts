@@ -202,12 +202,15 @@ export class HttpSource implements Source {
         description: `a token${name} of the team ${names.get(relatedId(token, 'team') ?? '') ?? 'with another name'}`,
       }
     })
-    try {
-      await this.#client.document(`${path}/authentication-token`)
-      records.push({ description: 'the token of the organization' })
-    } catch (error) {
-      // There is none, or none that this token may know of.
-      if (!(error instanceof Unreadable)) throw error
+    const own = { 'the token of the organization': {}, 'its audit-trails token': { token: 'audit-trails' } }
+    for (const [description, query] of Object.entries(own)) {
+      try {
+        await this.#client.document(`${path}/authentication-token`, query)
+        records.push({ description })
+      } catch (error) {
+        // There is none, or none that this token may know of.
+        if (!(error instanceof Unreadable)) throw error
+      }
     }
     return records.map((record) => checkedRecord('tokens', record))
   }

@@ -51,7 +51,7 @@ export async function importOrganization(
   await importLifetimes(context, record)
   if (isDryRun) return made
   await mark(context, String(made.attributes['external-id']))
-  report.note(`${target.user.username} made the organization ${as}, and so is an owner of it`)
+  report.note(`${target.user.username} made the organization, and so is an owner of it`)
   return made
 }
 

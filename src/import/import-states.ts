@@ -1,15 +1,17 @@
 import { findStateVersion } from '../state-versions/state-version-store.ts'
-import { forEach, readOf, type Context, type Place } from './context.ts'
+import { forEach, readOf, unlessRefused, type Context, type Place } from './context.ts'
 import { readState } from './read-state.ts'
 import { Unreadable, type StateRecord, type WorkspaceRecord } from './records.ts'
 import { relatedId, type Resource } from './source-lists.ts'
 import type { Source } from './source.ts'
-import { withSpool } from './spool.ts'
+import { withSpool, type Spool } from './spool.ts'
 import { lineageOf } from './state-lineage.ts'
 import { Refused } from './target.ts'
 
 const LOCK_REASON = 'purser import'
 const kind = 'state versions'
+/** Larger ones are uploaded apart. */
+const MAX_BYTES_IN_BODY = 1024 * 1024
 
 export async function importStates(context: Context, workspaces: readonly WorkspaceRecord[]): Promise<void> {
   if (context.states === 'none') return
@@ -190,19 +192,13 @@ async function copyState(
   const { source, target, report } = context
   const what = `serial ${state.serial} of ${name}`
   try {
-    await withSpool(async (spool) => {
-      await readState(source, state, target.config.maxStateBytes, spool)
-      const lineage = lineageOf(spool)
-      const attributes = {
-        serial: state.serial,
-        md5: spool.md5,
-        ...(lineage === undefined ? {} : { lineage }),
-      }
-      const made = await createVersion(context, workspaceId, attributes)
-      if (state.hasJson) await copyJsonState(context, what, state, made)
-      // The state comes last: with it the version is whole.
-      await target.upload(String(made.attributes['hosted-state-upload-url']), spool.chunks())
-    })
+    await withSpool((content) =>
+      withSpool(async (json) => {
+        await readState(source, state, target.config.maxStateBytes, content)
+        const hasJson = state.hasJson && (await readJsonState(context, what, state, json))
+        await sendState(context, what, workspaceId, state.serial, content, hasJson ? json : undefined)
+      }),
+    )
     report.copied(kind)
   } catch (error) {
     if (!(error instanceof Unreadable) && !(error instanceof Refused)) throw error
@@ -210,23 +206,59 @@ async function copyState(
   }
 }
 
-async function copyJsonState(
-  context: Context,
+async function readJsonState(
+  { source, target, report }: Context,
   what: string,
   state: StateRecord,
-  made: Resource,
-): Promise<void> {
-  const { source, target, report } = context
+  json: Spool,
+): Promise<boolean> {
   try {
-    const address = String(made.attributes['hosted-json-state-upload-url'])
-    await withSpool(async (spool) => {
-      await source.content(state, 'jsonState', target.config.maxStateBytes, spool)
-      await target.upload(address, spool.chunks())
-    })
+    await source.content(state, 'jsonState', target.config.maxStateBytes, json)
+    return true
   } catch (error) {
-    if (!(error instanceof Unreadable) && !(error instanceof Refused)) throw error
+    if (!(error instanceof Unreadable)) throw error
     report.missing(kind, `JSON state of ${what}`, error.message)
+    return false
   }
+}
+
+async function sendState(
+  context: Context,
+  what: string,
+  workspaceId: string,
+  serial: number,
+  content: Spool,
+  json: Spool | undefined,
+): Promise<void> {
+  const { target } = context
+  const lineage = lineageOf(content)
+  const attributes = { serial, md5: content.md5, ...(lineage === undefined ? {} : { lineage }) }
+  const most = Math.min(MAX_BYTES_IN_BODY, target.config.maxBodyBytes / 2)
+  if (content.size + (json?.size ?? 0) <= most) {
+    try {
+      // In one transaction: killed meanwhile, it leaves nothing behind.
+      await createVersion(context, workspaceId, {
+        ...attributes,
+        state: base64Of(content),
+        ...(json === undefined ? {} : { 'json-state': base64Of(json) }),
+      })
+      return
+    } catch (error) {
+      // The JSON state may be what is refused: then one by one.
+      if (!(error instanceof Refused) || json === undefined) throw error
+    }
+  }
+  const made = await createVersion(context, workspaceId, attributes)
+  if (json !== undefined) {
+    const address = String(made.attributes['hosted-json-state-upload-url'])
+    await unlessRefused(context, kind, `JSON state of ${what}`, () => target.upload(address, json))
+  }
+  // The state comes last: with it the version is whole.
+  await target.upload(String(made.attributes['hosted-state-upload-url']), content)
+}
+
+function base64Of(spool: Spool): string {
+  return Buffer.concat([...spool.chunks()]).toString('base64')
 }
 
 /** States that were forced there, with a lower serial or another lineage, are forced here. */

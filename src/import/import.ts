@@ -1,5 +1,6 @@
 import type { Config } from '../config.ts'
 import { OperatorError } from '../core/operator-error.ts'
+import { commandName } from '../core/version.ts'
 import { readOf, type Context } from './context.ts'
 import { importProjectAccess, importWorkspaceAccess } from './import-access.ts'
 import { importConsumers } from './import-consumers.ts'
@@ -104,4 +105,11 @@ async function copyOrganization(
   const tokens = await readOf(context, 'organizations', () => source.tokens(name, teams), `tokens of ${name}`)
   for (const { description } of tokens) report.left('tokens', description, 'only its hash is kept anywhere')
   await importStates(context, workspaces)
+  const { users, 'state versions': states } = report.copiedNow
+  if (users !== undefined) {
+    report.note(`users who are new here have no password and no token: ${commandName} user token makes one`)
+  }
+  if (states !== undefined) {
+    report.note(`state versions are as of now, and made by ${context.target.user.username}`)
+  }
 }

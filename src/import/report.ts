@@ -48,6 +48,11 @@ export class Report {
     this.#current.copied[kind] = (this.#current.copied[kind] ?? 0) + count
   }
 
+  /** How much of each kind, of the organization that is being copied. */
+  get copiedNow(): Counts['copied'] {
+    return this.#current.copied
+  }
+
   there(kind: Kind, count = 1): void {
     this.#current.there[kind] = (this.#current.there[kind] ?? 0) + count
   }
@@ -61,7 +66,7 @@ export class Report {
   }
 
   note(text: string): void {
-    this.notes.push(printable(text))
+    this.notes.push(printable(`${this.#current.as}: ${text}`))
   }
 
   /** What was copied before is whole, and is said; without any, there is nothing to report. */

@@ -7,6 +7,7 @@ import type { Sink } from './source.ts'
 const MAX_DOCUMENT_BYTES = 32 * 1024 * 1024
 const MAX_REDIRECTS = 5
 const MAX_TRIES = 6
+const MAX_LOSSES = 3
 const FIRST_PAUSE_MS = 500
 const MAX_PAUSE_MS = 5 * 60_000
 /** Without a byte for so long, a connection is taken for dead. */
@@ -34,6 +35,8 @@ export class SourceClient {
   readonly #base: string
   readonly #options: SourceOptions
   readonly #pause: (milliseconds: number) => Promise<void>
+  /** Things in a row for which every connection was cut. */
+  #losses = 0
 
   constructor(options: SourceOptions) {
     const url = sourceUrl(options)
@@ -74,21 +77,28 @@ export class SourceClient {
       sink.restart()
       const outcome = await this.#try(url, limit, longestMs, sink)
       if (outcome === undefined) return
-      if (tries === MAX_TRIES) {
-        if (outcome.status === undefined) {
-          throw new OperatorError(`${this.origin} cannot be reached: ${outcome.reason}`)
-        }
-        throw new Unreadable(`${outcome.reason}, ${MAX_TRIES} times`)
-      }
+      if (tries === MAX_TRIES) this.#giveUp(outcome)
       await this.#pause(outcome.waitMs ?? FIRST_PAUSE_MS * 2 ** (tries - 1))
     }
+  }
+
+  /** One thing, or all when the source itself is gone: then nothing else would come. */
+  #giveUp({ reason, status, lost }: Failure): never {
+    if (status !== undefined) throw new Unreadable(`${reason}, ${MAX_TRIES} times`)
+    if (lost?.origin === this.origin) {
+      this.#losses += 1
+      if (!lost.isCut || this.#losses === MAX_LOSSES) {
+        throw new OperatorError(`${this.origin} cannot be reached: ${reason}`)
+      }
+    }
+    throw new Unreadable(`${lost?.origin} cannot be reached, ${MAX_TRIES} times: ${reason}`)
   }
 
   /** Undefined when all came; otherwise why another try may do better. */
   async #try(start: URL, limit: number, longestMs: number, sink: Sink): Promise<Failure | undefined> {
     const watch = new Watch(longestMs, this.#options.signal)
+    let url = start
     try {
-      let url = start
       for (let hops = 0; ; hops += 1) {
         const response = await this.#fetch(url, watch.signal)
         watch.alive()
@@ -101,6 +111,7 @@ export class SourceClient {
         }
         if (response.ok) {
           await readBounded(response, limit, watch, sink)
+          this.#losses = 0
           return undefined
         }
         await response.body?.cancel()
@@ -109,7 +120,9 @@ export class SourceClient {
     } catch (error) {
       this.#options.signal.throwIfAborted()
       if (error instanceof Unreadable || error instanceof OperatorError) throw error
-      return { reason: printable(reasonOf((error as Error).cause ?? error)) }
+      const cause = (error as Error).cause ?? error
+      const isCut = cut.has(String((cause as { code?: unknown }).code)) || cause === watch.late
+      return { reason: printable(reasonOf(cause)), lost: { origin: url.origin, isCut } }
     } finally {
       watch.stop()
     }
@@ -151,19 +164,28 @@ export class SourceClient {
   }
 }
 
-/** @property status undefined: nothing was answered */
-type Failure = { status?: number; reason: string; waitMs?: number }
+/** Either it was answered so, or the connection to this origin was lost: after it was made, when it is cut. */
+type Failure = {
+  reason: string
+  status?: number
+  lost?: { origin: string; isCut: boolean }
+  waitMs?: number
+}
+
+const cut: ReadonlySet<string> = new Set(['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET'])
 
 /** Ends what takes too long, or says nothing for too long. */
 class Watch {
   readonly signal: AbortSignal
+  /** With which it ends. */
+  readonly late = new Error('it took too long')
   readonly #controller = new AbortController()
   readonly #idle: NodeJS.Timeout
   readonly #whole: NodeJS.Timeout
 
   constructor(longestMs: number, outer: AbortSignal) {
     this.signal = AbortSignal.any([this.#controller.signal, outer])
-    const late = () => this.#controller.abort(new Error('it took too long'))
+    const late = () => this.#controller.abort(this.late)
     this.#idle = setTimeout(late, IDLE_MS)
     this.#whole = setTimeout(late, longestMs)
   }

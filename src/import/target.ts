@@ -1,8 +1,13 @@
+import { request, type IncomingMessage } from 'node:http'
+import { Readable } from 'node:stream'
+import { text } from 'node:stream/consumers'
+import { pipeline } from 'node:stream/promises'
 import type { Config } from '../config.ts'
 import { OperatorError } from '../core/operator-error.ts'
 import type { Database } from '../database/database.ts'
 import { openOwnServer, type OwnServer, type OwnServerOptions } from './own-server.ts'
 import { readList, resourceOf, type List, type Resource } from './source-lists.ts'
+import type { Spool } from './spool.ts'
 import { problemsOf } from './trial.ts'
 
 /** What stands for the id of a thing that a dry run would make. */
@@ -93,9 +98,14 @@ export class Target {
     throw new Refused(422, problems.map(({ detail }) => detail).join('; '), pointers)
   }
 
-  async upload(address: string, content: Iterable<Uint8Array>): Promise<void> {
-    const body = ReadableStream.from(content)
-    await refuseUnlessOk(await fetch(address, { method: 'PUT', body, duplex: 'half' }))
+  async upload(address: string, content: Pick<Spool, 'size' | 'chunks'>): Promise<void> {
+    // Not by fetch, which takes all that a stream has before the other side has read it.
+    const answer = await new Promise<IncomingMessage>((resolve, reject) => {
+      const headers = { 'content-length': content.size }
+      const sent = request(address, { method: 'PUT', headers }, resolve)
+      pipeline(Readable.from(content.chunks(), { objectMode: false }), sent).catch(reject)
+    })
+    refuseUnlessOk(answer.statusCode as number, await text(answer))
   }
 
   async #request(method: string, path: string, body?: string): Promise<string> {
@@ -105,17 +115,16 @@ export class Target {
       headers: { authorization: `Bearer ${token}`, 'content-type': 'application/vnd.api+json' },
       ...(body === undefined ? {} : { body }),
     })
-    return refuseUnlessOk(response)
+    return refuseUnlessOk(response.status, await response.text())
   }
 }
 
-async function refuseUnlessOk(response: Response): Promise<string> {
-  const text = await response.text()
-  if (response.ok) return text
-  if (response.status >= 500) throw new OperatorError(`this server failed with ${response.status}: ${text}`)
-  const { errors = [] } = JSON.parse(text) as ErrorDocument
+function refuseUnlessOk(status: number, body: string): string {
+  if (status < 300) return body
+  if (status >= 500) throw new OperatorError(`this server failed with ${status}: ${body}`)
+  const { errors = [] } = JSON.parse(body) as ErrorDocument
   throw new Refused(
-    response.status,
+    status,
     errors.map(({ detail, title }) => detail ?? title).join('; '),
     errors.flatMap(({ source }) => source?.pointer ?? []),
   )
