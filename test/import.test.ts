@@ -46,7 +46,7 @@ async function contentOf({ app }: TestServer): Promise<Record<string, string>> {
   })
 }
 
-describe.each(engines)('an import on %s', (engine: Engine) => {
+describe.each(engines)('an import on %s', { timeout: 300_000 }, (engine: Engine) => {
   let source: TestServer
   let target: TestServer
   beforeAll(async () => {

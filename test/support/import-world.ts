@@ -235,9 +235,9 @@ export async function documentsOf(client: Client, name: string): Promise<Json> {
   const named = (relation: Json) => names.get(relation.data.id)
   const bindings = []
   for (const [type, things] of Object.entries({ projects, workspaces })) {
-    for (const { id, attributes } of things) {
-      const own = await all(`/${type}/${id}/tag-bindings`)
-      bindings.push([type, attributes.name, own.map((binding) => binding.attributes)])
+    for (const thing of things) {
+      const own = await all(`/${type}/${thing.id}/tag-bindings`)
+      bindings.push([type, thing.attributes.name, own.map(attributes)])
     }
   }
   const consumers = []
