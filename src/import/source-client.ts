@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import { systemClock } from '../core/clock.ts'
 import { OperatorError, reasonOf } from '../core/operator-error.ts'
 import { version } from '../core/version.ts'
 import { printable, Unreadable } from './records.ts'
@@ -227,7 +228,9 @@ function redirected(from: URL, location: string): URL {
 /** In milliseconds; it says how many seconds, or until when. */
 function retryAfter(header: string | null): number | undefined {
   if (header === null) return undefined
-  const wait = /^\d{1,6}(\.\d+)?$/.test(header) ? Number(header) * 1000 : Date.parse(header) - Date.now()
+  const wait = /^\d{1,6}(\.\d+)?$/.test(header)
+    ? Number(header) * 1000
+    : Date.parse(header) - systemClock.now().getTime()
   return Number.isNaN(wait) ? undefined : Math.min(Math.max(wait, 0), MAX_PAUSE_MS)
 }
 
