@@ -49,6 +49,18 @@ describe.each(engines)('rolling back on %s', (engine) => {
   }
   const download = async (id: string) => (await client.get(`/state-versions/${id}/download`)).text
 
+  test('answers 404 when the workspace is deleted meanwhile', async () => {
+    const workspaceId = await lockedWorkspace()
+    const old = await store(workspaceId, stateText('{}', 1, 'l'), { serial: 1, lineage: 'l' })
+    const { database } = server.app.deps
+    const write = database.write.bind(database)
+    vi.spyOn(database, 'write').mockImplementationOnce(async (work) => {
+      await write((tx) => tx.db.deleteFrom('workspaces').where('id', '=', workspaceId).execute())
+      return write(work)
+    })
+    expect((await rollBack(client, workspaceId, old)).status).toBe(404)
+  })
+
   test('makes a new current version with the next serial, in the file as in the row, every other byte as it was', async () => {
     const workspaceId = await lockedWorkspace()
     const first =

@@ -1,5 +1,5 @@
 import { timestamp } from '../core/clock.ts'
-import { AppError, conflict } from '../core/errors.ts'
+import { AppError, conflict, notFound } from '../core/errors.ts'
 import { parseId, randomBase58 } from '../core/ids.ts'
 import { created } from '../http/call.ts'
 import type { Deps } from '../http/deps.ts'
@@ -7,6 +7,7 @@ import { writeRoute, type Acting, type Permitted, type Route } from '../http/rou
 import { document, type Fragment } from '../jsonapi/document.ts'
 import { lockOrganization } from '../organizations/organization-lock-store.ts'
 import { lockHolder } from '../workspaces/workspace-locks.ts'
+import { findWorkspace } from '../workspaces/workspace-store.ts'
 import { loadWorkspace, type LoadedWorkspace } from '../workspaces/workspaces.ts'
 import { deleteOldStateVersions } from './current-state-version-store.ts'
 import { finalizeStateVersion } from './finalize.ts'
@@ -152,6 +153,8 @@ async function write(
   let lease = later(deps)
   const serial = await database.write(async (tx) => {
     if (tx.engine === 'postgres') await lockOrganization(tx, source.organization_id)
+    // It may have been deleted since it was decided that the caller may do this.
+    if ((await findWorkspace(tx, source.workspace_id)) === undefined) throw notFound()
     if (await isRollingBack(tx, source.workspace_id, timestamp(deps.clock.now()))) {
       throw conflict('another rollback of this workspace is under way')
     }
