@@ -173,6 +173,19 @@ describe.each(engines)('audit events on %s', (engine) => {
     })
   })
 
+  test('are listed though one of them was tampered with', async () => {
+    const organization = await createTestOrganization(server)
+    const team = await createTeam(organization)
+    for (const details of ['{', '[]', '7', 'null', '']) {
+      await server.app.deps.database.write((tx) =>
+        tx.db.updateTable('audit_events').set({ details }).where('resource_id', '=', team).execute(),
+      )
+      const [event, ...others] = await read(organization.owner.client, pathOf(organization))
+      expect(event?.attributes.details, details).toBeNull()
+      expect(others).toHaveLength(1)
+    }
+  })
+
   test('of one organization never go back in time, even if a clock does', async () => {
     const organization = await createTestOrganization(server)
     await createTeam(organization)

@@ -63,7 +63,18 @@ export function idOf({ mac }: Pick<ListedEvent, 'mac'>): string {
 
 /** What changed; null when it is too long for a list. Who is logged in to the server's machine is nobody's business. */
 export function detailsOf({ details }: Pick<ListedEvent, 'details'>): Record<string, unknown> | null {
-  if (details === null) return null
-  const { 'command-line-user': _user, ...shown } = JSON.parse(details) as Record<string, unknown>
+  const read = details === null ? null : readDetails(details)
+  if (read === null) return null
+  const { 'command-line-user': _user, ...shown } = read
   return shown
+}
+
+/** Null for what was tampered with: it must not keep anybody from reading the other events. */
+export function readDetails(details: string): Record<string, unknown> | null {
+  try {
+    const read: unknown = JSON.parse(details)
+    return typeof read === 'object' && !Array.isArray(read) ? (read as Record<string, unknown> | null) : null
+  } catch {
+    return null
+  }
 }

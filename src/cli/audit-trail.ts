@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import { readDetails } from '../audit/audit-event-document.ts'
 import { newestAuditEvents, type AuditFilter, type PrintedRow } from '../audit/audit-list-store.ts'
 import type { Config } from '../config.ts'
 import { OperatorError } from '../core/operator-error.ts'
@@ -73,7 +74,7 @@ async function follow(database: Database, filter: AuditFilter, asJson: boolean, 
 }
 
 function printRow(row: PrintedRow, asJson: boolean): void {
-  const details = JSON.parse(row.details) as Record<string, unknown>
+  const details = readDetails(row.details)
   if (asJson) {
     const { number, at, action } = row
     const actor = { kind: row.actor_kind, id: row.actor_id, name: row.actor_name, token: row.token_id }
@@ -97,6 +98,6 @@ function printRow(row: PrintedRow, asJson: boolean): void {
   const actor =
     row.actor_kind === 'system' ? 'system' : `${row.actor_kind} ${row.actor_name ?? row.actor_id ?? ''}`
   const place = row.organization_name ?? row.organization_id ?? '-'
-  const rest = Object.keys(details).length === 0 ? '' : ` ${row.details}`
+  const rest = details !== null && Object.keys(details).length === 0 ? '' : ` ${row.details}`
   print(`${row.at}  ${actor}  ${row.action}  ${place}  ${row.resource_id}${rest}`)
 }
