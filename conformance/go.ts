@@ -10,8 +10,8 @@ export interface Tally {
   failed: number
 }
 
-/** Modules in which programs live, by folder, and the harness that both use. */
-export const programModules = ['go-tfe', 'tofu']
+/** Modules in which programs live, by folder, and the harness that all of them use. */
+export const programModules = ['go-tfe', 'tofu', 'provider']
 const allModules = ['harness', ...programModules]
 
 const folder = import.meta.dirname
@@ -30,33 +30,96 @@ export function requireGo(): void {
   }
 }
 
-/** Path of the tofu command, built once for each set of dependencies: the first time takes some minutes. */
-export function buildTofu(): string {
-  const binaries = join(folder, '.bin')
-  const module = join(folder, 'tofu')
+/** A command that a module's tool directive names. */
+interface Tool {
+  name: string
+  /** What it is called on the screen. */
+  title: string
+  module: string
+  /** The package, and the module that it is in. */
+  path: string
+  versionOf: string
+  /** For the linker, so that it says the version that it is, also to the server. */
+  variables: (version: string) => string
+}
+
+const tofu: Tool = {
+  name: 'tofu',
+  title: 'OpenTofu',
+  module: 'tofu',
+  path: 'github.com/opentofu/opentofu/cmd/tofu',
+  versionOf: 'github.com/opentofu/opentofu',
+  variables: () => '-X github.com/opentofu/opentofu/version.dev=no',
+}
+const provider: Tool = {
+  name: 'terraform-provider-tfe',
+  title: 'the tfe provider',
+  module: 'provider',
+  path: 'github.com/hashicorp/terraform-provider-tfe',
+  versionOf: 'github.com/hashicorp/terraform-provider-tfe',
+  variables: (version) => `-X github.com/hashicorp/terraform-provider-tfe/version.ProviderVersion=${version}`,
+}
+
+export interface Tools {
+  /** Path of the tofu command. */
+  tofu: string
+  /** Folder of the provider, which has the name that a CLI looks for. */
+  provider: string
+}
+
+/** Builds what is not there yet: the first time takes some minutes. */
+export function buildTools(): Tools {
+  const built = [tofu, provider].map((tool) => ({ tool, folder: folderOf(tool) }))
+  mkdirSync(binaries, { recursive: true })
+  for (const old of readdirSync(binaries)) {
+    const isWanted = built.some(({ folder }) => folder === join(binaries, old))
+    if (!isWanted && !old.includes('building')) rmSync(join(binaries, old), { recursive: true })
+  }
+  for (const { tool, folder } of built) if (!existsSync(folder)) build(tool, folder)
+  return { tofu: join(folderOf(tofu), tofu.name), provider: folderOf(provider) }
+}
+
+const binaries = join(folder, '.bin')
+
+/** Another one for each set of dependencies, and each Go. */
+function folderOf({ name, module }: Tool): string {
   const key = createHash('sha256')
-    .update(readFileSync(join(module, 'go.sum')))
+    .update(readFileSync(join(folder, module, 'go.sum')))
     .update(spawnSync('go', ['env', 'GOVERSION', 'GOOS', 'GOARCH']).stdout)
     .digest('hex')
     .slice(0, 16)
-  const binary = join(binaries, `tofu-${key}`)
-  if (existsSync(binary)) return binary
-  mkdirSync(binaries, { recursive: true })
-  for (const old of readdirSync(binaries)) if (!old.includes('building')) rmSync(join(binaries, old))
-  process.stdout.write('conformance: building OpenTofu, which takes some minutes the first time\n')
+  return join(binaries, `${name}-${key}`)
+}
+
+function build(tool: Tool, target: string): void {
+  process.stdout.write(`conformance: building ${tool.title}, which takes some minutes the first time\n`)
   const began = performance.now()
-  const building = `${binary}-building-${process.pid}`
-  // Without this flag it calls itself a development version, and sends that to the server.
-  const flags = '-s -w -X github.com/opentofu/opentofu/version.dev=no'
+  const building = `${target}-building-${process.pid}`
   const { status } = spawnSync(
     'go',
-    ['build', '-ldflags', flags, '-o', building, 'github.com/opentofu/opentofu/cmd/tofu'],
-    { cwd: module, stdio: 'inherit' },
+    [
+      'build',
+      '-ldflags',
+      `-s -w ${tool.variables(pinnedVersion(tool))}`,
+      '-o',
+      join(building, tool.name),
+      tool.path,
+    ],
+    { cwd: join(folder, tool.module), stdio: 'inherit' },
   )
-  if (status !== 0) throw new Error('OpenTofu does not build')
-  renameSync(building, binary)
+  if (status !== 0) throw new Error(`${tool.title} does not build`)
+  renameSync(building, target)
   process.stdout.write(`conformance: built in ${((performance.now() - began) / 1000).toFixed(0)} s\n`)
-  return binary
+}
+
+function pinnedVersion({ module, versionOf }: Tool): string {
+  const required = readFileSync(join(folder, module, 'go.mod'), 'utf8')
+  const version = required
+    .split('\n')
+    .map((line) => line.trim().split(' '))
+    .find(([name]) => name === versionOf)?.[1]
+  if (version === undefined) throw new Error(`${module}/go.mod pins no ${versionOf}`)
+  return version.replace(/^v/, '')
 }
 
 /** Format and vet of all the Go code here. */

@@ -7,13 +7,14 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Client } from 'pg'
 import {
-  buildTofu,
+  buildTools,
   checkGoCode,
   programModules,
   requireGo,
   runGoTests,
   type Dialect,
   type Tally,
+  type Tools,
 } from './go.ts'
 import { writeRecorded } from './record.ts'
 import { startPurser, tofuConfig, type Purser } from './server.ts'
@@ -44,7 +45,7 @@ async function runDialect(
   engine: string,
   dialect: Dialect,
   settings: Record<string, string>,
-  tofu: string,
+  tools: Tools,
 ): Promise<void> {
   const server = await startPurser({ ...settings, PURSER_DIALECT: dialect, PURSER_ADMIN_TOKEN: token })
   current = server
@@ -55,7 +56,8 @@ async function runDialect(
       PURSER_ADDRESS: server.address,
       PURSER_TOKEN: token,
       PURSER_DIALECT: dialect,
-      PURSER_TOFU: tofu,
+      PURSER_TOFU: tools.tofu,
+      PURSER_PROVIDER: tools.provider,
       PURSER_TOFU_CONFIG: tofuConfig(server.address, tofuHostname),
     }
     for (const module of programModules) {
@@ -72,17 +74,17 @@ async function runDialect(
   if (total.failed > before) process.stdout.write(`conformance: the server's last words:\n${server.tail()}\n`)
 }
 
-async function runPrograms(engine: string, settings: Record<string, string>, tofu: string): Promise<void> {
-  for (const dialect of ['documented', 'current'] as const) await runDialect(engine, dialect, settings, tofu)
+async function runPrograms(engine: string, settings: Record<string, string>, tools: Tools): Promise<void> {
+  for (const dialect of ['documented', 'current'] as const) await runDialect(engine, dialect, settings, tools)
 }
 
 /** Runs everything with notes of the requests, and keeps what they say unless something has failed. */
-async function record(tofu: string): Promise<void> {
+async function record(tools: Tools): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'purser-conformance-notes-'))
   const notes = join(folder, 'requests')
   process.env['PURSER_RECORD'] = notes
   try {
-    await runPrograms('SQLite', {}, tofu)
+    await runPrograms('SQLite', {}, tools)
     if (total.failed === 0) writeRecorded(notes)
   } finally {
     rmSync(folder, { recursive: true, force: true })
@@ -115,16 +117,16 @@ async function administer(url: string, statement: string): Promise<void> {
 try {
   requireGo()
   add('Go code', checkGoCode())
-  const tofu = buildTofu()
-  if (isRecording) await record(tofu)
-  else await runPrograms('SQLite', {}, tofu)
+  const tools = buildTools()
+  if (isRecording) await record(tools)
+  else await runPrograms('SQLite', {}, tools)
   const postgres = process.env['PURSER_TEST_POSTGRES_URL']
   if (postgres && !isRecording) {
     await withDatabase(postgres, (url) =>
       runPrograms(
         'PostgreSQL',
         { PURSER_DATABASE_URL: url, PURSER_SECRET_KEY: randomBytes(32).toString('hex') },
-        tofu,
+        tools,
       ),
     )
   }

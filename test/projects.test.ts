@@ -73,6 +73,20 @@ describe.each(engines)('projects on %s', (engine) => {
       'default-execution-mode': 'agent',
       'setting-overwrites': { 'default-execution-mode': true },
     })
+    // Each is kept for itself: the tfe provider sends both, and fails when it reads another one.
+    for (const overwrites of [
+      { 'default-execution-mode': true, 'default-agent-pool': true },
+      { 'default-execution-mode': false, 'default-agent-pool': true },
+      { 'default-execution-mode': false, 'default-agent-pool': false },
+    ]) {
+      const written = await owner.client.patch(
+        `/projects/${id}`,
+        body('projects', { 'setting-overwrites': overwrites }),
+      )
+      expect(written.json.data.attributes['setting-overwrites']).toEqual(overwrites)
+      const read = await owner.client.get(`/projects/${id}`)
+      expect(read.json.data.attributes['setting-overwrites']).toEqual(overwrites)
+    }
     expect((await owner.client.delete(`/projects/${id}`)).status).toBe(204)
     expect((await owner.client.get(`/projects/${id}`)).text).toBe(notFound)
   })

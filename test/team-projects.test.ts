@@ -93,7 +93,14 @@ describe.each(engines)('team access to a project on %s', (engine) => {
     })
     expect(merged.json.data.attributes['workspace-access']).not.toHaveProperty('new')
     expect(merged.json.data.attributes['project-access']).toMatchObject({ settings: 'read', teams: 'read' })
-    expect((await change({ access: 'write' })).json.data.attributes['workspace-access'].create).toBe(false)
+    const written = (await change({ access: 'write' })).json.data.attributes
+    expect(written['workspace-access'].create).toBe(false)
+    const again = await change({ access: 'custom', 'project-access': { teams: 'read' } })
+    expect(again.json.data.attributes).toEqual({
+      ...written,
+      access: 'custom',
+      'project-access': { ...written['project-access'], teams: 'read' },
+    })
     const bad = await change({ access: 'plan', 'workspace-access': { runs: 'all' } })
     expect(pointers(bad)).toEqual(['/data/attributes/access', '/data/attributes/workspace-access/runs'])
     expect((await client.post('/team-projects', grantBody(team, project))).status).toBe(422)

@@ -4,6 +4,7 @@ import { startServer, type TestServer } from './support/server.ts'
 import { base64, lock, postState, stateText } from './support/states.ts'
 import {
   addMember,
+  body,
   createTeam,
   createTestOrganization,
   createWorkspace,
@@ -60,6 +61,66 @@ describe.each(engines)('workspaces on %s', (engine) => {
     )
     const list = await owner.client.get(`/organizations/${name}/workspaces`)
     expect(list.json.data).toEqual([byId.json.data])
+  })
+
+  test('an agent pool is refused wherever clients name one: they would not read it back', async () => {
+    const organization = await createTestOrganization(server)
+    const { name, owner } = organization
+    const project = (await owner.client.get(`/organizations/${name}/projects`)).json.data[0].id
+    const id = await createWorkspace(organization)
+    const pool = { data: { type: 'agent-pools', id: 'apool-hmAyP66qk2AMVdbJ' } }
+    const refused = [
+      [`/workspaces/${id}`, workspace({ 'agent-pool-id': 'apool-1' }), 'agent-pool-id must be null: '],
+      [
+        `/projects/${project}`,
+        body('projects', { 'default-agent-pool-id': 'apool-1' }),
+        'default-agent-pool-id must be null: ',
+      ],
+      [
+        `/organizations/${name}`,
+        { data: { type: 'organizations', relationships: { 'default-agent-pool': pool } } },
+        'default-agent-pool must be {"data": null}: ',
+      ],
+    ] as const
+    for (const [path, sent, words] of refused) {
+      const answer = await owner.client.patch(path, sent)
+      expect(answer.status).toBe(422)
+      expect(answer.json.errors[0].detail).toBe(`${words}this server has no agent pools`)
+    }
+    expect((await owner.client.patch(`/workspaces/${id}`, workspace({ 'agent-pool-id': '' }))).status).toBe(
+      200,
+    )
+  })
+
+  test('trigger patterns and prefixes take the place of each other', async () => {
+    const organization = await createTestOrganization(server)
+    const { owner } = organization
+    const id = await createWorkspace(organization, { 'trigger-prefixes': ['modules'] })
+    const patched = async (attributes: object) => {
+      const answer = await owner.client.patch(`/workspaces/${id}`, workspace(attributes))
+      return answer.json.data?.attributes ?? answer.json.errors
+    }
+    expect(await patched({ 'trigger-patterns': ['**/*.tf'] })).toMatchObject({
+      'trigger-patterns': ['**/*.tf'],
+      'trigger-prefixes': [],
+    })
+    expect(await patched({ 'auto-apply': true })).toMatchObject({ 'trigger-patterns': ['**/*.tf'] })
+    expect(await patched({ 'trigger-prefixes': [] })).toMatchObject({
+      'trigger-patterns': [],
+      'trigger-prefixes': [],
+    })
+    expect(await patched({ 'trigger-prefixes': ['lib'], 'trigger-patterns': [] })).toMatchObject({
+      'trigger-patterns': [],
+      'trigger-prefixes': ['lib'],
+    })
+    expect(await patched({ 'trigger-prefixes': ['lib'], 'trigger-patterns': ['*'] })).toEqual([
+      {
+        status: '422',
+        title: 'invalid attribute',
+        detail: 'Trigger patterns cannot be set together with trigger-prefixes',
+        source: { pointer: '/data/attributes/trigger-patterns' },
+      },
+    ])
   })
 
   test('tags are given, added and removed, and workspaces found by them', async () => {

@@ -23,15 +23,22 @@ export function organizationAttributes(given: Attributes): Attributes {
 
 export function projectAttributes(given: Attributes): Attributes {
   const names = ['description', 'auto-destroy-activity-duration']
-  return picked(given, isOwn(given, 'default-execution-mode') ? [...names, 'default-execution-mode'] : names)
+  const attributes = picked(
+    given,
+    isOwn(given, 'default-execution-mode') ? [...names, 'default-execution-mode'] : names,
+  )
+  return { ...attributes, ...ownAgentPool(given, 'default-agent-pool') }
 }
 
 export function workspaceAttributes(given: Attributes): Attributes {
   const names = ['description', 'terraform-version', ...Object.keys(workspaceSettings)]
   const attributes = picked(given, isOwn(given, 'execution-mode') ? [...names, 'execution-mode'] : names)
+  return { ...attributes, ...ownAgentPool(given, 'agent-pool') }
+}
+
+function ownAgentPool(given: Attributes, name: string): Attributes {
   const overwrites = given['setting-overwrites'] as Attributes | null | undefined
-  if (overwrites?.['agent-pool'] === true) attributes['setting-overwrites'] = { 'agent-pool': true }
-  return attributes
+  return overwrites?.[name] === true ? { 'setting-overwrites': { [name]: true } } : {}
 }
 
 /** Whether a setting is its own, and not what it has from the organization or project. */

@@ -27,7 +27,8 @@ const only = (value: boolean | string): EchoedAttribute => ({
  * can be changed for all.
  */
 export const echoedAttributes = {
-  'aggregated-commit-status-enabled': flag(true),
+  // The tfe provider sends it with a new organization only when it is true.
+  'aggregated-commit-status-enabled': flag(false),
   'allow-force-delete-workspaces': flag(false),
   'assessments-enforced': flag(false),
   'collaborator-auth-policy': only('password'),
@@ -74,6 +75,12 @@ export const organizationBody = {
     'user-tokens-enabled': Type.Boolean(),
     'max-ttl-enabled': Type.Boolean(),
     ...(echoedSchemas as {}),
+  },
+  relationships: {
+    'default-agent-pool': Type.Object(
+      { data: Type.Null() },
+      { explain: 'must be {"data": null}: this server has no agent pools' },
+    ),
   },
 }
 export const newOrganizationBody = { ...organizationBody, required: ['name', 'email'] as const }

@@ -17,7 +17,7 @@ import { fragment, type Fragment } from '../jsonapi/document.ts'
 import type { OrganizationRow } from '../organizations/organization-store.ts'
 import type { TagBindingRow } from '../tag-bindings/tag-binding-store.ts'
 import type { ProjectRow } from './project-store.ts'
-import { executionModeOf } from './projects.ts'
+import { executionModeOf, hasOwnAgentPool } from './projects.ts'
 
 /** What the caller may do with it, by the row of the table that says so; there are no stacks and variable sets. */
 const permissions: Record<string, Permission | false> = {
@@ -83,7 +83,7 @@ export async function projectFragment(
       'is-unified': false,
       'setting-overwrites': {
         'default-execution-mode': isOwn,
-        'default-agent-pool': false,
+        'default-agent-pool': hasOwnAgentPool(project),
       },
       permissions: {
         ...shownPermissions(permissions, may),

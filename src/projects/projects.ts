@@ -15,6 +15,7 @@ import {
   tooManyBindings,
   type TagBindings,
 } from '../tag-bindings/tag-bindings.ts'
+import { noAgentPool } from '../workspaces/workspace-settings.ts'
 import { findProject, type ProjectRow } from './project-store.ts'
 
 export const projectBody = {
@@ -23,7 +24,11 @@ export const projectBody = {
     name: projectNameSchema,
     description: shortTextSchema,
     'default-execution-mode': oneOf('remote', 'local', 'agent'),
-    'setting-overwrites': Type.Object({ 'default-execution-mode': Type.Optional(Type.Boolean()) }),
+    'default-agent-pool-id': noAgentPool,
+    'setting-overwrites': Type.Object({
+      'default-execution-mode': Type.Optional(Type.Boolean()),
+      'default-agent-pool': Type.Optional(Type.Boolean()),
+    }),
     'auto-destroy-activity-duration': Type.Union([Type.Null(), Type.Literal('')], {
       explain: 'must be null: this server destroys nothing by itself',
     }),
@@ -40,6 +45,8 @@ export type ProjectChanges = {
   description?: string | null
   /** Undefined: as it was; null: the organization's. */
   executionMode?: ExecutionMode | null
+  /** Whether it says itself which agent pool its workspaces have: echoed, as there are no pools. */
+  hasOwnAgentPool?: boolean
   /** All of them, where they were given. */
   tagBindings?: TagBindings
 }
@@ -56,8 +63,12 @@ export function readProject(
   if (attributes.name !== undefined) changes.name = attributes.name
   if (attributes.description !== undefined) changes.description = attributes.description
   const mode = attributes['default-execution-mode']
-  if (attributes['setting-overwrites']?.['default-execution-mode'] === false) changes.executionMode = null
+  const overwrites = attributes['setting-overwrites']
+  if (overwrites?.['default-execution-mode'] === false) changes.executionMode = null
   else if (mode !== undefined) changes.executionMode = mode
+  if (overwrites?.['default-agent-pool'] !== undefined) {
+    changes.hasOwnAgentPool = overwrites['default-agent-pool']
+  }
   const bindings = relationships['tag-bindings']
   if (bindings !== undefined) {
     changes.tagBindings = bindingsOf(bindings.data, '/data/relationships/tag-bindings/data', problems)
@@ -66,24 +77,34 @@ export function readProject(
   return { changes, problems }
 }
 
+type ProjectSettings = { 'default-execution-mode'?: ExecutionMode; 'default-agent-pool'?: boolean }
+
 /** What its workspaces have unless they say otherwise, and whether it says so itself. Nothing runs, whatever it says. */
 export function executionModeOf(
   { settings }: ProjectRow,
   organization: OrganizationRow,
   config: Config,
 ): { mode: ExecutionMode; isOwn: boolean } {
-  const { 'default-execution-mode': own } = JSON.parse(settings) as {
-    'default-execution-mode'?: ExecutionMode
-  }
+  const { 'default-execution-mode': own } = JSON.parse(settings) as ProjectSettings
   if (own !== undefined) return { mode: own, isOwn: true }
   const mode = settingsOf(organization.settings, config)['default-execution-mode'] as ExecutionMode
   return { mode, isOwn: false }
 }
 
+export function hasOwnAgentPool({ settings }: ProjectRow): boolean {
+  return (JSON.parse(settings) as ProjectSettings)['default-agent-pool'] === true
+}
+
 /** The settings column after a change. */
-export function mergeProjectSettings(stored: string, { executionMode }: ProjectChanges): string {
-  if (executionMode === undefined) return stored
-  return JSON.stringify(executionMode === null ? {} : { 'default-execution-mode': executionMode })
+export function mergeProjectSettings(
+  stored: string,
+  { executionMode, hasOwnAgentPool }: ProjectChanges,
+): string {
+  const merged = JSON.parse(stored) as ProjectSettings
+  if (executionMode === null) delete merged['default-execution-mode']
+  else if (executionMode !== undefined) merged['default-execution-mode'] = executionMode
+  if (hasOwnAgentPool !== undefined) merged['default-agent-pool'] = hasOwnAgentPool
+  return JSON.stringify(merged)
 }
 
 export type LoadedProject = { organization: OrganizationRow; project: ProjectRow; target: Target }

@@ -78,7 +78,7 @@ const everything: WorkspaceAccess = {
   'run-tasks': true,
   'policy-overrides': true,
 }
-/** What a level stands for; of custom, what it starts from. */
+/** What a level stands for; of custom, what a new grant starts from. */
 export const projectLevels: Record<ProjectLevel, ProjectDetails> = {
   read: {
     project: custom.project,
@@ -101,7 +101,7 @@ export type AskedProjectGrant = {
   workspace: Partial<WorkspaceAccess>
 }
 
-/** A grant after a change: details belong to custom access alone, and keep their value when they are left out. */
+/** A grant after a change, by the same rule as one on a workspace. */
 export function changeProjectGrant(before: ProjectGrant | undefined, asked: AskedProjectGrant): ProjectGrant {
   const access = asked.access ?? (before as ProjectGrant).access
   if (access !== 'custom') {
@@ -111,7 +111,7 @@ export function changeProjectGrant(before: ProjectGrant | undefined, asked: Aske
     ])
     return { access, details: projectLevels[access] }
   }
-  const kept = before?.access === 'custom' ? before.details : projectLevels.custom
+  const kept = before?.details ?? projectLevels.custom
   return {
     access,
     details: {

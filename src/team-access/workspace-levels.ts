@@ -44,7 +44,7 @@ const write: WorkspaceDetails = {
   'sentinel-mocks': 'read',
   'workspace-locking': true,
 }
-/** What a level stands for; of custom, what it starts from. */
+/** What a level stands for; of custom, what a new grant starts from. */
 export const workspaceLevels: Record<WorkspaceLevel, WorkspaceDetails> = {
   read,
   plan: { ...read, runs: 'plan' },
@@ -55,7 +55,10 @@ export const workspaceLevels: Record<WorkspaceLevel, WorkspaceDetails> = {
 
 export type WorkspaceGrant = { access: WorkspaceLevel; details: WorkspaceDetails }
 
-/** A grant after a change: details belong to custom access alone, and keep their value when they are left out. */
+/**
+ * A grant after a change: details belong to custom access alone, and keep their value when they are left out, that of a
+ * fixed level too. The tfe provider sends only those that change.
+ */
 export function changeWorkspaceGrant(
   before: WorkspaceGrant | undefined,
   asked: { access?: WorkspaceLevel; details: Partial<WorkspaceDetails> },
@@ -65,7 +68,7 @@ export function changeWorkspaceGrant(
     refuse(detailProblems(access, asked.details, '/data/attributes'))
     return { access, details: workspaceLevels[access] }
   }
-  const kept = before?.access === 'custom' ? before.details : workspaceLevels.custom
+  const kept = before?.details ?? workspaceLevels.custom
   return { access, details: { ...kept, ...asked.details } }
 }
 

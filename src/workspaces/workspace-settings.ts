@@ -1,4 +1,5 @@
 import { Type } from 'typebox'
+import { AppError } from '../core/errors.ts'
 import { shortTextSchema } from '../core/names.ts'
 import type { Explained } from '../jsonapi/body.ts'
 
@@ -20,6 +21,9 @@ const never = (what: string) => ({
   schema: Type.Union([Type.Null(), Type.Literal('')], { explain: `must be null: this server ${what}` }),
   default: null,
 })
+
+/** Clients that named one would plan it anew for ever. */
+export const noAgentPool = never('has no agent pools').schema
 
 /**
  * Attributes of a workspace that are kept and echoed, and rule nothing here: clients set them and want them back. They
@@ -72,9 +76,34 @@ export function echoedSettings(stored: Readonly<Record<string, unknown>>): Recor
 
 /** Of what a request gave, that which is kept in the column. */
 export function givenSettings(given: Readonly<Record<string, unknown>>): Record<string, unknown> {
-  return Object.fromEntries(
-    Object.keys(defaults)
-      .filter((name) => given[name] !== undefined)
-      .map((name) => [name, given[name] === '' && defaults[name] === null ? null : given[name]]),
-  )
+  return {
+    ...Object.fromEntries(
+      Object.keys(defaults)
+        .filter((name) => given[name] !== undefined)
+        .map((name) => [name, given[name] === '' && defaults[name] === null ? null : given[name]]),
+    ),
+    ...triggers(given as { [N in Trigger]?: string[] }),
+  }
+}
+
+type Trigger = 'trigger-patterns' | 'trigger-prefixes'
+
+/** Two ways to say one thing: clients that write one of them, even empty, expect the other to be empty afterwards. */
+function triggers({
+  'trigger-patterns': patterns,
+  'trigger-prefixes': prefixes,
+}: {
+  [N in Trigger]?: string[]
+}): Record<string, unknown> {
+  if (patterns === undefined && prefixes === undefined) return {}
+  if (patterns?.length && prefixes?.length) {
+    throw new AppError('invalid', [
+      {
+        title: 'invalid attribute',
+        detail: 'Trigger patterns cannot be set together with trigger-prefixes',
+        pointer: '/data/attributes/trigger-patterns',
+      },
+    ])
+  }
+  return { 'trigger-patterns': patterns ?? [], 'trigger-prefixes': prefixes ?? [] }
 }

@@ -16,7 +16,7 @@ import {
   findOrganizationByName,
   type OrganizationRow,
 } from '../organizations/organization-store.ts'
-import { givenSettings, settingSchemas } from './workspace-settings.ts'
+import { givenSettings, noAgentPool, settingSchemas } from './workspace-settings.ts'
 import type { ExecutionMode } from '../projects/projects.ts'
 import {
   bindingsOf,
@@ -78,6 +78,7 @@ export const workspaceBody = {
     description: shortTextSchema,
     'terraform-version': shortTextSchema,
     'execution-mode': executionMode,
+    'agent-pool-id': noAgentPool,
     // The older name of the same thing: true is remote, false is local.
     operations: Type.Boolean(),
     'setting-overwrites': Type.Object({

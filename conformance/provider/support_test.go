@@ -1,0 +1,214 @@
+// Package provider drives a running Purser with the tfe provider itself, built from this module's tool directive, and
+// OpenTofu: configurations are applied, planned anew, changed, imported and destroyed.
+package provider
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"purser.example/conformance/harness"
+	"purser.example/conformance/harness/replay"
+)
+
+// hostname is what PURSER_TOFU_CONFIG describes.
+const hostname = "purser.example.com"
+
+// client is the name in differences.json and requests.json.
+const client = "tfe provider"
+
+// world is an organization of its own for one test.
+type world struct {
+	server       harness.Server
+	owner        harness.User
+	organization string
+	all          *replay.Replays
+}
+
+func newWorld(t *testing.T, all *replay.Replays) world {
+	t.Helper()
+	server := harness.Running(t)
+	owner := server.NewUser(t, "owner")
+	return world{server: server, owner: owner, organization: server.NewOrganization(t, owner), all: all}
+}
+
+// members makes people who are in the organization, and gives them with the ids of their memberships.
+func (w world) members(t *testing.T, names ...string) (people []harness.User, memberships []string) {
+	t.Helper()
+	for _, name := range names {
+		person := w.server.NewUser(t, name)
+		people = append(people, person)
+		memberships = append(memberships, w.server.Join(t, w.organization, w.owner, person))
+	}
+	return people, memberships
+}
+
+// directory is a working directory with a configuration, whose state is a file in it.
+type directory struct {
+	world
+	token       string
+	path        string
+	environment []string
+}
+
+// newDirectory prepares a working directory for whoever has the token, and keeps everything on this machine's loopback.
+func (w world) newDirectory(t *testing.T, token string) directory {
+	t.Helper()
+	settings := filepath.Join(t.TempDir(), "tofu.rc")
+	content := strings.ReplaceAll(fromEnvironment(t, "PURSER_TOFU_CONFIG"), w.server.Address, w.server.Through(t, client))
+	content += fmt.Sprintf("\nprovider_installation {\n  dev_overrides { \"hashicorp/tfe\" = %q }\n}\n", fromEnvironment(t, "PURSER_PROVIDER"))
+	must(t, os.WriteFile(settings, []byte(content), 0o600))
+	d := directory{
+		world: w,
+		token: token,
+		path:  t.TempDir(),
+		environment: []string{
+			"PATH=" + os.Getenv("PATH"),
+			"HOME=" + t.TempDir(),
+			"CHECKPOINT_DISABLE=1",
+			"TF_CLI_CONFIG_FILE=" + settings,
+			"TF_IN_AUTOMATION=1",
+			"TFE_TOKEN=" + token,
+			// Nothing listens there: a request that leaves loopback fails.
+			"HTTP_PROXY=http://127.0.0.1:9",
+			"HTTPS_PROXY=http://127.0.0.1:9",
+		},
+	}
+	d.write(t, "provider.tf", fmt.Sprintf(`
+terraform {
+  required_providers {
+    tfe = { source = "hashicorp/tfe" }
+  }
+}
+provider "tfe" {
+  hostname     = %q
+  organization = %q
+}
+`, hostname, w.organization))
+	return d
+}
+
+func (d directory) write(t *testing.T, name, content string) {
+	t.Helper()
+	must(t, os.WriteFile(filepath.Join(d.path, name), []byte(content), 0o600))
+}
+
+// variables is the file with the values of a configuration's variables.
+const variables = "terraform.tfvars"
+
+func (d directory) copyVariables(t *testing.T, from directory) {
+	t.Helper()
+	content, err := os.ReadFile(filepath.Join(from.path, variables))
+	if errors.Is(err, os.ErrNotExist) {
+		return
+	}
+	must(t, err)
+	d.write(t, variables, string(content))
+}
+
+// answer is what one run of tofu has said.
+type answer struct {
+	stdout string
+	stderr string
+	code   int
+}
+
+func (d directory) run(t *testing.T, arguments ...string) answer {
+	t.Helper()
+	command := exec.CommandContext(t.Context(), fromEnvironment(t, "PURSER_TOFU"), arguments...)
+	command.Dir = d.path
+	command.Env = d.environment
+	var stdout, stderr bytes.Buffer
+	command.Stdout, command.Stderr = &stdout, &stderr
+	err := command.Run()
+	var exit *exec.ExitError
+	if err != nil && !errors.As(err, &exit) {
+		t.Fatal(err)
+	}
+	return answer{stdout: stdout.String(), stderr: stderr.String(), code: command.ProcessState.ExitCode()}
+}
+
+// ok runs tofu, which must succeed, and gives its standard output.
+func (d directory) ok(t *testing.T, arguments ...string) string {
+	t.Helper()
+	got := d.run(t, arguments...)
+	if got.code != 0 {
+		t.Fatalf("tofu %s failed:\n%s%s\nThe configuration:\n%s", strings.Join(arguments, " "), got.stdout, got.stderr, d.configuration(t))
+	}
+	return got.stdout
+}
+
+func (d directory) configuration(t *testing.T) string {
+	t.Helper()
+	content, err := os.ReadFile(filepath.Join(d.path, "main.tf"))
+	must(t, err)
+	return string(content)
+}
+
+// apply makes the configuration the directory's, applies it, and sees that the next plan changes nothing.
+func (d directory) apply(t *testing.T, configuration string) {
+	t.Helper()
+	d.write(t, "main.tf", configuration)
+	d.ok(t, "apply", "-no-color", "-auto-approve")
+	d.wantNoChanges(t)
+}
+
+// applyRows applies resources of one kind, each of which takes the texts of its row one after the other, all rows at once.
+// A row that is at its end stays as it is.
+func (d directory) applyRows(t *testing.T, before string, resource func(number int, attributes string) string, rows [][]string) {
+	t.Helper()
+	steps := 0
+	for _, row := range rows {
+		steps = max(steps, len(row))
+	}
+	for step := range steps {
+		configuration := before
+		for number, row := range rows {
+			configuration += resource(number, row[min(step, len(row)-1)])
+		}
+		d.apply(t, configuration)
+	}
+}
+
+// refused applies a configuration that the server must refuse with the given words (line breaks of error boxes do not
+// count), and puts the one before back.
+func (d directory) refused(t *testing.T, words, configuration string) {
+	t.Helper()
+	before := d.configuration(t)
+	d.write(t, "main.tf", configuration)
+	got := d.run(t, "apply", "-no-color", "-auto-approve")
+	unwrapped := strings.Join(strings.Fields(strings.NewReplacer("│", " ", "╷", " ", "╵", " ").Replace(got.stderr)), " ")
+	if got.code == 0 || !strings.Contains(unwrapped, words) {
+		t.Fatalf("want a refusal with %q, got:\n%s%s\nThe configuration:\n%s", words, got.stdout, got.stderr, configuration)
+	}
+	d.apply(t, before)
+}
+
+// get asks the server for what the owner sees at the path.
+func (w world) get(t *testing.T, path string) (status int, body string) {
+	t.Helper()
+	status, answer := w.server.Call(t, w.owner.Token, http.MethodGet, path, nil)
+	return status, string(answer)
+}
+
+func fromEnvironment(t *testing.T, name string) string {
+	t.Helper()
+	value := os.Getenv(name)
+	if value == "" {
+		t.Fatalf("%s is missing: `npm run conformance` sets it", name)
+	}
+	return value
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatalf("unexpected error: %v", err)
+	}
+}
