@@ -82,13 +82,14 @@ export function buildTools(): Tools {
 const binaries = join(folder, '.bin')
 
 /** Another one for each set of dependencies, and each Go. */
-function folderOf({ name, module }: Tool): string {
+function folderOf(tool: Tool): string {
+  const { name, module } = tool
   const key = createHash('sha256')
     .update(readFileSync(join(folder, module, 'go.sum')))
     .update(spawnSync('go', ['env', 'GOVERSION', 'GOOS', 'GOARCH']).stdout)
     .digest('hex')
     .slice(0, 16)
-  return join(binaries, `${name}-${key}`)
+  return join(binaries, `${name}-${pinnedVersion(tool)}-${key}`)
 }
 
 function build(tool: Tool, target: string): void {

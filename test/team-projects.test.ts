@@ -79,17 +79,18 @@ describe.each(engines)('team access to a project on %s', (engine) => {
       'workspace-access': { 'state-versions': 'read-outputs' },
     })
     expect(custom.json.data.attributes['workspace-access']).toMatchObject({
-      runs: 'read',
+      // As the level before had it.
+      runs: 'apply',
       'state-versions': 'read-outputs',
-      create: false,
+      create: true,
     })
     const merged = await change({
-      'workspace-access': { create: true, new: 7 },
+      'workspace-access': { create: false, new: 7 },
       'project-access': { teams: 'read' },
     })
     expect(merged.json.data.attributes['workspace-access']).toMatchObject({
       'state-versions': 'read-outputs',
-      create: true,
+      create: false,
     })
     expect(merged.json.data.attributes['workspace-access']).not.toHaveProperty('new')
     expect(merged.json.data.attributes['project-access']).toMatchObject({ settings: 'read', teams: 'read' })

@@ -434,15 +434,9 @@ describe('emulated editions and releases', () => {
       const shown = await organization.owner.client.get(`/teams/${id}`)
       expect(shown.json.data.attributes).not.toHaveProperty('sso-team-id')
       expect(shown.json.data.attributes['allow-member-token-management']).toBe(false)
-<<<<<<< HEAD
       const ping = await server.client().get('/ping')
       expect(ping.headers.get('x-tfe-version')).toBe('v202203-1')
       expect(ping.headers.get('x-tfe-current-version')).toBeNull()
-=======
-      const { headers } = await server.client().get(`${server.address}/api/v2/ping`)
-      expect(headers.get('x-tfe-version')).toBe('v202203-1')
-      expect(headers.get('x-tfe-current-version')).toBeNull()
->>>>>>> a7e6758 (The tfe provider itself runs against Purser with OpenTofu: each resource is applied, planned anew, changed, imported and destroyed)
     }))
 
   test('before 202408-1 allow-member-token-management is false and stays so', () =>

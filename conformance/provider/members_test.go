@@ -60,12 +60,14 @@ func tryTeamOrganizationMember(t *testing.T, w world) {
 	d.apply(t, readersTeam+ann+adopted+member("ann"))
 	d.apply(t, readersTeam+ann+member("ann"))
 	d.wantImported(t)
+	d.withoutKind(t, "tfe_team_organization_member", func() { d.apply(t, readersTeam+ann) })
 	invited := fmt.Sprintf("resource \"tfe_organization_membership\" \"invited\" {\n  email = %q\n}\n", harness.Unique("invited")+"@example.com")
 	d.apply(t, readersTeam+ann+invited+member("ann")+member("invited"))
+	// In the other dialect the provider does not read who is invited, and so never takes them out again.
 	if d.all.Dialect() == "current" {
 		d.wantImported(t)
+		d.withoutKind(t, "tfe_team_organization_member", func() { d.apply(t, readersTeam+ann+invited) })
 	}
-	d.withoutKind(t, "tfe_team_organization_member", func() { d.apply(t, readersTeam+ann+invited) })
 	d.destroy(t)
 }
 

@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { AppError } from '../core/errors.ts'
+import type { Problem } from '../core/errors.ts'
 import { shortTextSchema } from '../core/names.ts'
 import type { Explained } from '../jsonapi/body.ts'
 
@@ -74,36 +74,33 @@ export function echoedSettings(stored: Readonly<Record<string, unknown>>): Recor
   return echoed
 }
 
-/** Of what a request gave, that which is kept in the column. */
-export function givenSettings(given: Readonly<Record<string, unknown>>): Record<string, unknown> {
+/** Of what a request gave, that which is kept in the column; what is wrong with it goes to `problems`. */
+export function givenSettings(
+  given: Readonly<Record<string, unknown>>,
+  problems: Problem[],
+): Record<string, unknown> {
   return {
     ...Object.fromEntries(
       Object.keys(defaults)
         .filter((name) => given[name] !== undefined)
         .map((name) => [name, given[name] === '' && defaults[name] === null ? null : given[name]]),
     ),
-    ...triggers(given as { [N in Trigger]?: string[] }),
+    ...triggers(given['trigger-patterns'] as string[] | undefined, given['trigger-prefixes'] as string[] | undefined, problems),
   }
 }
 
-type Trigger = 'trigger-patterns' | 'trigger-prefixes'
-
 /** Two ways to say one thing: clients that write one of them, even empty, expect the other to be empty afterwards. */
-function triggers({
-  'trigger-patterns': patterns,
-  'trigger-prefixes': prefixes,
-}: {
-  [N in Trigger]?: string[]
-}): Record<string, unknown> {
+function triggers(
+  patterns: string[] | undefined,
+  prefixes: string[] | undefined,
+  problems: Problem[],
+): Record<string, unknown> {
   if (patterns === undefined && prefixes === undefined) return {}
   if (patterns?.length && prefixes?.length) {
-    throw new AppError('invalid', [
-      {
-        title: 'invalid attribute',
-        detail: 'Trigger patterns cannot be set together with trigger-prefixes',
-        pointer: '/data/attributes/trigger-patterns',
-      },
-    ])
+    problems.push({
+      detail: 'trigger-patterns cannot be set together with trigger-prefixes',
+      pointer: '/data/attributes/trigger-patterns',
+    })
   }
   return { 'trigger-patterns': patterns ?? [], 'trigger-prefixes': prefixes ?? [] }
 }

@@ -117,7 +117,7 @@ export function readWorkspace(
   pathId?: string,
 ): { changes: WorkspaceChanges; problems: Problem[] } {
   const { attributes, relationships, problems } = readResource(bytes, shape, pathId)
-  const changes: WorkspaceChanges = { settings: givenSettings(attributes) }
+  const changes: WorkspaceChanges = { settings: givenSettings(attributes, problems) }
   if (attributes.name !== undefined) changes.name = attributes.name
   if (attributes.description !== undefined) changes.description = attributes.description
   if (attributes['terraform-version'] !== undefined) {

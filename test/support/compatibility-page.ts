@@ -24,7 +24,7 @@ type Difference = {
   read: unknown
   reason: string
 }
-/** What the tfe provider sends and reads back otherwise; the replays in conformance/ fail for more, and for less. */
+/** What the tfe provider sends and reads back otherwise; the programs in conformance/ fail for more, and for less. */
 const providerDifferences = JSON.parse(
   readFileSync(new URL('differences.json', conformance), 'utf8'),
 ) as Difference[]
@@ -122,12 +122,28 @@ function providerSection(): string {
   })
   return [
     '\n## The tfe provider\n\n',
-    'conformance/ replays, with the client libraries that it is built on, what the provider does for each of its resources of teams, organizations, projects, workspaces and outputs: ',
-    'create, read, update each attribute, unset, import by id and by name, destroy. After each write, what was sent is compared with what is read; a refusal must name the attribute. ',
-    'What differs would be planned again by every `apply`. In `current` nothing does; in `documented` these do, and a replay fails when one is missing here or no longer happens:\n\n',
+    `conformance/provider runs the tfe provider ${providerVersion()} itself, built from its source, with OpenTofu ${openTofuVersion()}: `,
+    'each of its resources and data sources of organizations, memberships, teams, tokens, access, projects, workspaces, tags and outputs is applied and planned again, which must change nothing; each attribute is changed, which is applied and planned again; ',
+    'everything is imported into a fresh state, by id and by name, where nothing is to be changed either, and is destroyed, after which the server has none of it. So is a configuration of a whole organization, as an owner, as the token of the team `owners` and as a site administrator. ',
+    'All of it holds on SQLite and on PostgreSQL, in both dialects. Ephemeral resources are not run, since this OpenTofu has none.\n\n',
+    'conformance/go-tfe replays what the provider does with the client libraries that it is built on, that of later ones among them: ',
+    'create, read, update each attribute, unset, import, destroy. After each write, what was sent is compared with what is read; a refusal must name the attribute.\n\n',
+    'What differs would be planned again by every `apply`. In `current` nothing does; in `documented` these do, and a program fails when one is missing here or no longer happens:\n\n',
     '| resource | with | dialect | what differs | why |\n|---|---|---|---|---|\n',
     ...rows,
+    '\nWhat is configured and cannot be here is refused with a message that names it: agent pools, version control, times at which a workspace or project destroys itself, `two_factor_mandatory`, keys of one’s own (`enforce_hyok`).\n\n',
+    'The provider itself leaves differences with any server: it never says that `session_timeout_minutes`, `session_remember_minutes`, `owners_team_saml_role_id` or `trigger_patterns` was taken out of a configuration ',
+    '(give another value, or an empty list), and it takes a `tfe_org_max_token_ttl_policy` only in the largest unit (`1mo`, not `30d`).\n',
   ].join('')
+}
+
+const providerVersion = () => pinned('provider', 'github.com/hashicorp/terraform-provider-tfe')
+const openTofuVersion = () => pinned('tofu', 'github.com/opentofu/opentofu')
+
+/** Of what a module of conformance/ builds. */
+function pinned(module: string, dependency: string): string {
+  const required = readFileSync(new URL(`${module}/go.mod`, conformance), 'utf8')
+  return new RegExp(`${dependency} v(\\S+)`).exec(required)?.[1] ?? ''
 }
 
 function split(key: string): Pick<Operation, 'method' | 'path'> {
