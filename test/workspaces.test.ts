@@ -117,7 +117,7 @@ describe.each(engines)('workspaces on %s', (engine) => {
       {
         status: '422',
         title: 'invalid attribute',
-        detail: 'Trigger patterns cannot be set together with trigger-prefixes',
+        detail: 'trigger-patterns cannot be set together with trigger-prefixes',
         source: { pointer: '/data/attributes/trigger-patterns' },
       },
     ])

@@ -85,7 +85,11 @@ export function givenSettings(
         .filter((name) => given[name] !== undefined)
         .map((name) => [name, given[name] === '' && defaults[name] === null ? null : given[name]]),
     ),
-    ...triggers(given['trigger-patterns'] as string[] | undefined, given['trigger-prefixes'] as string[] | undefined, problems),
+    ...triggers(
+      given['trigger-patterns'] as string[] | undefined,
+      given['trigger-prefixes'] as string[] | undefined,
+      problems,
+    ),
   }
 }
 
