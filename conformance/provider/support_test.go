@@ -25,7 +25,9 @@ const client = "tfe provider"
 
 // world is an organization of its own for one test.
 type world struct {
-	server       harness.Server
+	server harness.Server
+	// address is what the provider is told: the state has it in links.
+	address      string
 	owner        harness.User
 	organization string
 	all          *replay.Replays
@@ -35,7 +37,13 @@ func newWorld(t *testing.T, all *replay.Replays) world {
 	t.Helper()
 	server := harness.Running(t)
 	owner := server.NewUser(t, "owner")
-	return world{server: server, owner: owner, organization: server.NewOrganization(t, owner), all: all}
+	return world{
+		server:       server,
+		address:      server.Through(t, client),
+		owner:        owner,
+		organization: server.NewOrganization(t, owner),
+		all:          all,
+	}
 }
 
 // members makes people who are in the organization, and gives them with the ids of their memberships.
@@ -61,7 +69,7 @@ type directory struct {
 func (w world) newDirectory(t *testing.T, token string) directory {
 	t.Helper()
 	settings := filepath.Join(t.TempDir(), "tofu.rc")
-	content := strings.ReplaceAll(fromEnvironment(t, "PURSER_TOFU_CONFIG"), w.server.Address, w.server.Through(t, client))
+	content := strings.ReplaceAll(fromEnvironment(t, "PURSER_TOFU_CONFIG"), w.server.Address, w.address)
 	content += fmt.Sprintf("\nprovider_installation {\n  dev_overrides { \"hashicorp/tfe\" = %q }\n}\n", fromEnvironment(t, "PURSER_PROVIDER"))
 	must(t, os.WriteFile(settings, []byte(content), 0o600))
 	d := directory{
