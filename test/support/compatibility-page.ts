@@ -131,7 +131,7 @@ function providerSection(): string {
     'What differs would be planned again by every `apply`. In `current` nothing does; in `documented` these do, and a program fails when one is missing here or no longer happens:\n\n',
     '| resource | with | dialect | what differs | why |\n|---|---|---|---|---|\n',
     ...rows,
-    '\nWhat is configured and cannot be here is refused with a message that names it: agent pools, version control, times at which a workspace or project destroys itself, `two_factor_mandatory`, keys of one’s own (`enforce_hyok`).\n\n',
+    '\nWhat is configured and cannot be here is refused with a message that names it: agent pools, version control, times at which a workspace or project destroys itself, `two_factor_mandatory`, encryption with own keys (`enforce_hyok`).\n\n',
     'The provider itself leaves differences with any server: it never says that `session_timeout_minutes`, `session_remember_minutes`, `owners_team_saml_role_id` or `trigger_patterns` was taken out of a configuration ',
     '(give another value, or an empty list), and it takes a `tfe_org_max_token_ttl_policy` only in the largest unit (`1mo`, not `30d`).\n',
   ].join('')
