@@ -4,7 +4,7 @@ import { Client } from './support/client.ts'
 import { StateWriter } from './support/crash-states.ts'
 import { TeamWriter } from './support/crash-teams.ts'
 import { engines } from './support/engines.ts'
-import { ADMIN_TOKEN, Purser, settingsFor } from './support/purser.ts'
+import { ADMIN_TOKEN, Purser, run, settingsFor } from './support/purser.ts'
 import { isLong } from './support/runs.ts'
 import { body, uniqueName } from './support/world.ts'
 
@@ -55,7 +55,9 @@ test.each(engines)(
     }
 
     const writers = [...teams, ...states]
-    for (let cycle = 0; cycle < CYCLES; cycle++) {
+    // On a busy machine little is acknowledged before the end: then it takes more of them.
+    const isEnough = () => writers.every(({ acknowledged }) => acknowledged > CYCLES / 2)
+    for (let cycle = 0; cycle < CYCLES || (!isEnough() && cycle < 4 * CYCLES); cycle++) {
       const work = Promise.all(writers.map((writer) => writer.write(client)))
       await new Promise((resolve) => setTimeout(resolve, randomInt(20, MOST_MS_BEFORE_KILL)))
       purser.child.kill('SIGKILL')
@@ -64,9 +66,10 @@ test.each(engines)(
       ;({ purser, client } = await start())
       await Promise.all(writers.map((writer) => writer.check(client)))
     }
-    for (const writer of writers) expect(writer.acknowledged).toBeGreaterThan(CYCLES / 2)
+    expect(isEnough()).toBe(true)
     expect(await purser.stop()).toBe(0)
     expect(purser.stderr).toBe('')
+    expect(await run(['audit', 'verify'], settings)).toMatchObject({ code: 0, stderr: '' })
   },
   isLong ? 4 * 3_600_000 : 300_000,
 )
