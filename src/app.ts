@@ -26,6 +26,7 @@ import { membershipRoutes } from './organization-memberships/membership-routes.t
 import { OrganizationDeletions } from './organizations/organization-deletions.ts'
 import { organizationRoutes } from './organizations/organization-routes.ts'
 import { tokenTtlPolicyRoutes } from './organizations/token-ttl-policy-routes.ts'
+import { projectListRoutes } from './projects/project-list-routes.ts'
 import { projectRoutes } from './projects/project-routes.ts'
 import { inForceOf } from './teams/in-force.ts'
 import { projectMoveRoutes } from './projects/project-move-routes.ts'
@@ -72,6 +73,7 @@ export const routes: readonly Route[] = [
   ...adminUserRoutes,
   ...adminUserActionRoutes,
   ...userTokenRoutes,
+  ...projectListRoutes,
   ...projectRoutes,
   ...projectMoveRoutes,
   ...teamTokenRoutes,

@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { sql } from 'kysely'
 import { describe, expect, test } from 'vitest'
 import { readConfig } from '../src/config.ts'
 import { migrate, migrateTo } from '../src/database/migrate.ts'
@@ -36,7 +37,9 @@ describe.each(engines)('tags of an older database on %s', (engine) => {
             .insertInto('workspaces')
             .values({ ...workspace, terraform_version: 'latest', settings: '{}', ...times })
             .execute()
-          await db.insertInto('workspace_tags').values({ workspace_id: workspace.id, name: 'both' }).execute()
+          await sql`insert into workspace_tags (workspace_id, name) values (${workspace.id}, 'both')`.execute(
+            db,
+          )
         }
       }
     })
@@ -48,6 +51,8 @@ describe.each(engines)('tags of an older database on %s', (engine) => {
         { organization_id: 'org-b', name: 'both' },
       ])
       expect(tags.every(({ id }) => /^tag-.{16}$/.test(id))).toBe(true)
+      const tagged = await tx.db.selectFrom('workspace_tags').selectAll().orderBy('workspace_id').execute()
+      expect(tagged.map(({ organization_id: id }) => id)).toEqual(['org-a', 'org-a', 'org-b', 'org-b'])
       if (engine === 'sqlite') {
         const versions = await tx.db.selectFrom('workspace_versions').selectAll().execute()
         expect(versions.map(({ count }) => count)).toEqual([2, 2])

@@ -57,6 +57,10 @@ describe.each(engines)('lists of workspaces on %s', (engine) => {
     await createProject(organization, { name: 'Another' })
     expect(names(await client.get(`${projects}?sort=-name`))).toEqual(['Default Project', 'Another'])
     expect((await client.get(`${projects}?sort=created-at`)).status).toBe(400)
+    const parameter = 'filter[permissions][update]'
+    const bad = await client.get(`${projects}?${parameter}=yes`)
+    expect([bad.status, bad.json.errors[0].source]).toEqual([400, { parameter }])
+    expect(names(await client.get(`${projects}?${parameter}=false`))).toHaveLength(2)
   })
 
   test('pages follow each other whichever end they are read from, in every order and for every reader', async () => {

@@ -7,9 +7,12 @@ import type { Actor } from './actor.ts'
 /** Whose list it is: everything, or what the teams of one user were granted. */
 export type Reach = 'everything' | { readonly userId: string }
 
-/** How far a caller's list of workspaces or projects goes: everything, for whom the table lets read without a grant. */
+/** What only some levels of a grant on a project let do with the project itself. */
+export type ProjectRight = 'project:manage' | 'workspace:create'
+
+/** How far a caller's list of workspaces or projects goes: everything, for whom the table lets do this without a grant. */
 export function reachOf(
-  permission: 'workspace:read' | 'project:read',
+  permission: 'workspace:read' | 'project:read' | ProjectRight,
   { actor, standing }: { actor: Actor; standing: Standing },
 ): Reach {
   return isPermitted(permission, actor, standing, {}) ? 'everything' : { userId: actor.userId as string }
@@ -54,6 +57,20 @@ export function isWorkspaceGranted(tx: Transaction, userId: string): Expression<
     eb('workspaces.id', 'in', grantsOnWorkspaces(tx, userId).select('tw.workspace_id')),
     eb('workspaces.project_id', 'in', grantsOnProjects(tx, userId).select('tp.project_id')),
   ])
+}
+
+/** Ids of the projects with which a user may do this by grants of his teams: the list form of what a grant's level gives. */
+export function projectsWith(tx: Transaction, userId: string, right: ProjectRight) {
+  return grantsOnProjects(tx, userId)
+    .where((eb) =>
+      right === 'project:manage'
+        ? eb('tp.access', '=', 'admin')
+        : eb.or([
+            eb('tp.access', 'in', ['maintain', 'admin']),
+            eb.and([eb('tp.access', '=', 'custom'), eb('tp.workspace_create', '=', 1)]),
+          ]),
+    )
+    .select('tp.project_id as id')
 }
 
 /** Ids of the projects that a user sees by grants of his teams: on them, or on a workspace in them. */

@@ -8,6 +8,7 @@ import { deletedContent } from './migrations/0006-deleted-content.ts'
 import { tagsAndConsumers } from './migrations/0007-tags-and-consumers.ts'
 import { tokenPolicies } from './migrations/0008-token-policies.ts'
 import { workspaceListIndexes } from './migrations/0011-workspace-list-indexes.ts'
+import { workspaceTagsOfOrganizations } from './migrations/0011-workspace-tags-of-organizations.ts'
 import { OperatorError } from '../core/operator-error.ts'
 import type { Tables } from './tables.ts'
 
@@ -21,6 +22,7 @@ const migrations: Record<string, Migration> = {
   '0007-tags-and-consumers': tagsAndConsumers,
   '0008-token-policies': tokenPolicies,
   '0011-workspace-list-indexes': workspaceListIndexes,
+  '0011-workspace-tags-of-organizations': workspaceTagsOfOrganizations,
 }
 
 /** The database was written by a newer Purser: nothing has been touched. */

@@ -179,7 +179,7 @@ export type WorkspaceTable = {
   updated_at: string
 }
 
-export type WorkspaceTagTable = { workspace_id: string; name: string }
+export type WorkspaceTagTable = { workspace_id: string; name: string; organization_id: string }
 
 export type TeamWorkspaceTable = {
   id: string

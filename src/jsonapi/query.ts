@@ -53,6 +53,13 @@ export class Query {
     return value === undefined ? undefined : (parseId(kind, value) ?? '')
   }
 
+  /** true or false; anything else is the client's error. */
+  flag(name: string): boolean {
+    const value = this.text(name)
+    if (value === undefined || value === 'true' || value === 'false') return value === 'true'
+    throw new AppError('invalid-query', [{ detail: `${name} must be true or false`, parameter: name }])
+  }
+
   /** A comma-separated list; undefined when not given. */
   list(name: string): string[] | undefined {
     const items = this.text(name)

@@ -15,7 +15,8 @@ import {
 } from '../jsonapi/description.ts'
 import { fragment, type Fragment } from '../jsonapi/document.ts'
 import type { OrganizationRow } from '../organizations/organization-store.ts'
-import type { TagBindingRow } from '../tag-bindings/tag-binding-store.ts'
+import { effectiveTagBindingFragment } from '../tag-bindings/tag-binding-document.ts'
+import { findTagBindings, type TagBindingRow } from '../tag-bindings/tag-binding-store.ts'
 import type { ProjectRow } from './project-store.ts'
 import { executionModeOf, hasOwnAgentPool } from './projects.ts'
 
@@ -107,4 +108,27 @@ export async function projectFragment(
     },
     links: { self },
   })
+}
+
+/** What `include` takes for projects. */
+export const includable = ['effective_tag_bindings', 'effective-tag-bindings'] as const
+export const includeHelp = { include: 'effective_tag_bindings' }
+
+/** Documents of some projects, and with `isBound` what their bindings add to them. */
+export async function projectFragments(
+  viewer: Viewer,
+  organization: OrganizationRow,
+  projects: readonly ProjectRow[],
+  isBound: boolean,
+): Promise<{ data: Fragment[]; included: Fragment[] | undefined }> {
+  const ids = projects.map(({ id }) => id)
+  const rows = isBound ? await findTagBindings(viewer.tx, 'project_id', ids) : []
+  const bindings = Map.groupBy(rows, (row) => row.project_id)
+  const data: Fragment[] = []
+  for (const project of projects) {
+    const own = isBound ? (bindings.get(project.id) ?? []) : undefined
+    data.push(await projectFragment(viewer, organization, project, own))
+  }
+  const included = rows.map((binding) => effectiveTagBindingFragment({ binding, projectId: null }))
+  return { data, included: isBound ? included : undefined }
 }

@@ -1,20 +1,15 @@
-import { reachOf } from '../access/granted-places-store.ts'
 import { timestamp } from '../core/clock.ts'
-import { AppError, conflict, invalid, type Problem } from '../core/errors.ts'
+import { conflict, invalid, type Problem } from '../core/errors.ts'
 import { parseId } from '../core/ids.ts'
 import type { Transaction } from '../database/database.ts'
 import { created, noContent, ok, type Call } from '../http/call.ts'
 import { readRoute, writeRoute, type Route, type Viewer } from '../http/route.ts'
 import { refuse, refuseBesideTakenName } from '../jsonapi/body.ts'
-import { document, listDocument, type Fragment } from '../jsonapi/document.ts'
-import { pagingOf } from '../jsonapi/paging.ts'
-import type { Query } from '../jsonapi/query.ts'
+import { document, type Fragment } from '../jsonapi/document.ts'
 import { loadOrganizationWithGrants, organizationOfPath } from '../organizations/organization-of-path.ts'
 import { bumpVersion, type OrganizationRow } from '../organizations/organization-store.ts'
-import { effectiveTagBindingFragment } from '../tag-bindings/tag-binding-document.ts'
-import { findTagBindings } from '../tag-bindings/tag-binding-store.ts'
-import { taggedFilterOf, writeTagBindings } from '../tag-bindings/tag-bindings.ts'
-import { projectFragment } from './project-document.ts'
+import { writeTagBindings } from '../tag-bindings/tag-bindings.ts'
+import { includable, includeHelp, projectFragment, projectFragments } from './project-document.ts'
 import {
   countProjects,
   deleteProject,
@@ -22,7 +17,6 @@ import {
   findProjectByName,
   hasWorkspaces,
   insertProject,
-  listVisibleProjects,
   updateProject,
   type ProjectRow,
 } from './project-store.ts'
@@ -52,84 +46,6 @@ async function refuseProject(
     name === undefined ? undefined : (await findProjectByName(tx, organization.id, name))?.id
   await refuseBesideTakenName(problems, NAME_IS_TAKEN, findHolder, ownId)
 }
-
-const includable = ['effective_tag_bindings', 'effective-tag-bindings'] as const
-const includeHelp = { include: 'effective_tag_bindings' }
-const filters = ['q', 'filter[names]', 'sort', 'include'] as const
-
-/** Documents of some projects, and with `isBound` what their bindings add to them. */
-async function projectFragments(
-  viewer: Viewer,
-  organization: OrganizationRow,
-  projects: readonly ProjectRow[],
-  isBound: boolean,
-): Promise<{ data: Fragment[]; included: Fragment[] | undefined }> {
-  const ids = projects.map(({ id }) => id)
-  const rows = isBound ? await findTagBindings(viewer.tx, 'project_id', ids) : []
-  const bindings = Map.groupBy(rows, (row) => row.project_id)
-  const data: Fragment[] = []
-  for (const project of projects) {
-    const own = isBound ? (bindings.get(project.id) ?? []) : undefined
-    data.push(await projectFragment(viewer, organization, project, own))
-  }
-  const included = rows.map((binding) => effectiveTagBindingFragment({ binding, projectId: null }))
-  return { data, included: isBound ? included : undefined }
-}
-
-const projectSorts = ['name', '-name'] as const
-
-function sortOf(query: Query): (typeof projectSorts)[number] {
-  const sort = query.text('sort') ?? 'name'
-  if (sort === 'name' || sort === '-name') return sort
-  const detail = `sort must be ${projectSorts.join(' or ')}`
-  throw new AppError('invalid-query', [{ detail, parameter: 'sort' }])
-}
-
-const listProjects = readRoute({
-  path: '/organizations/:organization_name/projects',
-  permission: 'project:read',
-  summary: 'List projects',
-  query: {
-    q: 'Part of the name, without case',
-    'filter[names]': 'Exact names, separated by commas',
-    'filter[tagged][0][key]': 'Projects with this key-value tag; several: [1] and so on',
-    'filter[tagged][0][value]': 'The value of that tag; any, if it is not given',
-    sort: projectSorts.join(', '),
-    ...includeHelp,
-  },
-  answers: 'projects',
-  isList: true,
-  hasPageInMeta: true,
-  address: (call) => {
-    const { query } = call
-    const isBound = query.include(includable).size > 0
-    const page = query.page()
-    const isDescending = sortOf(query) === '-name'
-    const tagged = taggedFilterOf(query)
-    const name = organizationOfPath(call)
-    const filter = { q: query.text('q'), names: query.list('filter[names]'), tagged: tagged.filters }
-    const links = query.withoutPage([...filters, ...tagged.names])
-    return name === undefined ? undefined : { name, isBound, page, isDescending, filter, links }
-  },
-  load: (context) => loadOrganizationWithGrants(context, context.address.name),
-  document: async (context) => {
-    const { tx, address, resource, call } = context
-    const { organization } = resource
-    const { filter, isDescending, page, links } = address
-    const reach = reachOf('project:read', context)
-    const { projects, total } = await listVisibleProjects(
-      tx,
-      organization.id,
-      reach,
-      filter,
-      page,
-      isDescending,
-    )
-    const { data, included } = await projectFragments(context, organization, projects, address.isBound)
-    const paging = pagingOf(call.path, links, page, total)
-    return ok(listDocument(data, { ...paging, meta: paging.pagination }, included))
-  },
-})
 
 async function bindTags(
   viewer: Viewer,
@@ -284,10 +200,4 @@ const removeProject = writeRoute({
   },
 })
 
-export const projectRoutes: readonly Route[] = [
-  listProjects,
-  createProject,
-  showProject,
-  changeProject,
-  removeProject,
-]
+export const projectRoutes: readonly Route[] = [createProject, showProject, changeProject, removeProject]

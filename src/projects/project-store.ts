@@ -1,5 +1,10 @@
 import type { Insertable, Selectable, Updateable } from 'kysely'
-import { grantedProjects, type Reach } from '../access/granted-places-store.ts'
+import {
+  grantedProjects,
+  projectsWith,
+  type ProjectRight,
+  type Reach,
+} from '../access/granted-places-store.ts'
 import type { Transaction } from '../database/database.ts'
 import { holdsText, isUniqueViolation } from '../database/portable.ts'
 import { prepared } from '../database/prepared.ts'
@@ -84,6 +89,8 @@ export type ProjectFilter = {
   readonly names?: readonly string[] | undefined
   /** All of these. */
   readonly tagged?: readonly TagFilter[]
+  /** Those with which the reader may do all of this, and how far he may do it. */
+  readonly rights?: readonly { readonly right: ProjectRight; readonly reach: Reach }[]
 }
 
 /** A page of the projects that a caller with this reach may see, by name: the list form of `project:read`. */
@@ -97,6 +104,10 @@ export async function listVisibleProjects(
 ): Promise<{ projects: ProjectRow[]; total: number }> {
   let query = tx.db.selectFrom('projects').where('projects.organization_id', '=', organizationId)
   if (reach !== 'everything') query = query.where('projects.id', 'in', grantedProjects(tx, reach.userId))
+  for (const { right, reach: reachOfRight } of filter.rights ?? []) {
+    if (reachOfRight === 'everything') continue
+    query = query.where('projects.id', 'in', projectsWith(tx, reachOfRight.userId, right))
+  }
   // PostgreSQL takes no NUL, and no name holds one.
   const names = filter.names?.filter((name) => !name.includes('\0'))
   if (names !== undefined) query = query.where('projects.name', 'in', names.length === 0 ? [''] : names)

@@ -114,7 +114,7 @@ const addWorkspaces = writeRoute({
     refuseUnknown(places, workspaces, 'must be a workspace of the organization')
     for (const workspace of workspaces) {
       if (workspace === undefined) continue
-      await addTags(tx, workspace.id, [tag.name])
+      await addTags(tx, organization.id, workspace.id, [tag.name])
       await limitTags(tx, deps, workspace.id)
     }
     audit({

@@ -22,22 +22,30 @@ export type TagFilter = {
 function tagged(tx: Transaction, organizationId: string, reach: Reach) {
   const query = tx.db
     .selectFrom('workspace_tags')
-    .innerJoin('workspaces', 'workspaces.id', 'workspace_tags.workspace_id')
-    .where('workspaces.organization_id', '=', organizationId)
+    .where('workspace_tags.organization_id', '=', organizationId)
     .whereRef('workspace_tags.name', '=', sql.ref('tags.name'))
-  return reach === 'everything' ? query : query.where(isWorkspaceGranted(tx, reach.userId))
+  return reach === 'everything'
+    ? query
+    : query.where('workspace_tags.workspace_id', 'in', (eb) =>
+        eb
+          .selectFrom('workspaces')
+          .where('workspaces.organization_id', '=', organizationId)
+          .where(isWorkspaceGranted(tx, reach.userId))
+          .select('workspaces.id'),
+      )
 }
 
 /** The tags that a caller with this reach may see: of a workspace that he sees, for whom sees all also those of none. */
 function visibleTags(tx: Transaction, organizationId: string, reach: Reach, filter: TagFilter) {
   const exists = (query: ReturnType<typeof tagged>): Expression<SqlBool> =>
-    sql<SqlBool>`exists ${query.select('workspaces.id')}`
+    sql<SqlBool>`exists ${query.select('workspace_tags.workspace_id')}`
   let query = tx.db.selectFrom('tags').where('tags.organization_id', '=', organizationId)
   if (reach !== 'everything') query = query.where(exists(tagged(tx, organizationId, reach)))
   const { q, ids, of, notOf } = filter
   if (q !== undefined) query = query.where(holdsText(tx.engine, 'tags.name', q))
   if (ids !== undefined) query = query.where('tags.id', 'in', ids)
-  const isOf = (id: string) => exists(tagged(tx, organizationId, reach).where('workspaces.id', '=', id))
+  const isOf = (id: string) =>
+    exists(tagged(tx, organizationId, reach).where('workspace_tags.workspace_id', '=', id))
   if (of !== undefined) query = query.where(isOf(of))
   if (notOf !== undefined) query = query.where(sql<SqlBool>`not ${isOf(notOf)}`)
   return query
@@ -117,9 +125,7 @@ export async function deleteTags(
       'in',
       tags.map(({ name }) => name),
     )
-    .where('workspace_id', 'in', (eb) =>
-      eb.selectFrom('workspaces').where('organization_id', '=', organizationId).select('workspaces.id'),
-    )
+    .where('organization_id', '=', organizationId)
     .execute()
   await tx.db
     .deleteFrom('tags')

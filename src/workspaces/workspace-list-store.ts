@@ -74,13 +74,13 @@ export async function listVisibleWorkspaces(
   if (filter.wildcardName !== undefined) query = query.where(matches(tx, filter.wildcardName))
   if (filter.tags !== undefined) {
     const { tags } = filter
-    const withAll = taggedWorkspaces(tx, tags)
+    const withAll = taggedWorkspaces(tx, organizationId, tags)
       .groupBy('workspace_id')
       .having((eb) => eb.fn.countAll(), '=', tags.length)
     query = query.where('workspaces.id', 'in', withAll)
   }
   if (filter.withoutTags !== undefined) {
-    query = query.where('workspaces.id', 'not in', taggedWorkspaces(tx, filter.withoutTags))
+    query = query.where('workspaces.id', 'not in', taggedWorkspaces(tx, organizationId, filter.withoutTags))
   }
   for (const each of filter.tagged ?? []) query = query.where(isWorkspaceTagged(organizationId, each))
   if (filter.hasRun === true) query = query.where(sql<boolean>`1 = 0`)
@@ -137,11 +137,12 @@ function matches(tx: Transaction, pattern: string): RawBuilder<boolean> {
   return sql<boolean>`${name} = ${part}`
 }
 
-function taggedWorkspaces(tx: Transaction, anyOf: readonly string[]) {
+function taggedWorkspaces(tx: Transaction, organizationId: string, anyOf: readonly string[]) {
   // PostgreSQL takes no NUL, and no tag holds one.
   const names = anyOf.filter((name) => !name.includes('\0'))
   return tx.db
     .selectFrom('workspace_tags')
+    .where('organization_id', '=', organizationId)
     .where('name', 'in', names.length === 0 ? [''] : names)
     .select('workspace_id')
 }

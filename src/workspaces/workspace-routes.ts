@@ -137,7 +137,7 @@ const createWorkspace = writeRoute({
       updated_at: now,
     })
     if (!isNew) refuse([NAME_IS_TAKEN])
-    await addTags(tx, id, tags as string[])
+    await addTags(tx, organization.id, id, tags as string[])
     await bindTags(context, organization, id, changes.tagBindings)
     audit({
       action: 'workspace.create',

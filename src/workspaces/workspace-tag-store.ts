@@ -1,11 +1,22 @@
 import type { Transaction } from '../database/database.ts'
 
 /** Adds those that the workspace does not have yet. */
-export async function addTags(tx: Transaction, workspaceId: string, names: readonly string[]): Promise<void> {
+export async function addTags(
+  tx: Transaction,
+  organizationId: string,
+  workspaceId: string,
+  names: readonly string[],
+): Promise<void> {
   if (names.length === 0) return
   await tx.db
     .insertInto('workspace_tags')
-    .values([...new Set(names)].map((name) => ({ workspace_id: workspaceId, name })))
+    .values(
+      [...new Set(names)].map((name) => ({
+        workspace_id: workspaceId,
+        name,
+        organization_id: organizationId,
+      })),
+    )
     .onConflict((conflict) => conflict.columns(['workspace_id', 'name']).doNothing())
     .execute()
 }

@@ -15,7 +15,7 @@ export async function tagWorkspace(
   tags: readonly NamedTag[],
 ): Promise<string[]> {
   const names = await tagsToAdd(viewer, organizationId, tags, '/data')
-  await addTags(viewer.tx, workspaceId, names)
+  await addTags(viewer.tx, organizationId, workspaceId, names)
   await limitTags(viewer.tx, viewer.deps, workspaceId)
   return names
 }
