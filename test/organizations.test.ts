@@ -33,6 +33,8 @@ describe.each(engines)('organizations on %s', (engine) => {
       const seen = await member.client.get(`/organizations/${name}?include=${include}`)
       expect(seen.json.included).toEqual([])
     }
+    const none = await owner.client.get(`/organizations/${name}?include=subscription`)
+    expect([none.status, none.json.included]).toEqual([200, []])
     const unknown = await owner.client.get(`/organizations/${name}?include=teams`)
     expect([unknown.status, unknown.json.errors[0].title]).toEqual([400, 'Invalid include parameter'])
   })

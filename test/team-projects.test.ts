@@ -104,10 +104,50 @@ describe.each(engines)('team access to a project on %s', (engine) => {
     })
     const bad = await change({ access: 'plan', 'workspace-access': { runs: 'all' } })
     expect(pointers(bad)).toEqual(['/data/attributes/access', '/data/attributes/workspace-access/runs'])
+    const unknown = await change({ 'workspace-access': { runs: 'none', create: 'yes' } })
+    expect(unknown.json.errors.map(({ detail }: { detail: string }) => detail)).toEqual([
+      'workspace-access.runs must be "read" or "plan" or "apply"',
+      'workspace-access.create must be boolean',
+    ])
     expect((await client.post('/team-projects', grantBody(team, project))).status).toBe(422)
     expect((await client.delete(`/team-projects/${id}`)).status).toBe(204)
     expect((await client.get(`/team-projects/${id}`)).text).toBe(notFound)
     expect((await client.get('/team-projects')).status).toBe(400)
+  })
+
+  test.each([
+    ['read', 'read none none', 'read none read read', ''],
+    ['write', 'read none none', 'apply read write write', 'locking'],
+    [
+      'maintain',
+      'read none none',
+      'apply read write write',
+      'create locking delete run-tasks policy-overrides',
+    ],
+    [
+      'admin',
+      'delete manage write',
+      'apply read write write',
+      'create locking move delete run-tasks policy-overrides',
+    ],
+    ['custom', 'read none none', 'read none none none', ''],
+  ])('the level %s stands for what is documented', async (access, project, workspace, on) => {
+    const organization = await createTestOrganization(server)
+    const id = await grantProject(
+      organization,
+      await createTeam(organization),
+      await createProject(organization),
+      {
+        access,
+      },
+    )
+    const { attributes } = (await organization.owner.client.get(`/team-projects/${id}`)).json.data
+    expect(Object.values(attributes['project-access']).join(' ')).toBe(project)
+    const details = Object.entries(attributes['workspace-access'])
+    expect(details.map(([, value]) => value).filter((value) => typeof value === 'string')).toEqual(
+      workspace.split(' '),
+    )
+    expect(details.flatMap(([name, value]) => (value === true ? [name] : [])).join(' ')).toBe(on)
   })
 
   test('what a member may do in the project and its workspaces follows from the level', async () => {

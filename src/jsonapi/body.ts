@@ -225,13 +225,29 @@ function checkValue(
   const seen = new Set<string>()
   const [, errors] = validator.Errors(value)
   for (const { instancePath, message } of errors) {
+    const explained = explainedOn(schema, instancePath)
+    const place = explained?.place ?? instancePath
     // The first word on a place is the most telling one; unions repeat themselves.
-    if (seen.has(instancePath) || seen.size >= MAX_PROBLEMS) continue
-    seen.add(instancePath)
+    if (seen.has(place) || seen.size >= MAX_PROBLEMS) continue
+    seen.add(place)
     problems.push({
-      detail: `${name}${instancePath.replaceAll('/', '.')} ${message}`,
-      pointer: pointer + instancePath,
+      detail: `${name}${place.replaceAll('/', '.')} ${explained?.explain ?? message}`,
+      pointer: pointer + place,
     })
   }
   return false
+}
+
+/** The first place on the way to a member whose schema has words of its own. */
+function explainedOn(schema: Explained, path: string): { place: string; explain: string } | undefined {
+  let inner: Explained | undefined = schema
+  let place = ''
+  for (const step of path.split('/').slice(1)) {
+    const { properties, items } = inner as { properties?: Shape; items?: Explained }
+    inner = properties?.[step] ?? items
+    if (inner === undefined) return undefined
+    place += `/${step}`
+    if (inner.explain !== undefined) return { place, explain: inner.explain }
+  }
+  return undefined
 }

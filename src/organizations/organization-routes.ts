@@ -94,22 +94,28 @@ const list = readRoute({
   },
 })
 
+/** Of subscriptions there is none; clients of the platform ask for them. */
+const includable = ['default-project', 'default_project', 'subscription'] as const
+
 const show = readRoute({
   path: '/organizations/:organization_name',
   permission: 'organization:read',
   summary: 'Show an organization',
-  query: { include: 'default-project, default_project' },
+  query: { include: includable.join(', ') },
   answers: 'organizations',
   address: (call) => {
-    const include = call.query.include(['default-project', 'default_project'])
+    const include = call.query.include(includable)
     const address = organizationAddress(call)
-    return address === undefined ? undefined : { ...address, withProject: include.size > 0 }
+    return address === undefined ? undefined : { ...address, include }
   },
   load: ({ tx, address }) => loadOrganization(tx, address.name),
   document: async (context) => {
     const { organization } = context.resource
-    const included = context.address.withProject ? await defaultProjectOf(context, organization) : undefined
-    return ok(document(organizationFragment(organization, context, context.deps.config), included))
+    const { include } = context.address
+    const withProject = include.has('default-project') || include.has('default_project')
+    const included = withProject ? await defaultProjectOf(context, organization) : []
+    const text = organizationFragment(organization, context, context.deps.config)
+    return ok(document(text, include.size === 0 ? undefined : included))
   },
 })
 
