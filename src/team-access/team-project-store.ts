@@ -61,13 +61,13 @@ export async function deleteTeamProject(tx: Transaction, id: string): Promise<vo
 /** A page of the grants on a project, by the names of their teams; of the `shown` teams alone, if that is given. */
 export async function listTeamProjects(
   tx: Transaction,
-  filter: { projectId: string; teamId?: string | undefined; shown: Expression<SqlBool> | undefined },
+  filter: { placeId: string; teamId: string | undefined; shown: Expression<SqlBool> | undefined },
   page: Page,
 ): Promise<{ rows: TeamProjectRow[]; total: number }> {
   let query = tx.db
     .selectFrom('team_projects')
     .innerJoin('teams', 'teams.id', 'team_projects.team_id')
-    .where('team_projects.project_id', '=', filter.projectId)
+    .where('team_projects.project_id', '=', filter.placeId)
   if (filter.teamId !== undefined) query = query.where('team_projects.team_id', '=', filter.teamId)
   if (filter.shown !== undefined) query = query.where(filter.shown)
   const { count } = await query.select((eb) => eb.fn.countAll<number>().as('count')).executeTakeFirstOrThrow()

@@ -26,7 +26,7 @@ export const newTeamProjectBody = {
   requiredRelationships: ['team', 'project'] as const,
 }
 
-export type NewTeamProject = AskedProjectGrant & { teamId: string; projectId: string }
+export type NewTeamProject = AskedProjectGrant & { teamId: string; placeId: string }
 
 type GivenAttributes = {
   access?: ProjectLevel
@@ -55,5 +55,5 @@ export function parseTeamProject(bytes: Uint8Array, pathId: string): AskedProjec
 export function parseNewTeamProject(bytes: Uint8Array): NewTeamProject {
   const { attributes, relationships } = parseResource(bytes, newTeamProjectBody)
   const { team, project } = relationships as Required<typeof relationships>
-  return { ...askedGrant(attributes), teamId: team.data.id, projectId: project.data.id }
+  return { ...askedGrant(attributes), teamId: team.data.id, placeId: project.data.id }
 }

@@ -68,13 +68,13 @@ export async function deleteTeamWorkspace(tx: Transaction, id: string): Promise<
 /** A page of the grants on a workspace, by the names of their teams; of the `shown` teams alone, if that is given. */
 export async function listTeamWorkspaces(
   tx: Transaction,
-  filter: { workspaceId: string; teamId?: string | undefined; shown: Expression<SqlBool> | undefined },
+  filter: { placeId: string; teamId: string | undefined; shown: Expression<SqlBool> | undefined },
   page: Page,
 ): Promise<{ rows: TeamWorkspaceRow[]; total: number }> {
   let query = tx.db
     .selectFrom('team_workspaces')
     .innerJoin('teams', 'teams.id', 'team_workspaces.team_id')
-    .where('team_workspaces.workspace_id', '=', filter.workspaceId)
+    .where('team_workspaces.workspace_id', '=', filter.placeId)
   if (filter.teamId !== undefined) query = query.where('team_workspaces.team_id', '=', filter.teamId)
   if (filter.shown !== undefined) query = query.where(filter.shown)
   const { count } = await query.select((eb) => eb.fn.countAll<number>().as('count')).executeTakeFirstOrThrow()
