@@ -1,6 +1,9 @@
 import * as fc from 'fast-check'
+import type { KyselyPlugin } from 'kysely'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { rawRoutes, routes } from '../src/app.ts'
+import type { Transaction } from '../src/database/database.ts'
+import type { PreparedQuery } from '../src/database/prepared.ts'
 import type { Client, Response } from './support/client.ts'
 import { engines } from './support/engines.ts'
 import { createGrants, grantsAndMembers } from './support/random-grants.ts'
@@ -34,6 +37,16 @@ const grantBody = (team: string, kind: 'workspace' | 'project', id: string, attr
     team: { data: { type: 'teams', id: team } },
     [kind]: { data: { type: `${kind}s`, id } },
   })
+
+/** What an effective access lets do, named as a dry run names it. */
+function mayOf(attributes: {
+  may: Record<string, boolean>
+  'may-in-workspaces'?: Record<string, boolean>
+}): string[] {
+  const names = (shown: Record<string, boolean>) => Object.keys(shown).filter((name) => shown[name])
+  const inWorkspaces = names(attributes['may-in-workspaces'] ?? {})
+  return [...names(attributes.may), ...inWorkspaces.map((name) => `workspaces/${name}`)]
+}
 
 function changesOf({ status, json, text }: Response): Change[] {
   if (status !== 200) throw new Error(`expected 200, got ${status} ${text}`)
@@ -85,14 +98,14 @@ describe.each(engines)('a dry run on %s', (engine) => {
             `user=${organization.owner.id}`,
           ]
           const levels = async () => {
-            const found = new Map<string, { level: string; name: string }>()
+            const found = new Map<string, { level: string; may: string[] }>()
             for (const query of subjects) {
               const pages = [await client.get(`${path}?${query}`)]
               for (const project of projects)
                 pages.push(await client.get(`${path}?${query}&project=${project}`))
               for (const { json } of pages.filter(({ status }) => status === 200)) {
                 for (const { id, attributes } of json.data) {
-                  found.set(id, { level: attributes.level, name: attributes.name })
+                  found.set(id, { level: attributes.level, may: mayOf(attributes) })
                 }
               }
             }
@@ -151,14 +164,23 @@ describe.each(engines)('a dry run on %s', (engine) => {
             expect([method, target, done.status < 300]).toEqual([method, target, true])
             const after = await levels()
             const expected: string[] = []
-            for (const [id, { level }] of before) {
+            for (const [id, { level, may }] of before) {
               // Of a team that is gone nothing can be asked any more.
-              const now = after.get(id)?.level ?? 'none'
-              if (level !== now) expected.push(`${id} ${level} ${now}`)
+              const now = after.get(id) ?? { level: 'none', may: [] }
+              const gained = now.may.filter((name) => !may.includes(name))
+              const lost = may.filter((name) => !now.may.includes(name))
+              if (level !== now.level || gained.length + lost.length > 0) {
+                expected.push(
+                  `${id} ${level} ${now.level} +${gained.toSorted().join()} -${lost.toSorted().join()}`,
+                )
+              }
             }
             const said = tried
-              .filter(({ on, from, to }) => on.type !== 'organizations' && from !== to)
-              .map(({ who, on, from, to }) => `${who.id}:${on.id} ${from} ${to}`)
+              .filter(({ on }) => on.type !== 'organizations')
+              .map(
+                ({ who, on, from, to, gained, lost }) =>
+                  `${who.id}:${on.id} ${from} ${to} +${gained.toSorted().join()} -${lost.toSorted().join()}`,
+              )
               // What the test does not ask for: the Default Project.
               .filter((text) => before.has(text.split(' ')[0] as string))
             // Whether a project is seen because of a workspace in it is not looked at when a workspace alone is shared.
@@ -214,6 +236,61 @@ describe.each(engines)('a dry run on %s', (engine) => {
     const adding = { data: [{ type: 'organization-memberships', id: membership }] }
     const path = `/teams/${team}/relationships/organization-memberships?dry-run=true`
     expect(changesOf(await client.post(path, adding))).toEqual([])
+  })
+
+  test('others wait for no more than the change itself: what it is compared with is read outside the lock', async () => {
+    const organization = await createTestOrganization(server)
+    const { client } = organization.owner
+    const workspace = await createWorkspace(organization)
+    const team = await createTeam(organization)
+    const other = await createTeam(organization)
+    const member = await addMember(server, organization, [team, other])
+    const grant = await grantWorkspace(organization, team, workspace, { access: 'read' })
+    const { database } = server.app.deps
+    const write = database.write.bind(database)
+    const tables = new Set<string>()
+    const noted: KyselyPlugin = {
+      transformQuery: ({ node }) => {
+        const from = node.kind === 'SelectQueryNode' ? JSON.stringify(node.from) : ''
+        for (const [, table = ''] of from.matchAll(/"identifier":\{[^}]*"name":"(\w+)"/g)) tables.add(table)
+        return node
+      },
+      transformResult: ({ result }) => Promise.resolve(result),
+    }
+    const watched = (tx: Transaction): Transaction => {
+      const of = <V extends Record<string, unknown>, R>(query: PreparedQuery<V, R>) => {
+        tables.add(/from "(\w+)"/.exec(query.sql(tx.engine))?.[1] ?? '')
+        return query
+      }
+      return {
+        engine: tx.engine,
+        mode: tx.mode,
+        get db() {
+          return tx.db.withPlugin(noted)
+        },
+        all: (query, values) => tx.all(of(query), values),
+        first: (query, values) => tx.first(of(query), values),
+      }
+    }
+    database.write = (work) => write((tx) => work(watched(tx)))
+    try {
+      const flags = body('teams', { 'organization-access': { 'manage-workspaces': true } })
+      expect(changesOf(await client.patch(`/teams/${team}?dry-run=true`, flags)).length).toBeGreaterThan(3)
+      expect(tables).toContain('teams')
+      for (const name of ['workspaces', 'projects', 'team_workspaces', 'team_projects', 'users']) {
+        expect([...tables]).not.toContain(name)
+      }
+      const leaving = { data: [{ type: 'users', id: member.id }] }
+      const left = await client.request('DELETE', `/teams/${team}/relationships/users?dry-run=true`, leaving)
+      expect(changesOf(left).length).toBeGreaterThan(0)
+      for (const name of ['workspaces', 'projects', 'team_workspaces', 'team_projects']) {
+        expect([...tables]).not.toContain(name)
+      }
+      expect(changesOf(await client.delete(`/team-workspaces/${grant}?dry-run=true`))).toHaveLength(2)
+      expect([...tables]).toContain('team_workspaces')
+    } finally {
+      database.write = write
+    }
   })
 
   test('is refused as the change would be', async () => {
@@ -283,6 +360,68 @@ describe.each(engines)('a dry run on %s', (engine) => {
     }
     expect((await client.get(`/teams/${team}`)).status).toBe(200)
   })
+
+  test(
+    'answers whoever does not see everything the same, whatever he does not see is like',
+    async () => {
+      await fc.assert(
+        fc.asyncProperty(grantsAndMembers, fc.constantFrom('workspace', 'project'), async (random, kind) => {
+          const { organization, teamIds, projects, workspaces, members } = await createGrants(server, random)
+          const { client } = organization.owner
+          const [project, workspace] = [projects[0] as string, workspaces[0] as string]
+          // Administers one place, and sees of the teams those that are open.
+          const administrators = await createTeam(organization)
+          const onPlace = kind === 'workspace' ? grantWorkspace : grantProject
+          await onPlace(organization, administrators, kind === 'workspace' ? workspace : project, {
+            access: 'admin',
+          })
+          const caller = await addMember(server, organization, [administrators])
+          const open = await createTeam(organization, { visibility: 'organization' })
+          for (const { membershipId } of members.slice(0, 2)) {
+            const data = [{ type: 'organization-memberships', id: membershipId }]
+            await client.post(`/teams/${open}/relationships/organization-memberships`, { data })
+          }
+          const mine = await onPlace(organization, open, kind === 'workspace' ? workspace : project, {
+            access: 'read',
+          })
+          const tries = async () => {
+            const answers: string[] = []
+            for (const [method, path, sent] of [
+              ['PATCH', `/team-${kind}s/${mine}`, body(`team-${kind}s`, { access: 'write' })],
+              ['DELETE', `/team-${kind}s/${mine}`],
+            ] as const) {
+              answers.push((await caller.client.request(method, `${path}?dry-run=true`, sent)).text)
+            }
+            return answers
+          }
+          const before = await tries()
+          // A team that he does not see, which gives everything everywhere, and a place that he does not see.
+          const hidden = await createTeam(organization, {
+            'organization-access': { 'manage-projects': true },
+          })
+          const data = members.map(({ membershipId }) => ({
+            type: 'organization-memberships',
+            id: membershipId,
+          }))
+          await client.post(`/teams/${hidden}/relationships/organization-memberships`, { data })
+          await grantWorkspace(organization, hidden, workspace, { access: 'admin' })
+          await grantProject(organization, hidden, project, { access: 'admin' })
+          await grantProject(organization, teamIds[0] as string, projects[2] as string, {
+            access: 'admin',
+          }).catch(() => undefined)
+          await createWorkspace(
+            organization,
+            {},
+            { project: { data: { type: 'projects', id: projects[1] as string } } },
+          )
+          expect(await tries()).toEqual(before)
+          for (const text of before) expect(text).toContain('"type":"access-changes"')
+        }),
+        runs(3, 60),
+      )
+    },
+    longTimeout,
+  )
 
   test('tells nobody of teams, grants and workspaces that he does not see', async () => {
     const organization = await createTestOrganization(server)

@@ -1,49 +1,120 @@
+import { setImmediate } from 'node:timers/promises'
 import type { ColumnSet } from '../access/decide.ts'
 import { hasFlag, organizationFlags, type FlagSet } from '../access/organization-flags.ts'
+import { standingOf, type InForce } from '../access/standing.ts'
 import type { OrganizationRow } from '../organizations/organization-store.ts'
 import type { AccessChange } from './access-changes-document.ts'
-import { heldOn, type Granted } from './holdings.ts'
-import { actionsOn, levelOn, namesOfActions } from './levels.ts'
+import type { HoldingTeam } from './holdings-store.ts'
+import { grantedTo, heldOn, type Granted } from './holdings.ts'
+import { actionsOn, levelOn, namesOfActions, type Held } from './levels.ts'
 import type { NamedPlace } from './places.ts'
+import type { GrantsByTeam } from './team-grants.ts'
 
-type Holding = { readonly columns: ColumnSet; readonly flags: FlagSet; readonly granted: Granted }
-
-/** What everybody concerned holds at one moment, by id. */
-export type Snapshot = ReadonlyMap<string, Holding>
-
-const none: ReadonlyMap<string, never> = new Map<string, never>()
-/** Of a team that is gone. */
-const nothing: Holding = {
-  columns: 0,
-  flags: 0,
-  granted: { onWorkspaces: none, onProjects: none, inProjects: none },
+/** Whose access may change, with the teams that do not. */
+export type Concerned = {
+  readonly who: AccessChange['who']
+  readonly otherTeams: readonly HoldingTeam[]
 }
 
-/** What is not the same in two snapshots: `most` of the changes, and how many there are. */
-export function changesOf(
-  seen: {
-    organization: Pick<OrganizationRow, 'name'>
-    who: readonly AccessChange['who'][]
-    places: readonly NamedPlace[]
-    before: Snapshot
-    after: Snapshot
-  },
+/** The team that changes, at one moment. */
+export type TeamState = {
+  /** Undefined when it is gone. */
+  readonly team: HoldingTeam | undefined
+  /** Undefined: everyone who is looked at. */
+  readonly memberIds: ReadonlySet<string> | undefined
+  readonly granted: Granted
+}
+
+const noPlaces = { workspace: new Map<string, never>(), project: new Map<string, never>() }
+const nothingGranted: Granted = { ofProjects: noPlaces, ofWorkspaces: noPlaces }
+const nothingHeld: Held = { columns: 0, inWorkspaces: 0, plans: false }
+
+export const teamGone: TeamState = { team: undefined, memberIds: undefined, granted: nothingGranted }
+
+/** After so many pairs of somebody and a place others have their turn. */
+const PAIRS_A_TURN = 5_000
+
+export type Compared = {
+  readonly organization: OrganizationRow
+  readonly inForce: InForce
+  readonly who: readonly Concerned[]
+  readonly places: readonly NamedPlace[]
+  readonly otherGrants: GrantsByTeam
+  readonly before: TeamState
+  readonly after: TeamState
+}
+
+/** What is not the same before and after: `most` of the changes, and how many there are. */
+export async function changesOf(
+  seen: Compared,
   most: number,
-): { changes: AccessChange[]; count: number } {
+): Promise<{ changes: AccessChange[]; count: number }> {
+  const { organization, places } = seen
   const changes: AccessChange[] = []
   let count = 0
-  const add = (change: AccessChange | undefined) => {
+  const add = (change: (() => AccessChange) | undefined) => {
     if (change === undefined) return
     count += 1
-    if (changes.length < most) changes.push(change)
+    if (changes.length < most) changes.push(change())
   }
-  for (const who of seen.who) {
-    const before = seen.before.get(who.id) ?? nothing
-    const after = seen.after.get(who.id) ?? nothing
-    add(changeOfFlags(who, seen.organization, before.flags, after.flags))
-    for (const place of seen.places) add(changeOn(who, place, before, after))
+  const byTeam = [seen.before, seen.after].map(({ granted }) =>
+    places.map((place) => heldOn(0, granted, place)),
+  )
+  let pairs = 0
+  for (const concerned of seen.who) {
+    const before = standsBy(concerned, seen.before, seen)
+    const after = standsBy(concerned, seen.after, seen)
+    add(changeOfFlags(concerned.who, organization, before.flags, after.flags))
+    const others =
+      concerned.otherTeams.length === 0
+        ? nothingGranted
+        : grantedTo({ teams: concerned.otherTeams }, seen.otherGrants)
+    for (const [index, place] of places.entries()) {
+      pairs += 1
+      if (pairs % PAIRS_A_TURN === 0) await setImmediate()
+      const ofTeam = byTeam.map((held) => held[index] as Held)
+      const rest = heldOn(0, others, place)
+      add(
+        changeOn(
+          concerned.who,
+          place,
+          together(before.columns, rest, before.isMember ? ofTeam[0] : nothingHeld),
+          together(after.columns, rest, after.isMember ? ofTeam[1] : nothingHeld),
+        ),
+      )
+    }
   }
   return { changes, count }
+}
+
+/** What somebody holds in the organization, by his other teams and, if he is in it, by the one that changes. */
+function standsBy(
+  { who, otherTeams }: Concerned,
+  { team, memberIds }: TeamState,
+  { organization, inForce }: Pick<Compared, 'organization' | 'inForce'>,
+): { isMember: boolean; columns: ColumnSet; flags: FlagSet } {
+  const isMember = team !== undefined && (memberIds?.has(who.id) ?? true)
+  if (team === undefined && who.type === 'teams') return { isMember, columns: 0, flags: 0 }
+  const { columns, flags } = standingOf(
+    {
+      kind: who.type === 'teams' ? 'team' : 'user',
+      isSiteAdmin: false,
+      status: 'active',
+      teams: isMember ? [...otherTeams, team] : otherTeams,
+    },
+    organization,
+    inForce,
+  )
+  return { isMember, columns, flags }
+}
+
+function together(columns: ColumnSet, rest: Held, ofTeam: Held | undefined): Held {
+  const { columns: more, inWorkspaces, plans } = ofTeam ?? nothingHeld
+  return {
+    columns: columns | rest.columns | more,
+    inWorkspaces: columns | rest.inWorkspaces | inWorkspaces,
+    plans: rest.plans || plans,
+  }
 }
 
 function changeOfFlags(
@@ -51,26 +122,23 @@ function changeOfFlags(
   { name }: Pick<OrganizationRow, 'name'>,
   before: FlagSet,
   after: FlagSet,
-): AccessChange | undefined {
+): (() => AccessChange) | undefined {
   if (before === after) return undefined
   const names = (set: FlagSet) => organizationFlags.filter((flag) => hasFlag(set, flag))
-  return {
+  return () => ({
     who,
     on: { type: 'organizations', id: name, name },
     gained: names(after & ~before),
     lost: names(before & ~after),
-  }
+  })
 }
 
 function changeOn(
   who: AccessChange['who'],
-  place: NamedPlace,
-  before: Holding,
-  after: Holding,
-): AccessChange | undefined {
-  const { on, id, name } = place
-  const held = heldOn(before.columns, before.granted, place)
-  const holds = heldOn(after.columns, after.granted, place)
+  { on, id, name }: NamedPlace,
+  held: Held,
+  holds: Held,
+): (() => AccessChange) | undefined {
   if (
     held.columns === holds.columns &&
     held.inWorkspaces === holds.inWorkspaces &&
@@ -81,12 +149,12 @@ function changeOn(
   const [from, to] = [levelOn(on, held), levelOn(on, holds)]
   const [had, has] = [actionsOn(on, held), actionsOn(on, holds)]
   if (from === to && had === has) return undefined
-  return {
+  return () => ({
     who,
     on: { type: `${on}s`, id, name },
     from,
     to,
     gained: namesOfActions(on, has & ~had),
     lost: namesOfActions(on, had & ~has),
-  }
+  })
 }

@@ -3,8 +3,9 @@ import type { Viewer } from '../http/route.ts'
 import type { OrganizationRow } from '../organizations/organization-store.ts'
 import { teamFacts } from '../teams/team-store.ts'
 import { teamsOfUsers, type HoldingTeam, type Places } from './holdings-store.ts'
-import { grantedTo, heldOn, readGrants, type GrantsByTeam, type Holder } from './holdings.ts'
+import { grantedTo, heldOn } from './holdings.ts'
 import type { NamedPlace } from './places.ts'
+import { readGrants, type GrantsByTeam } from './team-grants.ts'
 
 /** Which teams and grants somebody may know of: others must not show through what they add up to. */
 export type Sight = {
@@ -72,8 +73,7 @@ async function ownColumns(
   scope: Places,
 ): Promise<(place: NamedPlace) => ColumnSet> {
   const teams = await teamsOfUsers(tx, organization.id, [actor.userId as string])
-  const holder: Holder = { kind: 'user', id: '', isSiteAdmin: false, status: 'active', teams }
   const ids = teams.map(({ id }) => id)
-  const granted = grantedTo(holder, await readGrants(tx, ids, scope, 'projects too'))
+  const granted = grantedTo({ teams }, await readGrants(tx, ids, scope, 'projects too'))
   return (place) => heldOn(0, granted, place).columns
 }

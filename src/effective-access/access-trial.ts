@@ -1,4 +1,6 @@
-import { ok, type Answer } from '../http/call.ts'
+import type { Transaction } from '../database/database.ts'
+import { ok } from '../http/call.ts'
+import type { Watch } from '../http/dry-run.ts'
 import type { Viewer } from '../http/route.ts'
 import type { OrganizationRow } from '../organizations/organization-store.ts'
 import { reachOf } from '../access/granted-places-store.ts'
@@ -6,13 +8,13 @@ import { listVisibleProjects } from '../projects/project-store.ts'
 import { findTeam, listTeamMembers, type TeamRow } from '../teams/team-store.ts'
 import { findUsers } from '../users/user-store.ts'
 import { listVisibleWorkspaces } from '../workspaces/workspace-list-store.ts'
-import { accessChangesDocument, type AccessChange } from './access-changes-document.ts'
-import { changesOf, type Snapshot } from './access-changes.ts'
+import { accessChangesDocument } from './access-changes-document.ts'
+import { changesOf, teamGone, type Concerned, type TeamState } from './access-changes.ts'
 import { sightOf, type Sight } from './access-sight.ts'
-import { teamsOfUsers, type HoldingTeam, type Places } from './holdings-store.ts'
-import { grantedTo, readGrants, standingSources, type Holder } from './holdings.ts'
+import { activeMembersAmong, teamsOfUsers, type HoldingTeam, type Places } from './holdings-store.ts'
+import { grantedTo } from './holdings.ts'
 import { placeOf, placeOfProject, type NamedPlace } from './places.ts'
-import { teamHolder } from './subjects.ts'
+import { readGrants, type Grants } from './team-grants.ts'
 
 /** What a trial is about: whose access may change, and where. */
 export type Trial = {
@@ -25,31 +27,61 @@ export type Trial = {
   readonly place?: NamedPlace
 }
 
+/** What a trial's change may change: the team itself, who of those concerned is in it, and what it holds on the place. */
+type Look = {
+  readonly team: TeamRow | undefined
+  readonly memberIds: ReadonlySet<string> | undefined
+  readonly onPlace: Partial<Grants>
+}
+
 /**
- * Looks at who may do what before a change, and gives what looks again after it and answers with the difference. It
- * tells the caller nothing that he could not read: levels are what comes of the teams and grants that he sees, on the
- * workspaces and projects that he sees.
+ * Reads who may do what by everything that the change leaves alone, and gives what looks at the rest before and after it
+ * and answers with the difference. It tells the caller nothing that he could not read: levels are what comes of the teams
+ * and grants that he sees, on the workspaces and projects that he sees.
  */
-export async function watchAccess(viewer: Viewer, trial: Trial): Promise<() => Promise<Answer>> {
+export async function watchAccess(viewer: Viewer, trial: Trial): Promise<Watch> {
   const { tx, deps } = viewer
+  const { organization, place } = trial
   const { maxDryRunPairs, maxDryRunChanges } = deps.config
   const { places, total } = await placesOf(viewer, trial, maxDryRunPairs)
   const isTeamLookedAt = trial.userIds === undefined
   const most = Math.max(1, Math.floor(maxDryRunPairs / Math.max(1, places.length)))
   const people = trial.userIds ?? (await membersOf(viewer, trial.team))
   const users = await findUsers(tx, people.toSorted().slice(0, isTeamLookedAt ? most - 1 : most))
-  const who: AccessChange['who'][] = users.map(({ id, username }) => ({
-    type: 'users',
-    id,
-    name: username ?? id,
-  }))
-  if (isTeamLookedAt) who.unshift({ type: 'teams', id: trial.team.id, name: trial.team.name })
+  const userIds = users.map(({ id }) => id)
   const sight = await sightOf(viewer, trial, scopeOf(trial), places)
-  const before = await takeSnapshot(viewer, trial, who, sight)
-  return async () => {
-    const after = await takeSnapshot(viewer, trial, who, sight)
-    const { organization } = trial
-    const found = changesOf({ organization, who, places, before, after }, maxDryRunChanges)
+  const isTeamSeen = sight.seesTeam(trial.team)
+  const otherTeams = await otherTeamsOf(viewer, trial, userIds, sight)
+  const teamIds = new Set([...otherTeams.values()].flatMap((teams) => teams.map(({ id }) => id)))
+  const on = place?.on === 'workspace' ? 'workspaces' : 'projects too'
+  const grants = await readGrants(tx, [...teamIds, trial.team.id], scopeOf(trial), on)
+  const otherGrants = sight.seenGrants(grants)
+  const who: Concerned[] = users.map(({ id, username }) => ({
+    who: { type: 'users', id, name: username ?? id },
+    otherTeams: otherTeams.get(id) ?? [],
+  }))
+  if (isTeamLookedAt) {
+    who.unshift({ who: { type: 'teams', id: trial.team.id, name: trial.team.name }, otherTeams: [] })
+  }
+  const stateOf = ({ team, memberIds, onPlace }: Look): TeamState => {
+    if (team === undefined || !isTeamSeen) return teamGone
+    const own = { ...(grants.get(team.id) as Grants), ...onPlace }
+    const seen = sight.seenGrants(new Map([[team.id, own]]))
+    return { team, memberIds, granted: grantedTo({ teams: [team] }, seen) }
+  }
+  const look = (writing: Transaction) => lookAt(writing, trial, userIds)
+  const compare = async (before: Look, after: Look) => {
+    const { inForce } = deps.standings
+    const seen = {
+      organization,
+      inForce,
+      who,
+      places,
+      otherGrants,
+      before: stateOf(before),
+      after: stateOf(after),
+    }
+    const found = await changesOf(seen, maxDryRunChanges)
     const counts = {
       changes: found.count,
       who: people.length + (isTeamLookedAt ? 1 : 0),
@@ -59,6 +91,21 @@ export async function watchAccess(viewer: Viewer, trial: Trial): Promise<() => P
     }
     return ok(accessChangesDocument(trial.team.id, { changes: found.changes, counts }))
   }
+  return { look, compare } satisfies Watch<Look> as Watch
+}
+
+/** Few rows, since others wait for the write lock meanwhile. */
+async function lookAt(tx: Transaction, trial: Trial, userIds: readonly string[]): Promise<Look> {
+  const { place } = trial
+  const team = await findTeam(tx, trial.team.id)
+  // Only what adds and removes members changes who they are.
+  const memberIds =
+    trial.userIds === undefined ? undefined : await activeMembersAmong(tx, trial.team.id, userIds)
+  if (place === undefined) return { team, memberIds, onPlace: {} }
+  const ofPlace = { workspaceIds: place.on === 'workspace' ? [place.id] : [], projectIds: [place.projectId] }
+  const grants = await readGrants(tx, [trial.team.id], ofPlace, 'workspaces')
+  const { onWorkspaces, onProjects } = grants.get(trial.team.id) as Grants
+  return { team, memberIds, onPlace: place.on === 'workspace' ? { onWorkspaces } : { onProjects } }
 }
 
 /** The people in a team: its service account is the team itself. */
@@ -107,39 +154,16 @@ function scopeOf({ place }: Trial): Places {
     : { workspaceIds: [place.id], projectIds: [place.projectId] }
 }
 
-async function takeSnapshot(
-  { tx, deps }: Viewer,
-  trial: Trial,
-  who: readonly AccessChange['who'][],
+/** The teams of each, as far as the caller sees them, without the one that changes. */
+async function otherTeamsOf(
+  { tx }: Viewer,
+  { organization, team: changing }: Trial,
+  userIds: readonly string[],
   sight: Sight,
-): Promise<Snapshot> {
-  const { organization, place } = trial
-  const userIds = who.filter(({ type }) => type === 'users').map(({ id }) => id)
+): Promise<Map<string, HoldingTeam[]>> {
   const teams = new Map<string, HoldingTeam[]>(userIds.map((id) => [id, []]))
   for (const team of await teamsOfUsers(tx, organization.id, userIds)) {
-    if (sight.seesTeam(team)) teams.get(team.user_id)?.push(team)
+    if (team.id !== changing.id && sight.seesTeam(team)) teams.get(team.user_id)?.push(team)
   }
-  const holders: Holder[] = userIds.map((id) => ({
-    kind: 'user',
-    id,
-    isSiteAdmin: false,
-    status: 'active',
-    teams: teams.get(id) ?? [],
-  }))
-  const team = await findTeam(tx, trial.team.id)
-  if (team !== undefined && userIds.length < who.length) holders.unshift(teamHolder(team))
-  const teamIds = [...new Set(holders.flatMap((holder) => holder.teams.map(({ id }) => id)))]
-  const on = place?.on === 'workspace' ? 'workspaces' : 'projects too'
-  const grants = sight.seenGrants(await readGrants(tx, teamIds, scopeOf(trial), on))
-  const { inForce } = deps.standings
-  return new Map(
-    holders.map((holder) => [
-      holder.id,
-      {
-        columns: standingSources(holder, organization, inForce).columns,
-        flags: holder.teams.reduce((set, one) => set | one.organization_access, 0) & inForce.flags,
-        granted: grantedTo(holder, grants),
-      },
-    ]),
-  )
+  return teams
 }

@@ -1,15 +1,8 @@
 import type { InForce, OrganizationFacts } from '../access/standing.ts'
 import type { Transaction } from '../database/database.ts'
 import type { EffectiveAccess } from './effective-access-document.ts'
-import {
-  grantedTo,
-  heldOn,
-  readGrants,
-  sourcesOn,
-  standingSources,
-  type Holder,
-  type Place,
-} from './holdings.ts'
+import { grantedTo, standingSources, sumsOn, type Holder, type Place } from './holdings.ts'
+import { readGrants } from './team-grants.ts'
 
 const MOST_NAMED = 1_000
 
@@ -27,9 +20,9 @@ export async function effectiveAccess(
   // Of very many it is faster to read all that the teams have.
   const scope = places.length > MOST_NAMED ? 'everywhere' : { workspaceIds, projectIds }
   const granted = grantedTo(holder, await readGrants(tx, teamIds, scope, on))
-  const everywhere = standingSources(holder, organization, inForce)
+  const sumOn = sumsOn(standingSources(holder, organization, inForce), granted)
   return places.map((place) => {
-    const sources = sourcesOn(everywhere.sources, granted, place)
-    return { holder, place, held: heldOn(everywhere.columns, granted, place), sources }
+    const { held, sources } = sumOn(place)
+    return { holder, place, held, sources }
   })
 }

@@ -4,6 +4,8 @@ import { AppError } from '../core/errors.ts'
 import type { Transaction } from '../database/database.ts'
 import { inSlices } from '../database/slices.ts'
 import type { Flag, Tables, TeamProjectTable, TeamWorkspaceTable } from '../database/tables.ts'
+import { toDetails } from '../team-access/team-workspace-store.ts'
+import type { WorkspaceDetails } from '../team-access/workspace-levels.ts'
 
 /** A team as far as what its members may do depends on it, and whether it may be named. */
 export type HoldingTeam = {
@@ -45,6 +47,24 @@ export function teamsOfUsers(
   )
 }
 
+/** Who of these is an active member of the team. */
+export async function activeMembersAmong(
+  tx: Transaction,
+  teamId: string,
+  userIds: readonly string[],
+): Promise<Set<string>> {
+  const rows = await inSlices(userIds, (slice) =>
+    tx.db
+      .selectFrom('team_members')
+      .where('team_id', '=', teamId)
+      .where('user_id', 'in', slice)
+      .where('is_active', '=', 1)
+      .select('user_id')
+      .execute(),
+  )
+  return new Set(rows.map((row) => row.user_id))
+}
+
 /** Which workspaces and projects are looked at: all of the organization, all of a project with it, or these. */
 export type Places =
   | 'everywhere'
@@ -60,21 +80,30 @@ function checked<Row>(rows: Row[]): Row[] {
   throw new AppError('bad-request', [{ detail }])
 }
 
-const workspaceGrantColumns = [
-  'tw.id',
-  'tw.team_id',
-  'tw.workspace_id',
-  'tw.access',
-  'tw.runs',
-  'tw.variables',
-  'tw.state_versions',
-  'tw.sentinel_mocks',
-  'tw.workspace_locking',
-  'tw.run_tasks',
-  'tw.policy_overrides',
-] as const
+/** The details of a custom grant in one text: there are very many rows and few different ones. */
+const customDetails = sql<string | null>`case when tw.access = 'custom' then
+  tw.runs || ' ' || tw.variables || ' ' || tw.state_versions || ' ' || tw.sentinel_mocks || ' ' ||
+  tw.workspace_locking || ' ' || tw.run_tasks || ' ' || tw.policy_overrides end`
 
-export type WorkspaceGrantRow = Omit<Selectable<TeamWorkspaceTable>, 'organization_id' | 'created_at'>
+export type WorkspaceGrantRow = Pick<
+  Selectable<TeamWorkspaceTable>,
+  'id' | 'team_id' | 'workspace_id' | 'access'
+> & { custom: string | null }
+
+/** What stands in `custom`. */
+export function customDetailsOf(text: string): WorkspaceDetails {
+  const [runs, variables, states, mocks, locking, tasks, overrides] = text.split(' ')
+  return toDetails({
+    access: 'custom',
+    runs,
+    variables,
+    state_versions: states,
+    sentinel_mocks: mocks,
+    workspace_locking: Number(locking),
+    run_tasks: Number(tasks),
+    policy_overrides: Number(overrides),
+  } as Parameters<typeof toDetails>[0])
+}
 
 /** What teams were granted on workspaces: one for each team and workspace. */
 export async function workspaceGrantsOfTeams(
@@ -92,7 +121,7 @@ export async function workspaceGrantsOfTeams(
           : query.where('tw.workspace_id', 'in', places.workspaceIds)
     }
     return query
-      .select(workspaceGrantColumns)
+      .select(['tw.id', 'tw.team_id', 'tw.workspace_id', 'tw.access', customDetails.as('custom')])
       .limit(MAX_GRANTS + 1)
       .execute()
   })

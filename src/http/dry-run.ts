@@ -21,26 +21,32 @@ function refusal(detail: string): AppError {
   return new AppError('invalid-query', [{ detail, parameter: PARAMETER }])
 }
 
-class Undone extends Error {
-  readonly answer: Answer
+/**
+ * What watches a write that is only tried. `look` runs in the write's transaction, before and after the act, and must read
+ * little, since others wait for the write lock; `compare` runs when all is undone and nobody waits.
+ */
+export type Watch<Look = unknown> = {
+  readonly look: (tx: Transaction) => Promise<Look>
+  readonly compare: (before: Look, after: Look) => Promise<Answer>
+}
 
-  constructor(answer: Answer) {
+class Undone<T> extends Error {
+  readonly value: T
+
+  constructor(value: T) {
     super('undone')
-    this.answer = answer
+    this.value = value
   }
 }
 
-/** Does all that a write does, answers, and undoes it. */
-export async function undone(
-  database: Database,
-  work: (tx: Transaction) => Promise<Answer>,
-): Promise<Answer> {
+/** Does all that a write does and undoes it; what came of it. */
+export async function undone<T>(database: Database, work: (tx: Transaction) => Promise<T>): Promise<T> {
   try {
     return await database.write(async (tx) => {
       throw new Undone(await work(tx))
     })
   } catch (error) {
-    if (error instanceof Undone) return error.answer
+    if (error instanceof Undone) return error.value as T
     throw error
   }
 }

@@ -8,6 +8,7 @@ import type { OrganizationFacts } from '../access/standing.ts'
 import type { AcceptedBody } from '../jsonapi/body.ts'
 import type { Answer, Call } from './call.ts'
 import type { Deps } from './deps.ts'
+import type { Watch } from './dry-run.ts'
 
 /** What `load` found: the organization it belongs to (none: the user's or the site's own) and what rules must know. */
 export type Loaded = {
@@ -97,10 +98,10 @@ export type WriteRoute<A, R extends Loaded, B, P> = Common<A, R> & {
   prepare?: (body: B, context: Omit<Permitted<A, R>, 'tx'>) => Promise<P>
   act: (context: Acting<A, R, B> & { prepared: P }) => Promise<Answer>
   /**
-   * With `?dry-run=true` the act is done and undone. This looks at what is so before, and gives what looks at it again
-   * and answers with the difference. Without it the route cannot be tried: 400.
+   * With `?dry-run=true` the act is done and undone. This reads beforehand, outside its transaction, what the difference
+   * is told by. Without it the route cannot be tried: 400.
    */
-  dryRun?: (context: Permitted<A, R> & { body: B }) => Promise<() => Promise<Answer>>
+  dryRun?: (context: Permitted<A, R> & { body: B }) => Promise<Watch>
 }
 
 /** A route of any shape, as the runner takes it: the fields of one route fit each other, which `route` has checked. */

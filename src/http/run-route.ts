@@ -13,7 +13,7 @@ import { lockOrganization } from '../organizations/organization-lock-store.ts'
 import { checkContentType, checkDeclaredLength, readBytes } from './body.ts'
 import type { Answer, Call } from './call.ts'
 import type { Deps } from './deps.ts'
-import { isTrial, undone } from './dry-run.ts'
+import { isTrial, undone, type Watch } from './dry-run.ts'
 import type { Loaded, Permitted, ReadRoute, Reveal, Route, WriteRoute } from './route.ts'
 
 const MAX_SMALL_BODY_BYTES = 1024 * 1024
@@ -90,6 +90,8 @@ async function runWrite(route: AnyWriteRoute, call: Call, deps: Deps): Promise<A
   const { address, resource } = decided
   const prepared = await route.prepare?.(body, decided)
   let permitted: Decided | undefined
+  let watch: Watch | undefined
+  const looks: unknown[] = []
   const work = async (tx: Transaction): Promise<Answer> => {
     const caller = await authenticate(tx, call, deps)
     if (tx.engine === 'postgres' && resource.organization !== undefined) {
@@ -97,7 +99,7 @@ async function runWrite(route: AnyWriteRoute, call: Call, deps: Deps): Promise<A
     }
     permitted = undefined
     permitted = await decide(route, tx, address, caller, call, deps)
-    const compare = isTried ? await route.dryRun?.({ ...permitted, body }) : undefined
+    looks[0] = await watch?.look(tx)
     const events: AuditEvent[] = []
     let isUnchanged = false
     const answer = await route.act({
@@ -107,7 +109,10 @@ async function runWrite(route: AnyWriteRoute, call: Call, deps: Deps): Promise<A
       audit: (event) => void events.push(event),
       unchanged: () => void (isUnchanged = true),
     })
-    if (compare !== undefined) return compare()
+    if (watch !== undefined) {
+      looks[1] = await watch.look(tx)
+      return answer
+    }
     if (events.length > 0) {
       const context = {
         at: timestamp(deps.clock.now()),
@@ -122,11 +127,19 @@ async function runWrite(route: AnyWriteRoute, call: Call, deps: Deps): Promise<A
     return answer
   }
   try {
-    return await (isTried ? undone(deps.database, work) : deps.database.write(work))
+    if (!isTried) return await deps.database.write(work)
+    // What the difference is told by is read while nobody waits for it.
+    watch = await deps.database.read(async (tx) => {
+      const caller = await authenticate(tx, call, deps)
+      permitted = await decide(route, tx, address, caller, call, deps)
+      return route.dryRun?.({ ...permitted, body })
+    })
+    await undone(deps.database, work)
   } catch (error) {
     noteWithin(error, route, permitted)
     throw error
   }
+  return (watch as Watch).compare(looks[0], looks[1])
 }
 
 /** Loads and decides. What is missing and what is forbidden leave by the same exit. */

@@ -1,0 +1,160 @@
+import { sumOfGrants, sumOnProject, type GrantFacts } from '../access/grants.ts'
+import type { Transaction } from '../database/database.ts'
+import { toGrant } from '../team-access/team-project-store.ts'
+import type { ProjectDetails } from '../team-access/project-levels.ts'
+import {
+  workspaceLevels,
+  type WorkspaceDetails,
+  type WorkspaceLevel,
+} from '../team-access/workspace-levels.ts'
+import { workspaceDetailsOf } from './details.ts'
+import {
+  customDetailsOf,
+  innerGrantsOfTeams,
+  projectGrantsOfTeams,
+  workspaceGrantsOfTeams,
+  type InnerGrantRow,
+  type Places,
+  type ProjectGrantRow,
+  type WorkspaceGrantRow,
+} from './holdings-store.ts'
+import type { Held, On } from './levels.ts'
+
+/** A grant with what it gives alone. One on a project counts on very many workspaces, so this is made of it once. */
+export type Grant = {
+  readonly source: 'team-workspaces' | 'team-projects'
+  readonly id: string
+  /** The workspace or the project that it is on. */
+  readonly placeId: string
+  readonly access: string
+  readonly held: Readonly<Record<On, Held>>
+  readonly workspaceDetails: WorkspaceDetails | undefined
+  readonly projectDetails: ProjectDetails | undefined
+}
+
+/** What one team was granted. */
+export type Grants = {
+  readonly onWorkspaces: readonly Grant[]
+  readonly onProjects: readonly Grant[]
+  readonly inProjects: readonly Grant[]
+}
+
+/** What a grant gives, by the functions that requests are judged by. */
+function heldBy(facts: GrantFacts, plans: boolean): Record<On, Held> {
+  const columns = sumOfGrants([facts])
+  return {
+    workspace: { columns, inWorkspaces: columns, plans },
+    project: {
+      columns: sumOnProject([facts]),
+      inWorkspaces: facts.on === 'project' ? columns : 0,
+      plans: plans && facts.on === 'project',
+    },
+  }
+}
+
+type Kind = Pick<Grant, 'held' | 'workspaceDetails'>
+
+function kindOf(access: WorkspaceLevel, details: WorkspaceDetails): Kind {
+  const facts: GrantFacts = {
+    on: 'workspace',
+    access,
+    state_versions: details['state-versions'],
+    workspace_locking: details['workspace-locking'] ? 1 : 0,
+    workspace_create: 0,
+  }
+  return { held: heldBy(facts, details.runs !== 'read'), workspaceDetails: details }
+}
+
+/** Of very many grants on workspaces there are few kinds: what one gives is worked out once for each. */
+const fixedKinds = new Map(
+  Object.entries(workspaceLevels).map(([access, details]) => [
+    access,
+    kindOf(access as WorkspaceLevel, details),
+  ]),
+)
+const customKinds = new Map<string, Kind>()
+
+function customKind(text: string): Kind {
+  let kind = customKinds.get(text)
+  if (kind === undefined) customKinds.set(text, (kind = kindOf('custom', customDetailsOf(text))))
+  return kind
+}
+
+function workspaceGrant({ id, workspace_id, access, custom }: WorkspaceGrantRow): Grant {
+  const { held, workspaceDetails } = custom === null ? (fixedKinds.get(access) as Kind) : customKind(custom)
+  return {
+    source: 'team-workspaces',
+    id,
+    placeId: workspace_id,
+    access,
+    held,
+    workspaceDetails,
+    projectDetails: undefined,
+  }
+}
+
+function projectGrant(row: ProjectGrantRow): Grant {
+  const { details } = toGrant(row)
+  const facts: GrantFacts = {
+    on: 'project',
+    access: row.access,
+    state_versions: row.state_versions,
+    workspace_locking: row.workspace_locking,
+    workspace_create: row.workspace_create,
+  }
+  return {
+    source: 'team-projects',
+    id: row.id,
+    placeId: row.project_id,
+    access: row.access,
+    held: heldBy(facts, details.workspace.runs !== 'read'),
+    workspaceDetails: workspaceDetailsOf(details),
+    projectDetails: details,
+  }
+}
+
+function innerGrant(row: InnerGrantRow): Grant {
+  return {
+    source: 'team-workspaces',
+    id: row.id,
+    placeId: row.project_id,
+    access: row.access,
+    held: heldBy(row, false),
+    workspaceDetails: undefined,
+    projectDetails: undefined,
+  }
+}
+
+/** Grants of some teams on some places, by team. */
+export type GrantsByTeam = ReadonlyMap<string, Grants>
+
+/** @param on whether projects are looked at too: then also what is granted on workspaces in them */
+export async function readGrants(
+  tx: Transaction,
+  teamIds: readonly string[],
+  places: Places,
+  on: 'workspaces' | 'projects too',
+): Promise<GrantsByTeam> {
+  const onWorkspaces = byTeam(await workspaceGrantsOfTeams(tx, teamIds, places), workspaceGrant)
+  const onProjects = byTeam(await projectGrantsOfTeams(tx, teamIds, places), projectGrant)
+  const inner = on === 'workspaces' ? [] : await innerGrantsOfTeams(tx, teamIds, places)
+  const inProjects = byTeam(inner, innerGrant)
+  return new Map(
+    teamIds.map((id) => [
+      id,
+      {
+        onWorkspaces: onWorkspaces.get(id) ?? [],
+        onProjects: onProjects.get(id) ?? [],
+        inProjects: inProjects.get(id) ?? [],
+      },
+    ]),
+  )
+}
+
+function byTeam<Row extends { team_id: string }>(
+  rows: readonly Row[],
+  make: (row: Row) => Grant,
+): Map<string, Grant[]> {
+  const groups = Map.groupBy(rows, (row) => row.team_id)
+  return new Map([...groups].map(([teamId, ofTeam]) => [teamId, ofTeam.map(make)]))
+}
