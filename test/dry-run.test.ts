@@ -381,6 +381,10 @@ describe.each(engines)('a dry run on %s', (engine) => {
             const data = [{ type: 'organization-memberships', id: membershipId }]
             await client.post(`/teams/${open}/relationships/organization-memberships`, { data })
           }
+          const elsewhere = await createTeam(organization, { visibility: 'organization' })
+          await client.post(`/teams/${elsewhere}/relationships/organization-memberships`, {
+            data: [{ type: 'organization-memberships', id: members[0]?.membershipId }],
+          })
           const mine = await onPlace(organization, open, kind === 'workspace' ? workspace : project, {
             access: 'read',
           })
@@ -406,6 +410,10 @@ describe.each(engines)('a dry run on %s', (engine) => {
           await client.post(`/teams/${hidden}/relationships/organization-memberships`, { data })
           await grantWorkspace(organization, hidden, workspace, { access: 'admin' })
           await grantProject(organization, hidden, project, { access: 'admin' })
+          // He who administers a workspace does not see who was granted its project, not even to a team that he sees.
+          if (kind === 'workspace') {
+            await grantProject(organization, elsewhere, project, { access: 'admin' })
+          }
           await grantProject(organization, teamIds[0] as string, projects[2] as string, {
             access: 'admin',
           }).catch(() => undefined)

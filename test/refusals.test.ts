@@ -1,7 +1,14 @@
 import { Writable } from 'node:stream'
 import pino from 'pino'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
-import { MAX_WAITING } from '../src/refusals/refusals.ts'
+import type { Refusal } from '../src/refusals/refusal.ts'
+import {
+  MAX_WAITING,
+  MAX_WAITING_OF_CALLER,
+  REQUESTS_KEPT,
+  WaitingRefusals,
+  type Waiting,
+} from '../src/refusals/waiting-refusals.ts'
 import type { Client, Response } from './support/client.ts'
 import { engines } from './support/engines.ts'
 import { startServer, type TestServer } from './support/server.ts'
@@ -71,9 +78,11 @@ describe.each(engines)('refusals on %s', (engine) => {
       { type: 'workspaces', id: workspaceId },
       { type: 'projects', id: projectId },
     ]
-    const { 'granted-by': granted, explanation, at, ...rest } = attributes
+    const { 'granted-by': granted, explanation, at, 'first-at': firstAt, ...rest } = attributes
+    expect(firstAt).toBe(at)
     expect(rest).toEqual({
       'request-id': id,
+      count: 1,
       method: 'GET',
       path: `/api/v2/state-versions/${stateVersionId}/outputs`,
       permission: 'outputs:read',
@@ -472,9 +481,10 @@ describe.each(engines)('refusals on %s', (engine) => {
       const { refusals } = small.app.deps
       const organization = await createTestOrganization(small)
       const other = await createTestOrganization(small)
+      let knocks = 0
       const knock = async ({ name, owner }: TestOrganization) => {
         small.clock.advance(1)
-        return idOf(await owner.client.get(`/organizations/${name}/workspaces/w`))
+        return idOf(await owner.client.get(`/organizations/${name}/workspaces/w${knocks++}`))
       }
       const idsOf = async ({ name, owner }: TestOrganization) =>
         (await owner.client.get(`/organizations/${name}/refusals`)).json.data.map(
@@ -498,6 +508,105 @@ describe.each(engines)('refusals on %s', (engine) => {
     } finally {
       await small.stop()
     }
+  })
+
+  test('refusals that are alike are counted in one, and found by the ids of the newest', async () => {
+    const organization = await createTestOrganization(server)
+    const { name, owner } = organization
+    const member = await addMember(server, organization)
+    const workspaceId = await createWorkspace(organization)
+    const path = `/workspaces/${workspaceId}`
+    const ids: string[] = []
+    for (let n = 0; n < REQUESTS_KEPT + 5; n++) {
+      server.clock.advance(1)
+      ids.push(idOf(await member.client.get(path)))
+      // Some are counted in memory, some with what is written.
+      if (n % 7 === 0) await server.app.deps.refusals.flush()
+    }
+    const { data, meta } = await listOf(owner.client, of(organization))
+    expect(meta.pagination['total-count']).toBe(1)
+    const [refusal] = data
+    expect(refusal.attributes).toMatchObject({ 'request-id': ids.at(-1), count: ids.length })
+    expect(Date.parse(refusal.attributes['first-at'])).toBeLessThan(Date.parse(refusal.attributes.at))
+    expect(refusal.attributes.explanation).toContain(`${ids.length} times from `)
+    for (const id of ids.slice(-REQUESTS_KEPT)) {
+      expect((await listOf(owner.client, of(organization), id)).data).toEqual(data)
+    }
+    for (const id of ids.slice(0, -REQUESTS_KEPT)) {
+      expect((await listOf(owner.client, of(organization), id)).data).toEqual([])
+    }
+    // Another's, of another kind, and for another reason are not alike.
+    const other = await addMember(server, organization)
+    await other.client.get(path)
+    await member.client.patch(path, body('workspaces', {}))
+    // In one and the same second what the caller held at the end counts.
+    await server.app.deps.refusals.flush()
+    const team = await createTeam(organization)
+    await grantWorkspace(organization, team, workspaceId, { access: 'custom', 'workspace-locking': true })
+    const path2 = `/teams/${team}/relationships/users`
+    await owner.client.post(path2, { data: [{ type: 'users', id: member.id }] })
+    await member.client.patch(path, body('workspaces', {}))
+    const all = await listOf(owner.client, `/organizations/${name}/refusals`)
+    expect(all.data.map((one: { attributes: { count: number } }) => one.attributes.count).toSorted()).toEqual(
+      [1, 1, 1, ids.length],
+    )
+  })
+
+  test("a caller who asks for ever new things does not displace the others' refusals", async () => {
+    const small = await startServer(engine, { refusalsKept: '10', refusalsKeptOfCaller: '3' })
+    try {
+      const organization = await createTestOrganization(small)
+      const { name, owner } = organization
+      const quiet = await addMember(small, organization)
+      const loud = await addMember(small, organization)
+      const kept = idOf(await quiet.client.get(`/organizations/${name}/workspaces/once`))
+      const ids: string[] = []
+      for (let n = 0; n < 20; n++) {
+        small.clock.advance(1)
+        ids.unshift(idOf(await loud.client.get(`/organizations/${name}/workspaces/w${n}`)))
+        if (n % 8 === 0) await small.app.deps.refusals.flush()
+      }
+      await small.app.deps.refusals.flush()
+      const listed = await owner.client.get(`/organizations/${name}/refusals`)
+      expect(listed.json.data.map(({ id }: { id: string }) => id)).toEqual([...ids.slice(0, 3), kept])
+    } finally {
+      await small.stop()
+    }
+  })
+
+  test('in memory too a caller has a share, and what is alike takes the room of one', () => {
+    const actor = (id: string) => ({ kind: 'user', userId: id }) as Refusal['actor']
+    const waiting = new WaitingRefusals()
+    const add = (id: string, path: string, requestId: string) =>
+      waiting.add({
+        requestId,
+        at: new Date(),
+        actor: actor(id),
+        method: 'GET',
+        path,
+        named: '{}',
+        permission: null,
+        reason: 'missing',
+        found: undefined,
+      })
+    add('quiet', '/a', 'quiet')
+    for (let n = 0; n < 3 * MAX_WAITING; n++) add('loop', '/a', `loop-${n}`)
+    expect(waiting.size).toBe(2)
+    for (let n = 0; n < 2 * MAX_WAITING; n++) add('scan', `/${n}`, `scan-${n}`)
+    expect(waiting.size).toBe(2 + MAX_WAITING_OF_CALLER)
+    expect(waiting.takeDropped()).toBe(2 * MAX_WAITING - MAX_WAITING_OF_CALLER)
+    const [quiet, loop] = waiting.take(2)
+    expect(quiet?.refusal.requestId).toBe('quiet')
+    expect(loop).toMatchObject({ count: 3 * MAX_WAITING })
+    expect(loop?.requests.at(-1)?.id).toBe(`loop-${3 * MAX_WAITING - 1}`)
+    // What could not be written is counted with what came meanwhile.
+    add('loop', '/a', 'later')
+    waiting.giveBack([loop as Waiting])
+    const taken = waiting.take(MAX_WAITING).find(({ refusal }) => refusal.requestId === 'later')
+    expect(taken?.count).toBe(3 * MAX_WAITING + 1)
+    // Room that was taken is free again.
+    add('scan', '/new', 'scan-again')
+    expect(waiting.size).toBe(1)
   })
 
   test('a flood is bounded: what does not fit is dropped, counted and logged, and requests go on', async () => {
@@ -541,7 +650,11 @@ describe.each(engines)('refusals on %s', (engine) => {
         reason: 'missing',
         found: undefined,
       } as const
-      for (let n = 0; n < MAX_WAITING + 500; n++) refusals.note({ ...refusal, requestId: `flood-${n}` })
+      // As many callers as it takes: one alone has less room.
+      for (let n = 0; n < MAX_WAITING + 500; n++) {
+        const actor = { ...refusal.actor, userId: `user-${n % 10}` }
+        refusals.note({ ...refusal, actor, requestId: `flood-${n}`, path: `/api/v2/nothing/${n}` })
+      }
       database.write = write
       await refusals.flush()
       const dropped = lines.find((line) => line.dropped !== undefined)
@@ -563,7 +676,7 @@ describe.each(engines)('refusals on %s', (engine) => {
     const organization = await createTestOrganization(server)
     const path = `/organizations/${organization.name}/workspaces/w`
     const there = idOf(await node.client(organization.owner.client.token).get(path))
-    const here = idOf(await organization.owner.client.get(path))
+    const here = idOf(await organization.owner.client.get(`${path}2`))
     await node.stop()
     const { data } = await listOf(organization.owner.client, of(organization))
     expect(new Set(data.map(({ id }: { id: string }) => id))).toEqual(new Set([there, here]))

@@ -4,6 +4,7 @@ import type { Flag } from './tables.ts'
 /** A 404 to a valid token, and why. Kept for a while, for those who may change it. */
 export type RefusalTable = {
   number: Generated<number>
+  /** Of the newest of those that are alike, and when it was. */
   request_id: string
   at: string
   /** The organization that has what was addressed; null: nobody's, so that site administrators alone read it. */
@@ -27,4 +28,15 @@ export type RefusalTable = {
   standing: string
   /** JSON array of what would have let the caller through, each alone. */
   granted_by: string
+  /** A hash of everything but the time and the request's id; null of what an older version wrote. */
+  alike: string | null
+  count: Generated<number>
+  first_at: string
+}
+
+/** The ids of the newest of the requests that a refusal counts. */
+export type RefusalRequestTable = {
+  request_id: string
+  refusal_number: number
+  at: string
 }

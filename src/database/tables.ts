@@ -1,6 +1,6 @@
 import type { Generated } from 'kysely'
 import type { AuditChainTable, AuditEventTable } from './audit-tables.ts'
-import type { RefusalTable } from './refusal-table.ts'
+import type { RefusalRequestTable, RefusalTable } from './refusal-table.ts'
 import type {
   RemoteStateConsumerTable,
   TagBindingTable,
@@ -35,6 +35,7 @@ export type Tables = {
   output_blocks: OutputBlockTable
   audit_events: AuditEventTable
   refusals: RefusalTable
+  refusal_requests: RefusalRequestTable
   audit_chains: AuditChainTable
 }
 

@@ -20,6 +20,8 @@ const API = '/api/v2'
 const KEEP_ALIVE_MS = 72_000
 const SHORT_BYTES = 4096
 const MAX_PARAM_LENGTH = 1_000
+/** Of an endpoint that there is not. */
+const MAX_NOTED_PATH = 500
 
 /** The HTTP server with every route; it does not listen yet. */
 export function createServer(
@@ -122,7 +124,8 @@ function answerUnknown(request: FastifyRequest, raw: ServerResponse, deps: Deps)
       at: deps.clock.now(),
       actor,
       method: call.method,
-      path: pathOf(request.raw),
+      // A copy, since a part of a text keeps the whole in memory.
+      path: Buffer.from(pathOf(request.raw).slice(0, MAX_NOTED_PATH), 'latin1').toString('latin1'),
       named: '{}',
       permission: null,
       reason: 'missing',

@@ -25,6 +25,7 @@ const keysOf = {
   output_blocks: ['state_version_id', 'first_position'],
   audit_events: ['number'],
   refusals: ['number'],
+  refusal_requests: ['request_id', 'refusal_number'],
   audit_chains: ['organization_id'],
 } satisfies Record<TableName, readonly string[]>
 

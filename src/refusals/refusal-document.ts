@@ -22,6 +22,8 @@ export const refusalDescription: ResourceDescription = {
   attributes: {
     'request-id': Type.String(),
     at: timeSchema,
+    'first-at': timeSchema,
+    count: Type.Integer(),
     method: Type.String(),
     path: Type.String(),
     permission: nullable(Type.String()),
@@ -52,6 +54,8 @@ export function refusalAttributes(row: RefusalRow, namesOutsiders: boolean) {
   return {
     'request-id': row.request_id,
     at: row.at,
+    'first-at': row.first_at,
+    count: row.count,
     method: row.method,
     path: row.path,
     permission: row.permission,

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { heldColumns, columnSet, type ColumnSet } from '../access/decide.ts'
 import { neededGrants, type NeededFacts } from '../access/needed-grants.ts'
 import { knownFlags } from '../access/organization-flags.ts'
@@ -15,7 +16,10 @@ import {
 } from '../organizations/organization-store.ts'
 import { objectOf, pathOf } from './refusal-object.ts'
 import type { Found, Named, Refusal } from './refusal.ts'
-import type { NewRefusalRow } from './refusal-store.ts'
+import type { NewRefusal, NewRefusalRow } from './refusal-store.ts'
+import { together, type Waiting } from './waiting-refusals.ts'
+
+type Described = Omit<NewRefusalRow, 'request_id' | 'at' | 'first_at' | 'count' | 'alike'>
 
 /** Who belongs to the organization, one way or another: its owners know them. */
 const belongs = columnSet('OW', 'OG', 'PM', 'TT', 'IN')
@@ -29,15 +33,16 @@ const standIn: NeededFacts = {
 /** What is stored of refusals: the organization that has the object, what the caller stood as, and what would have helped. */
 export async function rowsOf(
   tx: Transaction,
-  refusals: readonly Refusal[],
+  waiting: readonly Waiting[],
   standings: Standings,
   dialect: Config['dialect'],
-): Promise<NewRefusalRow[]> {
+): Promise<NewRefusal[]> {
   const hasSecretTeamsFlag = knownFlags(dialect).includes('access-secret-teams')
   /** Refusals come in swarms: an organization is looked up once for all of them. */
   const organizations = new Map<string, OrganizationRow | undefined>()
-  const rows: NewRefusalRow[] = []
-  for (const refusal of refusals) {
+  const rows = new Map<string, { row: Described; waiting: Waiting }>()
+  for (const one of waiting) {
+    const { refusal } = one
     const { actor, found, permission, reason } = refusal
     const named = JSON.parse(refusal.named) as Named
     const organization = await organizationOf(tx, refusal, named, organizations)
@@ -53,9 +58,7 @@ export async function rowsOf(
       found === undefined ? standIn : factsOf(found, organization, hasSecretTeamsFlag),
     )
     const object = objectOf(refusal, named, organization?.name)
-    rows.push({
-      request_id: refusal.requestId,
-      at: timestamp(refusal.at),
+    const row: Described = {
       organization_id: organization?.id ?? null,
       method: refusal.method,
       path: pathOf(refusal, named),
@@ -68,9 +71,33 @@ export async function rowsOf(
       is_inside: organization !== undefined && (held & belongs) !== 0 ? 1 : 0,
       standing: JSON.stringify(columnsIn(held)),
       granted_by: JSON.stringify(reason === 'forbidden' ? needed : []),
-    })
+    }
+    const { caller_name: _, ...rest } = row
+    const alike = createHash('sha256').update(JSON.stringify(rest)).digest('base64url')
+    // What differs in memory may be alike in what is written: the same path by different bodies.
+    const before = rows.get(alike)
+    rows.set(alike, { row, waiting: before === undefined ? one : together(before.waiting, one) })
   }
-  return rows
+  return Array.from(
+    rows,
+    ([
+      alike,
+      {
+        row,
+        waiting: { refusal, count, firstAt, requests },
+      },
+    ]) => ({
+      row: {
+        ...row,
+        alike,
+        request_id: refusal.requestId,
+        at: timestamp(refusal.at),
+        first_at: timestamp(firstAt),
+        count,
+      },
+      requests: requests.map(({ id, at }) => ({ id, at: timestamp(at) })),
+    }),
+  )
 }
 
 function factsOf(

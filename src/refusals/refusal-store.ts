@@ -1,24 +1,86 @@
-import type { Insertable, Selectable } from 'kysely'
+import type { ExpressionBuilder, Insertable, Selectable } from 'kysely'
 import type { Transaction } from '../database/database.ts'
-import type { RefusalTable } from '../database/refusal-table.ts'
+import type { RefusalRequestTable, RefusalTable } from '../database/refusal-table.ts'
+import type { Tables } from '../database/tables.ts'
 import type { Page } from '../jsonapi/paging.ts'
+import { REQUESTS_KEPT } from './waiting-refusals.ts'
+
+/** PostgreSQL takes 65,535 values in a statement. */
+const REQUESTS_A_STATEMENT = 2_000
 
 export type NewRefusalRow = Insertable<RefusalTable>
 export type RefusalRow = Selectable<RefusalTable> & { organization_name: string | null }
 
-export async function insertRefusals(tx: Transaction, rows: readonly NewRefusalRow[]): Promise<void> {
-  await tx.db.insertInto('refusals').values(rows).execute()
+export type NewRefusal = {
+  readonly row: NewRefusalRow & { alike: string; count: number }
+  /** Oldest first. */
+  readonly requests: readonly { readonly id: string; readonly at: string }[]
 }
 
-/** Deletes the oldest of an organization (null: of nobody) but so many. */
+/** Writes refusals; those that are alike one that is there are counted with it. */
+export async function insertRefusals(tx: Transaction, refusals: readonly NewRefusal[]): Promise<void> {
+  const written = await tx.db
+    .insertInto('refusals')
+    .values(refusals.map(({ row }) => row))
+    .onConflict((conflict) =>
+      conflict.column('alike').doUpdateSet((eb) => ({
+        count: eb('refusals.count', '+', eb.ref('excluded.count')),
+        at: eb.ref('excluded.at'),
+        request_id: eb.ref('excluded.request_id'),
+        caller_name: eb.ref('excluded.caller_name'),
+      })),
+    )
+    .returning(['number', 'alike', 'count'])
+    .execute()
+  const known = new Map(written.map((row) => [row.alike, row]))
+  const requests: Insertable<RefusalRequestTable>[] = []
+  const growing: number[] = []
+  for (const { row, requests: some } of refusals) {
+    const { number, count } = known.get(row.alike) as (typeof written)[number]
+    for (const { id, at } of some) requests.push({ request_id: id, refusal_number: number, at })
+    if (count > REQUESTS_KEPT) growing.push(number)
+  }
+  for (let from = 0; from < requests.length; from += REQUESTS_A_STATEMENT) {
+    const some = requests.slice(from, from + REQUESTS_A_STATEMENT)
+    await tx.db
+      .insertInto('refusal_requests')
+      .values(some)
+      .onConflict((conflict) => conflict.doNothing())
+      .execute()
+  }
+  for (const number of growing) await deleteOldestRequests(tx, number)
+}
+
+async function deleteOldestRequests(tx: Transaction, number: number): Promise<void> {
+  await tx.db
+    .deleteFrom('refusal_requests')
+    .where('refusal_number', '=', number)
+    .where('request_id', 'not in', (eb) =>
+      eb
+        .selectFrom('refusal_requests')
+        .where('refusal_number', '=', number)
+        .select('request_id')
+        .orderBy('at', 'desc')
+        .orderBy('request_id')
+        .limit(REQUESTS_KEPT),
+    )
+    .execute()
+}
+
+/** Deletes the oldest of an organization (null: of nobody), or of one caller in it, but so many. */
 export async function deleteOldestRefusals(
   tx: Transaction,
-  organizationId: string | null,
+  { organizationId, callerId }: { organizationId: string | null; callerId?: string },
   kept: number,
 ): Promise<void> {
+  const isOfThem = (eb: ExpressionBuilder<Tables, 'refusals'>) =>
+    eb.and([
+      eb('organization_id', organizationId === null ? 'is' : '=', organizationId),
+      ...(callerId === undefined ? [] : [eb('caller_id', '=', callerId)]),
+    ])
   const first = await tx.db
     .selectFrom('refusals')
-    .where('organization_id', organizationId === null ? 'is' : '=', organizationId)
+    .where(isOfThem)
     .select(['at', 'number'])
     .orderBy('at', 'desc')
     .orderBy('number', 'desc')
@@ -28,7 +90,7 @@ export async function deleteOldestRefusals(
   if (first === undefined) return
   await tx.db
     .deleteFrom('refusals')
-    .where('organization_id', organizationId === null ? 'is' : '=', organizationId)
+    .where(isOfThem)
     .where((eb) =>
       eb.or([eb('at', '<', first.at), eb('at', '=', first.at).and('number', '<=', first.number)]),
     )
@@ -64,7 +126,11 @@ export async function listRefusals(
 ): Promise<{ rows: RefusalRow[]; total: number }> {
   let query = tx.db.selectFrom('refusals')
   if (organizationId !== undefined) query = query.where('organization_id', '=', organizationId)
-  if (requestId !== undefined) query = query.where('request_id', '=', requestId)
+  if (requestId !== undefined) {
+    query = query.where('number', 'in', (eb) =>
+      eb.selectFrom('refusal_requests').where('request_id', '=', requestId).select('refusal_number'),
+    )
+  }
   if (callerId !== undefined) query = query.where('caller_id', '=', callerId)
   if (callerId !== undefined && !findsOutsiders) query = query.where('is_inside', '=', 1)
   const { total } = await query.select((eb) => eb.fn.countAll<number>().as('total')).executeTakeFirstOrThrow()

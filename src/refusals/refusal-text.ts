@@ -73,7 +73,8 @@ export const OUTSIDER = 'someone outside the organization'
 
 /** The whole of it in sentences, the last of which says what can be done. */
 export function sentencesOf(row: RefusalRow, caller: string): string[] {
-  const asked = `${caller} was answered 404 to ${row.method} ${row.path} (${row.at}).`
+  const when = row.count === 1 ? row.at : `${row.count} times from ${row.first_at} to ${row.at}`
+  const asked = `${caller} was answered 404 to ${row.method} ${row.path} (${when}).`
   const standing = wordsOfStanding(row)
   const stoodAs = standing.length === 0 ? [] : [`The caller stood as: ${standing.join(', ')}.`]
   if (row.permission === null)

@@ -6,14 +6,11 @@ import type { Database } from '../database/database.ts'
 import type { Refusal } from './refusal.ts'
 import { rowsOf } from './refusal-rows.ts'
 import { deleteOldestRefusals, deleteRefusalsBefore, insertRefusals } from './refusal-store.ts'
+import { WaitingRefusals, type Waiting } from './waiting-refusals.ts'
 
 export const FLUSH_EVERY_MS = 1_000
 const PRUNE_EVERY_MS = 10 * 60_000
 const DAY_MS = 86_400_000
-/** Refusals that wait in memory; of more the oldest are dropped, counted and logged. */
-export const MAX_WAITING = 10_000
-/** Teams that they hold on to, all together: somebody may be in very many. */
-const MAX_WAITING_TEAMS = 300_000
 /** Refusals that one transaction writes: requests wait for it no longer than for another's write. */
 const REFUSALS_A_TRANSACTION = 250
 const DELETED_A_TRANSACTION = 500
@@ -31,9 +28,7 @@ export class Refusals {
   readonly #clock: Clock
   readonly #log: Logger
   readonly #timers: NodeJS.Timeout[]
-  readonly #waiting: Refusal[] = []
-  #waitingTeams = 0
-  #dropped = 0
+  readonly #waiting = new WaitingRefusals()
   #failures = 0
   #flushing: Promise<void> | undefined
 
@@ -56,12 +51,7 @@ export class Refusals {
 
   /** Remembers one; never throws and never waits. */
   note(refusal: Refusal): void {
-    this.#waiting.push(refusal)
-    this.#waitingTeams += teamsIn(refusal)
-    // Many at once: dropped one by one, each would cost a move of everything behind it.
-    while (this.#waiting.length > MAX_WAITING || this.#waitingTeams > MAX_WAITING_TEAMS) {
-      this.#drop(Math.ceil(this.#waiting.length / 10))
-    }
+    this.#waiting.add(refusal)
   }
 
   /** Writes what waits now. What cannot be written stays for the next time, as far as there is room. */
@@ -91,54 +81,41 @@ export class Refusals {
 
   async #flush(): Promise<void> {
     // What comes meanwhile is for the next time: a flood must not keep one flush going.
-    let left = this.#waiting.length
-    try {
-      while (left > 0 && this.#waiting.length > 0) {
-        const batch = this.#waiting.slice(0, REFUSALS_A_TRANSACTION)
+    let left = this.#waiting.size
+    while (left > 0) {
+      const batch = this.#waiting.take(Math.min(left, REFUSALS_A_TRANSACTION))
+      if (batch.length === 0) break
+      left -= batch.length
+      try {
         await this.#write(batch)
-        left -= batch.length
-        this.#forget(batch)
         this.#failures = 0
+      } catch (error) {
+        this.#failures += 1
+        if (this.#failures % MAX_FAILURES === 0) this.#waiting.giveUp(batch)
+        else this.#waiting.giveBack(batch)
+        this.#log.warn({ error, waiting: this.#waiting.size }, 'refusals could not be written yet')
+        break
       }
-    } catch (error) {
-      this.#failures += 1
-      if (this.#failures % MAX_FAILURES === 0) this.#drop(REFUSALS_A_TRANSACTION)
-      this.#log.warn({ error, waiting: this.#waiting.length }, 'refusals could not be written yet')
     }
-    if (this.#dropped > 0) {
-      this.#log.warn({ dropped: this.#dropped }, 'too many refusals at once: some cannot be explained later')
-      this.#dropped = 0
+    const dropped = this.#waiting.takeDropped()
+    if (dropped > 0) {
+      this.#log.warn({ dropped }, 'too many refusals at once: some cannot be explained later')
     }
   }
 
-  async #write(batch: readonly Refusal[]): Promise<void> {
-    const rows = await this.#database.read((tx) => rowsOf(tx, batch, this.#standings, this.#config.dialect))
-    const organizations = new Set(rows.map((row) => row.organization_id ?? null))
+  async #write(batch: readonly Waiting[]): Promise<void> {
+    const { refusalsKept, refusalsKeptOfCaller, dialect } = this.#config
+    const refusals = await this.#database.read((tx) => rowsOf(tx, batch, this.#standings, dialect))
+    const organizations = Map.groupBy(refusals, ({ row }) => row.organization_id ?? null)
     await this.#database.write(async (tx) => {
-      await insertRefusals(tx, rows)
-      for (const id of organizations) await deleteOldestRefusals(tx, id, this.#config.refusalsKept)
+      await insertRefusals(tx, refusals)
+      for (const [organizationId, some] of organizations) {
+        for (const callerId of new Set(some.map(({ row }) => row.caller_id))) {
+          if (typeof callerId !== 'string') continue
+          await deleteOldestRefusals(tx, { organizationId, callerId }, refusalsKeptOfCaller)
+        }
+        await deleteOldestRefusals(tx, { organizationId }, refusalsKept)
+      }
     })
   }
-
-  /** Those that were written, unless they were dropped meanwhile. */
-  #forget(batch: readonly Refusal[]): void {
-    const written = new Set(batch)
-    let count = 0
-    while (count < this.#waiting.length && written.has(this.#waiting[count] as Refusal)) count += 1
-    this.#remove(count)
-  }
-
-  #drop(count: number): void {
-    this.#dropped += this.#remove(count)
-  }
-
-  #remove(count: number): number {
-    const removed = this.#waiting.splice(0, count)
-    for (const refusal of removed) this.#waitingTeams -= teamsIn(refusal)
-    return removed.length
-  }
-}
-
-function teamsIn({ found }: Refusal): number {
-  return found === undefined ? 0 : found.standing.teamIds.size + (found.target.teamsOfUser?.length ?? 0)
 }
