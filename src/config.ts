@@ -205,16 +205,8 @@ export const settings = {
     '30',
   ),
   auditDays: setting(integer(1, 36_500), 'Days that audit events are kept', '400'),
-  refusalsKept: setting(
-    integer(1, 1_000_000),
-    'Refusals (answers of 404 to a valid token) kept for each organization, for its owners to read why',
-    '10000',
-  ),
-  refusalsKeptOfCaller: setting(
-    integer(1, 1_000_000),
-    "Those of one caller among them: a script that asks for ever new things does not displace the others' refusals",
-    '1000',
-  ),
+  refusalsKept: setting(integer(1, 1_000_000), 'Refusals (answers of 404) kept of an organization', '10000'),
+  refusalsKeptOfCaller: setting(integer(1, 1_000_000), 'Those of one caller among them', '1000'),
   refusalDays: setting(integer(1, 36_500), 'Days that refusals are kept', '7'),
   cacheBytes: setting(
     integer(0, 1024 * 1024 * MIB),

@@ -358,6 +358,18 @@ describe.each(engines)('a dry run on %s', (engine) => {
       const answer = await client.delete(`/teams/${team}?dry-run=${value}`)
       expect([value, answer.status]).toEqual([value, 400])
     }
+    for (const [query, parameter] of [
+      ['dry-run=true&dry-run=false', 'dry-run'],
+      ['dry-run=true&dry-run=true', 'dry-run'],
+      ['dry_run=true', 'dry_run'],
+      ['dryRun=true', 'dryRun'],
+      ['Dry-Run=true', 'Dry-Run'],
+      ['dry-run[]=true', 'dry-run[]'],
+      ['dryrun', 'dryrun'],
+    ] as const) {
+      const answer = await client.delete(`/teams/${team}?${query}`)
+      expect([query, answer.status, answer.json.errors?.[0].source]).toEqual([query, 400, { parameter }])
+    }
     expect((await client.get(`/teams/${team}`)).status).toBe(200)
   })
 

@@ -4,6 +4,7 @@ import { refusalAttributes } from '../refusals/refusal-document.ts'
 import { findRefusal, type RefusalRow } from '../refusals/refusal-store.ts'
 import { grantsOf, nameOfCaller, sentencesOf } from '../refusals/refusal-text.ts'
 import { FLUSH_EVERY_MS } from '../refusals/refusals.ts'
+import { REQUESTS_KEPT } from '../refusals/waiting-refusals.ts'
 import { withDatabase } from './database.ts'
 import { print, printJson } from './output.ts'
 
@@ -15,7 +16,8 @@ export async function explain(config: Config, requestId: string, asJson: boolean
     printJson({ ...refusalAttributes(row, true), organization: row.organization_name })
     return
   }
-  for (const sentence of sentencesOf(row, nameOfCaller(row))) print(sentence)
+  const inLines = (ways: readonly string[]) => ways.map((way) => `\n  - ${way}`).join('')
+  for (const sentence of sentencesOf(row, nameOfCaller(row), inLines)) print(sentence)
   if (row.organization_name === null) return
   print(`It is about the organization ${row.organization_name}.`)
   const command = accessCommandOf(row)
@@ -34,5 +36,5 @@ function accessCommandOf(row: RefusalRow): string | undefined {
 }
 
 function unknown(requestId: string, { refusalDays, refusalsKept }: Config): string {
-  return `there is no refusal with the request id ${JSON.stringify(requestId)}: answers of 404 to a valid token are written every ${FLUSH_EVERY_MS / 1000} s, and kept for ${refusalDays} days, the newest ${refusalsKept} of each organization`
+  return `there is no refusal with the request id ${JSON.stringify(requestId)}: answers of 404 to a valid token are written every ${FLUSH_EVERY_MS / 1000} s, and kept for ${refusalDays} days, the newest ${refusalsKept} of each organization; of those that are alike, the ids of the newest ${REQUESTS_KEPT} are known`
 }

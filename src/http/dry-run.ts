@@ -4,12 +4,18 @@ import type { Query } from '../jsonapi/query.ts'
 import type { Answer } from './call.ts'
 
 const PARAMETER = 'dry-run'
+/** What somebody may write who means it: `dry_run`, `dryRun`, `dry-run[]`. */
+const MISSPELLED = /^\W*dry\W?_?run/i
 
 /**
- * Whether a write is only to be tried. Throws 400 for any value but true and false, the empty one too, and for a route
- * that cannot be tried: what was meant as a trial must never be done.
+ * Whether a write is only to be tried. Throws 400 for any value but true and false, the empty one too, for one that is given
+ * twice or misspelled, and for a route that cannot be tried: what was meant as a trial must never be done.
  */
 export function isTrial(query: Query, canBeTried: boolean): boolean {
+  for (const name of query.names) {
+    if (name !== PARAMETER && MISSPELLED.test(name)) throw refusal('it is written dry-run=true', name)
+  }
+  if (query.isRepeated(PARAMETER)) throw refusal('dry-run must be given once')
   const value = query.given(PARAMETER)
   if (value === undefined || value === 'false') return false
   if (value !== 'true') throw refusal('dry-run must be true or false')
@@ -17,8 +23,8 @@ export function isTrial(query: Query, canBeTried: boolean): boolean {
   return true
 }
 
-function refusal(detail: string): AppError {
-  return new AppError('invalid-query', [{ detail, parameter: PARAMETER }])
+function refusal(detail: string, parameter = PARAMETER): AppError {
+  return new AppError('invalid-query', [{ detail, parameter }])
 }
 
 /**

@@ -14,6 +14,7 @@ const MAX_RECENT_LENGTH = 100
 export class Query {
   static readonly #recent = new Map<string, Query>()
   readonly #values = new Map<string, string>()
+  readonly #repeated = new Set<string>()
   #page: Page | undefined
 
   /** The same text gives the same query, without parsing it again. */
@@ -32,6 +33,7 @@ export class Query {
     // No limit of names: a query is as long as node:http lets a head be.
     for (const [name, given] of Object.entries(parseQuery(text, '&', '=', { maxKeys: 0 }))) {
       const value = (Array.isArray(given) ? given.at(-1) : given) ?? ''
+      if (Array.isArray(given)) this.#repeated.add(name)
       // PostgreSQL refuses NUL; what it is replaced by is in no name either.
       this.#values.set(name, value.includes('\0') ? value.replaceAll('\0', '\uFFFD') : value)
     }
@@ -45,6 +47,15 @@ export class Query {
   /** As it was given, be it empty. */
   given(name: string): string | undefined {
     return this.#values.get(name)
+  }
+
+  /** All parameters that were given. */
+  get names(): Iterable<string> {
+    return this.#values.keys()
+  }
+
+  isRepeated(name: string): boolean {
+    return this.#repeated.has(name)
   }
 
   /** The id of something to look for; of what is no such id, there is none: "" finds nothing. */

@@ -72,7 +72,7 @@ function orMore(needed: { 'or-more': boolean }): string {
 export const OUTSIDER = 'someone outside the organization'
 
 /** The whole of it in sentences, the last of which says what can be done. */
-export function sentencesOf(row: RefusalRow, caller: string): string[] {
+export function sentencesOf(row: RefusalRow, caller: string, listed = inOneSentence): string[] {
   const when = row.count === 1 ? row.at : `${row.count} times from ${row.first_at} to ${row.at}`
   const asked = `${caller} was answered 404 to ${row.method} ${row.path} (${when}).`
   const standing = wordsOfStanding(row)
@@ -81,7 +81,7 @@ export function sentencesOf(row: RefusalRow, caller: string): string[] {
     return [asked, 'There is no such endpoint here.', 'GET /api/v2/openapi.json lists what there is.']
   return row.reason === 'missing'
     ? [asked, whatIsMissing(row, row.permission), ...stoodAs]
-    : [asked, whatIsForbidden(row, row.permission), ...stoodAs, ...waysOut(row)]
+    : [asked, whatIsForbidden(row, row.permission), ...stoodAs, ...waysOut(row, listed)]
 }
 
 function whatIsMissing(row: RefusalRow, permission: string): string {
@@ -106,7 +106,11 @@ function objectOf(row: RefusalRow): string {
   return row.object_type === null ? '' : ` (${[row.object_type, row.object_id].filter(Boolean).join(' ')})`
 }
 
-function waysOut(row: RefusalRow): string[] {
+function inOneSentence(ways: readonly string[]): string {
+  return ` ${ways.join('; ')}.`
+}
+
+function waysOut(row: RefusalRow, listed: (ways: readonly string[]) => string): string[] {
   const needed = grantsOf(row)
   if (needed.length > 0) {
     const ways = needed.map(wordsOfGrant)
@@ -117,7 +121,7 @@ function waysOut(row: RefusalRow): string[] {
         ? 'Grant it to the team.'
         : 'Grant it to a team that the caller is in, or add the caller to a team that has it.'
     return [
-      `${any}: ${ways.join('; ')}.`,
+      `${any}:${listed(ways)}`,
       ...(isOfTeam ? [`${how} ?dry-run=true says before what that would change for whom.`] : []),
     ]
   }
