@@ -1,9 +1,12 @@
 package v2
 
 import (
+	"context"
+	"strings"
 	"testing"
 
 	"github.com/hashicorp/go-tfe/v2/api/models"
+	abstractions "github.com/microsoft/kiota-abstractions-go"
 
 	"purser.example/conformance/harness/replay"
 )
@@ -68,4 +71,45 @@ func TestKeyValueTagsOfAWorkspaceAreSet(t *testing.T) {
 	must(t, err)
 	wantEqual(t, "number of bindings", len(bound.GetData()), 1)
 	wantEqual(t, "value", *bound.GetData()[0].GetAttributes().GetValue(), "prod")
+}
+
+// tagBindings is the relationship of a workspace or of a project.
+type tagBindings interface {
+	Get(context.Context, *abstractions.RequestConfiguration[abstractions.DefaultQueryParameters]) (models.TagBindingsCollectionable, error)
+	Post(context.Context, models.TagBindingsCollectionable, *abstractions.RequestConfiguration[abstractions.DefaultQueryParameters]) error
+	Patch(context.Context, models.TagBindingsCollectionable, *abstractions.RequestConfiguration[abstractions.DefaultQueryParameters]) error
+}
+
+func TestTagBindingsAreAddedAndReplacedAsARelationship(t *testing.T) {
+	w := newWorld(t)
+	workspace := w.newWorkspace(t, "network")
+	project := *workspace.GetRelationships().GetProject().GetData().GetId()
+	bindings := func(pairs ...string) models.TagBindingsCollectionable {
+		var list []any
+		for _, pair := range pairs {
+			key, value, _ := strings.Cut(pair, "=")
+			list = append(list, map[string]any{"type": "tag-bindings", "attributes": map[string]any{"key": key, "value": value}})
+		}
+		return body[models.TagBindingsCollectionable](t, models.CreateTagBindingsCollectionFromDiscriminatorValue, map[string]any{"data": list})
+	}
+	for _, of := range []tagBindings{
+		w.client.API.Workspaces().ByWorkspace_id(*workspace.GetId()).Relationships().TagBindings(),
+		w.client.API.Projects().ByProject_id(project).Relationships().TagBindings(),
+	} {
+		want := func(pairs ...string) {
+			t.Helper()
+			listed, err := of.Get(t.Context(), nil)
+			must(t, err)
+			var found []string
+			for _, binding := range listed.GetData() {
+				found = append(found, *binding.GetAttributes().GetKey()+"="+*binding.GetAttributes().GetValue())
+			}
+			wantEqual(t, "bindings", found, pairs)
+		}
+		must(t, of.Post(t.Context(), bindings("zone=eu"), nil))
+		must(t, of.Post(t.Context(), bindings("env=prod"), nil))
+		want("env=prod", "zone=eu")
+		must(t, of.Patch(t.Context(), bindings("zone=us"), nil))
+		want("zone=us")
+	}
 }
