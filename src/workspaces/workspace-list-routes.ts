@@ -22,6 +22,8 @@ const filters = [
   'search[tags]',
   'search[exclude-tags]',
   'filter[project][id]',
+  'filter[tag-union]',
+  'filter[tag-value-default-null]',
   'filter[current-run][status]',
   'sort',
   'include',
@@ -46,6 +48,8 @@ const listWorkspaces = readRoute({
     'filter[project][id]': 'Workspaces of this project alone',
     'filter[tagged][0][key]': 'Workspaces with this key-value tag in effect; several: [1] and so on',
     'filter[tagged][0][value]': 'The value of that tag; any, if it is not given',
+    'filter[tag-union]': 'true: one of several filter[tagged] is enough',
+    'filter[tag-value-default-null]': 'true: a filter[tagged] without a value means the tag without a value',
     'filter[current-run][status]': 'Workspaces with such a run: none, since nothing runs here',
     sort: workspaceSorts.join(', '),
     ...includeHelp,
@@ -65,7 +69,10 @@ const listWorkspaces = readRoute({
       tags: query.list('search[tags]'),
       withoutTags: query.list('search[exclude-tags]'),
       projectId: query.id('project', 'filter[project][id]'),
-      tagged: tagged.filters,
+      tagged: query.flag('filter[tag-value-default-null]')
+        ? tagged.filters.map(({ key, value = '' }) => ({ key, value }))
+        : tagged.filters,
+      isTagUnion: query.flag('filter[tag-union]'),
       hasRun: query.has('filter[current-run][status]'),
     }
     const links = query.withoutPage([...filters, ...tagged.names])

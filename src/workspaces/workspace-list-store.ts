@@ -17,8 +17,9 @@ export type WorkspaceFilter = {
   readonly tags?: readonly string[]
   /** None of these. */
   readonly withoutTags?: readonly string[]
-  /** All of these in effect. */
+  /** All of these in effect, or with `isTagUnion` one of them. */
   readonly tagged?: readonly TagFilter[]
+  readonly isTagUnion?: boolean
   /** Of workspaces with runs: there are none. */
   readonly hasRun?: boolean
 }
@@ -74,15 +75,18 @@ export async function listVisibleWorkspaces(
   if (filter.wildcardName !== undefined) query = query.where(matches(tx, filter.wildcardName))
   if (filter.tags !== undefined) {
     const { tags } = filter
-    const withAll = taggedWorkspaces(tx, organizationId, tags)
-      .groupBy('workspace_id')
-      .having((eb) => eb.fn.countAll(), '=', tags.length)
+    const withAll = taggedWorkspaces(tx, organizationId, tags).$if(tags.length > 1, (withSome) =>
+      withSome.groupBy('workspace_id').having((eb) => eb.fn.countAll(), '=', tags.length),
+    )
     query = query.where('workspaces.id', 'in', withAll)
   }
   if (filter.withoutTags !== undefined) {
     query = query.where('workspaces.id', 'not in', taggedWorkspaces(tx, organizationId, filter.withoutTags))
   }
-  for (const each of filter.tagged ?? []) query = query.where(isWorkspaceTagged(organizationId, each))
+  if (filter.tagged !== undefined && filter.tagged.length > 0) {
+    const tagged = filter.tagged.map((each) => isWorkspaceTagged(organizationId, each))
+    query = query.where((eb) => (filter.isTagUnion === true ? eb.or(tagged) : eb.and(tagged)))
+  }
   if (filter.hasRun === true) query = query.where(sql<boolean>`1 = 0`)
   const count = known ?? (await countOf(query))
   const offset = (page.number - 1) * page.size
