@@ -113,7 +113,7 @@ describe.each(engines)('organizations on %s', (engine) => {
     expect(refused.json.errors.map((error: never) => [error['source']['pointer'], error['detail']])).toEqual([
       ['/data/attributes/name', 'name must be 1 to 90 letters, numbers, - and _'],
       ['/data/attributes/email', 'email is missing'],
-      ['/data/attributes/user-tokens-enabled', 'user-tokens-enabled must be boolean'],
+      ['/data/attributes/user-tokens-enabled', 'user-tokens-enabled must be true or false'],
       [
         '/data/attributes/collaborator-auth-policy',
         'collaborator-auth-policy must be "password": this server does not enforce another value',

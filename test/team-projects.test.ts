@@ -107,7 +107,7 @@ describe.each(engines)('team access to a project on %s', (engine) => {
     const unknown = await change({ 'workspace-access': { runs: 'none', create: 'yes' } })
     expect(unknown.json.errors.map(({ detail }: { detail: string }) => detail)).toEqual([
       'workspace-access.runs must be "read" or "plan" or "apply"',
-      'workspace-access.create must be boolean',
+      'workspace-access.create must be true or false',
     ])
     expect((await client.post('/team-projects', grantBody(team, project))).status).toBe(422)
     expect((await client.delete(`/team-projects/${id}`)).status).toBe(204)

@@ -231,11 +231,20 @@ function checkValue(
     if (seen.has(place) || seen.size >= MAX_PROBLEMS) continue
     seen.add(place)
     problems.push({
-      detail: `${name}${place.replaceAll('/', '.')} ${explained?.explain ?? message}`,
+      detail: `${name}${place.replaceAll('/', '.')} ${explained?.explain ?? plainWords[message] ?? message}`,
       pointer: pointer + place,
     })
   }
   return false
+}
+
+/** The validator's own words for what clients get wrong most. */
+const plainWords: Readonly<Record<string, string>> = {
+  'must be array': 'must be a list',
+  'must be boolean': 'must be true or false',
+  'must be integer': 'must be a whole number',
+  'must be object': 'must be an object',
+  'must be string': 'must be a text',
 }
 
 /** The first place on the way to a member whose schema has words of its own. */
