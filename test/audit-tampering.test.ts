@@ -5,40 +5,17 @@ import * as fc from 'fast-check'
 import { sql, type RawBuilder } from 'kysely'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { insertAuditEvents } from '../src/audit/audit-store.ts'
-import { verifyAuditTrail, type SeenEnds } from '../src/audit/audit-verify.ts'
+import { verifyAuditTrail } from '../src/audit/audit-verify.ts'
 import type { Transaction } from '../src/database/database.ts'
 import { openDatabase, sqliteFile } from '../src/database/open.ts'
 import { engines } from './support/engines.ts'
 import { longTimeout, runs } from './support/runs.ts'
 import { startServer, type TestServer } from './support/server.ts'
+import { verdictAfter } from './support/undone-tampering.ts'
 import { createTeam, createTestOrganization } from './support/world.ts'
 
-class Undone extends Error {
-  readonly detail: string | undefined
-  constructor(detail: string | undefined) {
-    super('undone')
-    this.detail = detail
-  }
-}
-
-/** What `purser audit verify` says after somebody has written into the database, which is then undone. */
-async function detailAfter(
-  server: TestServer,
-  tamper: (tx: Transaction) => Promise<unknown>,
-  seen?: SeenEnds,
-): Promise<string | undefined> {
-  const { database, auditKey } = server.app.deps
-  try {
-    await database.write(async (tx) => {
-      await tamper(tx)
-      throw new Undone((await verifyAuditTrail(tx, auditKey, seen)).problem?.detail)
-    })
-  } catch (error) {
-    if (error instanceof Undone) return error.detail
-    throw error
-  }
-  throw new Error('nothing was undone')
-}
+const detailAfter = async (...tampering: Parameters<typeof verdictAfter>) =>
+  (await verdictAfter(...tampering)).problem?.detail
 
 const kinds = {
   audit_events: {

@@ -18,6 +18,7 @@ import { createPostgresDatabase, engines } from './support/engines.ts'
 import { Purser, run, settingsFor } from './support/purser.ts'
 import { startServer, type TestServer } from './support/server.ts'
 import { createState } from './support/states.ts'
+import { verdictAfter } from './support/undone-tampering.ts'
 import { createTeam, createTestOrganization, createUser, type TestOrganization } from './support/world.ts'
 
 type Row = Awaited<ReturnType<typeof rowsOf>>[number]
@@ -27,32 +28,6 @@ const DAY_MS = 86_400_000
 const verify = (server: TestServer): Promise<AuditVerdict> => {
   const { database, auditKey } = server.app.deps
   return database.read((tx) => verifyAuditTrail(tx, auditKey))
-}
-
-class Undone extends Error {
-  readonly verdict: AuditVerdict
-  constructor(verdict: AuditVerdict) {
-    super('undone')
-    this.verdict = verdict
-  }
-}
-
-/** The verdict after somebody has written into the database, which is then undone. */
-async function verdictAfter(
-  server: TestServer,
-  tamper: (tx: Transaction) => Promise<unknown>,
-): Promise<AuditVerdict> {
-  const { database, auditKey } = server.app.deps
-  try {
-    await database.write(async (tx) => {
-      await tamper(tx)
-      throw new Undone(await verifyAuditTrail(tx, auditKey))
-    })
-  } catch (error) {
-    if (error instanceof Undone) return error.verdict
-    throw error
-  }
-  throw new Error('nothing was undone')
 }
 
 async function rowsOf(server: TestServer, { id }: TestOrganization) {
