@@ -250,9 +250,9 @@ describe('a source that is not to be trusted', () => {
 })
 
 describe('progress', () => {
-  const drawn = (isTTY: boolean) => {
+  const drawn = (isTTY: boolean, columns = 40) => {
     let text = ''
-    const progress = new Progress({ write: (more: string) => (text += more), isTTY, columns: 40 })
+    const progress = new Progress({ write: (more: string) => (text += more), isTTY, columns })
     for (const done of [1, 2, 3]) progress.show('acme: teams', done, 3)
     progress.clear()
     return text
@@ -263,6 +263,13 @@ describe('progress', () => {
     const [first, ...others] = drawn(true).split('\r\u001b[2K').slice(1)
     expect(first).toBe('[########----------------] 1/3 acme: te')
     expect(others).toEqual(['[########################] 3/3 acme: te', ''])
+    expect(drawn(true, 0)).toContain('3/3 acme: teams\r')
+  })
+
+  test('draws nothing on a terminal that cannot', () => {
+    vi.stubEnv('TERM', 'dumb')
+    onTestFinished(() => void vi.unstubAllEnvs())
+    expect(drawn(true)).toBe('acme: teams: 3\n')
   })
 })
 

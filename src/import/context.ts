@@ -31,17 +31,39 @@ export type Context = {
   workspaces: Map<string, Place>
 }
 
-/** Does something for each; shows how far it is, and stops between two when it is asked to. */
+/** Things of which some are worked at while others wait for an answer. */
+export const SOME_AT_ONCE = 4
+
+/**
+ * Does something for each; shows how far it is, and stops between two when it is asked to. What has begun has ended before
+ * this ends, also when something fails.
+ */
 export async function forEach<T>(
   { progress, signal, organization }: Pick<Context, 'progress' | 'signal' | 'organization'>,
   stage: string,
   items: readonly T[],
   work: (item: T) => Promise<void>,
+  atOnce = 1,
 ): Promise<void> {
-  for (const [place, item] of items.entries()) {
-    signal.throwIfAborted()
-    await work(item)
-    progress.show(`${organization}: ${stage}`, place + 1, items.length)
+  const rest = items.values()
+  let done = 0
+  let hasFailed = false
+  const workers = Array.from({ length: atOnce }, async () => {
+    for (const item of rest) {
+      if (hasFailed) return
+      try {
+        signal.throwIfAborted()
+        await work(item)
+      } catch (error) {
+        hasFailed = true
+        throw error
+      }
+      done += 1
+      progress.show(`${organization}: ${stage}`, done, items.length)
+    }
+  })
+  for (const outcome of await Promise.allSettled(workers)) {
+    if (outcome.status === 'rejected') throw outcome.reason
   }
 }
 

@@ -1,8 +1,14 @@
-import { forEach, readOf } from './context.ts'
+import { forEach, readOf, SOME_AT_ONCE } from './context.ts'
 import { ExportFiles } from './export-files.ts'
 import { organizationsOf, type ImportOptions } from './import.ts'
-import { Unreadable, type OrganizationRecord, type StateRecord, type WorkspaceRecord } from './records.ts'
-import { readState } from './read-state.ts'
+import {
+  Unreadable,
+  type OrganizationRecord,
+  type ProjectRecord,
+  type StateRecord,
+  type WorkspaceRecord,
+} from './records.ts'
+import { readState, withoutSnapshots } from './read-state.ts'
 import { Report } from './report.ts'
 import type { Source } from './source.ts'
 
@@ -61,24 +67,27 @@ async function exportOrganization(context: Context, record: OrganizationRecord):
   const members = await readOf(context, 'memberships', (reading) => source.members(organization, reading))
   write('members', members)
   report.copied('memberships', members.length)
-  await forEach(context, 'access to projects', projects, async (project) => {
+  const projectAccess = async (project: ProjectRecord) => {
     const read = () => source.projectAccess(organization, project)
     const access = await readOf(context, 'team-projects', read, `all on ${project.name}`)
     write('team-projects', access)
     report.copied('team-projects', access.length)
-  })
-  await forEach(context, 'access to workspaces', workspaces, async (workspace) => {
+  }
+  await forEach(context, 'access to projects', projects, projectAccess, SOME_AT_ONCE)
+  const workspaceAccess = async (workspace: WorkspaceRecord) => {
     const read = () => source.workspaceAccess(organization, workspace)
     const access = await readOf(context, 'team-workspaces', read, `all on ${workspace.name}`)
     write('team-workspaces', access)
     report.copied('team-workspaces', access.length)
-  })
-  await forEach(context, 'remote state consumers', workspaces, async (workspace) => {
+  }
+  await forEach(context, 'access to workspaces', workspaces, workspaceAccess, SOME_AT_ONCE)
+  const consumersOf = async (workspace: WorkspaceRecord) => {
     const read = () => source.consumers(organization, workspace)
     const consumers = await readOf(context, 'remote state consumers', read, `all of ${workspace.name}`)
     write('remote-state-consumers', consumers)
     report.copied('remote state consumers', consumers.flatMap(({ consumerIds }) => consumerIds).length)
-  })
+  }
+  await forEach(context, 'remote state consumers', workspaces, consumersOf, SOME_AT_ONCE)
   const tokens = await readOf(context, 'organizations', () => source.tokens(organization, teams), 'tokens')
   write('tokens', tokens)
   for (const { description } of tokens) report.left('tokens', description, 'only its hash is kept anywhere')
@@ -88,32 +97,40 @@ async function exportOrganization(context: Context, record: OrganizationRecord):
 async function exportStates(context: Context, workspace: WorkspaceRecord): Promise<void> {
   const { source, files, report, organization, states, signal } = context
   const read = () => source.states(organization, workspace, states)
-  const all = await readOf(context, 'state versions', read, `all of ${workspace.name}`)
+  const listed = await readOf(context, 'state versions', read, `all of ${workspace.name}`)
+  const all = withoutSnapshots(report, workspace.name, listed)
   for (const state of states === 'current' ? all.slice(-1) : all) {
     signal.throwIfAborted()
+    const what = `serial ${state.serial} of ${workspace.name}`
     try {
-      files.record('state-versions', organization, await withFiles(context, state))
+      files.record('state-versions', organization, await withFiles(context, what, state))
       report.copied('state versions')
     } catch (error) {
       if (!(error instanceof Unreadable)) throw error
-      report.missing('state versions', `serial ${state.serial} of ${workspace.name}`, error.message)
+      report.missing('state versions', what, error.message)
     }
   }
 }
 
 async function withFiles(
-  { source, files, maxStateBytes }: Context,
+  { source, files, report, maxStateBytes }: Context,
+  what: string,
   state: StateRecord,
 ): Promise<StateRecord> {
   const kept = await files.arriving(async (sink) => {
     await readState(source, state, maxStateBytes, sink)
     return { size: sink.size, md5: sink.md5, state: sink.keep('tfstate') }
   })
-  const jsonState = state.hasJson
-    ? await files.arriving(async (sink) => {
-        await source.content(state, 'jsonState', maxStateBytes, sink)
-        return sink.keep('json')
-      })
-    : null
-  return { ...state, ...kept, jsonState }
+  if (!state.hasJson) return { ...state, ...kept, jsonState: null }
+  try {
+    const jsonState = await files.arriving(async (sink) => {
+      await source.content(state, 'jsonState', maxStateBytes, sink)
+      return sink.keep('json')
+    })
+    return { ...state, ...kept, jsonState }
+  } catch (error) {
+    if (!(error instanceof Unreadable)) throw error
+    report.missing('state versions', `JSON state of ${what}`, error.message)
+    return { ...state, ...kept, hasJson: false, jsonState: null }
+  }
 }

@@ -1,4 +1,4 @@
-import { compare, forEach, make, readOf, type Context, type Place } from './context.ts'
+import { compare, forEach, make, readOf, SOME_AT_ONCE, type Context, type Place } from './context.ts'
 import type { AccessRecord, ProjectRecord, TeamRecord, WorkspaceRecord } from './records.ts'
 import { relatedId, type Resource } from './source-lists.ts'
 
@@ -13,11 +13,11 @@ export async function importProjectAccess(
 ): Promise<void> {
   const { source, organization } = context
   const kinds = { kind: 'team-projects', relation: 'project', type: 'projects' } as const
-  await forEach(context, 'access to projects', projects, (project) =>
+  const work = (project: ProjectRecord) =>
     importAccess(context, kinds, { ...project, place: context.projects.get(project.id) }, teams, () =>
       source.projectAccess(organization, project),
-    ),
-  )
+    )
+  await forEach(context, 'access to projects', projects, work, SOME_AT_ONCE)
 }
 
 export async function importWorkspaceAccess(
@@ -27,11 +27,11 @@ export async function importWorkspaceAccess(
 ): Promise<void> {
   const { source, organization } = context
   const kinds = { kind: 'team-workspaces', relation: 'workspace', type: 'workspaces' } as const
-  await forEach(context, 'access to workspaces', workspaces, (workspace) =>
+  const work = (workspace: WorkspaceRecord) =>
     importAccess(context, kinds, { ...workspace, place: context.workspaces.get(workspace.id) }, teams, () =>
       source.workspaceAccess(organization, workspace),
-    ),
-  )
+    )
+  await forEach(context, 'access to workspaces', workspaces, work, SOME_AT_ONCE)
 }
 
 async function importAccess(

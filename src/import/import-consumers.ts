@@ -1,5 +1,5 @@
 import { consumersPath } from './both-sides.ts'
-import { forEach, readOf, unlessRefused, type Context } from './context.ts'
+import { forEach, readOf, SOME_AT_ONCE, unlessRefused, type Context } from './context.ts'
 import type { WorkspaceRecord } from './records.ts'
 
 const CONSUMERS_A_REQUEST = 1000
@@ -11,7 +11,7 @@ export async function importConsumers(
 ): Promise<void> {
   const { source, target, report, organization } = context
   const kind = 'remote state consumers'
-  await forEach(context, kind, workspaces, async (workspace) => {
+  const work = async (workspace: WorkspaceRecord) => {
     const { name } = workspace
     const place = context.workspaces.get(workspace.id)
     if (place === undefined) return
@@ -37,5 +37,6 @@ export async function importConsumers(
         report.copied(kind, data.length)
       })
     }
-  })
+  }
+  await forEach(context, kind, workspaces, work, SOME_AT_ONCE)
 }

@@ -1,6 +1,6 @@
 import { findStateVersion } from '../state-versions/state-version-store.ts'
-import { forEach, readOf, unlessRefused, type Context, type Place } from './context.ts'
-import { readState } from './read-state.ts'
+import { forEach, readOf, SOME_AT_ONCE, unlessRefused, type Context, type Place } from './context.ts'
+import { readState, withoutSnapshots } from './read-state.ts'
 import { Unreadable, type StateRecord, type WorkspaceRecord } from './records.ts'
 import { relatedId, type Resource } from './source-lists.ts'
 import type { Source } from './source.ts'
@@ -15,7 +15,7 @@ const MAX_BYTES_IN_BODY = 1024 * 1024
 
 export async function importStates(context: Context, workspaces: readonly WorkspaceRecord[]): Promise<void> {
   if (context.states === 'none') return
-  await forEach(context, 'states', workspaces, async (workspace) => {
+  const work = async (workspace: WorkspaceRecord) => {
     const place = context.workspaces.get(workspace.id)
     if (place === undefined) return
     const { source, organization, states, report } = context
@@ -26,28 +26,12 @@ export async function importStates(context: Context, workspaces: readonly Worksp
       () => source.states(organization, workspace, states),
       `all of ${workspace.name}`,
     )
-    const missing = await wanted(context, workspace, withoutSnapshots(context, workspace, all), place)
+    const missing = await wanted(context, workspace, withoutSnapshots(report, workspace.name, all), place)
     if (missing.length === 0) return
     if (context.isDryRun) report.copied(kind, missing.length)
     else await copyLocked(context, workspace.name, place.id, missing)
-  })
-}
-
-/** Without those that became current for nobody yet: others that were snapshots once are states like all. */
-function withoutSnapshots(
-  { report }: Context,
-  { name }: WorkspaceRecord,
-  all: readonly StateRecord[],
-): readonly StateRecord[] {
-  const end = all.findLastIndex(({ isSnapshot }) => !isSnapshot) + 1
-  if (end < all.length) {
-    report.missing(
-      kind,
-      name,
-      `${all.length - end} snapshots: they are current only when it is unlocked there`,
-    )
   }
-  return all.slice(0, end)
+  await forEach(context, 'states', workspaces, work, SOME_AT_ONCE)
 }
 
 type Known = { id: string; serial: unknown; size: unknown }

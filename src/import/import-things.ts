@@ -1,5 +1,5 @@
 import { tagBindingsOf, withTagBindings } from './both-sides.ts'
-import { compare, forEach, make, unlessRefused, type Context, type Place } from './context.ts'
+import { compare, forEach, make, SOME_AT_ONCE, unlessRefused, type Context, type Place } from './context.ts'
 import { differences } from './copied-attributes.ts'
 import type { OrganizationRecord, ProjectRecord, TeamRecord, WorkspaceRecord } from './records.ts'
 import { relatedId, type List, type Resource } from './source-lists.ts'
@@ -172,7 +172,7 @@ export async function importWorkspaces(
 ): Promise<void> {
   const { report } = context
   const { here, list } = await namesHere(context, 'workspaces', withTagBindings)
-  await forEach(context, 'workspaces', workspaces, async (workspace) => {
+  const work = async (workspace: WorkspaceRecord) => {
     const { id, name, attributes, projectId, tagNames, tagBindings } = workspace
     const project = projectId === null ? undefined : context.projects.get(projectId)
     if (projectId !== null && project === undefined) {
@@ -208,5 +208,6 @@ export async function importWorkspaces(
       },
     })
     if (place !== undefined) context.workspaces.set(id, place)
-  })
+  }
+  await forEach(context, 'workspaces', workspaces, work, SOME_AT_ONCE)
 }

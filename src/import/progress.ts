@@ -26,7 +26,9 @@ export class Progress {
     this.#drawnAt = now
     const filled = total === 0 ? WIDTH : Math.floor((done / total) * WIDTH)
     const bar = `[${'#'.repeat(filled)}${'-'.repeat(WIDTH - filled)}]`
-    const line = `${bar} ${done}/${total} ${stage}`.slice(0, (this.#output.columns ?? 80) - 1)
+    // A terminal may say that it is 0 wide: it does not know.
+    const width = this.#output.columns || 80
+    const line = `${bar} ${done}/${total} ${stage}`.slice(0, width - 1)
     this.#output.write(`\r\u001b[2K${line}`)
     this.#isDrawn = true
   }

@@ -1,4 +1,5 @@
 import { Unreadable, type StateRecord } from './records.ts'
+import type { Report } from './report.ts'
 import type { Sink, Source } from './source.ts'
 
 /** A sink that knows what has come. */
@@ -19,4 +20,22 @@ export async function readState(
   if (state.size !== null && state.size !== size) {
     throw new Unreadable(`${size} bytes came, where the source says ${state.size}`)
   }
+}
+
+/** Without those that are current for nobody yet: others that were snapshots once are states like all. */
+export function withoutSnapshots(
+  report: Report,
+  workspace: string,
+  oldestFirst: readonly StateRecord[],
+): readonly StateRecord[] {
+  const end = oldestFirst.findLastIndex(({ isSnapshot }) => !isSnapshot) + 1
+  const count = oldestFirst.length - end
+  if (count > 0) {
+    report.missing(
+      'state versions',
+      workspace,
+      `${count} snapshots: they are current only when it is unlocked there`,
+    )
+  }
+  return oldestFirst.slice(0, end)
 }

@@ -110,7 +110,7 @@ export class Report {
       }),
     ])
     if (this.notCopied.length > 0) {
-      lines.push(`not ${verb}:`, ...this.notCopied.map(lineOf))
+      lines.push(this.isDryRun ? 'would not be copied:' : 'not copied:', ...this.notCopied.map(lineOf))
     }
     if (this.leftBehind.length > 0) {
       lines.push('not for copying; make them anew where they are needed:', ...this.leftBehind.map(lineOf))

@@ -2,6 +2,7 @@ import { expect } from 'vitest'
 import { HttpSource } from '../../src/import/http-source.ts'
 import { runImport, type ImportOptions } from '../../src/import/import.ts'
 import { Progress } from '../../src/import/progress.ts'
+import { Unreadable } from '../../src/import/records.ts'
 import type { Report } from '../../src/import/report.ts'
 import type { Source } from '../../src/import/source.ts'
 import { SourceClient } from '../../src/import/source-client.ts'
@@ -73,6 +74,17 @@ export class OddSource extends HttpSource {
     const tagBindings = [{ key: '', value: 'x' }]
     const plain = { id: 'ws-odd', projectId: null, tagNames: [], isLocked: false, attributes: {} }
     return [...(await super.workspaces(...given)), { ...plain, name, tagBindings }]
+  }
+}
+
+/** Shows no JSON state. */
+export class WithoutJsonStates extends HttpSource {
+  constructor(address: string, token: string) {
+    super(clientOf(address, token, new AbortController().signal))
+  }
+
+  override content(...given: Parameters<HttpSource['content']>): Promise<void> {
+    return given[1] === 'jsonState' ? Promise.reject(new Unreadable('it is hidden')) : super.content(...given)
   }
 }
 
