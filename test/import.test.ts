@@ -5,17 +5,14 @@ import { FileSource } from '../src/import/file-source.ts'
 import { backedUpTables } from '../src/operation/backup-tables.ts'
 import type { Client, Json } from './support/client.ts'
 import { engines, type Engine } from './support/engines.ts'
+import { InterruptedSource, OddSource, sourceOf, WithoutJsonStates } from './support/import-sources.ts'
 import {
   createSourceWorld,
   documentsOf,
   importInto,
-  InterruptedSource,
   jsonState,
-  OddSource,
   silent,
-  sourceOf,
   states,
-  WithoutJsonStates,
 } from './support/import-world.ts'
 import { temporaryFolder } from './support/purser.ts'
 import { startServer, type TestServer } from './support/server.ts'

@@ -1,11 +1,8 @@
 import { expect } from 'vitest'
-import { HttpSource } from '../../src/import/http-source.ts'
 import { runImport, type ImportOptions } from '../../src/import/import.ts'
 import { Progress } from '../../src/import/progress.ts'
-import { Unreadable } from '../../src/import/records.ts'
 import type { Report } from '../../src/import/report.ts'
 import type { Source } from '../../src/import/source.ts'
-import { SourceClient } from '../../src/import/source-client.ts'
 import type { Client, Json } from './client.ts'
 import type { TestServer } from './server.ts'
 import { base64, lock, md5Of, postState, stateText } from './states.ts'
@@ -24,69 +21,6 @@ import {
 } from './world.ts'
 
 export const silent = () => new Progress({ write: () => {} })
-
-const clientOf = (address: string, token: string, signal: AbortSignal) => {
-  const pause = () => Promise.resolve()
-  return new SourceClient({ from: address, token, isInsecureAllowed: false, signal, pause })
-}
-
-export function sourceOf(address: string, token: string): HttpSource {
-  return new HttpSource(clientOf(address, token, new AbortController().signal))
-}
-
-/** Interrupts when the content of the second state is asked for. */
-export class InterruptedSource extends HttpSource {
-  readonly #controller: AbortController
-  #count = 0
-
-  constructor(address: string, token: string, controller: AbortController) {
-    super(clientOf(address, token, controller.signal))
-    this.#controller = controller
-  }
-
-  override content(...given: Parameters<HttpSource['content']>): Promise<void> {
-    this.#count += 1
-    if (this.#count === 2) this.#controller.abort()
-    return super.content(...given)
-  }
-}
-
-/** Has things beside its own that this server refuses, whole or in part. */
-export class OddSource extends HttpSource {
-  constructor(address: string, token: string) {
-    super(clientOf(address, token, new AbortController().signal))
-  }
-
-  override async organizations(names: readonly string[]) {
-    const records = await super.organizations(names)
-    const change = { 'collaborator-auth-policy': 'two_factor_mandatory' }
-    return records.map((one) => ({ ...one, attributes: { ...one.attributes, ...change } }))
-  }
-
-  override async teams(...given: Parameters<HttpSource['teams']>) {
-    const odd = { id: 'team-odd', name: 'odd', attributes: { visibility: 'sometimes' } }
-    const without = { id: 'team-without', name: 'without', attributes: { 'sso-team-id': 7 } }
-    return [...(await super.teams(...given)), odd, without]
-  }
-
-  override async workspaces(...given: Parameters<HttpSource['workspaces']>) {
-    const name = 'tagged'
-    const tagBindings = [{ key: '', value: 'x' }]
-    const plain = { id: 'ws-odd', projectId: null, tagNames: [], isLocked: false, attributes: {} }
-    return [...(await super.workspaces(...given)), { ...plain, name, tagBindings }]
-  }
-}
-
-/** Shows no JSON state. */
-export class WithoutJsonStates extends HttpSource {
-  constructor(address: string, token: string) {
-    super(clientOf(address, token, new AbortController().signal))
-  }
-
-  override content(...given: Parameters<HttpSource['content']>): Promise<void> {
-    return given[1] === 'jsonState' ? Promise.reject(new Unreadable('it is hidden')) : super.content(...given)
-  }
-}
 
 /** Imports into a server that runs. */
 export function importInto(
