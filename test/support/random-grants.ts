@@ -69,6 +69,11 @@ export const leastGrants: GrantsAndMembers = {
   onWorkspaces: [
     { team: 0, place: 0, grant: { access: 'custom', 'state-versions': 'none', 'workspace-locking': true } },
     { team: 0, place: 1, grant: { access: 'custom', 'state-versions': 'none', 'workspace-locking': false } },
+    ...(['read-outputs', 'read', 'write'] as const).map((states, place) => ({
+      team: place,
+      place: 2 - place,
+      grant: { access: 'custom' as const, 'state-versions': states, 'workspace-locking': false },
+    })),
   ],
   onProjects: [
     {
