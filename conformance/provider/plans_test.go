@@ -111,7 +111,7 @@ func leaves(value map[string]any) map[string]any {
 // empty. A team keeps the name of its organization only when imported.
 var neverRead = map[string][]string{
 	"tfe_team":               {"organization"},
-	"tfe_workspace":          {"force-delete"},
+	"tfe_workspace":          {"force-delete", "ignore-additional-tag-names", "ignore-additional-tags"},
 	"tfe_team_token":         {"token", "force-regenerate"},
 	"tfe_organization_token": {"token", "force-regenerate"},
 	"tfe_audit_trail_token":  {"token", "force-regenerate"},

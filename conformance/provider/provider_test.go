@@ -34,6 +34,7 @@ var programs = map[string]func(t *testing.T, w world){
 	"tfe_workspace_settings":            tryWorkspaceSettings,
 	"tfe_outputs":                       tryOutputs,
 	"import by the command":             tryImportCommand,
+	"what is not there":                 tryWhatIsNotThere,
 	"a whole organization":              tryWholeOrganization,
 }
 

@@ -83,6 +83,8 @@ func (w world) newDirectory(t *testing.T, token string) directory {
 			"TF_CLI_CONFIG_FILE=" + settings,
 			"TF_IN_AUTOMATION=1",
 			"TFE_TOKEN=" + token,
+			// Each run is over in a moment, and a fifth faster without collecting garbage.
+			"GOGC=off",
 			// Nothing listens there: a request that leaves loopback fails.
 			"HTTP_PROXY=http://127.0.0.1:9",
 			"HTTPS_PROXY=http://127.0.0.1:9",

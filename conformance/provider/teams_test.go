@@ -103,13 +103,14 @@ func tryTeamAccess(t *testing.T, w world) {
 	}
 	outputs := custom("read", "none", "read-outputs", "none", false, false, "")
 	rows := [][]string{
-		{`access = "read"`, `access = "plan"`, `access = "write"`, `access = "admin"`, `access = "read"`},
+		{`access = "read"`, `access = "plan"`, `access = "read"`},
 		{`access = "plan"`, outputs, `access = "plan"`},
+		{`access = "plan"`, `access = "write"`, `access = "admin"`},
 		{`access = "write"`, `access = "admin"`, outputs},
 		{`access = "admin"`, custom("apply", "write", "write", "read", true, true, "policy_overrides = true"), `access = "write"`},
 		{outputs, custom("plan", "none", "read-outputs", "none", false, false, ""), `access = "read"`},
 		{outputs, custom("read", "read", "read-outputs", "none", false, false, ""), custom("read", "write", "read-outputs", "none", false, false, "")},
-		{outputs, custom("read", "none", "read", "none", false, false, ""), custom("read", "none", "write", "none", false, false, ""), custom("read", "none", "none", "none", false, false, "")},
+		{outputs, custom("read", "none", "read", "none", false, false, ""), custom("read", "none", "write", "none", false, false, "")},
 		{outputs, custom("read", "none", "read-outputs", "read", false, false, ""), outputs},
 		{outputs, custom("read", "none", "read-outputs", "none", true, false, ""), outputs},
 		{outputs, custom("read", "none", "read-outputs", "none", false, true, ""), outputs},
@@ -119,12 +120,12 @@ func tryTeamAccess(t *testing.T, w world) {
 	d.applyRows(t, readersTeam, access, rows)
 	d.wantImported(t)
 	d.apply(t, d.configuration(t)+`
-data "tfe_team_access" "n7" {
-  team_id      = tfe_team_access.n7.team_id
-  workspace_id = tfe_workspace.n7.id
+data "tfe_team_access" "n8" {
+  team_id      = tfe_team_access.n8.team_id
+  workspace_id = tfe_workspace.n8.id
   lifecycle {
     postcondition {
-      condition     = self.id == tfe_team_access.n7.id && self.access == "custom" && self.permissions[0].state_versions == "read-outputs"
+      condition     = self.id == tfe_team_access.n8.id && self.access == "custom" && self.permissions[0].state_versions == "read-outputs"
       error_message = "the access reads otherwise"
     }
   }
@@ -163,10 +164,13 @@ func tryTeamProjectAccess(t *testing.T, w world) {
 			" create = %[5]t\n locking = %[5]t\n move = %[5]t\n delete = %[5]t\n run_tasks = %[5]t\n policy_overrides = %[5]t\n}", runs, mocks, states, variables, others)
 	}
 	rows := [][]string{
-		{`access = "read"`, `access = "write"`, `access = "maintain"`, `access = "admin"`, `access = "read"`},
+		{`access = "read"`, `access = "write"`, `access = "maintain"`},
+		{`access = "maintain"`, `access = "admin"`, `access = "read"`},
 		{`access = "write"`, `access = "custom"`, `access = "write"`},
 		{`access = "admin"`, onProject("read", "none", "none"), `access = "maintain"`},
-		{`access = "custom"`, onProject("update", "read", "read"), onProject("delete", "manage", "write"), `access = "custom"`},
+		{`access = "custom"`, onProject("update", "read", "read"), onProject("delete", "manage", "write")},
+		// Nothing but the name of the level changes.
+		{`access = "admin"`, onProject("delete", "manage", "write"), `access = "custom"`},
 		{onProject("update", "manage", "none"), onProject("read", "read", "write"), onProject("update", "none", "read")},
 		{onWorkspaces("read", "none", "read-outputs", "none", false), onWorkspaces("plan", "read", "read", "read", true), onWorkspaces("apply", "read", "write", "write", false)},
 		{onWorkspaces("apply", "read", "write", "write", true), onWorkspaces("read", "none", "none", "none", false), `access = "read"`},
@@ -179,12 +183,12 @@ func tryTeamProjectAccess(t *testing.T, w world) {
 	d.applyRows(t, readersTeam, access, rows)
 	d.wantImported(t)
 	d.apply(t, d.configuration(t)+`
-data "tfe_team_project_access" "n5" {
-  team_id    = tfe_team_project_access.n5.team_id
-  project_id = tfe_project.n5.id
+data "tfe_team_project_access" "n7" {
+  team_id    = tfe_team_project_access.n7.team_id
+  project_id = tfe_project.n7.id
   lifecycle {
     postcondition {
-      condition     = self.id == tfe_team_project_access.n5.id && self.access == "custom" && self.workspace_access[0].state_versions == "write"
+      condition     = self.id == tfe_team_project_access.n7.id && self.access == "custom" && self.workspace_access[0].state_versions == "write"
       error_message = "the access reads otherwise"
     }
   }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"purser.example/conformance/harness"
 )
@@ -39,6 +40,59 @@ func tryImportCommand(t *testing.T, w world) {
 	missing.write(t, "main.tf", configuration)
 	if got := missing.run(t, "import", "-no-color", "tfe_workspace.this", "ws-AAAAAAAAAAAAAAAA"); got.code == 0 || !strings.Contains(got.stderr, "non-existent remote object") {
 		t.Errorf("import of a workspace that is not there:\n%s%s", got.stdout, got.stderr)
+	}
+	d.destroy(t)
+}
+
+// tryWhatIsNotThere has resources of which this server has nothing: the provider says so at once, and goes on with others.
+func tryWhatIsNotThere(t *testing.T, w world) {
+	d := w.newDirectory(t, w.owner.Token)
+	d.write(t, "main.tf", `
+resource "tfe_workspace" "network" {
+  name = "network"
+}
+resource "tfe_variable" "region" {
+  workspace_id = tfe_workspace.network.id
+  key          = "region"
+  value        = "eu"
+  category     = "terraform"
+}
+resource "tfe_variable_set" "common" {
+  name = "common"
+}
+resource "tfe_ssh_key" "deploy" {
+  name = "deploy"
+  key  = "none"
+}
+resource "tfe_agent_pool" "own" {
+  name = "own"
+}
+resource "tfe_policy_set" "rules" {
+  name = "rules"
+}
+resource "tfe_notification_configuration" "chat" {
+  name             = "chat"
+  workspace_id     = tfe_workspace.network.id
+  destination_type = "generic"
+  url              = "http://127.0.0.1:9/"
+  token            = "none"
+}
+resource "tfe_run_trigger" "self" {
+  workspace_id  = tfe_workspace.network.id
+  sourceable_id = tfe_workspace.network.id
+}
+`)
+	began := time.Now()
+	got := d.run(t, "apply", "-no-color", "-auto-approve")
+	if said := strings.Count(got.stderr, "resource not found"); got.code == 0 || said != 7 {
+		t.Errorf("resource not found is said %d times, want 7:\n%s", said, got.stderr)
+	}
+	// A client tries again for minutes when it is answered 5xx.
+	if took := time.Since(began); took > time.Minute {
+		t.Errorf("the refusals took %s", took)
+	}
+	if left := d.state(t); len(left) != 1 {
+		t.Errorf("%d resources are in the state, want the workspace alone", len(left))
 	}
 	d.destroy(t)
 }

@@ -8,40 +8,41 @@ import (
 
 func tryProject(t *testing.T, w world) {
 	d := w.newDirectory(t, w.owner.Token)
-	with := func(attributes string) string {
-		return "resource \"tfe_project\" \"this\" {\n  " + attributes + "\n}\n"
+	project := func(number int, attributes string) string {
+		return fmt.Sprintf("resource \"tfe_project\" \"n%d\" {\n  %s\n}\n", number, attributes)
 	}
-	for _, attributes := range []string{
-		`name = "Landing zone"`,
-		`name = "Landing-zone 2"`,
-		"name = \"Landing zone\"\ndescription = \"What all others stand on\"",
-		"name = \"Landing zone\"\ndescription = \"\"",
-		"name = \"Landing zone\"\ntags = { env = \"prod\", team = \"\" }",
-		"name = \"Landing zone\"\ntags = { env = \"test\" }",
-		"name = \"Landing zone\"\ntags = {}",
-		`name = "Landing zone"`,
-	} {
-		d.apply(t, with(attributes))
+	named := func(name string, attributes ...string) (row []string) {
+		for _, each := range attributes {
+			row = append(row, fmt.Sprintf("name = %q\n  %s", name, each))
+		}
+		return row
 	}
-	d.refused(t, "auto-destroy-activity-duration", with("name = \"Landing zone\"\nauto_destroy_activity_duration = \"14d\""))
+	d.applyRows(t, "", project, [][]string{
+		{`name = "Landing zone"`, `name = "Landing-zone 2"`},
+		named("Described", `description = "What all others stand on"`, `description = ""`, ``),
+		named("Tagged", `tags = { env = "prod", team = "" }`, `tags = { env = "test" }`, `tags = {}`),
+		named("Tagged later", ``, `tags = { env = "prod" }`, ``),
+	})
 	d.wantImported(t)
-	d.apply(t, with("name = \"Landing zone\"\ntags = { env = \"prod\" }")+`
+	d.apply(t, project(0, `name = "Landing zone"`))
+	d.refused(t, "auto-destroy-activity-duration must be", project(0, "name = \"Landing zone\"\n  auto_destroy_activity_duration = \"14d\""))
+	d.apply(t, project(0, "name = \"Landing zone\"\n  tags = { env = \"prod\" }")+`
 resource "tfe_workspace" "this" {
   name       = "network"
-  project_id = tfe_project.this.id
+  project_id = tfe_project.n0.id
 }
 data "tfe_project" "this" {
-  name       = tfe_project.this.name
+  name       = tfe_project.n0.name
   depends_on = [tfe_workspace.this]
   lifecycle {
     postcondition {
-      condition     = self.id == tfe_project.this.id && contains(self.workspace_ids, tfe_workspace.this.id) && self.workspace_names == toset(["network"]) && self.effective_tags == tomap({ env = "prod" })
+      condition     = self.id == tfe_project.n0.id && contains(self.workspace_ids, tfe_workspace.this.id) && self.workspace_names == toset(["network"]) && self.effective_tags == tomap({ env = "prod" })
       error_message = "the project reads otherwise"
     }
   }
 }
 data "tfe_projects" "all" {
-  depends_on = [tfe_project.this]
+  depends_on = [tfe_project.n0]
   lifecycle {
     postcondition {
       condition     = toset(self.projects[*].name) == toset(["Default Project", "Landing zone"])
@@ -50,7 +51,6 @@ data "tfe_projects" "all" {
   }
 }
 `)
-	d.wantImported(t)
 	d.destroy(t)
 }
 
@@ -182,16 +182,31 @@ data "tfe_workspace" "this" {
 
 func tryWorkspaceTags(t *testing.T, w world) {
 	d := w.newDirectory(t, w.owner.Token)
-	with := func(attributes string) string {
-		return `
+	const project = `
 resource "tfe_project" "tagged" {
   name = "Landing zone"
   tags = { env = "prod", cost = "42" }
 }
+`
+	workspace := func(number int, attributes string) string {
+		return fmt.Sprintf("resource \"tfe_workspace\" \"n%[1]d\" {\n  name = \"network-%[1]d\"\n  project_id = tfe_project.tagged.id\n  %[2]s\n}\n", number, attributes)
+	}
+	d.applyRows(t, project, workspace, [][]string{
+		{``},
+		{`tag_names = ["network", "prod"]`, `tag_names = ["prod"]`, `tag_names = []`},
+		{`tag_names = ["network:core_1"]`, ``, `tag_names = ["other"]`},
+		{`tags = { team = "core", empty = "" }`, `tags = { team = "edge" }`, `tags = {}`},
+		{`tags = { env = "own" }`, `tags = {}`, `tags = { env = "own" }`},
+		{``, "tag_names = [\"network\"]\nignore_additional_tag_names = true", "tag_names = [\"other\"]\nignore_additional_tag_names = true"},
+		{``, "tags = { team = \"core\" }\nignore_additional_tags = true", "tags = { team = \"edge\" }\nignore_additional_tags = true"},
+	})
+	d.wantImported(t)
+	const workspaces = project + `
 resource "tfe_workspace" "this" {
   name       = "network"
   project_id = tfe_project.tagged.id
-  ` + attributes + `
+  tag_names  = ["network", "prod"]
+  tags       = { team = "core" }
 }
 resource "tfe_workspace" "other" {
   name      = "other"
@@ -199,18 +214,6 @@ resource "tfe_workspace" "other" {
   tags      = { env = "test" }
 }
 `
-	}
-	for _, attributes := range []string{
-		"",
-		`tag_names = ["network", "prod"]`, `tag_names = ["prod"]`, `tag_names = []`, ``,
-		`tags = { team = "core", empty = "" }`, `tags = { team = "edge" }`, `tags = { env = "own" }`, `tags = {}`,
-		"tag_names = [\"network:core_1\"]\nignore_additional_tag_names = true",
-		"tags = { team = \"core\" }\nignore_additional_tags = true",
-		"tag_names = [\"network\", \"prod\"]\ntags = { team = \"core\" }",
-	} {
-		d.apply(t, with(attributes))
-	}
-	d.wantImported(t)
 	lists := ""
 	for name, query := range map[string]string{
 		"by_name":          `names = ["network", "missing", "other"] == network,other`,
@@ -246,7 +249,7 @@ data "tfe_organization_tags" "all" {
   }
 }
 `
-	d.apply(t, with("tag_names = [\"network\", \"prod\"]\ntags = { team = \"core\" }")+lists)
+	d.apply(t, workspaces+lists)
 	d.destroy(t)
 }
 
