@@ -249,6 +249,8 @@ data "tfe_organization_tags" "all" {
   }
 }
 `
+	// First without the lists: they would be read while the workspaces above are still being destroyed.
+	d.apply(t, workspaces)
 	d.apply(t, workspaces+lists)
 	d.destroy(t)
 }
