@@ -8,7 +8,7 @@ import { deletedContent } from './migrations/0006-deleted-content.ts'
 import { tagsAndConsumers } from './migrations/0007-tags-and-consumers.ts'
 import { tokenPolicies } from './migrations/0008-token-policies.ts'
 import { workspaceListIndexes } from './migrations/0011-workspace-list-indexes.ts'
-import { workspaceTagsOfOrganizations } from './migrations/0011-workspace-tags-of-organizations.ts'
+import { workspaceTagsOfOrganizations } from './migrations/0012-workspace-tags-of-organizations.ts'
 import { repeatedRefusals } from './migrations/0013-repeated-refusals.ts'
 import { OperatorError } from '../core/operator-error.ts'
 import type { Tables } from './tables.ts'
@@ -23,7 +23,7 @@ const migrations: Record<string, Migration> = {
   '0007-tags-and-consumers': tagsAndConsumers,
   '0008-token-policies': tokenPolicies,
   '0011-workspace-list-indexes': workspaceListIndexes,
-  '0011-workspace-tags-of-organizations': workspaceTagsOfOrganizations,
+  '0012-workspace-tags-of-organizations': workspaceTagsOfOrganizations,
   '0013-repeated-refusals': repeatedRefusals,
 }
 
