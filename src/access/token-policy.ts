@@ -1,4 +1,5 @@
 import type { AuthenticationTokenTable, Flag } from '../database/tables.ts'
+import type { Clock } from '../core/clock.ts'
 import { AppError } from '../core/errors.ts'
 import type { Actor } from './actor.ts'
 import { columnSet, type Standing } from './decide.ts'
@@ -45,7 +46,7 @@ const administrators = columnSet('SA')
  * member who would be let through: what is hidden from him or missing stays 404. A site administrator is always let
  * through, so that somebody can change it back.
  */
-export function refuseUserToken(actor: Actor, standing: Standing, policy: TokenPolicy, now: Date): void {
+export function refuseUserToken(actor: Actor, standing: Standing, policy: TokenPolicy, clock: Clock): void {
   if (actor.kind !== 'user' || (standing.columns & members) === 0) return
   if ((standing.columns & administrators) !== 0) return
   if (policy.user_tokens_enabled === 0) {
@@ -53,7 +54,7 @@ export function refuseUserToken(actor: Actor, standing: Standing, policy: TokenP
       { detail: 'this organization takes no user tokens (user-tokens-enabled is false); use a team token' },
     ])
   }
-  if (isTooOld(policy, 'user', actor.tokenMadeAt, now)) {
+  if (policy.max_ttl_enabled === 1 && isTooOld(policy, 'user', actor.tokenMadeAt, clock.now())) {
     throw new AppError('unauthorized', [
       { detail: 'this token is older than the organization lets user tokens become; make a new one' },
     ])

@@ -1,10 +1,11 @@
-import { randomFillSync } from 'node:crypto'
+import { randomBytes } from 'node:crypto'
 
-const BYTES = 10
-const IDS_A_FILL = 512
+const LENGTH = 20
+/** As few that an id which is kept for long does not hold on to many others' text. */
+const IDS_A_POOL = 32
 
-const pool = Buffer.allocUnsafe(BYTES * IDS_A_FILL)
-let used = pool.length
+let pool = ''
+let used = 0
 
 /**
  * The X-Request-Id of an answer. Random, since a number would tell every caller how much others ask; of letters and digits
@@ -12,10 +13,9 @@ let used = pool.length
  */
 export function nextRequestId(): string {
   if (used === pool.length) {
-    randomFillSync(pool)
+    pool = randomBytes((LENGTH / 2) * IDS_A_POOL).toString('hex')
     used = 0
   }
-  const id = pool.toString('hex', used, used + BYTES)
-  used += BYTES
-  return id
+  used += LENGTH
+  return pool.slice(used - LENGTH, used)
 }

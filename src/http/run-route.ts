@@ -166,7 +166,7 @@ async function decide(
     throw notFound()
   }
   const { organization } = resource
-  if (organization !== undefined) refuseUserToken(actor, standing, organization, deps.clock.now())
+  if (organization !== undefined) refuseUserToken(actor, standing, organization, deps.clock)
   return decided
 }
 

@@ -63,7 +63,6 @@ export function createServer(
   }) as unknown as FastifyInstance
   // Whoever ends his side once the request is sent still reads: otherwise an answer that waits for a database is lost.
   Object.assign(fastify.server, { httpAllowHalfOpen: true })
-  fastify.server.prependListener('request', answerHalf)
   // Expectations beyond 100-continue may be ignored (RFC 9110, 10.1.1).
   fastify.server.on('checkExpectation', (...exchange) => fastify.server.emit('request', ...exchange))
   // Everything is answered from the first hook on: Fastify, which would judge content types and bodies before the token,
@@ -100,7 +99,6 @@ export function createServer(
 
 /** Node takes no notice of an Upgrade, nor then of the end of a client that has sent half of its body. */
 function answerHalf(request: IncomingMessage, response: ServerResponse): void {
-  if (request.headers.upgrade === undefined) return
   const { socket } = request
   const onEnd = () => {
     if (request.complete) return
@@ -142,6 +140,7 @@ async function respond(
   work: (call: Call) => Promise<Answer>,
 ): Promise<void> {
   const requestId = nextRequestId()
+  if (request.raw.headers.upgrade !== undefined) answerHalf(request.raw, raw)
   let answer: Answer
   try {
     if (request.raw.httpVersion === '1.1' && request.raw.headers.host === undefined) throw hostIsMissing()
@@ -178,11 +177,14 @@ function send(
     raw.writeHead(answer.status, headers)
     return pipeline(body, raw)
   }
-  if (body !== undefined) headers.push('content-length', Buffer.byteLength(body))
+  const length = body === undefined ? 0 : Buffer.byteLength(body)
+  if (body !== undefined) headers.push('content-length', length)
   raw.writeHead(answer.status, headers)
   if (isClosing) return endLingering(request, raw, body)
   // Node writes a short text together with the head, in half the time that a buffer beside it takes.
-  if (body instanceof Buffer && body.length <= SHORT_BYTES) raw.end(body.toString('latin1'), 'latin1')
+  if (body instanceof Buffer && length <= SHORT_BYTES) raw.end(body.toString('latin1'), 'latin1')
+  // It is ASCII then, which need not be encoded.
+  else if (typeof body === 'string' && length === body.length) raw.end(body, 'latin1')
   else raw.end(body)
   return undefined
 }
