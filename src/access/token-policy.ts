@@ -54,7 +54,7 @@ export function refuseUserToken(actor: Actor, standing: Standing, policy: TokenP
       { detail: 'this organization takes no user tokens (user-tokens-enabled is false); use a team token' },
     ])
   }
-  if (policy.max_ttl_enabled === 1 && isTooOld(policy, 'user', actor.tokenMadeAt, clock.now())) {
+  if (isTooOld(policy, 'user', actor.tokenMadeAt, clock.now())) {
     throw new AppError('unauthorized', [
       { detail: 'this token is older than the organization lets user tokens become; make a new one' },
     ])
