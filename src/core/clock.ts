@@ -19,12 +19,12 @@ export function timestamp(date: Date): Timestamp {
 let lastMilliseconds = Number.NaN
 let lastTimestamp = ''
 
-const TIME = /^\d{4}-(\d{2})-(\d{2})T\d{2}:\d{2}:\d{2}(\.\d{1,9})?(Z|[+-]\d{2}:\d{2})$/
+const TIME = /^\d{4}-(\d{2})-(\d{2})T\d{2}:\d{2}:\d{2}(\.\d{1,9})?(Z|[+-]\d{2}:\d{2})?$/
 
-/** A time with `Z` or an offset, as it is stored; undefined for what is none. */
+/** A time as it is stored; undefined for what is none. Without `Z` or an offset it is taken as UTC, as pytfe means it. */
 export function parseTimestamp(text: string): Timestamp | undefined {
   const match = TIME.exec(text)
-  const time = match === null ? Number.NaN : Date.parse(text)
+  const time = match === null ? Number.NaN : Date.parse(match[4] === undefined ? `${text}Z` : text)
   if (match === null || Number.isNaN(time)) return undefined
   // The engine takes February 30 for March 2.
   const daysOfMonth = new Date(Date.UTC(Number(text.slice(0, 4)), Number(match[1]), 0)).getUTCDate()

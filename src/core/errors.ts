@@ -4,6 +4,7 @@
  */
 export type ErrorCode =
   | 'unauthorized'
+  | 'too-slow'
   | 'too-large'
   | 'invalid-include'
   | 'invalid-query'
@@ -23,8 +24,8 @@ export class AppError extends Error {
   readonly code: ErrorCode
   readonly problems: readonly Problem[]
 
-  constructor(code: ErrorCode, problems: readonly Problem[] = []) {
-    super(problems.map((problem) => problem.detail).join('; ') || code)
+  constructor(code: ErrorCode, problems: readonly Problem[] = [], options?: ErrorOptions) {
+    super(problems.map((problem) => problem.detail).join('; ') || code, options)
     this.name = 'AppError'
     this.code = code
     this.problems = problems

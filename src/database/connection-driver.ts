@@ -12,6 +12,13 @@ import {
 import type { Engine } from './portable.ts'
 import type { Tables } from './tables.ts'
 
+/** Kysely takes SQLite for an engine that cannot undo a change of tables. It can: so migrations run in one transaction. */
+class TransactionalSqliteAdapter extends SqliteAdapter {
+  override get supportsTransactionalDdl(): boolean {
+    return true
+  }
+}
+
 /** A Kysely over one given connection. When its transactions begin and end is the caller's business, but for migrations. */
 export function kyselyOver(connection: DatabaseConnection, engine: Engine): Kysely<Tables> {
   const run = async (text: string) => {
@@ -28,14 +35,15 @@ export function kyselyOver(connection: DatabaseConnection, engine: Engine): Kyse
     releaseConnection: async () => {},
     beginTransaction: () => run(engine === 'sqlite' ? 'begin immediate' : 'begin'),
     commitTransaction: () => run('commit'),
-    rollbackTransaction: () => run('rollback'),
+    // Fails where the engine has undone everything already: what is thrown is the reason for that.
+    rollbackTransaction: () => run('rollback').catch(() => {}),
     destroy: async () => {},
   }
   return new Kysely({
     dialect:
       engine === 'sqlite'
         ? {
-            createAdapter: () => new SqliteAdapter(),
+            createAdapter: () => new TransactionalSqliteAdapter(),
             createDriver: () => driver,
             createIntrospector: (db) => new SqliteIntrospector(db),
             createQueryCompiler: () => new SqliteQueryCompiler(),

@@ -10,6 +10,13 @@ import { tokenPolicies } from './migrations/0008-token-policies.ts'
 import { workspaceListIndexes } from './migrations/0011-workspace-list-indexes.ts'
 import { workspaceTagsOfOrganizations } from './migrations/0012-workspace-tags-of-organizations.ts'
 import { repeatedRefusals } from './migrations/0013-repeated-refusals.ts'
+import { orderOfStateVersions } from './migrations/0015-order-of-state-versions.ts'
+import { partsAndTags } from './migrations/0017-parts-and-tags.ts'
+import { sharedRefusals } from './migrations/0018-shared-refusals.ts'
+import { managedResources } from './migrations/0019-managed-resources.ts'
+import { ageOfTokens } from './migrations/0021-age-of-tokens.ts'
+import { invitedEmails } from './migrations/0030-invited-emails.ts'
+import { peopleOfOrganizations } from './migrations/0031-people-of-organizations.ts'
 import { OperatorError } from '../core/operator-error.ts'
 import type { Tables } from './tables.ts'
 
@@ -25,6 +32,13 @@ const migrations: Record<string, Migration> = {
   '0011-workspace-list-indexes': workspaceListIndexes,
   '0012-workspace-tags-of-organizations': workspaceTagsOfOrganizations,
   '0013-repeated-refusals': repeatedRefusals,
+  '0015-order-of-state-versions': orderOfStateVersions,
+  '0017-parts-and-tags': partsAndTags,
+  '0018-shared-refusals': sharedRefusals,
+  '0019-managed-resources': managedResources,
+  '0021-age-of-tokens': ageOfTokens,
+  '0030-invited-emails': invitedEmails,
+  '0031-people-of-organizations': peopleOfOrganizations,
 }
 
 /** The database was written by a newer Purser: nothing has been touched. */
@@ -36,7 +50,25 @@ export class NewerDatabaseError extends OperatorError {
   }
 }
 
-/** Brings the tables up to date and says which migrations ran. Safe when several nodes start at once. */
+/** SQLite was not migrated in one transaction before 2026-11-22. */
+class HalfMadeDatabaseError extends OperatorError {
+  constructor() {
+    super(
+      'the database has tables of a migration that an older Purser did not finish: restore a backup into a new data folder, or delete the database when nothing was in it yet',
+    )
+  }
+}
+
+function isHalfMade(error: unknown): boolean {
+  return (
+    error instanceof Error && /^(table|index) \S+ already exists|^duplicate column name/.test(error.message)
+  )
+}
+
+/**
+ * Brings the tables up to date, all of it in one transaction, and says which migrations ran. Safe when several nodes start
+ * at once.
+ */
 export async function migrate(db: Kysely<Tables>): Promise<string[]> {
   await missingMigrations(db)
   return run((migrator) => migrator.migrateToLatest(), db)
@@ -54,6 +86,7 @@ async function run(
   const { error, results } = await work(
     new Migrator({ db, provider: { getMigrations: async () => migrations } }),
   )
+  if (isHalfMade(error)) throw new HalfMadeDatabaseError()
   if (error !== undefined) throw error
   return (results ?? []).map((result) => result.migrationName)
 }

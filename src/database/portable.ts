@@ -43,6 +43,12 @@ create trigger workspace_versions_state after update of resources_count on state
 create trigger workspace_versions_project after update of settings on projects when old.settings <> new.settings begin update workspace_versions set version = version + 1 where organization_id = new.organization_id; end;
 create trigger workspace_versions_end after delete on organizations begin delete from workspace_versions where organization_id = old.id; end;
 `,
+    // The first two went with the table that they were on. What is left of a deleted tag changes no document any more.
+    WORKSPACE_TAG_VERSIONS: `
+create trigger workspace_versions_tag after insert on workspace_tags begin update workspace_versions set version = version + 1 where organization_id = (select organization_id from workspaces where id = new.workspace_id); end;
+create trigger workspace_versions_untag after delete on workspace_tags when exists (select 1 from tags where id = old.tag_id) begin update workspace_versions set version = version + 1 where organization_id = (select organization_id from workspaces where id = old.workspace_id); end;
+create trigger workspace_versions_tags after delete on tags begin update workspace_versions set version = version + 1 where organization_id = old.organization_id; end;
+`,
   },
   postgres: {
     // Byte order everywhere, as SQLite's own: lists are sorted alike on both engines.
@@ -55,6 +61,7 @@ create extension if not exists pg_trgm;
 create index teams_by_name_part on teams using gin (lower(name) gin_trgm_ops);`,
     WIDER_TEAM_BLOCKS: '',
     WORKSPACE_VERSIONS: '',
+    WORKSPACE_TAG_VERSIONS: '',
   },
 }
 

@@ -1,177 +1,263 @@
-import { createHash } from 'node:crypto'
-import type { CompiledQuery, DatabaseConnection, Kysely, QueryResult } from 'kysely'
-import { Pool, types, type PoolClient } from 'pg'
-import { kyselyOver } from './connection-driver.ts'
-import { assertOpen, type Database, type DatabaseOptions, type Transaction } from './database.ts'
-import type { PreparedQuery } from './prepared.ts'
+import { setTimeout as pause } from 'node:timers/promises'
+import type { Kysely } from 'kysely'
+import { Pool, types, type ClientConfig, type PoolClient } from 'pg'
+import { afterPatience } from '../core/patience.ts'
+import { Availability } from './availability.ts'
+import type { Database, DatabaseOptions, Transaction, TransactionOptions } from './database.ts'
+import { PostgresClient } from './postgres-client.ts'
+import { PostgresConnection, PostgresTransaction } from './postgres-connection.ts'
+import {
+  DeadlineError,
+  isAnswer,
+  isAway,
+  isStarting,
+  isBusy,
+  isWorthRetrying,
+  outcomeOf,
+  UnknownOutcomeError,
+  UnreachableError,
+} from './postgres-errors.ts'
+import { PostgresProbe } from './postgres-probe.ts'
 import type { Tables } from './tables.ts'
+import { Turns } from './turns.ts'
+import { databaseUnavailable } from './unavailable.ts'
 
 const MAX_CONNECTIONS = 10
 const MAX_TRIES = 8
-const CONNECT_TIMEOUT_MS = 10_000
+const RETRY_PAUSE_MS = 20
+const CONNECT_TIMEOUT_MS = 3_000
+const KEEP_ALIVE_MS = 10_000
+/** A begin waits for nothing: without an answer its connection is broken. */
+const BEGIN_TIMEOUT_MS = 1_000
+const MAX_BEGINS = 3
+/** After the time for its statements, so that the server is the first to end it. */
+const DEADLINE_MS = 30_000
+const LONG_DEADLINE_MS = 3_600_000
+/** A connection that stays silent for so long after an outage is lost. Beside a lost one, one that is at work has longer. */
+const SILENCE_MS = 500
+const SILENCE_AT_WORK_MS = 3_000
+/** Between two tries to reach a server that is not there yet. */
+const WAIT_MS = 500
+const CLOSE_MS = 5_000
 
 // count(*) and bigint columns come as text otherwise; none of ours passes 2^53.
 types.setTypeParser(types.builtins.INT8, Number)
 
-class PostgresConnection implements DatabaseConnection {
-  readonly client: PoolClient
-  readonly db: Kysely<Tables>
-
-  constructor(client: PoolClient) {
-    this.client = client
-    this.db = kyselyOver(this, 'postgres')
-  }
-
-  async executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
-    const result = await this.client.query(query.sql, [...query.parameters])
-    return { rows: result.rows as R[], numAffectedRows: BigInt(result.rowCount ?? 0) }
-  }
-
-  // oxlint-disable-next-line require-yield
-  async *streamQuery<R>(): AsyncIterableIterator<QueryResult<R>> {
-    throw new Error('streaming is not used')
-  }
-}
-
-const statementNames = new WeakMap<PreparedQuery<never, unknown>, string>()
-
-/** PostgreSQL plans a named statement once for each connection. */
-function statementName(query: PreparedQuery<never, unknown>): string {
-  let name = statementNames.get(query)
-  if (name === undefined) {
-    name = createHash('md5').update(query.sql('postgres')).digest('hex')
-    statementNames.set(query, name)
-  }
-  return name
-}
-
-class PostgresTransaction implements Transaction {
-  readonly engine = 'postgres'
-  readonly mode: 'read' | 'write'
-  readonly #connection: PostgresConnection
-  #isOpen = true
-
-  constructor(connection: PostgresConnection, mode: 'read' | 'write') {
-    this.#connection = connection
-    this.mode = mode
-  }
-
-  get db(): Kysely<Tables> {
-    assertOpen(this.#isOpen)
-    return this.#connection.db
-  }
-
-  async all<Values extends Record<string, unknown>, Row>(
-    query: PreparedQuery<Values, Row>,
-    values: Values,
-  ): Promise<Row[]> {
-    assertOpen(this.#isOpen)
-    const result = await this.#connection.client.query({
-      name: statementName(query),
-      text: query.sql('postgres'),
-      values: query.parameters('postgres', values),
-    })
-    return result.rows as Row[]
-  }
-
-  async first<Values extends Record<string, unknown>, Row>(
-    query: PreparedQuery<Values, Row>,
-    values: Values,
-  ): Promise<Row | undefined> {
-    return (await this.all(query, values))[0]
-  }
-
-  end(): void {
-    this.#isOpen = false
-  }
-}
-
-/** A read sees one snapshot; a write runs read committed and takes row locks (see lockOrganization). */
+/**
+ * A read sees one snapshot; a write runs read committed and takes row locks (see lockOrganization). The timeouts go with
+ * begin: that is no round trip more, a pooler takes them, and they end with the transaction. Who waits for the lock of a
+ * node that a network has lost outlasts it.
+ */
 const begin = {
   read: 'begin isolation level repeatable read read only',
   write: 'begin isolation level read committed',
 } as const
+const timeouts = {
+  read: "; set local statement_timeout = '20s'",
+  write:
+    "; set local statement_timeout = '20s'; set local lock_timeout = '6s'; set local idle_in_transaction_session_timeout = '4s'",
+} as const
 
 export class PostgresDatabase implements Database {
   readonly engine = 'postgres'
+  readonly availability: Availability
   readonly #pool: Pool
+  readonly #probe: PostgresProbe
+  readonly #turns: Turns
+  /** Those of the pool, also while they connect. */
+  readonly #clients = new Set<PostgresClient>()
   readonly #connections = new WeakMap<PoolClient, PostgresConnection>()
 
-  constructor(
-    url: string,
-    onError: (error: Error) => void,
-    { connections = MAX_CONNECTIONS }: DatabaseOptions = {},
-  ) {
-    this.#pool = new Pool({
+  constructor(url: string, { connections = MAX_CONNECTIONS }: DatabaseOptions = {}) {
+    const config: ClientConfig = {
       connectionString: url,
-      max: connections,
       connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
       application_name: 'purser',
-    })
-    // An idle connection that breaks is replaced by the pool; without a listener it would end the process.
-    this.#pool.on('error', onError)
+      keepAlive: true,
+      keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
+    }
+    this.#probe = new PostgresProbe(config)
+    this.availability = new Availability(
+      (signal) => this.#probe.look(signal),
+      () => this.#cutSilent(SILENCE_MS),
+    )
+    this.#turns = new Turns(connections)
+    const clients = this.#clients
+    class PooledClient extends PostgresClient {
+      constructor(own?: ClientConfig) {
+        super(own)
+        clients.add(this)
+        this.once('end', () => clients.delete(this))
+      }
+    }
+    this.#pool = new Pool({ ...config, max: connections, Client: PooledClient })
+    this.#pool.on('release', (_, client) => ((client as PoolClient & PostgresClient).isIdle = true))
+    // Of an idle connection, which the pool replaces.
+    this.#pool.on('error', (error) => this.availability.suspect(error))
   }
 
-  read<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
-    return this.#transaction('read', work)
+  read<T>(work: (tx: Transaction) => Promise<T>, options?: TransactionOptions): Promise<T> {
+    return this.#inTurn('read', work, options)
   }
 
-  async write<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
-    for (let attempt = 1; ; attempt++) {
+  write<T>(work: (tx: Transaction) => Promise<T>, options?: TransactionOptions): Promise<T> {
+    return this.#inTurn('write', work, options)
+  }
+
+  /** Waits while the server is not there or still starting; what it refuses by itself it will refuse later too. */
+  async untilReachable(seconds: number, onWait: () => void): Promise<void> {
+    const end = performance.now() + seconds * 1_000
+    for (let isFirst = true; ; isFirst = false) {
       try {
-        return await this.#transaction('write', work)
+        return await this.withConnection(async () => {})
       } catch (error) {
-        if (attempt === MAX_TRIES || !isWorthRetrying(error)) throw error
+        if (!isStarting(error) || performance.now() > end) throw error
+        if (isFirst) onWait()
+        await pause(WAIT_MS)
       }
     }
   }
 
   /** One connection for as long as `work` takes: migrations, which begin and commit by themselves. */
   async withConnection<T>(work: (db: Kysely<Tables>) => Promise<T>): Promise<T> {
-    const client = await this.#pool.connect()
+    const { client, db } = await this.#connect()
+    let failure: unknown
     try {
-      return await work(this.#connection(client).db)
+      return await work(db)
+    } catch (error) {
+      failure = error
+      throw error
     } finally {
-      client.release()
+      client.release(isAway(failure))
     }
   }
 
+  /** Transactions under way have a moment to end. */
   async close(): Promise<void> {
+    this.availability.close()
+    this.#probe.close()
+    const cut = setTimeout(() => {
+      for (const client of this.#clients) client.cut(new DeadlineError('the database was closed'))
+    }, CLOSE_MS)
     await this.#pool.end()
+    clearTimeout(cut)
   }
 
-  async #transaction<T>(mode: 'read' | 'write', work: (tx: Transaction) => Promise<T>): Promise<T> {
-    const client = await this.#pool.connect()
-    const tx = new PostgresTransaction(this.#connection(client), mode)
+  async #inTurn<T>(
+    mode: 'read' | 'write',
+    work: (tx: Transaction) => Promise<T>,
+    { organizationId, isLong = false }: TransactionOptions = {},
+  ): Promise<T> {
+    // At once: what waits for a server that says nothing would be many, and late.
+    if (this.#probe.isUnreachable) throw databaseUnavailable(undefined)
+    const end = await this.#turns.take({ mode, organizationId })
     try {
-      await client.query(begin[mode])
+      for (let attempt = 1; ; attempt++) {
+        try {
+          return await this.#transaction(mode, work, isLong)
+        } catch (error) {
+          if (mode === 'read' || attempt === MAX_TRIES || !isWorthRetrying(error)) throw error
+        }
+        await pause(RETRY_PAUSE_MS * attempt * Math.random())
+      }
+    } catch (error) {
+      if (isAway(error)) this.availability.suspect(error)
+      else if (isBusy(error)) this.availability.tooSlow(error)
+      throw outcomeOf(error)
+    } finally {
+      end()
+    }
+  }
+
+  async #transaction<T>(
+    mode: 'read' | 'write',
+    work: (tx: Transaction) => Promise<T>,
+    isLong: boolean,
+  ): Promise<T> {
+    const connection = await this.#begin(begin[mode] + (isLong ? '' : timeouts[mode]))
+    const { client } = connection
+    const tx = new PostgresTransaction(connection, mode)
+    const deadline = setTimeout(
+      () => client.cut(new DeadlineError('a transaction took too long')),
+      isLong ? LONG_DEADLINE_MS : DEADLINE_MS,
+    )
+    try {
       const value = await work(tx)
-      await client.query('commit')
+      await (mode === 'read' ? connection.query('commit') : commit(connection))
       client.release()
       return value
     } catch (error) {
-      await client.query('rollback').then(
-        () => client.release(),
-        (broken: Error) => client.release(broken),
-      )
+      if (isAway(error)) client.release(true)
+      else {
+        await connection.query('rollback').then(
+          () => client.release(),
+          (broken: Error) => client.release(broken),
+        )
+      }
       throw error
     } finally {
+      clearTimeout(deadline)
       tx.end()
     }
   }
 
-  #connection(client: PoolClient): PostgresConnection {
+  /** A connection on which a transaction has begun: nothing is done yet, so a broken one is replaced by another. */
+  async #begin(text: string): Promise<PostgresConnection> {
+    for (let attempt = 1; ; attempt++) {
+      const connection = await this.#connect().catch((error: unknown) => {
+        throw new UnreachableError(error)
+      })
+      const { client } = connection
+      const callOff = afterPatience(BEGIN_TIMEOUT_MS, () => {
+        client.cut(lost())
+        // What became of this one may have become of the others. Idle ones are cheap to replace.
+        for (const other of this.#clients) if (other.isIdle) other.cut(lost())
+        this.#cutSilent(SILENCE_AT_WORK_MS)
+      })
+      try {
+        await connection.query(text)
+        return connection
+      } catch (error) {
+        client.release(true)
+        if (attempt === MAX_BEGINS || !isAway(error)) throw error
+        this.availability.suspect(error)
+      } finally {
+        callOff()
+      }
+    }
+  }
+
+  async #connect(): Promise<PostgresConnection> {
+    const client = (await this.#pool.connect()) as PoolClient & PostgresClient
     let connection = this.#connections.get(client)
     if (connection === undefined) {
       connection = new PostgresConnection(client)
       this.#connections.set(client, connection)
     }
+    client.isIdle = false
     return connection
+  }
+
+  /** Cuts connections that a network has lost without a word: nothing more comes on them. */
+  #cutSilent(ms: number): void {
+    const known = Array.from(this.#clients, (client) => ({ client, bytesRead: client.bytesRead }))
+    setTimeout(() => {
+      for (const { client, bytesRead } of known) if (client.bytesRead === bytesRead) client.cut(lost())
+    }, ms).unref()
   }
 }
 
-/** Serialization failure or deadlock: the transaction was undone whole and may run again. */
-function isWorthRetrying(error: unknown): boolean {
-  const code = (error as { code?: string }).code
-  return code === '40001' || code === '40P01'
+function lost(): DeadlineError {
+  return new DeadlineError('a connection did not answer')
+}
+
+/** Whoever cut a commit off, or was told that it holds on this server only, does not know whether it was made. */
+async function commit({ client }: PostgresConnection): Promise<void> {
+  const { warnings } = client
+  const { command } = await client.query('commit').catch((error: unknown) => {
+    throw isAnswer(error) ? error : new UnknownOutcomeError(error)
+  })
+  if (client.warnings !== warnings) throw new UnknownOutcomeError('it was committed on one server only')
+  if (command !== 'COMMIT')
+    throw new Error('a transaction was committed after one of its statements had failed')
 }

@@ -24,6 +24,11 @@ export type RefusalTable = {
   caller_name: string
   /** 1 for who belonged to the organization then: its owners are told who it was. */
   is_inside: Flag
+  /**
+   * 1 for what shares one part of what is kept: an outsider's, and of what is nobody's that of tokens of teams and
+   * organizations, of which anybody can make as many as they like.
+   */
+  is_shared: Flag
   /** JSON array of columns of the table of permissions: what the caller was and held. */
   standing: string
   /** JSON array of what would have let the caller through, each alone. */

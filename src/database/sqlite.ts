@@ -1,150 +1,27 @@
-import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite'
-import type { CompiledQuery, DatabaseConnection, Kysely, QueryResult } from 'kysely'
-import { kyselyOver } from './connection-driver.ts'
-import { assertOpen, type Database, type DatabaseOptions, type Transaction } from './database.ts'
+import type { Kysely } from 'kysely'
+import { Availability } from './availability.ts'
+import {
+  assertOpen,
+  type Database,
+  type DatabaseOptions,
+  type Transaction,
+  type TransactionOptions,
+} from './database.ts'
 import { KnownRows } from './known-rows.ts'
-import type { PreparedQuery } from './prepared.ts'
+import { writeProbe } from './probe-store.ts'
+import { openConnection, type SqliteConnection } from './sqlite-connection.ts'
+import { isBusy, isDiskFailure, noTransaction, sqliteProblem } from './sqlite-errors.ts'
+import { SqliteTransaction } from './sqlite-transaction.ts'
 import type { Tables } from './tables.ts'
+import { Turns } from './turns.ts'
 
-const MAX_CACHED_STATEMENTS = 500
 const MAX_JOBS_A_COMMIT = 64
 const MAX_BUSY_WAIT_MS = 10_000
-
-type KnownStatement = { statement: StatementSync; givesRows: boolean }
-
-/** One connection with its statements. node:sqlite is synchronous, so a query is done when it returns. */
-class SqliteConnection implements DatabaseConnection {
-  readonly database: DatabaseSync
-  readonly db: Kysely<Tables>
-  readonly #statements = new Map<string, KnownStatement>()
-  readonly #prepared = new Map<PreparedQuery<never, unknown>, StatementSync>()
-
-  constructor(path: string, readOnly: boolean) {
-    // No busy timeout: SQLite would wait asleep, with the event loop stopped. Waiting is done by `begin` below.
-    this.database = new DatabaseSync(path, { readOnly, timeout: 0 })
-    this.db = kyselyOver(this, 'sqlite')
-  }
-
-  async executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
-    const { statement, givesRows } = this.#statement(query.sql)
-    const parameters = query.parameters as SQLInputValue[]
-    if (givesRows) return { rows: statement.all(...parameters) as R[] }
-    const { changes } = statement.run(...parameters)
-    return { rows: [], numAffectedRows: BigInt(changes) }
-  }
-
-  // oxlint-disable-next-line require-yield
-  async *streamQuery<R>(): AsyncIterableIterator<QueryResult<R>> {
-    throw new Error('streaming is not used')
-  }
-
-  all<Values extends Record<string, unknown>, Row>(query: PreparedQuery<Values, Row>, values: Values): Row[] {
-    const parameters = query.parameters('sqlite', values) as SQLInputValue[]
-    return this.#preparedStatement(query).all(...parameters) as Row[]
-  }
-
-  first<Values extends Record<string, unknown>, Row>(
-    query: PreparedQuery<Values, Row>,
-    values: Values,
-  ): Row | undefined {
-    const parameters = query.parameters('sqlite', values) as SQLInputValue[]
-    return this.#preparedStatement(query).get(...parameters) as Row | undefined
-  }
-
-  #preparedStatement(query: PreparedQuery<never, unknown>): StatementSync {
-    let statement = this.#prepared.get(query)
-    if (statement === undefined) {
-      statement = this.database.prepare(query.sql('sqlite'))
-      this.#prepared.set(query, statement)
-    }
-    return statement
-  }
-
-  /** A statement without parameters and rows: begin, commit and the like. */
-  run(text: string): void {
-    this.#statement(text).statement.run()
-  }
-
-  #statement(text: string): KnownStatement {
-    let known = this.#statements.get(text)
-    if (known === undefined) {
-      const statement = this.database.prepare(text)
-      known = { statement, givesRows: statement.columns().length > 0 }
-      if (this.#statements.size >= MAX_CACHED_STATEMENTS) {
-        const [oldest] = this.#statements.keys()
-        this.#statements.delete(oldest as string)
-      }
-      this.#statements.set(text, known)
-    }
-    return known
-  }
-}
-
-class SqliteTransaction implements Transaction {
-  readonly engine = 'sqlite'
-  readonly mode: 'read' | 'write'
-  readonly #connection: SqliteConnection
-  readonly #known: KnownRows | undefined
-  #isOpen = true
-
-  /** Without `known` it writes. */
-  constructor(connection: SqliteConnection, known?: KnownRows) {
-    this.#connection = connection
-    this.#known = known
-    this.mode = known === undefined ? 'write' : 'read'
-  }
-
-  get db(): Kysely<Tables> {
-    assertOpen(this.#isOpen)
-    return this.#connection.db
-  }
-
-  // Not async: what is there already is handed over with one promise and no more.
-  // oxlint-disable-next-line typescript/promise-function-async
-  all<Values extends Record<string, unknown>, Row>(
-    query: PreparedQuery<Values, Row>,
-    values: Values,
-  ): Promise<Row[]> {
-    return Promise.resolve(this.#all(query, values))
-  }
-
-  // oxlint-disable-next-line typescript/promise-function-async
-  first<Values extends Record<string, unknown>, Row>(
-    query: PreparedQuery<Values, Row>,
-    values: Values,
-  ): Promise<Row | undefined> {
-    return Promise.resolve(this.#first(query, values))
-  }
-
-  #all<Values extends Record<string, unknown>, Row>(
-    query: PreparedQuery<Values, Row>,
-    values: Values,
-  ): Row[] {
-    assertOpen(this.#isOpen)
-    const known = this.#known
-    const value = known === undefined ? undefined : query.onlyValue('sqlite', values)
-    if (known === undefined || value === undefined) return this.#connection.all(query, values)
-    return known.list(query, value) ?? known.keepList(query, value, this.#connection.all(query, values))
-  }
-
-  #first<Values extends Record<string, unknown>, Row>(
-    query: PreparedQuery<Values, Row>,
-    values: Values,
-  ): Row | undefined {
-    assertOpen(this.#isOpen)
-    const known = this.#known
-    const value = known === undefined ? undefined : query.onlyValue('sqlite', values)
-    if (known === undefined || value === undefined) return this.#connection.first(query, values)
-    const row = known.get(query, value)
-    return row === undefined
-      ? known.keep(query, value, this.#connection.first(query, values))
-      : (row ?? undefined)
-  }
-
-  end(): void {
-    this.#isOpen = false
-  }
-}
+/** Pages in the log from which on it is copied into the file: those that many commits change are copied once. */
+const MAX_PAGES_IN_LOG = 4_000
+/** How often its length is looked at: that takes as long as a small write. */
+const COMMITS_A_LOOK = 16
+const MAX_SLOW_READS = 5
 
 type Job = {
   work: (tx: Transaction) => Promise<unknown>
@@ -155,50 +32,93 @@ type Job = {
 /**
  * SQLite in WAL mode. Reads of one turn of the event loop share one read transaction (a read costs less than half inside
  * one); writes that wait together share one commit, thus one fsync, each undone alone by its savepoint.
+ *
+ * A connection that failed at more than a statement is not used again, since nobody knows its state: the next transaction
+ * opens another. Until one can be opened, transactions end with 503.
  */
 export class SqliteDatabase implements Database {
   readonly engine = 'sqlite'
-  readonly #writer: SqliteConnection
-  readonly #reader: SqliteConnection
-  readonly #dataVersion: StatementSync
-  readonly #known = new KnownRows()
+  readonly availability = new Availability(() => this.write(writeProbe))
+  readonly #path: string
+  readonly #isDurable: boolean
+  #writer: SqliteConnection | undefined
+  #reader: SqliteConnection | undefined
+  #known = new KnownRows()
   #snapshot: SqliteTransaction | undefined
   #jobs: Job[] = []
+  readonly #slowReads = new Turns(MAX_SLOW_READS)
   #isWriting = false
   #isClosed = false
+  #commitsSinceLook = 0
+  /** Whether the system may have forgotten pages of the log that it did not write: see #renewLog. */
+  #isLogInDoubt = false
 
-  constructor(path: string, { isDurable = true }: DatabaseOptions = {}) {
-    this.#writer = new SqliteConnection(path, false)
+  constructor(path: string, options: DatabaseOptions = {}) {
+    this.#path = path
+    this.#isDurable = options.isDurable ?? true
     // At the start, another process may be mending the log after a crash: then waiting asleep does no harm.
-    this.#writer.database.exec(`pragma busy_timeout = ${MAX_BUSY_WAIT_MS}`)
-    this.#writer.database.exec('pragma journal_mode = wal')
-    // FULL: an acknowledged write survives a power cut, not only a kill.
-    this.#writer.database.exec(`pragma synchronous = ${isDurable ? 'full' : 'normal'}`)
-    this.#writer.database.exec('pragma cache_size = -16000')
-    // Pages that many commits change are copied out of the log once.
-    this.#writer.database.exec('pragma wal_autocheckpoint = 4000')
-    this.#reader = new SqliteConnection(path, true)
-    this.#reader.database.exec('pragma cache_size = -16000')
-    this.#writer.database.exec('pragma busy_timeout = 0')
-    this.#dataVersion = this.#reader.database.prepare('pragma data_version')
+    this.#writer = this.#openWriter(MAX_BUSY_WAIT_MS)
+    this.#reader = this.#openReader()
   }
 
-  /** For migrations and backup, which need the bare connection. */
-  get connection(): { db: Kysely<Tables>; database: DatabaseSync } {
-    return this.#writer
+  /** For migrations, backup and restore, which begin and commit by themselves. They wait asleep for other processes. */
+  async withConnection<T>(work: (db: Kysely<Tables>) => Promise<T>): Promise<T> {
+    const writer = (this.#writer ??= this.#openWriter())
+    writer.execute(`pragma busy_timeout = ${MAX_BUSY_WAIT_MS}`)
+    try {
+      return await work(writer.db)
+    } finally {
+      writer.execute('pragma busy_timeout = 0')
+    }
   }
 
-  read<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
+  read<T>(work: (tx: Transaction) => Promise<T>, options: TransactionOptions = {}): Promise<T> {
     assertOpen(!this.#isClosed)
-    return work((this.#snapshot ??= this.#openSnapshot()))
+    if (options.isSlow === true) return this.#readSlowly(work, options)
+    let snapshot: SqliteTransaction
+    try {
+      snapshot = this.#snapshot ??= this.#openSnapshot()
+    } catch (error) {
+      return Promise.reject(this.#reported(noTransaction(error)))
+    }
+    return work(snapshot)
+  }
+
+  /** On a connection of its own, which is open for as long as `work` takes. */
+  async #readSlowly<T>(
+    work: (tx: Transaction) => Promise<T>,
+    { organizationId }: TransactionOptions,
+  ): Promise<T> {
+    // As a write: only two of one organization at a time.
+    const end = await this.#slowReads.take({ mode: 'write', organizationId })
+    try {
+      const reader = this.#openReader()
+      const tx = new SqliteTransaction(reader, new KnownRows())
+      try {
+        reader.beginReadingSlowly()
+        return await work(tx)
+      } finally {
+        tx.end()
+        reader.close()
+      }
+    } catch (error) {
+      throw this.#problem(error)
+    } finally {
+      end()
+    }
   }
 
   /** For all reads that begin in this turn: they await nothing but their queries, so they end in it. */
   #openSnapshot(): SqliteTransaction {
-    this.#reader.run('begin')
-    this.#known.forgetUnless(this.#dataVersion.get()?.data_version as number)
+    const reader = (this.#reader ??= this.#openReader())
+    try {
+      this.#known.forgetUnless(reader.beginReading())
+    } catch (error) {
+      this.#dropReader()
+      throw error
+    }
     setImmediate(() => this.#closeSnapshot())
-    return new SqliteTransaction(this.#reader, this.#known)
+    return new SqliteTransaction(reader, this.#known)
   }
 
   write<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
@@ -214,67 +134,151 @@ export class SqliteDatabase implements Database {
   }
 
   async close(): Promise<void> {
+    this.availability.close()
     while (this.#isWriting) await new Promise((resolve) => setImmediate(resolve))
     this.#isClosed = true
     this.#closeSnapshot()
-    this.#reader.database.close()
-    this.#writer.database.close()
+    this.#reader?.close()
+    this.#writer?.close()
   }
 
   async #writeWaitingJobs(): Promise<void> {
     while (this.#jobs.length > 0) {
-      const jobs = this.#jobs.splice(0, MAX_JOBS_A_COMMIT)
-      try {
-        await this.#begin()
-        const settle: (() => void)[] = []
-        for (const job of jobs) settle.push(await this.#run(job))
-        this.#writer.run('commit')
-        this.#closeSnapshot()
-        for (const answer of settle) answer()
-      } catch (error) {
-        if (this.#writer.database.isTransaction) this.#writer.database.exec('rollback')
-        for (const job of jobs) job.reject(error)
-      }
+      await this.#commit(this.#jobs.splice(0, MAX_JOBS_A_COMMIT))
       // Answers leave, and readers come in, between two commits.
       await new Promise((resolve) => setImmediate(resolve))
+      this.#shortenLog()
     }
     this.#isWriting = false
   }
 
-  async #run(job: Job): Promise<() => void> {
-    const tx = new SqliteTransaction(this.#writer)
-    this.#writer.run('savepoint job')
+  /** Settles each of them. */
+  async #commit(jobs: readonly Job[]): Promise<void> {
+    const settle: (() => void)[] = []
+    try {
+      const writer = await this.#begin()
+      for (const job of jobs) settle.push(await this.#run(job, writer))
+      writer.commit()
+    } catch (error) {
+      this.#dropWriter(error)
+      const problem = this.#problem(error)
+      for (const job of jobs) job.reject(problem)
+      return
+    }
+    this.#closeSnapshot()
+    for (const answer of settle) answer()
+  }
+
+  /** Throws when the transaction is lost to all of its jobs. */
+  async #run(job: Job, writer: SqliteConnection): Promise<() => void> {
+    const tx = new SqliteTransaction(writer)
+    writer.beginPart()
     try {
       const value = await job.work(tx)
-      this.#writer.run('release job')
+      writer.commitPart()
       return () => job.resolve(value)
     } catch (error) {
-      this.#writer.database.exec('rollback to job; release job')
-      return () => job.reject(error)
+      writer.undoPart()
+      return () => job.reject(this.#problem(error))
     } finally {
       tx.end()
     }
   }
 
   /** Another process, or the worker that stores states, may hold the write lock: wait for it awake. */
-  async #begin(): Promise<void> {
+  async #begin(): Promise<SqliteConnection> {
     const start = performance.now()
     for (;;) {
       try {
-        this.#writer.run('begin immediate')
-        return
+        const writer = (this.#writer ??= this.#openWriter())
+        if (this.#isLogInDoubt) this.#renewLog(writer)
+        writer.beginWriting()
+        return writer
       } catch (error) {
-        const isBusy = (error as { errcode?: number }).errcode === 5
-        if (!isBusy || performance.now() - start > MAX_BUSY_WAIT_MS) throw error
+        if (!isBusy(error) || performance.now() - start > MAX_BUSY_WAIT_MS) {
+          throw this.#reported(noTransaction(error))
+        }
         await new Promise((resolve) => setTimeout(resolve, 1))
       }
     }
+  }
+
+  #openWriter(busyMs = 0): SqliteConnection {
+    return openConnection(this.#path, { readOnly: false, busyMs }, (writer) => {
+      writer.execute('pragma journal_mode = wal')
+      // FULL: an acknowledged write survives a power cut, not only a kill.
+      writer.execute(`pragma synchronous = ${this.#isDurable ? 'full' : 'normal'}`)
+      // SQLite's own checkpoints keep their failures to themselves: see #shortenLog.
+      writer.execute('pragma wal_autocheckpoint = 0')
+    })
+  }
+
+  #openReader(): SqliteConnection {
+    // A promise less for each read than in `read`.
+    const problem = (error: unknown) => this.#problem(error)
+    return openConnection(this.#path, { readOnly: true, busyMs: 0, problem })
+  }
+
+  #dropReader(): void {
+    this.#reader?.close()
+    this.#reader = undefined
+    // The next one's numbers of commits are not those of this one.
+    this.#known = new KnownRows()
+  }
+
+  #dropWriter(reason: unknown): void {
+    if (isDiskFailure(reason)) this.#isLogInDoubt = true
+    this.#writer?.close()
+    this.#writer = undefined
+  }
+
+  /** Copies the log into the file when it has grown long. The log begins anew with a later write. */
+  #shortenLog(): void {
+    if (++this.#commitsSinceLook < COMMITS_A_LOOK) return
+    this.#commitsSinceLook = 0
+    try {
+      const pages = this.#writer?.checkpoint('noop')
+      if (pages !== undefined && pages.log >= MAX_PAGES_IN_LOG && pages.checkpointed < pages.log) {
+        this.#writer?.checkpoint('passive')
+      }
+    } catch (error) {
+      // What was committed is safe in the log.
+      this.#dropWriter(error)
+      this.#problem(error)
+    }
+  }
+
+  /**
+   * After a failed sync the system may take pages for written that are not, and the next sync then succeeds without them:
+   * commits that did not wait for the disk would be lost in a power cut, and whatever rests on them. So all that is in the
+   * log is written into the file, and synced there, before anything more is committed.
+   */
+  #renewLog(writer: SqliteConnection): void {
+    this.#closeSnapshot()
+    const { busy } = writer.checkpoint('full')
+    if (busy !== 0)
+      throw Object.assign(new Error('another process reads from an older snapshot'), { errcode: 5 })
+    this.#isLogInDoubt = false
   }
 
   #closeSnapshot(): void {
     if (this.#snapshot === undefined) return
     this.#snapshot.end()
     this.#snapshot = undefined
-    this.#reader.run('commit')
+    try {
+      this.#reader?.endReading()
+    } catch {
+      this.#dropReader()
+    }
+  }
+
+  #problem(error: unknown): unknown {
+    const problem = sqliteProblem(error)
+    return problem === error ? error : this.#reported(problem)
+  }
+
+  #reported(outage: unknown): unknown {
+    this.availability.suspect(outage)
+    return outage
   }
 }

@@ -4,7 +4,9 @@ import type { RefusalRequestTable, RefusalTable } from './refusal-table.ts'
 import type {
   RemoteStateConsumerTable,
   TagBindingTable,
+  DeletedTagTable,
   TagTable,
+  WorkspaceTagTable,
   WorkspaceVersionTable,
 } from './tag-tables.ts'
 
@@ -24,6 +26,7 @@ export type Tables = {
   projects: ProjectTable
   workspaces: WorkspaceTable
   workspace_tags: WorkspaceTagTable
+  deleted_tags: DeletedTagTable
   workspace_versions: WorkspaceVersionTable
   tags: TagTable
   tag_bindings: TagBindingTable
@@ -92,6 +95,8 @@ export type MembershipTable = {
   /** 1 for a team's service account: in the team's documents, not in the organization's list. */
   is_service_account: Generated<Flag>
   created_at: string
+  /** As it was written in the invitation. */
+  invited_email: Generated<string | null>
 }
 
 export type TeamTable = {
@@ -147,6 +152,8 @@ export type AuthenticationTokenTable = {
   description: string | null
   created_by_id: string | null
   created_at: string
+  /** Of a user's token that was made with another one: from when on its age counts. Null: from created_at. */
+  age_since: string | null
   expires_at: string
   last_used_at: string | null
 }
@@ -179,8 +186,6 @@ export type WorkspaceTable = {
   created_at: string
   updated_at: string
 }
-
-export type WorkspaceTagTable = { workspace_id: string; name: string; organization_id: string }
 
 export type TeamWorkspaceTable = {
   id: string
@@ -217,6 +222,8 @@ export type TeamProjectTable = {
 export type StateVersionTable = {
   id: string
   workspace_id: string
+  /** Its place among the workspace's versions, in the order in which they were made. */
+  number: number
   organization_id: string
   /** Eleven characters that begin the id of each of its outputs. */
   output_key: string
@@ -238,6 +245,8 @@ export type StateVersionTable = {
   outputs_count: Generated<number>
   /** Null while it is pending, and of what nobody but OpenTofu can read. */
   resources_count: number | null
+  /** Null also of what was finalized before these were counted. */
+  managed_resources_count: Generated<number | null>
   /** 1 for a snapshot: it becomes current when the workspace is unlocked, unless a newer version is by then. */
   is_intermediate: Generated<Flag>
   /** The data key of its chunks and output blocks, wrapped by the server's secret key. */
@@ -277,5 +286,7 @@ export type StateChunkTable = {
 export type OutputBlockTable = {
   state_version_id: string
   first_position: number
+  /** 0: a block of outputs. From 1 on: the texts of the one large output at this position, cut into parts. */
+  part: Generated<number>
   sealed: Uint8Array
 }

@@ -8,16 +8,18 @@ const FIRST_PAUSE_MS = 500
 const LONGEST_PAUSE_MS = 30_000
 /** A worker that has served for so long has started well. */
 const HEALTHY_MS = 60_000
-const STOP_MS = 35_000
 
 /** The processes that serve, when there are several: they share the address, and one that falls is replaced. */
 export class Workers {
   readonly #log: Logger
+  readonly #stopMs: number
   #pause = FIRST_PAUSE_MS
   #isStopping = false
 
-  constructor(log: Logger) {
+  /** @param stopMs after which a worker that has not stopped is ended */
+  constructor(log: Logger, stopMs: number) {
     this.#log = log
+    this.#stopMs = stopMs
   }
 
   /** Gives the port when all serve. Throws when one ends before. */
@@ -27,13 +29,12 @@ export class Workers {
   }
 
   /** Each answers what it has begun; one that takes too long is ended. */
-  async stop(): Promise<void> {
+  async stop(signal: NodeJS.Signals): Promise<void> {
     this.#isStopping = true
-    const workers = Object.values(cluster.workers ?? {}).filter((worker) => worker !== undefined)
     await Promise.all(
-      workers.map((worker) => {
-        const late = setTimeout(() => worker.process.kill('SIGKILL'), STOP_MS)
-        worker.process.kill('SIGTERM')
+      running().map((worker) => {
+        const late = setTimeout(() => worker.process.kill('SIGKILL'), this.#stopMs)
+        worker.process.kill(signal)
         return new Promise<void>((resolve) =>
           worker.once('exit', () => {
             clearTimeout(late)
@@ -42,6 +43,10 @@ export class Workers {
         )
       }),
     )
+  }
+
+  signal(signal: NodeJS.Signals): void {
+    for (const worker of running()) worker.process.kill(signal)
   }
 
   #startFirst(): Promise<number> {
@@ -69,6 +74,10 @@ export class Workers {
       this.#pause = Math.min(this.#pause * 2, LONGEST_PAUSE_MS)
     })
   }
+}
+
+function running(): Worker[] {
+  return Object.values(cluster.workers ?? {}).filter((worker) => worker !== undefined)
 }
 
 function fork(): Worker {

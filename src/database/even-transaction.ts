@@ -1,0 +1,60 @@
+import type { Kysely } from 'kysely'
+import type { Transaction } from './database.ts'
+import type { Engine } from './portable.ts'
+import type { PreparedQuery } from './prepared.ts'
+import type { Tables } from './tables.ts'
+
+/**
+ * A transaction through which a decision reads. It notes which queries the decision was spared, because something keeps
+ * their rows: that depends on what this caller and others asked before. A refusal makes up for them, so that every refusal
+ * by a route runs the same queries.
+ */
+export class EvenTransaction implements Transaction {
+  readonly engine: Engine
+  readonly mode: 'read' | 'write'
+  readonly #tx: Transaction
+  readonly #spared: (() => Promise<void>)[] = []
+
+  constructor(tx: Transaction) {
+    this.engine = tx.engine
+    this.mode = tx.mode
+    this.#tx = tx
+  }
+
+  get db(): Kysely<Tables> {
+    return this.#tx.db
+  }
+
+  all<Values extends Record<string, unknown>, Row>(
+    query: PreparedQuery<Values, Row>,
+    values: Values,
+  ): Promise<Row[]> {
+    return this.#tx.all(query, values, this)
+  }
+
+  first<Values extends Record<string, unknown>, Row>(
+    query: PreparedQuery<Values, Row>,
+    values: Values,
+  ): Promise<Row | undefined> {
+    return this.#tx.first(query, values, this)
+  }
+
+  repeat<Values extends Record<string, unknown>, Row>(
+    query: PreparedQuery<Values, Row>,
+    values: Values,
+  ): Promise<void> {
+    return this.#tx.repeat(query, values)
+  }
+
+  spare<Values extends Record<string, unknown>, Row>(
+    query: PreparedQuery<Values, Row>,
+    values: Values,
+  ): void {
+    this.#spared.push(() => this.#tx.repeat(query, values))
+  }
+
+  /** Runs the queries that the decision was spared. */
+  async makeUp(): Promise<void> {
+    for (const repeat of this.#spared) await repeat()
+  }
+}

@@ -1,0 +1,112 @@
+import type { Logger } from 'pino'
+import { timestamp, type Clock, type Timestamp } from '../core/clock.ts'
+import type { Database, Transaction } from './database.ts'
+import { sharedTime, timeAfter } from './shared-clock.ts'
+
+/** A running server looks at the clock more often. What passes beyond this between two looks may be a wrong clock. */
+const MAX_PAUSE_MS = 3_600_000
+/** For so long whoever runs the server can correct the clock before it is believed. */
+export const DOUBT_MS = 24 * 3_600_000
+/** The time of the last look is written when it has moved by this. */
+const NOTE_EVERY_MS = 600_000
+const KEY = 'retention-clock'
+
+/** What is known of the clock; it survives the server. */
+type Known = {
+  /** The time of the last look. */
+  seen: Timestamp
+  /** How far the clock went ahead without a server that saw it. */
+  doubtedMs: number
+  /** The time of the first look after that. */
+  since: Timestamp
+}
+
+/** What is deleted by its age is as old as it is at `time`. While the clock is in doubt that is before `now`. */
+export type RetentionTime = { time: Date; now: Date; doubtedMs: number; until: Timestamp }
+
+/**
+ * The time by which things are deleted for good because they are old. It never goes ahead faster than servers saw time
+ * pass: a clock that jumps ahead, or that is wrong when a server starts, is believed only after a server has seen it run
+ * for a day without another jump. Until then the jump does not count.
+ */
+export async function retentionTime(database: Database, clock: Clock, log: Logger): Promise<RetentionTime> {
+  const look = async (tx: Transaction) => {
+    const before = await findKnown(tx)
+    const now = await sharedTime(tx, clock)
+    return { before, now, after: nextKnown(before, now) }
+  }
+  let seen = await database.read(look)
+  if (isWorthNoting(seen.before, seen.after)) {
+    seen = await database.write(async (tx) => {
+      await lockKnown(tx)
+      const latest = await look(tx)
+      await noteKnown(tx, latest.after)
+      return latest
+    })
+    report(log, seen.before, seen.after)
+  }
+  return timeOf(seen.after, seen.now)
+}
+
+/** The same without writing anything: for the doctor. */
+export async function seeRetentionTime(tx: Transaction, clock: Clock): Promise<RetentionTime> {
+  const now = await sharedTime(tx, clock)
+  return timeOf(nextKnown(await findKnown(tx), now), now)
+}
+
+function timeOf({ doubtedMs, since }: Known, now: Date): RetentionTime {
+  const until = timeAfter(new Date(since), DOUBT_MS)
+  return { time: new Date(now.getTime() - doubtedMs), now, doubtedMs, until }
+}
+
+function nextKnown(known: Known | undefined, now: Date): Known {
+  const seen = timestamp(now)
+  if (known === undefined) return { seen, doubtedMs: 0, since: seen }
+  const passedMs = now.getTime() - Date.parse(known.seen)
+  if (passedMs > MAX_PAUSE_MS) return { seen, doubtedMs: known.doubtedMs + passedMs, since: seen }
+  if (passedMs < 0) {
+    const leftMs = known.doubtedMs + passedMs
+    const doubtedMs = leftMs > MAX_PAUSE_MS ? leftMs : 0
+    return { seen, doubtedMs, since: timeAfter(new Date(known.since), passedMs) }
+  }
+  const isBelieved = now.getTime() - Date.parse(known.since) >= DOUBT_MS
+  return { ...known, seen, doubtedMs: isBelieved ? 0 : known.doubtedMs }
+}
+
+function isWorthNoting(before: Known | undefined, after: Known): boolean {
+  if (before === undefined || before.doubtedMs !== after.doubtedMs) return true
+  return Math.abs(Date.parse(after.seen) - Date.parse(before.seen)) >= NOTE_EVERY_MS
+}
+
+function report(log: Logger, before: Known | undefined, after: Known): void {
+  const doubtedMs = before?.doubtedMs ?? 0
+  if (after.doubtedMs > doubtedMs) {
+    log.warn(
+      { lastSeen: before?.seen, now: after.seen, until: timeAfter(new Date(after.since), DOUBT_MS) },
+      'the clock is ahead of the last time that a server saw: check it; until it has run for a day, nothing is deleted that is too old only by this difference',
+    )
+  } else if (after.doubtedMs < doubtedMs) {
+    const wasSetBack = before !== undefined && after.seen < before.seen
+    log.info({ now: after.seen }, wasSetBack ? 'the clock was set back' : 'the clock is believed from now on')
+  }
+}
+
+async function findKnown(tx: Transaction): Promise<Known | undefined> {
+  const row = await tx.db.selectFrom('meta').where('key', '=', KEY).select('value').executeTakeFirst()
+  return row === undefined ? undefined : (JSON.parse(row.value) as Known)
+}
+
+/** Nodes that look at once take turns. */
+async function lockKnown(tx: Transaction): Promise<void> {
+  if (tx.engine !== 'postgres') return
+  await tx.db.selectFrom('meta').where('key', '=', KEY).select('key').forUpdate().execute()
+}
+
+async function noteKnown(tx: Transaction, known: Known): Promise<void> {
+  const value = JSON.stringify(known)
+  await tx.db
+    .insertInto('meta')
+    .values({ key: KEY, value })
+    .onConflict((conflict) => conflict.column('key').doUpdateSet({ value }))
+    .execute()
+}

@@ -1,0 +1,22 @@
+import { sql } from 'kysely'
+import { timestamp, type Clock, type Timestamp } from '../core/clock.ts'
+import type { Transaction } from './database.ts'
+
+/**
+ * The time that all nodes of a database agree on, whatever their own clocks say: PostgreSQL's. Processes that share an
+ * SQLite file share the clock of one machine.
+ */
+export async function sharedTime(tx: Transaction, clock: Clock): Promise<Date> {
+  if (tx.engine === 'sqlite') return clock.now()
+  const { rows } = await sql<{ now: Date }>`select clock_timestamp() as now`.execute(tx.db)
+  return (rows[0] as { now: Date }).now
+}
+
+export function timeAfter(time: Date, milliseconds: number): Timestamp {
+  return timestamp(new Date(time.getTime() + milliseconds))
+}
+
+/** Whether so much has passed by this process's own clock since it showed `time`; a clock that was set back counts too. */
+export function isOlder(time: Date, milliseconds: number, clock: Clock): boolean {
+  return Math.abs(clock.now().getTime() - time.getTime()) >= milliseconds
+}

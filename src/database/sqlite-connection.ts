@@ -1,0 +1,242 @@
+import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite'
+import type { CompiledQuery, DatabaseConnection, Kysely, QueryResult } from 'kysely'
+import { kyselyOver } from './connection-driver.ts'
+import type { PreparedQuery } from './prepared.ts'
+import type { Tables } from './tables.ts'
+
+const MAX_CACHED_STATEMENTS = 500
+const CACHE_KIB = 16_000
+/** For how long the statements of writes and slow reads may keep the event loop: then reads have a turn, which see what was before. */
+const MAX_BUSY_MS = 4
+
+export type ConnectionOptions = {
+  readOnly: boolean
+  /** For how long it waits for other processes: asleep, with the event loop stopped. */
+  busyMs: number
+  /** What a failed statement throws, made of SQLite's error. */
+  problem?: (error: unknown) => unknown
+}
+
+type KnownStatement = { statement: StatementSync; givesRows: boolean }
+
+/** One connection with its statements. node:sqlite is synchronous, so a query is done when it returns. */
+export class SqliteConnection implements DatabaseConnection {
+  readonly db: Kysely<Tables>
+  readonly #database: DatabaseSync
+  readonly #problem: (error: unknown) => unknown
+  readonly #statements = new Map<string, KnownStatement>()
+  readonly #prepared = new Map<PreparedQuery<never, unknown>, StatementSync>()
+  /** Of the snapshot that is read from. */
+  #dataVersion: number | undefined
+  #isInTransaction = false
+  /** Since when writes, or a slow read, have the event loop for themselves; undefined when there are none. */
+  #busySince: number | undefined
+  /** Why SQLite undid the transaction by itself. Until its end nothing may run: it would be committed alone. */
+  #lost: { reason: unknown } | undefined
+
+  constructor(path: string, { readOnly, busyMs, problem = (error) => error }: ConnectionOptions) {
+    this.#database = new DatabaseSync(path, { readOnly, timeout: busyMs })
+    this.#problem = problem
+    this.db = kyselyOver(this, 'sqlite')
+  }
+
+  async executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
+    if (this.mustGiveWay) await this.giveWay()
+    this.#assertNotLost()
+    try {
+      const { statement, givesRows } = this.#statement(query.sql)
+      const parameters = query.parameters as SQLInputValue[]
+      if (givesRows) return { rows: statement.all(...parameters) as R[] }
+      const { changes } = statement.run(...parameters)
+      return { rows: [], numAffectedRows: BigInt(changes) }
+    } catch (error) {
+      throw this.#afterFailure(error)
+    }
+  }
+
+  // oxlint-disable-next-line require-yield
+  async *streamQuery<R>(): AsyncIterableIterator<QueryResult<R>> {
+    throw new Error('streaming is not used')
+  }
+
+  all<Values extends Record<string, unknown>, Row>(query: PreparedQuery<Values, Row>, values: Values): Row[] {
+    this.#assertNotLost()
+    try {
+      const parameters = query.parameters('sqlite', values) as SQLInputValue[]
+      return this.#preparedStatement(query).all(...parameters) as Row[]
+    } catch (error) {
+      throw this.#afterFailure(error)
+    }
+  }
+
+  first<Values extends Record<string, unknown>, Row>(
+    query: PreparedQuery<Values, Row>,
+    values: Values,
+  ): Row | undefined {
+    this.#assertNotLost()
+    try {
+      const parameters = query.parameters('sqlite', values) as SQLInputValue[]
+      return this.#preparedStatement(query).get(...parameters) as Row | undefined
+    } catch (error) {
+      throw this.#afterFailure(error)
+    }
+  }
+
+  /** Whether the writes, or the slow read, of this turn have taken long enough. */
+  get mustGiveWay(): boolean {
+    return this.#busySince !== undefined && performance.now() - this.#busySince > MAX_BUSY_MS
+  }
+
+  async giveWay(): Promise<void> {
+    await new Promise((resolve) => setImmediate(resolve))
+    this.#busySince = performance.now()
+  }
+
+  /** Statements without parameters and rows. */
+  execute(text: string): void {
+    this.#database.exec(text)
+  }
+
+  /** Copies pages of the log into the file; `busy` is 1 when it could not be done as far as the mode wants it. */
+  checkpoint(mode: 'noop' | 'passive' | 'full'): Record<'busy' | 'log' | 'checkpointed', number> {
+    return this.#numbers(`pragma wal_checkpoint(${mode})`)
+  }
+
+  beginWriting(): void {
+    this.#run('begin immediate')
+    this.#isInTransaction = true
+    this.#busySince = performance.now()
+  }
+
+  /** Gives a number that differs from the last one when another connection has committed since. */
+  beginReading(): number {
+    this.#run('begin')
+    this.#isInTransaction = true
+    this.#dataVersion = this.#findDataVersion()
+    return this.#dataVersion
+  }
+
+  /** Of which every statement gives way. */
+  beginReadingSlowly(): void {
+    this.beginReading()
+    this.#busySince = performance.now()
+  }
+
+  commit(): void {
+    this.#assertNotLost()
+    this.#run('commit')
+    this.#isInTransaction = false
+    this.#busySince = undefined
+  }
+
+  /** Ends a transaction in which nothing was written. */
+  endReading(): void {
+    if (this.#database.isTransaction) this.#run('commit')
+    this.#isInTransaction = false
+    this.#busySince = undefined
+    this.#lost = undefined
+  }
+
+  beginPart(): void {
+    this.#assertNotLost()
+    this.#run('savepoint part')
+  }
+
+  commitPart(): void {
+    this.#assertNotLost()
+    this.#run('release part')
+  }
+
+  undoPart(): void {
+    this.#assertNotLost()
+    this.#run('rollback to part')
+    this.#run('release part')
+  }
+
+  /** A connection that does not close in order is left to the garbage collector. */
+  close(): void {
+    try {
+      this.#database.close()
+    } catch {
+      // Why it is closed was said already.
+    }
+  }
+
+  /** When the disk or the memory fails, SQLite undoes the whole transaction. A snapshot that is still the newest goes on. */
+  #afterFailure(error: unknown): unknown {
+    const reason = this.#problem(error)
+    if (this.#isInTransaction && !this.#database.isTransaction && !this.#hasSnapshotAgain()) {
+      this.#lost = { reason }
+    }
+    return reason
+  }
+
+  #hasSnapshotAgain(): boolean {
+    if (this.#dataVersion === undefined) return false
+    try {
+      this.#run('begin')
+      return this.#findDataVersion() === this.#dataVersion
+    } catch {
+      return false
+    }
+  }
+
+  #assertNotLost(): void {
+    if (this.#lost !== undefined) throw this.#lost.reason
+  }
+
+  #findDataVersion(): number {
+    return this.#numbers<'data_version'>('pragma data_version').data_version
+  }
+
+  /** The first row of a pragma. */
+  #numbers<Column extends string>(text: string): Record<Column, number> {
+    return this.#statement(text).statement.get() as Record<Column, number>
+  }
+
+  #run(text: string): void {
+    this.#statement(text).statement.run()
+  }
+
+  #preparedStatement(query: PreparedQuery<never, unknown>): StatementSync {
+    let statement = this.#prepared.get(query)
+    if (statement === undefined) {
+      statement = this.#database.prepare(query.sql('sqlite'))
+      this.#prepared.set(query, statement)
+    }
+    return statement
+  }
+
+  #statement(text: string): KnownStatement {
+    let known = this.#statements.get(text)
+    if (known === undefined) {
+      const statement = this.#database.prepare(text)
+      known = { statement, givesRows: statement.columns().length > 0 }
+      if (this.#statements.size >= MAX_CACHED_STATEMENTS) {
+        const [oldest] = this.#statements.keys()
+        this.#statements.delete(oldest as string)
+      }
+      this.#statements.set(text, known)
+    }
+    return known
+  }
+}
+
+/** Opens a connection and prepares it; closes it again when that fails. */
+export function openConnection(
+  path: string,
+  options: ConnectionOptions,
+  prepare: (connection: SqliteConnection) => void = () => {},
+): SqliteConnection {
+  const connection = new SqliteConnection(path, options)
+  try {
+    connection.execute(`pragma cache_size = -${CACHE_KIB}`)
+    prepare(connection)
+    // From now on waiting is done awake, by SqliteDatabase.
+    connection.execute('pragma busy_timeout = 0')
+    return connection
+  } catch (error) {
+    connection.close()
+    throw error
+  }
+}

@@ -1,0 +1,92 @@
+import type { Kysely } from 'kysely'
+import { assertOpen, type Sparing, type Transaction } from './database.ts'
+import type { KnownRows } from './known-rows.ts'
+import type { PreparedQuery } from './prepared.ts'
+import type { SqliteConnection } from './sqlite-connection.ts'
+import type { Tables } from './tables.ts'
+
+/** Many reads may share one, but for writes each is a part of what the connection commits. */
+export class SqliteTransaction implements Transaction {
+  readonly engine = 'sqlite'
+  readonly mode: 'read' | 'write'
+  readonly #connection: SqliteConnection
+  readonly #known: KnownRows | undefined
+  #isOpen = true
+
+  /** Without `known` it writes. */
+  constructor(connection: SqliteConnection, known?: KnownRows) {
+    this.#connection = connection
+    this.#known = known
+    this.mode = known === undefined ? 'write' : 'read'
+  }
+
+  get db(): Kysely<Tables> {
+    assertOpen(this.#isOpen)
+    return this.#connection.db
+  }
+
+  // Not async: what is there already is handed over with one promise and no more.
+  // oxlint-disable-next-line typescript/promise-function-async
+  all<Values extends Record<string, unknown>, Row>(
+    query: PreparedQuery<Values, Row>,
+    values: Values,
+    sparing?: Sparing,
+  ): Promise<Row[]> {
+    return this.#connection.mustGiveWay
+      ? this.#connection.giveWay().then(() => this.#all(query, values, sparing))
+      : Promise.resolve(this.#all(query, values, sparing))
+  }
+
+  // oxlint-disable-next-line typescript/promise-function-async
+  first<Values extends Record<string, unknown>, Row>(
+    query: PreparedQuery<Values, Row>,
+    values: Values,
+    sparing?: Sparing,
+  ): Promise<Row | undefined> {
+    return this.#connection.mustGiveWay
+      ? this.#connection.giveWay().then(() => this.#first(query, values, sparing))
+      : Promise.resolve(this.#first(query, values, sparing))
+  }
+
+  async repeat<Values extends Record<string, unknown>, Row>(
+    query: PreparedQuery<Values, Row>,
+    values: Values,
+  ): Promise<void> {
+    assertOpen(this.#isOpen)
+    this.#connection.all(query, values)
+  }
+
+  #all<Values extends Record<string, unknown>, Row>(
+    query: PreparedQuery<Values, Row>,
+    values: Values,
+    sparing: Sparing | undefined,
+  ): Row[] {
+    assertOpen(this.#isOpen)
+    const known = this.#known
+    const value = known === undefined ? undefined : query.onlyValue('sqlite', values)
+    if (known === undefined || value === undefined) return this.#connection.all(query, values)
+    const list = known.list(query, value)
+    if (list === undefined) return known.keepList(query, value, this.#connection.all(query, values))
+    sparing?.spare(query, values)
+    return list
+  }
+
+  #first<Values extends Record<string, unknown>, Row>(
+    query: PreparedQuery<Values, Row>,
+    values: Values,
+    sparing: Sparing | undefined,
+  ): Row | undefined {
+    assertOpen(this.#isOpen)
+    const known = this.#known
+    const value = known === undefined ? undefined : query.onlyValue('sqlite', values)
+    if (known === undefined || value === undefined) return this.#connection.first(query, values)
+    const row = known.get(query, value)
+    if (row === undefined) return known.keep(query, value, this.#connection.first(query, values))
+    sparing?.spare(query, values)
+    return row ?? undefined
+  }
+
+  end(): void {
+    this.#isOpen = false
+  }
+}
