@@ -8,6 +8,8 @@ const { spawn, spawnSync } = require('child_process')
 const { pathToFileURL } = require('url')
 const { fail, say } = require('./basics.cjs')
 
+/** The same signal again so soon is the same one, by another way. */
+const ONE_SIGNAL_MS = 500
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP']
 /** Tells the program that a launcher waits at the other end of its channel. */
 const LAUNCHED = 'PURSER_LAUNCHED'
@@ -19,15 +21,18 @@ function prependPath(folder) {
 }
 
 /**
- * Runs a program to its end, passes it each of our signals once, and calls `ended` with its exit code
+ * Runs a program to its end, passes it our signals, and calls `ended` with its exit code
  * and with the signal, if we got one. The program has a process group of its own: Ctrl-C in a terminal
  * goes to everyone in the foreground group, and npm passes it on a second time.
  */
 function runToEnd(command, args, options, ended) {
   const child = spawn(command, args, { detached: process.platform !== 'win32', ...options })
   const passed = []
+  let last = 0
   const pass = (signal) => {
-    if (passed.includes(signal)) return
+    const now = performance.now()
+    if (passed.at(-1) === signal && now - last < ONE_SIGNAL_MS) return
+    last = now
     passed.push(signal)
     child.kill(signal)
   }

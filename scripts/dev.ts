@@ -3,6 +3,8 @@ import { spawnSync } from 'node:child_process'
 
 process.env.PURSER_DATA ||= 'data/dev'
 process.env.PURSER_LOG ||= 'debug'
+// Every change of a file ends the server.
+process.env.PURSER_DRAIN_SECONDS ||= '0'
 
 const { status } = spawnSync(process.execPath, ['src/main.ts', 'seed'], { stdio: 'inherit' })
 if (status !== 0) process.exit(1)

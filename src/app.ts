@@ -11,6 +11,7 @@ import type { ServerConfig } from './config.ts'
 import { systemClock, type Clock } from './core/clock.ts'
 import { newId } from './core/ids.ts'
 import type { Database } from './database/database.ts'
+import { BytesInFlight } from './http/bytes-in-flight.ts'
 import type { Deps } from './http/deps.ts'
 import type { RawRoute } from './http/raw-route.ts'
 import type { Route } from './http/route.ts'
@@ -20,10 +21,10 @@ import { serviceRoutes } from './http/service-routes.ts'
 import { DocumentCache } from './jsonapi/document-cache.ts'
 import { openApiRoute } from './openapi/openapi-route.ts'
 import { effectiveAccessRoutes } from './effective-access/effective-access-routes.ts'
-import { drain } from './operation/drain.ts'
+import { Drain } from './operation/drain.ts'
 import { membershipListRoutes } from './organization-memberships/membership-list-routes.ts'
 import { membershipRoutes } from './organization-memberships/membership-routes.ts'
-import { OrganizationDeletions } from './organizations/organization-deletions.ts'
+import { Deletions } from './operation/deletions.ts'
 import { organizationRoutes } from './organizations/organization-routes.ts'
 import { tokenTtlPolicyRoutes } from './organizations/token-ttl-policy-routes.ts'
 import { projectListRoutes } from './projects/project-list-routes.ts'
@@ -121,8 +122,10 @@ export function createApp(
   clock: Clock = systemClock,
   operator?: Operator,
 ): App {
+  database.availability.reportTo(log)
   const standings = new Standings(inForceOf(config))
   const auditKey = new AuditKey(config.secretKey)
+  const bytesInFlight = new BytesInFlight(config.maxBytesInFlight)
   const deps: Deps = {
     config,
     clock,
@@ -135,13 +138,16 @@ export function createApp(
     refusals: new Refusals(database, { standings, config, clock, log }),
     auditKey,
     reveals: new Reveals(database, auditKey),
-    organizationDeletions: new OrganizationDeletions(database, log),
-    states: new States(database, config, clock, log),
+    deletions: new Deletions(database, log),
+    drain: new Drain(log),
+    bytesInFlight,
+    states: new States(database, config, clock, log, bytesInFlight),
     log,
     ...(operator === undefined ? {} : { operator }),
   }
   const auditRetention = new AuditRetention(database, auditKey, clock, log, config.auditDays)
   const server = createServer(routes, rawRoutes, deps)
+  deps.drain.follow(server.server)
   return {
     deps,
     listen: async (host, port) => {
@@ -151,10 +157,10 @@ export function createApp(
       return typeof address === 'object' && address !== null ? address.port : port
     },
     close: async () => {
-      const cut = drain(server.server, log)
+      // Not by Fastify, which tells clients to connect anew before the port is closed.
+      await deps.drain.close(server.server)
       await server.close()
-      cut.release()
-      await deps.organizationDeletions.stop()
+      await deps.deletions.stop()
       await deps.states.stop()
       await auditRetention.stop()
       await deps.lastUsed.stop()

@@ -1,5 +1,16 @@
 import { resolve } from 'node:path'
-import { OperatorError } from './core/operator-error.ts'
+import {
+  oneOf,
+  integer,
+  flag,
+  listenAddress,
+  databaseUrl,
+  publicUrl,
+  adminToken,
+  secretKey,
+  release,
+  SettingError,
+} from './setting-values.ts'
 
 /**
  * A setting: the environment variable PURSER_NAME and the flag --name are the same thing. docs/settings.md is printed
@@ -13,9 +24,6 @@ export type Setting<T> = {
   parse: (text: string) => T
 }
 
-/** What is wrong with a setting, said to whoever starts the server. */
-export class SettingError extends OperatorError {}
-
 function setting<T>(parse: (text: string) => T, help: string, initial?: string, isSecret?: true): Setting<T> {
   return {
     parse,
@@ -25,72 +33,8 @@ function setting<T>(parse: (text: string) => T, help: string, initial?: string, 
   }
 }
 
-function oneOf<const V extends string>(...values: V[]) {
-  return (value: string): V => {
-    const found = values.find((candidate) => candidate === value)
-    if (found === undefined) throw new SettingError(`must be one of ${values.join(', ')}`)
-    return found
-  }
-}
-
-function integer(least: number, most: number) {
-  return (value: string): number => {
-    const number = Number(value)
-    if (!/^\d+$/.test(value) || number < least || number > most) {
-      throw new SettingError(`must be a whole number from ${least} to ${most}`)
-    }
-    return number
-  }
-}
-
-function flag(value: string): boolean {
-  if (value !== 'true' && value !== 'false') throw new SettingError('must be true or false')
-  return value === 'true'
-}
-
-function listenAddress(value: string): { host: string; port: number } {
-  const match = /^(\[[0-9a-fA-F:.]+\]|[^:\s]+):(\d{1,5})$/.exec(value)
-  const port = Number(match?.[2])
-  if (match === null || port > 65_535) throw new SettingError('must be HOST:PORT, for example 127.0.0.1:4567')
-  return { host: (match[1] as string).replace(/^\[|\]$/g, ''), port }
-}
-
-function databaseUrl(value: string): string {
-  if (!/^postgres(ql)?:\/\//.test(value)) throw new SettingError('must begin with postgres://')
-  return value
-}
-
-function publicUrl(value: string): string {
-  const url = URL.parse(value)
-  if (
-    url === null ||
-    !['http:', 'https:'].includes(url.protocol) ||
-    url.pathname !== '/' ||
-    url.search !== ''
-  ) {
-    throw new SettingError('must be a URL without a path, for example https://purser.example.com')
-  }
-  return url.origin
-}
-
-function adminToken(value: string): string {
-  if (!/^[\x21-\x7e]{16,512}$/.test(value))
-    throw new SettingError('must be 16 to 512 visible ASCII characters')
-  return value
-}
-
-function secretKey(value: string): Buffer {
-  const key = /^[0-9a-fA-F]{64}$/.test(value) ? Buffer.from(value, 'hex') : Buffer.from(value, 'base64')
-  if (key.length !== 32) throw new SettingError('must be 32 bytes, as base64 or as 64 hexadecimal digits')
-  return key
-}
-
-function release(value: string): string {
-  if (!/^\d{6}-\d+$/.test(value)) throw new SettingError('must be a release such as 202408-1')
-  return value
-}
-
 const MIB = 1024 * 1024
+const MIN_BODIES_IN_FLIGHT = 4
 
 export const settings = {
   listen: setting(listenAddress, 'Address and port to serve on', '127.0.0.1:4567'),
@@ -159,6 +103,11 @@ export const settings = {
     'Largest JSON body, in bytes; larger states are uploaded by URL',
     String(32 * MIB),
   ),
+  maxBytesInFlight: setting(
+    integer(8 * MIB, 1024 * 1024 * MIB),
+    'Memory for bodies, uploads and large answers that are on their way, in bytes; requests beyond it are answered 503',
+    String(192 * MIB),
+  ),
   maxStateBytes: setting(integer(1024, 1024 * 1024 * MIB), 'Largest state file, in bytes', String(512 * MIB)),
   inlineStateBytes: setting(
     integer(0, 64 * MIB),
@@ -206,17 +155,31 @@ export const settings = {
   ),
   auditDays: setting(integer(1, 36_500), 'Days that audit events are kept', '400'),
   refusalsKept: setting(integer(1, 1_000_000), 'Refusals (answers of 404) kept of an organization', '10000'),
-  refusalsKeptOfCaller: setting(integer(1, 1_000_000), 'Those of one caller among them', '1000'),
+  refusalsKeptOfCaller: setting(
+    integer(1, 1_000_000),
+    'Those of one caller, and of all outsiders together',
+    '1000',
+  ),
   refusalDays: setting(integer(1, 36_500), 'Days that refusals are kept', '7'),
   cacheBytes: setting(
     integer(0, 1024 * 1024 * MIB),
     'Memory for ready-made documents, in bytes',
     String(32 * MIB),
   ),
+  drainSeconds: setting(
+    integer(0, 3_600),
+    'Seconds after SIGTERM during which /readyz is red and requests are still answered, so that a load balancer notices; SIGINT (Ctrl-C) and a second signal end the wait',
+    '5',
+  ),
+  databaseWaitSeconds: setting(
+    integer(0, 3_600),
+    'Seconds that a start waits for a PostgreSQL that takes no connections yet',
+    '30',
+  ),
   uploadIdleSeconds: setting(
     integer(1, 86_400),
-    'Seconds after which an upload that sends nothing is ended',
-    '60',
+    'Seconds that a body or an upload may send nothing, or too little (less than 16384 bytes a second); then it ends with 408',
+    '30',
   ),
 } satisfies Record<string, Setting<unknown>>
 
@@ -281,6 +244,17 @@ function contradictions(config: Partial<Config>): string[] {
   const problems: string[] = []
   if ((config.tlsCert === undefined) !== (config.tlsKey === undefined)) {
     problems.push('PURSER_TLS_CERT and PURSER_TLS_KEY belong together: give both or none')
+  }
+  const { maxBytesInFlight, maxBodyBytes } = config
+  // One body counts twice, with what is made of it, and one caller has half of the budget at most.
+  if (
+    maxBytesInFlight !== undefined &&
+    maxBodyBytes !== undefined &&
+    maxBytesInFlight < MIN_BODIES_IN_FLIGHT * maxBodyBytes
+  ) {
+    problems.push(
+      `PURSER_MAX_BYTES_IN_FLIGHT must be at least ${MIN_BODIES_IN_FLIGHT} times PURSER_MAX_BODY_BYTES: ${MIN_BODIES_IN_FLIGHT * maxBodyBytes}`,
+    )
   }
   if (config.edition === 'self-hosted' && config.release === undefined) {
     problems.push('PURSER_EDITION self-hosted needs PURSER_RELEASE, for example 202408-1')

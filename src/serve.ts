@@ -12,7 +12,7 @@ import { warnings, welcome } from './operation/welcome.ts'
 import { releaseLeases } from './state-versions/state-job-store.ts'
 import { Workers } from './operation/workers.ts'
 
-/** Migrates, serves, and ends with 0 on SIGTERM or SIGINT. Throws what is wrong before anything is touched. */
+/** Migrates, serves, and ends with 0 after SIGTERM or SIGINT. Throws what is wrong before anything is touched. */
 export async function serve(config: Config): Promise<void> {
   const log = createLog(config.log)
   if (cluster.isWorker) await serveAsWorker(config, log)
@@ -28,31 +28,30 @@ async function serveAsFirst(config: Config, log: Logger): Promise<void> {
   const lock = isSqlite ? lockDataFolder(config.data) : undefined
   const prepared = await prepare(config, {
     clock: systemClock,
-    onError: (error) => log.warn({ error }, 'a database connection was lost'),
     say: (line) => console.log(`purser: ${line}`),
   })
   // Under the folder's lock there is no other server: what a killed one was working on is taken up at once.
   if (isSqlite) await prepared.database.write(releaseLeases)
   for (const line of warnings(prepared.config, process.env)) console.error(`purser: ${line}`)
-  const { port, stop } = await (config.workers > 1 ? serveByWorkers : serveHere)(prepared, log)
-  stopOnSignals(async () => {
-    await stop()
-    lock?.release()
-  })
-  console.log(welcome(prepared, port).join('\n'))
+  const serving = await (config.workers > 1 ? serveByWorkers : serveHere)(prepared, log)
+  stopOnSignals(serving, config, () => lock?.release())
+  console.log(welcome(prepared, serving.port).join('\n'))
   returnUnusedMemory()
 }
 
 async function serveAsWorker(config: Config, log: Logger): Promise<void> {
-  const prepared = await openPrepared(config, (error) =>
-    log.warn({ error }, 'a database connection was lost'),
-  )
-  const { stop } = await serveHere(prepared, log)
-  stopOnSignals(stop)
+  const prepared = await openPrepared(config)
+  stopOnSignals(await serveHere(prepared, log), config)
   returnUnusedMemory()
 }
 
-type Serving = { port: number; stop: () => Promise<void> }
+type Serving = {
+  readonly port: number
+  /** Stops in good order; the signal says whether there is time to wait. */
+  readonly stop: (signal: NodeJS.Signals) => Promise<void>
+  /** What `stop` still waits for is not worth it. */
+  readonly hurry: (signal: NodeJS.Signals) => void
+}
 
 async function serveHere(
   { config, database }: { config: ServerConfig; database: Database },
@@ -60,8 +59,16 @@ async function serveHere(
 ): Promise<Serving> {
   const { createApp } = await import('./app.ts')
   const app = createApp(config, database, log)
+  const { drain } = app.deps
   try {
-    return { port: await app.listen(config.listen.host, config.listen.port), stop: () => app.close() }
+    return {
+      port: await app.listen(config.listen.host, config.listen.port),
+      stop: async (signal) => {
+        if (signal === 'SIGTERM') await drain.wait(config.drainSeconds)
+        await app.close()
+      },
+      hurry: () => drain.hurry(),
+    }
   } catch (error) {
     await app.close()
     throw addressProblem(error, config.listen)
@@ -70,23 +77,48 @@ async function serveHere(
 
 async function serveByWorkers({ config, database }: Prepared, log: Logger): Promise<Serving> {
   await database.close()
-  const workers = new Workers(log)
-  return { port: await workers.start(config.workers), stop: () => workers.stop() }
+  const workers = new Workers(log, config.drainSeconds * 1_000 + STOP_MS)
+  return {
+    port: await workers.start(config.workers),
+    stop: (signal) => workers.stop(signal),
+    hurry: (signal) => workers.signal(signal),
+  }
 }
 
-function stopOnSignals(stop: () => Promise<void>): void {
-  let isStopping = false
-  // Kept to the end: Ctrl-C below npm arrives twice, from the terminal and from npm.
-  const begin = () => {
-    if (isStopping) return
-    isStopping = true
-    void stop().then(
-      () => process.exit(0),
-      (error: unknown) => {
-        console.error('purser: could not stop in order:', error)
-        process.exit(1)
-      },
-    )
+/** One act of somebody's may arrive as several signals: below npm, from a terminal, of a whole control group. */
+const ONE_SIGNAL_MS = 500
+/** For requests under way (see Drain), then for what is to be written. */
+const STOP_MS = 40_000
+
+function stopOnSignals(serving: Serving, { drainSeconds }: Config, last = () => {}): void {
+  let signalledAt: number | undefined
+  const end = (code: number) => {
+    last()
+    process.exit(code)
   }
-  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, begin)
+  const stop = async (signal: NodeJS.Signals) => {
+    setTimeout(
+      () => {
+        console.error('purser: could not stop in order: the database or a client takes too long')
+        end(1)
+      },
+      drainSeconds * 1_000 + STOP_MS,
+    ).unref()
+    try {
+      await serving.stop(signal)
+      end(0)
+    } catch (error) {
+      console.error('purser: could not stop in order:', error)
+      end(1)
+    }
+  }
+  const onSignal = (signal: NodeJS.Signals) => {
+    const before = signalledAt
+    const now = performance.now()
+    if (before !== undefined && now - before < ONE_SIGNAL_MS) return
+    signalledAt = now
+    if (before === undefined) void stop(signal)
+    else serving.hurry(signal)
+  }
+  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, onSignal)
 }

@@ -11,8 +11,10 @@ import type { ServerConfig } from '../config.ts'
 import type { Database } from '../database/database.ts'
 import type { States } from '../state-versions/states.ts'
 import type { DocumentCache } from '../jsonapi/document-cache.ts'
+import type { BytesInFlight } from './bytes-in-flight.ts'
 import type { Refusals } from '../refusals/refusals.ts'
-import type { OrganizationDeletions } from '../organizations/organization-deletions.ts'
+import type { Deletions } from '../operation/deletions.ts'
+import type { Drain } from '../operation/drain.ts'
 
 /** What every act may need of its surroundings. */
 export type Deps = {
@@ -23,12 +25,14 @@ export type Deps = {
   readonly standings: Standings
   readonly grants: Grants
   readonly documents: DocumentCache
+  readonly bytesInFlight: BytesInFlight
   readonly states: States
   readonly lastUsed: LastUsed
   readonly refusals: Refusals
   readonly auditKey: AuditKey
   readonly reveals: Reveals
-  readonly organizationDeletions: OrganizationDeletions
+  readonly deletions: Deletions
+  readonly drain: Drain
   readonly log: Logger
   /** Set only where a command speaks to a server of its own, in its own process. */
   readonly operator?: Operator

@@ -10,6 +10,7 @@ export class HttpCall implements Call {
   readonly params: Readonly<Record<string, string>>
   readonly query: Query
   readonly stream: IncomingMessage
+  receivedAt = performance.now()
   readonly #request: FastifyRequest
   readonly #deps: Deps
 

@@ -8,16 +8,20 @@ import { errorDocument, internalErrorDocument, statusOf } from '../jsonapi/error
 import { errorAnswer, type Answer, type Call } from './call.ts'
 import type { Deps } from './deps.ts'
 import { isTrial } from './dry-run.ts'
+import { releaseWhenSent } from './held-answer.ts'
 import { HttpCall } from './http-call.ts'
 import { endLingering, mustClose } from './linger.ts'
 import { answerMalformed } from './malformed.ts'
+import { mustWait, turnOf } from './pipelining.ts'
 import type { RawRoute } from './raw-route.ts'
 import { nextRequestId } from './request-id.ts'
 import type { Route } from './route.ts'
 import { authenticate, runRoute } from './run-route.ts'
+import { isSteady, untilNextStep } from './steady.ts'
 
 const API = '/api/v2'
 const KEEP_ALIVE_MS = 72_000
+const CONNECTION_IDLE_MS = 30_000
 const SHORT_BYTES = 4096
 const MAX_PARAM_LENGTH = 1_000
 /** Of an endpoint that there is not. */
@@ -40,8 +44,8 @@ export function createServer(
       querystringParser: () => ({}),
     },
     keepAliveTimeout: KEEP_ALIVE_MS,
-    // A large state may take long to arrive; a connection that says nothing is what must end.
-    connectionTimeout: config.uploadIdleSeconds * 1000,
+    // Later than the answer to a body that arrives too slowly (see Pace).
+    connectionTimeout: CONNECTION_IDLE_MS + config.uploadIdleSeconds * 1000,
     requestTimeout: 0,
     forceCloseConnections: 'idle',
     return503OnClosing: false,
@@ -76,12 +80,16 @@ export function createServer(
   })
   for (const route of routes) {
     const { method, path } = route
-    fastify.route({ method, url: API + path, ...answerBy((call) => runRoute(route, call, deps)) })
+    fastify.route({
+      method: methodsOf(method),
+      url: API + path,
+      ...answerBy((call) => runRoute(route, call, deps)),
+    })
   }
   for (const route of rawRoutes) {
     const { method, path } = route
     fastify.route({
-      method,
+      method: methodsOf(method),
       url: path,
       ...answerBy((call) => {
         if (method !== 'GET') isTrial(call.query, false)
@@ -95,6 +103,11 @@ export function createServer(
     void answerUnknown(request, reply.raw, deps)
   })
   return fastify
+}
+
+/** HEAD is answered as GET is, by the same route; `send` leaves the body out. */
+function methodsOf(method: Route['method']): string[] {
+  return method === 'GET' ? ['GET', 'HEAD'] : [method]
 }
 
 /** Node takes no notice of an Upgrade, nor then of the end of a client that has sent half of its body. */
@@ -139,24 +152,41 @@ async function respond(
   deps: Deps,
   work: (call: Call) => Promise<Answer>,
 ): Promise<void> {
+  if (mustWait(raw) && !(await turnOf(request.raw, raw))) return
   const requestId = nextRequestId()
   if (request.raw.headers.upgrade !== undefined) answerHalf(request.raw, raw)
+  const call = new HttpCall(request, requestId, deps)
   let answer: Answer
   try {
     if (request.raw.httpVersion === '1.1' && request.raw.headers.host === undefined) throw hostIsMissing()
-    answer = conditional(request.raw, await work(new HttpCall(request, requestId, deps)))
+    refuseRepeatedHeaders(request.raw)
+    const made = await work(call)
+    releaseWhenSent(made, raw)
+    answer = conditional(request.raw, made)
   } catch (error) {
     answer = failure(error, requestId, request, deps)
   }
+  // A command's own server, in its own process, hides nothing from the command.
+  if (isSteady(answer) && deps.operator === undefined) await untilNextStep(call.receivedAt)
   if (deps.log.isLevelEnabled('debug')) {
     const { method } = request.raw
     deps.log.debug({ requestId, method, path: pathOf(request.raw), status: answer.status }, 'answered')
   }
-  send(request.raw, raw, answer, requestId)?.catch((error: unknown) => {
-    // The client went away, or a stream of ours broke in the middle: nothing more can be said to it.
-    deps.log.debug({ error, requestId }, 'an answer could not be sent whole')
+  send(request.raw, raw, answer, requestId, deps)?.catch((error: unknown) => {
+    // Nothing more can be said to the client, who must not take what came for all.
     raw.destroy()
+    const { method } = request.raw
+    const about = { error, requestId, method, path: pathOf(request.raw) }
+    if (isOfClient(error)) deps.log.debug(about, 'the client went away before its answer was sent')
+    else if (error instanceof AppError) deps.log.warn(about, 'an answer broke off')
+    else deps.log.error(about, 'an answer broke off')
   })
+}
+
+/** Whether the connection failed, and not what was sent over it. */
+function isOfClient(error: unknown): boolean {
+  const { code } = error as NodeJS.ErrnoException
+  return code !== undefined && /^(ERR_STREAM_|ECONN|EPIPE$|ETIMEDOUT$)/.test(code)
 }
 
 /** A promise when the body is a stream. */
@@ -165,17 +195,23 @@ function send(
   raw: ServerResponse,
   answer: Answer,
   requestId: string,
+  { drain }: Deps,
 ): Promise<void> | undefined {
   const { body } = answer
   // Names and values in turn: what node:http takes fastest.
   const headers: (string | number)[] = ['x-content-type-options', 'nosniff', 'x-request-id', requestId]
   for (const name in answer.headers) headers.push(name, answer.headers[name] as string)
   // Refused with its body unread: the rest of a large one is not worth waiting for.
-  const isClosing = mustClose(request)
-  if (isClosing) headers.push('connection', 'close')
+  const isClosing = mustClose(request, answer.status)
+  if (isClosing || drain.isClosing) headers.push('connection', 'close')
+  // What is left of a short one would be read as the next request.
+  else if (!request.complete) request.resume()
   if (body instanceof Readable) {
     raw.writeHead(answer.status, headers)
-    return pipeline(body, raw)
+    if (request.method !== 'HEAD') return pipeline(body, raw)
+    body.destroy()
+    raw.end()
+    return undefined
   }
   const length = body === undefined ? 0 : Buffer.byteLength(body)
   if (body !== undefined) headers.push('content-length', length)
@@ -189,6 +225,21 @@ function send(
   return undefined
 }
 
+/** Node takes the first of two, and a proxy before it may have judged the other. */
+function refuseRepeatedHeaders({ rawHeaders }: IncomingMessage): void {
+  let hosts = 0
+  let authorizations = 0
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const name = rawHeaders[at] as string
+    if (name.length === 4 && name.toLowerCase() === 'host') hosts++
+    else if (name.length === 13 && name.toLowerCase() === 'authorization') authorizations++
+  }
+  if (hosts > 1) throw new AppError('bad-request', [{ detail: 'the header Host must be sent once' }])
+  if (authorizations > 1) {
+    throw new AppError('bad-request', [{ detail: 'the header Authorization must be sent once' }])
+  }
+}
+
 function hostIsMissing(): AppError {
   return new AppError('bad-request', [{ detail: 'HTTP/1.1 requests need a Host header' }])
 }
@@ -200,9 +251,6 @@ function failure(error: unknown, requestId: string, request: FastifyRequest, dep
     if (error.code === 'unavailable') headers['retry-after'] = '1'
     if (request.raw.headers.host === undefined) headers.connection = 'close'
     return errorAnswer(statusOf(error.code), errorDocument(error), headers)
-  }
-  if (request.raw.errored === error || (request.raw.destroyed && !request.raw.complete)) {
-    return errorAnswer(400, errorDocument(new AppError('bad-request', [{ detail: 'the body broke off' }])))
   }
   deps.log.error(
     { error, requestId, method: request.raw.method, path: pathOf(request.raw) },

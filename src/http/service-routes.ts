@@ -1,7 +1,6 @@
 import { AppError } from '../core/errors.ts'
 import type { Answer } from './call.ts'
 import type { RawRoute } from './raw-route.ts'
-import { isReachable } from './service-store.ts'
 
 const NOT_CACHED = { 'cache-control': 'no-store' }
 
@@ -56,16 +55,12 @@ const health: RawRoute = {
 const readiness: RawRoute = {
   method: 'GET',
   path: '/readyz',
-  summary: 'The database answers',
+  summary: 'The server takes requests: it is not stopping, and the database can be read and written',
   open: 'for load balancers',
-  answer: async (_, { database, log }) => {
-    try {
-      await database.read(isReachable)
-      return json({ status: 'ok' })
-    } catch (error) {
-      log.warn({ error }, 'the database does not answer')
-      throw new AppError('unavailable', [{ detail: 'the database does not answer' }])
-    }
+  answer: async (_, { database, drain }) => {
+    if (drain.isDraining) throw new AppError('unavailable', [{ detail: 'the server is stopping' }])
+    await database.availability.check()
+    return json({ status: 'ok' })
   },
 }
 

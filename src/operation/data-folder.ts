@@ -1,7 +1,8 @@
 import { accessSync, constants, mkdirSync } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { OperatorError, reasonOf } from '../core/operator-error.ts'
+import { syncFolder } from './new-file.ts'
 
 const LOCK_FILE = 'lock'
 const SQLITE_BUSY = 5
@@ -9,7 +10,12 @@ const SQLITE_BUSY = 5
 /** Makes the folder, closed to others, or finds it writable. */
 export function makeDataFolder(folder: string): void {
   try {
-    mkdirSync(folder, { recursive: true, mode: 0o700 })
+    const first = mkdirSync(folder, { recursive: true, mode: 0o700 })
+    // What is written into it may be acknowledged soon: its own name must survive a power cut then.
+    if (first !== undefined) {
+      for (let made = resolve(folder); made.length >= first.length; made = dirname(made))
+        syncFolder(dirname(made))
+    }
     accessSync(folder, constants.R_OK | constants.W_OK | constants.X_OK)
   } catch (error) {
     throw new OperatorError(`cannot use the data folder ${folder}: ${reasonOf(error)}`)

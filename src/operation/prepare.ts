@@ -1,5 +1,3 @@
-import { randomBytes } from 'node:crypto'
-import { renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { chainOlderEvents } from '../audit/audit-adoption.ts'
 import { AuditKey } from '../audit/audit-links.ts'
@@ -11,6 +9,7 @@ import { databaseProblem, nameOfDatabase, openDatabase, type OpenDatabase } from
 import { migrate, missingMigrations } from '../database/migrate.ts'
 import { makeFirstUser } from '../first-start.ts'
 import { findMeta, noteMeta } from './meta-store.ts'
+import { writePrivateFile } from './new-file.ts'
 import {
   checkFingerprint,
   findSecretKey,
@@ -34,8 +33,6 @@ export type Prepared = {
 
 export type Surroundings = {
   readonly clock: Clock
-  /** A database connection that was idle broke. */
-  readonly onError: (error: Error) => void
   /** A line for the operator. */
   readonly say: (line: string) => void
 }
@@ -47,7 +44,10 @@ export type Surroundings = {
 export async function prepare(config: Config, surroundings: Surroundings): Promise<Prepared> {
   let open: OpenDatabase | undefined
   try {
-    open = await openDatabase(config, surroundings.onError)
+    open = await openDatabase(config)
+    await open.untilReachable(config.databaseWaitSeconds, () => {
+      surroundings.say(`waiting for ${nameOfDatabase(config)} …`)
+    })
     return await prepareOpened(open, config, surroundings)
   } catch (error) {
     await open?.database.close()
@@ -65,7 +65,7 @@ async function prepareOpened(
   const { secretKey } = await bringUpToDate(open, config, surroundings)
   const first = await makeFirstUser(database, clock, new AuditKey(secretKey), config.adminToken, (token) => {
     // Before the commit: a token that nobody has read must not be lost in a crash.
-    if (config.adminToken === undefined) writeAdminToken(config.data, token)
+    if (config.adminToken === undefined) writePrivateFile(join(config.data, ADMIN_TOKEN_FILE), `${token}\n`)
   })
   return {
     database,
@@ -79,7 +79,7 @@ async function prepareOpened(
 export async function bringUpToDate(
   { database, withConnection }: OpenDatabase,
   config: Config,
-  { clock, say }: Omit<Surroundings, 'onError'>,
+  { clock, say }: Surroundings,
 ): Promise<{ secretKey: Buffer; migrated: string[] }> {
   const missing = await withConnection(missingMigrations)
   const isEmpty = missing.applied === 0
@@ -100,23 +100,15 @@ export async function bringUpToDate(
     secretKey,
     config.data,
   )
-  const chained = await chainOlderEvents(database, new AuditKey(secretKey), clock)
+  const chained = await database.write((tx) => chainOlderEvents(tx, new AuditKey(secretKey), clock))
   if (chained > 0) say(`chained ${chained} audit events as they stand; from now on every change of one shows`)
   return { secretKey, migrated }
 }
 
-function writeAdminToken(folder: string, token: string): void {
-  const file = join(folder, ADMIN_TOKEN_FILE)
-  const next = `${file}.${randomBytes(4).toString('hex')}`
-  // A new file, whatever stood there: the mode of an old one would stay.
-  writeFileSync(next, `${token}\n`, { mode: 0o600, flag: 'wx', flush: true })
-  renameSync(next, file)
-}
-
 /** For processes beside the one that has prepared: workers. */
-export async function openPrepared(config: Config, onError: (error: Error) => void): Promise<Prepared> {
+export async function openPrepared(config: Config): Promise<Prepared> {
   const secretKey = findSecretKey(config)
   if (secretKey === undefined) throw new OperatorError(`there is no secret key in ${config.data}`)
-  const { database } = await openDatabase(config, onError)
+  const { database } = await openDatabase(config)
   return { database, config: { ...config, secretKey } }
 }

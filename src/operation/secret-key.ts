@@ -1,9 +1,11 @@
 import { createHmac, randomBytes } from 'node:crypto'
-import { readFileSync, writeFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { SettingError, settings, type Config } from '../config.ts'
+import { settings, type Config } from '../config.ts'
+import { SettingError } from '../setting-values.ts'
 import { OperatorError, reasonOf } from '../core/operator-error.ts'
 import { SQLITE_FILE } from '../database/open.ts'
+import { writePrivateFile } from './new-file.ts'
 
 export const SECRET_KEY_FILE = 'secret-key'
 export const FINGERPRINT = 'secret-key-fingerprint'
@@ -19,7 +21,7 @@ export function findSecretKey(config: Pick<Config, 'data' | 'secretKey'>): Buffe
   return config.secretKey ?? readSecretKey(secretKeyFile(config.data))
 }
 
-/** Undefined when there is no such file. */
+/** Undefined when there is no such file, or nothing in it: an interrupted first start of an older Purser left that. */
 export function readSecretKey(file: string): Buffer | undefined {
   let text: string
   try {
@@ -28,6 +30,7 @@ export function readSecretKey(file: string): Buffer | undefined {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
     throw new OperatorError(`cannot read the secret key: ${reasonOf(error)}`)
   }
+  if (text.trim() === '') return undefined
   try {
     return settings.secretKey.parse(text.trim())
   } catch (error) {
@@ -36,10 +39,15 @@ export function readSecretKey(file: string): Buffer | undefined {
   }
 }
 
-/** Fails when the file exists: a key must never be overwritten. */
+/** Fails when another key is in the file: a key must never be overwritten. */
 export function writeSecretKey(file: string, key: Buffer): void {
+  const there = readSecretKey(file)
+  if (there?.equals(key)) return
+  if (there !== undefined) {
+    throw new OperatorError(`${file} holds another secret key, of fingerprint ${fingerprintOf(there)}`)
+  }
   try {
-    writeFileSync(file, `${key.toString('base64')}\n`, { mode: 0o600, flag: 'wx', flush: true })
+    writePrivateFile(file, `${key.toString('base64')}\n`)
   } catch (error) {
     throw new OperatorError(`cannot write the secret key: ${reasonOf(error)}`)
   }

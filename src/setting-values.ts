@@ -1,0 +1,83 @@
+import { OperatorError } from './core/operator-error.ts'
+
+/** What is wrong with a setting, said to whoever starts the server. */
+export class SettingError extends OperatorError {}
+
+export function oneOf<const V extends string>(...values: V[]) {
+  return (value: string): V => {
+    const found = values.find((candidate) => candidate === value)
+    if (found === undefined) throw new SettingError(`must be one of ${values.join(', ')}`)
+    return found
+  }
+}
+
+export function integer(least: number, most: number) {
+  return (value: string): number => {
+    const number = Number(value)
+    if (!/^\d+$/.test(value) || number < least || number > most) {
+      throw new SettingError(`must be a whole number from ${least} to ${most}`)
+    }
+    return number
+  }
+}
+
+export function flag(value: string): boolean {
+  if (value !== 'true' && value !== 'false') throw new SettingError('must be true or false')
+  return value === 'true'
+}
+
+export function listenAddress(value: string): { host: string; port: number } {
+  const match = /^(\[[0-9a-fA-F:.]+\]|[^:\s]+):(\d{1,5})$/.exec(value)
+  const port = Number(match?.[2])
+  if (match === null || port > 65_535) throw new SettingError('must be HOST:PORT, for example 127.0.0.1:4567')
+  return { host: (match[1] as string).replace(/^\[|\]$/g, ''), port }
+}
+
+export function databaseUrl(value: string): string {
+  if (!/^postgres(ql)?:\/\//.test(value)) throw new SettingError('must begin with postgres://')
+  const [, authority = ''] = /^[^/]+\/\/([^/?#]*)/.exec(value) ?? []
+  const host = authority.slice(authority.lastIndexOf('@') + 1)
+  if (host.includes(',') || /[?&]host=[^&]*,/.test(value)) {
+    throw new SettingError('names several hosts; it takes one name that always leads to the primary')
+  }
+  if (/[?&]target_session_attrs=/.test(value)) {
+    throw new SettingError(
+      'has target_session_attrs, which is not supported; name a host that is the primary',
+    )
+  }
+  // The form for a socket in the file system has no host.
+  if (!URL.canParse(value.replace('@/', '@localhost/'))) {
+    throw new SettingError('is no URL; write characters such as @ : / ? # % of a password as %40 and so on')
+  }
+  return value
+}
+
+export function publicUrl(value: string): string {
+  const url = URL.parse(value)
+  if (
+    url === null ||
+    !['http:', 'https:'].includes(url.protocol) ||
+    url.pathname !== '/' ||
+    url.search !== ''
+  ) {
+    throw new SettingError('must be a URL without a path, for example https://purser.example.com')
+  }
+  return url.origin
+}
+
+export function adminToken(value: string): string {
+  if (!/^[\x21-\x7e]{16,512}$/.test(value))
+    throw new SettingError('must be 16 to 512 visible ASCII characters')
+  return value
+}
+
+export function secretKey(value: string): Buffer {
+  const key = /^[0-9a-fA-F]{64}$/.test(value) ? Buffer.from(value, 'hex') : Buffer.from(value, 'base64')
+  if (key.length !== 32) throw new SettingError('must be 32 bytes, as base64 or as 64 hexadecimal digits')
+  return key
+}
+
+export function release(value: string): string {
+  if (!/^\d{6}-\d+$/.test(value)) throw new SettingError('must be a release such as 202408-1')
+  return value
+}
