@@ -38,13 +38,16 @@ export function restoreCommand(): Command {
     .option('--json', 'print what was read as JSON')
     .addHelpText(
       'after',
-      '\nExample:\n  purser restore purser-monday.backup --key-file purser.key --data ./new-data',
+      '\nThe restored database holds everything as it was then: tokens, members, grants and suspended users\nthat were revoked, removed or suspended since are in force again.\n\nExample:\n  purser restore purser-monday.backup --key-file purser.key --data ./new-data',
     )
     .action(async (file: string, flags) => {
       const { restore } = await import('./backups.ts')
       const { rows, at } = await restore(configOf(flags), file, flags.keyFile)
       if (flags.json) printJson({ rows, at })
-      else print(`restored: ${rows} rows, everything as it was at ${at}`)
+      else {
+        print(`restored: ${rows} rows, everything as it was at ${at}`)
+        note('what was revoked since is in force again: look through tokens, members and team access')
+      }
     })
   return withSettings(command, databaseSettings)
 }

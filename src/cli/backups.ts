@@ -1,10 +1,10 @@
-import { existsSync } from 'node:fs'
 import { basename } from 'node:path'
 import { chainOlderEvents } from '../audit/audit-adoption.ts'
 import { AuditKey } from '../audit/audit-links.ts'
 import type { Config } from '../config.ts'
 import { OperatorError } from '../core/operator-error.ts'
 import { commandName } from '../core/version.ts'
+import type { Transaction } from '../database/database.ts'
 import { databaseProblem, openDatabase, type OpenDatabase } from '../database/open.ts'
 import { writeBackup } from '../operation/backup.ts'
 import { lockDataFolder, makeDataFolder } from '../operation/data-folder.ts'
@@ -28,7 +28,7 @@ export async function backUp(config: Config, file: string, keyFile: string | und
       writeSecretKey(keyFile, key)
     }
     const header = await writeBackup(open, file, operatorDeps.clock)
-    await audit(open, config, 'database.backup', file)
+    await open.database.write((tx) => audit(tx, config, 'database.backup', file))
     return header
   })
 }
@@ -41,12 +41,14 @@ export async function restore(config: Config, file: string, keyFile: string | un
   const lock = isSqlite ? lockDataFolder(config.data) : undefined
   let open: OpenDatabase | undefined
   try {
-    open = await openDatabase(config, () => {})
-    const rows = await restoreBackup(open, file, header)
-    if (isNew) writeSecretKey(secretKeyFile(config.data), key)
-    // Of a backup from before there were chains.
-    await chainOlderEvents(open.database, new AuditKey(key), operatorDeps.clock)
-    await audit(open, config, 'database.restore', file)
+    open = await openDatabase(config)
+    const rows = await restoreBackup(open, file, header, async (tx) => {
+      // Before the commit: what was restored can be read by nobody without it.
+      if (isNew) writeSecretKey(secretKeyFile(config.data), key)
+      // Of a backup from before there were chains.
+      await chainOlderEvents(tx, new AuditKey(key), operatorDeps.clock)
+      await audit(tx, config, 'database.restore', file)
+    })
     return { rows, at: header.at }
   } catch (error) {
     throw databaseProblem(error, config)
@@ -72,13 +74,11 @@ function keyFor(config: Config, fingerprint: string | null, keyFile: string | un
       `the secret key is not the one of this backup: its fingerprint is ${fingerprintOf(key)}, the backup needs ${fingerprint}`,
     )
   }
-  const isKept = config.secretKey !== undefined || existsSync(secretKeyFile(config.data))
-  return { key: given ?? newSecretKey(), isNew: !isKept }
+  return { key: given ?? newSecretKey(), isNew: own === undefined }
 }
 
-function audit({ database }: OpenDatabase, config: Config, action: string, file: string): Promise<void> {
-  const event = { action, resourceType: 'databases', resourceId: basename(file) }
-  return database.write((tx) => auditOperator(tx, config, [event]))
+function audit(tx: Transaction, config: Config, action: string, file: string): Promise<void> {
+  return auditOperator(tx, config, [{ action, resourceType: 'databases', resourceId: basename(file) }])
 }
 
 export const keyAdvice = `states and outputs in it are encrypted: they are lost without the secret key, which must be kept elsewhere (${commandName} backup --key-file)`

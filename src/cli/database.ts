@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs'
 import { userInfo } from 'node:os'
 import { AuditKey } from '../audit/audit-links.ts'
 import { insertAuditEvents, type AuditEvent } from '../audit/audit-store.ts'
@@ -11,9 +10,9 @@ import type { Transaction } from '../database/database.ts'
 import { missingMigrations } from '../database/migrate.ts'
 import {
   databaseProblem,
+  hasSqliteFile,
   nameOfDatabase,
   openDatabase,
-  sqliteFile,
   type OpenDatabase,
 } from '../database/open.ts'
 import { findMeta } from '../operation/meta-store.ts'
@@ -27,14 +26,14 @@ export const operatorDeps = { clock: systemClock, newId }
  * when its tables are of another version.
  */
 export async function withDatabase<T>(config: Config, work: (open: OpenDatabase) => Promise<T>): Promise<T> {
-  if (config.databaseUrl === undefined && !existsSync(sqliteFile(config.data))) {
+  if (config.databaseUrl === undefined && !hasSqliteFile(config.data)) {
     throw new OperatorError(
       `there is no database in ${config.data}: name its folder with PURSER_DATA, or make one with ${commandName} migrate`,
     )
   }
   let open: OpenDatabase | undefined
   try {
-    open = await openDatabase(config, () => {})
+    open = await openDatabase(config)
     const { names } = await open.withConnection(missingMigrations)
     if (names.length > 0) {
       throw new OperatorError(

@@ -30,7 +30,7 @@ async function migrateDatabase(config: Config): Promise<string[]> {
   if (isSqlite) makeDataFolder(config.data)
   let open: Awaited<ReturnType<typeof openDatabase>> | undefined
   try {
-    open = await openDatabase(config, () => {})
+    open = await openDatabase(config)
     if ((await open.withConnection(missingMigrations)).names.length === 0) return []
     const lock = isSqlite ? lockDataFolder(config.data) : undefined
     try {

@@ -34,29 +34,15 @@ async function* readTable(db: Kysely<Tables>, table: string, key: readonly strin
   }
 }
 
-/** Whether no table has a row. */
+/** Whether no table has a row; in an older database some are missing. */
 export async function hasNoRows(db: Kysely<Tables>): Promise<boolean> {
+  const there = new Set((await db.introspection.getTables()).map(({ name }) => name))
   for (const [table] of backedUpTables) {
+    if (!there.has(table)) continue
     const { rows } = await sql`select 1 from ${sql.table(table)} limit 1`.execute(db)
     if (rows.length > 0) return false
   }
   return true
-}
-
-/** Runs `work` in one write transaction of a bare connection. */
-export async function inTransaction(
-  db: Kysely<Tables>,
-  engine: Engine,
-  work: () => Promise<void>,
-): Promise<void> {
-  await sql.raw(engine === 'sqlite' ? 'begin immediate' : 'begin').execute(db)
-  try {
-    await work()
-    await sql.raw('commit').execute(db)
-  } catch (error) {
-    await sql.raw('rollback').execute(db)
-    throw error
-  }
 }
 
 export async function insertRows(

@@ -1,4 +1,5 @@
 import { createWriteStream, existsSync, renameSync, rmSync } from 'node:fs'
+import { dirname } from 'node:path'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { timestamp, type Clock } from '../core/clock.ts'
@@ -9,6 +10,7 @@ import type { OpenDatabase } from '../database/open.ts'
 import { BACKUP_FORMAT, compressor, toText, type Header } from './backup-format.ts'
 import { readEverything } from './backup-store.ts'
 import { findMeta } from './meta-store.ts'
+import { syncFolder } from './new-file.ts'
 import { FINGERPRINT } from './secret-key.ts'
 
 /**
@@ -35,9 +37,15 @@ export async function writeBackup(open: OpenDatabase, file: string, clock: Clock
       ),
     )
     renameSync(partial, file)
+    syncFolder(dirname(file))
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
-    if (code !== 'EEXIST') rmSync(partial, { force: true })
+    if (code === 'EEXIST') {
+      throw new OperatorError(
+        `${partial} exists: delete it, unless another backup is writing it; an interrupted one leaves it behind`,
+      )
+    }
+    rmSync(partial, { force: true })
     if (code === undefined || !/^E[A-Z]+$/.test(code)) throw error
     throw new OperatorError(`cannot write the backup: ${reasonOf(error)}`)
   }

@@ -6,11 +6,13 @@ import { OperatorError, reasonOf } from '../core/operator-error.ts'
 import { missingMigrations } from '../database/migrate.ts'
 import {
   databaseProblem,
+  hasSqliteFile,
   nameOfDatabase,
   openDatabase,
-  sqliteFile,
   type OpenDatabase,
 } from '../database/open.ts'
+import { seeRetentionTime, type RetentionTime } from '../database/retention-clock.ts'
+import { examineFile, examineStoredContent, type ShowProgress } from './content-check.ts'
 import { addressText, checkTls, isLoopback } from './address.ts'
 import { findTrouble } from './doctor-store.ts'
 import { findMeta } from './meta-store.ts'
@@ -30,12 +32,14 @@ export async function examine(
   config: Config,
   environment: NodeJS.ProcessEnv,
   clock: Clock,
+  /** Reads everything that is stored, too, and shows how far it has come. */
+  showContent?: ShowProgress,
 ): Promise<Finding[]> {
   const findings: Finding[] = []
   const report: Report = (check, result, detail) => void findings.push({ check, result, detail })
   examineSettings(config, environment, report)
   examineFolder(config, report)
-  await examineDatabase(config, clock, report)
+  await examineDatabase(config, clock, report, showContent)
   return findings
 }
 
@@ -56,7 +60,21 @@ function examineSettings(config: Config, environment: NodeJS.ProcessEnv, report:
   }
 }
 
-function examineFolder({ data, databaseUrl }: Config, report: Report): void {
+function examineFolder(config: Config, report: Report): void {
+  try {
+    lookIntoFolder(config, report)
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    if (code !== 'EACCES' && code !== 'EPERM') throw error
+    report(
+      'data folder',
+      'problem',
+      `this user may not look into ${config.data} (${code}): run doctor as the user of the server`,
+    )
+  }
+}
+
+function lookIntoFolder({ data, databaseUrl }: Config, report: Report): void {
   if (!existsSync(data)) {
     const result = databaseUrl === undefined ? 'problem' : 'good'
     report('data folder', result, `there is no ${data}${result === 'good' ? ': PostgreSQL needs none' : ''}`)
@@ -84,22 +102,31 @@ function examineFolder({ data, databaseUrl }: Config, report: Report): void {
   report('disk', free < MIN_FREE_BYTES ? 'problem' : 'good', amount)
 }
 
-async function examineDatabase(config: Config, clock: Clock, report: Report): Promise<void> {
+async function examineDatabase(
+  config: Config,
+  clock: Clock,
+  report: Report,
+  showContent: ShowProgress | undefined,
+): Promise<void> {
   const name = nameOfDatabase(config)
-  if (config.databaseUrl === undefined && !existsSync(sqliteFile(config.data))) {
-    report('database', 'problem', `there is no ${name}: it is made at the first start`)
-    return
-  }
   let open: OpenDatabase | undefined
   try {
-    open = await openDatabase(config, () => {})
+    if (config.databaseUrl === undefined && !hasSqliteFile(config.data)) {
+      report('database', 'problem', `there is no ${name}: it is made at the first start`)
+      return
+    }
+    open = await openDatabase(config)
     const { names } = await open.withConnection(missingMigrations)
     if (names.length > 0) {
       report('database', 'problem', `${name} is older than this Purser; missing: ${names.join(', ')}`)
       return
     }
     report('database', 'good', `${name} answers and is up to date`)
-    await examineContent(open, config, clock, report)
+    if (showContent !== undefined) await examineFile(open, report)
+    const key = await examineRows(open, config, clock, report)
+    if (showContent === undefined) return
+    if (key !== undefined) await examineStoredContent(open.database, key, report, showContent)
+    else report('content', 'problem', 'nothing of it can be read without the secret key')
   } catch (error) {
     const problem = databaseProblem(error, config)
     if (!(problem instanceof OperatorError)) throw error
@@ -109,28 +136,46 @@ async function examineDatabase(config: Config, clock: Clock, report: Report): Pr
   }
 }
 
-async function examineContent(
+/** Whether a server was only not running for so long, nobody but its operator knows. */
+function examineClock({ now, doubtedMs, until }: RetentionTime, report: Report): void {
+  if (doubtedMs === 0) return report('clock', 'good', `${timestamp(now)}, as a server saw it last`)
+  const hours = Math.round(doubtedMs / 3_600_000)
+  const waits = `what is too old only by this difference is not deleted before ${until}`
+  report('clock', 'note', `${timestamp(now)}, ${hours} h ahead of the last time that a server saw: ${waits}`)
+}
+
+/** Gives the secret key, if it is the one of this database. */
+async function examineRows(
   { database }: OpenDatabase,
   config: Config,
   clock: Clock,
   report: Report,
-): Promise<void> {
+): Promise<Buffer | undefined> {
   const now = timestamp(clock.now())
-  const { noted, trouble } = await database.read(async (tx) => ({
+  const { noted, trouble, aged } = await database.read(async (tx) => ({
     noted: await findMeta(tx, FINGERPRINT),
     trouble: await findTrouble(tx, now),
+    aged: await seeRetentionTime(tx, clock),
   }))
-  try {
-    const key = findSecretKey(config)
-    checkFingerprint(noted, key, config.data)
-    if (key === undefined) report('secret key', 'note', 'there is none yet: it is made at the first start')
-    else report('secret key', 'good', `fingerprint ${fingerprintOf(key)}`)
-  } catch (error) {
-    report('secret key', 'problem', reasonOf(error))
-  }
+  examineClock(aged, report)
+  const key = examineKey(noted, config, report)
   for (const job of trouble.failedJobs) report('background jobs', 'problem', job)
   if (trouble.failedJobs.length === 0) report('background jobs', 'good', 'none has failed')
   const { expiredTokens } = trouble
   if (expiredTokens > 0) report('tokens', 'note', `${expiredTokens} have expired and can be deleted`)
   else report('tokens', 'good', 'none has expired')
+  return key
+}
+
+function examineKey(noted: string | undefined, config: Config, report: Report): Buffer | undefined {
+  try {
+    const key = findSecretKey(config)
+    checkFingerprint(noted, key, config.data)
+    if (key === undefined) report('secret key', 'note', 'there is none yet: it is made at the first start')
+    else report('secret key', 'good', `fingerprint ${fingerprintOf(key)}`)
+    return key
+  } catch (error) {
+    report('secret key', 'problem', reasonOf(error))
+    return undefined
+  }
 }

@@ -1,11 +1,13 @@
 import { createReadStream } from 'node:fs'
 import { pipeline } from 'node:stream/promises'
 import { OperatorError, reasonOf } from '../core/operator-error.ts'
+import { inBareTransaction } from '../database/bare-transaction.ts'
+import type { Transaction } from '../database/database.ts'
 import { appliedMigrations, knownMigrations, migrate, migrateTo } from '../database/migrate.ts'
 import type { Engine } from '../database/portable.ts'
 import type { Connection, OpenDatabase } from '../database/open.ts'
 import { decompressor, fromText, type Header, type Piece } from './backup-format.ts'
-import { continueCounting, hasNoRows, inTransaction, insertRows, type Value } from './backup-store.ts'
+import { continueCounting, hasNoRows, insertRows, type Value } from './backup-store.ts'
 import { rowsAtOnce } from './backup-tables.ts'
 
 /** What stands at the beginning of a backup; throws OperatorError for what is none. */
@@ -32,9 +34,21 @@ export async function readHeader(file: string): Promise<Header> {
   return header
 }
 
-/** Brings a backup into a database without rows: all of it, or on any failure nothing. Gives the number of rows. */
-export async function restoreBackup(open: OpenDatabase, file: string, header: Header): Promise<number> {
-  return open.withConnection(async (db) => {
+/**
+ * Brings a backup into a database without rows, in one transaction with its tables: all of it, or on any failure nothing.
+ * Gives the number of rows.
+ *
+ * @param finish is the last in that transaction
+ */
+export async function restoreBackup(
+  open: OpenDatabase,
+  file: string,
+  header: Header,
+  finish: (tx: Transaction) => Promise<void>,
+): Promise<number> {
+  const { engine } = open.database
+  const restoreIn = async (tx: Transaction): Promise<number> => {
+    const { db } = tx
     const applied = await appliedMigrations(db)
     if (applied.length > 0 && !(await hasNoRows(db))) {
       throw new OperatorError('the database is not empty: a backup is restored into a new one')
@@ -44,14 +58,14 @@ export async function restoreBackup(open: OpenDatabase, file: string, header: He
     }
     await migrateTo(db, header.migrations.at(-1) as string)
     let count = 0
-    await inTransaction(db, open.database.engine, async () => {
-      await readBackup(file, async (pieces) => {
-        count = await load(db, open.database.engine, pieces)
-      })
+    await readBackup(file, async (pieces) => {
+      count = await load(db, engine, pieces)
     })
     await migrate(db)
+    await finish(tx)
     return count
-  })
+  }
+  return open.withConnection((db) => inBareTransaction(db, engine, restoreIn))
 }
 
 async function load(db: Connection, engine: Engine, pieces: AsyncIterable<Piece>): Promise<number> {
@@ -89,10 +103,17 @@ async function readBackup(
       work(fromText(chunks)),
     )
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException
-    if (/^(ZSTD_|Z_|E[A-Z]+$)/.test(code ?? '')) {
-      throw new OperatorError(`cannot read the backup ${file}: ${reasonOf(error)}`)
-    }
-    throw error
+    throw readProblem(error, file)
   }
+}
+
+/** What the decompressor and the system say, in words for the operator; any other error as it is. */
+function readProblem(error: unknown, file: string): unknown {
+  const { code = '' } = error as NodeJS.ErrnoException
+  if (code === 'ZSTD_error_prefix_unknown') return new OperatorError(`${file} is no backup of Purser`)
+  if (code === 'Z_BUF_ERROR') return new OperatorError(`${file} is no whole backup: it ends too early`)
+  if (code.startsWith('ZSTD_')) return new OperatorError(`the backup ${file} is damaged: ${reasonOf(error)}`)
+  return /^E[A-Z]+$/.test(code)
+    ? new OperatorError(`cannot read the backup ${file}: ${reasonOf(error)}`)
+    : error
 }

@@ -1,0 +1,84 @@
+import { sql } from 'kysely'
+import type { Transaction } from '../database/database.ts'
+import type { Connection } from '../database/open.ts'
+import { findStateVersion, type StateVersionRow } from '../state-versions/state-version-store.ts'
+
+export type CheckedVersion = { row: StateVersionRow; workspace: string; isCurrent: boolean }
+
+/** What SQLite itself finds wrong with its file; nothing when it is well. */
+export async function quickCheck(db: Connection): Promise<string[]> {
+  const { rows } = await sql<{ quick_check: string }>`pragma quick_check`.execute(db)
+  return rows.map((row) => row.quick_check).filter((line) => line !== 'ok')
+}
+
+export async function countStateVersions(tx: Transaction): Promise<number> {
+  const counted = tx.db.selectFrom('state_versions').select((eb) => eb.fn.countAll<number>().as('count'))
+  return (await counted.executeTakeFirstOrThrow()).count
+}
+
+/** The ids of the next state versions after one. */
+export async function nextStateVersions(tx: Transaction, after: string, limit: number): Promise<string[]> {
+  const rows = await tx.db
+    .selectFrom('state_versions')
+    .where('id', '>', after)
+    .select('id')
+    .orderBy('id')
+    .limit(limit)
+    .execute()
+  return rows.map((row) => row.id)
+}
+
+export async function findCheckedVersion(tx: Transaction, id: string): Promise<CheckedVersion | undefined> {
+  const row = await findStateVersion(tx, id)
+  if (row === undefined) return undefined
+  const workspace = await tx.db
+    .selectFrom('workspaces')
+    .innerJoin('organizations', 'organizations.id', 'workspaces.organization_id')
+    .where('workspaces.id', '=', row.workspace_id)
+    .select(['workspaces.name', 'workspaces.current_state_version_id as current'])
+    .select('organizations.name as organization')
+    .executeTakeFirst()
+  return {
+    row,
+    workspace: workspace === undefined ? row.workspace_id : `${workspace.organization}/${workspace.name}`,
+    isCurrent: workspace?.current === id,
+  }
+}
+
+export async function countBlocks(tx: Transaction, id: string): Promise<number> {
+  const { count } = await tx.db
+    .selectFrom('output_blocks')
+    .where('state_version_id', '=', id)
+    .select((eb) => eb.fn.countAll<number>().as('count'))
+    .executeTakeFirstOrThrow()
+  return count
+}
+
+/** Workspaces whose current state version is not there, or has no content. */
+export async function findWithoutCurrent(tx: Transaction): Promise<string[]> {
+  const rows = await tx.db
+    .selectFrom('workspaces')
+    .innerJoin('organizations', 'organizations.id', 'workspaces.organization_id')
+    .leftJoin('state_versions', 'state_versions.id', 'workspaces.current_state_version_id')
+    .where('workspaces.current_state_version_id', 'is not', null)
+    .where((eb) =>
+      eb.or([eb('state_versions.id', 'is', null), eb('state_versions.status', '!=', 'finalized')]),
+    )
+    .select(['workspaces.name', 'organizations.name as organization'])
+    .orderBy('workspaces.id')
+    .execute()
+  return rows.map((row) => `${row.organization}/${row.name}`)
+}
+
+/** Pieces of content whose state version is gone. */
+export async function countLeft(tx: Transaction): Promise<{ chunks: number; blocks: number }> {
+  const countIn = async (table: 'state_chunks' | 'output_blocks') => {
+    const { count } = await tx.db
+      .selectFrom(table)
+      .where('state_version_id', 'not in', (eb) => eb.selectFrom('state_versions').select('id'))
+      .select((eb) => eb.fn.countAll<number>().as('count'))
+      .executeTakeFirstOrThrow()
+    return count
+  }
+  return { chunks: await countIn('state_chunks'), blocks: await countIn('output_blocks') }
+}

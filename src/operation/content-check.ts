@@ -1,0 +1,199 @@
+import { AppError } from '../core/errors.ts'
+import { reasonOf } from '../core/operator-error.ts'
+import type { Database } from '../database/database.ts'
+import type { OpenDatabase } from '../database/open.ts'
+import { ContentDeletedError, DamagedContentError } from '../state-versions/damaged-content.ts'
+import { outputTexts, runsOf } from '../state-versions/output-parts.ts'
+import { bytesInTurn, isWhole, outputsInTurn, type PlacedLargeOutput } from '../state-versions/outputs.ts'
+import type { StateVersionRow } from '../state-versions/state-version-store.ts'
+import { storedContent, type ContentSource } from '../state-versions/stored-content.ts'
+import {
+  countBlocks,
+  countLeft,
+  countStateVersions,
+  findCheckedVersion,
+  findWithoutCurrent,
+  nextStateVersions,
+  quickCheck,
+  type CheckedVersion,
+} from './content-check-store.ts'
+
+const VERSIONS_AT_ONCE = 200
+/** A version that changes again and again while it is looked at is well: a server is at work on it. */
+const MAX_TRIES = 5
+const RESTORE = 'restore a backup from before the damage'
+
+type Report = (check: string, result: 'good' | 'note' | 'problem', detail: string) => void
+export type ShowProgress = (done: number, total: number) => void
+
+type Part = 'state' | 'JSON state' | 'outputs'
+type Damage = { part: Part; reason: string }
+
+/** What SQLite says of its file. PostgreSQL checks its pages whenever it reads them, where it was set up to. */
+export async function examineFile(open: OpenDatabase, report: Report): Promise<void> {
+  if (open.database.engine !== 'sqlite') return
+  const lines = await open.withConnection(quickCheck).catch((error: unknown) => [reasonOf(error)])
+  const text = lines.join('; ').replaceAll('\n', ' ')
+  if (text === '') report('database file', 'good', 'every page is in its place')
+  else report('database file', 'problem', `the file is damaged: ${text}; stop the server and ${RESTORE}`)
+}
+
+/** Reads every stored state and all outputs, beside a server that may be running. */
+export async function examineStoredContent(
+  database: Database,
+  secretKey: Buffer,
+  report: Report,
+  show: ShowProgress,
+): Promise<void> {
+  const reading: ContentSource = { database, config: { secretKey } }
+  const total = await database.read(countStateVersions)
+  let [done, damaged, bytes, after] = [0, 0, 0, '']
+  for (;;) {
+    const from = after
+    const ids = await database.read((tx) => nextStateVersions(tx, from, VERSIONS_AT_ONCE))
+    for (const id of ids) {
+      show(done, Math.max(total, done + 1))
+      const found = await examineVersion(reading, id)
+      for (const problem of found.problems) report('content', 'problem', problem)
+      if (found.problems.length > 0) damaged += 1
+      bytes += found.bytes
+      done += 1
+    }
+    const last = ids.at(-1)
+    if (last === undefined) break
+    after = last
+  }
+  show(done, done)
+  if (damaged === 0) {
+    report(
+      'content',
+      'good',
+      `${done} state versions, ${(bytes / 1024 ** 2).toFixed(1)} MiB: all was read and is whole`,
+    )
+  }
+  await examineReferences(database, report)
+}
+
+async function examineReferences(database: Database, report: Report): Promise<void> {
+  for (const workspace of await database.read(findWithoutCurrent)) {
+    report(
+      'content',
+      'problem',
+      `the current state version of the workspace ${workspace} is lost: ${RESTORE}, or push the state again`,
+    )
+  }
+  const { chunks, blocks } = await database.read(countLeft)
+  if (chunks + blocks === 0) return
+  const pieces = `${chunks} chunks and ${blocks} blocks of outputs`
+  report(
+    'content',
+    'note',
+    `${pieces} belong to no state version: a running server deletes them within minutes`,
+  )
+}
+
+/** What is damaged of a version, as lines for the operator; it is looked at again when it changed meanwhile. */
+async function examineVersion(
+  reading: ContentSource,
+  id: string,
+): Promise<{ problems: string[]; bytes: number }> {
+  let before: StateVersionRow | undefined
+  let problems: string[] = []
+  for (let tries = 0; tries < MAX_TRIES; tries++) {
+    const version = await reading.database.read((tx) => findCheckedVersion(tx, id))
+    if (version === undefined) break
+    const { row } = version
+    if (before !== undefined && isSame(before, row)) return { problems, bytes: row.size }
+    before = row
+    const damages: Damage[] = []
+    for (const part of partsOf(row)) {
+      const reason = await damageOf(reading, row, part)
+      if (reason !== undefined) damages.push({ part, reason })
+    }
+    if (damages.length === 0) return { problems: [], bytes: row.size }
+    problems = damages.map((damage) => textOf(version, damage, damages))
+  }
+  return { problems: [], bytes: 0 }
+}
+
+function isSame(one: StateVersionRow, two: StateVersionRow): boolean {
+  // Whoever works on it now and then says so in the row, which changes nothing of its content.
+  const textOfRow = (row: StateVersionRow) => JSON.stringify({ ...row, lease_until: null, attempts: 0 })
+  return textOfRow(one) === textOfRow(two)
+}
+
+/** What there must be to read of a version. */
+function partsOf(row: StateVersionRow): Part[] {
+  if (row.status === 'discarded' || row.status === 'backing_data_permanently_deleted') return []
+  const isPending = row.status === 'pending'
+  const hasOutputs = isPending ? row.given_outputs_count !== null : row.resources_processed === 1
+  return [
+    ...(isPending ? [] : ['state' as const]),
+    ...(row.json_upload_id === null ? [] : ['JSON state' as const]),
+    ...(hasOutputs ? ['outputs' as const] : []),
+  ]
+}
+
+/** Why a part cannot be read; undefined when it can, or when it was deleted meanwhile. */
+async function damageOf(
+  reading: ContentSource,
+  row: StateVersionRow,
+  part: Part,
+): Promise<string | undefined> {
+  try {
+    if (part === 'outputs') await readAllOutputs(reading, row)
+    else for await (const _ of storedContent(reading, row, part === 'state' ? 'state' : 'json-state'));
+    return undefined
+  } catch (error) {
+    if (error instanceof ContentDeletedError) return undefined
+    if (error instanceof DamagedContentError) return error.reason
+    // The database is away; with SQLite it is a page that cannot be read.
+    if (error instanceof AppError && reading.database.engine === 'postgres') throw error
+    return reasonOf((error as Error).cause ?? error)
+  }
+}
+
+async function readAllOutputs(reading: ContentSource, row: StateVersionRow): Promise<void> {
+  const count = row.status === 'pending' ? row.given_outputs_count : row.outputs_count
+  let pieces = 0
+  for await (const outputs of outputsInTurn(reading, { ...row, outputs_count: count ?? 0 })) {
+    pieces += 1
+    for (const output of outputs) pieces += isWhole(output) ? 0 : await readLargeOutput(reading, row, output)
+  }
+  const stored = await reading.database.read((tx) => countBlocks(tx, row.id))
+  if (stored === pieces) return
+  throw new DamagedContentError('outputs', row.id, `there are ${stored} pieces of outputs and not ${pieces}`)
+}
+
+/** Gives the number of its parts. */
+async function readLargeOutput(
+  reading: ContentSource,
+  row: StateVersionRow,
+  output: PlacedLargeOutput,
+): Promise<number> {
+  for (const text of outputTexts) for await (const _ of bytesInTurn(reading, row, output, text));
+  return new Set(outputTexts.flatMap((text) => runsOf(output, text).map(({ part }) => part))).size
+}
+
+function textOf(
+  { row, workspace, isCurrent }: CheckedVersion,
+  { part, reason }: Damage,
+  damages: readonly Damage[],
+): string {
+  const which = isCurrent ? 'the current state' : `serial ${row.serial}`
+  const isStateWhole = row.status === 'finalized' && damages.every((damage) => damage.part !== 'state')
+  const advice = adviceOf(part, { isPending: row.status === 'pending', isCurrent, isStateWhole })
+  return `${row.id}, ${which} of the workspace ${workspace}: the ${part} cannot be read (${reason}); ${advice}`
+}
+
+type Circumstances = { isPending: boolean; isCurrent: boolean; isStateWhole: boolean }
+
+function adviceOf(part: Part, { isPending, isCurrent, isStateWhole }: Circumstances): string {
+  if (isPending) return 'upload it again'
+  if (part === 'outputs' && isStateWhole)
+    return 'the state is whole: roll back to this version to read them out of it'
+  if (part === 'JSON state') return RESTORE
+  return isCurrent
+    ? `${RESTORE}, push the state again from a copy, or roll back to an earlier version`
+    : `${RESTORE}, or delete the content of this version`
+}

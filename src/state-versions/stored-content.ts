@@ -1,0 +1,74 @@
+import { createHash } from 'node:crypto'
+import { ownTurn } from '../core/turns.ts'
+import type { ServerConfig } from '../config.ts'
+import type { Database } from '../database/database.ts'
+import { readingError } from './damaged-content.ts'
+import { findChunk, type ContentKind, type UploadAddress } from './state-chunk-store.ts'
+import { openPieces, SealError, unwrapDataKey } from './state-crypto.ts'
+import type { StateVersionRow } from './state-version-store.ts'
+
+export type ContentSource = { database: Database; config: Pick<ServerConfig, 'secretKey'> }
+
+const names = { state: 'stored bytes', 'json-state': 'stored bytes of the JSON twin' } as const
+
+/**
+ * The content of a version that has it, a chunk or two in memory at a time. Throws DamagedContentError when it is not whole,
+ * or not what the version's row says. The last chunk is given out after all was compared, so a reader who counts bytes never
+ * takes damaged content for whole.
+ */
+export async function* storedContent(
+  { database, config }: ContentSource,
+  stateVersion: StateVersionRow,
+  kind: ContentKind,
+): AsyncGenerator<Uint8Array> {
+  const hash = createHash('md5')
+  let size = 0
+  let last: Uint8Array | undefined
+  try {
+    for await (const plain of openChunks(database, config.secretKey, stateVersion, kind)) {
+      if (last !== undefined) yield last
+      hash.update(plain)
+      size += plain.length
+      last = plain
+    }
+    compare(stateVersion, kind, { size, md5: hash.digest('hex') })
+  } catch (error) {
+    throw await readingError(database, stateVersion, names[kind], error)
+  }
+  if (last !== undefined) yield last
+}
+
+function compare(row: StateVersionRow, kind: ContentKind, found: { size: number; md5: string }): void {
+  if (kind === 'state' && found.size !== row.size) {
+    throw new SealError(`There are ${found.size} bytes and not ${row.size}`)
+  }
+  const md5 = kind === 'state' ? row.md5 : row.json_md5
+  if (found.md5 !== md5) throw new SealError(`Their MD5 hash is ${found.md5} and not ${md5}`)
+}
+
+function openChunks(
+  database: Database,
+  secretKey: Uint8Array,
+  { id, upload_id: uploadId, json_upload_id: jsonUploadId, wrapped_key: wrapped }: StateVersionRow,
+  kind: ContentKind,
+): AsyncGenerator<Uint8Array> {
+  const address = {
+    stateVersionId: id,
+    kind,
+    uploadId: (kind === 'state' ? uploadId : jsonUploadId) as string,
+  }
+  return openPieces(unwrapDataKey(secretKey, id, wrapped), address, sealedChunks(database, address))
+}
+
+/**
+ * The stored chunks of a content, each read by itself, so that a slow reader holds no transaction open, and each in a
+ * turn of its own, so that a quick one does not keep all others waiting: SQLite and a fast socket never make it wait.
+ */
+async function* sealedChunks(database: Database, address: UploadAddress): AsyncGenerator<Uint8Array> {
+  for (let number = 0; ; number++) {
+    await ownTurn()
+    const sealed = await database.read((tx) => findChunk(tx, address, number))
+    if (sealed === undefined) return
+    yield sealed
+  }
+}
