@@ -1,37 +1,131 @@
-import type { IncomingHttpHeaders } from 'node:http'
-import type { Readable } from 'node:stream'
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
+import type { ServerConfig } from '../config.ts'
 import { AppError } from '../core/errors.ts'
+import type { Held } from './bytes-in-flight.ts'
+import type { Call } from './call.ts'
+import type { Deps } from './deps.ts'
+import { Pace } from './pace.ts'
+
+const MAX_SMALL_BODY_BYTES = 1024 * 1024
+const LARGE_BODY_ADVICE = '; leave `state` out and upload it to hosted-state-upload-url instead'
+/** A large body counts twice: for itself, and for what is made of it. */
+const LARGE_BODY_WEIGHT = 2
+const LEAST_BUFFER_BYTES = 16 * 1024
 
 /** 413 before a byte is read, where the client declared too much. */
 export function checkDeclaredLength(headers: IncomingHttpHeaders, limitBytes: number, advice = ''): void {
-  if (Number(headers['content-length'] ?? 0) > limitBytes) throw tooLarge(limitBytes, advice)
+  if (declaredLength(headers) > limitBytes) throw tooLarge(limitBytes, advice)
 }
 
-/** The whole body, within the limit; what is beyond it is not read. */
-export function readBytes(stream: Readable, limitBytes: number, advice = ''): Promise<Buffer> {
-  return new Promise((resolve, reject) => {
-    const chunks: Buffer[] = []
+/** The body of one request on its way into memory, within its limit and the budget of all bytes in flight. */
+export class IncomingBody {
+  readonly #call: Call
+  readonly #deps: Deps
+  readonly #isLarge: boolean
+  #held: Held | undefined
+
+  constructor(call: Call, isLarge: boolean, deps: Deps) {
+    this.#call = call
+    this.#deps = deps
+    this.#isLarge = isLarge
+  }
+
+  checkDeclaredLength(): void {
+    checkDeclaredLength(this.#call.headers, this.#limitBytes, this.#advice)
+  }
+
+  /** The whole body; what is beyond the limit is not read. Throws 408, 413 and 503. */
+  async read(holders: readonly string[]): Promise<Buffer> {
+    const { stream, headers } = this.#call
+    const limit = this.#limitBytes
+    const declared = declaredLength(headers)
+    const weight = this.#isLarge ? LARGE_BODY_WEIGHT : 1
+    const held = this.#deps.bytesInFlight.take(weight * declared, holders)
+    this.#held = held
+    let whole: Buffer = Buffer.alloc(0)
     let size = 0
-    const stop = () => stream.off('data', take).off('end', finish).off('close', breakOff)
-    const take = (chunk: Buffer) => {
-      chunks.push(chunk)
-      size += chunk.length
-      if (size <= limitBytes) return
-      stop()
-      stream.pause()
-      reject(tooLarge(limitBytes, advice))
+    await readChunks(stream, this.#deps.config, (chunk) => {
+      const end = size + chunk.length
+      if (end > limit) throw tooLarge(limit, this.#advice)
+      if (size === 0) {
+        whole = chunk
+        if (declared === 0) held.resize(weight * end)
+      } else {
+        if (end > whole.length) {
+          const length = declared || Math.min(limit, Math.max(2 * end, LEAST_BUFFER_BYTES))
+          held.resize(weight * length)
+          whole = lengthened(whole, length)
+        }
+        // Copied, since a body in tiny chunks takes a hundred times its size as a list of them.
+        chunk.copy(whole, size)
+      }
+      size = end
+    })
+    return whole.subarray(0, size)
+  }
+
+  release(): void {
+    this.#held?.release()
+  }
+
+  get #limitBytes(): number {
+    return this.#isLarge ? this.#deps.config.maxBodyBytes : MAX_SMALL_BODY_BYTES
+  }
+
+  get #advice(): string {
+    return this.#isLarge ? LARGE_BODY_ADVICE : ''
+  }
+}
+
+/**
+ * Gives every chunk of a body to `take`, and waits with the next one for as long as `take` does. Throws 408 for a sender who
+ * is too slow, 400 for one who breaks off, and what `take` throws; the connection stays open, so that all of it can be said.
+ */
+export function readChunks(
+  stream: IncomingMessage,
+  { uploadIdleSeconds }: Pick<ServerConfig, 'uploadIdleSeconds'>,
+  take: (chunk: Buffer) => Promise<void> | void,
+): Promise<void> {
+  return new Promise((resolve, reject) => {
+    let pace: Pace | undefined
+    let isStopped = false
+    const stop = () => {
+      isStopped = true
+      pace?.stop()
+      stream.off('data', got).off('end', finish).off('close', breakOff)
     }
     const finish = () => {
       stop()
-      resolve(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks))
+      resolve()
     }
-    const breakOff = () => {
+    const fail = (error: unknown) => {
       stop()
-      reject(new AppError('bad-request', [{ detail: 'the body broke off' }]))
+      stream.pause()
+      reject(error)
     }
-    if (stream.readableEnded) finish()
-    else if (stream.destroyed) breakOff()
-    else stream.on('data', take).on('end', finish).on('close', breakOff)
+    const breakOff = () => fail(new AppError('bad-request', [{ detail: 'the body broke off' }]))
+    const goOn = () => {
+      if (isStopped) return
+      pace?.goOn()
+      stream.resume()
+    }
+    const got = (chunk: Buffer) => {
+      pace?.got(chunk.length)
+      try {
+        const taken = take(chunk)
+        if (taken === undefined) return
+        stream.pause()
+        pace?.hold()
+        taken.then(goOn, fail)
+      } catch (error) {
+        fail(error)
+      }
+    }
+    if (stream.readableEnded) return resolve()
+    if (stream.destroyed) return breakOff()
+    // Most bodies have arrived by now.
+    if (!stream.complete) pace = new Pace(uploadIdleSeconds * 1000, fail)
+    stream.on('data', got).on('end', finish).on('close', breakOff)
   })
 }
 
@@ -44,6 +138,16 @@ export function checkContentType(headers: IncomingHttpHeaders): void {
     const detail = 'send application/vnd.api+json or application/json'
     throw new AppError('unsupported-media-type', [{ detail }])
   }
+}
+
+function declaredLength(headers: IncomingHttpHeaders): number {
+  return Number(headers['content-length'] ?? 0)
+}
+
+function lengthened(bytes: Buffer, length: number): Buffer {
+  const longer = Buffer.allocUnsafeSlow(length)
+  bytes.copy(longer)
+  return longer
 }
 
 function tooLarge(limitBytes: number, advice: string): AppError {

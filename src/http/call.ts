@@ -1,6 +1,7 @@
-import type { IncomingHttpHeaders } from 'node:http'
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import type { Readable } from 'node:stream'
 import type { Query } from '../jsonapi/query.ts'
+import type { Held } from './bytes-in-flight.ts'
 
 /** A request as the routes see it. */
 export type Call = {
@@ -14,7 +15,9 @@ export type Call = {
   /** Scheme and host that absolute URLs in the answer begin with. */
   readonly origin: string
   /** The body as it arrives. */
-  readonly stream: Readable
+  readonly stream: IncomingMessage
+  /** When all of the request that was read so far was there, in milliseconds of `performance.now()`. */
+  receivedAt: number
 }
 
 export type Answer = {
@@ -22,6 +25,10 @@ export type Answer = {
   /** Undefined: no body, and no content type. */
   readonly body?: string | Buffer | Readable
   readonly headers?: Readonly<Record<string, string>>
+  /** Of the bytes in flight, until the answer has left. */
+  readonly held?: Held
+  /** It leaves at a whole step of time, as refusals do: what it was made from is not all the caller's to know. */
+  readonly isSteady?: true
 }
 
 export const JSON_API = 'application/vnd.api+json'
@@ -33,8 +40,11 @@ export function ok(body: string | Buffer | Readable): Answer {
   return { status: 200, body, headers: uncached }
 }
 
+/** Location is the resource's own link, as JSON:API wants it; a resource without one is found by its type and id. */
 export function created(body: string): Answer {
-  return { status: 201, body, headers: uncached }
+  const { data } = JSON.parse(body) as { data: { type: string; id: string; links?: { self: string } } }
+  const location = data.links?.self ?? `/api/v2/${data.type}/${data.id}`
+  return { status: 201, body, headers: { ...uncached, location } }
 }
 
 export const noContent: Answer = { status: 204, headers: { 'cache-control': 'no-store' } }

@@ -1,11 +1,13 @@
 import { AppError } from '../core/errors.ts'
-import type { Database, Transaction } from '../database/database.ts'
+import type { Database, Transaction, TransactionOptions } from '../database/database.ts'
 import type { Query } from '../jsonapi/query.ts'
 import type { Answer } from './call.ts'
 
 const PARAMETER = 'dry-run'
-/** What somebody may write who means it: `dry_run`, `dryRun`, `dry-run[]`. */
-const MISSPELLED = /^\W*dry\W?_?run/i
+/** Whether somebody may mean it who writes this: `dry_run`, `dryRun`, `dry--run`, `filter[dry-run]`. */
+function isMisspelled(name: string): boolean {
+  return name !== PARAMETER && /dryrun/i.test(name.replace(/[^a-z]/gi, ''))
+}
 
 /**
  * Whether a write is only to be tried. Throws 400 for any value but true and false, the empty one too, for one that is given
@@ -13,7 +15,7 @@ const MISSPELLED = /^\W*dry\W?_?run/i
  */
 export function isTrial(query: Query, canBeTried: boolean): boolean {
   for (const name of query.names) {
-    if (name !== PARAMETER && MISSPELLED.test(name)) throw refusal('it is written dry-run=true', name)
+    if (isMisspelled(name)) throw refusal('it is written dry-run=true', name)
   }
   if (query.isRepeated(PARAMETER)) throw refusal('dry-run must be given once')
   const value = query.given(PARAMETER)
@@ -46,11 +48,15 @@ class Undone<T> extends Error {
 }
 
 /** Does all that a write does and undoes it; what came of it. */
-export async function undone<T>(database: Database, work: (tx: Transaction) => Promise<T>): Promise<T> {
+export async function undone<T>(
+  database: Database,
+  work: (tx: Transaction) => Promise<T>,
+  options: TransactionOptions,
+): Promise<T> {
   try {
     return await database.write(async (tx) => {
       throw new Undone(await work(tx))
-    })
+    }, options)
   } catch (error) {
     if (error instanceof Undone) return error.value as T
     throw error

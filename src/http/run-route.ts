@@ -1,23 +1,26 @@
 import { findActor, hashToken } from '../access/actor-store.ts'
 import type { Actor } from '../access/actor.ts'
-import { isPermitted, type Standing } from '../access/decide.ts'
+import { isPermitted } from '../access/decide.ts'
+import { judgedTarget } from '../access/delegation-store.ts'
 import { NotPermitted } from '../access/not-permitted.ts'
 import { standingOutside } from '../access/standing-store.ts'
+import { nowhere } from '../access/standing.ts'
 import { refuseUserToken } from '../access/token-policy.ts'
 import { insertAuditEvents, type AuditEvent } from '../audit/audit-store.ts'
 import { timestamp } from '../core/clock.ts'
 import { AppError, notFound } from '../core/errors.ts'
 import type { Transaction } from '../database/database.ts'
+import { EvenTransaction } from '../database/even-transaction.ts'
+import { isUnavailable } from '../database/unavailable.ts'
 import type { Named } from '../refusals/refusal.ts'
 import { lockOrganization } from '../organizations/organization-lock-store.ts'
-import { checkContentType, checkDeclaredLength, readBytes } from './body.ts'
+import { checkContentType, IncomingBody } from './body.ts'
+import { holdersOf } from './bytes-in-flight.ts'
 import type { Answer, Call } from './call.ts'
 import type { Deps } from './deps.ts'
 import { isTrial, undone, type Watch } from './dry-run.ts'
+import { holdAnswer } from './held-answer.ts'
 import type { Loaded, Permitted, ReadRoute, Reveal, Route, WriteRoute } from './route.ts'
-
-const MAX_SMALL_BODY_BYTES = 1024 * 1024
-const LARGE_BODY_ADVICE = '; leave `state` out and upload it to hosted-state-upload-url instead'
 
 type AnyReadRoute = ReadRoute<unknown, Loaded>
 type AnyWriteRoute = WriteRoute<unknown, Loaded, unknown, unknown>
@@ -59,26 +62,45 @@ async function runRead(route: AnyReadRoute, call: Call, deps: Deps): Promise<Ans
     noteWithin(error, route, permitted)
     throw error
   }
-  if (revealed.length > 0) await writeReveals(revealed, actor as Actor, call, deps)
-  return answer
+  // Before it is written down that something was revealed.
+  const held = holdAnswer(answer, deps, actor as Actor, permitted?.resource.organization)
+  try {
+    if (revealed.length > 0) await writeReveals(revealed, actor as Actor, call, deps)
+    return held
+  } catch (error) {
+    held.held?.release()
+    throw error
+  }
 }
 
 async function runWrite(route: AnyWriteRoute, call: Call, deps: Deps): Promise<Answer> {
-  const limit = route.isLarge ? deps.config.maxBodyBytes : MAX_SMALL_BODY_BYTES
-  const advice = route.isLarge ? LARGE_BODY_ADVICE : ''
+  const body = new IncomingBody(call, route.isLarge === true, deps)
+  try {
+    return await write(route, body, call, deps)
+  } finally {
+    body.release()
+  }
+}
+
+async function write(route: AnyWriteRoute, incoming: IncomingBody, call: Call, deps: Deps): Promise<Answer> {
   // First a read decides: who may not act never waits for the write lock, and learns nothing about the body.
   let isTried = false
+  let holders: string[] = []
   let found = await deps.database.read(async (tx) => {
     const caller = await authenticate(tx, call, deps)
-    checkDeclaredLength(call.headers, limit, advice)
+    incoming.checkDeclaredLength()
     isTried = isTrial(call.query, route.dryRun !== undefined)
-    return route.addressInBody === undefined
-      ? decide(route, tx, route.address(call), caller, call, deps)
-      : undefined
+    holders = holdersOf(caller, undefined)
+    if (route.addressInBody !== undefined) return undefined
+    const permitted = await decide(route, tx, route.address(call), caller, call, deps)
+    await route.beforeBody?.(permitted)
+    holders = holdersOf(caller, permitted.resource.organization)
+    return permitted
   })
   let body: unknown
   if (route.body !== undefined) {
-    const bytes = await readBytes(call.stream, limit, advice)
+    const bytes = await incoming.read(holders)
+    call.receivedAt = performance.now()
     if (bytes.length > 0) checkContentType(call.headers)
     body = route.body(bytes, found?.address, deps)
   }
@@ -88,15 +110,14 @@ async function runWrite(route: AnyWriteRoute, call: Call, deps: Deps): Promise<A
   })
   const { tx: _ended, ...decided } = found
   const { address, resource } = decided
+  const organizationId = resource.organization?.id
   const prepared = await route.prepare?.(body, decided)
   let permitted: Decided | undefined
   let watch: Watch | undefined
   const looks: unknown[] = []
   const work = async (tx: Transaction): Promise<Answer> => {
     const caller = await authenticate(tx, call, deps)
-    if (tx.engine === 'postgres' && resource.organization !== undefined) {
-      await lockOrganization(tx, resource.organization.id)
-    }
+    if (tx.engine === 'postgres' && organizationId !== undefined) await lockOrganization(tx, organizationId)
     permitted = undefined
     permitted = await decide(route, tx, address, caller, call, deps)
     looks[0] = await watch?.look(tx)
@@ -127,14 +148,15 @@ async function runWrite(route: AnyWriteRoute, call: Call, deps: Deps): Promise<A
     return answer
   }
   try {
-    if (!isTried) return await deps.database.write(work)
+    if (!isTried) return await deps.database.write(work, { organizationId })
     // What the difference is told by is read while nobody waits for it.
-    watch = await deps.database.read(async (tx) => {
+    const looking = async (tx: Transaction) => {
       const caller = await authenticate(tx, call, deps)
       permitted = await decide(route, tx, address, caller, call, deps)
       return route.dryRun?.({ ...permitted, body })
-    })
-    await undone(deps.database, work)
+    }
+    watch = await deps.database.read(looking, { organizationId, isSlow: true })
+    await undone(deps.database, work, { organizationId })
   } catch (error) {
     noteWithin(error, route, permitted)
     throw error
@@ -151,23 +173,34 @@ async function decide(
   call: Call,
   deps: Deps,
 ): Promise<Decided> {
-  const resource = address === undefined ? undefined : await route.load({ tx, address, actor, deps })
+  const even = new EvenTransaction(tx)
+  const resource = address === undefined ? undefined : await route.load({ tx: even, address, actor, deps })
+  const organization = resource?.organization
+  const standing =
+    organization === undefined ? standingOutside(actor) : await deps.standings.in(even, actor, organization)
   // What a deleted organization still holds is on its way out.
-  if (resource === undefined || isDeleted(resource.organization)) {
-    await judgeStandIn(route, tx, actor, deps)
+  if (resource !== undefined && !isDeleted(organization)) {
+    const permission = resource.permission ?? route.permission
+    const target = await judgedTarget(even, permission, { actor, standing }, resource.target)
+    const judged = target === resource.target ? resource : { ...resource, target }
+    const decided = { tx, address, actor, standing, resource: judged, call, deps }
+    const refused = [{ permission, target }, resource.also].find(
+      (one) => one !== undefined && !isPermitted(one.permission, actor, standing, one.target),
+    )
+    const refusal = refused === undefined || route.method === 'GET' ? undefined : route.refusal?.(decided)
+    if (refused === undefined || refusal !== undefined) {
+      if (organization !== undefined) refuseUserToken(actor, standing, organization, deps.clock)
+      if (refusal !== undefined) throw new AppError('forbidden', [{ detail: refusal }])
+      return decided
+    }
+    note('forbidden', route, decided, refused)
+  } else {
     note('missing', route, { address, actor, call, deps })
-    throw notFound()
   }
-  standIns.set(route, address)
-  const { standing, isAllowed } = await judge(route, tx, resource, actor, deps)
-  const decided = { tx, address, actor, standing, resource, call, deps }
-  if (!isAllowed) {
-    note('forbidden', route, decided)
-    throw notFound()
-  }
-  const { organization } = resource
-  if (organization !== undefined) refuseUserToken(actor, standing, organization, deps.clock)
-  return decided
+  // What is missing, and what belongs to no organization, costs what is hidden in one does.
+  if (organization === undefined) await deps.standings.in(even, actor, nowhere)
+  await even.makeUp()
+  throw notFound()
 }
 
 type Refused = Pick<Decided, 'address' | 'actor' | 'call' | 'deps'> &
@@ -215,36 +248,6 @@ function noteWithin(
   else note('missing', route, permitted)
 }
 
-async function judge(
-  route: AnyReadRoute | AnyWriteRoute,
-  tx: Transaction,
-  resource: Loaded,
-  actor: Actor,
-  deps: Deps,
-): Promise<{ standing: Standing; isAllowed: boolean }> {
-  const standing: Standing =
-    resource.organization === undefined
-      ? standingOutside(actor)
-      : await deps.standings.in(tx, actor, resource.organization)
-  const permission = resource.permission ?? route.permission
-  return { standing, isAllowed: isPermitted(permission, actor, standing, resource.target) }
-}
-
-/** What each route found last. */
-const standIns = new WeakMap<object, unknown>()
-
-/** What is missing takes as long to refuse as what is hidden: something that is there is judged in its place. */
-async function judgeStandIn(
-  route: AnyReadRoute | AnyWriteRoute,
-  tx: Transaction,
-  actor: Actor,
-  deps: Deps,
-): Promise<void> {
-  if (!standIns.has(route)) return
-  const resource = await route.load({ tx, address: standIns.get(route), actor, deps })
-  if (resource !== undefined) await judge(route, tx, resource, actor, deps)
-}
-
 function isDeleted(organization: Loaded['organization']): boolean {
   return organization !== undefined && organization.deleted_at !== null
 }
@@ -255,16 +258,17 @@ async function writeReveals(
   call: Call,
   deps: Deps,
 ): Promise<void> {
+  const events: AuditEvent[] = []
+  for (const reveal of revealed) {
+    const event = typeof reveal === 'function' ? await reveal() : reveal
+    if (event !== undefined) events.push(event)
+  }
+  if (events.length === 0) return
   try {
-    const events: AuditEvent[] = []
-    for (const reveal of revealed) {
-      const event = typeof reveal === 'function' ? await reveal() : reveal
-      if (event !== undefined) events.push(event)
-    }
-    if (events.length === 0) return
     const context = { at: timestamp(deps.clock.now()), requestId: call.requestId, actor }
     await deps.reveals.write(context, events)
   } catch (error) {
+    if (isUnavailable(error)) throw error
     deps.log.error({ error, requestId: call.requestId }, 'a reveal could not be audited, so it was refused')
     throw new AppError('unavailable', [{ detail: 'the audit trail cannot be written' }])
   }

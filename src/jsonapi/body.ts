@@ -1,9 +1,10 @@
 import { Type, type Static, type TSchema } from 'typebox'
 import { Compile, type Validator } from 'typebox/schema'
 import { AppError, type Problem } from '../core/errors.ts'
+import { parseJson } from './json.ts'
 
-/** A schema whose refusal is said in `explain`'s words: "must be …". */
-export type Explained = TSchema & { explain?: string }
+/** A schema whose refusal is said in `explain`'s words ("must be …"), or in a whole sentence that clients know. */
+export type Explained = TSchema & { explain?: string; complaint?: string }
 type Shape = Record<string, Explained>
 /** The members that the schemas of a shape let through; each may be absent. */
 type Values<S extends Shape> = { [N in keyof S]?: Static<S[N]> }
@@ -11,12 +12,14 @@ type Values<S extends Shape> = { [N in keyof S]?: Static<S[N]> }
 /** What a request's document may hold. */
 export type BodyShape<A extends Shape, R extends Shape> = {
   type: string
+  /** Other names of the type that clients send. */
+  otherTypes?: readonly string[]
   attributes?: A
   /** Names of attributes that must be there. */
   required?: readonly (keyof A & string)[]
   relationships?: R
   requiredRelationships?: readonly (keyof R & string)[]
-  /** For actions: there may be no body at all, and `data.type` may be absent or empty (go-tfe sends `""`). */
+  /** For actions: there may be no body, or `null` (terrasnek), and `data.type` may be absent or empty (go-tfe sends `""`). */
   isLenient?: boolean
 }
 
@@ -28,9 +31,14 @@ export type AcceptedBody =
     })
   | { identifiers: string }
   /** A list of things that are described by what they hold. */
-  | { items: Shape }
+  | { items: TSchema }
 
-export type ParsedBody<A extends Shape, R extends Shape> = { attributes: Values<A>; relationships: Values<R> }
+export type ParsedBody<A extends Shape, R extends Shape> = {
+  attributes: Values<A>
+  relationships: Values<R>
+  /** As the body says it, if it does. */
+  id: unknown
+}
 
 /** A text in one of the words; others are refused by naming them. */
 export function oneOf<const V extends string>(...values: V[]) {
@@ -111,19 +119,27 @@ export function readResource<A extends Shape = {}, R extends Shape = {}>(
   shape: BodyShape<A, R>,
   pathId?: string,
 ): ParsedBody<A, R> & { problems: Problem[] } {
+  const json = shape.isLenient ? (bytes.length === 0 ? {} : (parseJson(bytes) ?? {})) : parseJson(bytes)
+  return readParsed(json, shape, pathId)
+}
+
+/** The same for a document that has been parsed, or at least what counts of it. */
+export function readParsed<A extends Shape = {}, R extends Shape = {}>(
+  json: unknown,
+  shape: BodyShape<A, R>,
+  pathId?: string,
+): ParsedBody<A, R> & { problems: Problem[] } {
   const problems: Problem[] = []
-  const json = shape.isLenient && bytes.length === 0 ? {} : parseJson(bytes)
   const isEmpty = shape.isLenient && isObject(json) && !('data' in json)
   const data = isEmpty ? {} : member(json, 'data')
   if (!isObject(data)) throw new AppError('invalid', [{ detail: 'data must be an object', pointer: '/data' }])
 
   const { type } = data
-  if (type !== shape.type && !(shape.isLenient && (type === undefined || type === ''))) {
+  const isKnown = type === shape.type || shape.otherTypes?.includes(type as string)
+  if (!isKnown && !(shape.isLenient && (type === undefined || type === ''))) {
     problems.push({ detail: `type must be "${shape.type}"`, pointer: '/data/type' })
   }
-  if (data.id !== undefined && data.id !== '' && pathId !== undefined && data.id !== pathId) {
-    problems.push({ detail: 'id must be that of the path', pointer: '/data/id' })
-  }
+  if (pathId !== undefined) problems.push(...otherId(data.id, pathId))
   const attributes = readShape(
     data.attributes,
     shape.attributes,
@@ -138,7 +154,16 @@ export function readResource<A extends Shape = {}, R extends Shape = {}>(
     '/data/relationships',
     problems,
   )
-  return { attributes, relationships, problems } as ParsedBody<A, R> & { problems: Problem[] }
+  return { attributes, relationships, id: data.id, problems } as ParsedBody<A, R> & { problems: Problem[] }
+}
+
+/**
+ * The problem of a body that is about another thing than the path, if it says so. Where the path has a name instead of an
+ * id, only what was found by it shows that.
+ */
+export function otherId(given: unknown, own: string): Problem[] {
+  if (given === undefined || given === '' || given === own) return []
+  return [{ detail: 'id must be that of the path', pointer: '/data/id' }]
 }
 
 /** Reads `{"data": [{"type", "id"}, …]}`, the body of a write to a relationship: ids in their places, also repeated ones. */
@@ -165,16 +190,6 @@ export function parseIdentifiers(bytes: Uint8Array, type: string, most: number):
 
 const MAX_PROBLEMS = 100
 
-/** Throws 422 for bytes that are not UTF-8 or not JSON. */
-export function parseJson(bytes: Uint8Array): unknown {
-  try {
-    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes))
-  } catch {
-    const detail = bytes.length === 0 ? 'the body is missing' : 'the body is not JSON in UTF-8'
-    throw new AppError('invalid', [{ detail, pointer: '' }])
-  }
-}
-
 function member(json: unknown, name: string): unknown {
   return isObject(json) && Object.hasOwn(json, name) ? json[name] : undefined
 }
@@ -198,12 +213,28 @@ function readShape(
   for (const [name, schema] of Object.entries(shape ?? {})) {
     const value = given !== undefined && Object.hasOwn(given, name) ? given[name] : undefined
     if (value !== undefined) {
-      if (checkValue(name, schema, value, `${pointer}/${name}`, problems)) values[name] = value
+      if (checkValue(name, schema, value, `${pointer}/${name}`, problems)) {
+        values[name] = onlyKnown(schema, value)
+      }
     } else if (required.includes(name)) {
       problems.push({ detail: `${name} is missing`, pointer: `${pointer}/${name}` })
     }
   }
   return values
+}
+
+/** Members that no schema names are ignored: they must not get into the database or the audit trail with the others. */
+function onlyKnown(schema: TSchema, value: unknown): unknown {
+  const { properties, items, anyOf } = schema as { properties?: Shape; items?: TSchema; anyOf?: TSchema[] }
+  if (Array.isArray(value)) return items === undefined ? value : value.map((item) => onlyKnown(items, item))
+  if (!isObject(value)) return value
+  const known = properties ?? anyOf?.map((one) => (one as { properties?: Shape }).properties).find(Boolean)
+  if (known === undefined) return value
+  return Object.fromEntries(
+    Object.entries(known)
+      .filter(([name]) => Object.hasOwn(value, name))
+      .map(([name, inner]) => [name, onlyKnown(inner, value[name])]),
+  )
 }
 
 const validators = new WeakMap<TSchema, Validator>()
@@ -218,8 +249,8 @@ function checkValue(
   let validator = validators.get(schema)
   if (validator === undefined) validators.set(schema, (validator = Compile(schema)))
   if (validator.Check(value)) return true
-  if (schema.explain !== undefined) {
-    problems.push({ detail: `${name} ${schema.explain}`, pointer })
+  if (schema.explain !== undefined || schema.complaint !== undefined) {
+    problems.push({ detail: schema.complaint ?? `${name} ${schema.explain}`, pointer })
     return false
   }
   const seen = new Set<string>()

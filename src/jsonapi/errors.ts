@@ -3,6 +3,7 @@ import type { AppError, ErrorCode } from '../core/errors.ts'
 /** The HTTP status and title of each kind of error. go-tfe reads some of the titles: see docs/decisions.md. */
 const answers = {
   unauthorized: { status: 401, title: 'unauthorized' },
+  'too-slow': { status: 408, title: 'request timeout' },
   'too-large': { status: 413, title: 'payload too large' },
   'invalid-include': { status: 400, title: 'Invalid include parameter' },
   'invalid-query': { status: 400, title: 'invalid query parameter' },

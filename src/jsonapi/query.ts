@@ -4,6 +4,8 @@ import { AppError } from '../core/errors.ts'
 import { parseId, type IdKind } from '../core/ids.ts'
 import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE, type Page } from './paging.ts'
 
+/** Of larger ones JSON readers do not agree which number it is; no list has so many pages. */
+const MAX_PAGE_NUMBER = Number.MAX_SAFE_INTEGER
 const MAX_RECENT = 1_000
 const MAX_RECENT_LENGTH = 100
 
@@ -117,13 +119,13 @@ export class Query {
     const read = (name: string, initial: number) => {
       const value = this.text(name)
       if (value === undefined) return initial
-      if (!/^0*[1-9]\d{0,14}$/.test(value)) {
+      if (!/^0*[1-9]\d*$/.test(value)) {
         problems.push({ detail: `${name} must be a whole number from 1`, parameter: name })
       }
       return Number(value)
     }
     const page = {
-      number: read('page[number]', 1),
+      number: Math.min(read('page[number]', 1), MAX_PAGE_NUMBER),
       size: Math.min(read('page[size]', defaultSize), maxSize),
     }
     if (problems.length > 0) throw new AppError('invalid-query', problems)

@@ -9,28 +9,13 @@ import {
   numberSteps,
   wordOf,
 } from './json-grammar.ts'
+import type { JsonVisitor } from './json-visitor.ts'
 import { KeptText } from './kept-text.ts'
 import { StateError, type StateErrorCode } from './state-error.ts'
 import { Utf8Check } from './utf8-check.ts'
 
 /** Nested objects and arrays that a document may have. */
 export const MAX_DEPTH = 500
-
-/** What to do with a value that begins: visit what is directly in it, keep its text, or only check it. */
-export type Interest = 'open' | 'capture' | 'skip'
-
-/** Told of the document itself and of every value directly inside an object or array that it opened. */
-export type JsonVisitor = {
-  /**
-   * `name` is the member's name as raw JSON text, quotes included (in an array and for the document it says nothing),
-   * `first` the value's first byte.
-   */
-  begin(name: string, first: number): Interest
-  /** The raw text of a value without the whitespace between its tokens; `start` and `end` are its bytes in the file. */
-  captured(text: string, start: number, end: number): void
-  /** The innermost opened object or array has ended. */
-  end(): void
-}
 
 const VALUE = 0
 const FIRST_ITEM = 1
@@ -58,7 +43,8 @@ export class JsonScanner {
   #position = 0
   #depth = 0
   /** 1 for an object, 0 for an array, by depth. */
-  readonly #isObject = new Uint8Array(MAX_DEPTH + 1)
+  readonly #isObject: Uint8Array
+  readonly #maxDepth: number
   /** The visitor is told of values at this depth: those directly in what it opened last. */
   #openDepth = 0
   #view: DataView = new DataView(new ArrayBuffer(0))
@@ -69,18 +55,28 @@ export class JsonScanner {
   #word: Uint8Array = new Uint8Array(0)
   #wordRead = 0
   #capturing = false
+  /** Of what is being captured, the text is not wanted. */
+  #placing = false
   #captureStart = 0
+  #captured = 0
   /** Where the bytes to be kept begin in the present chunk. */
   #runStart = 0
   readonly #kept: KeptText
   readonly #utf8: Utf8Check
 
   /** `subject` is what is read, for messages ("The state"); `maxCapture` the longest text that is kept, in bytes. */
-  constructor(visitor: JsonVisitor, subject: string, maxCapture: number) {
+  constructor(visitor: JsonVisitor, subject: string, maxCapture: number, maxDepth = MAX_DEPTH) {
+    this.#maxDepth = maxDepth
+    this.#isObject = new Uint8Array(maxDepth + 1)
     this.#visitor = visitor
     this.#subject = subject
     this.#kept = new KeptText(maxCapture)
     this.#utf8 = new Utf8Check(subject)
+  }
+
+  /** Bytes of everything that was captured, whether or not the visitor still has it, and of what is being captured. */
+  get heldBytes(): number {
+    return this.#captured + this.#kept.heldBytes
   }
 
   push(chunk: Uint8Array): void {
@@ -152,13 +148,14 @@ export class JsonScanner {
 
   #beginValue(bytes: Buffer, at: number, byte: number): number {
     const interest = this.#depth === this.#openDepth ? this.#visitor.begin(this.#name, byte) : 'skip'
-    if (interest === 'capture') this.#startCapture(at)
+    if (interest === 'capture' || interest === 'place') this.#startCapture(at, interest === 'place')
     if (byte === 0x22 /* " */) {
       this.#state = STRING
       return this.#string(bytes, at + 1)
     }
     if (byte === 0x7b /* { */ || byte === 0x5b /* [ */) {
-      if (this.#depth === MAX_DEPTH) this.#fail('too-deep', `is nested deeper than ${MAX_DEPTH}`, at)
+      if (this.#depth === this.#maxDepth)
+        this.#fail('too-deep', `is nested deeper than ${this.#maxDepth}`, at)
       const isObject = byte === 0x7b
       this.#isObject[++this.#depth] = isObject ? 1 : 0
       this.#state = isObject ? FIRST_NAME : FIRST_ITEM
@@ -269,18 +266,23 @@ export class JsonScanner {
     return at
   }
 
-  #startCapture(at: number): void {
+  #startCapture(at: number, isPlace = false): void {
     this.#capturing = true
+    this.#placing = isPlace
     this.#captureStart = this.#position + at
     this.#runStart = at
   }
 
   #takeCapture(bytes: Buffer, end: number): string {
     this.#capturing = false
-    return this.#kept.take(bytes, this.#runStart, end) ?? this.#tooLong(end)
+    if (this.#placing) return ''
+    const text = this.#kept.take(bytes, this.#runStart, end) ?? this.#tooLong(end)
+    this.#captured += text.length
+    return text
   }
 
   #keep(bytes: Buffer, end: number): void {
+    if (this.#placing) return
     if (!this.#kept.add(bytes, this.#runStart, end)) this.#tooLong(end)
   }
 

@@ -1,9 +1,18 @@
-/** Raw text that is put together from runs of bytes, in one buffer that is used again for the next text. */
+import { StringDecoder } from 'node:string_decoder'
+
+const FIRST_PAGE_BYTES = 1024
+const MAX_PAGE_BYTES = 256 * 1024
+
+/** Raw text that is put together from runs of bytes: in pages, so that a long text is never copied to make it longer. */
 export class KeptText {
   /** The longest text, in bytes. */
   readonly limit: number
-  #bytes = Buffer.alloc(1024)
+  /** The first one is used again for the next text. */
+  readonly #pages: Buffer[] = [Buffer.allocUnsafeSlow(FIRST_PAGE_BYTES)]
+  /** Of the last page. */
+  #filled = 0
   #length = 0
+  heldBytes = FIRST_PAGE_BYTES
 
   constructor(limit: number) {
     this.limit = limit
@@ -11,15 +20,20 @@ export class KeptText {
 
   /** Adds bytes from `start` to `end`; false when the text would be longer than the limit. */
   add(bytes: Buffer, start: number, end: number): boolean {
-    const length = this.#length + end - start
-    if (length > this.limit) return false
-    if (length > this.#bytes.length) {
-      const grown = Buffer.alloc(Math.max(length, Math.min(2 * this.#bytes.length, this.limit)))
-      this.#bytes.copy(grown, 0, 0, this.#length)
-      this.#bytes = grown
+    this.#length += end - start
+    if (this.#length > this.limit) return false
+    for (let at = start; at < end;) {
+      let page = this.#pages.at(-1) as Buffer
+      if (this.#filled === page.length) {
+        page = Buffer.allocUnsafeSlow(Math.min(2 * page.length, MAX_PAGE_BYTES))
+        this.#pages.push(page)
+        this.#filled = 0
+        this.heldBytes += page.length
+      }
+      const copied = bytes.copy(page, this.#filled, at, end)
+      this.#filled += copied
+      at += copied
     }
-    bytes.copy(this.#bytes, this.#length, start, end)
-    this.#length = length
     return true
   }
 
@@ -28,8 +42,15 @@ export class KeptText {
     // Most texts are one run, which need not be copied.
     if (this.#length === 0 && end - start <= this.limit) return bytes.toString('utf8', start, end)
     if (!this.add(bytes, start, end)) return undefined
-    const text = this.#bytes.toString('utf8', 0, this.#length)
+    const decoder = new StringDecoder('utf8')
+    const last = this.#pages.length - 1
+    const text = this.#pages
+      .map((page, index) => decoder.write(index === last ? page.subarray(0, this.#filled) : page))
+      .join('')
+    this.#pages.length = 1
+    this.#filled = 0
     this.#length = 0
+    this.heldBytes = FIRST_PAGE_BYTES
     return text
   }
 }

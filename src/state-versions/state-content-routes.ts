@@ -43,7 +43,7 @@ function contentAction(
       return id === undefined ? undefined : { id }
     },
     load: (context) => loadStateVersion(context, context.address.id, findStateVersion),
-    body: (bytes) => parseResource(bytes, contentBody),
+    body: (bytes, { id }) => parseResource(bytes, contentBody, id),
     act: async (context) => {
       const { tx, deps, actor, standing, resource, call } = context
       const { stateVersion } = resource

@@ -1,14 +1,12 @@
 import type { Transaction } from '../database/database.ts'
-import { deleteOutputBlocks } from './output-block-store.ts'
 import { newDataKey, wrapDataKey } from './state-crypto.ts'
 import { updateStateVersion, type StateVersionRow } from './state-version-store.ts'
 
 /**
- * Deletes the content for good: its key and its outputs at once, after which the chunks that still lie there cannot be read
- * by anyone; they are swept. Whatever else is known of the version stays.
+ * Deletes the content for good: its key at once, after which nobody can read the chunks and outputs that still lie there.
+ * They are swept. Whatever else is known of the version stays.
  */
 export async function deleteContent(tx: Transaction, id: string, secretKey: Uint8Array): Promise<void> {
-  await deleteOutputBlocks(tx, id)
   await updateStateVersion(tx, id, {
     status: 'backing_data_permanently_deleted',
     soft_deleted_at: null,

@@ -1,11 +1,10 @@
 import { createHash } from 'node:crypto'
-import type { Readable } from 'node:stream'
 import { insertAuditEvents, type AuditEvent } from '../audit/audit-store.ts'
 import { timestamp } from '../core/clock.ts'
 import { AppError, conflict, notFound } from '../core/errors.ts'
 import { parseId, randomBase58 } from '../core/ids.ts'
 import type { Transaction } from '../database/database.ts'
-import { checkDeclaredLength } from '../http/body.ts'
+import { checkDeclaredLength, readChunks } from '../http/body.ts'
 import type { Answer, Call } from '../http/call.ts'
 import type { Deps } from '../http/deps.ts'
 import type { RawRoute } from '../http/raw-route.ts'
@@ -13,17 +12,14 @@ import { lockOrganization } from '../organizations/organization-lock-store.ts'
 import { findOrganization } from '../organizations/organization-store.ts'
 import { findWorkspace } from '../workspaces/workspace-store.ts'
 import { deleteOldStateVersions } from './current-state-version-store.ts'
-import { finalizeStateVersion } from './finalize.ts'
+import { addJsonState, finalizeStateVersion } from './finalize.ts'
 import type { ContentKind, UploadAddress } from './state-chunk-store.ts'
 import { unwrapDataKey } from './state-crypto.ts'
 import { StateError } from './state-error.ts'
-import type { PassResult, Upload } from './state-pass.ts'
-import {
-  findStateVersion,
-  isContentDeleted,
-  updateStateVersion,
-  type StateVersionRow,
-} from './state-version-store.ts'
+import type { PassResult } from './state-pass.ts'
+import type { StoredUpload } from './states.ts'
+import { findStateVersion, isContentDeleted, type StateVersionRow } from './state-version-store.ts'
+import { mayCreatorWrite } from './upload-rights.ts'
 import { hasExpired, isUploadSignature } from './upload-urls.ts'
 
 const accepted: Answer = { status: 200, headers: { 'cache-control': 'no-store' } }
@@ -38,7 +34,7 @@ function uploadRoute(kind: ContentKind, summary: string): RawRoute {
   }
 }
 
-/** The version that a good, unexpired upload URL names; anything else is not there. */
+/** The version that a good, unexpired upload URL names, while its creator may write; anything else is not there. */
 async function findUpload(
   tx: Transaction,
   kind: ContentKind,
@@ -53,6 +49,7 @@ async function findUpload(
   if (row === undefined || hasExpired(row.created_at, deps.clock.now())) throw notFound()
   const organization = await findOrganization(tx, row.organization_id)
   if (organization === undefined || organization.deleted_at !== null) throw notFound()
+  if (!(await mayCreatorWrite(tx, row, deps))) throw notFound()
   return row
 }
 
@@ -78,12 +75,12 @@ async function upload(kind: ContentKind, call: Call, deps: Deps): Promise<Answer
   const row = await deps.database.read((tx) => findUpload(tx, kind, call, deps))
   checkDeclaredLength(call.headers, limit)
   if ((await deps.database.read((tx) => checkOpen(tx, kind, row))) === 'arrived') {
-    return repeat(kind === 'state' ? row.md5 : row.json_md5, call.stream, limit)
+    return repeat(kind === 'state' ? row.md5 : row.json_md5, call, deps)
   }
   const dataKey = unwrapDataKey(deps.config.secretKey, row.id, row.wrapped_key)
   const uploadId = randomBase58(16)
   const { inlineStateBytes } = deps.config
-  const address: Upload = {
+  const address: StoredUpload = {
     kind,
     stateVersionId: row.id,
     uploadId,
@@ -91,20 +88,24 @@ async function upload(kind: ContentKind, call: Call, deps: Deps): Promise<Answer
     chunks: 'stored',
     inlineOutputBytes: inlineStateBytes,
   }
-  let result: PassResult
+  let hasArrived = false
   try {
-    result = await deps.states.receive(address, call.stream, limit)
+    const holders =
+      row.created_by_id === null ? [row.organization_id] : [row.created_by_id, row.organization_id]
+    const result = await deps.states.receive(address, (push) => readWithin(limit, call, deps, push), holders)
+    hasArrived = true
     if (kind === 'state' && result.md5 !== row.md5) {
       throw new AppError('invalid', [
         { detail: `the MD5 hash of the state is ${result.md5}, not ${row.md5} as announced` },
       ])
     }
-    const isUnprocessed = await deps.database.write((tx) =>
-      finish(tx, { kind, stateVersionId: row.id, uploadId }, result, call, deps),
+    const isUnprocessed = await deps.database.write(
+      (tx) => finish(tx, { kind, stateVersionId: row.id, uploadId }, result, call, deps),
+      { organizationId: row.organization_id },
     )
     if (isUnprocessed) deps.states.wake()
   } catch (error) {
-    deps.states.forget({ kind, stateVersionId: row.id, uploadId })
+    if (hasArrived) deps.states.forget(address)
     if (error instanceof StateError) throw new AppError('invalid', [{ detail: error.message }])
     throw error
   }
@@ -143,7 +144,7 @@ async function finish(
   } as const
   await insertAuditEvents(tx, { at, requestId: call.requestId, actor, key: deps.auditKey }, [event])
   if (kind === 'json-state') {
-    await updateStateVersion(tx, row.id, { json_upload_id: uploadId, json_md5: result.md5 })
+    await addJsonState(tx, row.id, uploadId, result)
     return false
   }
   const isUnprocessed = await finalizeStateVersion(tx, row, uploadId, result, at)
@@ -151,15 +152,25 @@ async function finish(
   return isUnprocessed
 }
 
-/** What has arrived is taken again, any number of times; other bytes are not. */
-async function repeat(md5: string | null, stream: Readable, limit: number): Promise<Answer> {
-  const hash = createHash('md5')
+/** The body in chunks, as far as it is within the limit. */
+function readWithin(
+  limit: number,
+  call: Call,
+  { config }: Deps,
+  take: (bytes: Buffer) => Promise<void> | void,
+): Promise<void> {
   let size = 0
-  for await (const chunk of stream as AsyncIterable<Buffer>) {
-    size += chunk.length
-    if (size > limit) throw otherBytes()
-    hash.update(chunk)
-  }
+  return readChunks(call.stream, config, (bytes) => {
+    size += bytes.length
+    if (size > limit) throw new AppError('too-large', [{ detail: `a state may have at most ${limit} bytes` }])
+    return take(bytes)
+  })
+}
+
+/** What has arrived is taken again, any number of times; other bytes are not. */
+async function repeat(md5: string | null, call: Call, deps: Deps): Promise<Answer> {
+  const hash = createHash('md5')
+  await readWithin(deps.config.maxStateBytes, call, deps, (bytes) => void hash.update(bytes))
   if (hash.digest('hex') !== md5) throw otherBytes()
   return accepted
 }

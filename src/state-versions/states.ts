@@ -1,25 +1,36 @@
-import { setImmediate } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import type { ServerConfig } from '../config.ts'
 import type { Clock } from '../core/clock.ts'
 import { randomBase58 } from '../core/ids.ts'
 import { AppError } from '../core/errors.ts'
 import type { Database } from '../database/database.ts'
-import { deleteUpload, findChunk, type ContentKind, type UploadAddress } from './state-chunk-store.ts'
-import { openPieces, unwrapDataKey } from './state-crypto.ts'
+import { logRepeated } from '../database/unavailable.ts'
+import type { BytesInFlight, Held } from '../http/bytes-in-flight.ts'
+import type { Base64Content } from './base64-content.ts'
+import { deleteForgotten, type ContentKind, type UploadAddress } from './state-chunk-store.ts'
+import { unwrapDataKey } from './state-crypto.ts'
 import { StateJobs } from './state-jobs.ts'
-import { passAtOnce, type PassResult, type SealedChunk, type Upload } from './state-pass.ts'
+import { CHUNK_BYTES, passAtOnce, type PassResult, type SealedChunk, type Upload } from './state-pass.ts'
 import { StateSweep } from './state-sweep.ts'
 import type { SinkOptions } from './state-sink.ts'
 import type { StateVersionRow } from './state-version-store.ts'
 import { StateThreadError, StateWorker } from './state-worker.ts'
+import { storedContent } from './stored-content.ts'
 
 /** Content up to this size is passed over at once: handing it to the thread would take longer. */
 const MAX_AT_ONCE_BYTES = 128 * 1024
 const THREAD_IDLE_MS = 30_000
-/** Uploads at once, of one version and of all: each holds two chunks in memory, however slowly it arrives. */
 const MAX_UPLOADS_OF_VERSION = 16
-const MAX_UPLOADS = 256
+/** Each upload holds a chunk here and one in the thread, however slowly it arrives. */
+const UPLOAD_BYTES = 2 * CHUNK_BYTES
+/** Others write in between: an upload may have thousands of chunks. */
+const CHUNKS_FORGOTTEN_AT_ONCE = 8
+
+/** An upload whose chunks are stored. */
+export type StoredUpload = Upload & UploadAddress
+
+/** Gives the bytes of a content to `push`, in order, and waits for it. */
+export type Source = (push: (bytes: Uint8Array) => Promise<void>) => Promise<void>
 
 /** States on their way in: reading, sealing and storing them beside the requests. */
 export class States {
@@ -31,9 +42,18 @@ export class States {
   readonly #sweep: StateSweep
   /** Uploads that are arriving, by the id of their version. */
   readonly #arriving = new Map<string, number>()
-  #arrivingInAll = 0
+  readonly #bytesInFlight: BytesInFlight
+  #forgetting: Promise<void> = Promise.resolve()
+  #isStopped = false
 
-  constructor(database: Database, config: ServerConfig, clock: Clock, log: Logger) {
+  constructor(
+    database: Database,
+    config: ServerConfig,
+    clock: Clock,
+    log: Logger,
+    bytesInFlight: BytesInFlight,
+  ) {
+    this.#bytesInFlight = bytesInFlight
     this.#database = database
     this.#config = config
     this.#log = log
@@ -63,56 +83,89 @@ export class States {
   }
 
   async stop(): Promise<void> {
+    this.#isStopped = true
+    await this.#forgetting
     await this.#jobs.stop()
     await this.#sweep.stop()
     await this.#worker.close()
   }
 
-  /** Reads and seals content that is at hand, for an upload whose chunks are returned. Throws StateError. */
-  async pass(upload: Upload, content: Uint8Array): Promise<{ chunks: SealedChunk[]; result: PassResult }> {
-    if (content.length <= MAX_AT_ONCE_BYTES) return passAtOnce(upload, content)
+  /** Reads and seals content that is at hand, for an upload whose chunks are returned. Throws StateError, and 503. */
+  async pass(
+    upload: Upload,
+    content: Base64Content,
+    holders: readonly string[],
+  ): Promise<{ chunks: SealedChunk[]; result: PassResult }> {
+    if (content.mostBytes <= MAX_AT_ONCE_BYTES)
+      return passAtOnce(upload, Buffer.concat([...content.pieces()]))
     const chunks: SealedChunk[] = []
-    const running = this.#worker.begin(upload, (chunk) => void chunks.push(chunk))
-    try {
-      await running.push(content)
-      return { chunks, result: await running.finish() }
-    } catch (error) {
-      throw this.#lostThread(error)
+    const source: Source = async (push) => {
+      for (const piece of content.pieces()) await push(piece)
     }
-  }
-
-  /** Reads, seals and stores content while it arrives. Throws StateError, 413 past the limit, 503 beside too many others. */
-  receive(upload: Upload, stream: AsyncIterable<Uint8Array>, limitBytes: number): Promise<PassResult> {
-    return this.#beside(upload.stateVersionId, () => this.#receive(upload, stream, limitBytes))
-  }
-
-  async #beside<T>(id: string, work: () => Promise<T>): Promise<T> {
-    const others = this.#arriving.get(id) ?? 0
-    if (others >= MAX_UPLOADS_OF_VERSION || this.#arrivingInAll >= MAX_UPLOADS) {
-      throw new AppError('unavailable', [{ detail: 'too many uploads arrive at once; try it again' }])
-    }
-    this.#arriving.set(id, others + 1)
-    this.#arrivingInAll++
+    // Two chunks, and what the thread holds; the chunks that come back are counted with the body.
+    const held = this.#bytesInFlight.take(UPLOAD_BYTES, holders)
     try {
-      return await work()
+      const result = await this.#receive(upload, source, held, (chunk) => void chunks.push(chunk))
+      return { chunks, result }
     } finally {
-      this.#arrivingInAll--
+      held.release()
+    }
+  }
+
+  /**
+   * Reads, seals and stores content while it arrives. Throws StateError, what `source` throws, and 503 beside too many others.
+   *
+   * @param holders who answers for the memory that it takes (see BytesInFlight)
+   */
+  receive(upload: StoredUpload, source: Source, holders: readonly string[]): Promise<PassResult> {
+    return this.#beside(upload.stateVersionId, holders, async (held) => {
+      let size = 0
+      const counted: Source = (push) =>
+        source((bytes) => {
+          size += bytes.length
+          return push(bytes)
+        })
+      try {
+        return await this.#receive(upload, counted, held)
+      } catch (error) {
+        // Before there is more than one chunk, nothing is stored.
+        if (size > CHUNK_BYTES) this.forget(upload)
+        throw error
+      }
+    })
+  }
+
+  async #beside<T>(id: string, holders: readonly string[], work: (held: Held) => Promise<T>): Promise<T> {
+    const others = this.#arriving.get(id) ?? 0
+    if (others >= MAX_UPLOADS_OF_VERSION) {
+      throw new AppError('unavailable', [
+        { detail: 'too many uploads of this state arrive at once; try again' },
+      ])
+    }
+    const held = this.#bytesInFlight.take(UPLOAD_BYTES, holders)
+    this.#arriving.set(id, others + 1)
+    try {
+      return await work(held)
+    } finally {
+      held.release()
       const left = (this.#arriving.get(id) as number) - 1
       if (left === 0) this.#arriving.delete(id)
       else this.#arriving.set(id, left)
     }
   }
 
-  async #receive(upload: Upload, stream: AsyncIterable<Uint8Array>, limitBytes: number): Promise<PassResult> {
-    const running = this.#worker.begin(upload)
-    let size = 0
+  async #receive(
+    upload: Upload,
+    source: Source,
+    held: Held,
+    returned?: (chunk: SealedChunk) => void,
+  ): Promise<PassResult> {
+    const running = this.#worker.begin(upload, returned)
     try {
-      for await (const bytes of stream) {
-        size += bytes.length
-        if (size > limitBytes)
-          throw new AppError('too-large', [{ detail: `a state may have at most ${limitBytes} bytes` }])
+      await source(async (bytes) => {
         await running.push(bytes)
-      }
+        held.resize(UPLOAD_BYTES + running.heldBytes)
+      })
       return await running.finish()
     } catch (error) {
       running.abort()
@@ -122,20 +175,28 @@ export class States {
 
   #lostThread(error: unknown): unknown {
     if (!(error instanceof StateThreadError)) return error
-    this.#log.error({ error }, 'an upload was lost with its thread')
-    return new AppError('unavailable', [{ detail: 'the upload was interrupted; try it again' }])
+    // The thread has a connection of its own, and nobody else to tell of an outage.
+    if (error.detail !== undefined) this.#database.availability.suspect(error)
+    else this.#log.error({ error }, 'an upload could not be stored')
+    const detail = error.detail ?? 'the upload could not be stored; try again'
+    return new AppError('unavailable', [{ detail }], { cause: error })
   }
 
-  /** Deletes what was stored of an upload that does not count. What a crash leaves is swept. */
-  forget(address: UploadAddress): void {
-    this.#database
-      .write((tx) => deleteUpload(tx, address))
-      .catch((error: unknown) => this.#log.warn({ error }, 'a broken upload is left to the sweep'))
+  /** Deletes what was stored of an upload that does not count, one after the other. What a crash leaves is swept. */
+  forget({ stateVersionId, kind, uploadId }: UploadAddress): void {
+    const address = { stateVersionId, kind, uploadId }
+    const forgetSome = () =>
+      this.#database.write((tx) => deleteForgotten(tx, address, CHUNKS_FORGOTTEN_AT_ONCE))
+    this.#forgetting = this.#forgetting
+      .then(async () => {
+        while (!this.#isStopped && (await forgetSome()) === CHUNKS_FORGOTTEN_AT_ONCE);
+      })
+      .catch((error: unknown) => logRepeated(this.#log, error, 'a broken upload is left to the sweep'))
   }
 
   /** Reads a stored state: what it says about itself, and how many outputs it has. 503 as for uploads. */
-  examine(stateVersion: StateVersionRow): Promise<PassResult> {
-    return this.#beside(stateVersion.id, async () => {
+  examine(stateVersion: StateVersionRow, holders: readonly string[]): Promise<PassResult> {
+    return this.#beside(stateVersion.id, holders, async () => {
       try {
         return await this.#read(stateVersion, 0, () => Promise.resolve())
       } catch (error) {
@@ -175,24 +236,8 @@ export class States {
     }
   }
 
-  /** The content of a version that has it, one chunk in memory at a time; ends with an error when it is not whole. */
+  /** The content of a version that has it; ends with an error when it is not whole. */
   content(stateVersion: StateVersionRow, kind: ContentKind): AsyncGenerator<Uint8Array> {
-    const uploadId = kind === 'state' ? stateVersion.upload_id : stateVersion.json_upload_id
-    const address = { stateVersionId: stateVersion.id, kind, uploadId: uploadId as string }
-    const dataKey = unwrapDataKey(this.#config.secretKey, stateVersion.id, stateVersion.wrapped_key)
-    return openPieces(dataKey, address, this.#sealedChunks(address))
-  }
-
-  /**
-   * The stored chunks of a content, each read by itself, so that a slow reader holds no transaction open, and each in a
-   * turn of its own, so that a quick one does not keep all others waiting: SQLite and a fast socket never make it wait.
-   */
-  async *#sealedChunks(address: UploadAddress): AsyncGenerator<Uint8Array> {
-    for (let number = 0; ; number++) {
-      const sealed = await this.#database.read((tx) => findChunk(tx, address, number))
-      if (sealed === undefined) return
-      yield sealed
-      await setImmediate()
-    }
+    return storedContent({ database: this.#database, config: this.#config }, stateVersion, kind)
   }
 }

@@ -6,8 +6,16 @@ export const UPLOAD_URL_HOURS = 24
 
 /** A key of its own, so that a signature says nothing about what the secret key seals. */
 function signingKey(secretKey: Uint8Array): Buffer {
-  return Buffer.from(hkdfSync('sha256', secretKey, '', 'purser upload urls', 32))
+  let key = signingKeys.get(secretKey)
+  if (key === undefined) {
+    key = Buffer.from(hkdfSync('sha256', secretKey, '', 'purser upload urls', 32))
+    signingKeys.set(secretKey, key)
+  }
+  return key
 }
+
+/** Deriving one takes longer than the rest of a request. */
+const signingKeys = new WeakMap<Uint8Array, Buffer>()
 
 /** The signature of an upload URL is the right to upload: whoever has the URL needs no token. */
 export function uploadSignature(secretKey: Uint8Array, stateVersionId: string, kind: ContentKind): string {

@@ -1,0 +1,78 @@
+import { setImmediate } from 'node:timers/promises'
+
+/** Text that is decoded in one go, so that other requests have their turn in between. */
+const SLICE_BYTES = 256 * 1024
+/** An escape of JSON that may go on in the next slice. */
+const cutEscape = /\\(?:u[0-9a-fA-F]{0,3})?$/
+
+/** Base64 in a JSON string of any length, which is decoded in pieces, and only when they are asked for. */
+export class Base64Content {
+  readonly #raw: Buffer
+
+  /** @param raw what stands between the quotes */
+  constructor(raw: Buffer) {
+    this.#raw = raw
+  }
+
+  /** It may be less: white space and escapes count too. */
+  get mostBytes(): number {
+    return Math.ceil((this.#raw.length / 4) * 3)
+  }
+
+  async isBase64(): Promise<boolean> {
+    try {
+      let isFirst = true
+      for (const _ of this.#texts()) {
+        if (!isFirst) await setImmediate()
+        isFirst = false
+      }
+      return true
+    } catch (error) {
+      if (!(error instanceof NotBase64)) throw error
+      return false
+    }
+  }
+
+  *pieces(): Generator<Buffer> {
+    for (const text of this.#texts()) yield Buffer.from(text, 'base64')
+  }
+
+  /** The base64 characters, in whole groups of four but for the last; throws NotBase64. */
+  *#texts(): Generator<string> {
+    let rest = ''
+    let padding = 0
+    let escape = ''
+    for (let start = 0; start < this.#raw.length; start += SLICE_BYTES) {
+      const raw =
+        escape + this.#raw.toString('latin1', start, Math.min(start + SLICE_BYTES, this.#raw.length))
+      escape = cutEscape.exec(raw.slice(-6))?.[0] ?? ''
+      const [, digits = '', equals = ''] =
+        /^([A-Za-z0-9+/]*)(=*)$/.exec(meaning(raw.slice(0, raw.length - escape.length))) ?? notBase64()
+      if (padding > 0 && digits !== '') notBase64()
+      padding += equals.length
+      if (padding > 2) notBase64()
+      const text = rest + digits
+      const whole = text.length - (text.length % 4)
+      rest = text.slice(whole)
+      yield text.slice(0, whole)
+    }
+    if (escape !== '') notBase64()
+    yield rest
+  }
+}
+
+class NotBase64 extends Error {}
+
+function notBase64(): never {
+  throw new NotBase64()
+}
+
+/** The text that a part of a JSON string stands for, without its white space. */
+function meaning(raw: string): string {
+  if (!raw.includes('\\')) return raw.replaceAll(' ', '')
+  try {
+    return (JSON.parse(`"${raw}"`) as string).replaceAll(/\s+/g, '')
+  } catch {
+    return notBase64()
+  }
+}
