@@ -1,7 +1,9 @@
+import { AppError } from '../core/errors.ts'
 import type { Transaction } from '../database/database.ts'
 import { setCurrentStateVersion } from './current-state-version-store.ts'
 import { deleteOutputBlocks, insertOutputBlocks } from './output-block-store.ts'
 import type { PassResult } from './state-pass.ts'
+import { countChunks, type UploadAddress } from './state-chunk-store.ts'
 import { updateStateVersion, type StateVersionRow } from './state-version-store.ts'
 
 /**
@@ -32,11 +34,34 @@ export async function finalizeStateVersion(
     terraform_version: header?.terraformVersion ?? null,
     outputs_count: isEncrypted ? (stateVersion.given_outputs_count ?? 0) : (outputs?.count ?? 0),
     resources_count: header?.resourcesCount ?? null,
+    managed_resources_count: header?.managedResourcesCount ?? null,
     resources_processed: blocks === null ? 0 : 1,
     finalized_at: at,
   })
+  await requireAllChunks(tx, { stateVersionId: stateVersion.id, kind: 'state', uploadId }, result)
   if (stateVersion.is_intermediate === 0) {
     await setCurrentStateVersion(tx, stateVersion.workspace_id, stateVersion.id, at)
   }
   return blocks === null
+}
+
+/** Makes an upload count as what `tofu show -json` makes of a state. */
+export async function addJsonState(
+  tx: Transaction,
+  id: string,
+  uploadId: string,
+  result: PassResult,
+): Promise<void> {
+  await updateStateVersion(tx, id, { json_upload_id: uploadId, json_md5: result.md5 })
+  await requireAllChunks(tx, { stateVersionId: id, kind: 'json-state', uploadId }, result)
+}
+
+/**
+ * Nothing is acknowledged of which a part is missing. The version's row has been written in this transaction, so no sweep
+ * deletes chunks between this and the commit.
+ */
+async function requireAllChunks(tx: Transaction, upload: UploadAddress, result: PassResult): Promise<void> {
+  if ((await countChunks(tx, upload)) !== result.chunks) {
+    throw new AppError('unavailable', [{ detail: 'a part of the state was lost on its way; try it again' }])
+  }
 }

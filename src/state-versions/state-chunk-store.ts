@@ -46,23 +46,56 @@ export async function findChunk(
   return (await tx.first(chunkQuery, { ...address, number }))?.sealed
 }
 
-/** Deletes what was stored of an upload, unless it counts: a commit may have been done though its answer was lost. */
-export async function deleteUpload(
+const chunkCount = prepared<UploadAddress>()((db, param) =>
+  db
+    .selectFrom('state_chunks')
+    .where('state_version_id', '=', param('stateVersionId'))
+    .where('kind', '=', param('kind'))
+    .where('upload_id', '=', param('uploadId'))
+    .select((eb) => eb.fn.countAll<number>().as('count')),
+)
+
+export async function countChunks(tx: Transaction, address: UploadAddress): Promise<number> {
+  return (await tx.first(chunkCount, address))?.count ?? 0
+}
+
+/** Deletes some chunks of an upload, the first ones; how many. */
+export async function deleteChunks(
   tx: Transaction,
   { stateVersionId, kind, uploadId }: UploadAddress,
-): Promise<void> {
-  const counted = await tx.db
-    .selectFrom('state_versions')
-    .where('id', '=', stateVersionId)
-    .select(kind === 'state' ? 'upload_id as id' : 'json_upload_id as id')
-    // PostgreSQL may still be about to do that commit.
-    .$if(tx.engine === 'postgres', (query) => query.forUpdate())
-    .executeTakeFirst()
-  if (counted?.id === uploadId) return
-  await tx.db
+  limit: number,
+): Promise<number> {
+  const { numDeletedRows } = await tx.db
     .deleteFrom('state_chunks')
     .where('state_version_id', '=', stateVersionId)
     .where('kind', '=', kind)
     .where('upload_id', '=', uploadId)
-    .execute()
+    .where('number', 'in', (eb) =>
+      eb
+        .selectFrom('state_chunks')
+        .where('state_version_id', '=', stateVersionId)
+        .where('kind', '=', kind)
+        .where('upload_id', '=', uploadId)
+        .select('number')
+        .orderBy('number')
+        .limit(limit),
+    )
+    .executeTakeFirst()
+  return Number(numDeletedRows)
+}
+
+/** The same, unless the upload counts: a commit may have been done though its answer was lost. */
+export async function deleteForgotten(
+  tx: Transaction,
+  address: UploadAddress,
+  limit: number,
+): Promise<number> {
+  const counted = await tx.db
+    .selectFrom('state_versions')
+    .where('id', '=', address.stateVersionId)
+    .select(address.kind === 'state' ? 'upload_id as id' : 'json_upload_id as id')
+    // PostgreSQL may still be about to do that commit.
+    .$if(tx.engine === 'postgres', (query) => query.forUpdate())
+    .executeTakeFirst()
+  return counted?.id === address.uploadId ? 0 : deleteChunks(tx, address, limit)
 }

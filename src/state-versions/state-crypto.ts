@@ -15,6 +15,8 @@ const FINGERPRINT_BYTES = 8
 /** First byte of a piece: what comes after it. */
 const MORE = 1
 const LAST = 2
+/** Added to it where the piece is bound to its upload. Chunks that were stored before this was done are still read. */
+const OF_UPLOAD = 2
 /** First byte of a wrapped key: the version of its layout. */
 const WRAPPED = 1
 
@@ -23,10 +25,19 @@ const compression = { params: { [constants.ZSTD_c_compressionLevel]: 1 } }
 /** A piece or key that cannot be opened: altered, put in another's place, or sealed with another key. */
 export class SealError extends Error {}
 
-export type PieceKind = 'state' | 'json-state' | 'json-state-outputs' | 'outputs'
+/** Of a large output its position is part of the kind. */
+export type PieceKind = 'state' | 'json-state' | 'json-state-outputs' | 'outputs' | `output ${number}`
 
-/** Which piece of which content it is; sealed with it, so that a piece cannot stand in for another. */
-export type PieceAddress = { stateVersionId: string; kind: PieceKind; number: number }
+/**
+ * Which piece of which content it is; sealed with it, so that a piece cannot stand in for another, nor for the one that
+ * another upload of the same version had in its place. `uploadId` is null for outputs: of these there is one set.
+ */
+export type PieceAddress = {
+  stateVersionId: string
+  kind: PieceKind
+  uploadId: string | null
+  number: number
+}
 
 /** Names a secret key without giving it away: 16 hexadecimal digits. */
 export function secretKeyFingerprint(secretKey: Uint8Array): string {
@@ -77,8 +88,10 @@ export function sealPiece(
   isLast: boolean,
   plain: Uint8Array,
 ): Uint8Array<ArrayBuffer> {
-  const head = Buffer.concat([Uint8Array.of(isLast ? LAST : MORE), randomBytes(NONCE_BYTES)])
-  const parts = [head, ...encrypt(dataKey, head, addressText(address), zstdCompressSync(plain, compression))]
+  const mark = (isLast ? LAST : MORE) + (address.uploadId === null ? 0 : OF_UPLOAD)
+  const head = Buffer.concat([Uint8Array.of(mark), randomBytes(NONCE_BYTES)])
+  const text = addressText(address, mark)
+  const parts = [head, ...encrypt(dataKey, head, text, zstdCompressSync(plain, compression))]
   const sealed = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0))
   let at = 0
   for (const part of parts) {
@@ -94,8 +107,9 @@ export function openPiece(
   address: PieceAddress,
   sealed: Uint8Array,
 ): { plain: Uint8Array; isLast: boolean } {
-  const compressed = decrypt(dataKey, sealed, 1 + NONCE_BYTES, addressText(address))
-  return { plain: zstdDecompressSync(compressed), isLast: sealed[0] === LAST }
+  const mark = sealed[0] ?? 0
+  const compressed = decrypt(dataKey, sealed, 1 + NONCE_BYTES, addressText(address, mark))
+  return { plain: zstdDecompressSync(compressed), isLast: mark === LAST || mark === LAST + OF_UPLOAD }
 }
 
 /**
@@ -119,8 +133,9 @@ export async function* openPieces(
   if (!hasEnded) throw new SealError('The last chunk is missing')
 }
 
-function addressText({ kind, stateVersionId, number }: PieceAddress): string {
-  return `${kind}\n${stateVersionId}\n${number}`
+function addressText({ kind, stateVersionId, number, uploadId }: PieceAddress, mark: number): string {
+  const text = `${kind}\n${stateVersionId}\n${number}`
+  return mark > OF_UPLOAD ? `${text}\n${uploadId}` : text
 }
 
 /** `head` ends with the nonce; all of it and `address` are covered by the tag. Returns the encrypted text and the tag. */

@@ -1,7 +1,9 @@
 import type { Logger } from 'pino'
 import { timestamp, type Clock } from '../core/clock.ts'
 import type { Database, Transaction } from '../database/database.ts'
-import { deleteOutputBlocks, insertOutputBlocks } from './output-block-store.ts'
+import { logRepeated } from '../database/unavailable.ts'
+import { isOlder, sharedTime, timeAfter } from '../database/shared-clock.ts'
+import { deleteSomeOutputBlocks, insertOutputBlocks } from './output-block-store.ts'
 import type { SealedOutputBlock } from './output-blocks.ts'
 import { endJob, findUnprocessed, postponeJob, renewLease, takeJob } from './state-job-store.ts'
 import type { StateVersionRow } from './state-version-store.ts'
@@ -70,42 +72,48 @@ export class StateJobs {
 
   async #round(): Promise<void> {
     try {
-      const now = timestamp(this.#clock.now())
-      const ids = await this.#database.read((tx) => findUnprocessed(tx, now, MAX_JOBS_AT_ONCE))
+      const ids = await this.#database.read(async (tx) =>
+        findUnprocessed(tx, timestamp(await sharedTime(tx, this.#clock)), MAX_JOBS_AT_ONCE),
+      )
       for (const id of ids) {
         if (!this.#isStopped) await this.#run(id)
       }
     } catch (error) {
-      this.#log.warn({ error }, 'looking for states to process failed; trying again')
+      logRepeated(this.#log, error, 'looking for states to process failed; trying again')
     }
   }
 
-  #later(ms: number): string {
-    return timestamp(new Date(this.#clock.now().getTime() + ms))
+  async #later(tx: Transaction, ms: number): Promise<string> {
+    return timeAfter(await sharedTime(tx, this.#clock), ms)
   }
 
   async #run(id: string): Promise<void> {
-    let lease = this.#later(LEASE_MS)
-    const now = timestamp(this.#clock.now())
-    const taken = await this.#database.write((tx) => takeJob(tx, id, now, lease))
+    const taken = await this.#database.write(async (tx) => {
+      const now = await sharedTime(tx, this.#clock)
+      return takeJob(tx, id, timestamp(now), timeAfter(now, LEASE_MS))
+    })
     if (taken === undefined) return
+    let lease = taken.lease_until as string
+    let renewedAt = this.#clock.now()
     // In one transaction with what is done for the job: a node that has lost it meanwhile must change nothing.
-    const hold = async (work: (tx: Transaction) => Promise<void>) => {
-      const next = this.#later(LEASE_MS)
-      await this.#database.write(async (tx) => {
+    const hold = async <T>(work: (tx: Transaction) => Promise<T>): Promise<T> => {
+      const held = await this.#database.write(async (tx) => {
+        const next = await this.#later(tx, LEASE_MS)
         if (!(await renewLease(tx, { id, lease }, next))) throw new LeaseLostError()
-        await work(tx)
+        return { next, value: await work(tx) }
       })
-      lease = next
+      lease = held.next
+      renewedAt = this.#clock.now()
+      return held.value
     }
     const keep = async () => {
-      if (lease < this.#later(LEASE_MS - RENEW_MS)) await hold(() => Promise.resolve())
+      if (isOlder(renewedAt, RENEW_MS, this.#clock)) await hold(() => Promise.resolve())
     }
     try {
       // Whoever tried before could not even note a failure.
       if (taken.attempts > MAX_ATTEMPTS) throw new Error('the server ended each time while it processed this')
       const { count, blocks } = await this.#process(taken, keep)
-      await hold((tx) => deleteOutputBlocks(tx, id))
+      while (await hold((tx) => deleteSomeOutputBlocks(tx, id)));
       for (let start = 0; start < blocks.length; start += BLOCKS_A_TRANSACTION) {
         const slice = blocks.slice(start, start + BLOCKS_A_TRANSACTION)
         await hold((tx) => insertOutputBlocks(tx, id, slice))
@@ -119,12 +127,15 @@ export class StateJobs {
 
   async #failed(job: StateVersionRow, held: { id: string; lease: string }, error: unknown): Promise<void> {
     const failure = error instanceof Error ? error.message : String(error)
-    this.#log.warn({ error, stateVersion: job.id, attempt: job.attempts }, 'processing a state failed')
+    logRepeated(this.#log, error, 'processing a state failed', {
+      stateVersion: job.id,
+      attempt: job.attempts,
+    })
     await this.#database.write(async (tx): Promise<unknown> =>
       job.attempts >= MAX_ATTEMPTS
         ? // Never 503 for ever: it is processed, without outputs, and the doctor names it.
           endJob(tx, held, { outputsCount: 0, failure })
-        : postponeJob(tx, held, failure, this.#later(RETRY_MS)),
+        : postponeJob(tx, held, failure, await this.#later(tx, RETRY_MS)),
     )
   }
 }

@@ -58,6 +58,11 @@ export class StatePass {
     this.#upload = upload
   }
 
+  /** What it keeps in memory beside one chunk: outputs, until they are sealed. */
+  get heldBytes(): number {
+    return this.#stateReader.heldBytes + this.#outputsReader.heldBytes
+  }
+
   /** Takes in the next bytes, of which it keeps no hold; returns the chunks that are complete. */
   push(bytes: Uint8Array): SealedChunk[] {
     const { kind } = this.#upload
@@ -115,11 +120,11 @@ export class StatePass {
   }
 
   #seal(kind: PieceAddress['kind'], isLast: boolean): SealedChunk {
-    const { dataKey, stateVersionId } = this.#upload
+    const { dataKey, stateVersionId, uploadId } = this.#upload
     const number = this.#chunks++
     const plain = this.#chunk.subarray(0, this.#filled)
     this.#filled = 0
-    return { number, sealed: sealPiece(dataKey, { stateVersionId, kind, number }, isLast, plain) }
+    return { number, sealed: sealPiece(dataKey, { stateVersionId, kind, uploadId, number }, isLast, plain) }
   }
 
   #sealOutputs({ list, bytes }: Outputs): SealedOutputs {

@@ -1,4 +1,5 @@
-import { JsonScanner, type Interest, type JsonVisitor } from './json-scanner.ts'
+import { JsonScanner } from './json-scanner.ts'
+import type { Interest, JsonVisitor } from './json-visitor.ts'
 import { MAX_OUTPUT_BYTES, OutputsCollector, type Outputs } from './outputs-collector.ts'
 import { decodeString } from './raw-json.ts'
 import { StateError } from './state-error.ts'
@@ -13,6 +14,8 @@ export type StateHeader = {
   lineage: string | null
   /** Null when OpenTofu has encrypted the state. */
   resourcesCount: number | null
+  /** Of these, all that do not say that they are data. */
+  managedResourcesCount: number | null
   /** Where the serial number stands in the file, in bytes, for writing another there. */
   serialPlace: { start: number; end: number } | null
 }
@@ -26,7 +29,7 @@ const QUOTE = 0x22
 
 const headerFields = ['version', 'terraform_version', 'serial', 'lineage']
 
-type Place = 'file' | 'state' | 'outputs' | 'output' | 'modules' | 'module' | 'resources'
+type Place = 'file' | 'state' | 'outputs' | 'output' | 'modules' | 'module' | 'resources' | 'resource'
 type Captured = { text: string; start: number; end: number }
 
 /**
@@ -43,8 +46,10 @@ class StateVisitor implements JsonVisitor {
   #topOutputs = new OutputsCollector(true)
   #rootOutputs = new OutputsCollector(false)
   /** Of the top level, and of all modules. */
-  #topResources = 0
-  #moduleResources = 0
+  #topResources = { all: 0, data: 0 }
+  #moduleResources = { all: 0, data: 0 }
+  /** The raw text of the present resource's mode. */
+  #mode = ''
   #modulePath = ''
   #moduleOutputs = new OutputsCollector(false)
   #isObject = false
@@ -64,9 +69,11 @@ class StateVisitor implements JsonVisitor {
       case 'module':
         return this.#beginModuleMember(decodeString(name), first)
       case 'resources':
-        if (this.#places[2] === 'modules') this.#moduleResources++
-        else this.#topResources++
-        return 'skip'
+        return this.#beginResource(name, first)
+      case 'resource':
+        if (decodeString(name) !== 'mode') return 'skip'
+        this.#mode = ''
+        return first === QUOTE ? 'capture' : 'skip'
       case 'outputs': {
         const interest = this.#outputs().beginOutput(name, first)
         if (interest === 'open') this.#places.push('output')
@@ -81,13 +88,20 @@ class StateVisitor implements JsonVisitor {
     const place = this.#places.at(-1)
     if (place === 'output') this.#outputs().captured(text)
     else if (place === 'module') this.#modulePath = text
+    else if (place === 'resource') this.#mode = text
     else this.#header.set(this.#field, { text, start, end })
   }
 
   end(): void {
     const place = this.#places.pop()
     if (place === 'output') this.#outputs().endOutput()
+    if (place === 'resource' && decodeString(this.#mode) === 'data') this.#topResources.data++
     if (place === 'module' && this.#modulePath === '["root"]') this.#rootOutputs.takeOver(this.#moduleOutputs)
+  }
+
+  /** Beside what was captured. */
+  get typeBytes(): number {
+    return this.#topOutputs.typeBytes + this.#rootOutputs.typeBytes + this.#moduleOutputs.typeBytes
   }
 
   finish(): StateContent {
@@ -111,12 +125,12 @@ class StateVisitor implements JsonVisitor {
     }
     if (name === 'modules') {
       this.#rootOutputs = new OutputsCollector(false)
-      this.#moduleResources = 0
+      this.#moduleResources = { all: 0, data: 0 }
       if (first !== OPEN_BRACKET) this.#rootOutputs.problem = notAn('array', '"modules"')
       return this.#open('modules', first === OPEN_BRACKET)
     }
     if (name === 'resources') {
-      this.#topResources = 0
+      this.#topResources = { all: 0, data: 0 }
       return this.#open('resources', first === OPEN_BRACKET)
     }
     if (name === 'encrypted_data' || name === 'encryption_version') {
@@ -133,6 +147,18 @@ class StateVisitor implements JsonVisitor {
     this.#moduleOutputs = new OutputsCollector(false)
     if (first !== OPEN_BRACE) this.#moduleOutputs.problem = notAn('object', '"outputs"')
     return this.#open('outputs', first === OPEN_BRACE)
+  }
+
+  /** Format 3 says by a resource's name whether it is data, format 4 by its mode. */
+  #beginResource(name: string, first: number): Interest {
+    if (this.#places[2] === 'modules') {
+      this.#moduleResources.all++
+      if (decodeString(name).startsWith('data.')) this.#moduleResources.data++
+      return 'skip'
+    }
+    this.#topResources.all++
+    this.#mode = ''
+    return this.#open('resource', first === OPEN_BRACE)
   }
 
   #open(place: Place, isOpen: boolean): Interest {
@@ -156,6 +182,7 @@ class StateVisitor implements JsonVisitor {
       )
     }
     const isVersion3 = version === '3'
+    const resources = isVersion3 ? this.#moduleResources : this.#topResources
     const isSerial = serial !== undefined && /^(0|[1-9]\d*)$/.test(serial.text)
     return {
       version: encrypted ? null : isVersion3 ? 3 : 4,
@@ -164,7 +191,8 @@ class StateVisitor implements JsonVisitor {
       // Larger ones do not fit a JavaScript number; nothing needs them as one.
       serial: isSerial && serial.text.length <= 15 ? Number(serial.text) : null,
       lineage: printable(this.#header.get('lineage')?.text),
-      resourcesCount: encrypted ? null : isVersion3 ? this.#moduleResources : this.#topResources,
+      resourcesCount: encrypted ? null : resources.all,
+      managedResourcesCount: encrypted ? null : resources.all - resources.data,
       serialPlace: isSerial ? { start: serial.start, end: serial.end } : null,
     }
   }
@@ -183,6 +211,10 @@ function printable(raw: string | undefined): string | null {
 export class StateReader {
   readonly #visitor = new StateVisitor()
   readonly #scanner = new JsonScanner(this.#visitor, 'The state', MAX_OUTPUT_BYTES)
+
+  get heldBytes(): number {
+    return this.#visitor.typeBytes + this.#scanner.heldBytes
+  }
 
   push(bytes: Uint8Array): void {
     this.#scanner.push(bytes)
@@ -221,6 +253,10 @@ export class OutputsDocumentReader {
       },
     }
     this.#scanner = new JsonScanner(visitor, 'The document of outputs', MAX_OUTPUT_BYTES)
+  }
+
+  get heldBytes(): number {
+    return this.#collector.typeBytes + this.#scanner.heldBytes
   }
 
   push(bytes: Uint8Array): void {

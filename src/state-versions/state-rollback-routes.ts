@@ -1,7 +1,10 @@
 import { timestamp } from '../core/clock.ts'
 import { AppError, conflict, notFound } from '../core/errors.ts'
+import { logRepeated } from '../database/unavailable.ts'
 import { parseId, randomBase58 } from '../core/ids.ts'
+import { isOlder, sharedTime, timeAfter } from '../database/shared-clock.ts'
 import { created } from '../http/call.ts'
+import { holdersOf } from '../http/bytes-in-flight.ts'
 import type { Deps } from '../http/deps.ts'
 import { writeRoute, type Acting, type Permitted, type Route } from '../http/route.ts'
 import { document, type Fragment } from '../jsonapi/document.ts'
@@ -10,9 +13,10 @@ import { lockHolder } from '../workspaces/workspace-locks.ts'
 import { findWorkspace } from '../workspaces/workspace-store.ts'
 import { loadWorkspace, type LoadedWorkspace } from '../workspaces/workspaces.ts'
 import { deleteOldStateVersions } from './current-state-version-store.ts'
-import { finalizeStateVersion } from './finalize.ts'
+import { ContentDeletedError } from './damaged-content.ts'
+import { addJsonState, finalizeStateVersion } from './finalize.ts'
 import { OUTPUT_KEY_LENGTH } from './output-ids.ts'
-import { newDataKey, SealError, wrapDataKey } from './state-crypto.ts'
+import { newDataKey, wrapDataKey } from './state-crypto.ts'
 import type { PassResult } from './state-pass.ts'
 import {
   parseRollback,
@@ -23,6 +27,7 @@ import {
   withSerial,
 } from './state-rollback.ts'
 import { findHighestSerial, isRollingBack, renewRollback } from './state-rollback-store.ts'
+import type { Source } from './states.ts'
 import { checkLock } from './state-version-create.ts'
 import { stateVersionFragments } from './state-version-document.ts'
 import {
@@ -56,6 +61,7 @@ const rollback = writeRoute({
   summary: 'Roll back to an older state version',
   answers: 'state-versions',
   status: 201,
+  refuses: [409],
   accepts: rollbackBody,
   address: (call) => {
     const id = parseId('workspace', call.params.workspace_id as string)
@@ -72,12 +78,11 @@ const rollback = writeRoute({
       return found
     })
     try {
-      const { header } = await deps.states.examine(source)
+      const { header } = await deps.states.examine(source, holdersOf(caller.actor, resource.organization))
       const place = requireSerialPlace(header as NonNullable<PassResult['header']>)
       return await write(source, place, caller)
     } catch (error) {
-      // Its content may have been deleted for good while it was read.
-      if (error instanceof SealError) {
+      if (error instanceof ContentDeletedError) {
         requireSource(resource.workspace.id, await deps.database.read((tx) => findStateVersion(tx, sourceId)))
       }
       throw error
@@ -89,10 +94,8 @@ const rollback = writeRoute({
     const { sourceId, id, uploadId, state, json, serial } = prepared
     await checkStillWanted(context)
     await discardPendingStateVersions(tx, workspace.id)
-    await updateStateVersion(tx, id, {
-      md5: state.md5,
-      ...(json === undefined ? {} : { json_upload_id: uploadId, json_md5: json.md5 }),
-    })
+    await updateStateVersion(tx, id, { md5: state.md5 })
+    if (json !== undefined) await addJsonState(tx, id, uploadId, json)
     const row = (await findStateVersion(tx, id)) as StateVersionRow
     const at = timestamp(deps.clock.now())
     const isUnprocessed = await finalizeStateVersion(tx, row, uploadId, state, at)
@@ -136,7 +139,7 @@ async function checkStillWanted(context: Rolling): Promise<void> {
 function giveUp({ database, log }: Deps, id: string, lease: string): void {
   database
     .write((tx) => renewRollback(tx, id, lease, null))
-    .catch((error: unknown) => log.warn({ error }, 'a broken rollback is left to the sweep'))
+    .catch((error: unknown) => logRepeated(log, error, 'a broken rollback is left to the sweep'))
 }
 
 /** Writes the content again, as a version's that counts for nothing as long as it is not all there. */
@@ -150,16 +153,17 @@ async function write(
   const id = deps.newId('stateVersion')
   const dataKey = newDataKey()
   const uploadId = randomBase58(16)
-  let lease = later(deps)
-  const serial = await database.write(async (tx) => {
+  const { serial, lease: first } = await database.write(async (tx) => {
     if (tx.engine === 'postgres') await lockOrganization(tx, source.organization_id)
     // It may have been deleted since it was decided that the caller may do this.
     if ((await findWorkspace(tx, source.workspace_id)) === undefined) throw notFound()
-    if (await isRollingBack(tx, source.workspace_id, timestamp(deps.clock.now()))) {
+    const now = await sharedTime(tx, deps.clock)
+    if (await isRollingBack(tx, source.workspace_id, timestamp(now))) {
       throw conflict('another rollback of this workspace is under way')
     }
     const next = serialAfter(await findHighestSerial(tx, source.workspace_id))
     const creator = lockHolder(actor)
+    const leaseUntil = timeAfter(now, LEASE_MS)
     await insertStateVersion(tx, {
       id,
       workspace_id: source.workspace_id,
@@ -175,20 +179,24 @@ async function write(
       created_by_kind: creator.locked_by_kind,
       lock_holder_id: resource.workspace.locked_by_id,
       rollback_of_id: source.id,
-      lease_until: lease,
+      lease_until: leaseUntil,
       created_at: timestamp(deps.clock.now()),
     })
-    return next
+    return { serial: next, lease: leaseUntil }
   })
+  let lease = first
+  let renewedAt = deps.clock.now()
   /** Passes content on, and says now and then that the version is still being written. */
   async function* held(content: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
     for await (const bytes of content) {
       yield bytes
-      const next = later(deps)
-      if (Date.parse(next) - Date.parse(lease) < RENEW_MS) continue
-      const isOurs = await database.write((tx) => renewRollback(tx, id, lease, next))
-      if (!isOurs) throw conflict('the state version was given up; try it again')
-      lease = next
+      if (!isOlder(renewedAt, RENEW_MS, deps.clock)) continue
+      lease = await database.write(async (tx) => {
+        const next = timeAfter(await sharedTime(tx, deps.clock), LEASE_MS)
+        if (await renewRollback(tx, id, lease, next)) return next
+        throw conflict('the state version was given up; try it again')
+      })
+      renewedAt = deps.clock.now()
     }
   }
   const upload = {
@@ -199,15 +207,16 @@ async function write(
     inlineOutputBytes: deps.config.inlineStateBytes,
   } as const
   try {
+    const holders = holdersOf(actor, resource.organization)
     const content = withSerial(held(states.content(source, 'state')), place, serial)
-    const state = await states.receive({ ...upload, kind: 'state' }, content, Infinity)
+    const state = await states.receive({ ...upload, kind: 'state' }, sourceOf(content), holders)
     const json =
       source.json_upload_id === null
         ? undefined
         : await states.receive(
             { ...upload, kind: 'json-state' },
-            held(states.content(source, 'json-state')),
-            Infinity,
+            sourceOf(held(states.content(source, 'json-state'))),
+            holders,
           )
     return { sourceId: source.id, id, serial, lease, uploadId, state, json }
   } catch (error) {
@@ -216,8 +225,10 @@ async function write(
   }
 }
 
-function later(deps: Deps): string {
-  return timestamp(new Date(deps.clock.now().getTime() + LEASE_MS))
+function sourceOf(content: AsyncIterable<Uint8Array>): Source {
+  return async (push) => {
+    for await (const bytes of content) await push(bytes)
+  }
 }
 
 export const stateRollbackRoutes: readonly Route[] = [rollback]

@@ -10,7 +10,7 @@ export type SinkOptions = Pick<Config, 'data' | 'databaseUrl'>
  * this returns: the finalizing transaction comes after them in the same log, and is.
  */
 export const openSink: OpenSink = async (options) => {
-  const { database } = await openDatabase(options as SinkOptions, () => {}, {
+  const { database } = await openDatabase(options as SinkOptions, {
     isDurable: false,
     connections: 2,
   })

@@ -1,25 +1,16 @@
 import { sql } from 'kysely'
 import type { Transaction } from '../database/database.ts'
-import type { UploadAddress } from './state-chunk-store.ts'
+import { deleteChunks, type UploadAddress } from './state-chunk-store.ts'
+import { updateStateVersion } from './state-version-store.ts'
 
 /** Where a sweep stands in the keys of state_chunks. */
 export type SweepPlace = { stateVersionId: string; kind: string; uploadId: string }
 
-/** A stored upload, and whether its version still counts on it. */
-export type SweptUpload = UploadAddress & { isLeft: boolean }
+/** `expiry`: upload URLs of versions that were created before it have expired. */
+export type SweepTimes = { now: string; expiry: string }
 
-/**
- * The next upload after `place`: one step over the key, however many chunks it has. Undefined at the end.
- *
- * @param expiry upload URLs of versions that were created before this have expired
- * @param now a discarded version whose lease is longer is being written
- */
-export async function nextUpload(
-  tx: Transaction,
-  place: SweepPlace,
-  expiry: string,
-  now: string,
-): Promise<SweptUpload | undefined> {
+/** The next upload after `place`: one step over the key, however many chunks it has. Undefined at the end. */
+export async function nextUpload(tx: Transaction, place: SweepPlace): Promise<UploadAddress | undefined> {
   const key = await tx.db
     .selectFrom('state_chunks')
     .where(
@@ -31,56 +22,48 @@ export async function nextUpload(
     .orderBy('upload_id')
     .limit(1)
     .executeTakeFirst()
-  if (key === undefined) return undefined
-  const version = await tx.db
-    .selectFrom('state_versions')
-    .where('id', '=', key.state_version_id)
-    .select(['status', 'upload_id', 'json_upload_id', 'created_at', 'lease_until'])
-    .executeTakeFirst()
-  const counted = key.kind === 'state' ? version?.upload_id : version?.json_upload_id
-  return {
-    stateVersionId: key.state_version_id,
-    kind: key.kind,
-    uploadId: key.upload_id,
-    // As long as none counts, any may be arriving right now: of a finalized version too, what `tofu show -json` says of it.
-    isLeft:
-      version === undefined ||
-      version.status === 'backing_data_permanently_deleted' ||
-      (version.status === 'discarded' && (version.lease_until ?? '') < now) ||
-      (counted === null ? version.created_at < expiry : counted !== key.upload_id),
-  }
+  return key && { stateVersionId: key.state_version_id, kind: key.kind, uploadId: key.upload_id }
 }
 
-/** Deletes some of an upload's chunks; how many. */
+/**
+ * Whether nothing counts on an upload any more. In a write it stays so until the end of the transaction: the version's row
+ * is locked, and a lease that has run out is taken away from its owner, who may only have been stopped for a while.
+ */
+export async function isLeft(
+  tx: Transaction,
+  { stateVersionId, kind, uploadId }: UploadAddress,
+  { now, expiry }: SweepTimes,
+): Promise<boolean> {
+  const version = await tx.db
+    .selectFrom('state_versions')
+    .where('id', '=', stateVersionId)
+    .select(['status', 'upload_id', 'json_upload_id', 'created_at', 'lease_until'])
+    .$if(tx.engine === 'postgres' && tx.mode === 'write', (query) => query.forUpdate())
+    .executeTakeFirst()
+  if (version === undefined || version.status === 'backing_data_permanently_deleted') return true
+  if (version.status === 'discarded') {
+    if (version.lease_until === null) return true
+    if (version.lease_until >= now) return false
+    if (tx.mode === 'write') await updateStateVersion(tx, stateVersionId, { lease_until: null })
+    return true
+  }
+  const counted = kind === 'state' ? version.upload_id : version.json_upload_id
+  // As long as none counts, any may be arriving right now: of a finalized version too, what `tofu show -json` says of it.
+  return counted === null ? version.created_at < expiry : counted !== uploadId
+}
+
+/** Deletes some chunks of an upload that nothing counts on; how many. */
 export async function deleteSomeChunks(
   tx: Transaction,
   upload: UploadAddress,
+  times: SweepTimes,
   limit: number,
 ): Promise<number> {
-  const { numDeletedRows } = await tx.db
-    .deleteFrom('state_chunks')
-    .where('state_version_id', '=', upload.stateVersionId)
-    .where('kind', '=', upload.kind)
-    .where('upload_id', '=', upload.uploadId)
-    .where('number', 'in', (eb) =>
-      eb
-        .selectFrom('state_chunks')
-        .where('state_version_id', '=', upload.stateVersionId)
-        .where('kind', '=', upload.kind)
-        .where('upload_id', '=', upload.uploadId)
-        .select('number')
-        .orderBy('number')
-        .limit(limit),
-    )
-    .executeTakeFirst()
-  return Number(numDeletedRows)
+  return (await isLeft(tx, upload, times)) ? deleteChunks(tx, upload, limit) : 0
 }
 
-/** The next version after `id` that has output blocks, and whether it is gone or given up. */
-export async function nextBlocks(
-  tx: Transaction,
-  id: string,
-): Promise<{ id: string; isLeft: boolean } | undefined> {
+/** The next version after `id` that has output blocks. */
+export async function nextBlocks(tx: Transaction, id: string): Promise<string | undefined> {
   const key = await tx.db
     .selectFrom('output_blocks')
     .where('state_version_id', '>', id)
@@ -88,14 +71,19 @@ export async function nextBlocks(
     .orderBy('state_version_id')
     .limit(1)
     .executeTakeFirst()
-  if (key === undefined) return undefined
+  return key?.state_version_id
+}
+
+/** Whether the version of output blocks is gone or given up. In a write it stays so until the end of the transaction. */
+export async function areBlocksLeft(tx: Transaction, id: string): Promise<boolean> {
   const version = await tx.db
     .selectFrom('state_versions')
-    .where('id', '=', key.state_version_id)
+    .where('id', '=', id)
     .select('status')
+    .$if(tx.engine === 'postgres' && tx.mode === 'write', (query) => query.forUpdate())
     .executeTakeFirst()
   const isOver = version?.status === 'discarded' || version?.status === 'backing_data_permanently_deleted'
-  return { id: key.state_version_id, isLeft: version === undefined || isOver }
+  return version === undefined || isOver
 }
 
 /** Gives up uploads whose URL has expired. */

@@ -4,14 +4,20 @@ import { insertAuditEvents } from '../audit/audit-store.ts'
 import type { ServerConfig } from '../config.ts'
 import { timestamp, type Clock } from '../core/clock.ts'
 import type { Database, Transaction } from '../database/database.ts'
-import { deleteOutputBlocks } from './output-block-store.ts'
+import { retentionTime, type RetentionTime } from '../database/retention-clock.ts'
+import { logRepeated } from '../database/unavailable.ts'
+import { sharedTime, timeAfter } from '../database/shared-clock.ts'
+import { deleteSomeOutputBlocks } from './output-block-store.ts'
 import { deleteContent, findSoftDeletedBefore } from './state-content-store.ts'
 import {
+  areBlocksLeft,
   deleteSomeChunks,
   discardExpired,
+  isLeft,
   nextBlocks,
   nextUpload,
   type SweepPlace,
+  type SweepTimes,
 } from './state-sweep-store.ts'
 import { UPLOAD_URL_HOURS } from './upload-urls.ts'
 
@@ -19,7 +25,7 @@ const SWEEP_EVERY_MS = 60_000
 const STEPS_A_SWEEP = 500
 const CHUNKS_A_TRANSACTION = 50
 const MAX_DISCARDED_AT_ONCE = 100
-/** Of content that was deleted softly: each has outputs to be deleted in the same transaction. */
+/** Of content that was deleted softly: each is an audit event in the same transaction. */
 const MAX_DELETED_AT_ONCE = 10
 const SOON_MS = 50
 const HOUR_MS = 3_600_000
@@ -43,6 +49,8 @@ export class StateSweep {
   #running: Promise<void> | undefined
   #isStopped = false
   #place = START
+  /** Nothing has expired before the first sweep. */
+  #expiry = ''
   #blocksPlace = ''
 
   constructor(database: Database, config: SweepConfig, clock: Clock, log: Logger) {
@@ -56,7 +64,7 @@ export class StateSweep {
   start(): void {
     this.#timer = setInterval(() => {
       this.#running ??= this.sweep()
-        .catch((error: unknown) => this.#log.warn({ error }, 'a sweep failed; the next one goes on'))
+        .catch((error: unknown) => logRepeated(this.#log, error, 'a sweep failed; the next one goes on'))
         .finally(() => (this.#running = undefined))
     }, SWEEP_EVERY_MS).unref()
   }
@@ -74,7 +82,7 @@ export class StateSweep {
     const timer = setTimeout(() => {
       this.#timers.delete(timer)
       const sweeping = this.#sweepVersion(id)
-        .catch((error: unknown) => this.#log.warn({ error }, 'a sweep failed; the next one goes on'))
+        .catch((error: unknown) => logRepeated(this.#log, error, 'a sweep failed; the next one goes on'))
         .finally(() => this.#sweeping.delete(sweeping))
       this.#sweeping.add(sweeping)
     }, SOON_MS).unref()
@@ -83,9 +91,10 @@ export class StateSweep {
 
   /** One sweep, of so many steps; the next one goes on where it ended. */
   async sweep(): Promise<void> {
-    const expiry = this.#before(UPLOAD_URL_HOURS * HOUR_MS)
-    await this.#database.write((tx) => discardExpired(tx, expiry, MAX_DISCARDED_AT_ONCE))
-    await this.#database.write((tx) => this.#deleteSoftDeleted(tx))
+    const aged = await retentionTime(this.#database, this.#clock, this.#log)
+    this.#expiry = timeAfter(aged.time, -UPLOAD_URL_HOURS * HOUR_MS)
+    await this.#database.write((tx) => discardExpired(tx, this.#expiry, MAX_DISCARDED_AT_ONCE))
+    await this.#database.write((tx) => this.#deleteSoftDeleted(tx, aged))
     for (let step = 0; step < STEPS_A_SWEEP && !this.#isStopped; step++) {
       const upload = await this.#sweepUpload(this.#place)
       this.#place = upload ?? START
@@ -96,15 +105,15 @@ export class StateSweep {
     }
   }
 
-  #before(milliseconds: number): string {
-    return timestamp(new Date(this.#clock.now().getTime() - milliseconds))
+  async #times(tx: Transaction): Promise<SweepTimes> {
+    return { now: timestamp(await sharedTime(tx, this.#clock)), expiry: this.#expiry }
   }
 
   /** What was deleted softly long ago is deleted for good; its chunks go with the steps of this sweep or the next ones. */
-  async #deleteSoftDeleted(tx: Transaction): Promise<void> {
+  async #deleteSoftDeleted(tx: Transaction, { time, now }: RetentionTime): Promise<void> {
     const { secretKey, deletedStateDays } = this.#config
-    const before = this.#before(deletedStateDays * 24 * HOUR_MS)
-    const context = { at: this.#before(0), requestId: null, actor: null, key: this.#auditKey }
+    const before = timeAfter(time, -deletedStateDays * 24 * HOUR_MS)
+    const context = { at: timestamp(now), requestId: null, actor: null, key: this.#auditKey }
     for (const row of await findSoftDeletedBefore(tx, before, MAX_DELETED_AT_ONCE)) {
       await deleteContent(tx, row.id, secretKey)
       await insertAuditEvents(tx, context, [
@@ -123,25 +132,38 @@ export class StateSweep {
     let place: SweepPlace | undefined = { ...START, stateVersionId }
     while (place?.stateVersionId === stateVersionId && !this.#isStopped)
       place = await this.#sweepUpload(place)
+    await this.#sweepBlocksOf(stateVersionId)
   }
 
   /** Looks at the next upload after `place`, and deletes it when nothing counts on it. */
   async #sweepUpload(place: SweepPlace): Promise<SweepPlace | undefined> {
-    const expiry = this.#before(UPLOAD_URL_HOURS * HOUR_MS)
-    const upload = await this.#database.read((tx) => nextUpload(tx, place, expiry, this.#before(0)))
-    if (upload?.isLeft === true) {
+    const upload = await this.#database.read((tx) => nextUpload(tx, place))
+    if (upload === undefined) return undefined
+    // Most uploads count: for them no write lock is taken.
+    if (await this.#database.read(async (tx) => isLeft(tx, upload, await this.#times(tx)))) {
+      const deleteSome = async (tx: Transaction) =>
+        deleteSomeChunks(tx, upload, await this.#times(tx), CHUNKS_A_TRANSACTION)
       let deleted: number
-      do deleted = await this.#database.write((tx) => deleteSomeChunks(tx, upload, CHUNKS_A_TRANSACTION))
+      do deleted = await this.#database.write(deleteSome)
       while (deleted === CHUNKS_A_TRANSACTION && !this.#isStopped)
     }
     return upload
   }
 
   async #sweepBlocks(): Promise<boolean> {
-    const found = await this.#database.read((tx) => nextBlocks(tx, this.#blocksPlace))
-    this.#blocksPlace = found?.id ?? ''
-    if (found === undefined) return false
-    if (found.isLeft) await this.#database.write((tx) => deleteOutputBlocks(tx, found.id))
+    const id = await this.#database.read((tx) => nextBlocks(tx, this.#blocksPlace))
+    this.#blocksPlace = id ?? ''
+    if (id === undefined) return false
+    await this.#sweepBlocksOf(id)
     return true
+  }
+
+  async #sweepBlocksOf(id: string): Promise<void> {
+    let isMore = await this.#database.read((tx) => areBlocksLeft(tx, id))
+    while (isMore && !this.#isStopped) {
+      isMore = await this.#database.write(
+        async (tx) => (await areBlocksLeft(tx, id)) && deleteSomeOutputBlocks(tx, id),
+      )
+    }
   }
 }

@@ -1,5 +1,7 @@
 import { setPriority } from 'node:os'
+import { inspect } from 'node:util'
 import { parentPort, workerData } from 'node:worker_threads'
+import { AppError } from '../core/errors.ts'
 import { StateError, type StateErrorCode } from './state-error.ts'
 import { StatePass, type PassResult, type SealedChunk, type Upload } from './state-pass.ts'
 
@@ -25,15 +27,17 @@ export type ToThread =
 
 export type FromThread =
   /** The bytes have been dealt with; their memory comes back to be used again. */
-  | { type: 'taken'; id: number; bytes: Uint8Array<ArrayBuffer> }
+  | { type: 'taken'; id: number; bytes: Uint8Array<ArrayBuffer>; heldBytes: number }
   /** A chunk of an upload whose chunks are wanted back. */
   | { type: 'chunk'; id: number; chunk: SealedChunk }
   | { type: 'done'; id: number; result: PassResult }
   | { type: 'failed'; id: number; failure: Failure }
   | { type: 'closed' }
 
-/** With a `code` where the state is at fault. */
-type Failure = { message: string } | { code: StateErrorCode; problem: string; offset: number | undefined }
+/** With a `code` where the state is at fault, with a `detail` where the caller may know what is wrong with the server. */
+type Failure =
+  | { message: string; detail: string | undefined }
+  | { code: StateErrorCode; problem: string; offset: number | undefined }
 
 const THREAD_NICENESS = 5
 
@@ -70,8 +74,10 @@ function inTurn(id: number, step: (running: Running) => Promise<void>): Promise<
 }
 
 function failureOf(error: unknown): Failure {
-  if (!(error instanceof StateError))
-    return { message: error instanceof Error ? error.message : String(error) }
+  if (!(error instanceof StateError)) {
+    const detail = error instanceof AppError ? error.problems[0]?.detail : undefined
+    return { message: inspect(error), detail }
+  }
   return { code: error.code, problem: error.problem, offset: error.offset }
 }
 
@@ -111,7 +117,8 @@ port.on('message', (message: ToThread) => {
     case 'push': {
       const { id, bytes, length } = message
       void inTurn(id, (running) => handOn(id, running, running.pass.push(bytes.subarray(0, length)))).then(
-        () => post({ type: 'taken', id, bytes }, [bytes.buffer]),
+        () =>
+          post({ type: 'taken', id, bytes, heldBytes: uploads.get(id)?.pass.heldBytes ?? 0 }, [bytes.buffer]),
       )
       break
     }

@@ -1,4 +1,5 @@
 import type { Actor } from '../access/actor.ts'
+import { NO_ID } from '../core/ids.ts'
 import type { Transaction } from '../database/database.ts'
 import type { Deps } from '../http/deps.ts'
 import { loadWorkspace, type LoadedWorkspace } from '../workspaces/workspaces.ts'
@@ -13,7 +14,6 @@ export async function loadStateVersion(
   find: (tx: Transaction, key: string) => Promise<StateVersionRow | undefined>,
 ): Promise<LoadedStateVersion | undefined> {
   const stateVersion = await find(context.tx, key)
-  if (stateVersion === undefined) return undefined
-  const loaded = await loadWorkspace(context, { workspaceId: stateVersion.workspace_id })
-  return loaded === undefined ? undefined : { ...loaded, stateVersion }
+  const loaded = await loadWorkspace(context, { workspaceId: stateVersion?.workspace_id ?? NO_ID })
+  return stateVersion === undefined || loaded === undefined ? undefined : { ...loaded, stateVersion }
 }

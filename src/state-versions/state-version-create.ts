@@ -3,14 +3,16 @@ import { AppError, conflict } from '../core/errors.ts'
 import { parseId, randomBase58 } from '../core/ids.ts'
 import type { Transaction } from '../database/database.ts'
 import { created } from '../http/call.ts'
-import type { Deps } from '../http/deps.ts'
+import { holdersOf } from '../http/bytes-in-flight.ts'
 import { writeRoute, type Acting, type Route, type Viewer } from '../http/route.ts'
 import { document, type Fragment } from '../jsonapi/document.ts'
 import { loadWorkspace, type LoadedWorkspace } from '../workspaces/workspaces.ts'
 import { lockHolder, lockHolderText } from '../workspaces/workspace-locks.ts'
 import { deleteOldStateVersions, findNewestStateVersion } from './current-state-version-store.ts'
-import { finalizeStateVersion } from './finalize.ts'
+import { addJsonState, finalizeStateVersion } from './finalize.ts'
 import { insertOutputBlocks } from './output-block-store.ts'
+import type { Base64Content } from './base64-content.ts'
+import { readNewStateVersion, type NewStateVersion } from './new-state-version.ts'
 import { OUTPUT_KEY_LENGTH } from './output-ids.ts'
 import { insertChunks, type ContentKind } from './state-chunk-store.ts'
 import { newDataKey, unwrapDataKey, wrapDataKey } from './state-crypto.ts'
@@ -25,14 +27,7 @@ import {
   updateStateVersion,
   type StateVersionRow,
 } from './state-version-store.ts'
-import {
-  judgeNewStateVersion,
-  newStateVersionBody,
-  parseNewStateVersion,
-  refuseContent,
-  requireMd5,
-  type NewStateVersion,
-} from './state-versions.ts'
+import { judgeNewStateVersion, newStateVersionBody, refuseContent, requireMd5 } from './state-versions.ts'
 
 type Passed = { chunks: SealedChunk[]; result: PassResult }
 
@@ -54,6 +49,7 @@ const createVersion = writeRoute({
   summary: 'Create a state version',
   answers: 'state-versions',
   status: 201,
+  refuses: [409, 412],
   accepts: newStateVersionBody,
   isLarge: true,
   address: (call) => {
@@ -61,12 +57,12 @@ const createVersion = writeRoute({
     return id === undefined ? undefined : { id }
   },
   load: (context) => loadWorkspace(context, { workspaceId: context.address.id }),
-  // Read in `prepare`: the lock is judged before the body (docs/decisions.md, state).
+  // The lock is judged before the body (docs/decisions.md, state).
+  beforeBody: (context) => checkLock(context, context.resource),
   body: (bytes) => bytes,
   prepare: async (bytes, caller): Promise<Prepared> => {
     const { resource, deps } = caller
-    await deps.database.read((tx) => checkLock({ ...caller, tx }, resource))
-    const given = parseNewStateVersion(bytes)
+    const given = await readNewStateVersion(bytes)
     // A pending version that this completes has an id and key already.
     const same = await deps.database.read((tx) => findBySerial(tx, resource.workspace.id, given.serial))
     const isCompletion = same?.status === 'pending' && same.md5 === given.md5
@@ -75,16 +71,16 @@ const createVersion = writeRoute({
     const dataKey = isCompletion ? unwrapDataKey(secretKey, same.id, same.wrapped_key) : newDataKey()
     const uploadId = randomBase58(16)
     const { inlineStateBytes, maxBodyBytes } = deps.config
-    const pass = (kind: Upload['kind'], content: Buffer | undefined) => {
+    const pass = (kind: Upload['kind']) => {
       // No background job could find given outputs again, so they are always stored at once.
       const inlineOutputBytes = kind === 'json-state-outputs' ? maxBodyBytes : inlineStateBytes
       return passContent(
         { kind, stateVersionId, uploadId, dataKey, chunks: 'returned', inlineOutputBytes },
-        content,
-        deps,
+        given.content[kind],
+        caller,
       )
     }
-    const state = await pass('state', given.state)
+    const state = await pass('state')
     if (state !== undefined) requireMd5(given.md5, state.result.md5)
     return {
       given,
@@ -92,8 +88,8 @@ const createVersion = writeRoute({
       dataKey,
       uploadId,
       state,
-      jsonState: await pass('json-state', given.jsonState),
-      givenOutputs: await pass('json-state-outputs', given.jsonStateOutputs),
+      jsonState: await pass('json-state'),
+      givenOutputs: await pass('json-state-outputs'),
     }
   },
   act: async (context) => {
@@ -128,10 +124,7 @@ const createVersion = writeRoute({
     }
     if (prepared.jsonState !== undefined) {
       await storeChunks(tx, prepared, 'json-state', prepared.jsonState)
-      await updateStateVersion(tx, id, {
-        json_upload_id: prepared.uploadId,
-        json_md5: prepared.jsonState.result.md5,
-      })
+      await addJsonState(tx, id, prepared.uploadId, prepared.jsonState.result)
     }
     if (prepared.state !== undefined) {
       await storeChunks(tx, prepared, 'state', prepared.state)
@@ -175,19 +168,19 @@ export async function checkLock(viewer: Viewer, { workspace }: LoadedWorkspace):
 
 async function passContent(
   upload: Upload,
-  content: Buffer | undefined,
-  deps: Deps,
+  content: Base64Content | undefined,
+  { actor, resource, deps }: Pick<Creating, 'actor' | 'resource' | 'deps'>,
 ): Promise<Passed | undefined> {
   if (content === undefined) return undefined
   try {
-    return await deps.states.pass(upload, content)
+    return await deps.states.pass(upload, content, holdersOf(actor, resource.organization))
   } catch (error) {
     if (error instanceof StateError) throw refuseContent(`${upload.kind}: ${error.message}`, upload.kind)
     throw error
   }
 }
 
-type Creating = Acting<unknown, LoadedWorkspace, Uint8Array>
+type Creating = Acting<unknown, LoadedWorkspace, Buffer>
 
 async function insertPending(context: Creating, prepared: Prepared): Promise<void> {
   const { tx, deps, actor, resource } = context

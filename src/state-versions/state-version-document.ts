@@ -13,7 +13,7 @@ import {
 } from '../jsonapi/description.ts'
 import { fragment, type Fragment, type Identifier } from '../jsonapi/document.ts'
 import { lockHolder } from '../workspaces/workspace-locks.ts'
-import type { StateVersionRow } from './state-version-store.ts'
+import { neighboursOf, type StateVersionRow } from './state-version-store.ts'
 import { uploadPath } from './upload-urls.ts'
 
 export const statuses = [
@@ -57,6 +57,8 @@ export const stateVersionDescription: ResourceDescription = {
     'created-by': relationMaybe('users', 'teams'),
     run: relationMaybe('runs'),
     'rollback-state-version': relationMaybe('state-versions'),
+    'previous-state-version': relationMaybe('state-versions'),
+    'next-state-version': relationMaybe('state-versions'),
     outputs: relationManyOrLink('state-version-outputs'),
   },
   links: { self: Type.String() },
@@ -79,6 +81,10 @@ export async function stateVersionFragments(
     .filter((row) => row.created_by_kind === 'teams')
     .map((row) => row.created_by_id as string)
   const hidden = await secretTeamsAmong(tx, creators, viewer.standing)
+  const neighbours = await neighboursOf(
+    tx,
+    rows.map(({ id }) => id),
+  )
   return rows.map((row) => {
     const isPending = row.status === 'pending'
     const isFinal = row.status === 'finalized'
@@ -128,9 +134,9 @@ export async function stateVersionFragments(
             : null,
         },
         run: { data: null },
-        'rollback-state-version': {
-          data: row.rollback_of_id === null ? null : { id: row.rollback_of_id, type: 'state-versions' },
-        },
+        'rollback-state-version': { data: versionOrNone(row.rollback_of_id) },
+        'previous-state-version': { data: versionOrNone(neighbours.get(row.id)?.previous) },
+        'next-state-version': { data: versionOrNone(neighbours.get(row.id)?.next) },
         outputs:
           outputs === undefined
             ? { links: { related: `/api/v2/state-versions/${row.id}/outputs` } }
@@ -139,4 +145,8 @@ export async function stateVersionFragments(
       links: { self: `/api/v2/state-versions/${row.id}` },
     })
   })
+}
+
+function versionOrNone(id: string | null | undefined): Identifier | null {
+  return id === null || id === undefined ? null : { id, type: 'state-versions' }
 }

@@ -12,6 +12,7 @@ import { includedOutputs } from './included-outputs.ts'
 import { loadStateVersion } from './state-version-access.ts'
 import { statuses, stateVersionFragments } from './state-version-document.ts'
 import { findStateVersion, listStateVersions, type StateVersionRow } from './state-version-store.ts'
+import { choice, includes } from '../jsonapi/parameters.ts'
 
 const includable = ['outputs'] as const
 type Includes = ReadonlySet<(typeof includable)[number]>
@@ -42,9 +43,9 @@ const listVersions = readRoute({
   permission: 'state-version:read',
   summary: 'List the state versions of a workspace, newest first',
   query: {
-    'filter[organization][name]': 'Name of the organization, required',
-    'filter[workspace][name]': 'Name of the workspace, required',
-    'filter[status]': statuses.join(', '),
+    'filter[organization][name]': { description: 'Name of the organization', isRequired: true },
+    'filter[workspace][name]': { description: 'Name of the workspace', isRequired: true },
+    'filter[status]': choice('State versions with this status', ...statuses),
   },
   answers: 'state-versions',
   isList: true,
@@ -83,7 +84,7 @@ const showVersion = readRoute({
   path: '/state-versions/:state_version_id',
   permission: 'state-version:read',
   summary: 'Show a state version',
-  query: { include: 'outputs' },
+  query: { include: includes('outputs') },
   answers: 'state-versions',
   address: (call) => {
     const include = call.query.include(includable)
@@ -98,7 +99,7 @@ const showCurrent = readRoute({
   path: '/workspaces/:workspace_id/current-state-version',
   permission: 'state-version:read',
   summary: 'Show the current state version of a workspace',
-  query: { include: 'outputs' },
+  query: { include: includes('outputs') },
   answers: 'state-versions',
   address: (call: Call) => {
     const include = call.query.include(includable)

@@ -1,4 +1,4 @@
-import type { Insertable, Selectable, Updateable } from 'kysely'
+import { sql, type Insertable, type Selectable, type Updateable } from 'kysely'
 import type { Transaction } from '../database/database.ts'
 import { prepared } from '../database/prepared.ts'
 import type { StateVersionTable } from '../database/tables.ts'
@@ -43,12 +43,22 @@ export function findBySerial(
     .where('serial', '=', serial)
     .where('status', '!=', 'discarded')
     .selectAll()
-    .orderBy('created_at', 'desc')
     .executeTakeFirst()
 }
 
-export async function insertStateVersion(tx: Transaction, row: Insertable<StateVersionTable>): Promise<void> {
-  await tx.db.insertInto('state_versions').values(row).execute()
+/** The newest version of its workspace. On PostgreSQL the organization must be locked. */
+export async function insertStateVersion(
+  tx: Transaction,
+  row: Omit<Insertable<StateVersionTable>, 'number'>,
+): Promise<void> {
+  const number = tx.db
+    .selectFrom('state_versions')
+    .where('workspace_id', '=', row.workspace_id)
+    .select(sql<number>`coalesce(max(number), 0) + 1`.as('number'))
+  await tx.db
+    .insertInto('state_versions')
+    .values({ ...row, number })
+    .execute()
 }
 
 export async function updateStateVersion(
@@ -71,12 +81,39 @@ export async function listStateVersions(
   const { count } = await query.select((eb) => eb.fn.countAll<number>().as('count')).executeTakeFirstOrThrow()
   const rows = await query
     .selectAll()
-    .orderBy('created_at', 'desc')
-    .orderBy('id', 'desc')
+    .orderBy('number', 'desc')
     .limit(page.size)
     .offset((page.number - 1) * page.size)
     .execute()
   return { rows, total: count }
+}
+
+export type Neighbours = { readonly previous: string | null; readonly next: string | null }
+
+/** Of each version the one before it and the one after it in its workspace, among those that came to be. */
+export async function neighboursOf(
+  tx: Transaction,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, Neighbours>> {
+  if (ids.length === 0) return new Map()
+  const rows = await tx.db
+    .selectFrom('state_versions as version')
+    .where('version.id', 'in', ids)
+    .select((eb) => {
+      const others = eb
+        .selectFrom('state_versions as other')
+        .whereRef('other.workspace_id', '=', 'version.workspace_id')
+        .where('other.status', 'not in', ['pending', 'discarded'])
+        .select('other.id')
+        .limit(1)
+      return [
+        'version.id',
+        others.whereRef('other.number', '<', 'version.number').orderBy('other.number', 'desc').as('previous'),
+        others.whereRef('other.number', '>', 'version.number').orderBy('other.number').as('next'),
+      ]
+    })
+    .execute()
+  return new Map(rows.map(({ id, ...neighbours }) => [id, neighbours]))
 }
 
 /** Whether an upload is still awaited: unlocking would leave it without a lock. */

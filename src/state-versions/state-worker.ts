@@ -13,8 +13,16 @@ const MAX_HEAP_MIB = 768
 
 type Bytes = Uint8Array<ArrayBuffer>
 
-/** The thread ended before the upload did. It is not the state's fault: the same upload may be tried again. */
-export class StateThreadError extends Error {}
+/** The thread, or what it stores in, failed. It is not the state's fault: the same upload may be tried again. */
+export class StateThreadError extends Error {
+  /** Where the caller may know more. */
+  readonly detail: string | undefined
+
+  constructor(message: string, detail?: string) {
+    super(message)
+    this.detail = detail
+  }
+}
 
 export type StateWorkerOptions = {
   /** URL of the module that says where chunks are stored (see OpenSink), and what it is given. */
@@ -135,7 +143,7 @@ class Thread {
     switch (message.type) {
       case 'taken':
         this.bytesUnderway -= message.bytes.length
-        this.#uploads.get(message.id)?.taken(message.bytes.length)
+        this.#uploads.get(message.id)?.taken(message.bytes.length, message.heldBytes)
         if (this.#spare.length < MAX_SPARE_BUFFERS) this.#spare.push(message.bytes)
         break
       case 'chunk':
@@ -169,7 +177,7 @@ class Thread {
 }
 
 function errorOf(failure: Extract<FromThread, { type: 'failed' }>['failure']): Error {
-  if ('message' in failure) return new Error(failure.message)
+  if ('message' in failure) return new StateThreadError(failure.message, failure.detail)
   return new StateError(failure.code, failure.problem, failure.offset)
 }
 
@@ -178,6 +186,8 @@ export class StateUpload {
   readonly #thread: Thread
   readonly #id: number
   readonly returned: (chunk: SealedChunk) => void
+  /** What the thread holds of it in memory beside its chunks. */
+  heldBytes = 0
   #buffer: Bytes | undefined
   #filled = 0
   #bytesUnderway = 0
@@ -225,8 +235,9 @@ export class StateUpload {
   }
 
   /** For the thread's messages, as are `done` and `fail`. */
-  taken(length: number): void {
+  taken(length: number, heldBytes: number): void {
     this.#bytesUnderway -= length
+    this.heldBytes = heldBytes
   }
 
   done(result: PassResult): void {
