@@ -1,11 +1,13 @@
-import { setImmediate } from 'node:timers/promises'
 import { isPermitted, type Target } from '../access/decide.ts'
+import { ownTurn } from '../core/turns.ts'
 import type { Reveal, Viewer } from '../http/route.ts'
 import type { Fragment, Identifier } from '../jsonapi/document.ts'
 import type { LaterParts } from '../jsonapi/later-parts.ts'
 import { outputFragment, type OutputShape } from './output-document.ts'
 import { outputId } from './output-ids.ts'
-import { hasOutputs, outputsInTurn, readOutputs, revealOf, revealOfAll } from './outputs.ts'
+import { outputPieces } from './output-pieces.ts'
+import { revealOf, revealOfMany } from './output-reveals.ts'
+import { hasOutputs, readOutputs } from './outputs.ts'
 import type { StateVersionRow } from './state-version-store.ts'
 
 const IDENTIFIERS_A_PIECE = 2_000
@@ -37,33 +39,31 @@ export async function includedOutputs(
   shape: Exclude<OutputShape, 'listed'>,
 ): Promise<IncludedOutputs> {
   if (!hasOutputs(stateVersion)) return noOutputs
-  const mayReveal = !deps.config.maskListedOutputs && isPermitted('outputs:read', actor, standing, target)
-  const isMasked = reveal === undefined || !mayReveal
+  const mayRead = isPermitted('outputs:read', actor, standing, target)
+  const isMasked = reveal === undefined || deps.config.maskListedOutputs || !mayRead
+  const hidden = mayRead ? 'values' : 'values and shapes'
+  const masking = isMasked ? hidden : 'nothing'
   const { output_key: key, outputs_count: count } = stateVersion
   const type = shape === 'single' ? 'state-version-outputs' : shape
   const identifiersOf = (from: number, end: number): Identifier[] =>
     Array.from({ length: end - from }, (_, place) => ({ id: outputId(key, from + place), type }))
 
-  if (isMadeAtOnce(stateVersion, later)) {
-    const outputs = await readOutputs(tx, deps, stateVersion)
+  const outputs = isMadeAtOnce(stateVersion, later) ? await readOutputs(tx, deps, stateVersion) : undefined
+  if (outputs !== undefined) {
     const event = isMasked ? undefined : revealOf(stateVersion, outputs)
     if (event !== undefined) reveal?.(event)
-    const included = outputs.map((output) => outputFragment(key, output, shape, isMasked))
+    const included = outputs.map((output) => outputFragment(key, output, shape, masking))
     return { identifiers: identifiersOf(0, count), included, count }
   }
 
-  if (!isMasked) reveal(() => revealOfAll(deps, stateVersion))
+  if (!isMasked) reveal(() => revealOfMany(deps, stateVersion))
   const identifiers = later.add(async function* () {
     for (let from = 0; from < count; from += IDENTIFIERS_A_PIECE) {
+      await ownTurn()
       const some = identifiersOf(from, Math.min(from + IDENTIFIERS_A_PIECE, count))
-      yield JSON.stringify(some).slice(1, -1)
-      await setImmediate()
+      yield `${from === 0 ? '' : ','}${JSON.stringify(some).slice(1, -1)}`
     }
   })
-  const resources = later.add(async function* () {
-    for await (const outputs of outputsInTurn(deps, stateVersion)) {
-      yield outputs.map((output) => outputFragment(key, output, shape, isMasked)).join(',')
-    }
-  })
+  const resources = later.add(() => outputPieces(deps, stateVersion, shape, masking))
   return { identifiers: [identifiers], included: [JSON.stringify(resources)], count }
 }

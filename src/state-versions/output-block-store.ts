@@ -1,5 +1,7 @@
+import { sql } from 'kysely'
 import type { Transaction } from '../database/database.ts'
 import { prepared } from '../database/prepared.ts'
+import { deleteSome } from '../database/slices.ts'
 import type { SealedOutputBlock } from './output-blocks.ts'
 
 export type StoredBlock = { firstPosition: number; sealed: Uint8Array }
@@ -12,44 +14,75 @@ export async function insertOutputBlocks(
   blocks: readonly SealedOutputBlock[],
 ): Promise<void> {
   for (let start = 0; start < blocks.length; start += MAX_ROWS_A_STATEMENT) {
-    const rows = blocks.slice(start, start + MAX_ROWS_A_STATEMENT).map(({ firstPosition, sealed }) => ({
+    const rows = blocks.slice(start, start + MAX_ROWS_A_STATEMENT).map(({ firstPosition, part, sealed }) => ({
       state_version_id: stateVersionId,
       first_position: firstPosition,
+      part,
       sealed,
     }))
     await tx.db.insertInto('output_blocks').values(rows).execute()
   }
 }
 
-export async function deleteOutputBlocks(tx: Transaction, stateVersionId: string): Promise<void> {
-  await tx.db.deleteFrom('output_blocks').where('state_version_id', '=', stateVersionId).execute()
+/** Deletes some of a version's rows; whether there may be more. */
+export function deleteSomeOutputBlocks(tx: Transaction, stateVersionId: string): Promise<boolean> {
+  return deleteSome(tx, 'output_blocks', sql`state_version_id = ${stateVersionId}`, MAX_ROWS_A_STATEMENT)
 }
 
-const blocksBetween = prepared<{ stateVersionId: string; from: number; end: number }>()((db, param) =>
-  db
-    .selectFrom('output_blocks')
-    .where('state_version_id', '=', param('stateVersionId'))
-    .where('first_position', '<', param('end'))
-    .where('first_position', '>=', (eb) =>
-      eb.fn.coalesce(
-        eb
-          .selectFrom('output_blocks as earlier')
-          .where('earlier.state_version_id', '=', param('stateVersionId'))
-          .where('earlier.first_position', '<=', param('from'))
-          .select((inner) => inner.fn.max('earlier.first_position').as('first')),
-        eb.lit(0),
-      ),
-    )
-    .select(['first_position as firstPosition', 'sealed'])
-    .orderBy('first_position'),
+/** Deletes all of them in this transaction. */
+export async function deleteOutputBlocks(tx: Transaction, stateVersionId: string): Promise<void> {
+  while (await deleteSomeOutputBlocks(tx, stateVersionId));
+}
+
+const blocksBetween = prepared<{ stateVersionId: string; from: number; end: number; limit: number }>()(
+  (db, param) =>
+    db
+      .selectFrom('output_blocks')
+      .where('state_version_id', '=', param('stateVersionId'))
+      .where('part', '=', 0)
+      .where('first_position', '<', param('end'))
+      .where('first_position', '>=', (eb) =>
+        eb.fn.coalesce(
+          eb
+            .selectFrom('output_blocks as earlier')
+            .where('earlier.state_version_id', '=', param('stateVersionId'))
+            .where('earlier.part', '=', 0)
+            .where('earlier.first_position', '<=', param('from'))
+            .select((inner) => inner.fn.max('earlier.first_position').as('first')),
+          eb.lit(0),
+        ),
+      )
+      .select(['first_position as firstPosition', 'sealed'])
+      .orderBy('first_position')
+      .limit(param('limit')),
 )
 
-/** The blocks that hold the outputs from position `from` up to, without it, `end`. */
+/** The blocks that hold the outputs from position `from` up to, without it, `end`; the first ones when they are many. */
 export function findOutputBlocks(
   tx: Transaction,
   stateVersionId: string,
   from: number,
   end: number,
+  limit: number,
 ): Promise<StoredBlock[]> {
-  return tx.all(blocksBetween, { stateVersionId, from, end })
+  return tx.all(blocksBetween, { stateVersionId, from, end, limit })
+}
+
+const partOf = prepared<{ stateVersionId: string; position: number; part: number }>()((db, param) =>
+  db
+    .selectFrom('output_blocks')
+    .where('state_version_id', '=', param('stateVersionId'))
+    .where('first_position', '=', param('position'))
+    .where('part', '=', param('part'))
+    .select('sealed'),
+)
+
+/** A part of the large output at a position. */
+export async function findOutputPart(
+  tx: Transaction,
+  stateVersionId: string,
+  position: number,
+  part: number,
+): Promise<Uint8Array | undefined> {
+  return (await tx.first(partOf, { stateVersionId, position, part }))?.sealed
 }

@@ -2,6 +2,7 @@ import { Type } from 'typebox'
 import type { ResourceDescription } from '../jsonapi/description.ts'
 import type { Fragment } from '../jsonapi/document.ts'
 import { outputId } from './output-ids.ts'
+import { maskedType } from './output-types.ts'
 import type { StateOutput } from './outputs-collector.ts'
 
 /** Where an output is shown: the list spells one key twice, as the specification's samples do. */
@@ -37,6 +38,12 @@ export const workspaceOutputDescription: ResourceDescription = {
 export type PlacedOutput = StateOutput & { position: number }
 
 /**
+ * What an answer hides of sensitive outputs: nothing, their values, or also the shapes of their values. OpenTofu and
+ * Terraform read the types of masked outputs, so the shape is hidden only from callers who may not read the value.
+ */
+export type Masking = 'nothing' | 'values' | 'values and shapes'
+
+/**
  * The only maker of `"type": "state-version-outputs"` and of its twin "workspace-outputs". Built as text: names, values
  * and types are the state file's own bytes, which nothing may parse.
  */
@@ -44,11 +51,13 @@ export function outputFragment(
   outputKey: string,
   output: PlacedOutput,
   shape: OutputShape,
-  isMasked: boolean,
+  masking: Masking,
 ): Fragment {
   const id = outputId(outputKey, output.position)
-  const { name, sensitive, type, detailedType } = output
-  const value = isMasked && sensitive ? 'null' : output.value
+  const { name, sensitive, type } = output
+  const value = sensitive && masking !== 'nothing' ? 'null' : output.value
+  const hasHiddenShape = sensitive && masking === 'values and shapes'
+  const detailedType = hasHiddenShape ? maskedType(output.detailedType) : output.detailedType
   const head = `{"id":"${id}","type":"${shape === 'workspace-outputs' ? shape : 'state-version-outputs'}"`
   if (shape === 'workspace-outputs') {
     return `${head},"attributes":{"name":${name},"sensitive":${sensitive},"output-type":"${type}","value":${value},"detailed-type":${detailedType}},"links":{"self":"/api/v2/state-version-outputs/${id}"}}`

@@ -4,9 +4,12 @@ import { ok } from '../http/call.ts'
 import { readRoute, type Route } from '../http/route.ts'
 import { document, listDocument } from '../jsonapi/document.ts'
 import { pagingOf } from '../jsonapi/paging.ts'
+import { LaterParts } from '../jsonapi/later-parts.ts'
 import { outputFragment } from './output-document.ts'
 import { parseOutputId } from './output-ids.ts'
-import { hasOutputs, readOutputs, revealOf } from './outputs.ts'
+import { outputPieces } from './output-pieces.ts'
+import { revealOf, revealOfMany } from './output-reveals.ts'
+import { hasOutputs, readOutputs } from './outputs.ts'
 import { findStateVersion, findStateVersionByOutputKey, isContentDeleted } from './state-version-store.ts'
 import { loadStateVersion } from './state-version-access.ts'
 
@@ -21,26 +24,32 @@ const listOutputs = readRoute({
     const id = parseId('stateVersion', call.params.state_version_id as string)
     return id === undefined ? undefined : { id, page }
   },
-  load: async (context) => {
-    const found = await loadStateVersion(context, context.address.id, findStateVersion)
-    // Before anything that is kept by the version's id is looked for.
-    return found === undefined || isContentDeleted(found.stateVersion) ? undefined : found
-  },
+  load: (context) => loadStateVersion(context, context.address.id, findStateVersion),
   document: async ({ tx, deps, address, resource, call, reveal }) => {
     const { stateVersion } = resource
     const { page } = address
+    // Before anything that is kept by the version's id is looked for.
+    if (isContentDeleted(stateVersion)) throw notFound()
     const key = `outputs ${stateVersion.id} ${page.number} ${page.size}`
     const kept = deps.documents.get<Buffer>(key)
     if (kept !== undefined) return ok(kept)
     const from = (page.number - 1) * page.size
     const outputs = await readOutputs(tx, deps, stateVersion, from, from + page.size)
-    const isMasked = deps.config.maskListedOutputs
-    const event = isMasked ? undefined : revealOf(stateVersion, outputs)
-    const fragments = outputs.map((output) =>
-      outputFragment(stateVersion.output_key, output, 'listed', isMasked),
-    )
+    const masking = deps.config.maskListedOutputs ? 'values' : 'nothing'
     const total = stateVersion.resources_processed === 1 ? stateVersion.outputs_count : 0
-    const body = Buffer.from(listDocument(fragments, pagingOf(call.path, [], page, total)))
+    const paging = pagingOf(call.path, [], page, total)
+    if (outputs === undefined) {
+      const end = from + page.size
+      if (masking === 'nothing') reveal(() => revealOfMany(deps, stateVersion, from, end))
+      const later = new LaterParts()
+      const all = later.add(() => outputPieces(deps, stateVersion, 'listed', masking, from, end))
+      return ok(later.bodyOf(listDocument([JSON.stringify(all)], paging)))
+    }
+    const event = masking !== 'nothing' ? undefined : revealOf(stateVersion, outputs)
+    const fragments = outputs.map((output) =>
+      outputFragment(stateVersion.output_key, output, 'listed', masking),
+    )
+    const body = Buffer.from(listDocument(fragments, paging))
     // What reveals is audited each time and never kept; the rest of a processed version does not change any more.
     if (event !== undefined) reveal(event)
     else if (stateVersion.resources_processed === 1) deps.documents.set(key, body)
@@ -54,22 +63,25 @@ const showOutput = readRoute({
   summary: 'Show a state version output',
   answers: 'state-version-outputs',
   address: (call) => parseOutputId(call.params.state_version_output_id as string),
-  load: async (context) => {
-    const { address } = context
-    const found = await loadStateVersion(context, address.outputKey, findStateVersionByOutputKey)
-    if (found === undefined || !hasOutputs(found.stateVersion)) return undefined
-    return address.position < found.stateVersion.outputs_count ? found : undefined
-  },
+  load: (context) => loadStateVersion(context, context.address.outputKey, findStateVersionByOutputKey),
   document: async ({ tx, deps, address, resource, reveal }) => {
     const { stateVersion } = resource
     const { position } = address
+    if (!hasOutputs(stateVersion) || position >= stateVersion.outputs_count) throw notFound()
     const key = `output ${stateVersion.id} ${position}`
     const kept = deps.documents.get<Buffer>(key)
     if (kept !== undefined) return ok(kept)
     const outputs = await readOutputs(tx, deps, stateVersion, position, position + 1)
-    const [output] = outputs
-    if (output === undefined) throw notFound()
-    const body = Buffer.from(document(outputFragment(stateVersion.output_key, output, 'single', false)))
+    const [output] = outputs ?? []
+    if (outputs === undefined || output === undefined) {
+      reveal(() => revealOfMany(deps, stateVersion, position, position + 1))
+      const later = new LaterParts()
+      const one = later.add(() =>
+        outputPieces(deps, stateVersion, 'single', 'nothing', position, position + 1),
+      )
+      return ok(later.bodyOf(document(JSON.stringify(one))))
+    }
+    const body = Buffer.from(document(outputFragment(stateVersion.output_key, output, 'single', 'nothing')))
     const event = revealOf(stateVersion, outputs)
     if (event !== undefined) reveal(event)
     else deps.documents.set(key, body)

@@ -63,6 +63,18 @@ function typeEnd(text: string, start: number): number {
   return after(text, isLast ? end : listEnd(text, after(text, end, ','), '[]', nameEnd), ']')
 }
 
+/**
+ * The type of a masked value. The members of an object or a tuple would tell the shape of the secret, so only the bare
+ * kind stays, inside collections too: `["list",["object",{"password":"string"}]]` becomes `["list","object"]`.
+ */
+export function maskedType(detailedType: string): string {
+  const collection = collections.find((start) => detailedType.startsWith(start))
+  if (collection !== undefined)
+    return `${collection}${maskedType(detailedType.slice(collection.length, -1))}]`
+  if (detailedType.startsWith('["tuple"')) return '"tuple"'
+  return detailedType.startsWith('["object"') ? '"object"' : detailedType
+}
+
 type End = (text: string, start: number) => number
 
 /** Just after the array or object, as `brackets` says, whose members each end where `memberEnd` says. */

@@ -1,4 +1,4 @@
-import type { Interest } from './json-scanner.ts'
+import type { Interest } from './json-visitor.ts'
 import { resolveType, type ResolvedType } from './output-types.ts'
 import { compareBytes, decodeString } from './raw-json.ts'
 import { StateError } from './state-error.ts'
@@ -23,6 +23,8 @@ export class OutputsCollector {
   readonly #readsTypes: boolean
   readonly #outputs = new Map<string, StateOutput>()
   #bytes = 0
+  /** Of the types among them, which may be longer than the values that imply them. */
+  typeBytes = 0
   #name = ''
   #field = ''
   #fields = new Map<string, string>()
@@ -81,7 +83,9 @@ export class OutputsCollector {
 
   #add(output: StateOutput): void {
     const { name, value, detailedType } = output
-    this.#bytes += Buffer.byteLength(name) + Buffer.byteLength(value) + Buffer.byteLength(detailedType)
+    const typeBytes = Buffer.byteLength(detailedType)
+    this.typeBytes += typeBytes
+    this.#bytes += Buffer.byteLength(name) + Buffer.byteLength(value) + typeBytes
     this.#outputs.set(decodeString(name), output)
     if (this.#outputs.size <= MAX_OUTPUTS && this.#bytes <= MAX_OUTPUT_BYTES) return
     this.problem = new StateError(

@@ -1,92 +1,131 @@
-import { setImmediate } from 'node:timers/promises'
-import type { AuditEvent } from '../audit/audit-store.ts'
 import type { Transaction } from '../database/database.ts'
 import type { Deps } from '../http/deps.ts'
-import { findOutputBlocks, type StoredBlock } from './output-block-store.ts'
-import { openOutputs } from './output-blocks.ts'
+import { ownTurn } from '../core/turns.ts'
+import { DamagedContentError, readingError } from './damaged-content.ts'
+import { findOutputBlocks, findOutputPart, type StoredBlock } from './output-block-store.ts'
+import { openOutputs, type StoredOutput } from './output-blocks.ts'
 import type { PlacedOutput } from './output-document.ts'
-import { decodeString } from './raw-json.ts'
-import { unwrapDataKey } from './state-crypto.ts'
+import { openPart, runsOf, type LargeOutput, type OutputText } from './output-parts.ts'
+import { SealError, unwrapDataKey } from './state-crypto.ts'
 import { isContentDeleted, type StateVersionRow } from './state-version-store.ts'
+import type { ContentSource } from './stored-content.ts'
+
+const WHAT = 'outputs'
+/** Blocks that one answer opens in the transaction that decides: a mebibyte, about. */
+const MAX_BLOCKS_AT_ONCE = 4
+
+type Place = { position: number }
+/** An output in its place, of which a large one is still in its parts. */
+export type PlacedStoredOutput = StoredOutput & Place
+export type PlacedLargeOutput = LargeOutput & Place
 
 /** Whether its outputs can be read: not before they were processed, and not after its content was deleted. */
 export function hasOutputs(stateVersion: StateVersionRow): boolean {
   return stateVersion.resources_processed === 1 && !isContentDeleted(stateVersion)
 }
 
-/** The outputs from position `from` up to, without it, `end`, in byte order of their names. */
+/**
+ * The outputs from position `from` up to, without it, `end`, in byte order of their names. Undefined when they are more
+ * than may be opened at once: then `outputsInTurn` has them.
+ */
 export async function readOutputs(
   tx: Transaction,
   deps: Deps,
   stateVersion: StateVersionRow,
   from = 0,
   end = stateVersion.outputs_count,
-): Promise<PlacedOutput[]> {
+): Promise<PlacedOutput[] | undefined> {
   const last = Math.min(end, stateVersion.outputs_count)
   if (!hasOutputs(stateVersion) || from >= last) return []
-  const blocks = await findOutputBlocks(tx, stateVersion.id, from, last)
-  const dataKey = unwrapDataKey(deps.config.secretKey, stateVersion.id, stateVersion.wrapped_key)
-  return blocks
-    .flatMap((block) => placedOutputs(dataKey, stateVersion.id, block))
-    .filter(({ position }) => position >= from && position < last)
-}
-
-/**
- * All outputs, a stored block after the other, each in a turn and a transaction of its own: however many there are, nobody
- * waits for them and only one block is in memory. Throws when some of them are deleted meanwhile.
- */
-export async function* outputsInTurn(
-  { database, config }: Pick<Deps, 'database' | 'config'>,
-  stateVersion: StateVersionRow,
-): AsyncGenerator<PlacedOutput[]> {
-  const { id, outputs_count: count } = stateVersion
-  const dataKey = unwrapDataKey(config.secretKey, id, stateVersion.wrapped_key)
-  for (let from = 0; from < count;) {
-    const [block] = await database.read((tx) => findOutputBlocks(tx, id, from, from + 1))
-    const outputs = block?.firstPosition === from ? placedOutputs(dataKey, id, block) : []
-    if (outputs.length === 0) throw new Error(`the output ${from} of ${id} is missing`)
-    yield outputs
-    from += outputs.length
-    await setImmediate()
+  const { id } = stateVersion
+  const blocks = await findOutputBlocks(tx, id, from, last, MAX_BLOCKS_AT_ONCE + 1)
+  if (blocks.length > MAX_BLOCKS_AT_ONCE) return undefined
+  try {
+    const dataKey = unwrapDataKey(deps.config.secretKey, id, stateVersion.wrapped_key)
+    const outputs = blocks
+      .flatMap((block) => placedOutputs(dataKey, id, block))
+      .filter(({ position }) => position >= from && position < last)
+    requireAll(outputs, from, last)
+    return outputs.every(isWhole) ? outputs : undefined
+  } catch (error) {
+    if (!(error instanceof SealError)) throw error
+    throw new DamagedContentError(WHAT, id, error.message, { cause: error })
   }
 }
 
-function placedOutputs(dataKey: Uint8Array, stateVersionId: string, block: StoredBlock): PlacedOutput[] {
+/**
+ * The outputs from position `from` up to, without it, `end`, a stored block after the other, each in a turn and a
+ * transaction of its own: however many there are, nobody waits for them and only one block is in memory. Throws
+ * DamagedContentError when some are missing, and ContentDeletedError when they are deleted meanwhile.
+ */
+export async function* outputsInTurn(
+  { database, config }: ContentSource,
+  stateVersion: StateVersionRow,
+  start = 0,
+  end = stateVersion.outputs_count,
+): AsyncGenerator<PlacedStoredOutput[]> {
+  const { id, outputs_count: count } = stateVersion
+  const last = Math.min(end, count)
+  for (let from = start; from < last;) {
+    await ownTurn()
+    const [block] = await database.read((tx) => findOutputBlocks(tx, id, from, from + 1, 1))
+    let outputs: PlacedStoredOutput[]
+    try {
+      const dataKey = unwrapDataKey(config.secretKey, id, stateVersion.wrapped_key)
+      const all = block === undefined ? [] : placedOutputs(dataKey, id, block)
+      outputs = all.filter(({ position }) => position >= from && (position < last || position >= count))
+      requireAll(outputs, from, Math.min(last, from + Math.max(1, outputs.length)))
+    } catch (error) {
+      throw await readingError(database, stateVersion, WHAT, error)
+    }
+    yield outputs
+    from += outputs.length
+  }
+}
+
+/** The bytes of a text of a large output, a stored part after the other. Throws as `outputsInTurn`. */
+export async function* bytesInTurn(
+  { database, config }: ContentSource,
+  stateVersion: StateVersionRow,
+  output: PlacedLargeOutput,
+  text: OutputText,
+): AsyncGenerator<Uint8Array> {
+  const { id } = stateVersion
+  const { position } = output
+  for (const { part, start, end } of runsOf(output, text)) {
+    await ownTurn()
+    const sealed = await database.read((tx) => findOutputPart(tx, id, position, part))
+    let bytes: Uint8Array
+    try {
+      if (sealed === undefined) throw new SealError(`Part ${part} of output ${position} is missing`)
+      const dataKey = unwrapDataKey(config.secretKey, id, stateVersion.wrapped_key)
+      bytes = openPart(dataKey, id, position, part, output, sealed)
+    } catch (error) {
+      throw await readingError(database, stateVersion, WHAT, error)
+    }
+    yield bytes.subarray(start, end)
+  }
+}
+
+export function isWhole(output: PlacedStoredOutput): output is PlacedOutput {
+  return !('lengths' in output)
+}
+
+/** A part of them must not be taken for all. */
+function requireAll(outputs: readonly Place[], from: number, end: number): void {
+  for (let position = from; position < end; position++) {
+    if (outputs[position - from]?.position !== position) throw new SealError(`Output ${position} is missing`)
+  }
+  if (outputs.length > end - from) throw new SealError(`There are more than ${end}`)
+}
+
+function placedOutputs(
+  dataKey: Uint8Array,
+  stateVersionId: string,
+  block: StoredBlock,
+): PlacedStoredOutput[] {
   return openOutputs(dataKey, stateVersionId, block).map((output, place) => ({
     ...output,
     position: block.firstPosition + place,
   }))
-}
-
-/** What the audit trail says of sensitive values that an answer reveals; undefined when it reveals none. */
-export function revealOf(
-  stateVersion: StateVersionRow,
-  outputs: readonly PlacedOutput[],
-): AuditEvent | undefined {
-  return revealOfNames(stateVersion, sensitiveNames(outputs))
-}
-
-/** The same for all outputs, however many. */
-export async function revealOfAll(
-  deps: Pick<Deps, 'database' | 'config'>,
-  stateVersion: StateVersionRow,
-): Promise<AuditEvent | undefined> {
-  const names: string[] = []
-  for await (const outputs of outputsInTurn(deps, stateVersion)) names.push(...sensitiveNames(outputs))
-  return revealOfNames(stateVersion, names)
-}
-
-function sensitiveNames(outputs: readonly PlacedOutput[]): string[] {
-  return outputs.filter(({ sensitive }) => sensitive).map(({ name }) => decodeString(name))
-}
-
-function revealOfNames(stateVersion: StateVersionRow, names: readonly string[]): AuditEvent | undefined {
-  if (names.length === 0) return undefined
-  return {
-    action: 'output.reveal',
-    organizationId: stateVersion.organization_id,
-    resourceType: 'state-versions',
-    resourceId: stateVersion.id,
-    details: { outputs: names },
-  }
 }
