@@ -24,6 +24,7 @@ const actorQuery = prepared<{ hash: string }>()((db, param) =>
       'token.team_id',
       'token.organization_id',
       'token.created_at',
+      'token.age_since',
       'token.expires_at',
       'token.last_used_at',
       'user.username',
@@ -66,7 +67,8 @@ export async function findActor(
     actor: {
       kind,
       tokenId: row.id,
-      tokenMadeAt: row.created_at,
+      tokenMadeAt: row.age_since ?? row.created_at,
+      tokenExpiresAt: row.expires_at,
       userId: row.user_id,
       teamId: row.team_id,
       // A token for audit trails stands nowhere: it is no organization's token.

@@ -2,8 +2,12 @@
 export type Actor = {
   readonly kind: 'user' | 'team' | 'organization'
   readonly tokenId: string
-  /** When the token was made: organizations bound how old it may become. */
+  /**
+   * When the token was made, or the first of the user tokens by which it was made, one by the other: organizations bound
+   * how old that may become.
+   */
   readonly tokenMadeAt: string
+  readonly tokenExpiresAt: string
   /** The user, for a team's token its service account; an organization's token acts as no user. */
   readonly userId: string | null
   /** The team that the token belongs to, and a team's or an organization's token's organization. */

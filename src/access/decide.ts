@@ -1,4 +1,5 @@
 import type { Actor } from './actor.ts'
+import type { FlagSet } from './organization-flags.ts'
 import { cells, columns, rules, type Cell, type Column, type Permission } from './rules.ts'
 
 /** A set of columns of the table, a bit for each. */
@@ -14,14 +15,22 @@ export type TeamFacts = {
   readonly visibility: 'secret' | 'organization'
   readonly isOwners: boolean
   readonly allowMemberTokenManagement: boolean
+  readonly flags: FlagSet
+  /** Only of a team that a delegate may want to change; a rule that needs it and does not have it says no. */
+  readonly ungivable?: UngivableGrants
 }
+
+/** Whether a team has grants that nothing granted to the caller lets them give, on workspaces and on projects. */
+export type UngivableGrants = { readonly onWorkspaces: boolean; readonly onProjects: boolean }
 
 /** What the caller is in one organization. */
 export type Standing = {
   readonly columns: ColumnSet
-  /** The caller's teams, with the flags that are in force. */
   readonly teamIds: ReadonlySet<string>
-  readonly flags: number
+  /** Their flags that are in force. */
+  readonly flags: FlagSet
+  /** The flags that are in force and that none of the caller's teams has. */
+  readonly lacks: FlagSet
   readonly seesSecretTeams: boolean
   /** Whether a team may let its members manage its tokens: an emulated older release has no such thing. */
   readonly membersManageTokens: boolean
@@ -109,6 +118,53 @@ export function shownPermissions(
   )
 }
 
+/** Those whom the strength of a team binds, and those who are never bound by it. */
+const delegates = columnSet('MM', 'MT', 'MO')
+const unbound = columnSet('SA', 'OW', 'OG')
+
+/** Whether it depends on the strength of teams what this permission lets somebody do. */
+export function asksForStrength(permission: Permission): boolean {
+  const rule = compiledRules.get(permission) as CompiledRule
+  return rule.some(([cell]) => cell === 'v5' || cell === 'v3')
+}
+
+/** Whether the caller may change teams, and only those that are no stronger than they are. */
+export function isDelegate(standing: Standing): boolean {
+  return (standing.columns & unbound) === 0 && (standing.columns & delegates) !== 0
+}
+
+/** Whether the caller has all flags of a team that are in force. */
+export function hasFlagsOf(standing: Standing, team: TeamFacts): boolean {
+  return (team.flags & standing.lacks) === 0
+}
+
+/** Whether the caller may give grants without having been granted anything on the workspace or project themselves. */
+export function givesEverywhere(
+  on: 'workspaces' | 'projects',
+  { actor, standing }: { actor: Actor; standing: Standing },
+): boolean {
+  return isPermitted(
+    on === 'workspaces' ? 'team-access:manage' : 'project-access:manage',
+    actor,
+    standing,
+    {},
+  )
+}
+
+function isNoStronger(actor: Actor, standing: Standing, team: TeamFacts): boolean {
+  const { ungivable } = team
+  return (
+    ungivable !== undefined &&
+    hasFlagsOf(standing, team) &&
+    (!ungivable.onWorkspaces || givesEverywhere('workspaces', { actor, standing })) &&
+    (!ungivable.onProjects || givesEverywhere('projects', { actor, standing }))
+  )
+}
+
+function mayBeChanged(actor: Actor, standing: Standing, team: TeamFacts): boolean {
+  return !team.isOwners && canSeeTeam(standing, team) && isNoStronger(actor, standing, team)
+}
+
 /** Specification 5.1: teams open to the organization, and the secret ones that the caller is in. */
 export function canSeeTeam(standing: Standing, team: TeamFacts): boolean {
   return standing.seesSecretTeams || team.visibility === 'organization' || standing.teamIds.has(team.id)
@@ -129,6 +185,7 @@ const holds: Record<Cell, (actor: Actor, standing: Standing, target: Target) => 
     standing.membersManageTokens &&
     team !== undefined &&
     team.allowMemberTokenManagement,
-  v3: (_, standing, { teamsOfUser }) =>
-    teamsOfUser !== undefined && teamsOfUser.every((team) => !team.isOwners && canSeeTeam(standing, team)),
+  v5: (actor, standing, { team }) => team === undefined || mayBeChanged(actor, standing, team),
+  v3: (actor, standing, { teamsOfUser }) =>
+    teamsOfUser !== undefined && teamsOfUser.every((team) => mayBeChanged(actor, standing, team)),
 }

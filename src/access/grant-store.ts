@@ -1,4 +1,5 @@
 import { sql, type Kysely } from 'kysely'
+import { NO_ID } from '../core/ids.ts'
 import type { Transaction } from '../database/database.ts'
 import { prepared, type PreparedQuery } from '../database/prepared.ts'
 import type { Flag, Tables } from '../database/tables.ts'
@@ -9,12 +10,19 @@ import { Kept } from './kept.ts'
 import type { Standings } from './standing-store.ts'
 import type { OrganizationFacts } from './standing.ts'
 
-/** What a user's teams were granted on workspaces. */
-function workspaceGrants(db: Kysely<Tables>, userId: string) {
+type Holder = { userId: string; organizationId: string }
+type Param = <N extends keyof Holder>(name: N) => string
+
+/**
+ * What a user's teams in an organization were granted on workspaces. It is looked for from the teams on: a refusal must
+ * cost the same however much was granted to others.
+ */
+function workspaceGrants(db: Kysely<Tables>, param: Param) {
   return db
     .selectFrom('team_workspaces as tw')
     .innerJoin('team_members as member', 'member.team_id', 'tw.team_id')
-    .where('member.user_id', '=', userId)
+    .where('member.user_id', '=', param('userId'))
+    .where('member.organization_id', '=', param('organizationId'))
     .where('member.is_active', '=', 1)
     .select((eb) => [
       sql<GrantFacts['on']>`'workspace'`.as('on'),
@@ -25,12 +33,13 @@ function workspaceGrants(db: Kysely<Tables>, userId: string) {
     ])
 }
 
-/** What a user's teams were granted on projects. */
-function projectGrants(db: Kysely<Tables>, userId: string) {
+/** The same on projects. */
+function projectGrants(db: Kysely<Tables>, param: Param) {
   return db
     .selectFrom('team_projects as tp')
     .innerJoin('team_members as member', 'member.team_id', 'tp.team_id')
-    .where('member.user_id', '=', userId)
+    .where('member.user_id', '=', param('userId'))
+    .where('member.organization_id', '=', param('organizationId'))
     .where('member.is_active', '=', 1)
     .select((eb) => [
       sql<GrantFacts['on']>`'project'`.as('on'),
@@ -41,29 +50,23 @@ function projectGrants(db: Kysely<Tables>, userId: string) {
     ])
 }
 
-const onWorkspace = prepared<{ userId: string; workspaceId: string; projectId: string }>()((db, param) =>
-  workspaceGrants(db, param('userId'))
+const onWorkspace = prepared<Holder & { workspaceId: string; projectId: string }>()((db, param) =>
+  workspaceGrants(db, param)
     .where('tw.workspace_id', '=', param('workspaceId'))
-    .unionAll(projectGrants(db, param('userId')).where('tp.project_id', '=', param('projectId'))),
+    .unionAll(projectGrants(db, param).where('tp.project_id', '=', param('projectId'))),
 )
 
-const onProject = prepared<{ userId: string; projectId: string }>()((db, param) =>
-  workspaceGrants(db, param('userId'))
+const onProject = prepared<Holder & { projectId: string }>()((db, param) =>
+  workspaceGrants(db, param)
     .innerJoin('workspaces', 'workspaces.id', 'tw.workspace_id')
-    .where('workspaces.project_id', '=', param('projectId'))
+    // Not by the index of projects: the project may hold very many workspaces.
+    .where(sql<string>`workspaces.project_id || ''`, '=', param('projectId'))
     .distinct()
-    .unionAll(projectGrants(db, param('userId')).where('tp.project_id', '=', param('projectId'))),
+    .unionAll(projectGrants(db, param).where('tp.project_id', '=', param('projectId'))),
 )
 
-const inOrganization = prepared<{ userId: string; organizationId: string }>()((db, param) =>
-  workspaceGrants(db, param('userId'))
-    .where('member.organization_id', '=', param('organizationId'))
-    .distinct()
-    .unionAll(
-      projectGrants(db, param('userId'))
-        .where('member.organization_id', '=', param('organizationId'))
-        .distinct(),
-    ),
+const inOrganization = prepared<Holder>()((db, param) =>
+  workspaceGrants(db, param).distinct().unionAll(projectGrants(db, param).distinct()),
 )
 
 const MAX_KEPT_GRANTS = 50_000
@@ -112,18 +115,12 @@ export class Grants {
 
   /** What the caller holds on any workspace or project of the organization: whether a list is for him at all. */
   anywhere(tx: Transaction, actor: Actor, organization: OrganizationFacts): Promise<ColumnSet> {
-    return this.#sum(
-      { tx, actor, organization },
-      inOrganization,
-      { organizationId: organization.id },
-      '',
-      sumOfGrants,
-    )
+    return this.#sum({ tx, actor, organization }, inOrganization, {}, '', sumOfGrants)
   }
 
   async #sum<Place extends Record<string, string>>(
     caller: { tx: Transaction; actor: Actor; organization: OrganizationFacts },
-    query: PreparedQuery<Place & { userId: string }, GrantFacts>,
+    query: PreparedQuery<Place & Holder, GrantFacts>,
     place: Place,
     placeKey: string,
     sumOf: (grants: readonly GrantFacts[]) => ColumnSet,
@@ -132,13 +129,14 @@ export class Grants {
     const { userId } = actor
     if (userId === null) return 0
     const standing = await this.#standings.in(tx, actor, organization)
-    if ((standing.columns & needNone) !== 0) return 0
     const key = `${userId} ${placeKey}`
-    let sum = this.#kept.get(organization, key)
-    if (sum === undefined) {
-      sum = sumOf(await tx.all(query, { ...place, userId }))
-      if (tx.mode === 'read') this.#kept.set(organization, key, sum)
+    const known = (standing.columns & needNone) === 0 ? this.#kept.get(organization, key) : 0
+    if (known !== undefined) {
+      tx.spare?.(query, { ...place, userId, organizationId: NO_ID })
+      return known
     }
+    const sum = sumOf(await tx.all(query, { ...place, userId, organizationId: organization.id }))
+    if (tx.mode === 'read') this.#kept.set(organization, key, sum)
     return sum
   }
 }

@@ -1,7 +1,7 @@
 import type { Actor } from './actor.ts'
 import { columnSet, isPermitted, type Standing, type Target } from './decide.ts'
 import { columnsOfGrant, type GrantFacts } from './grants.ts'
-import { flagSet, type OrganizationFlag } from './organization-flags.ts'
+import { flagSet, organizationFlags, withIncluded, type OrganizationFlag } from './organization-flags.ts'
 import type { Column, Permission } from './rules.ts'
 
 /** Where a team is granted access: `id` is null for any one of the organization. */
@@ -34,7 +34,10 @@ export type NeededFacts = {
 /** What isPermitted looks at. */
 type Judged = { actor: Actor; standing: Standing; target: Target }
 
-/** From the least on: whatever permits something, those behind it permit it too, which a test holds. */
+/**
+ * From the least on: whatever permits something, those behind it permit it too, which a test holds. Only the strength of a
+ * team may ask for one of them in particular.
+ */
 export const flagChains: readonly (readonly (readonly [OrganizationFlag, Column])[])[] = [
   [
     ['read-workspaces', 'RO'],
@@ -47,6 +50,10 @@ export const flagChains: readonly (readonly (readonly [OrganizationFlag, Column]
     ['manage-organization-access', 'MO'],
   ],
 ]
+/** The other flags are no column: they only let a delegate change teams that have them. */
+const flagsOfStrength = organizationFlags.filter(
+  (flag) => flag !== 'access-secret-teams' && !flagChains.flat().some(([known]) => known === flag),
+)
 /** Count only where the organization has switched on delegated-team-management. */
 const delegated: ReadonlySet<Column> = new Set<Column>(['MT', 'MO'])
 
@@ -76,7 +83,7 @@ export const levelChains: Readonly<Record<GrantFacts['on'], readonly (readonly L
  * What would have let a caller through who was not: each entry is enough alone, and the least of its kind. Nothing is said
  * here of the rules: each candidate is given to the caller in thought, and the one decision is asked.
  *
- * What rests on more than the table (a delegate may grant no flag that he lacks) is left to owners.
+ * What rests on more than the table (a delegate may grant no flag that they lack) is left to owners.
  */
 export function neededGrants(permission: Permission, judged: Judged, facts: NeededFacts): NeededGrant[] {
   const { actor, target } = judged
@@ -129,17 +136,26 @@ function ofTeams(
   }
   for (const chain of flagChains) {
     const known = chain.filter(([, column]) => organization?.hasDelegation || !delegated.has(column))
-    const place = known.findIndex(([flag, column]) => permits({ standing: withFlag(standing, flag, column) }))
-    const least = known[place]
-    if (least !== undefined) {
+    const enough = known.map(([flag, column]) => permits({ standing: withFlag(standing, flag, column) }))
+    const least = enough.indexOf(true)
+    const isOrMore = least !== -1 && !enough.slice(least).includes(false)
+    for (const [place, [flag]] of known.entries()) {
+      if (enough[place] !== true || (isOrMore && place !== least)) continue
       needed.push({
         grant: 'organization-access',
-        flag: least[0],
-        'or-more': place < known.length - 1,
+        flag,
+        'or-more': isOrMore && place < known.length - 1,
       })
     }
   }
-  if (organization?.hasSecretTeamsFlag && permits({ standing: { ...standing, seesSecretTeams: true } })) {
+  for (const flag of flagsOfStrength) {
+    if (!permits({ standing: withFlag(standing, flag) })) continue
+    needed.push({ grant: 'organization-access', flag, 'or-more': false })
+  }
+  if (
+    organization?.hasSecretTeamsFlag &&
+    permits({ standing: { ...withFlag(standing, 'access-secret-teams'), seesSecretTeams: true } })
+  ) {
     needed.push({ grant: 'organization-access', flag: 'access-secret-teams', 'or-more': false })
   }
   // A rule that looks at grants was given some, if none at all.
@@ -196,10 +212,12 @@ function asSiteAdmin({ actor, standing }: Judged): Pick<Judged, 'actor' | 'stand
   }
 }
 
-function withFlag(standing: Standing, flag: OrganizationFlag, column: Column): Standing {
+function withFlag(standing: Standing, flag: OrganizationFlag, column?: Column): Standing {
+  const flags = withIncluded(standing.flags | flagSet(flag))
   return {
     ...standing,
-    columns: standing.columns | columnSet(column),
-    flags: standing.flags | flagSet(flag),
+    columns: standing.columns | (column === undefined ? 0 : columnSet(column)),
+    flags,
+    lacks: standing.lacks & ~flags,
   }
 }

@@ -32,8 +32,16 @@ export function flagSet(...flags: readonly OrganizationFlag[]): FlagSet {
   return flags.reduce((set, flag) => set | (1 << organizationFlags.indexOf(flag)), 0)
 }
 
+/** Every flag that any dialect knows. */
+export const allFlags: FlagSet = flagSet(...organizationFlags)
+
 export function hasFlag(set: FlagSet, flag: OrganizationFlag): boolean {
   return (set & (1 << organizationFlags.indexOf(flag))) !== 0
+}
+
+/** With the flags that these include: whoever manages workspaces reads them, also where it is not stored. */
+export function withIncluded(set: FlagSet): FlagSet {
+  return hasFlag(set, 'manage-workspaces') ? set | flagSet('read-workspaces') : set
 }
 
 const documentedFlags = organizationFlags.slice(0, 14)

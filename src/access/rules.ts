@@ -4,7 +4,8 @@
  *   Y yes · v only teams that the caller can see, never `owners` · s oneself · seen a team that the caller can see ·
  *   own grants of the caller's own teams · both the user and the caller are active in one organization ·
  *   Y6 not the team `owners` · Y7 a person, while the team lets its members manage its tokens ·
- *   v3 the caller sees every team of that user, and none is `owners` · . nothing is added · - no: answers 404
+ *   v5 as v, and the team is no stronger than the caller: they have its flags and could give its grants ·
+ *   v3 every team of that user is one of v5 · . nothing is added · - no: answers 404
  *
  *   SA site administrator · OW owner, owners team token · OG organization token · MM manage-membership ·
  *   MT manage-teams, MO manage-organization-access: only where the organization has switched delegated-team-management on ·
@@ -21,7 +22,7 @@ export const columns = [
 
 export type Column = (typeof columns)[number]
 
-export const cells = ['Y', 'v', 's', 'seen', 'own', 'both', 'Y6', 'Y7', 'v3'] as const
+export const cells = ['Y', 'v', 's', 'seen', 'own', 'both', 'Y6', 'Y7', 'v5', 'v3'] as const
 export type Cell = (typeof cells)[number]
 
 // prettier-ignore
@@ -34,14 +35,14 @@ export const rules = {
   'organization:manage':       'Y    Y    -    .    .    .    .    .    .    -    .    .    .    .    .    .    .    .    .    .    -    -    -',
   'memberships:list':          'Y    Y    Y    Y    Y    Y    .    .    .    -    .    .    .    .    .    .    .    .    .    .    -    -    -',
   'membership:read':           'Y    Y    Y    Y    Y    Y    .    .    .    s    .    .    .    .    .    .    .    .    .    .    -    s    -',
-  'membership:invite':         'Y    Y    Y    v    v    v    .    .    .    -    .    .    .    .    .    .    .    .    .    .    -    -    -',
+  'membership:invite':         'Y    Y    Y    v5   v5   v5   .    .    .    -    .    .    .    .    .    .    .    .    .    .    -    -    -',
   'membership:accept':         's    s    .    .    .    .    .    .    .    s    .    .    .    .    .    .    .    .    .    .    -    s    -',
   'membership:remove':         'Y    Y    Y    v3   v3   v3   .    .    .    s    .    .    .    .    .    .    .    .    .    .    -    s    -',
   'team:read':                 'Y    Y    Y    .    .    .    .    .    .    seen Y    .    .    .    .    .    .    .    .    .    seen -    -',
-  'team:manage':               'Y    Y    Y    -    v    v    .    .    .    -    -    .    .    .    .    .    .    .    .    .    -    -    -',
-  'team:grant':                'Y    Y    Y    -    -    v    .    .    .    -    -    .    .    .    .    .    .    .    .    .    -    -    -',
-  'team:update-members':       'Y    Y    Y    v    v    v    .    .    .    -    -    .    .    .    .    .    .    .    .    .    -    -    -',
-  'team:tokens':               'Y    Y    Y6   -    v    v    .    .    .    -    Y7   .    .    .    .    .    .    .    .    .    -    -    -',
+  'team:manage':               'Y    Y    Y    -    v5   v5   .    .    .    -    -    .    .    .    .    .    .    .    .    .    -    -    -',
+  'team:grant':                'Y    Y    Y    -    -    v5   .    .    .    -    -    .    .    .    .    .    .    .    .    .    -    -    -',
+  'team:update-members':       'Y    Y    Y    v5   v5   v5   .    .    .    -    -    .    .    .    .    .    .    .    .    .    -    -    -',
+  'team:tokens':               'Y    Y    Y6   -    v5   v5   .    .    .    -    Y7   .    .    .    .    .    .    .    .    .    -    -    -',
   'organization:token':        'Y    Y    -    .    .    .    .    .    .    -    .    .    .    .    .    .    .    .    .    .    -    -    -',
   'user:tokens':               'Y    s    -    .    .    .    .    .    .    s    .    .    .    .    .    .    .    .    .    .    -    s    s',
   'users:administer':          'Y    -    -    .    .    .    .    .    .    -    .    .    .    .    .    .    .    .    .    .    -    -    -',

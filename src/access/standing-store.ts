@@ -1,8 +1,10 @@
 import type { Transaction } from '../database/database.ts'
+import { NO_ID } from '../core/ids.ts'
 import { prepared } from '../database/prepared.ts'
 import type { Actor } from './actor.ts'
 import { columnSet, type Standing } from './decide.ts'
 import { Kept } from './kept.ts'
+import { allFlags } from './organization-flags.ts'
 import { standingOf, type InForce, type OrganizationFacts } from './standing.ts'
 
 const membershipQuery = prepared<{ userId: string; organizationId: string }>()((db, param) =>
@@ -27,6 +29,7 @@ const nothing: Standing = {
   columns: 0,
   teamIds: new Set(),
   flags: 0,
+  lacks: allFlags,
   seesSecretTeams: false,
   membersManageTokens: false,
 }
@@ -68,11 +71,18 @@ export class Standings {
 
   async #find(tx: Transaction, actor: Actor, organization: OrganizationFacts): Promise<Standing> {
     const key = `${actor.kind} ${actor.userId ?? actor.organizationId}${actor.isSiteAdmin ? ' admin' : ''}`
-    let standing = this.#kept.get(organization, key)
-    if (standing === undefined) {
-      standing = await this.#read(tx, actor, organization)
-      if (tx.mode === 'read') this.#kept.set(organization, key, standing)
+    const kept = this.#kept.get(organization, key)
+    if (kept !== undefined) {
+      // Made up for by an outsider's: the size of what is kept is of no account.
+      if (tx.spare !== undefined && actor.userId !== null) {
+        const values = { userId: actor.userId, organizationId: NO_ID }
+        tx.spare(membershipQuery, values)
+        tx.spare(teamsQuery, values)
+      }
+      return kept
     }
+    const standing = await this.#read(tx, actor, organization)
+    if (tx.mode === 'read') this.#kept.set(organization, key, standing)
     return standing
   }
 
@@ -83,7 +93,8 @@ export class Standings {
     }
     const values = { userId: actor.userId as string, organizationId: organization.id }
     const membership = await tx.first(membershipQuery, values)
-    const teams = membership?.status === 'active' ? await tx.all(teamsQuery, values) : []
+    // Of whoever is no active member there are none: asked for all the same, so that a refusal costs the same.
+    const teams = await tx.all(teamsQuery, values)
     const belonging = { kind: actor.kind, isSiteAdmin: actor.isSiteAdmin, status: membership?.status, teams }
     return standingOf(belonging, organization, this.inForce)
   }

@@ -1,6 +1,7 @@
 import type { Flag } from '../database/tables.ts'
+import { NO_ID } from '../core/ids.ts'
 import { columnSet, type ColumnSet, type Standing } from './decide.ts'
-import { flagSet, hasFlag, type FlagSet } from './organization-flags.ts'
+import { flagSet, hasFlag, withIncluded, type FlagSet } from './organization-flags.ts'
 import type { TokenPolicy } from './token-policy.ts'
 
 /** What a standing depends on, of the organization. Its version grows whenever a standing in it may have changed. */
@@ -10,6 +11,17 @@ export type OrganizationFacts = {
   readonly delegated_team_management: Flag
   readonly deleted_at: string | null
 } & TokenPolicy
+
+/** No organization: what is missing is judged in it, as an outsider, so that it costs what a hidden organization does. */
+export const nowhere: OrganizationFacts = {
+  id: NO_ID,
+  version: 0,
+  delegated_team_management: 0,
+  deleted_at: null,
+  user_tokens_enabled: 1,
+  max_ttl_enabled: 0,
+  max_ttl_user_ms: null,
+}
 
 /** What the dialect or the emulated release does not know is stored and not in force. */
 export type InForce = { readonly flags: FlagSet; readonly memberTokenManagement: boolean }
@@ -49,6 +61,7 @@ export function standingOf(
     columns,
     teamIds: new Set(teams.map((team) => team.id)),
     flags,
+    lacks: inForce.flags & ~withIncluded(flags),
     seesSecretTeams: isSiteAdmin || isOwner || hasFlag(flags, 'access-secret-teams'),
     membersManageTokens: inForce.memberTokenManagement,
   }

@@ -56,7 +56,11 @@ export function refuseUserToken(actor: Actor, standing: Standing, policy: TokenP
   }
   if (isTooOld(policy, 'user', actor.tokenMadeAt, clock.now())) {
     throw new AppError('unauthorized', [
-      { detail: 'this token is older than the organization lets user tokens become; make a new one' },
+      {
+        detail:
+          'this token, or the one that it was made with, is older than the organization lets user tokens become; ' +
+          'ask a site administrator for a new one',
+      },
     ])
   }
 }

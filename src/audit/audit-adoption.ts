@@ -1,5 +1,5 @@
 import { timestamp, type Clock } from '../core/clock.ts'
-import type { Database, Transaction } from '../database/database.ts'
+import type { Transaction } from '../database/database.ts'
 import { placeEvents, unchainedEvents, type Placed } from './audit-adoption-store.ts'
 import { lockAuditChain, SITE, updateAuditChain, type AuditRow } from './audit-chain-store.ts'
 import { countAuditChains, insertEmptyChain } from './audit-chains.ts'
@@ -15,32 +15,30 @@ type Chain = { position: number; link: Uint8Array; at: string; oldestAt: string 
  * Chains the events of a database that had no chains yet, as they stand: what happened to them before, nothing tells.
  * Gives their number. Once there are chains it does nothing, so that what somebody puts in later is never taken for old.
  */
-export async function chainOlderEvents(database: Database, key: AuditKey, clock: Clock): Promise<number> {
-  return database.write(async (tx) => {
-    if ((await lockAuditChain(tx, SITE)) !== undefined) return 0
-    if ((await unchainedEvents(tx, 0, 1)).length === 0) return 0
-    if (!(await insertEmptyChain(tx, key, SITE))) return 0
-    const chains = new Map<string, Chain>()
-    let [count, after] = [0, 0]
-    for (;;) {
-      const rows = await unchainedEvents(tx, after, AT_ONCE)
-      await placeEvents(
-        tx,
-        rows.map((row) => place(key, chains, row)),
-      )
-      count += rows.length
-      after = rows.at(-1)?.number ?? after
-      if (rows.length < AT_ONCE) break
-    }
-    for (const [organizationId, chain] of chains) await keepChain(tx, key, organizationId, chain)
-    await countAuditChains(tx, key, [...chains.keys()].filter((id) => id !== SITE).length)
-    const context = { at: timestamp(clock.now()), requestId: null, actor: null, key }
-    const details = { events: count }
-    await insertAuditEvents(tx, context, [
-      { action: 'audit.chain', resourceType: 'databases', resourceId: 'audit-events', details },
-    ])
-    return count
-  })
+export async function chainOlderEvents(tx: Transaction, key: AuditKey, clock: Clock): Promise<number> {
+  if ((await lockAuditChain(tx, SITE)) !== undefined) return 0
+  if ((await unchainedEvents(tx, 0, 1)).length === 0) return 0
+  if (!(await insertEmptyChain(tx, key, SITE))) return 0
+  const chains = new Map<string, Chain>()
+  let [count, after] = [0, 0]
+  for (;;) {
+    const rows = await unchainedEvents(tx, after, AT_ONCE)
+    await placeEvents(
+      tx,
+      rows.map((row) => place(key, chains, row)),
+    )
+    count += rows.length
+    after = rows.at(-1)?.number ?? after
+    if (rows.length < AT_ONCE) break
+  }
+  for (const [organizationId, chain] of chains) await keepChain(tx, key, organizationId, chain)
+  await countAuditChains(tx, key, [...chains.keys()].filter((id) => id !== SITE).length)
+  const context = { at: timestamp(clock.now()), requestId: null, actor: null, key }
+  const details = { events: count }
+  await insertAuditEvents(tx, context, [
+    { action: 'audit.chain', resourceType: 'databases', resourceId: 'audit-events', details },
+  ])
+  return count
 }
 
 function place(key: AuditKey, chains: Map<string, Chain>, row: AuditRow): Placed {

@@ -1,6 +1,9 @@
 import type { Logger } from 'pino'
-import { timestamp, type Clock } from '../core/clock.ts'
+import type { Clock } from '../core/clock.ts'
 import type { Database, Transaction } from '../database/database.ts'
+import { retentionTime } from '../database/retention-clock.ts'
+import { timeAfter } from '../database/shared-clock.ts'
+import { logRepeated } from '../database/unavailable.ts'
 import {
   auditEventsAfter,
   deleteAuditChain,
@@ -52,9 +55,10 @@ export class AuditRetention {
   }
 
   async #run(): Promise<void> {
-    const before = timestamp(new Date(this.#clock.now().getTime() - this.#days * DAY_MS))
     const kept: string[] = []
     try {
+      const { time } = await retentionTime(this.#database, this.#clock, this.#log)
+      const before = timeAfter(time, -this.#days * DAY_MS)
       for (;;) {
         const chain = await this.#database.read((tx) => findAgedChain(tx, before, kept))
         if (chain === undefined) break
@@ -65,7 +69,7 @@ export class AuditRetention {
       }
       while ((await this.#database.write((tx) => deleteUnusedChains(tx, this.#key))) > 0);
     } catch (error) {
-      this.#log.warn({ error }, 'old audit events could not be deleted yet')
+      logRepeated(this.#log, error, 'old audit events could not be deleted yet')
     }
   }
 }

@@ -6,10 +6,11 @@ import { loadOrganization, organizationOfPath } from '../organizations/organizat
 import { auditEventFragment } from './audit-event-document.ts'
 import { listAuditEvents, MAX_LISTED_EVENTS } from './audit-event-store.ts'
 import { auditTrailDocument, auditTrailSchema } from './audit-trail-document.ts'
+import { moment } from '../jsonapi/parameters.ts'
 
 const filters = {
-  'filter[since]': 'Events at this time or later: 2030-01-31T12:00:00Z',
-  'filter[until]': 'Events at this time or earlier',
+  'filter[since]': moment('Events at this time or later'),
+  'filter[until]': moment('Events at this time or earlier'),
   'filter[actor]': 'Id or name of who acted',
   'filter[action]': 'Such as team.create',
   'filter[resource-type]': 'Such as teams',
@@ -57,7 +58,7 @@ const trail = readRoute({
   summary:
     "List the audit events of the token's organization, newest first, as the platform does for tools that collect them",
   query: {
-    since: 'Events at this time or later: 2030-01-31T12:00:00.000Z',
+    since: moment('Events at this time or later'),
     'page[number]': 'From 1',
     'page[size]': `At most ${TRAIL_PAGE_SIZE}, which is also the default`,
   },

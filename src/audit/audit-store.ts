@@ -9,6 +9,8 @@ export type AuditEvent = {
   resourceType: string
   resourceId: string
   details?: Record<string, unknown>
+  /** Instead of who acted, for those whom the organization may not know. */
+  actor?: AuditActor
 }
 
 /** Who acted: null is the server itself, or whoever sits at its command line. */
@@ -36,9 +38,10 @@ export async function insertAuditEvents(
 }
 
 export function unchained(
-  { at, requestId, actor }: Omit<AuditContext, 'key'>,
+  { at, requestId, actor: acting }: Omit<AuditContext, 'key'>,
   event: AuditEvent,
 ): UnchainedEvent {
+  const actor = event.actor ?? acting
   return {
     at,
     request_id: requestId,

@@ -2,6 +2,7 @@ import type { Logger } from 'pino'
 import type { Authentication } from '../access/actor-store.ts'
 import { timestamp } from '../core/clock.ts'
 import type { Database } from '../database/database.ts'
+import { logRepeated } from '../database/unavailable.ts'
 import { updateLastUsed } from './last-used-store.ts'
 
 const RESOLUTION_MS = 60_000
@@ -37,7 +38,7 @@ export class LastUsed {
     try {
       await this.#database.write((tx) => updateLastUsed(tx, batch))
     } catch (error) {
-      this.#log.warn({ error }, 'last-used-at of some tokens could not be written')
+      logRepeated(this.#log, error, 'last-used-at of some tokens could not be written')
     }
   }
 

@@ -17,6 +17,7 @@ import {
 } from './team-token-store.ts'
 import { deleteTeamToken } from './token-deletion.ts'
 import { tokenFragment, viewerOf } from './token-document.ts'
+import { choice } from '../jsonapi/parameters.ts'
 
 const PATH = '/organizations/:organization_name/team-tokens'
 const MAX_AT_ONCE = 500
@@ -50,8 +51,12 @@ const list = readRoute({
   summary: "List the tokens of the teams whose tokens are the caller's to manage",
   query: {
     q: "Part of the team's name, without case",
-    'filter[expiry_status]': 'active or expired',
-    sort: 'team-name, created-by, expired-at, created-at (as it is without) or last-used-at; with - before it the other way round',
+    'filter[expiry_status]': choice('Tokens that are in force, or that have expired', 'active', 'expired'),
+    sort: choice(
+      'The order of the list; by created-at if it is not given',
+      ...teamTokenSorts,
+      ...teamTokenSorts.map((by) => `-${by}`),
+    ),
   },
   answers: 'authentication-tokens',
   isList: true,

@@ -6,10 +6,13 @@ import { loadOrganization, organizationOfPath } from '../organizations/organizat
 import { deleteOrganizationToken } from './token-deletion.ts'
 import { tokenFragment } from './token-document.ts'
 import { deleteToken, findSingleToken, type TokenOwner } from './token-store.ts'
-import { createToken, creatorOf, parseTokenRequest, tokenBody } from './tokens.ts'
+import { createToken, parseTokenRequest, tokenBody } from './tokens.ts'
+import { choice } from '../jsonapi/parameters.ts'
 
 const PATH = '/organizations/:organization_name/authentication-token'
-const query = { token: 'audit-trails for the token that only reads audit trails, a thing apart' }
+const query = {
+  token: choice('audit-trails: the token that reads audit trails and does nothing else', 'audit-trails'),
+}
 
 type Kind = 'organization' | 'audit-trails'
 
@@ -52,7 +55,7 @@ const create = writeRoute({
     const { token, text } = await createToken(
       tx,
       deps,
-      { owner, userId: null, organization, isSingle: true, createdById: creatorOf(actor) },
+      { owner, userId: null, organization, isSingle: true, maker: actor },
       body,
     )
     audit({

@@ -1,5 +1,5 @@
 import { noContent, created, ok, type Answer } from '../http/call.ts'
-import { notFound } from '../core/errors.ts'
+import { AppError, notFound } from '../core/errors.ts'
 import { readRoute, writeRoute, type Acting, type Route } from '../http/route.ts'
 import { document, listDocument } from '../jsonapi/document.ts'
 import { pagingOf } from '../jsonapi/paging.ts'
@@ -9,20 +9,31 @@ import { loadTeam, teamOfPath } from '../teams/team-of-path.ts'
 import type { TeamRow } from '../teams/team-store.ts'
 import { deleteTeamToken } from './token-deletion.ts'
 import { tokenFragment, viewerOf } from './token-document.ts'
-import { countTokens, deleteToken, findSingleToken, listTokens, type TokenOwner } from './token-store.ts'
 import {
-  checkTokenLimit,
-  createToken,
-  creatorOf,
-  parseTokenRequest,
-  tokenBody,
-  type TokenRequest,
-} from './tokens.ts'
+  countTokens,
+  deleteToken,
+  findSingleToken,
+  isDescriptionTaken,
+  listTokens,
+  type TokenOwner,
+} from './token-store.ts'
+import { checkTokenLimit, createToken, parseTokenRequest, tokenBody, type TokenRequest } from './tokens.ts'
 
 type LoadedTeam = NonNullable<Awaited<ReturnType<typeof loadTeam>>>
 type Creating = Acting<unknown, LoadedTeam, TokenRequest>
 
 const ownerOf = (team: TeamRow): TokenOwner => ({ kind: 'team', teamId: team.id })
+
+/** Title and detail are those that go-tfe compares with. */
+function descriptionIsTaken(): AppError {
+  return new AppError('invalid', [
+    {
+      title: 'invalid attributes',
+      detail: 'Validation failed: Description has already been taken',
+      pointer: '/data/attributes/description',
+    },
+  ])
+}
 
 async function create(context: Creating, isSingle: boolean): Promise<Answer> {
   const { tx, deps, actor, resource, body, audit } = context
@@ -30,6 +41,8 @@ async function create(context: Creating, isSingle: boolean): Promise<Answer> {
   const replaced = isSingle ? await findSingleToken(tx, ownerOf(team)) : undefined
   if (replaced === undefined) await checkTokenLimit(tx, ownerOf(team), deps)
   else await deleteToken(tx, replaced.id)
+  const { description } = body
+  if (description && (await isDescriptionTaken(tx, ownerOf(team), description))) throw descriptionIsTaken()
   const userId = await ensureServiceAccount(tx, deps, team)
   const { token, text } = await createToken(
     tx,
@@ -39,7 +52,7 @@ async function create(context: Creating, isSingle: boolean): Promise<Answer> {
       userId,
       organization,
       isSingle,
-      createdById: creatorOf(actor),
+      maker: actor,
     },
     body,
   )
@@ -51,7 +64,7 @@ async function create(context: Creating, isSingle: boolean): Promise<Answer> {
     resourceId: token.id,
     details: {
       team: team.name,
-      description: body.description,
+      description,
       'expired-at': token.expires_at,
       replaced: replaced?.id,
     },

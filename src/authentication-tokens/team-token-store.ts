@@ -1,6 +1,7 @@
 import { sql, type Expression, type ExpressionBuilder, type SqlBool } from 'kysely'
 import type { Actor } from '../access/actor.ts'
 import { columnSet, type Standing } from '../access/decide.ts'
+import { isNoStronger } from '../access/delegation-store.ts'
 import type { Column } from '../access/rules.ts'
 import { maxTtlOf } from '../access/token-policy.ts'
 import { timestamp } from '../core/clock.ts'
@@ -39,7 +40,8 @@ function isManageable(eb: Teams, { actor, standing }: Viewer): Expression<SqlBoo
     : eb.lit(false)
   if (!has('MT', 'MO')) return isMembers
   const isVisible = standing.seesSecretTeams ? eb.lit(true) : eb.or([isOpen, isOwn])
-  return eb.or([isMembers, eb.and([isNotOwners, isVisible])])
+  const isWithin = isNoStronger(eb, { actor, standing, userId: actor.userId as string })
+  return eb.or([isMembers, eb.and([isNotOwners, isVisible, isWithin])])
 }
 
 export const teamTokenSorts = ['team-name', 'created-by', 'expired-at', 'created-at', 'last-used-at'] as const

@@ -1,13 +1,12 @@
 import type { Target } from '../access/decide.ts'
 import type { Permission } from '../access/rules.ts'
-import { parseId } from '../core/ids.ts'
+import { NO_ID, parseId } from '../core/ids.ts'
 import type { Transaction } from '../database/database.ts'
 import { noContent, ok, type Call } from '../http/call.ts'
 import { readRoute, writeRoute, type Route } from '../http/route.ts'
 import { document } from '../jsonapi/document.ts'
 import { findOrganization, type OrganizationRow } from '../organizations/organization-store.ts'
-import { loadTeam } from '../teams/team-of-path.ts'
-import { findTeam, type TeamRow } from '../teams/team-store.ts'
+import { findTeam, teamFacts, type TeamRow } from '../teams/team-store.ts'
 import { deleteOrganizationToken, deleteTeamToken, deleteUserToken } from './token-deletion.ts'
 import { tokenFragment } from './token-document.ts'
 import { findToken, type TokenRow } from './token-store.ts'
@@ -30,14 +29,13 @@ const tokenOfPath = (call: Call) => {
 /** A token is judged by the row of its kind. */
 async function loadToken(tx: Transaction, tokenId: string): Promise<LoadedToken | undefined> {
   const token = await findToken(tx, tokenId)
-  if (token === undefined) return undefined
-  if (token.kind === 'user') return { token, permission: 'user:tokens', target: { userId: token.user_id } }
-  if (token.kind === 'team') {
-    const team = await loadTeam(tx, token.team_id as string)
-    return team === undefined ? undefined : { token, permission: 'team:tokens', ...team }
-  }
-  const organization = (await findOrganization(tx, token.organization_id as string)) as OrganizationRow
-  return { token, permission: 'organization:token', target: {}, organization }
+  const team = await findTeam(tx, token?.team_id ?? NO_ID)
+  const organization = await findOrganization(tx, token?.organization_id ?? NO_ID)
+  if (token?.kind === 'user') return { token, permission: 'user:tokens', target: { userId: token.user_id } }
+  if (token === undefined || organization === undefined) return undefined
+  if (token.kind !== 'team') return { token, permission: 'organization:token', target: {}, organization }
+  if (team === undefined) return undefined
+  return { token, permission: 'team:tokens', target: { team: teamFacts(team) }, organization, team }
 }
 
 const show = readRoute({

@@ -55,6 +55,15 @@ export function findSingleToken(tx: Transaction, owner: TokenOwner): Promise<Tok
   return tokensOf(tx, owner).where('is_single', '=', 1).selectAll().executeTakeFirst()
 }
 
+export async function isDescriptionTaken(
+  tx: Transaction,
+  owner: TokenOwner,
+  description: string,
+): Promise<boolean> {
+  const query = tokensOf(tx, owner).where('description', '=', description)
+  return (await query.select('id').limit(1).executeTakeFirst()) !== undefined
+}
+
 /** False when somebody was faster. */
 export async function deleteToken(tx: Transaction, id: string): Promise<boolean> {
   const result = await tx.db.deleteFrom('authentication_tokens').where('id', '=', id).executeTakeFirst()

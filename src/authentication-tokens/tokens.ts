@@ -20,6 +20,8 @@ const EXPLAIN_TIME = 'must be a time such as 2030-01-31T12:00:00Z, or null for t
 
 export const tokenBody = {
   type: 'authentication-tokens',
+  // pytfe
+  otherTypes: ['authentication-token'],
   attributes: {
     description: shortTextSchema,
     'expired-at': Type.Union([Type.String({ maxLength: 40 }), Type.Null()], {
@@ -45,23 +47,40 @@ export function parseTokenRequest(bytes: Uint8Array, { clock }: Pick<Deps, 'cloc
   return { description: attributes.description ?? null, expiresAt }
 }
 
-/** When a token that is made now ends: as asked for, within what the organization lets its kind live; 422 beyond that. */
-function expiryOf(
-  kind: TokenOwner['kind'],
-  asked: Timestamp | undefined,
-  policy: TtlPolicy | undefined,
-  now: Date,
-) {
+/** The latest end of a token, and why. */
+type Limit = { latest: string; reason: string }
+
+/** When a token that is made now ends: as asked for; 422 beyond a limit. Without a request, at the earliest limit. */
+function expiryOf(asked: Timestamp | undefined, limits: readonly Limit[], now: Date): string {
+  const passed = limits.filter(({ latest }) => asked !== undefined && asked > latest)
+  refuse(
+    passed.map(({ latest, reason }) => ({
+      detail: `expired-at must not be later than ${latest}: ${reason}`,
+      pointer: EXPIRED_AT,
+    })),
+  )
+  return [asked ?? defaultExpiry(now), ...limits.map(({ latest }) => latest)].sort()[0] as string
+}
+
+/** How long an organization lets tokens of this kind live. */
+function limitOfPolicy(kind: TokenOwner['kind'], policy: TtlPolicy | undefined, now: Date): Limit[] {
   const most = policy === undefined ? undefined : maxTtlOf(policy, ttlKindOf(kind))
-  const limit = most === undefined ? undefined : timestamp(new Date(now.getTime() + most))
-  if (asked !== undefined && limit !== undefined && asked > limit) {
-    throw invalid(
-      `expired-at must not be later than ${limit}: the organization lets such tokens live ${most} ms`,
-      EXPIRED_AT,
-    )
-  }
-  const usual = asked ?? defaultExpiry(now)
-  return limit !== undefined && usual > limit ? limit : usual
+  if (most === undefined) return []
+  const latest = timestamp(new Date(now.getTime() + most))
+  return [{ latest, reason: `the organization lets such tokens live ${most} ms` }]
+}
+
+/**
+ * A token that somebody makes with a user token of theirs ends no later than that one: otherwise a token that was lent for
+ * a minute would be worth one for years. Site administrators are free of it, so that somebody can renew tokens.
+ */
+function limitOfMaker(maker: Actor | null): Limit[] {
+  if (!isBoundBy(maker)) return []
+  return [{ latest: maker.tokenExpiresAt, reason: 'that is the end of the user token that it is made with' }]
+}
+
+function isBoundBy(maker: Actor | null): maker is Actor {
+  return maker !== null && maker.kind === 'user' && !maker.isSiteAdmin
 }
 
 /** Two years from now: for a token that was made without an expiry. */
@@ -72,7 +91,7 @@ function defaultExpiry(now: Date): Timestamp {
 }
 
 /** Whom a token's document names as its maker. */
-export function creatorOf(actor: Actor): string | null {
+function creatorOf(actor: Actor): string | null {
   return actor.kind === 'user' ? actor.userId : (actor.teamId ?? actor.organizationId)
 }
 
@@ -93,7 +112,10 @@ export type NewToken = {
   /** A team's, or the one that owns it: it says how long the token may live. */
   organization: ({ id: string } & TtlPolicy) | undefined
   isSingle: boolean
-  createdById: string | null
+  /** Null: the command line. */
+  maker: Actor | null
+  /** Instead of the maker's id. */
+  createdById?: string
   /** Instead of a new one: that of the first administrator may be given. */
   text?: string
 }
@@ -102,7 +124,7 @@ export type NewToken = {
 export async function createToken(
   tx: Transaction,
   deps: Pick<Deps, 'newId' | 'clock'>,
-  { owner, userId, organization, isSingle, createdById, text: given }: NewToken,
+  { owner, userId, organization, isSingle, maker, createdById, text: given }: NewToken,
   { description, expiresAt }: TokenRequest,
 ): Promise<{ token: TokenRow; text: string }> {
   const text = given ?? newTokenText(owner.kind === 'audit-trails' ? 'organization' : owner.kind)
@@ -117,9 +139,14 @@ export async function createToken(
     organization_id: organization?.id ?? null,
     is_single: isSingle ? 1 : 0,
     description,
-    created_by_id: createdById,
+    created_by_id: createdById ?? (maker === null ? null : creatorOf(maker)),
     created_at: timestamp(now),
-    expires_at: expiryOf(owner.kind, expiresAt, organization, now),
+    age_since: owner.kind === 'user' && isBoundBy(maker) ? maker.tokenMadeAt : null,
+    expires_at: expiryOf(
+      expiresAt,
+      [...limitOfPolicy(owner.kind, organization, now), ...limitOfMaker(maker)],
+      now,
+    ),
     last_used_at: null,
   })
   return { token: (await findToken(tx, id)) as TokenRow, text }
@@ -129,7 +156,7 @@ export async function createToken(
 export async function createUserToken(
   tx: Transaction,
   makeId: typeof newId,
-  given: { userId: string; description: string | null; createdById: string | null; now: Date; text?: string },
+  given: { userId: string; description: string | null; createdById: string; now: Date; text?: string },
 ): Promise<{ id: string; text: string }> {
   const { userId, description, createdById, now } = given
   const { token, text } = await createToken(
@@ -140,6 +167,7 @@ export async function createUserToken(
       userId,
       organization: undefined,
       isSingle: false,
+      maker: null,
       createdById,
       text: given.text,
     },

@@ -7,7 +7,7 @@ import { findUser } from '../users/user-store.ts'
 import { parseUserId } from '../users/users.ts'
 import { tokenFragment } from './token-document.ts'
 import { countTokens, listTokens, type TokenOwner } from './token-store.ts'
-import { creatorOf, parseTokenRequest, tokenBody } from './tokens.ts'
+import { parseTokenRequest, tokenBody } from './tokens.ts'
 import { issueUserToken } from './user-tokens.ts'
 
 const userOfPath = (call: Call) => {
@@ -33,8 +33,8 @@ const createUserTokenRoute = writeRoute({
   body: (bytes, _, deps) => parseTokenRequest(bytes, deps),
   act: async (context) => {
     const { tx, deps, address, actor, body, audit } = context
-    const maker = { userId: address.userId, createdById: creatorOf(actor) }
-    const { token, text, event } = await issueUserToken(tx, deps, maker, body)
+    const { userId } = address
+    const { token, text, event } = await issueUserToken(tx, deps, { userId, maker: actor }, body)
     audit(event)
     return created(document(tokenFragment(token, context, text)))
   },

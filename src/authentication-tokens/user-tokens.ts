@@ -1,3 +1,4 @@
+import type { Actor } from '../access/actor.ts'
 import type { AuditEvent } from '../audit/audit-store.ts'
 import type { Config } from '../config.ts'
 import { invalid, notFound } from '../core/errors.ts'
@@ -11,7 +12,7 @@ import { checkTokenLimit, createToken, type TokenRequest } from './tokens.ts'
 export async function issueUserToken(
   tx: Transaction,
   deps: Pick<Deps, 'newId' | 'clock'> & { config: Config },
-  { userId, createdById }: { userId: string; createdById: string | null },
+  { userId, maker }: { userId: string; maker: Actor | null },
   request: TokenRequest,
 ): Promise<{ token: TokenRow; text: string; event: AuditEvent }> {
   const user = await lockUser(tx, userId)
@@ -22,7 +23,7 @@ export async function issueUserToken(
   const { token, text } = await createToken(
     tx,
     deps,
-    { owner, userId: user.id, organization: undefined, isSingle: false, createdById },
+    { owner, userId: user.id, organization: undefined, isSingle: false, maker },
     request,
   )
   const event = {

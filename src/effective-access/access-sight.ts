@@ -18,6 +18,7 @@ const ownersTeam = {
   visibility: 'secret',
   isOwners: true,
   allowMemberTokenManagement: false,
+  flags: 0,
 } as const
 
 /** As it is before a change: what the change hides or shows is its own effect, and no other. */

@@ -5,7 +5,7 @@ import type { Viewer } from '../http/route.ts'
 import type { OrganizationRow } from '../organizations/organization-store.ts'
 import { reachOf } from '../access/granted-places-store.ts'
 import { listVisibleProjects } from '../projects/project-store.ts'
-import { findTeam, listTeamMembers, type TeamRow } from '../teams/team-store.ts'
+import { findTeam, someTeamMembers, type TeamRow } from '../teams/team-store.ts'
 import { findUsers } from '../users/user-store.ts'
 import { listVisibleWorkspaces } from '../workspaces/workspace-list-store.ts'
 import { accessChangesDocument } from './access-changes-document.ts'
@@ -15,6 +15,8 @@ import { activeMembersAmong, teamsOfUsers, type HoldingTeam, type Places } from 
 import { grantedTo } from './holdings.ts'
 import { placeOf, placeOfProject, type NamedPlace } from './places.ts'
 import { readGrants, type Grants } from './team-grants.ts'
+
+const MEMBERS_A_STATEMENT = 2_000
 
 /** What a trial is about: whose access may change, and where. */
 export type Trial = {
@@ -110,10 +112,16 @@ async function lookAt(tx: Transaction, trial: Trial, userIds: readonly string[])
 
 /** The people in a team: its service account is the team itself. */
 async function membersOf({ tx }: Viewer, team: TeamRow): Promise<string[]> {
-  const members = await listTeamMembers(tx, team.id)
-  return members
-    .filter((member) => member.is_active === 1 && member.user_id !== team.service_account_id)
-    .map((member) => member.user_id)
+  const ids: string[] = []
+  for (let after = '', isLast = false; !isLast;) {
+    const members = await someTeamMembers(tx, team.id, after, MEMBERS_A_STATEMENT)
+    for (const { user_id: id, is_active: isActive } of members) {
+      if (isActive === 1 && id !== team.service_account_id) ids.push(id)
+    }
+    after = members.at(-1)?.user_id ?? ''
+    isLast = members.length < MEMBERS_A_STATEMENT
+  }
+  return ids
 }
 
 /** The workspaces and projects that a trial is about and its caller sees, so many of them; and how many there are. */

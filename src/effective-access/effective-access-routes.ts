@@ -1,7 +1,7 @@
-import { isPermitted } from '../access/decide.ts'
 import { reachOf } from '../access/granted-places-store.ts'
-import { NotPermitted } from '../access/not-permitted.ts'
+import { nowhere, type OrganizationFacts } from '../access/standing.ts'
 import { AppError, type Problem } from '../core/errors.ts'
+import { NO_ID } from '../core/ids.ts'
 import { ok, type Call } from '../http/call.ts'
 import { readRoute, type Loaded, type Route, type Viewer } from '../http/route.ts'
 import { listDocument } from '../jsonapi/document.ts'
@@ -9,6 +9,7 @@ import { pagingOf, type Page } from '../jsonapi/paging.ts'
 import { organizationOfPath } from '../organizations/organization-of-path.ts'
 import { findOrganizationByName, type OrganizationRow } from '../organizations/organization-store.ts'
 import { listVisibleWorkspaces } from '../workspaces/workspace-list-store.ts'
+import { noWorkspace } from '../workspaces/workspaces.ts'
 import { effectiveAccess } from './effective-access.ts'
 import { effectiveAccessFragment } from './effective-access-document.ts'
 import { findPlace, placeOf, type NamedPlace, type PlaceAddress } from './places.ts'
@@ -57,21 +58,21 @@ const showEffectiveAccess = readRoute({
     if (name === undefined) return undefined
     return { name, page, ...question, links: call.query.withoutPage(parameters) }
   },
-  load: async ({ tx, address, actor }) => {
+  load: async (context) => {
+    const { tx, address, actor } = context
     const organization = await findOrganizationByName(tx, address.name)
-    if (organization === undefined) return undefined
-    const subject = await findSubject(tx, organization.id, address.subject, actor)
-    if (subject === undefined) return undefined
-    const place =
-      address.place === undefined ? undefined : await findPlace(tx, organization.id, address.place)
-    if (address.place !== undefined && place === undefined) return undefined
-    return { organization, subject, place, target: { userId: subject.userId }, ...grantedOn(place) }
+    const subject = await findSubject(tx, organization?.id ?? NO_ID, address.subject, actor)
+    const target = { userId: subject?.userId ?? null }
+    const within = subject === undefined ? undefined : organization
+    const named = await findNamed(context, within, address.place)
+    if (organization === undefined || subject === undefined || named === undefined) return undefined
+    return { organization, subject, target, ...named }
   },
   document: async (context) => {
     const { tx, deps, resource, address, call } = context
     const { organization, subject } = resource
     const { places, total } = await placesOf(context, organization, resource.place, address.page)
-    const about = { holder: subject.holder, organization, inForce: deps.standings.inForce }
+    const about = { holder: await subject.holder(tx), organization, inForce: deps.standings.inForce }
     const found = await effectiveAccess(tx, about, places)
     const named = found.reduce((count, { sources }) => count + sources.length, 0)
     if (found.length > 1 && named > MAX_NAMED) {
@@ -83,11 +84,23 @@ const showEffectiveAccess = readRoute({
   },
 })
 
-/** Where a grant would have to be made, should the caller not see what he asks about. */
-function grantedOn(place: NamedPlace | undefined): Pick<Loaded, 'workspace' | 'project'> {
-  if (place === undefined) return {}
-  const { on, id, projectId } = place
-  return on === 'workspace' ? { workspace: { id, project_id: projectId } } : { project: { id } }
+/** The place that was asked for, which the caller must be able to see; undefined: it is missing. */
+async function findNamed(
+  { tx, actor, deps }: Pick<Viewer, 'tx' | 'actor' | 'deps'>,
+  organization: OrganizationFacts | undefined,
+  address: PlaceAddress | undefined,
+): Promise<(Pick<Loaded, 'workspace' | 'project' | 'also'> & { place?: NamedPlace }) | undefined> {
+  if (address === undefined) return {}
+  const place = await findPlace(tx, organization?.id ?? NO_ID, address)
+  const where = place === undefined || organization === undefined ? nowhere : organization
+  if ('workspace' in address) {
+    const workspace = place === undefined ? noWorkspace : { id: place.id, project_id: place.projectId }
+    const grants = await deps.grants.onWorkspace(tx, actor, where, workspace)
+    return place && { place, workspace, also: { permission: 'workspace:read', target: { grants } } }
+  }
+  const project = { id: place?.id ?? NO_ID }
+  const grants = await deps.grants.onProject(tx, actor, where, project.id)
+  return place && { place, project, also: { permission: 'project:read', target: { grants } } }
 }
 
 /** The workspace or project that was asked for, or a page of the workspaces that the caller may see. */
@@ -97,19 +110,10 @@ async function placesOf(
   place: NamedPlace | undefined,
   page: Page,
 ) {
-  const { tx, deps, actor, standing } = viewer
-  if (place === undefined) {
-    const reach = reachOf('workspace:read', viewer)
-    const { workspaces, total } = await listVisibleWorkspaces(tx, organization.id, reach, {}, page)
-    return { places: workspaces.map(placeOf), total }
-  }
-  const grants =
-    place.on === 'workspace'
-      ? await deps.grants.onWorkspace(tx, actor, organization, { id: place.id, project_id: place.projectId })
-      : await deps.grants.onProject(tx, actor, organization, place.id)
-  const permission = place.on === 'workspace' ? 'workspace:read' : 'project:read'
-  if (!isPermitted(permission, actor, standing, { grants })) throw new NotPermitted(permission, { grants })
-  return { places: page.number === 1 ? [place] : [], total: 1 }
+  if (place !== undefined) return { places: page.number === 1 ? [place] : [], total: 1 }
+  const reach = reachOf('workspace:read', viewer)
+  const { workspaces, total } = await listVisibleWorkspaces(viewer.tx, organization.id, reach, {}, page)
+  return { places: workspaces.map(placeOf), total }
 }
 
 export const effectiveAccessRoutes: readonly Route[] = [showEffectiveAccess]

@@ -37,6 +37,7 @@ const somebody: Actor = {
   kind: 'user',
   tokenId: '',
   tokenMadeAt: '',
+  tokenExpiresAt: '',
   userId: null,
   teamId: null,
   organizationId: null,
@@ -48,6 +49,7 @@ const standing: Standing = {
   columns: 0,
   teamIds: new Set(),
   flags: 0,
+  lacks: 0,
   seesSecretTeams: false,
   membersManageTokens: false,
 }

@@ -1,4 +1,4 @@
-import { parseId } from '../core/ids.ts'
+import { NO_ID, parseId } from '../core/ids.ts'
 import type { Transaction } from '../database/database.ts'
 import { findProject, findProjectByName, type ProjectRow } from '../projects/project-store.ts'
 import { findWorkspace, findWorkspaceByName, type WorkspaceRow } from '../workspaces/workspace-store.ts'
@@ -21,22 +21,20 @@ export function placeOfProject({ id, name }: Pick<ProjectRow, 'id' | 'name'>): N
   return { on: 'project', id, projectId: id, name }
 }
 
-/** A name never stands in for an id: an id comes first. */
+/** A name never stands in for an id: an id comes first. Both are looked for, whichever is found. */
 export async function findPlace(
   tx: Transaction,
   organizationId: string,
   address: PlaceAddress,
 ): Promise<NamedPlace | undefined> {
   if ('workspace' in address) {
-    const id = parseId('workspace', address.workspace)
-    const found =
-      (id === undefined ? undefined : await findWorkspace(tx, id)) ??
-      (await findWorkspaceByName(tx, organizationId, address.workspace))
+    const byId = await findWorkspace(tx, parseId('workspace', address.workspace) ?? NO_ID)
+    const byName = await findWorkspaceByName(tx, organizationId, address.workspace)
+    const found = byId ?? byName
     return found?.organization_id === organizationId ? placeOf(found) : undefined
   }
-  const id = parseId('project', address.project)
-  const found =
-    (id === undefined ? undefined : await findProject(tx, id)) ??
-    (await findProjectByName(tx, organizationId, address.project))
+  const byId = await findProject(tx, parseId('project', address.project) ?? NO_ID)
+  const byName = await findProjectByName(tx, organizationId, address.project)
+  const found = byId ?? byName
   return found?.organization_id === organizationId ? placeOfProject(found) : undefined
 }

@@ -1,5 +1,5 @@
 import type { Actor } from '../access/actor.ts'
-import { parseId } from '../core/ids.ts'
+import { NO_ID, parseId } from '../core/ids.ts'
 import type { Transaction } from '../database/database.ts'
 import { findMembershipOf } from '../organization-memberships/membership-store.ts'
 import { findTeam, findTeamOfServiceAccount, type TeamRow } from '../teams/team-store.ts'
@@ -11,50 +11,56 @@ import type { Holder } from './holdings.ts'
 /** Who is asked about: somebody by id or user name, or a team by its id. */
 export type SubjectAddress = { readonly user: string } | { readonly team: string }
 
-/** With the user as whom he or the team's token calls. */
-export type Subject = { readonly holder: Holder; readonly name: string; readonly userId: string | null }
+/** With the user as whom they or the team's token call; what they are is read later, since it may be much. */
+export type Subject = {
+  readonly name: string
+  readonly userId: string | null
+  readonly holder: (tx: Transaction) => Promise<Holder>
+}
+
+type Asking = Pick<Actor, 'isSiteAdmin' | 'userId'>
 
 /** Undefined for whoever does not belong to the organization. A service account is its team. */
 export async function findSubject(
   tx: Transaction,
   organizationId: string,
   address: SubjectAddress,
-  actor: Pick<Actor, 'isSiteAdmin' | 'userId'>,
+  actor: Asking,
 ): Promise<Subject | undefined> {
   if ('team' in address) {
-    const id = parseId('team', address.team)
-    return teamSubject(id === undefined ? undefined : await findTeam(tx, id), organizationId)
+    return teamSubject(await findTeam(tx, parseId('team', address.team) ?? NO_ID), organizationId)
   }
   const user = await findUserNamed(tx, address.user)
-  if (user === undefined) return undefined
-  if (user.is_service_account === 1) {
-    return teamSubject(await findTeamOfServiceAccount(tx, user.id), organizationId)
-  }
-  const membership = await findMembershipOf(tx, organizationId, user.id)
-  if (membership === undefined && !actor.isSiteAdmin) return undefined
+  const isServiceAccount = user?.is_service_account === 1
+  const team = await findTeamOfServiceAccount(tx, isServiceAccount ? user.id : NO_ID)
+  const membership = await findMembershipOf(tx, organizationId, user?.id ?? NO_ID)
+  if (isServiceAccount) return teamSubject(team, organizationId)
+  // Before somebody has accepted nobody learns who was invited.
+  if (user === undefined || (membership?.status !== 'active' && !actor.isSiteAdmin)) return undefined
   return {
-    holder: {
-      kind: 'user',
-      id: user.id,
-      // Who is a site administrator is for them and for himself to know.
-      isSiteAdmin: user.is_site_admin === 1 && (actor.isSiteAdmin || actor.userId === user.id),
-      status: membership?.status,
-      teams: await teamsOfUsers(tx, organizationId, [user.id]),
-    },
     name: user.username ?? user.id,
     userId: user.id,
+    holder: async (reading) => ({
+      kind: 'user',
+      id: user.id,
+      // Who is a site administrator is for them and for themselves to know.
+      isSiteAdmin: user.is_site_admin === 1 && (actor.isSiteAdmin || actor.userId === user.id),
+      status: membership?.status,
+      teams: await teamsOfUsers(reading, organizationId, [user.id]),
+    }),
   }
 }
 
+/** Both are looked for, whichever is found. An id comes first. */
 async function findUserNamed(tx: Transaction, text: string): Promise<UserRow | undefined> {
-  const id = parseUserId(text)
-  const byId = id === undefined ? undefined : await findUser(tx, id)
-  return byId ?? findUserByUsername(tx, keyOf(text))
+  const byId = await findUser(tx, parseUserId(text) ?? NO_ID)
+  const byName = await findUserByUsername(tx, keyOf(text))
+  return byId ?? byName
 }
 
 function teamSubject(team: TeamRow | undefined, organizationId: string): Subject | undefined {
   if (team === undefined || team.organization_id !== organizationId) return undefined
-  return { holder: teamHolder(team), name: team.name, userId: team.service_account_id }
+  return { name: team.name, userId: team.service_account_id, holder: () => Promise.resolve(teamHolder(team)) }
 }
 
 /** A team as what its token may do, whether it has one or not. */

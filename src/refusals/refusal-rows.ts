@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
-import { heldColumns, columnSet, type ColumnSet } from '../access/decide.ts'
+import { asksForStrength, heldColumns, columnSet, type ColumnSet, type Target } from '../access/decide.ts'
+import { withUngivable } from '../access/delegation-store.ts'
 import { neededGrants, type NeededFacts } from '../access/needed-grants.ts'
 import { knownFlags } from '../access/organization-flags.ts'
 import { columns } from '../access/rules.ts'
@@ -19,10 +20,10 @@ import type { Found, Named, Refusal } from './refusal.ts'
 import type { NewRefusal, NewRefusalRow } from './refusal-store.ts'
 import { together, type Waiting } from './waiting-refusals.ts'
 
-type Described = Omit<NewRefusalRow, 'request_id' | 'at' | 'first_at' | 'count' | 'alike'>
+type Described = Omit<NewRefusalRow, 'request_id' | 'at' | 'first_at' | 'count' | 'alike' | 'is_shared'>
 
-/** Who belongs to the organization, one way or another: its owners know them. */
-const belongs = columnSet('OW', 'OG', 'PM', 'TT', 'IN')
+/** Who belongs to the organization: its owners know them. Who was only invited is not theirs to know. */
+const belongs = columnSet('OW', 'OG', 'PM', 'TT')
 
 const standIn: NeededFacts = {
   organization: { hasDelegation: false, hasSecretTeamsFlag: false },
@@ -54,7 +55,7 @@ export async function rowsOf(
     // For what is missing too, so that it takes as long: a flood must not tell by the pause that follows it.
     const needed = neededGrants(
       permission ?? 'organization:manage',
-      { actor, standing, target: found?.target ?? { grants: 0 } },
+      { actor, standing, target: await wholeTarget(tx, refusal) },
       found === undefined ? standIn : factsOf(found, organization, hasSecretTeamsFlag),
     )
     const object = objectOf(refusal, named, organization?.name)
@@ -89,6 +90,8 @@ export async function rowsOf(
     ]) => ({
       row: {
         ...row,
+        is_shared:
+          row.is_inside === 0 && (row.organization_id !== null || row.caller_type !== 'users') ? 1 : 0,
         alike,
         request_id: refusal.requestId,
         at: timestamp(refusal.at),
@@ -98,6 +101,28 @@ export async function rowsOf(
       requests: requests.map(({ id, at }) => ({ id, at: timestamp(at) })),
     }),
   )
+}
+
+const missingTeam = {
+  id: '',
+  visibility: 'secret',
+  isOwners: false,
+  allowMemberTokenManagement: false,
+  flags: 0,
+} as const
+
+/** What was judged, with the grants of teams that would have counted, had the caller been a delegate. */
+async function wholeTarget(tx: Transaction, { actor, found, permission }: Refusal): Promise<Target> {
+  if (permission === null || actor.userId === null || !asksForStrength(permission)) {
+    return found?.target ?? { grants: 0 }
+  }
+  const { team, teamsOfUser = [] } = found?.target ?? {}
+  const teams = team === undefined ? teamsOfUser : [team]
+  // Of what is missing too, see above.
+  const whole = await withUngivable(tx, actor.userId, teams.length === 0 ? [missingTeam] : teams)
+  if (found === undefined) return { grants: 0 }
+  if (team !== undefined) return { ...found.target, team: whole[0] }
+  return teams.length === 0 ? found.target : { ...found.target, teamsOfUser: whole }
 }
 
 function factsOf(

@@ -1,7 +1,7 @@
 import type { ExpressionBuilder, Insertable, Selectable } from 'kysely'
 import type { Transaction } from '../database/database.ts'
 import type { RefusalRequestTable, RefusalTable } from '../database/refusal-table.ts'
-import type { Tables } from '../database/tables.ts'
+import type { Flag, Tables } from '../database/tables.ts'
 import type { Page } from '../jsonapi/paging.ts'
 import { REQUESTS_KEPT } from './waiting-refusals.ts'
 
@@ -67,15 +67,19 @@ async function deleteOldestRequests(tx: Transaction, number: number): Promise<vo
     .execute()
 }
 
-/** Deletes the oldest of an organization (null: of nobody), or of one caller in it, but so many. */
+/** What counts together: of an organization (null: of nobody) what is shared or what is not, or one caller's of that. */
+export type RefusalPart = { organizationId: string | null; isShared: Flag; callerId?: string }
+
+/** Deletes the oldest of a part but so many. */
 export async function deleteOldestRefusals(
   tx: Transaction,
-  { organizationId, callerId }: { organizationId: string | null; callerId?: string },
+  { organizationId, isShared, callerId }: RefusalPart,
   kept: number,
 ): Promise<void> {
   const isOfThem = (eb: ExpressionBuilder<Tables, 'refusals'>) =>
     eb.and([
       eb('organization_id', organizationId === null ? 'is' : '=', organizationId),
+      eb('is_shared', '=', isShared),
       ...(callerId === undefined ? [] : [eb('caller_id', '=', callerId)]),
     ])
   const first = await tx.db

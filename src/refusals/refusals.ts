@@ -1,8 +1,11 @@
 import type { Logger } from 'pino'
 import type { Standings } from '../access/standing-store.ts'
 import type { Config } from '../config.ts'
-import { timestamp, type Clock } from '../core/clock.ts'
+import type { Clock } from '../core/clock.ts'
 import type { Database } from '../database/database.ts'
+import { retentionTime } from '../database/retention-clock.ts'
+import { timeAfter } from '../database/shared-clock.ts'
+import { logRepeated } from '../database/unavailable.ts'
 import type { Refusal } from './refusal.ts'
 import { rowsOf } from './refusal-rows.ts'
 import { deleteOldestRefusals, deleteRefusalsBefore, insertRefusals } from './refusal-store.ts'
@@ -64,13 +67,14 @@ export class Refusals {
 
   /** Deletes what is older than PURSER_REFUSAL_DAYS. */
   async prune(): Promise<void> {
-    const oldest = timestamp(new Date(this.#clock.now().getTime() - this.#config.refusalDays * DAY_MS))
     try {
+      const { time } = await retentionTime(this.#database, this.#clock, this.#log)
+      const oldest = timeAfter(time, -this.#config.refusalDays * DAY_MS)
       let deleted: number
       do deleted = await this.#database.write((tx) => deleteRefusalsBefore(tx, oldest, DELETED_A_TRANSACTION))
       while (deleted === DELETED_A_TRANSACTION)
     } catch (error) {
-      this.#log.warn({ error }, 'old refusals could not be deleted yet')
+      logRepeated(this.#log, error, 'old refusals could not be deleted yet')
     }
   }
 
@@ -93,7 +97,7 @@ export class Refusals {
         this.#failures += 1
         if (this.#failures % MAX_FAILURES === 0) this.#waiting.giveUp(batch)
         else this.#waiting.giveBack(batch)
-        this.#log.warn({ error, waiting: this.#waiting.size }, 'refusals could not be written yet')
+        logRepeated(this.#log, error, 'refusals could not be written yet', { waiting: this.#waiting.size })
         break
       }
     }
@@ -110,11 +114,14 @@ export class Refusals {
     await this.#database.write(async (tx) => {
       await insertRefusals(tx, refusals)
       for (const [organizationId, some] of organizations) {
+        // Outsiders have all together what one caller has: they are as many as they like to be.
+        await deleteOldestRefusals(tx, { organizationId, isShared: 1 }, refusalsKeptOfCaller)
+        const own = { organizationId, isShared: 0 } as const
         for (const callerId of new Set(some.map(({ row }) => row.caller_id))) {
           if (typeof callerId !== 'string') continue
-          await deleteOldestRefusals(tx, { organizationId, callerId }, refusalsKeptOfCaller)
+          await deleteOldestRefusals(tx, { ...own, callerId }, refusalsKeptOfCaller)
         }
-        await deleteOldestRefusals(tx, { organizationId }, refusalsKept)
+        await deleteOldestRefusals(tx, own, refusalsKept)
       }
     })
   }

@@ -1,11 +1,13 @@
 import type { Refusal } from './refusal.ts'
 
-/** Refusals that wait in memory, those that are alike counted once; of more the oldest are dropped. */
+/** Refusals that wait in memory, those that are alike counted once; of more, those who have most lose their oldest. */
 export const MAX_WAITING = 10_000
 /** Of one caller; what comes beyond is dropped, lest a script that asks for ever new things leaves no room for others. */
 export const MAX_WAITING_OF_CALLER = 2_000
 /** Teams that they hold on to, all together: somebody may be in very many. */
 const MAX_WAITING_TEAMS = 300_000
+/** What a refusal weighs beside the teams that it holds on to. */
+const WEIGHT = MAX_WAITING_TEAMS / MAX_WAITING
 /** Ids that are kept of refusals that are alike: the newest. */
 export const REQUESTS_KEPT = 20
 
@@ -21,7 +23,7 @@ export type Waiting = {
 /** A ring in memory. Adding costs the same for what is missing as for what is forbidden. */
 export class WaitingRefusals {
   readonly #byKey = new Map<string, Waiting>()
-  readonly #ofCaller = new Map<string, number>()
+  readonly #ofCaller = new Map<string, { count: number; teams: number }>()
   #teams = 0
   #dropped = 0
 
@@ -63,34 +65,59 @@ export class WaitingRefusals {
 
   #merge(added: Waiting): void {
     const key = keyOf(added.refusal)
-    const before = this.#byKey.get(key)
-    if (before !== undefined) {
-      this.#teams += teamsIn(added.refusal) - teamsIn(before.refusal)
-      this.#byKey.set(key, together(before, added))
-      return
-    }
     const caller = callerOf(added.refusal)
-    const ofCaller = this.#ofCaller.get(caller) ?? 0
-    if (ofCaller >= MAX_WAITING_OF_CALLER) {
+    const before = this.#byKey.get(key)
+    const ofCaller = this.#ofCaller.get(caller) ?? { count: 0, teams: 0 }
+    if (before === undefined && ofCaller.count >= MAX_WAITING_OF_CALLER) {
       this.#dropped += added.count
       return
     }
-    this.#ofCaller.set(caller, ofCaller + 1)
-    this.#byKey.set(key, added)
-    this.#teams += teamsIn(added.refusal)
-    if (this.#byKey.size > MAX_WAITING || this.#teams > MAX_WAITING_TEAMS) {
-      this.giveUp(this.take(Math.ceil(this.#byKey.size / 10)))
+    const teams = teamsIn(added.refusal) - (before === undefined ? 0 : teamsIn(before.refusal))
+    if (before === undefined) ofCaller.count += 1
+    ofCaller.teams += teams
+    this.#teams += teams
+    this.#ofCaller.set(caller, ofCaller)
+    this.#byKey.set(key, before === undefined ? added : together(before, added))
+    if (this.#byKey.size > MAX_WAITING || this.#teams > MAX_WAITING_TEAMS) this.#makeRoom()
+  }
+
+  /** Frees at least a tenth. Callers who have no more than an equal share of the rest lose nothing. */
+  #makeRoom(): void {
+    const weights = [...this.#ofCaller.values()].map(weightOf).toSorted((one, other) => one - other)
+    const kept = 0.9 * WEIGHT * MAX_WAITING
+    let surplus = weights.reduce((sum, weight) => sum + weight, 0) - kept
+    let share = 0
+    let room = kept
+    for (const [place, weight] of weights.entries()) {
+      share = room / (weights.length - place)
+      if (weight > share) break
+      room -= weight
+    }
+    for (const [key, waiting] of this.#byKey) {
+      if (surplus <= 0) return
+      const ofCaller = this.#ofCaller.get(callerOf(waiting.refusal))
+      if (ofCaller === undefined || weightOf(ofCaller) <= share) continue
+      surplus -= WEIGHT + teamsIn(waiting.refusal)
+      this.#remove(key, waiting)
+      this.giveUp([waiting])
     }
   }
 
   #remove(key: string, { refusal }: Waiting): void {
     this.#byKey.delete(key)
-    this.#teams -= teamsIn(refusal)
     const caller = callerOf(refusal)
-    const left = (this.#ofCaller.get(caller) ?? 0) - 1
-    if (left > 0) this.#ofCaller.set(caller, left)
-    else this.#ofCaller.delete(caller)
+    const ofCaller = this.#ofCaller.get(caller)
+    if (ofCaller === undefined) return
+    const teams = teamsIn(refusal)
+    ofCaller.count -= 1
+    ofCaller.teams -= teams
+    this.#teams -= teams
+    if (ofCaller.count === 0) this.#ofCaller.delete(caller)
   }
+}
+
+function weightOf({ count, teams }: { count: number; teams: number }): number {
+  return count * WEIGHT + teams
 }
 
 export function together(one: Waiting, other: Waiting): Waiting {
@@ -105,12 +132,14 @@ export function together(one: Waiting, other: Waiting): Waiting {
 
 /** What is alike is the same caller's, of the same request, for the same reason. */
 function keyOf(refusal: Refusal): string {
-  const { method, path, named, permission, reason } = refusal
-  return `${callerOf(refusal)} ${method} ${path} ${permission ?? ''} ${reason} ${named}`
+  const { actor, method, path, named, permission, reason } = refusal
+  const caller = `${actor.kind} ${actor.userId ?? actor.organizationId}`
+  return `${caller} ${method} ${path} ${permission ?? ''} ${reason} ${named}`
 }
 
+/** Who counts as one: a user, and all tokens of an organization and its teams, which its owners make at will. */
 function callerOf({ actor }: Refusal): string {
-  return `${actor.kind} ${actor.userId ?? actor.organizationId}`
+  return actor.kind === 'user' ? `user ${actor.userId}` : `organization ${actor.organizationId}`
 }
 
 function teamsIn({ found }: Refusal): number {

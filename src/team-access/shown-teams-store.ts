@@ -4,7 +4,7 @@ import { isPermitted, type ColumnSet, type Standing, type TeamFacts } from '../a
 import type { Permission } from '../access/rules.ts'
 import type { Tables } from '../database/tables.ts'
 
-const somebodyElses = { id: '', isOwners: false, allowMemberTokenManagement: false }
+const somebodyElses = { id: '', isOwners: false, allowMemberTokenManagement: false, flags: 0 }
 const openTeam: TeamFacts = { ...somebodyElses, visibility: 'organization' }
 const ownersTeam: TeamFacts = { ...somebodyElses, visibility: 'secret', isOwners: true }
 

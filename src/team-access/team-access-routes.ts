@@ -3,7 +3,7 @@ import type { Target } from '../access/decide.ts'
 import type { Permission } from '../access/rules.ts'
 import { timestamp } from '../core/clock.ts'
 import { AppError, invalid } from '../core/errors.ts'
-import { parseId } from '../core/ids.ts'
+import { NO_ID, parseId } from '../core/ids.ts'
 import type { Transaction } from '../database/database.ts'
 import { watchAccess } from '../effective-access/access-trial.ts'
 import type { NamedPlace } from '../effective-access/places.ts'
@@ -15,7 +15,7 @@ import type { AcceptedBody } from '../jsonapi/body.ts'
 import { document, listDocument, type Fragment } from '../jsonapi/document.ts'
 import { pagingOf, type Page } from '../jsonapi/paging.ts'
 import { bumpVersion, type OrganizationRow } from '../organizations/organization-store.ts'
-import { findTeam, teamFacts, type TeamRow } from '../teams/team-store.ts'
+import { findTeam, teamFacts } from '../teams/team-store.ts'
 import { shownTeams } from './shown-teams-store.ts'
 import { teamToGrant } from './team-to-grant.ts'
 
@@ -83,10 +83,9 @@ export function teamAccessRoutes<
   /** A grant with where it is, and with its team as what the rules must know of. */
   const loadGrant = async (context: Context, id: string) => {
     const row = await kind.find(context.tx, id)
-    if (row === undefined) return undefined
-    const loaded = await kind.loadPlace(context, kind.placeIdOf(row))
-    if (loaded === undefined) return undefined
-    const team = (await findTeam(context.tx, row.team_id)) as TeamRow
+    const loaded = await kind.loadPlace(context, row === undefined ? NO_ID : kind.placeIdOf(row))
+    const team = await findTeam(context.tx, row?.team_id ?? NO_ID)
+    if (row === undefined || loaded === undefined || team === undefined) return undefined
     return {
       ...loaded,
       place: kind.placeOf(loaded),
@@ -101,7 +100,7 @@ export function teamAccessRoutes<
     permission: permissions.place,
     summary: `List the access of teams to a ${thing}`,
     query: {
-      [placeFilter]: `The ${thing}, which must be given`,
+      [placeFilter]: { description: `Id of the ${thing}`, isRequired: true },
       'filter[team][id]': 'The access of this team alone',
     },
     answers: type,

@@ -17,9 +17,13 @@ const attributes = {
   'workspace-access': Type.Partial(Type.Object(workspaceAccessSchemas)),
 }
 
-export const teamProjectBody = { type: 'team-projects', attributes }
+// pytfe
+const otherTypes = ['team-project-access']
+
+export const teamProjectBody = { type: 'team-projects', otherTypes, attributes }
 export const newTeamProjectBody = {
   type: 'team-projects',
+  otherTypes,
   attributes,
   required: ['access'] as const,
   relationships: { team: toOne('teams'), project: toOne('projects') },

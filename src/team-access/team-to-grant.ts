@@ -1,7 +1,7 @@
 import { canSeeTeam, isPermitted, type Target } from '../access/decide.ts'
 import type { Permission } from '../access/rules.ts'
 import { invalid } from '../core/errors.ts'
-import { parseId } from '../core/ids.ts'
+import { NO_ID, parseId } from '../core/ids.ts'
 import type { Viewer } from '../http/route.ts'
 import { findTeam, teamFacts, type TeamRow } from '../teams/team-store.ts'
 
@@ -13,7 +13,7 @@ export async function teamToGrant(
   teamId: string,
 ): Promise<TeamRow> {
   const id = parseId('team', teamId)
-  const team = id === undefined ? undefined : await findTeam(tx, id)
+  const team = await findTeam(tx, id ?? NO_ID)
   if (team !== undefined && team.organization_id === place.organization.id) {
     const facts = teamFacts(team)
     const target = { team: facts, grants: place.target.grants ?? 0 }
