@@ -17,6 +17,9 @@ export const idPrefixes = {
   tagBinding: 'tb',
 } as const
 
+/** Nothing has it: looked for where what would name the next thing is missing, so that as many queries run. */
+export const NO_ID = ''
+
 export type IdKind = keyof typeof idPrefixes
 export type Id<K extends IdKind> = `${(typeof idPrefixes)[K]}-${string}`
 

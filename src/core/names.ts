@@ -15,7 +15,8 @@ export const projectNameSchema = Type.String({
   minLength: 3,
   maxLength: 40,
   pattern: '^[A-Za-z0-9_-][A-Za-z0-9 _-]*[A-Za-z0-9_-]$',
-  explain: 'must be 3 to 40 letters, numbers, -, _ and spaces between them',
+  // go-tfe looks for the first words.
+  complaint: 'Name may only contain letters, numbers, -, _ and spaces between them, 3 to 40 of them',
 })
 
 /** A description or the like: a short text, or null for none. */

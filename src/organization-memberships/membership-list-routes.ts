@@ -2,6 +2,7 @@ import { ok } from '../http/call.ts'
 import { keptPage } from '../http/kept-page.ts'
 import { readRoute, type Route } from '../http/route.ts'
 import { listDocument, type Fragment } from '../jsonapi/document.ts'
+import { LaterParts } from '../jsonapi/later-parts.ts'
 import { pagingOf } from '../jsonapi/paging.ts'
 import { organizationFragment } from '../organizations/organization-document.ts'
 import { loadOrganization, organizationOfPath } from '../organizations/organization-of-path.ts'
@@ -10,6 +11,7 @@ import { isPermitted } from '../access/decide.ts'
 import { includedWithMemberships, membershipFragments } from './membership-document.ts'
 import { membershipFilterOf } from './membership-filter.ts'
 import { listMemberships, listMembershipsOfCaller } from './membership-list-store.ts'
+import { choice, commaSeparated, includes } from '../jsonapi/parameters.ts'
 
 const filters = ['q', 'filter[email]', 'filter[status]', 'include'] as const
 
@@ -18,10 +20,10 @@ const list = readRoute({
   permission: 'memberships:list',
   summary: 'List the memberships of an organization',
   query: {
-    q: 'Part of the user name or email, without case',
-    'filter[email]': 'Whole emails, separated by commas',
-    'filter[status]': 'active or invited',
-    include: 'user, teams',
+    q: "Part of the email, or of an active member's user name, without case",
+    'filter[email]': commaSeparated('Whole emails, separated by commas'),
+    'filter[status]': choice('Memberships with this status', 'active', 'invited'),
+    include: includes('user', 'teams'),
   },
   answers: 'organization-memberships',
   isList: true,
@@ -34,8 +36,9 @@ const list = readRoute({
     return name === undefined ? undefined : { name, include, page, filter, links: query.withoutPage(filters) }
   },
   load: ({ tx, address }) => loadOrganization(tx, address.name),
-  document: async (context) => {
-    const { tx, address, resource, call } = context
+  document: async (reader) => {
+    const { tx, address, resource, call } = reader
+    const context = { ...reader, later: new LaterParts() }
     const { page, filter, include, links } = address
     const { organization } = resource
     const name = links.length === 0 ? 'memberships' : undefined
@@ -43,7 +46,7 @@ const list = readRoute({
       const { memberships, total } = await listMemberships(tx, organization.id, filter, page)
       const fragments = await membershipFragments(tx, memberships, context)
       const included = await includedWithMemberships(context, memberships, include)
-      return listDocument(fragments, pagingOf(call.path, links, page, total), included)
+      return context.later.bodyOf(listDocument(fragments, pagingOf(call.path, links, page, total), included))
     })
   },
 })
@@ -52,7 +55,7 @@ const listOwn = readRoute({
   path: '/organization-memberships',
   permission: 'account:read',
   summary: "List one's own memberships",
-  query: { include: 'user, teams, organization' },
+  query: { include: includes('user', 'teams', 'organization') },
   answers: 'organization-memberships',
   isList: true,
   address: ({ query }) => {
@@ -61,7 +64,8 @@ const listOwn = readRoute({
   },
   load: async () => ({ target: { isCallers: true } }),
   document: async (context) => {
-    const { tx, deps, actor, address, call } = context
+    const { tx, deps, actor, address, call, reveal } = context
+    const later = new LaterParts()
     const { page, include, links } = address
     // A team's token may not read its service account's membership, and an organization's has none.
     const { memberships, total } =
@@ -72,9 +76,10 @@ const listOwn = readRoute({
     const included = new Set<Fragment>()
     for (const membership of memberships) {
       const organization = (await findOrganization(tx, membership.organization_id)) as OrganizationRow
-      const viewer = { actor, standing: await deps.standings.in(tx, actor, organization) }
+      const standing = await deps.standings.in(tx, actor, organization)
+      const viewer = { tx, deps, actor, standing, later, reveal }
       fragments.push(...(await membershipFragments(tx, [membership], viewer)))
-      const parts = await includedWithMemberships({ tx, deps, ...viewer }, [membership], include)
+      const parts = await includedWithMemberships(viewer, [membership], include)
       for (const part of parts ?? []) included.add(part)
       const isReadable = isPermitted('organization:read', actor, viewer.standing, {})
       if (include.has('organization') && isReadable) {
@@ -82,7 +87,7 @@ const listOwn = readRoute({
       }
     }
     const paging = pagingOf(call.path, links, page, total)
-    return ok(listDocument(fragments, paging, include.size === 0 ? undefined : [...included]))
+    return ok(later.bodyOf(listDocument(fragments, paging, include.size === 0 ? undefined : [...included])))
   },
 })
 

@@ -7,7 +7,7 @@ import type { Page } from '../jsonapi/paging.ts'
 import { selectMemberships, type MembershipRow } from './membership-store.ts'
 
 export type MembershipFilter = {
-  /** Part of the user name or email. */
+  /** Part of the email, or of an active member's user name. */
   readonly q?: string
   /** Whole ones, see keyOf. */
   readonly emailKeys?: readonly string[]
@@ -28,11 +28,38 @@ export async function listMemberships(
   filter: MembershipFilter,
   page: Page,
 ): Promise<MembershipPage> {
-  const query = selectMemberships(tx).where('memberships.organization_id', '=', organizationId)
   const { q, emailKeys, status } = filter
-  const isWhole = q === undefined && emailKeys === undefined && status === undefined
-  const total = isWhole ? await tx.first(peopleOf, { organizationId }) : undefined
-  return pageOf(filtered(tx, query, { ...filter, isServiceAccount: false }), page, { known: total?.count })
+  if (q === undefined && emailKeys === undefined && status === undefined) {
+    return listPeople(tx, organizationId, page)
+  }
+  const query = selectMemberships(tx).where('memberships.organization_id', '=', organizationId)
+  return pageOf(filtered(tx, query, { ...filter, isServiceAccount: false }), page)
+}
+
+/** All of them: found by an index from whichever end is nearer, so that the last page costs what the first does. */
+async function listPeople(tx: Transaction, organizationId: string, page: Page): Promise<MembershipPage> {
+  const total = (await tx.first(peopleOf, { organizationId }))?.count ?? 0
+  const offset = (page.number - 1) * page.size
+  const count = Math.min(page.size, total - offset)
+  if (count <= 0) return { memberships: [], total }
+  const behind = total - offset - count
+  const isNearEnd = behind < offset
+  const direction = isNearEnd ? 'desc' : 'asc'
+  const ids = tx.db
+    .selectFrom('memberships')
+    .where('organization_id', '=', organizationId)
+    .where('is_service_account', '=', 0)
+    .select('id')
+    .orderBy('created_at', direction)
+    .orderBy('id', direction)
+    .limit(count)
+    .offset(isNearEnd ? behind : offset)
+  const memberships = await selectMemberships(tx)
+    .where('memberships.id', 'in', ids)
+    .orderBy('memberships.created_at')
+    .orderBy('memberships.id')
+    .execute()
+  return { memberships, total }
 }
 
 /** Counted without a look at each person. */
@@ -57,7 +84,7 @@ export function listMembershipsOfTeam(
       .where('team_members.team_id', '=', teamId)
       .select('team_members.membership_id'),
   )
-  return pageOf(filtered(tx, query, filter), page, { sort: filter.sort })
+  return pageOf(filtered(tx, query, filter), page, filter)
 }
 
 /** A page of the caller's own, in all organizations that let his token in, and where he is invited. */
@@ -78,8 +105,12 @@ function filtered(tx: Transaction, given: MembershipQuery, filter: MembershipFil
   const { q, emailKeys, status, isServiceAccount } = filter
   let query = given
   if (q !== undefined) {
+    // The user name of somebody who was invited is not to be found out.
     query = query.where((eb) =>
-      eb.or([holdsText(tx.engine, 'users.username', q), holdsText(tx.engine, 'users.email', q)]),
+      eb.or([
+        eb.and([eb('memberships.status', '=', 'active'), holdsText(tx.engine, 'users.username', q)]),
+        holdsText(tx.engine, 'users.email', q),
+      ]),
     )
   }
   if (emailKeys !== undefined) query = query.where('users.email_key', 'in', emailKeys)
@@ -93,9 +124,9 @@ function filtered(tx: Transaction, given: MembershipQuery, filter: MembershipFil
 async function pageOf(
   query: MembershipQuery,
   page: Page,
-  { sort, known }: { sort?: MembershipFilter['sort']; known?: number | undefined } = {},
+  { sort }: Pick<MembershipFilter, 'sort'> = {},
 ): Promise<MembershipPage> {
-  const count = known ?? (await countOf(query))
+  const total = await countOf(query)
   const sorted = sort === undefined ? query : query.orderBy('memberships.status', sort)
   const memberships = await sorted
     .orderBy('memberships.created_at')
@@ -103,7 +134,7 @@ async function pageOf(
     .limit(page.size)
     .offset((page.number - 1) * page.size)
     .execute()
-  return { memberships, total: count }
+  return { memberships, total }
 }
 
 async function countOf(query: MembershipQuery): Promise<number> {

@@ -1,35 +1,55 @@
+import type { Actor } from '../access/actor.ts'
 import { isPermitted } from '../access/decide.ts'
-import { NotPermitted } from '../access/not-permitted.ts'
+import { nowhere } from '../access/standing.ts'
 import { invalid } from '../core/errors.ts'
-import { parseId } from '../core/ids.ts'
+import { NO_ID, parseId } from '../core/ids.ts'
 import type { Transaction } from '../database/database.ts'
 import { created, noContent, ok, type Call } from '../http/call.ts'
+import type { Deps } from '../http/deps.ts'
 import { readRoute, writeRoute, type Route } from '../http/route.ts'
 import { parseResource } from '../jsonapi/body.ts'
 import { document, type Fragment } from '../jsonapi/document.ts'
+import { LaterParts } from '../jsonapi/later-parts.ts'
 import { loadOrganization, organizationOfPath } from '../organizations/organization-of-path.ts'
 import { bumpVersion, findOrganization, type OrganizationRow } from '../organizations/organization-store.ts'
 import { activateTeamMembers, deleteTeamMembersOf } from '../teams/team-member-store.ts'
 import { checkOwnerRemains, SERVICE_ACCOUNT_IS_KEPT } from '../teams/team-members.ts'
-import { userFragment } from '../users/user-document.ts'
-import { deleteUnusedInvited, findUser, type UserRow } from '../users/user-store.ts'
+import { deleteUnusedInvited } from '../users/user-store.ts'
+import { removedDetails, standInId } from './invited-user.ts'
 import { includedWithMemberships, membershipFragments } from './membership-document.ts'
 import {
   activateMembership,
   deleteMembership,
   findMembership,
-  teamsOfMemberships,
+  teamsOfMembership,
   type MembershipRow,
 } from './membership-store.ts'
 import { invitationBody, invite } from './memberships.ts'
+import { includes } from '../jsonapi/parameters.ts'
 
-async function loadMembership(tx: Transaction, membershipId: string) {
+type Context = { tx: Transaction; actor: Actor; deps: Deps; address: { membershipId: string } }
+
+async function loadMembership({ tx, actor, deps, address: { membershipId } }: Context) {
   const membership = await findMembership(tx, membershipId)
-  if (membership === undefined) return undefined
-  const organization = (await findOrganization(tx, membership.organization_id)) as OrganizationRow
-  const teamsOfUser = (await teamsOfMemberships(tx, [membershipId])).map(({ team }) => team)
-  return { organization, membership, target: { userId: membership.user_id, teamsOfUser } }
+  const organization = await findOrganization(tx, membership?.organization_id ?? NO_ID)
+  const standing = await deps.standings.in(tx, actor, organization ?? nowhere)
+  const target = { userId: membership?.user_id ?? null }
+  // They may be many: of somebody whom the caller may not know they are not read, for the time would tell.
+  const isKnown = membership !== undefined && isPermitted('membership:read', actor, standing, target)
+  const teamsOfUser = await teamsOfMembership(tx, isKnown ? membershipId : NO_ID)
+  if (membership === undefined || organization === undefined) return undefined
+  const [team] = membership.is_service_account === 1 ? teamsOfUser : []
+  return {
+    organization,
+    membership,
+    target: isKnown ? { ...target, teamsOfUser } : target,
+    // A service account shows its team: whoever may not see that learns nothing of the account.
+    also: team && ({ permission: 'team:read', target: { team } } as const),
+  }
 }
+
+const NOT_REMOVABLE =
+  'this member is in a team that you do not see or may not change, so only an owner may remove them'
 
 const membershipOfPath = (call: Call) => {
   const membershipId = parseId('membership', call.params.organization_membership_id as string)
@@ -55,7 +75,7 @@ const inviteRoute = writeRoute({
     return { email: attributes.email as string, teamIds }
   },
   act: async (context) => {
-    const { tx, body, actor, resource, audit } = context
+    const { tx, body, resource, audit } = context
     const { organization } = resource
     const id = await invite(context, body.email, body.teamIds)
     await bumpVersion(tx, organization.id)
@@ -67,9 +87,11 @@ const inviteRoute = writeRoute({
       details: { email: body.email, teams: body.teamIds },
     })
     const membership = (await findMembership(tx, id)) as MembershipRow
-    const [text] = await membershipFragments(tx, [membership], context)
-    const user = (await findUser(tx, membership.user_id)) as UserRow
-    return created(document(text as Fragment, [userFragment(user, actor, { isMembershipReadable: true })]))
+    const viewer = { ...context, later: new LaterParts() }
+    const [text] = await membershipFragments(tx, [membership], viewer)
+    const included = await includedWithMemberships(viewer, [membership], new Set(['user']))
+    // The time must not show whether somebody has the email already.
+    return { ...created(document(text as Fragment, included)), isSteady: true }
   },
 })
 
@@ -82,7 +104,7 @@ const accept = writeRoute({
   status: 200,
   accepts: { type: 'organization-memberships', isLenient: true },
   address: membershipOfPath,
-  load: ({ tx, address }) => loadMembership(tx, address.membershipId),
+  load: loadMembership,
   body: (bytes, { membershipId }) =>
     parseResource(bytes, { type: 'organization-memberships', isLenient: true }, membershipId),
   act: async (context) => {
@@ -103,8 +125,9 @@ const accept = writeRoute({
     const accepted = (await findMembership(tx, membership.id)) as MembershipRow
     const current = (await findOrganization(tx, organization.id)) as OrganizationRow
     const standing = await deps.standings.in(tx, actor, current)
-    const [text] = await membershipFragments(tx, [accepted], { actor, standing })
-    return ok(document(text as Fragment))
+    const later = new LaterParts()
+    const [text] = await membershipFragments(tx, [accepted], { deps, actor, standing, later })
+    return ok(later.bodyOf(document(text as Fragment)))
   },
 })
 
@@ -112,26 +135,21 @@ const show = readRoute({
   path: '/organization-memberships/:organization_membership_id',
   permission: 'membership:read',
   summary: 'Show a membership',
-  query: { include: 'user, teams' },
+  query: { include: includes('user', 'teams') },
   answers: 'organization-memberships',
   address: (call) => {
     const include = call.query.include(['user', 'teams'])
     const address = membershipOfPath(call)
     return address === undefined ? undefined : { ...address, include }
   },
-  load: ({ tx, address }) => loadMembership(tx, address.membershipId),
-  document: async (context) => {
-    const { tx, actor, standing, resource, address } = context
-    const { membership, target } = resource
-    const hidden = target.teamsOfUser.find((team) => !isPermitted('team:read', actor, standing, { team }))
-    // Whoever may not see a team learns nothing of its service account.
-    if (membership.is_service_account === 1 && hidden !== undefined) {
-      throw new NotPermitted('team:read', { team: hidden })
-    }
+  load: loadMembership,
+  document: async (reader) => {
+    const { tx, resource, address } = reader
+    const context = { ...reader, later: new LaterParts() }
+    const { membership } = resource
     const [text] = await membershipFragments(tx, [membership], context)
-    return ok(
-      document(text as Fragment, await includedWithMemberships(context, [membership], address.include)),
-    )
+    const included = await includedWithMemberships(context, [membership], address.include)
+    return ok(context.later.bodyOf(document(text as Fragment, included)))
   },
 })
 
@@ -141,11 +159,19 @@ const remove = writeRoute({
   permission: 'membership:remove',
   summary: 'Remove somebody from an organization',
   status: 204,
+  refuses: [403],
   address: membershipOfPath,
-  load: ({ tx, address }) => loadMembership(tx, address.membershipId),
-  act: async ({ tx, resource, audit }) => {
+  load: loadMembership,
+  // Whoever is shown the membership is not told that it is not there.
+  refusal: ({ actor, standing, resource: { target, also } }) =>
+    isPermitted('membership:read', actor, standing, target) &&
+    (also === undefined || isPermitted(also.permission, actor, standing, also.target))
+      ? NOT_REMOVABLE
+      : undefined,
+  act: async ({ tx, actor, resource, audit }) => {
     const { organization, membership } = resource
     if (membership.is_service_account === 1) throw invalid(SERVICE_ACCOUNT_IS_KEPT)
+    const isDeclined = membership.status === 'invited' && actor.userId === membership.user_id
     await checkOwnerRemains(tx, organization, [membership.user_id])
     await deleteTeamMembersOf(tx, membership.id)
     await deleteMembership(tx, membership.id)
@@ -156,8 +182,18 @@ const remove = writeRoute({
       organizationId: organization.id,
       resourceType: 'organization-memberships',
       resourceId: membership.id,
-      details: { user: membership.user_id, email: membership.email },
+      details: removedDetails(membership),
+      ...(isDeclined ? { actor: { kind: 'user', userId: standInId(membership.id) } } : {}),
     })
+    if (isDeclined) {
+      // Who it was is for site administrators.
+      audit({
+        action: 'membership.decline',
+        resourceType: 'organization-memberships',
+        resourceId: membership.id,
+        details: { organization: organization.name },
+      })
+    }
     return noContent
   },
 })

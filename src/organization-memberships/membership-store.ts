@@ -9,7 +9,7 @@ import type { MembershipTable } from '../database/tables.ts'
 import type { OrganizationRow } from '../organizations/organization-store.ts'
 import { teamFacts } from '../teams/team-store.ts'
 
-/** A membership with its user's email and the organization's name. */
+/** A membership with its user's email, of an invitation the one that was invited, and the organization's name. */
 export type MembershipRow = Selectable<MembershipTable> & { email: string | null; organization_name: string }
 
 export const selectMemberships = ({ db }: Pick<Transaction, 'db'>) =>
@@ -18,7 +18,16 @@ export const selectMemberships = ({ db }: Pick<Transaction, 'db'>) =>
     .innerJoin('users', 'users.id', 'memberships.user_id')
     .innerJoin('organizations', 'organizations.id', 'memberships.organization_id')
     .selectAll('memberships')
-    .select(['users.email', 'organizations.name as organization_name'])
+    .select((eb) => [
+      eb
+        .case()
+        .when('memberships.status', '=', 'invited')
+        .then(eb.fn.coalesce('memberships.invited_email', 'users.email'))
+        .else(eb.ref('users.email'))
+        .end()
+        .as('email'),
+      'organizations.name as organization_name',
+    ])
 
 const byId = prepared<{ id: string }>()((db, param) =>
   selectMemberships({ db }).where('memberships.id', '=', param('id')),
@@ -64,23 +73,32 @@ export async function findSharedOrganization(
   userId: string,
   now: Date,
 ): Promise<OrganizationRow | undefined> {
-  let query = tx.db
-    .selectFrom('memberships as theirs')
-    .innerJoin('organizations', 'organizations.id', 'theirs.organization_id')
-    .where('theirs.user_id', '=', userId)
-    .where('theirs.status', '=', 'active')
+  const query = tx.db
+    .selectFrom('organizations')
     .where('organizations.deleted_at', 'is', null)
     .where((eb) => letsTokenIn(eb, actor, now))
-  query =
-    actor.kind === 'organization'
-      ? query.where('organizations.id', '=', actor.organizationId ?? '')
-      : query.where('organizations.id', 'in', (eb) =>
-          eb
-            .selectFrom('memberships as own')
-            .where('own.user_id', '=', actor.userId)
-            .where('own.status', '=', 'active')
-            .select('own.organization_id'),
-        )
+    .where((eb) =>
+      actor.kind === 'organization'
+        ? eb('organizations.id', '=', actor.organizationId ?? '')
+        : eb('organizations.id', 'in', (own) =>
+            own
+              .selectFrom('memberships as own')
+              .where('own.user_id', '=', actor.userId)
+              .where('own.status', '=', 'active')
+              .select('own.organization_id'),
+          ),
+    )
+    // A value, which no engine turns into a join: the caller's organizations come first, or the time tells of the user's.
+    .where(
+      (eb) =>
+        eb
+          .selectFrom('memberships as theirs')
+          .where('theirs.user_id', '=', userId)
+          .whereRef('theirs.organization_id', '=', 'organizations.id')
+          .select('theirs.status'),
+      '=',
+      'active',
+    )
   return query.selectAll('organizations').orderBy('organizations.id').limit(1).executeTakeFirst()
 }
 
@@ -105,27 +123,49 @@ const selectTeams = ({ db }: Pick<Transaction, 'db'>) =>
   db
     .selectFrom('team_members')
     .innerJoin('teams', 'teams.id', 'team_members.team_id')
-    .select(['team_members.membership_id', 'teams.id', 'teams.visibility'])
-    .select(['teams.is_owners', 'teams.allow_member_token_management'])
-    .orderBy('teams.name')
+    .select(['team_members.membership_id', 'teams.id', 'teams.name', 'teams.visibility'])
+    .select(['teams.is_owners', 'teams.allow_member_token_management', 'teams.organization_access'])
 
 const teamsOfOne = prepared<{ id: string }>()((db, param) =>
-  selectTeams({ db }).where('team_members.membership_id', '=', param('id')),
+  selectTeams({ db }).where('team_members.membership_id', '=', param('id')).orderBy('teams.name'),
 )
 
-/** The teams of each of the memberships, by name. */
+/** The teams of a membership, by name. */
+export async function teamsOfMembership(tx: Transaction, id: string): Promise<TeamFacts[]> {
+  return (await tx.all(teamsOfOne, { id })).map(teamFacts)
+}
+
+/** The teams of each of the memberships, by name; undefined when they are more than `limit` together. */
 export async function teamsOfMemberships(
   tx: Transaction,
   ids: readonly string[],
-): Promise<TeamOfMembership[]> {
-  const [id] = ids
-  const rows =
-    ids.length === 1 && id !== undefined
-      ? await tx.all(teamsOfOne, { id })
-      : await inSlices(ids, (slice) =>
-          selectTeams(tx).where('team_members.membership_id', 'in', slice).execute(),
-        )
+  limit: number,
+): Promise<TeamOfMembership[] | undefined> {
+  if (ids.length === 0) return []
+  // Not sorted here: all of them would be read for that.
+  const rows = await selectTeams(tx)
+    .where('team_members.membership_id', 'in', ids)
+    .limit(limit + 1)
+    .execute()
+  if (rows.length > limit) return undefined
+  rows.sort((a, b) => (a.name < b.name ? -1 : 1))
   return rows.map((row) => ({ membershipId: row.membership_id, team: teamFacts(row) }))
+}
+
+/** Some of the teams of a membership, by id, after one of them. */
+export async function someTeamsOfMembership(
+  tx: Transaction,
+  id: string,
+  after: string,
+  limit: number,
+): Promise<TeamFacts[]> {
+  const rows = await selectTeams(tx)
+    .where('team_members.membership_id', '=', id)
+    .where('team_members.team_id', '>', after)
+    .orderBy('team_members.team_id')
+    .limit(limit)
+    .execute()
+  return rows.map(teamFacts)
 }
 
 export async function deleteMembership(tx: Transaction, id: string): Promise<void> {

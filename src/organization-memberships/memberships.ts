@@ -1,5 +1,6 @@
 import type { Actor } from '../access/actor.ts'
 import { isPermitted, type Standing } from '../access/decide.ts'
+import { judgedTeams } from '../access/delegation-store.ts'
 import { timestamp } from '../core/clock.ts'
 import { AppError, invalid } from '../core/errors.ts'
 import { emailSchema } from '../core/names.ts'
@@ -56,6 +57,7 @@ export async function invite(context: Inviting, email: string, teamIds: readonly
     organization_id: organization.id,
     user_id: user.id,
     status: 'invited',
+    invited_email: email,
     created_at: timestamp(deps.clock.now()),
   })
   for (const team of teams) {
@@ -73,21 +75,26 @@ export async function invite(context: Inviting, email: string, teamIds: readonly
   return id
 }
 
-/** The teams of those ids; 422 for any that the caller may not invite into, in the words for one that is not there. */
+/**
+ * The teams of those ids, as teams whose members the caller may change: being invited into a team is being added to it. 422
+ * for any other, in the words for one that is not there.
+ */
 async function invitedInto(context: Inviting, teamIds: readonly string[]): Promise<TeamRow[]> {
   const { tx, actor, standing, resource } = context
   const found = await findTeams(tx, resource.organization.id, teamIds)
-  const permitted = found.filter((team) =>
-    isPermitted('membership:invite', actor, standing, { team: teamFacts(team) }),
+  const judged = await judgedTeams(tx, context, found.map(teamFacts))
+  const permittedIds = new Set(
+    judged
+      .filter((team) => isPermitted('team:update-members', actor, standing, { team }))
+      .map(({ id }) => id),
   )
-  const permittedIds = new Set(permitted.map(({ id }) => id))
   const problems = teamIds.flatMap((id, place) =>
     permittedIds.has(id)
       ? []
       : [{ detail: 'id is not that of a team to invite into', pointer: `${TEAMS}/${place}/id` }],
   )
   if (problems.length > 0) throw new AppError('invalid', problems)
-  return permitted
+  return found
 }
 
 async function findOrMakeUser(tx: Transaction, deps: Deps, email: string): Promise<UserRow> {

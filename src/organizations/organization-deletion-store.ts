@@ -1,9 +1,10 @@
 import { sql } from 'kysely'
 import type { Transaction } from '../database/database.ts'
+import { deleteSome, ROWS_A_SLICE } from '../database/slices.ts'
+import { deleteProject } from '../projects/project-store.ts'
 import { deleteUnusedInvited } from '../users/user-store.ts'
+import { deleteWorkspace } from '../workspaces/workspace-store.ts'
 
-/** Rows that one transaction deletes at most, but for what hangs on them by a foreign key: a few each. */
-const SLICE = 500
 /** A state's pieces are large. */
 const PIECES = 50
 
@@ -32,14 +33,9 @@ type Part = (tx: Transaction, organizationId: string) => Promise<boolean>
 
 /** Some rows of a table on which nothing else hangs that has to go before. */
 const rowsOf =
-  (table: 'authentication_tokens' | 'tags' | 'projects' | 'refusals', key: 'id' | 'number'): Part =>
-  async (tx, organizationId) => {
-    const result = await sql`
-      delete from ${sql.table(table)} where ${sql.ref(key)} in
-        (select ${sql.ref(key)} from ${sql.table(table)} where organization_id = ${organizationId} limit ${SLICE})
-    `.execute(tx.db)
-    return (result.numAffectedRows ?? 0n) > 0n
-  }
+  (table: 'authentication_tokens' | 'tags' | 'refusals'): Part =>
+  async (tx, organizationId) =>
+    deleteSome(tx, table, sql`organization_id = ${organizationId}`)
 
 /** A workspace after the other, of each some state versions after the others, of those first the pieces. */
 const deleteOfWorkspaces: Part = async (tx, organizationId) => {
@@ -59,7 +55,8 @@ const deleteOfWorkspaces: Part = async (tx, organizationId) => {
       .limit(PIECES),
   )
   if (versions.length === 0) {
-    await tx.db.deleteFrom('workspaces').where('id', '=', workspace.id).execute()
+    if (await deleteSome(tx, 'team_workspaces', sql`workspace_id = ${workspace.id}`)) return true
+    await deleteWorkspace(tx, workspace.id)
   } else if (!(await deletePieces(tx, versions))) {
     await tx.db.deleteFrom('state_versions').where('id', 'in', versions).execute()
   }
@@ -67,38 +64,25 @@ const deleteOfWorkspaces: Part = async (tx, organizationId) => {
 }
 
 async function deletePieces(tx: Transaction, versions: readonly string[]): Promise<boolean> {
-  const chunks = await tx.db
-    .deleteFrom('state_chunks')
-    .where((eb) =>
-      eb(
-        eb.refTuple('state_version_id', 'kind', 'upload_id', 'number'),
-        'in',
-        eb
-          .selectFrom('state_chunks')
-          .where('state_version_id', 'in', versions)
-          .select(['state_version_id', 'kind', 'upload_id', 'number'])
-          .limit(PIECES)
-          .$asTuple('state_version_id', 'kind', 'upload_id', 'number'),
-      ),
-    )
+  const ofVersions = sql<boolean>`state_version_id in (${sql.join(versions)})`
+  return (
+    (await deleteSome(tx, 'state_chunks', ofVersions, PIECES)) ||
+    (await deleteSome(tx, 'output_blocks', ofVersions, PIECES))
+  )
+}
+
+/** A project after the other, once there is no workspace. */
+const deleteOfProjects: Part = async (tx, organizationId) => {
+  const project = await tx.db
+    .selectFrom('projects')
+    .where('organization_id', '=', organizationId)
+    .select('id')
+    .limit(1)
     .executeTakeFirst()
-  if (chunks.numDeletedRows > 0n) return true
-  const blocks = await tx.db
-    .deleteFrom('output_blocks')
-    .where((eb) =>
-      eb(
-        eb.refTuple('state_version_id', 'first_position'),
-        'in',
-        eb
-          .selectFrom('output_blocks')
-          .where('state_version_id', 'in', versions)
-          .select(['state_version_id', 'first_position'])
-          .limit(PIECES)
-          .$asTuple('state_version_id', 'first_position'),
-      ),
-    )
-    .executeTakeFirst()
-  return blocks.numDeletedRows > 0n
+  if (project === undefined) return false
+  if (await deleteSome(tx, 'team_projects', sql`project_id = ${project.id}`)) return true
+  await deleteProject(tx, project.id)
+  return true
 }
 
 /** Some teams with their service accounts, once nobody is in them any more. */
@@ -108,26 +92,11 @@ const deleteOfTeams: Part = async (tx, organizationId) => {
     .where('organization_id', '=', organizationId)
     .select(['id', 'service_account_id'])
     .orderBy('name')
-    .limit(SLICE)
+    .limit(ROWS_A_SLICE)
     .execute()
   if (teams.length === 0) return false
   const teamIds = teams.map(({ id }) => id)
-  const members = await tx.db
-    .deleteFrom('team_members')
-    .where((eb) =>
-      eb(
-        eb.refTuple('team_id', 'user_id'),
-        'in',
-        eb
-          .selectFrom('team_members')
-          .where('team_id', 'in', teamIds)
-          .select(['team_id', 'user_id'])
-          .limit(SLICE)
-          .$asTuple('team_id', 'user_id'),
-      ),
-    )
-    .executeTakeFirst()
-  if (members.numDeletedRows > 0n) return true
+  if (await deleteSome(tx, 'team_members', sql`team_id in (${sql.join(teamIds)})`)) return true
   const accounts = teams.flatMap((team) => team.service_account_id ?? [])
   if (accounts.length > 0) await tx.db.deleteFrom('users').where('id', 'in', accounts).execute()
   await tx.db.deleteFrom('teams').where('id', 'in', teamIds).execute()
@@ -140,7 +109,7 @@ const deleteMembers: Part = async (tx, organizationId) => {
     .selectFrom('memberships')
     .where('organization_id', '=', organizationId)
     .select(['id', 'user_id'])
-    .limit(SLICE)
+    .limit(ROWS_A_SLICE)
     .execute()
   if (members.length === 0) return false
   await tx.db
@@ -159,13 +128,13 @@ const deleteMembers: Part = async (tx, organizationId) => {
 }
 
 const parts = [
-  rowsOf('authentication_tokens', 'id'),
+  rowsOf('authentication_tokens'),
   deleteOfWorkspaces,
-  rowsOf('tags', 'id'),
+  rowsOf('tags'),
+  deleteOfProjects,
   deleteOfTeams,
   deleteMembers,
-  rowsOf('projects', 'id'),
-  rowsOf('refusals', 'number'),
+  rowsOf('refusals'),
 ]
 
 /** Deletes some of what a deleted organization still holds, and at last itself: then there is none of it. */

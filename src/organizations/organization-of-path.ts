@@ -1,4 +1,5 @@
 import type { Actor } from '../access/actor.ts'
+import { nowhere } from '../access/standing.ts'
 import type { Transaction } from '../database/database.ts'
 import { isName } from '../core/names.ts'
 import type { Call } from '../http/call.ts'
@@ -22,6 +23,6 @@ export async function loadOrganizationWithGrants(
   name: string,
 ) {
   const organization = await findOrganizationByName(tx, name)
-  if (organization === undefined) return undefined
-  return { organization, target: { grants: await deps.grants.anywhere(tx, actor, organization) } }
+  const grants = await deps.grants.anywhere(tx, actor, organization ?? nowhere)
+  return organization === undefined ? undefined : { organization, target: { grants } }
 }

@@ -24,6 +24,7 @@ import {
   updateOrganization,
   type OrganizationRow,
 } from './organization-store.ts'
+import { includes } from '../jsonapi/parameters.ts'
 
 /** All of the caller's, where no page was asked for. */
 const MAX_UNPAGED = 1_000
@@ -101,7 +102,7 @@ const show = readRoute({
   path: '/organizations/:organization_name',
   permission: 'organization:read',
   summary: 'Show an organization',
-  query: { include: includable.join(', ') },
+  query: { include: includes(...includable) },
   answers: 'organizations',
   address: (call) => {
     const include = call.query.include(includable)

@@ -1,4 +1,4 @@
-import { ownersFlags } from '../teams/organization-access.ts'
+import { allFlags } from '../access/organization-flags.ts'
 import { insertTeam } from '../teams/team-store.ts'
 import { insertMembership } from '../organization-memberships/membership-store.ts'
 import { insertProject } from '../projects/project-store.ts'
@@ -61,7 +61,7 @@ export async function createOrganization(
     organization_id: id,
     name: OWNERS_TEAM,
     visibility: 'secret',
-    organization_access: ownersFlags,
+    organization_access: allFlags,
     allow_member_token_management: 1,
     is_owners: 1,
     ...times,

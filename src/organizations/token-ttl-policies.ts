@@ -1,7 +1,8 @@
 import { Type } from 'typebox'
 import { DEFAULT_MAX_TTL_MS, ttlKinds, type TtlKind } from '../access/token-policy.ts'
 import { AppError, type Problem } from '../core/errors.ts'
-import { parseJson, refuse } from '../jsonapi/body.ts'
+import { refuse } from '../jsonapi/body.ts'
+import { parseJson } from '../jsonapi/json.ts'
 import { type ResourceDescription } from '../jsonapi/description.ts'
 import { fragment, type Fragment } from '../jsonapi/document.ts'
 import type { OrganizationRow } from './organization-store.ts'
@@ -29,6 +30,7 @@ export const ttlPolicyBody = {
         'token-type': Type.Union(ttlKinds.map((kind) => Type.Literal(kind))),
         'max-ttl-ms': Type.Integer({ minimum: MIN_TTL_MS, maximum: MAX_TTL_MS }),
       }),
+      { minItems: 1, maxItems: MAX_POLICIES },
     ),
   },
 }

@@ -4,7 +4,6 @@ import {
   flagSet,
   hasFlag,
   knownFlags,
-  organizationFlags,
   type FlagSet,
   type OrganizationFlag,
 } from '../access/organization-flags.ts'
@@ -21,11 +20,6 @@ export const organizationAccessSchemas = {
   documented: schemaOf(knownFlags('documented')),
   current: schemaOf(knownFlags('current')),
 }
-
-const allFlags = flagSet(...organizationFlags)
-
-/** What the team `owners` has. */
-export const ownersFlags: FlagSet = allFlags
 
 /**
  * The flags after a change, by the rules of specification 2.2: first what an explicit flag implies, then rule 4, then

@@ -1,5 +1,6 @@
 import { Type } from 'typebox'
-import { isPermitted, type Standing } from '../access/decide.ts'
+import { isPermitted, type Standing, type TeamFacts } from '../access/decide.ts'
+import { judgedTeams } from '../access/delegation-store.ts'
 import type { Actor } from '../access/actor.ts'
 import {
   flagsInList,
@@ -9,6 +10,7 @@ import {
   type OrganizationFlag,
 } from '../access/organization-flags.ts'
 import type { Config } from '../config.ts'
+import { ownTurn } from '../core/turns.ts'
 import type { Transaction } from '../database/database.ts'
 import type { Deps } from '../http/deps.ts'
 import {
@@ -16,10 +18,20 @@ import {
   flagObjectOf,
   nullable,
   relationMany,
+  relationOne,
   type ResourceDescription,
 } from '../jsonapi/description.ts'
-import { fragment, type Fragment, type Resource } from '../jsonapi/document.ts'
-import { listTeamMembers, teamFacts, type TeamMember, type TeamRow } from './team-store.ts'
+import { fragment, type Fragment, type Identifier, type Resource } from '../jsonapi/document.ts'
+import { LaterParts, type Piece } from '../jsonapi/later-parts.ts'
+import { membersInTurns } from './team-members-in-turns.ts'
+import {
+  findTeam,
+  findTeams,
+  someTeamMembers,
+  teamFacts,
+  type TeamMember,
+  type TeamRow,
+} from './team-store.ts'
 
 /** Whether a team is shown by itself, with every flag, or in a list. */
 export type TeamShape = 'whole' | 'listed' | 'whole with memberships' | 'listed with memberships'
@@ -55,14 +67,15 @@ export const teamDescription: ResourceDescription = {
     users: relationMany('users'),
     'organization-memberships': Type.Optional(relationMany('organization-memberships')),
     'authentication-token': closedObject({ meta: closedObject({}) }),
+    organization: relationOne('organizations'),
   },
   links: { self: Type.String() },
 }
 
 /** What the caller may do with a team, as its document says. */
-function teamPermissions(team: TeamRow, { actor, standing }: TeamViewer, config: Config): TeamPermissions {
-  const target = { team: teamFacts(team) }
-  const isOwners = team.is_owners === 1
+function teamPermissions(team: TeamFacts, { actor, standing }: TeamViewer, config: Config): TeamPermissions {
+  const target = { team }
+  const { isOwners } = team
   const mayManage = isPermitted('team:manage', actor, standing, target)
   const canManage = !isOwners && mayManage
   const canUpdateToken = isPermitted('team:tokens', actor, standing, target)
@@ -85,44 +98,141 @@ function teamPermissions(team: TeamRow, { actor, standing }: TeamViewer, config:
 }
 
 /**
- * The team documents of a page, or of one team, for one caller. Each is kept by (team, its version, what the caller may
- * do, shape), which never changes its meaning.
+ * The team documents of a page, or of one team, for one caller; all teams are of one organization. Those with many members
+ * are made `later`. Each is kept by (team, its version, the organization's name, what the caller may do, shape), which never
+ * changes its meaning.
  */
 export async function teamFragments(
   tx: Transaction,
   deps: Deps,
   teams: readonly TeamRow[],
-  viewer: TeamViewer,
+  viewer: TeamViewer & { later: LaterParts },
   shape: TeamShape,
+  organization: { readonly name: string },
 ): Promise<Fragment[]> {
+  const { later } = viewer
   const fragments: Fragment[] = []
-  for (const team of teams) {
-    const permissions = teamPermissions(team, viewer, deps.config)
-    const key = `${team.id} ${team.version} ${Object.values(permissions).map(Number).join('')} ${shape}`
-    let text = deps.documents.get<string>(key)
-    if (text === undefined) {
-      const members = await listTeamMembers(tx, team.id)
-      text = fragment(teamResource(team, members, permissions, shape, deps.config))
+  const judged = await judgedTeams(tx, viewer, teams.map(teamFacts))
+  for (const [place, team] of teams.entries()) {
+    const permissions = teamPermissions(judged[place] as TeamFacts, viewer, deps.config)
+    const key = `${team.id} ${team.version} ${organization.name} ${Object.values(permissions).map(Number).join('')} ${shape}`
+    const kept = deps.documents.get<string>(key)
+    let text = kept !== undefined && later.hasRoomFor(0, kept.length) ? kept : undefined
+    const members = kept === undefined ? await membersAtOnce(tx, team, later) : undefined
+    if (members !== undefined) {
+      const relations = relationsOf(members, deps.config)
+      text = fragment(teamResource(team, relations, permissions, shape, organization.name, deps.config))
       // A write's own view may still be undone.
       if (tx.mode === 'read') deps.documents.setWhenWantedAgain(key, text)
     }
-    fragments.push(text)
+    fragments.push(
+      text ?? later.addResources(() => teamInTurns(deps, team, permissions, shape, organization.name, key)),
+    )
   }
   return fragments
+}
+
+const TEAMS_A_TURN = 50
+
+/** The resources of teams, some in each turn. */
+export async function* teamsInTurns(
+  deps: Deps,
+  organization: { readonly id: string; readonly name: string },
+  ids: readonly string[],
+  viewer: TeamViewer,
+  shape: TeamShape,
+): AsyncGenerator<AsyncIterable<Piece>> {
+  for (let from = 0; from < ids.length; from += TEAMS_A_TURN) {
+    const later = new LaterParts()
+    await ownTurn()
+    const fragments = await deps.database.read(async (tx) => {
+      const teams = await findTeams(tx, organization.id, ids.slice(from, from + TEAMS_A_TURN))
+      return teamFragments(tx, deps, teams, { ...viewer, later }, shape, organization)
+    })
+    yield later.piecesOf(fragments.join(','))
+  }
+}
+
+/** Undefined when the answer has no room for so many. */
+async function membersAtOnce(
+  tx: Transaction,
+  team: TeamRow,
+  later: LaterParts,
+): Promise<TeamMember[] | undefined> {
+  const room = later.roomForIdentifiers
+  if (team.users_count > room) return undefined
+  // The invited ones are not counted.
+  const members = await someTeamMembers(tx, team.id, '', room + 1)
+  later.tookIdentifiers(members.length)
+  return members.length > room ? undefined : members
+}
+
+/** The same document, of members that are read in turns. The number of users is that of those who are in it. */
+async function* teamInTurns(
+  deps: Deps,
+  team: TeamRow,
+  permissions: TeamPermissions,
+  shape: TeamShape,
+  organizationName: string,
+  key: string,
+): AsyncGenerator<string> {
+  await ownTurn()
+  let text = deps.documents.get<string>(key)
+  if (text === undefined) {
+    const texts = { users: '', memberships: '' }
+    let count = 0
+    for await (const members of membersInTurns(deps, team.id)) {
+      const { users, memberships } = relationsOf(members, deps.config)
+      count += users.length
+      texts.users = joinedText(texts.users, users)
+      texts.memberships = joinedText(texts.memberships, memberships)
+    }
+    const empty = teamResource(
+      { ...team, users_count: count },
+      { users: [], memberships: [] },
+      permissions,
+      shape,
+      organizationName,
+      deps.config,
+    )
+    // No text that somebody stored has such quotes in JSON.
+    text = fragment(empty)
+      .replace('"users":{"data":[', (found) => found + texts.users)
+      .replace('"organization-memberships":{"data":[', (found) => found + texts.memberships)
+    const now = await deps.database.read((tx) => findTeam(tx, team.id))
+    if (now?.version === team.version) deps.documents.setWhenWantedAgain(key, text)
+  }
+  yield text
+}
+
+function joinedText(before: string, identifiers: readonly Identifier[]): string {
+  if (identifiers.length === 0) return before
+  const text = JSON.stringify(identifiers).slice(1, -1)
+  return before === '' ? text : `${before},${text}`
+}
+
+type Relations = { users: Identifier[]; memberships: Identifier[] }
+
+function relationsOf(members: readonly TeamMember[], config: Config): Relations {
+  const active = members.filter((member) => member.is_active === 1)
+  // The documented dialect shows someone who was invited in no team document; the relation itself only with its include.
+  const shown = config.dialect === 'current' ? members : active
+  return {
+    users: active.map((member) => ({ id: member.user_id, type: 'users' })),
+    memberships: shown.map((member) => ({ id: member.membership_id, type: 'organization-memberships' })),
+  }
 }
 
 /** The only maker of `"type": "teams"`. */
 function teamResource(
   team: TeamRow,
-  members: readonly TeamMember[],
+  { users, memberships }: Relations,
   permissions: TeamPermissions,
   shape: TeamShape,
+  organizationName: string,
   config: Config,
 ): Resource {
   const flags = shape.startsWith('listed') ? flagsInList(config.dialect) : knownFlags(config.dialect)
-  const active = members.filter((member) => member.is_active === 1)
-  // The documented dialect shows someone who was invited in no team document; the relation itself only with its include.
-  const shown = config.dialect === 'current' ? members : active
   return {
     id: team.id,
     type: 'teams',
@@ -137,19 +247,12 @@ function teamResource(
       'organization-access': flagObject(team.organization_access, flags),
     },
     relationships: {
-      users: {
-        data: members
-          .filter((member) => member.is_active)
-          .map((member) => ({ id: member.user_id, type: 'users' })),
-      },
+      users: { data: users },
       ...(config.dialect === 'current' || shape.endsWith('with memberships')
-        ? {
-            'organization-memberships': {
-              data: shown.map((member) => ({ id: member.membership_id, type: 'organization-memberships' })),
-            },
-          }
+        ? { 'organization-memberships': { data: memberships } }
         : {}),
       'authentication-token': { meta: {} },
+      organization: { data: { id: organizationName, type: 'organizations' } },
     },
     links: { self: `/api/v2/teams/${team.id}` },
   }

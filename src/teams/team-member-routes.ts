@@ -2,16 +2,19 @@ import { noContent, ok } from '../http/call.ts'
 import { readRoute, writeRoute, type Acting, type Route } from '../http/route.ts'
 import { parseIdentifiers } from '../jsonapi/body.ts'
 import { listDocument } from '../jsonapi/document.ts'
+import { LaterParts } from '../jsonapi/later-parts.ts'
 import { pagingOf } from '../jsonapi/paging.ts'
 import { membershipFragments } from '../organization-memberships/membership-document.ts'
 import { membershipFilterOf } from '../organization-memberships/membership-filter.ts'
 import { listMembershipsOfTeam } from '../organization-memberships/membership-list-store.ts'
 import { watchAccess } from '../effective-access/access-trial.ts'
 import { bumpVersion } from '../organizations/organization-store.ts'
+import type { MemberCandidate } from './member-candidate-store.ts'
 import { deleteTeamMembers, insertTeamMembers } from './team-member-store.ts'
 import { checkMemberLimit, checkOwnerRemains, resolveMembers, type MemberIds } from './team-members.ts'
 import { loadTeam, teamOfPath } from './team-of-path.ts'
 import { listTeamMembers } from './team-store.ts'
+import { choice, flag } from '../jsonapi/parameters.ts'
 
 type TeamContext = Acting<unknown, NonNullable<Awaited<ReturnType<typeof loadTeam>>>, readonly string[]>
 
@@ -38,14 +41,22 @@ async function add(context: TeamContext, by: MemberIds): Promise<void> {
     organizationId: organization.id,
     resourceType: 'teams',
     resourceId: team.id,
-    details: { name: team.name, users: added.map((member) => member.user_id) },
+    details: { name: team.name, ...namesOf(added) },
   })
+}
+
+/** For the audit trail. Whoever was only invited is named by the membership: see namesUser. */
+function namesOf(members: readonly MemberCandidate[]): Record<string, string[]> {
+  const invited = members.filter(({ status }) => status === 'invited').map(({ id }) => id)
+  const users = members.filter(({ status }) => status === 'active').map(({ user_id: id }) => id)
+  return { users, ...(invited.length === 0 ? {} : { invited }) }
 }
 
 async function remove(context: TeamContext, by: MemberIds): Promise<void> {
   const { tx, resource, body, audit, unchanged } = context
   const { team, organization } = resource
-  const userIds = (await resolveMembers(tx, team, by, body)).map((member) => member.user_id)
+  const members = await resolveMembers(tx, team, by, body)
+  const userIds = members.map((member) => member.user_id)
   if (team.is_owners === 1) await checkOwnerRemains(tx, organization, userIds)
   if ((await deleteTeamMembers(tx, team.id, userIds)) === 0) return unchanged()
   await bumpVersion(tx, organization.id)
@@ -54,7 +65,7 @@ async function remove(context: TeamContext, by: MemberIds): Promise<void> {
     organizationId: organization.id,
     resourceType: 'teams',
     resourceId: team.id,
-    details: { name: team.name, users: userIds },
+    details: { name: team.name, ...namesOf(members) },
   })
 }
 
@@ -66,6 +77,7 @@ function memberRoute(method: 'POST' | 'DELETE', by: MemberIds): Route {
     permission: 'team:update-members',
     summary: `${isAdding ? 'Add members to' : 'Remove members from'} a team, by ${by === 'users' ? 'user' : 'membership'}`,
     status: 204,
+    ...(isAdding ? {} : { refuses: [403] }),
     accepts: { identifiers: by },
     address: teamOfPath,
     load: ({ tx, address }) => loadTeam(tx, address.teamId),
@@ -90,9 +102,9 @@ const listMembers = readRoute({
   permission: 'team:read',
   summary: 'List the memberships of a team',
   query: {
-    'filter[status]': 'active or invited',
-    'filter[is_service_account]': 'true or false',
-    sort: 'status or -status',
+    'filter[status]': choice('Memberships with this status', 'active', 'invited'),
+    'filter[is_service_account]': flag('Service accounts alone, or none of them'),
+    sort: choice('The order of the list', 'status', '-status'),
   },
   answers: 'organization-memberships',
   isList: true,
@@ -113,8 +125,9 @@ const listMembers = readRoute({
     const { tx, address, call } = context
     const { teamId, page, filter, links } = address
     const { memberships, total } = await listMembershipsOfTeam(tx, teamId, filter, page)
-    const fragments = await membershipFragments(tx, memberships, context)
-    return ok(listDocument(fragments, pagingOf(call.path, links, page, total)))
+    const later = new LaterParts()
+    const fragments = await membershipFragments(tx, memberships, { ...context, later })
+    return ok(later.bodyOf(listDocument(fragments, pagingOf(call.path, links, page, total))))
   },
 })
 

@@ -1,10 +1,7 @@
 import { sql, type Insertable } from 'kysely'
 import type { Transaction } from '../database/database.ts'
-import { inSlices } from '../database/slices.ts'
+import { inSlices, ROWS_A_SLICE } from '../database/slices.ts'
 import type { Flag, TeamMemberTable } from '../database/tables.ts'
-
-/** SQLite takes 32,766 values in one statement. */
-const ROWS_A_STATEMENT = 500
 
 /** False when the user is in the team already. Keeps the team's users-count and version. */
 export async function insertTeamMember(tx: Transaction, row: Insertable<TeamMemberTable>): Promise<boolean> {
@@ -18,11 +15,11 @@ export async function insertTeamMembers(
   rows: readonly Insertable<TeamMemberTable>[],
 ): Promise<number> {
   const inserted: { is_active: number }[] = []
-  for (let from = 0; from < rows.length; from += ROWS_A_STATEMENT) {
+  for (let from = 0; from < rows.length; from += ROWS_A_SLICE) {
     inserted.push(
       ...(await tx.db
         .insertInto('team_members')
-        .values(rows.slice(from, from + ROWS_A_STATEMENT))
+        .values(rows.slice(from, from + ROWS_A_SLICE))
         .onConflict((conflict) => conflict.columns(['team_id', 'user_id']).doNothing())
         .returning('is_active')
         .execute()),
@@ -40,12 +37,12 @@ export async function deleteTeamMembers(
   userIds: readonly string[],
 ): Promise<number> {
   const deleted: { is_active: number }[] = []
-  for (let from = 0; from < userIds.length; from += ROWS_A_STATEMENT) {
+  for (let from = 0; from < userIds.length; from += ROWS_A_SLICE) {
     deleted.push(
       ...(await tx.db
         .deleteFrom('team_members')
         .where('team_id', '=', teamId)
-        .where('user_id', 'in', userIds.slice(from, from + ROWS_A_STATEMENT))
+        .where('user_id', 'in', userIds.slice(from, from + ROWS_A_SLICE))
         .returning('is_active')
         .execute()),
     )
@@ -83,16 +80,20 @@ export function listOwners(
 /** Someone who was invited into teams has accepted: now he counts there. */
 export async function activateTeamMembers(tx: Transaction, membershipId: string): Promise<void> {
   const invited = (await teamsOfMembership(tx, membershipId)).filter((row) => row.is_active === 0)
-  await inSlices(idsOf(invited), async (teamIds) => {
-    await countOneMember(tx, teamIds, 1)
-    await tx.db
-      .updateTable('team_members')
-      .set({ is_active: 1 })
-      .where('membership_id', '=', membershipId)
-      .where('team_id', 'in', teamIds)
-      .execute()
-    return []
-  })
+  await inSlices(
+    idsOf(invited),
+    async (teamIds) => {
+      await countOneMember(tx, teamIds, 1)
+      await tx.db
+        .updateTable('team_members')
+        .set({ is_active: 1 })
+        .where('membership_id', '=', membershipId)
+        .where('team_id', 'in', teamIds)
+        .execute()
+      return []
+    },
+    ROWS_A_SLICE,
+  )
 }
 
 /** Someone leaves all teams of an organization: they may be very many. */
@@ -100,15 +101,19 @@ export async function deleteTeamMembersOf(tx: Transaction, membershipId: string)
   const left = await teamsOfMembership(tx, membershipId)
   for (const isActive of [0, 1]) {
     const teams = left.filter((row) => row.is_active === isActive)
-    await inSlices(idsOf(teams), async (teamIds) => {
-      await countOneMember(tx, teamIds, -isActive)
-      await tx.db
-        .deleteFrom('team_members')
-        .where('membership_id', '=', membershipId)
-        .where('team_id', 'in', teamIds)
-        .execute()
-      return []
-    })
+    await inSlices(
+      idsOf(teams),
+      async (teamIds) => {
+        await countOneMember(tx, teamIds, -isActive)
+        await tx.db
+          .deleteFrom('team_members')
+          .where('membership_id', '=', membershipId)
+          .where('team_id', 'in', teamIds)
+          .execute()
+        return []
+      },
+      ROWS_A_SLICE,
+    )
   }
 }
 

@@ -1,7 +1,7 @@
-import { parseId } from '../core/ids.ts'
+import { NO_ID, parseId } from '../core/ids.ts'
 import type { Transaction } from '../database/database.ts'
 import type { Call } from '../http/call.ts'
-import { findOrganization, type OrganizationRow } from '../organizations/organization-store.ts'
+import { findOrganization } from '../organizations/organization-store.ts'
 import { findTeam, teamFacts } from './team-store.ts'
 
 /** Undefined for what is no team's id. */
@@ -12,7 +12,7 @@ export function teamOfPath(call: Call): { teamId: string } | undefined {
 
 export async function loadTeam(tx: Transaction, teamId: string) {
   const team = await findTeam(tx, teamId)
-  if (team === undefined) return undefined
-  const organization = (await findOrganization(tx, team.organization_id)) as OrganizationRow
+  const organization = await findOrganization(tx, team?.organization_id ?? NO_ID)
+  if (team === undefined || organization === undefined) return undefined
   return { organization, team, target: { team: teamFacts(team) } }
 }

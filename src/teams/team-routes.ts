@@ -1,78 +1,45 @@
-import type { Actor } from '../access/actor.ts'
-import type { Standing } from '../access/decide.ts'
 import { timestamp } from '../core/clock.ts'
 import { invalid } from '../core/errors.ts'
-import type { Transaction } from '../database/database.ts'
 import { noContent, ok, type Answer, type Call } from '../http/call.ts'
-import type { Deps } from '../http/deps.ts'
 import { keptPage } from '../http/kept-page.ts'
 import { readRoute, writeRoute, type Route } from '../http/route.ts'
 import { refuse } from '../jsonapi/body.ts'
 import { document, listDocument, type Fragment } from '../jsonapi/document.ts'
-import { checkIncluded } from '../jsonapi/included.ts'
+import { LaterParts } from '../jsonapi/later-parts.ts'
 import { pagingOf } from '../jsonapi/paging.ts'
-import { membershipFragments } from '../organization-memberships/membership-document.ts'
-import { findMemberships } from '../organization-memberships/membership-store.ts'
 import { watchAccess } from '../effective-access/access-trial.ts'
 import { bumpVersion } from '../organizations/organization-store.ts'
-import { userFragment } from '../users/user-document.ts'
-import { findUsers } from '../users/user-store.ts'
 import { loadOrganization, organizationOfPath } from '../organizations/organization-of-path.ts'
 import { teamFragments, type TeamShape } from './team-document.ts'
+import { includable, includedWithTeams, type Includes, type TeamContext } from './team-includes.ts'
 import { loadTeam, teamOfPath } from './team-of-path.ts'
 import { listVisibleTeams } from './team-list-store.ts'
-import {
-  deleteTeam,
-  findTeam,
-  insertTeam,
-  listTeamMembers,
-  updateTeam,
-  type TeamMember,
-  type TeamRow,
-} from './team-store.ts'
+import { deleteTeam, findTeam, insertTeam, updateTeam, type TeamRow } from './team-store.ts'
 import {
   grantFlags,
   newTeamBody,
   NAME_IS_TAKEN,
   problemsOfOwners,
   readTeam,
+  refuseNameInTrial,
   refuseTeam,
   teamBody,
 } from './teams.ts'
+import { commaSeparated, includes } from '../jsonapi/parameters.ts'
 
-const includable = ['users', 'organization-memberships'] as const
-type Includes = ReadonlySet<(typeof includable)[number]>
+type Context = Omit<TeamContext, 'later'>
 
-type Context = { tx: Transaction; deps: Deps; actor: Actor; standing: Standing }
-
-/** What `include` adds: each user or membership once. */
-async function includedOf(context: Context, teams: readonly TeamRow[], include: Includes) {
-  if (include.size === 0) return undefined
-  const { tx, actor, deps } = context
-  const byUser = new Map<string, TeamMember>()
-  for (const team of teams) {
-    for (const member of await listTeamMembers(tx, team.id)) byUser.set(member.user_id, member)
-    checkIncluded(teams.length, byUser.size)
-  }
-  const members = [...byUser.values()]
-  const included: Fragment[] = []
-  if (include.has('users')) {
-    const ids = members.filter((member) => member.is_active).map((member) => member.user_id)
-    for (const user of await findUsers(tx, ids)) included.push(userFragment(user, actor))
-  }
-  if (include.has('organization-memberships')) {
-    const shown = members.filter((member) => member.is_active === 1 || deps.config.dialect === 'current')
-    const ids = shown.map((member) => member.membership_id)
-    const memberships = await findMemberships(tx, ids)
-    for (const text of await membershipFragments(tx, memberships, context)) included.push(text)
-  }
-  return included
-}
-
-async function teamAnswer(context: Context, team: TeamRow, include: Includes): Promise<Answer> {
+async function teamAnswer(
+  reader: Context & { resource: { organization: { name: string } } },
+  team: TeamRow,
+  include: Includes,
+): Promise<Answer> {
+  const context = { ...reader, later: new LaterParts() }
+  const { tx, deps, resource, later } = context
   const shape: TeamShape = include.has('organization-memberships') ? 'whole with memberships' : 'whole'
-  const [text] = await teamFragments(context.tx, context.deps, [team], context, shape)
-  return ok(document(text as Fragment, await includedOf(context, [team], include)))
+  const [text] = await teamFragments(tx, deps, [team], context, shape, resource.organization)
+  const included = await includedWithTeams(context, [team], include)
+  return ok(later.bodyOf(document(text as Fragment, included)))
 }
 
 const filters = ['q', 'filter[names]', 'include'] as const
@@ -83,8 +50,8 @@ const listTeams = readRoute({
   summary: 'List teams',
   query: {
     q: 'Part of the name, without case',
-    'filter[names]': 'Exact names, separated by commas',
-    include: 'users, organization-memberships',
+    'filter[names]': commaSeparated('Exact names, separated by commas'),
+    include: includes(...includable),
   },
   answers: 'teams',
   isList: true,
@@ -97,8 +64,9 @@ const listTeams = readRoute({
     return { name, include, page, filter, links: call.query.withoutPage(filters) }
   },
   load: ({ tx, address }) => loadOrganization(tx, address.name),
-  document: async (context) => {
-    const { tx, deps, address, resource, standing, call } = context
+  document: async (reader) => {
+    const { tx, deps, address, resource, standing, call } = reader
+    const context = { ...reader, later: new LaterParts() }
     const { page, filter, include, links } = address
     const { organization } = resource
     // The bare list is what clients ask for all day: whole pages of it are kept.
@@ -106,9 +74,10 @@ const listTeams = readRoute({
     return keptPage(context, organization, name, page, async () => {
       const { teams, total } = await listVisibleTeams(tx, organization, standing, filter, page)
       const shape: TeamShape = include.has('organization-memberships') ? 'listed with memberships' : 'listed'
-      const fragments = await teamFragments(tx, deps, teams, context, shape)
+      const fragments = await teamFragments(tx, deps, teams, context, shape, organization)
       const paging = pagingOf(call.path, links, page, total)
-      return listDocument(fragments, paging, await includedOf(context, teams, include))
+      const included = await includedWithTeams(context, teams, include)
+      return context.later.bodyOf(listDocument(fragments, paging, included))
     })
   },
 })
@@ -118,7 +87,7 @@ const createTeam = writeRoute({
   path: '/organizations/:organization_name/teams',
   permission: 'team:manage',
   summary: 'Create a team',
-  query: { include: 'users, organization-memberships' },
+  query: { include: includes(...includable) },
   answers: 'teams',
   status: 200,
   accepts: newTeamBody,
@@ -134,7 +103,7 @@ const createTeam = writeRoute({
     const { organization } = resource
     const { changes } = context.body
     const { dialect, maxTeams } = deps.config
-    const granted = grantFlags(0, changes.flags, { actor, standing }, dialect)
+    const granted = grantFlags(0, changes.flags, { actor, standing, target: {} }, dialect)
     const isFull = organization.teams_count >= maxTeams
     await refuseTeam(tx, organization.id, changes, [
       ...context.body.problems,
@@ -178,7 +147,7 @@ const showTeam = readRoute({
   path: '/teams/:team_id',
   permission: 'team:read',
   summary: 'Show a team',
-  query: { include: 'users, organization-memberships' },
+  query: { include: includes(...includable) },
   answers: 'teams',
   address: teamAddress,
   load: ({ tx, address }) => loadTeam(tx, address.teamId),
@@ -190,14 +159,17 @@ const changeTeam = writeRoute({
   path: '/teams/:team_id',
   permission: 'team:manage',
   summary: 'Update a team',
-  query: { include: 'users, organization-memberships' },
+  query: { include: includes(...includable) },
   answers: 'teams',
   status: 200,
   accepts: teamBody,
   address: teamAddress,
   load: ({ tx, address }) => loadTeam(tx, address.teamId),
   body: (bytes, { teamId }, { config }) => readTeam(bytes, teamBody, config, teamId),
-  dryRun: (context) => watchAccess(context, context.resource),
+  dryRun: (context) => {
+    refuseNameInTrial(context.standing, context.body.changes)
+    return watchAccess(context, context.resource)
+  },
   act: async (context) => {
     const { tx, deps, address, resource, actor, standing, audit } = context
     const { team, organization } = resource
@@ -205,7 +177,7 @@ const changeTeam = writeRoute({
     const granted = grantFlags(
       team.organization_access,
       changes.flags,
-      { actor, standing, team },
+      { actor, standing, target: resource.target },
       deps.config.dialect,
     )
     const own = team.is_owners === 1 ? problemsOfOwners(changes) : granted.problems

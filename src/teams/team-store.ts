@@ -2,7 +2,7 @@ import { sql, type Selectable, type Updateable } from 'kysely'
 import type { TeamFacts } from '../access/decide.ts'
 import type { Transaction } from '../database/database.ts'
 import { prepared } from '../database/prepared.ts'
-import { inSlices } from '../database/slices.ts'
+import { deleteInSlices, inSlices } from '../database/slices.ts'
 import { isUniqueViolation } from '../database/portable.ts'
 import type { TeamTable } from '../database/tables.ts'
 
@@ -61,13 +61,17 @@ export function findTeamOfServiceAccount(tx: Transaction, userId: string): Promi
 
 /** What the access rules must know of a team. */
 export function teamFacts(
-  team: Pick<TeamRow, 'id' | 'visibility' | 'is_owners' | 'allow_member_token_management'>,
+  team: Pick<
+    TeamRow,
+    'id' | 'visibility' | 'is_owners' | 'allow_member_token_management' | 'organization_access'
+  >,
 ): TeamFacts {
   return {
     id: team.id,
     visibility: team.visibility,
     isOwners: team.is_owners === 1,
     allowMemberTokenManagement: team.allow_member_token_management === 1,
+    flags: team.organization_access,
   }
 }
 
@@ -121,6 +125,9 @@ export async function updateTeam(
 
 /** With its service account, its tokens, its members' places and its grants. */
 export async function deleteTeam(tx: Transaction, team: TeamRow): Promise<void> {
+  for (const table of ['team_members', 'team_workspaces', 'team_projects'] as const) {
+    await deleteInSlices(tx, table, sql`team_id = ${team.id}`)
+  }
   await tx.db.deleteFrom('teams').where('id', '=', team.id).execute()
   if (team.service_account_id !== null) {
     await tx.db.deleteFrom('users').where('id', '=', team.service_account_id).execute()
@@ -128,11 +135,17 @@ export async function deleteTeam(tx: Transaction, team: TeamRow): Promise<void> 
 }
 
 const membersQuery = prepared<{ teamId: string }>()((db, param) =>
-  db
-    .selectFrom('team_members')
+  selectMembers(db).where('team_id', '=', param('teamId')),
+)
+
+const selectMembers = (db: Transaction['db']) =>
+  db.selectFrom('team_members').select(['user_id', 'membership_id', 'is_active']).orderBy('user_id')
+
+const someMembersQuery = prepared<{ teamId: string; after: string; limit: number }>()((db, param) =>
+  selectMembers(db)
     .where('team_id', '=', param('teamId'))
-    .select(['user_id', 'membership_id', 'is_active'])
-    .orderBy('user_id'),
+    .where('user_id', '>', param('after'))
+    .limit(param('limit')),
 )
 
 export type TeamMember = { user_id: string; membership_id: string; is_active: 0 | 1 }
@@ -140,4 +153,14 @@ export type TeamMember = { user_id: string; membership_id: string; is_active: 0 
 /** Everyone in the team, the invited too, by user id. */
 export function listTeamMembers(tx: Transaction, teamId: string): Promise<TeamMember[]> {
   return tx.all(membersQuery, { teamId })
+}
+
+/** The next ones after a user's id. */
+export function someTeamMembers(
+  tx: Transaction,
+  teamId: string,
+  after: string,
+  limit: number,
+): Promise<TeamMember[]> {
+  return tx.all(someMembersQuery, { teamId, after, limit })
 }

@@ -1,16 +1,15 @@
-import { isPermitted, columnSet, type Standing } from '../access/decide.ts'
+import { isDelegate, isPermitted, type Standing, type Target } from '../access/decide.ts'
 import type { Actor } from '../access/actor.ts'
-import { hasFlag, knownFlags } from '../access/organization-flags.ts'
 import type { Config } from '../config.ts'
 import type { Transaction } from '../database/database.ts'
 import { NotPermitted } from '../access/not-permitted.ts'
-import type { Problem } from '../core/errors.ts'
+import { AppError, type Problem } from '../core/errors.ts'
 import { nameSchema, shortTextSchema } from '../core/names.ts'
 import { oneOf, readResource, refuseBesideTakenName } from '../jsonapi/body.ts'
 import { Type } from 'typebox'
 import { applyFlagChanges, organizationAccessSchemas, type FlagChanges } from './organization-access.ts'
 import { hasMemberTokenManagement, hasSsoTeamId } from './team-document.ts'
-import { findTeamIdByName, teamFacts, type TeamRow } from './team-store.ts'
+import { findTeamIdByName, type TeamRow } from './team-store.ts'
 
 const attributes = {
   name: nameSchema,
@@ -97,6 +96,13 @@ export async function refuseTeam(
   await refuseBesideTakenName(problems, NAME_IS_TAKEN, findHolder, own?.id)
 }
 
+/** A dry run leaves no trace: it must not tell whether a team that the caller does not see has the name. */
+export function refuseNameInTrial({ seesSecretTeams }: Standing, { name }: TeamChanges): void {
+  if (name === undefined || seesSecretTeams) return
+  const detail = 'name can be tried only by a caller who sees all teams: leave name out, or dry-run'
+  throw new AppError('bad-request', [{ detail }])
+}
+
 /** Rule 4 of the team `owners`: what makes it the owners' cannot be changed. */
 export function problemsOfOwners(changes: TeamChanges): Problem[] {
   const problems: Problem[] = []
@@ -113,30 +119,20 @@ export function problemsOfOwners(changes: TeamChanges): Problem[] {
   return problems
 }
 
-const undelegated = columnSet('SA', 'OW', 'OG')
-
 /**
  * The flags that a team gets: judged by the rules of specification 2.2, and by what the caller may grant. To whom the
- * organization delegated it, only flags that he has himself. Whoever may not is answered 404.
+ * organization delegated it, only flags that they have themselves. Whoever may not is answered 404.
  */
 export function grantFlags(
   before: number,
   changes: FlagChanges | undefined,
-  caller: { actor: Actor; standing: Standing; team?: TeamRow },
+  { actor, standing, target }: { actor: Actor; standing: Standing; target: Target },
   dialect: Config['dialect'],
 ): { flags: number; problems: Problem[] } {
   if (changes === undefined) return { flags: before, problems: [] }
-  const { actor, standing, team } = caller
-  const target = team === undefined ? {} : { team: teamFacts(team) }
   if (!isPermitted('team:grant', actor, standing, target)) throw new NotPermitted('team:grant', target)
   const after = applyFlagChanges(before, changes, dialect)
   const changed = before ^ after.flags
-  const isDelegated = (standing.columns & undelegated) === 0
-  if (
-    isDelegated &&
-    knownFlags(dialect).some((flag) => hasFlag(changed, flag) && !hasFlag(standing.flags, flag))
-  ) {
-    throw new NotPermitted('team:grant', target)
-  }
+  if (isDelegate(standing) && (changed & standing.lacks) !== 0) throw new NotPermitted('team:grant', target)
   return after
 }

@@ -5,6 +5,7 @@ import { noContent, ok, type Call } from '../http/call.ts'
 import { writeRoute, type Route } from '../http/route.ts'
 import { parseResource } from '../jsonapi/body.ts'
 import { document } from '../jsonapi/document.ts'
+import { removedDetails } from '../organization-memberships/invited-user.ts'
 import {
   deleteMembership,
   membershipsOfUser,
@@ -52,6 +53,7 @@ function actionRoute({ name, summary, changes, check }: UserAction): Route {
     summary,
     answers: 'users',
     status: 200,
+    ...(check === checkAdministratorRemains ? { refuses: [403] } : {}),
     accepts,
     address: userOfPath,
     load: ({ tx, address }) => loadUser(tx, address.userId),
@@ -132,6 +134,7 @@ const remove = writeRoute({
   permission: 'users:administer',
   summary: 'Delete a user',
   status: 204,
+  refuses: [403],
   address: userOfPath,
   load: ({ tx, address }) => loadUser(tx, address.userId),
   act: async ({ tx, resource, audit }) => {
@@ -150,7 +153,7 @@ const remove = writeRoute({
         organizationId: membership.organization_id,
         resourceType: 'organization-memberships',
         resourceId: membership.id,
-        details: { user: user.id, email: user.email },
+        details: removedDetails(membership),
       })
     }
     await deleteUser(tx, user.id)

@@ -1,6 +1,4 @@
-import { isPermitted } from '../access/decide.ts'
-import { NotPermitted } from '../access/not-permitted.ts'
-import { notFound } from '../core/errors.ts'
+import { NO_ID } from '../core/ids.ts'
 import { ok } from '../http/call.ts'
 import { readRoute, type Route } from '../http/route.ts'
 import { document, type Identifier } from '../jsonapi/document.ts'
@@ -47,22 +45,19 @@ const showUser = readRoute({
   },
   load: async ({ tx, address, actor, deps }) => {
     const user = await findUser(tx, address.userId)
-    if (user === undefined) return undefined
-    const organization = await findSharedOrganization(tx, actor, user.id, deps.clock.now())
-    const target = { userId: user.id, sharesOrganization: organization !== undefined }
-    return { user, target, ...(organization === undefined ? {} : { organization }) }
-  },
-  document: async ({ tx, actor, standing, resource }) => {
-    const { user } = resource
-    if (user.is_service_account === 1) {
+    const organization = await findSharedOrganization(tx, actor, user?.id ?? NO_ID, deps.clock.now())
+    const isServiceAccount = user?.is_service_account === 1
+    const team = await findTeamOfServiceAccount(tx, isServiceAccount ? user.id : NO_ID)
+    if (user === undefined || (isServiceAccount && team === undefined)) return undefined
+    return {
+      user,
+      target: { userId: user.id, sharesOrganization: organization !== undefined },
       // Whoever may not see a team learns nothing of its service account.
-      const team = await findTeamOfServiceAccount(tx, user.id)
-      if (team === undefined) throw notFound()
-      const target = { team: teamFacts(team) }
-      if (!isPermitted('team:read', actor, standing, target)) throw new NotPermitted('team:read', target)
+      also: team && { permission: 'team:read', target: { team: teamFacts(team) } },
+      ...(organization === undefined ? {} : { organization }),
     }
-    return ok(document(userFragment(user, actor)))
   },
+  document: async ({ actor, resource }) => ok(document(userFragment(resource.user, actor))),
 })
 
 export const userRoutes: readonly Route[] = [accountDetails, showUser]

@@ -1,0 +1,100 @@
+import type { TeamFacts } from '../access/decide.ts'
+import { ownTurn } from '../core/turns.ts'
+import type { Deps } from '../http/deps.ts'
+import type { Fragment } from '../jsonapi/document.ts'
+import { joined, type Piece } from '../jsonapi/later-parts.ts'
+import { fragmentsOf, membershipFragment, seenTeams, type MembershipViewer } from './membership-document.ts'
+import {
+  someTeamsOfMembership,
+  teamsOfMemberships,
+  type MembershipRow,
+  type TeamOfMembership,
+} from './membership-store.ts'
+
+const MEMBERSHIPS_A_TURN = 50
+const TEAMS_A_TURN = 2_000
+
+type Reader = Pick<Deps, 'database'>
+
+/** Some memberships with their teams, or, of one that has very many, some of its teams. */
+type Slice =
+  | { memberships: readonly MembershipRow[]; teams: readonly TeamOfMembership[] }
+  | { membership: MembershipRow; some: TeamFacts[]; isLast: boolean }
+
+/** Memberships with their teams, by name, in turns; of a membership in more than 2,000 teams these come by id. */
+async function* slicesOf(reader: Reader, memberships: readonly MembershipRow[]): AsyncGenerator<Slice> {
+  let size = MEMBERSHIPS_A_TURN
+  for (let from = 0; from < memberships.length;) {
+    const some = memberships.slice(from, from + size)
+    const ids = some.map(({ id }) => id)
+    await ownTurn()
+    const teams = await reader.database.read((tx) => teamsOfMemberships(tx, ids, TEAMS_A_TURN))
+    if (teams === undefined && some.length > 1) {
+      size = Math.ceil(size / 4)
+      continue
+    }
+    if (teams === undefined) yield* slicesOfOne(reader, some[0] as MembershipRow)
+    else yield { memberships: some, teams }
+    from += some.length
+  }
+}
+
+async function* slicesOfOne({ database }: Reader, membership: MembershipRow): AsyncGenerator<Slice> {
+  let after = ''
+  for (let isLast = false; !isLast;) {
+    await ownTurn()
+    const some = await database.read((tx) => someTeamsOfMembership(tx, membership.id, after, TEAMS_A_TURN))
+    isLast = some.length < TEAMS_A_TURN
+    after = some.at(-1)?.id ?? after
+    yield { membership, some, isLast }
+  }
+}
+
+/** The resources of memberships, with commas between. */
+export function membershipPieces(
+  reader: Reader,
+  memberships: readonly MembershipRow[],
+  viewer: MembershipViewer,
+): AsyncIterable<Piece> {
+  return joined(texts(reader, memberships, viewer))
+}
+
+async function* texts(
+  reader: Reader,
+  memberships: readonly MembershipRow[],
+  viewer: MembershipViewer,
+): AsyncGenerator<Fragment> {
+  let many = ''
+  for await (const slice of slicesOf(reader, memberships)) {
+    if ('memberships' in slice) {
+      yield fragmentsOf(slice.memberships, slice.teams, viewer).join(',')
+      continue
+    }
+    const identifiers = seenTeams(slice.some, viewer).map(({ id }) => ({ id, type: 'teams' }))
+    const text = JSON.stringify(identifiers).slice(1, -1)
+    many += many === '' || text === '' ? text : `,${text}`
+    if (!slice.isLast) continue
+    // No text that somebody stored has such quotes in JSON.
+    yield membershipFragment(slice.membership, [], viewer).replace(
+      '"teams":{"data":[',
+      (found) => found + many,
+    )
+    many = ''
+  }
+}
+
+/** The ids of the teams of memberships that the viewer may see, each once. */
+export async function seenTeamIds(
+  reader: Reader,
+  memberships: readonly MembershipRow[],
+  viewer: MembershipViewer,
+  look: (count: number) => void,
+): Promise<string[]> {
+  const ids = new Set<string>()
+  for await (const slice of slicesOf(reader, memberships)) {
+    const teams = 'memberships' in slice ? slice.teams.map(({ team }) => team) : slice.some
+    for (const { id } of seenTeams(teams, viewer)) ids.add(id)
+    look(ids.size)
+  }
+  return [...ids].toSorted()
+}

@@ -1,0 +1,124 @@
+import type { Actor } from '../access/actor.ts'
+import type { Standing } from '../access/decide.ts'
+import { ownTurn } from '../core/turns.ts'
+import type { Transaction } from '../database/database.ts'
+import type { Deps } from '../http/deps.ts'
+import type { Reveal } from '../http/route.ts'
+import type { Fragment } from '../jsonapi/document.ts'
+import { checkIncluded } from '../jsonapi/included.ts'
+import { joined, type LaterParts, type Piece } from '../jsonapi/later-parts.ts'
+import { membershipFragments } from '../organization-memberships/membership-document.ts'
+import { membershipPieces } from '../organization-memberships/membership-pieces.ts'
+import { findMemberships } from '../organization-memberships/membership-store.ts'
+import { userFragment } from '../users/user-document.ts'
+import { findUsers } from '../users/user-store.ts'
+import { membersInTurns } from './team-members-in-turns.ts'
+import { someTeamMembers, type TeamMember, type TeamRow } from './team-store.ts'
+
+export const includable = ['users', 'organization-memberships'] as const
+export type Includes = ReadonlySet<(typeof includable)[number]>
+
+type Viewer = { deps: Deps; actor: Actor; standing: Standing }
+
+export type TeamContext = Viewer & {
+  tx: Transaction
+  later: LaterParts
+  /** Here it takes what is looked at after the transaction and before anything is sent, and may refuse. */
+  reveal?: (event: Reveal) => void
+}
+
+/** What `include` adds: each user or membership once; undefined when nothing was asked for. */
+export async function includedWithTeams(
+  context: TeamContext,
+  teams: readonly TeamRow[],
+  include: Includes,
+): Promise<Fragment[] | undefined> {
+  if (include.size === 0) return undefined
+  const { tx, actor, deps, later, reveal } = context
+  const members = await membersAtOnce(context, teams)
+  if (members !== undefined && later.hasRoomFor(members.length * include.size, 0)) {
+    const { userIds, membershipIds } = idsOf(members, include, deps)
+    const users = await findUsers(tx, userIds)
+    const memberships = await findMemberships(tx, membershipIds)
+    const included = users.map((user) => userFragment(user, actor))
+    return [...included, ...(await membershipFragments(tx, memberships, context))]
+  }
+  let found: TeamMember[] | undefined
+  reveal?.(async () => {
+    found = await membersOf(deps, teams)
+    return undefined
+  })
+  return [
+    later.addResources(async function* () {
+      yield* joined(resourcesOf(context, (found ??= await membersOf(deps, teams)), include))
+    }),
+  ]
+}
+
+/** Undefined when they are more than the answer has room for. */
+async function membersAtOnce(
+  { tx, later }: TeamContext,
+  teams: readonly TeamRow[],
+): Promise<TeamMember[] | undefined> {
+  const byUser = new Map<string, TeamMember>()
+  for (const team of teams) {
+    const room = later.roomForIdentifiers
+    if (team.users_count > room) return undefined
+    const members = await someTeamMembers(tx, team.id, '', room + 1)
+    later.tookIdentifiers(members.length)
+    if (members.length > room) return undefined
+    for (const member of members) byUser.set(member.user_id, member)
+  }
+  return [...byUser.values()]
+}
+
+/** Everyone in the teams, once; 400 for more than a list may include. */
+async function membersOf(deps: Deps, teams: readonly TeamRow[]): Promise<TeamMember[]> {
+  const byUser = new Map<string, TeamMember>()
+  for (const team of teams) {
+    for await (const members of membersInTurns(deps, team.id)) {
+      for (const member of members) byUser.set(member.user_id, member)
+      checkIncluded(teams.length, byUser.size)
+    }
+  }
+  return [...byUser.values()]
+}
+
+/** Of whom the resources are included; somebody who was invited is no user yet, and in one dialect no member. */
+function idsOf(members: readonly TeamMember[], include: Includes, { config }: Deps) {
+  const active = members.filter((member) => member.is_active === 1)
+  const shown = config.dialect === 'current' ? members : active
+  return {
+    userIds: include.has('users') ? active.map((member) => member.user_id) : [],
+    membershipIds: include.has('organization-memberships') ? shown.map((member) => member.membership_id) : [],
+  }
+}
+
+const RESOURCES_A_TURN = 200
+
+async function* resourcesOf(
+  viewer: Viewer,
+  members: readonly TeamMember[],
+  include: Includes,
+): AsyncGenerator<string | AsyncIterable<Piece>> {
+  const { deps, actor } = viewer
+  const { userIds, membershipIds } = idsOf(members, include, deps)
+  for (const ids of slicesOf(userIds)) {
+    await ownTurn()
+    const users = await deps.database.read((tx) => findUsers(tx, ids))
+    yield users.map((user) => userFragment(user, actor)).join(',')
+  }
+  for (const ids of slicesOf(membershipIds)) {
+    await ownTurn()
+    const memberships = await deps.database.read((tx) => findMemberships(tx, ids))
+    yield membershipPieces(deps, memberships, viewer)
+  }
+}
+
+/** In the order of the ids, as they are when all are made at once. */
+function slicesOf(ids: readonly string[]): string[][] {
+  const sorted = ids.toSorted()
+  return Array.from({ length: Math.ceil(ids.length / RESOURCES_A_TURN) }, (_, place) =>
+    sorted.slice(place * RESOURCES_A_TURN, (place + 1) * RESOURCES_A_TURN),
+  )
+}
