@@ -1,5 +1,6 @@
 import { Type } from 'typebox'
-import { isPermitted, shownPermissions } from '../access/decide.ts'
+import { isPermitted, shownPermissions, type ColumnSet } from '../access/decide.ts'
+import { reachOf } from '../access/granted-places-store.ts'
 import type { Permission } from '../access/rules.ts'
 import type { Viewer } from '../http/route.ts'
 import { oneOf } from '../jsonapi/body.ts'
@@ -17,8 +18,11 @@ import { fragment, type Fragment } from '../jsonapi/document.ts'
 import type { OrganizationRow } from '../organizations/organization-store.ts'
 import { effectiveTagBindingFragment } from '../tag-bindings/tag-binding-document.ts'
 import { findTagBindings, type TagBindingRow } from '../tag-bindings/tag-binding-store.ts'
+import { shownTeams } from '../team-access/shown-teams-store.ts'
+import { countTeamsOfProjects, countWorkspacesOfProjects } from './project-count-store.ts'
 import type { ProjectRow } from './project-store.ts'
-import { executionModeOf, hasOwnAgentPool } from './projects.ts'
+import { autoDestroyDurationOf, executionModeOf, hasOwnAgentPool } from './projects.ts'
+import { includes } from '../jsonapi/parameters.ts'
 
 /** What the caller may do with it, by the row of the table that says so; there are no stacks and variable sets. */
 const permissions: Record<string, Permission | false> = {
@@ -46,9 +50,11 @@ export const projectDescription: ResourceDescription = {
     name: Type.String(),
     description: nullable(Type.String()),
     'created-at': timeSchema,
-    'auto-destroy-activity-duration': Type.Null(),
+    'auto-destroy-activity-duration': nullable(Type.String()),
     'default-execution-mode': oneOf('remote', 'local', 'agent'),
     'is-unified': Type.Boolean(),
+    'team-count': Type.Integer(),
+    'workspace-count': Type.Integer(),
     'setting-overwrites': flagObjectOf(['default-execution-mode', 'default-agent-pool']),
     permissions: flagObjectOf(Object.keys(permissions)),
   },
@@ -61,14 +67,54 @@ export const projectDescription: ResourceDescription = {
   links: { self: Type.String() },
 }
 
-/** The only maker of `"type": "projects"`. Its bindings are named when they were asked for. */
+/** A project alone. */
 export async function projectFragment(
-  { tx, deps, actor, standing }: Viewer,
+  viewer: Viewer,
   organization: OrganizationRow,
   project: ProjectRow,
-  bindings?: readonly TagBindingRow[],
 ): Promise<Fragment> {
-  const target = { grants: await deps.grants.onProject(tx, actor, organization, project.id) }
+  const { data } = await projectFragments(viewer, organization, [project], false)
+  return data[0] as Fragment
+}
+
+/** What a project's document says beside its row. */
+type Shown = { grants: ColumnSet; workspaces: number; teams: number }
+
+/** Counts only what the caller could list. */
+async function shownOf(
+  { tx, deps, actor, standing }: Viewer,
+  organization: OrganizationRow,
+  projects: readonly ProjectRow[],
+): Promise<Map<string, Shown>> {
+  if (projects.length === 0) return new Map()
+  const ids = projects.map(({ id }) => id)
+  const reach = reachOf('workspace:read', { actor, standing })
+  const workspaces = await countWorkspacesOfProjects(tx, ids, reach)
+  const byGrants = new Map<ColumnSet, string[]>()
+  for (const id of ids) {
+    const grants = await deps.grants.onProject(tx, actor, organization, id)
+    byGrants.set(grants, [...(byGrants.get(grants) ?? []), id])
+  }
+  const shown = new Map<string, Shown>()
+  for (const [grants, alike] of byGrants) {
+    const condition = shownTeams('project-access:read', { actor, standing, grants })
+    const teams = await countTeamsOfProjects(tx, alike, condition)
+    for (const id of alike) {
+      shown.set(id, { grants, workspaces: workspaces.get(id) ?? 0, teams: teams.get(id) ?? 0 })
+    }
+  }
+  return shown
+}
+
+/** The only maker of `"type": "projects"`. Its bindings are named when they were asked for. */
+function fragmentOf(
+  { deps, actor, standing }: Viewer,
+  organization: OrganizationRow,
+  project: ProjectRow,
+  { grants, workspaces, teams }: Shown,
+  bindings: readonly TagBindingRow[] | undefined,
+): Fragment {
+  const target = { grants }
   const may = (permission: Permission) => isPermitted(permission, actor, standing, target)
   const { mode, isOwn } = executionModeOf(project, organization, deps.config)
   const self = `/api/v2/projects/${project.id}`
@@ -79,9 +125,11 @@ export async function projectFragment(
       name: project.name,
       description: project.description,
       'created-at': project.created_at,
-      'auto-destroy-activity-duration': null,
+      'auto-destroy-activity-duration': autoDestroyDurationOf(project),
       'default-execution-mode': mode,
       'is-unified': false,
+      'team-count': teams,
+      'workspace-count': workspaces,
       'setting-overwrites': {
         'default-execution-mode': isOwn,
         'default-agent-pool': hasOwnAgentPool(project),
@@ -112,7 +160,7 @@ export async function projectFragment(
 
 /** What `include` takes for projects. */
 export const includable = ['effective_tag_bindings', 'effective-tag-bindings'] as const
-export const includeHelp = { include: 'effective_tag_bindings' }
+export const includeHelp = { include: includes('effective_tag_bindings') }
 
 /** Documents of some projects, and with `isBound` what their bindings add to them. */
 export async function projectFragments(
@@ -124,11 +172,11 @@ export async function projectFragments(
   const ids = projects.map(({ id }) => id)
   const rows = isBound ? await findTagBindings(viewer.tx, 'project_id', ids) : []
   const bindings = Map.groupBy(rows, (row) => row.project_id)
-  const data: Fragment[] = []
-  for (const project of projects) {
+  const shown = await shownOf(viewer, organization, projects)
+  const data = projects.map((project) => {
     const own = isBound ? (bindings.get(project.id) ?? []) : undefined
-    data.push(await projectFragment(viewer, organization, project, own))
-  }
+    return fragmentOf(viewer, organization, project, shown.get(project.id) as Shown, own)
+  })
   const included = rows.map((binding) => effectiveTagBindingFragment({ binding, projectId: null }))
   return { data, included: isBound ? included : undefined }
 }

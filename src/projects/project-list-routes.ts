@@ -9,6 +9,7 @@ import { loadOrganizationWithGrants, organizationOfPath } from '../organizations
 import { taggedFilterOf } from '../tag-bindings/tag-bindings.ts'
 import { includable, includeHelp, projectFragments } from './project-document.ts'
 import { listVisibleProjects } from './project-store.ts'
+import { choice, commaSeparated, flag } from '../jsonapi/parameters.ts'
 
 /** Of several projects, those with which the caller may do this: clients offer them for a choice. */
 const rights = {
@@ -33,12 +34,14 @@ const listProjects = readRoute({
   summary: 'List projects',
   query: {
     q: 'Part of the name, without case',
-    'filter[names]': 'Exact names, separated by commas',
-    'filter[permissions][update]': 'true: only projects that the caller may update',
-    'filter[permissions][create-workspace]': 'true: only projects in which the caller may create workspaces',
+    'filter[names]': commaSeparated('Exact names, separated by commas'),
+    'filter[permissions][update]': flag('true: only projects that the caller may update'),
+    'filter[permissions][create-workspace]': flag(
+      'true: only projects in which the caller may create workspaces',
+    ),
     'filter[tagged][0][key]': 'Projects with this key-value tag; several: [1] and so on',
     'filter[tagged][0][value]': 'The value of that tag; any, if it is not given',
-    sort: projectSorts.join(', '),
+    sort: choice('The order of the list', ...projectSorts),
     ...includeHelp,
   },
   answers: 'projects',

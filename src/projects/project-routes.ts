@@ -179,6 +179,7 @@ const removeProject = writeRoute({
   permission: 'project:manage',
   summary: 'Delete a project that holds no workspaces',
   status: 204,
+  refuses: [409],
   address: projectOfPath,
   load: (context) => loadProject(context, context.address.id),
   act: async ({ tx, resource, audit }) => {

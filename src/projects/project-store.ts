@@ -1,4 +1,4 @@
-import type { Insertable, Selectable, Updateable } from 'kysely'
+import { sql, type Insertable, type Selectable, type Updateable } from 'kysely'
 import {
   grantedProjects,
   projectsWith,
@@ -8,6 +8,7 @@ import {
 import type { Transaction } from '../database/database.ts'
 import { holdsText, isUniqueViolation } from '../database/portable.ts'
 import { prepared } from '../database/prepared.ts'
+import { deleteInSlices } from '../database/slices.ts'
 import type { ProjectTable } from '../database/tables.ts'
 import type { Page } from '../jsonapi/paging.ts'
 import { isProjectTagged, type TagFilter } from '../tag-bindings/tag-binding-store.ts'
@@ -62,6 +63,7 @@ export async function updateProject(
 
 /** With its grants; there must be no workspace in it. */
 export async function deleteProject(tx: Transaction, id: string): Promise<void> {
+  await deleteInSlices(tx, 'team_projects', sql`project_id = ${id}`)
   await tx.db.deleteFrom('projects').where('id', '=', id).execute()
 }
 

@@ -1,7 +1,9 @@
 import { Type } from 'typebox'
 import type { Actor } from '../access/actor.ts'
 import type { Target } from '../access/decide.ts'
+import { nowhere } from '../access/standing.ts'
 import type { Config } from '../config.ts'
+import { NO_ID } from '../core/ids.ts'
 import type { Problem } from '../core/errors.ts'
 import { projectNameSchema, shortTextSchema } from '../core/names.ts'
 import type { Transaction } from '../database/database.ts'
@@ -15,7 +17,7 @@ import {
   tooManyBindings,
   type TagBindings,
 } from '../tag-bindings/tag-bindings.ts'
-import { noAgentPool } from '../workspaces/workspace-settings.ts'
+import { autoDestroyDuration, noAgentPool } from '../workspaces/workspace-settings.ts'
 import { findProject, type ProjectRow } from './project-store.ts'
 
 export const projectBody = {
@@ -29,9 +31,7 @@ export const projectBody = {
       'default-execution-mode': Type.Optional(Type.Boolean()),
       'default-agent-pool': Type.Optional(Type.Boolean()),
     }),
-    'auto-destroy-activity-duration': Type.Union([Type.Null(), Type.Literal('')], {
-      explain: 'must be null: this server destroys nothing by itself',
-    }),
+    'auto-destroy-activity-duration': autoDestroyDuration,
   },
   relationships: { 'tag-bindings': tagBindingsRelation },
 }
@@ -47,6 +47,7 @@ export type ProjectChanges = {
   executionMode?: ExecutionMode | null
   /** Whether it says itself which agent pool its workspaces have: echoed, as there are no pools. */
   hasOwnAgentPool?: boolean
+  autoDestroyDuration?: string | null
   /** All of them, where they were given. */
   tagBindings?: TagBindings
 }
@@ -69,6 +70,8 @@ export function readProject(
   if (overwrites?.['default-agent-pool'] !== undefined) {
     changes.hasOwnAgentPool = overwrites['default-agent-pool']
   }
+  const duration = attributes['auto-destroy-activity-duration']
+  if (duration !== undefined) changes.autoDestroyDuration = duration || null
   const bindings = relationships['tag-bindings']
   if (bindings !== undefined) {
     changes.tagBindings = bindingsOf(bindings.data, '/data/relationships/tag-bindings/data', problems)
@@ -77,7 +80,11 @@ export function readProject(
   return { changes, problems }
 }
 
-type ProjectSettings = { 'default-execution-mode'?: ExecutionMode; 'default-agent-pool'?: boolean }
+type ProjectSettings = {
+  'default-execution-mode'?: ExecutionMode
+  'default-agent-pool'?: boolean
+  'auto-destroy-activity-duration'?: string | null
+}
 
 /** What its workspaces have unless they say otherwise, and whether it says so itself. Nothing runs, whatever it says. */
 export function executionModeOf(
@@ -95,15 +102,21 @@ export function hasOwnAgentPool({ settings }: ProjectRow): boolean {
   return (JSON.parse(settings) as ProjectSettings)['default-agent-pool'] === true
 }
 
+/** That of its workspaces, unless they have their own. */
+export function autoDestroyDurationOf({ settings }: ProjectRow): string | null {
+  return (JSON.parse(settings) as ProjectSettings)['auto-destroy-activity-duration'] ?? null
+}
+
 /** The settings column after a change. */
 export function mergeProjectSettings(
   stored: string,
-  { executionMode, hasOwnAgentPool }: ProjectChanges,
+  { executionMode, hasOwnAgentPool, autoDestroyDuration: duration }: ProjectChanges,
 ): string {
   const merged = JSON.parse(stored) as ProjectSettings
   if (executionMode === null) delete merged['default-execution-mode']
   else if (executionMode !== undefined) merged['default-execution-mode'] = executionMode
   if (hasOwnAgentPool !== undefined) merged['default-agent-pool'] = hasOwnAgentPool
+  if (duration !== undefined) merged['auto-destroy-activity-duration'] = duration
   return JSON.stringify(merged)
 }
 
@@ -115,8 +128,8 @@ export async function loadProject(
   projectId: string,
 ): Promise<LoadedProject | undefined> {
   const project = await findProject(tx, projectId)
-  if (project === undefined) return undefined
-  const organization = (await findOrganization(tx, project.organization_id)) as OrganizationRow
-  const grants = await deps.grants.onProject(tx, actor, organization, project.id)
+  const organization = await findOrganization(tx, project?.organization_id ?? NO_ID)
+  const grants = await deps.grants.onProject(tx, actor, organization ?? nowhere, project?.id ?? NO_ID)
+  if (project === undefined || organization === undefined) return undefined
   return { organization, project, target: { grants } }
 }

@@ -116,6 +116,7 @@ const list = ({ path, what, read, address, load }: Kind, place: (typeof places)[
     summary: `List the tag bindings of ${what}`,
     answers: 'tag-bindings',
     isList: true,
+    isUnpaged: true,
     address,
     load,
     document: async ({ tx, resource, call }) => whole(call, await ownBindings(tx, resource.tagged)),
@@ -128,6 +129,7 @@ const listEffective = ({ path, what, read, address, load }: Kind) =>
     summary: `List the tag bindings in effect on ${what}`,
     answers: 'effective-tag-bindings',
     isList: true,
+    isUnpaged: true,
     address,
     load,
     document: async ({ tx, resource, call }) =>
@@ -147,7 +149,9 @@ const change = (
     path: `${path}/${place}`,
     permission: manage,
     summary: `${isWhole ? 'Set' : 'Add to'} the tag bindings of ${what}`,
-    ...(isRelationship ? { status: 204 } : { status: 200, answers: 'tag-bindings', isList: true }),
+    ...(isRelationship
+      ? { status: 204 }
+      : { status: 200, answers: 'tag-bindings', isList: true, isUnpaged: true }),
     accepts: { items: tagBindingItem },
     address,
     load,

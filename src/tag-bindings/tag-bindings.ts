@@ -5,7 +5,8 @@ import { timestamp } from '../core/clock.ts'
 import { AppError, invalid, type Problem } from '../core/errors.ts'
 import type { Transaction } from '../database/database.ts'
 import type { Deps } from '../http/deps.ts'
-import { parseJson, refuse } from '../jsonapi/body.ts'
+import { refuse } from '../jsonapi/body.ts'
+import { parseJson } from '../jsonapi/json.ts'
 import type { Query } from '../jsonapi/query.ts'
 import {
   countTagBindings,
@@ -24,14 +25,14 @@ const MAX_FILTERS = 20
 const WITHOUT_CONTROLS = '^[^\\u0000-\\u001f\\u007f]*$'
 
 /** A key-value tag as clients send it; without a value it is one that only is there. */
-export const tagBindingItem = {
+export const tagBindingItem = Type.Object({
   type: Type.Literal('tag-bindings'),
   attributes: Type.Object({
     key: Type.String({ minLength: 1, maxLength: MAX_KEY_LENGTH, pattern: WITHOUT_CONTROLS }),
     value: Type.Optional(Type.String({ maxLength: MAX_VALUE_LENGTH, pattern: WITHOUT_CONTROLS })),
   }),
-}
-const tagBindingList = Type.Array(Type.Object(tagBindingItem), { maxItems: MAX_IN_A_REQUEST })
+})
+const tagBindingList = Type.Array(tagBindingItem, { maxItems: MAX_IN_A_REQUEST })
 const explain =
   'must be {"data": [{"type": "tag-bindings", "attributes": {"key": …, "value": …}}, …]}, with keys of 1 to ' +
   `${MAX_KEY_LENGTH} characters and values of at most ${MAX_VALUE_LENGTH}, without control characters; at most ${MAX_IN_A_REQUEST}`

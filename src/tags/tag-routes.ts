@@ -1,6 +1,6 @@
 import { reachOf } from '../access/granted-places-store.ts'
 import { AppError } from '../core/errors.ts'
-import { parseId } from '../core/ids.ts'
+import { NO_ID, parseId } from '../core/ids.ts'
 import { noContent, ok, type Call } from '../http/call.ts'
 import { readRoute, writeRoute, type Route } from '../http/route.ts'
 import { parseIdentifiers } from '../jsonapi/body.ts'
@@ -76,7 +76,10 @@ const removeTags = writeRoute({
       unchanged()
       return noContent
     }
-    await deleteTags(tx, organization.id, tags)
+    await deleteTags(
+      tx,
+      tags.map(({ id }) => id),
+    )
     audit({
       action: 'tag.delete',
       organizationId: organization.id,
@@ -101,7 +104,7 @@ const addWorkspaces = writeRoute({
   },
   load: async ({ tx, address }) => {
     const tag = await findTag(tx, address.id)
-    const organization = tag === undefined ? undefined : await findOrganization(tx, tag.organization_id)
+    const organization = await findOrganization(tx, tag?.organization_id ?? NO_ID)
     return tag === undefined || organization === undefined ? undefined : { tag, organization, target: {} }
   },
   body: (bytes) => parseIdentifiers(bytes, 'workspaces', MAX_WORKSPACES_IN_A_REQUEST),

@@ -2,7 +2,7 @@ import { sql, type Expression, type Insertable, type SqlBool } from 'kysely'
 import { isWorkspaceGranted, type Reach } from '../access/granted-places-store.ts'
 import type { Transaction } from '../database/database.ts'
 import { holdsText } from '../database/portable.ts'
-import { inSlices } from '../database/slices.ts'
+import { deleteSome, inSlices } from '../database/slices.ts'
 import type { TagTable } from '../database/tag-tables.ts'
 import type { Page } from '../jsonapi/paging.ts'
 
@@ -22,8 +22,7 @@ export type TagFilter = {
 function tagged(tx: Transaction, organizationId: string, reach: Reach) {
   const query = tx.db
     .selectFrom('workspace_tags')
-    .where('workspace_tags.organization_id', '=', organizationId)
-    .whereRef('workspace_tags.name', '=', sql.ref('tags.name'))
+    .where('workspace_tags.tag_id', '=', sql.ref<string>('tags.id'))
   return reach === 'everything'
     ? query
     : query.where('workspace_tags.workspace_id', 'in', (eb) =>
@@ -112,27 +111,22 @@ export async function countTags(tx: Transaction, organizationId: string): Promis
   return count
 }
 
-/** Deletes tags, from every workspace of the organization too. */
-export async function deleteTags(
-  tx: Transaction,
-  organizationId: string,
-  tags: readonly { id: string; name: string }[],
-): Promise<void> {
+/** Deletes tags, from every workspace of the organization too: what they were on is left for `deleteOfTag`. */
+export async function deleteTags(tx: Transaction, ids: readonly string[]): Promise<void> {
+  await tx.db.deleteFrom('tags').where('id', 'in', ids).execute()
   await tx.db
-    .deleteFrom('workspace_tags')
-    .where(
-      'name',
-      'in',
-      tags.map(({ name }) => name),
-    )
-    .where('organization_id', '=', organizationId)
+    .insertInto('deleted_tags')
+    .values(ids.map((id) => ({ id })))
     .execute()
-  await tx.db
-    .deleteFrom('tags')
-    .where(
-      'id',
-      'in',
-      tags.map(({ id }) => id),
-    )
-    .execute()
+}
+
+export async function findDeletedTag(tx: Transaction): Promise<string | undefined> {
+  const row = await tx.db.selectFrom('deleted_tags').select('id').limit(1).executeTakeFirst()
+  return row?.id
+}
+
+/** Deletes some of what is left of a deleted tag; at last, that there is something left. */
+export async function deleteOfTag(tx: Transaction, id: string): Promise<void> {
+  if (await deleteSome(tx, 'workspace_tags', sql`tag_id = ${id}`)) return
+  await tx.db.deleteFrom('deleted_tags').where('id', '=', id).execute()
 }

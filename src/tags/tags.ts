@@ -5,7 +5,8 @@ import { timestamp } from '../core/clock.ts'
 import { AppError, invalid, type Problem } from '../core/errors.ts'
 import { parseId } from '../core/ids.ts'
 import type { Viewer } from '../http/route.ts'
-import { parseJson, refuse } from '../jsonapi/body.ts'
+import { refuse } from '../jsonapi/body.ts'
+import { parseJson } from '../jsonapi/json.ts'
 import { countTags, findVisibleTags, insertTags } from './tag-store.ts'
 
 /** OpenTofu's `cloud` block finds the workspaces of a configuration by some tags; a tag is a name alone. */
@@ -15,8 +16,8 @@ const explain =
   'must be {"data": [{"type": "tags", "attributes": {"name": …}} or {"type": "tags", "id": …}, …]}, with names of 1 to 255 ' +
   `ASCII letters, digits, colons, - and _, that begin and end with a letter or digit; at most ${MAX_TAGS_IN_A_REQUEST}`
 
-/** Tags as clients send them: by name, which makes what there is not, or by id. */
-export const tagItem = {
+/** A tag as clients send it: by name, which makes what there is not, or by id. */
+export const tagItem = Type.Object({
   type: Type.Literal('tags'),
   id: Type.Optional(Type.String({ maxLength: 100 })),
   attributes: Type.Optional(
@@ -24,8 +25,8 @@ export const tagItem = {
       name: Type.Optional(Type.Union([Type.String({ pattern: namePattern.source }), Type.Literal('')])),
     }),
   ),
-}
-const tagList = Type.Array(Type.Object(tagItem), { maxItems: MAX_TAGS_IN_A_REQUEST })
+})
+const tagList = Type.Array(tagItem, { maxItems: MAX_TAGS_IN_A_REQUEST })
 export const tagsRelation = Type.Object({ data: tagList }, { explain })
 const isTagList = Compile(tagList)
 

@@ -19,7 +19,7 @@ import { checkIncluded } from '../jsonapi/included.ts'
 import { document, fragment, type Fragment, type Identifier } from '../jsonapi/document.ts'
 import type { OrganizationRow } from '../organizations/organization-store.ts'
 import { findProject, type ProjectRow } from '../projects/project-store.ts'
-import { executionModeOf, type ExecutionMode } from '../projects/projects.ts'
+import { autoDestroyDurationOf, executionModeOf, type ExecutionMode } from '../projects/projects.ts'
 import { findStateVersion } from '../state-versions/state-version-store.ts'
 import { effectiveOfWorkspaces } from '../tag-bindings/tag-bindings.ts'
 import { findTeam, teamFacts } from '../teams/team-store.ts'
@@ -84,6 +84,7 @@ export const workspaceDescription: ResourceDescription = {
     ...settingSchemas,
     ...schemasOfValues(fixedAttributes),
     actions: flagObjectOf(['is-destroyable']),
+    'auto-destroy-at': nullable(timeSchema),
     'created-at': timeSchema,
     description: nullable(Type.String()),
     'execution-mode': oneOf('remote', 'local', 'agent'),
@@ -98,6 +99,7 @@ export const workspaceDescription: ResourceDescription = {
     'tag-names': Type.Array(Type.String()),
     'terraform-version': Type.String(),
     'updated-at': timeSchema,
+    'vcs-repo': Type.Null(),
   },
   relationships: {
     organization: relationOne('organizations'),
@@ -105,6 +107,7 @@ export const workspaceDescription: ResourceDescription = {
     'locked-by': relationMaybe('users', 'teams'),
     'current-state-version': relationMaybe('state-versions'),
     'current-run': relationMaybe('runs'),
+    'latest-run': relationMaybe('runs'),
     'current-configuration-version': relationMaybe('configuration-versions'),
     'agent-pool': relationMaybe('agent-pools'),
     'ssh-key': relationMaybe('ssh-keys'),
@@ -180,7 +183,10 @@ async function workspaceFragment(
     id: workspace.id,
     type: 'workspaces',
     attributes: {
-      ...attributesOf(workspace, executionModeOf(project, organization, deps.config).mode),
+      ...attributesOf(workspace, {
+        mode: executionModeOf(project, organization, deps.config).mode,
+        autoDestroyDuration: autoDestroyDurationOf(project),
+      }),
       'resource-count': state?.resources_count ?? 0,
       'tag-names': [...tags],
       permissions: shownPermissions(permissions, may),
@@ -194,6 +200,7 @@ async function workspaceFragment(
         links: { related: `${self}/current-state-version` },
       },
       'current-run': { data: null },
+      'latest-run': { data: null },
       'current-configuration-version': { data: null },
       'agent-pool': { data: null },
       'ssh-key': { data: null },
@@ -207,7 +214,11 @@ async function workspaceFragment(
             },
           }),
     },
-    links: { self, 'self-html': `/app/${organization.name}/workspaces/${workspace.name}` },
+    links: {
+      // By name, as clients expect it; by id it is found as well.
+      self: `/api/v2/organizations/${organization.name}/workspaces/${workspace.name}`,
+      'self-html': `/app/${organization.name}/workspaces/${workspace.name}`,
+    },
   })
 }
 
@@ -224,12 +235,20 @@ async function lockHolderShown(
   return { id, type }
 }
 
-function attributesOf(workspace: WorkspaceRow, inherited: ExecutionMode) {
+/** @param inherited what it has from its project where it has none of its own */
+function attributesOf(
+  workspace: WorkspaceRow,
+  inherited: { mode: ExecutionMode; autoDestroyDuration: string | null },
+) {
   const stored = JSON.parse(workspace.settings) as Record<string, unknown>
-  const mode = stored['execution-mode'] ?? inherited
+  const mode = stored['execution-mode'] ?? inherited.mode
+  const settings = echoedSettings(stored)
   return {
-    ...echoedSettings(stored),
+    ...settings,
     ...fixedAttributes,
+    ...(settings['inherits-project-auto-destroy'] === true
+      ? { 'auto-destroy-activity-duration': inherited.autoDestroyDuration }
+      : {}),
     'created-at': workspace.created_at,
     description: workspace.description,
     'execution-mode': mode,

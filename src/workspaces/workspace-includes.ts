@@ -22,6 +22,7 @@ import { findTeam, teamFacts } from '../teams/team-store.ts'
 import { userFragment } from '../users/user-document.ts'
 import { findUser } from '../users/user-store.ts'
 import type { WorkspaceRow } from './workspace-store.ts'
+import { includes } from '../jsonapi/parameters.ts'
 
 const known = [
   'organization',
@@ -45,7 +46,10 @@ const known = [
 export type Includes = ReadonlySet<(typeof known)[number]>
 
 export const includeHelp = {
-  include: `${known.join(', ')}; with - for _ too`,
+  include: includes(
+    ...known,
+    ...known.filter((name) => name.includes('_')).map((name) => name.replaceAll('_', '-')),
+  ),
 }
 
 /** Each name is known with hyphens too: clients write some of them so. */
@@ -98,7 +102,7 @@ export async function includedWith(
       add(project.id, await projectFragment(viewer, organization, project))
     }
     if (include.has('locked_by') && lockHolder !== null && !included.has(lockHolder.id)) {
-      const text = await lockHolderFragment(viewer, lockHolder)
+      const text = await lockHolderFragment(viewer, organization, lockHolder)
       if (text !== undefined) add(lockHolder.id, text)
     }
     if (include.has('current_state_version') || include.has('current_state_version.outputs')) {
@@ -117,14 +121,15 @@ export async function includedWith(
 
 /** The user or team that holds the lock, for who could read it. */
 async function lockHolderFragment(
-  viewer: WorkspaceViewer,
+  viewer: WorkspaceViewer & IncludingViewer,
+  organization: OrganizationRow,
   { id, type }: Identifier,
 ): Promise<Fragment | undefined> {
   const { tx, deps, actor, standing } = viewer
   if (type === 'teams') {
     const team = await findTeam(tx, id)
     if (team === undefined || !canSeeTeam(standing, teamFacts(team))) return undefined
-    return (await teamFragments(tx, deps, [team], viewer, 'whole'))[0]
+    return (await teamFragments(tx, deps, [team], viewer, 'whole', organization))[0]
   }
   const user = await findUser(tx, id)
   const shared = await findSharedOrganization(tx, actor, id, deps.clock.now())

@@ -15,6 +15,7 @@ import {
   workspaceSorts,
   type WorkspaceSort,
 } from './workspace-list-store.ts'
+import { choice, commaSeparated, flag } from '../jsonapi/parameters.ts'
 
 const filters = [
   'search[name]',
@@ -43,15 +44,17 @@ const listWorkspaces = readRoute({
   query: {
     'search[name]': 'Part of the name, without case',
     'search[wildcard-name]': 'The name, without case, with * at its ends for anything',
-    'search[tags]': 'Workspaces with all of these tags, separated by commas',
-    'search[exclude-tags]': 'Workspaces without any of these tags, separated by commas',
+    'search[tags]': commaSeparated('Workspaces with all of these tags, separated by commas'),
+    'search[exclude-tags]': commaSeparated('Workspaces without any of these tags, separated by commas'),
     'filter[project][id]': 'Workspaces of this project alone',
     'filter[tagged][0][key]': 'Workspaces with this key-value tag in effect; several: [1] and so on',
     'filter[tagged][0][value]': 'The value of that tag; any, if it is not given',
-    'filter[tag-union]': 'true: one of several filter[tagged] is enough',
-    'filter[tag-value-default-null]': 'true: a filter[tagged] without a value means the tag without a value',
+    'filter[tag-union]': flag('true: one of several filter[tagged] is enough'),
+    'filter[tag-value-default-null]': flag(
+      'true: a filter[tagged] without a value means the tag without a value',
+    ),
     'filter[current-run][status]': 'Workspaces with such a run: none, since nothing runs here',
-    sort: workspaceSorts.join(', '),
+    sort: choice('The order of the list', ...workspaceSorts),
     ...includeHelp,
   },
   answers: 'workspaces',

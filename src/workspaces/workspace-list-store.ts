@@ -145,8 +145,9 @@ function taggedWorkspaces(tx: Transaction, organizationId: string, anyOf: readon
   // PostgreSQL takes no NUL, and no tag holds one.
   const names = anyOf.filter((name) => !name.includes('\0'))
   return tx.db
-    .selectFrom('workspace_tags')
-    .where('organization_id', '=', organizationId)
-    .where('name', 'in', names.length === 0 ? [''] : names)
-    .select('workspace_id')
+    .selectFrom('tags')
+    .innerJoin('workspace_tags', 'workspace_tags.tag_id', 'tags.id')
+    .where('tags.organization_id', '=', organizationId)
+    .where('tags.name', 'in', names.length === 0 ? [''] : names)
+    .select('workspace_tags.workspace_id')
 }

@@ -3,7 +3,8 @@ import { AppError, conflict } from '../core/errors.ts'
 import { shortTextSchema } from '../core/names.ts'
 import { ok } from '../http/call.ts'
 import { writeRoute, type Route, type Viewer } from '../http/route.ts'
-import { parseJson, parseResource } from '../jsonapi/body.ts'
+import { otherId, readResource, refuse } from '../jsonapi/body.ts'
+import { parseJson } from '../jsonapi/json.ts'
 import {
   findNewestStateVersion,
   setCurrentStateVersion,
@@ -17,13 +18,13 @@ import { loadWorkspace, workspaceOfPath } from './workspaces.ts'
 const lockBody = { type: 'workspaces', isLenient: true, attributes: { reason: shortTextSchema } } as const
 
 /** The documentation sends `{"reason": …}`, go-tfe a resource with the attribute; both may leave it out. */
-function parseLock(bytes: Uint8Array): { reason: string | null } {
+function readLock(bytes: Uint8Array) {
   const json = bytes.length === 0 ? undefined : parseJson(bytes)
   const isBare = typeof json === 'object' && json !== null && 'reason' in json && !('data' in json)
   const wrapped = isBare
     ? Buffer.from(JSON.stringify({ data: { attributes: { reason: json.reason } } }))
     : bytes
-  return { reason: parseResource(wrapped, lockBody).attributes.reason ?? null }
+  return readResource(wrapped, lockBody)
 }
 
 /** Once nobody is at work any more, the newest snapshot of the work is the workspace's state. */
@@ -38,7 +39,7 @@ function lockAction(
   action: 'lock' | 'unlock' | 'force-unlock',
   path: string,
   permission: 'workspace:lock' | 'workspace:force-unlock',
-  change: (viewer: Viewer, workspace: WorkspaceRow, reason: string | null) => Promise<Holder>,
+  change: (viewer: Viewer, workspace: WorkspaceRow) => Promise<Holder>,
 ): Route {
   return writeRoute({
     method: 'POST',
@@ -47,18 +48,20 @@ function lockAction(
     summary: `${{ lock: 'Lock', unlock: 'Unlock', 'force-unlock': 'Force-unlock' }[action]} a workspace${path === byName ? ' by name' : ''}`,
     answers: 'workspaces',
     status: 200,
+    refuses: [409],
     accepts: lockBody,
     address: workspaceOfPath,
     load: (context) => loadWorkspace(context, context.address),
-    body: parseLock,
+    body: readLock,
     act: async (context) => {
       const { tx, resource, body, audit } = context
       const { organization, workspace } = resource
-      const holder = await change(context, workspace, body.reason)
+      refuse([...body.problems, ...otherId(body.id, workspace.id)])
+      const holder = await change(context, workspace)
       if (holder.locked_by_id === null) await settleState(context, workspace)
       await updateWorkspace(tx, workspace.id, {
         ...holder,
-        lock_reason: holder.locked_by_id === null ? null : body.reason,
+        lock_reason: holder.locked_by_id === null ? null : (body.attributes.reason ?? null),
       })
       audit({
         action: `workspace.${action}`,

@@ -1,16 +1,16 @@
 import { isPermitted } from '../access/decide.ts'
 import { timestamp } from '../core/clock.ts'
-import { conflict, invalid, type Problem } from '../core/errors.ts'
-import { parseId } from '../core/ids.ts'
+import { invalid, type Problem } from '../core/errors.ts'
+import { NO_ID, parseId } from '../core/ids.ts'
 import type { Transaction } from '../database/database.ts'
 import { created, noContent, ok, type Call } from '../http/call.ts'
 import { readRoute, writeRoute, type Route, type Viewer } from '../http/route.ts'
-import { orProblems, refuse, refuseBesideTakenName } from '../jsonapi/body.ts'
+import { orProblems, otherId, refuse, refuseBesideTakenName } from '../jsonapi/body.ts'
 import { document, type Fragment } from '../jsonapi/document.ts'
 import { loadOrganizationWithGrants, organizationOfPath } from '../organizations/organization-of-path.ts'
 import { bumpVersion, type OrganizationRow } from '../organizations/organization-store.ts'
 import { findProject } from '../projects/project-store.ts'
-import { findStateVersion } from '../state-versions/state-version-store.ts'
+import { refuseUnsafeDelete } from './safe-delete.ts'
 import { writeTagBindings } from '../tag-bindings/tag-bindings.ts'
 import { workspaceDocument, workspaceFragments } from './workspace-document.ts'
 import { includeHelp, includesOf } from './workspace-includes.ts'
@@ -69,11 +69,10 @@ async function projectFor(
   projectId: string = organization.default_project_id,
 ): Promise<string> {
   const id = parseId('project', projectId)
-  const project = id === undefined ? undefined : await findProject(tx, id)
-  if (project !== undefined && project.organization_id === organization.id) {
-    const grants = await deps.grants.onProject(tx, actor, organization, project.id)
-    if (isPermitted('workspace:create', actor, standing, { grants })) return project.id
-  }
+  const found = await findProject(tx, id ?? NO_ID)
+  const project = found?.organization_id === organization.id ? found : undefined
+  const grants = await deps.grants.onProject(tx, actor, organization, project?.id ?? NO_ID)
+  if (project !== undefined && isPermitted('workspace:create', actor, standing, { grants })) return project.id
   throw invalid('project must be one in which you may create workspaces', '/data/relationships/project')
 }
 
@@ -189,15 +188,12 @@ const changeWorkspace = forms.map(({ path, by }) =>
     accepts: workspaceBody,
     address: workspaceOfPath,
     load: (context) => loadWorkspace(context, context.address),
-    body: (bytes, address, { config }) => {
-      const pathId = 'workspaceId' in address ? address.workspaceId : undefined
-      return readWorkspace(bytes, workspaceBody, config, pathId)
-    },
+    body: (bytes, _, { config }) => readWorkspace(bytes, workspaceBody, config),
     act: async (context) => {
       const { tx, deps, resource, audit } = context
       const { organization, workspace } = resource
-      const { changes } = context.body
-      const problems = [...context.body.problems]
+      const { changes, id } = context.body
+      const problems = [...context.body.problems, ...otherId(id, workspace.id)]
       const isMoved = changes.projectId !== undefined && changes.projectId !== workspace.project_id
       const projectId = isMoved
         ? await orProblems(problems, projectFor(context, organization, changes.projectId))
@@ -244,6 +240,7 @@ const removeWorkspace = forms.flatMap(({ path, by }) =>
       permission: 'workspace:manage',
       summary: `Delete a workspace ${by}${isSafe ? ', unless it is in use' : ''}`,
       status: 204,
+      ...(isSafe ? { refuses: [409] } : {}),
       address: workspaceOfPath,
       load: (context) => loadWorkspace(context, context.address),
       act: async ({ tx, resource, audit }) => {
@@ -263,22 +260,6 @@ const removeWorkspace = forms.flatMap(({ path, by }) =>
     }),
   ),
 )
-
-/**
- * Safe is what holds no state, or one without resources and outputs. go-tfe tells the reasons apart by "locked" and "being
- * processed": no other text may hold those.
- */
-async function refuseUnsafeDelete(tx: Transaction, workspace: WorkspaceRow): Promise<void> {
-  if (workspace.locked_by_id !== null) throw conflict('the workspace is locked')
-  const id = workspace.current_state_version_id
-  const state = id === null ? undefined : await findStateVersion(tx, id)
-  if (state === undefined) return
-  if (state.resources_processed === 0)
-    throw conflict('the latest state of the workspace is still being processed')
-  if (state.resources_count !== 0 || state.outputs_count !== 0) {
-    throw conflict('the workspace has a state with resources or outputs: it is not safe to delete')
-  }
-}
 
 export const workspaceRoutes: readonly Route[] = [
   createWorkspace,

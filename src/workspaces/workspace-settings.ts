@@ -1,4 +1,5 @@
 import { Type } from 'typebox'
+import { parseTimestamp } from '../core/clock.ts'
 import type { Problem } from '../core/errors.ts'
 import { shortTextSchema } from '../core/names.ts'
 import type { Explained } from '../jsonapi/body.ts'
@@ -25,6 +26,16 @@ const never = (what: string) => ({
 /** Clients that named one would plan it anew for ever. */
 export const noAgentPool = never('has no agent pools').schema
 
+/** After how long without activity a workspace would be destroyed: kept and echoed, since nothing is destroyed here. */
+export const autoDestroyDuration = Type.Union(
+  [Type.String({ pattern: '^([0-9]{1,4}[dh])?$' }), Type.Null()],
+  {
+    complaint:
+      "Auto destroy activity duration has an incorrect format, we expect up to 4 numeric digits and 1 unit ('d' or 'h')",
+  },
+)
+const AUTO_DESTROY_AT = 'must be a time such as 2030-01-31T12:00:00Z, or null'
+
 /**
  * Attributes of a workspace that are kept and echoed, and rule nothing here: clients set them and want them back. They
  * live in the `settings` column; what was never given has the default.
@@ -34,10 +45,9 @@ export const workspaceSettings = {
   'assessments-enabled': flag(false),
   'auto-apply': flag(false),
   'auto-apply-run-trigger': flag(false),
-  'auto-destroy-activity-duration': never('destroys nothing by itself'),
-  // Not even an empty text, since clients read a time here.
+  'auto-destroy-activity-duration': { schema: autoDestroyDuration, default: null },
   'auto-destroy-at': {
-    schema: Type.Null({ explain: 'must be null: this server destroys nothing by itself' }),
+    schema: Type.Union([Type.String({ maxLength: 40 }), Type.Null()], { explain: AUTO_DESTROY_AT }),
     default: null,
   },
   'file-triggers-enabled': flag(true),
@@ -53,7 +63,13 @@ export const workspaceSettings = {
   'structured-run-output-enabled': flag(true),
   'trigger-patterns': texts,
   'trigger-prefixes': texts,
-  'vcs-repo': never('is connected to no version control'),
+  'vcs-repo': {
+    // pytfe always sends an object, be it empty.
+    schema: Type.Union([Type.Null(), Type.Literal(''), Type.Object({}, { additionalProperties: false })], {
+      explain: 'must be null: this server is connected to no version control',
+    }),
+    default: null,
+  },
   'working-directory': text(''),
 } satisfies Record<string, Setting>
 
@@ -83,13 +99,40 @@ export function givenSettings(
     ...Object.fromEntries(
       Object.keys(defaults)
         .filter((name) => given[name] !== undefined)
-        .map((name) => [name, given[name] === '' && defaults[name] === null ? null : given[name]]),
+        .map((name) => [name, isNothing(given[name]) && defaults[name] === null ? null : given[name]]),
     ),
     ...triggers(
       given['trigger-patterns'] as string[] | undefined,
       given['trigger-prefixes'] as string[] | undefined,
       problems,
     ),
+    ...autoDestroy(given, problems),
+  }
+}
+
+function isNothing(value: unknown): boolean {
+  return value === '' || (typeof value === 'object' && value !== null && Object.keys(value).length === 0)
+}
+
+/**
+ * A workspace has a time or duration of its own, or the project's: whichever a request gives, the other one goes. The tfe
+ * provider only reads which of the two it is.
+ */
+function autoDestroy(given: Readonly<Record<string, unknown>>, problems: Problem[]): Record<string, unknown> {
+  const pointer = '/data/attributes/auto-destroy-at'
+  const asked = given['auto-destroy-at'] as string | null | undefined
+  const at = asked && (parseTimestamp(asked) ?? '')
+  if (at === '') problems.push({ detail: `auto-destroy-at ${AUTO_DESTROY_AT}`, pointer })
+  const hasOwn = Boolean(at) || Boolean(given['auto-destroy-activity-duration'])
+  const inherits = given['inherits-project-auto-destroy']
+  if (inherits === true) {
+    const detail = 'a workspace that inherits auto-destroy from its project has none of its own'
+    if (hasOwn) problems.push({ detail, pointer: '/data/attributes/inherits-project-auto-destroy' })
+    return { 'auto-destroy-at': null, 'auto-destroy-activity-duration': null }
+  }
+  return {
+    ...(at === undefined ? {} : { 'auto-destroy-at': at }),
+    ...(hasOwn ? { 'inherits-project-auto-destroy': false } : {}),
   }
 }
 

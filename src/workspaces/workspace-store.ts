@@ -1,8 +1,8 @@
-import type { Insertable, Selectable, Updateable } from 'kysely'
+import { sql, type Insertable, type Selectable, type Updateable } from 'kysely'
 import type { Transaction } from '../database/database.ts'
 import { isUniqueViolation } from '../database/portable.ts'
 import { prepared } from '../database/prepared.ts'
-import { inSlices } from '../database/slices.ts'
+import { deleteInSlices, inSlices } from '../database/slices.ts'
 import type { WorkspaceTable } from '../database/tables.ts'
 
 export type WorkspaceRow = Selectable<WorkspaceTable>
@@ -88,6 +88,10 @@ export async function moveWorkspaces(
 
 /** With its grants and the rows of its state versions, not with their content. */
 export async function deleteWorkspace(tx: Transaction, id: string): Promise<void> {
+  await deleteInSlices(tx, 'state_versions', sql`workspace_id = ${id}`)
+  await deleteInSlices(tx, 'team_workspaces', sql`workspace_id = ${id}`)
+  await deleteInSlices(tx, 'remote_state_consumers', sql`workspace_id = ${id}`)
+  await deleteInSlices(tx, 'remote_state_consumers', sql`consumer_id = ${id}`)
   await tx.db.deleteFrom('workspaces').where('id', '=', id).execute()
 }
 

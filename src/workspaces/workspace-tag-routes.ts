@@ -44,7 +44,7 @@ const add: Change = (viewer, { organization, workspace }, tags) =>
 const remove: Change = async (viewer, { organization, workspace }, tags) => {
   const found = await namesOfTags(viewer, organization.id, tags)
   const names = found.filter((name) => name !== undefined)
-  await removeTags(viewer.tx, workspace.id, names)
+  await removeTags(viewer.tx, organization.id, workspace.id, names)
   return names
 }
 

@@ -1,6 +1,9 @@
 import type { Transaction } from '../database/database.ts'
 
-/** Adds those that the workspace does not have yet. */
+const tagsNamed = (tx: Transaction, organizationId: string, names: readonly string[]) =>
+  tx.db.selectFrom('tags').where('organization_id', '=', organizationId).where('name', 'in', names)
+
+/** Adds those tags of the organization that the workspace does not have yet. */
 export async function addTags(
   tx: Transaction,
   organizationId: string,
@@ -10,19 +13,20 @@ export async function addTags(
   if (names.length === 0) return
   await tx.db
     .insertInto('workspace_tags')
-    .values(
-      [...new Set(names)].map((name) => ({
-        workspace_id: workspaceId,
-        name,
-        organization_id: organizationId,
-      })),
+    .columns(['workspace_id', 'tag_id'])
+    .expression(
+      tagsNamed(tx, organizationId, names).select((eb) => [
+        eb.val(workspaceId).as('workspace_id'),
+        'id as tag_id',
+      ]),
     )
-    .onConflict((conflict) => conflict.columns(['workspace_id', 'name']).doNothing())
+    .onConflict((conflict) => conflict.columns(['workspace_id', 'tag_id']).doNothing())
     .execute()
 }
 
 export async function removeTags(
   tx: Transaction,
+  organizationId: string,
   workspaceId: string,
   names: readonly string[],
 ): Promise<void> {
@@ -30,14 +34,18 @@ export async function removeTags(
   await tx.db
     .deleteFrom('workspace_tags')
     .where('workspace_id', '=', workspaceId)
-    .where('name', 'in', names)
+    .where('tag_id', 'in', tagsNamed(tx, organizationId, names).select('id'))
     .execute()
 }
 
-export async function countTags(tx: Transaction, workspaceId: string): Promise<number> {
-  const { count } = await tx.db
+const tagsOfWorkspaces = (tx: Transaction, workspaceIds: readonly string[]) =>
+  tx.db
     .selectFrom('workspace_tags')
-    .where('workspace_id', '=', workspaceId)
+    .innerJoin('tags', 'tags.id', 'workspace_tags.tag_id')
+    .where('workspace_tags.workspace_id', 'in', workspaceIds)
+
+export async function countTags(tx: Transaction, workspaceId: string): Promise<number> {
+  const { count } = await tagsOfWorkspaces(tx, [workspaceId])
     .select((eb) => eb.fn.countAll<number>().as('count'))
     .executeTakeFirstOrThrow()
   return count
@@ -50,11 +58,9 @@ export async function tagNamesOf(
 ): Promise<ReadonlyMap<string, string[]>> {
   const names = new Map<string, string[]>()
   if (workspaceIds.length === 0) return names
-  const rows = await tx.db
-    .selectFrom('workspace_tags')
-    .where('workspace_id', 'in', workspaceIds)
-    .selectAll()
-    .orderBy('name')
+  const rows = await tagsOfWorkspaces(tx, workspaceIds)
+    .select(['workspace_tags.workspace_id', 'tags.name'])
+    .orderBy('tags.name')
     .execute()
   for (const { workspace_id: id, name } of rows) {
     const known = names.get(id)

@@ -1,9 +1,10 @@
 import { Type } from 'typebox'
 import type { Actor } from '../access/actor.ts'
 import { isPermitted, type Target } from '../access/decide.ts'
+import { nowhere } from '../access/standing.ts'
 import type { Config } from '../config.ts'
 import type { Problem } from '../core/errors.ts'
-import { parseId } from '../core/ids.ts'
+import { NO_ID, parseId } from '../core/ids.ts'
 import { isName, nameSchema, shortTextSchema } from '../core/names.ts'
 import type { Transaction } from '../database/database.ts'
 import type { Call } from '../http/call.ts'
@@ -46,6 +47,9 @@ export function workspacePageOfPath(call: Call): { workspace: WorkspaceAddress; 
   return workspace === undefined ? undefined : { workspace, page }
 }
 
+/** Looked for in place of one that is missing. */
+export const noWorkspace = { id: NO_ID, project_id: NO_ID }
+
 export type LoadedWorkspace = { organization: OrganizationRow; workspace: WorkspaceRow; target: Target }
 
 /** A workspace with what rules must know of it: for the `load` of every route that is about one. */
@@ -57,17 +61,27 @@ export async function loadWorkspace(
   let organization: OrganizationRow | undefined
   if ('workspaceId' in address) {
     workspace = await findWorkspace(tx, address.workspaceId)
-    if (workspace !== undefined) organization = await findOrganization(tx, workspace.organization_id)
+    organization = await findOrganization(tx, workspace?.organization_id ?? NO_ID)
   } else {
     organization = await findOrganizationByName(tx, address.organizationName)
-    if (organization !== undefined) {
-      workspace = await findWorkspaceByName(tx, organization.id, address.workspaceName)
-    }
+    workspace = await findWorkspaceByName(tx, organization?.id ?? NO_ID, address.workspaceName)
   }
-  if (workspace === undefined || organization === undefined) return undefined
+  if (workspace === undefined || organization === undefined) {
+    await deps.grants.onWorkspace(tx, actor, nowhere, noWorkspace)
+    return undefined
+  }
   const grants = await deps.grants.onWorkspace(tx, actor, organization, workspace)
   return { organization, workspace, target: { grants } }
 }
+
+const VERSION = 'v?\\d+(?:\\.\\d+)*(?:-[0-9A-Za-z.~-]+|[A-Za-z~][0-9A-Za-z.~-]*)?(?:\\+[0-9A-Za-z.~-]+)?'
+const CONSTRAINT = ` *(?:(?:=|!=|>=?|<=?|~>) *)?${VERSION} *`
+
+/** What tofu compares its own version with; an empty text is any version. */
+const versionSchema = Type.Union(
+  [Type.String({ maxLength: 255, pattern: `^(?:latest|${CONSTRAINT}(?:,${CONSTRAINT})*)?$` }), Type.Null()],
+  { explain: 'must be a version (1.10.10), a constraint (~> 1.10.0) or "latest"' },
+)
 
 const executionMode = oneOf('remote', 'local', 'agent')
 
@@ -76,7 +90,7 @@ export const workspaceBody = {
   attributes: {
     name: nameSchema,
     description: shortTextSchema,
-    'terraform-version': shortTextSchema,
+    'terraform-version': versionSchema,
     'execution-mode': executionMode,
     'agent-pool-id': noAgentPool,
     // The older name of the same thing: true is remote, false is local.
@@ -114,9 +128,8 @@ export function readWorkspace(
   bytes: Uint8Array,
   shape: typeof workspaceBody,
   config: Config,
-  pathId?: string,
-): { changes: WorkspaceChanges; problems: Problem[] } {
-  const { attributes, relationships, problems } = readResource(bytes, shape, pathId)
+): { changes: WorkspaceChanges; id: unknown; problems: Problem[] } {
+  const { attributes, relationships, id, problems } = readResource(bytes, shape)
   const changes: WorkspaceChanges = { settings: givenSettings(attributes, problems) }
   if (attributes.name !== undefined) changes.name = attributes.name
   if (attributes.description !== undefined) changes.description = attributes.description
@@ -137,7 +150,7 @@ export function readWorkspace(
   if (overwrites?.['execution-mode'] === false) changes.executionMode = null
   else if (mode !== undefined) changes.executionMode = mode
   if (overwrites?.['agent-pool'] !== undefined) changes.settings['agent-pool'] = overwrites['agent-pool']
-  return { changes, problems }
+  return { changes, id, problems }
 }
 
 function modeOfOperations(operations: boolean | undefined): ExecutionMode | undefined {
@@ -161,10 +174,16 @@ export async function namedWorkspaces(
   permission: 'workspace:read' | 'workspace:manage',
 ): Promise<(WorkspaceRow | undefined)[]> {
   const parsed = ids.flatMap((id) => parseId('workspace', id) ?? [])
+  const rows = await findWorkspaces(tx, organization.id, [...new Set(parsed)])
+  const found = new Map(rows.map((workspace) => [workspace.id, workspace]))
   const permitted = new Map<string, WorkspaceRow>()
-  for (const workspace of await findWorkspaces(tx, organization.id, [...new Set(parsed)])) {
-    const grants = await deps.grants.onWorkspace(tx, actor, organization, workspace)
-    if (isPermitted(permission, actor, standing, { grants })) permitted.set(workspace.id, workspace)
+  for (const id of new Set(ids)) {
+    const workspace = found.get(id)
+    // Of what is missing too, so that it takes as long.
+    const grants = await deps.grants.onWorkspace(tx, actor, organization, workspace ?? noWorkspace)
+    if (workspace !== undefined && isPermitted(permission, actor, standing, { grants })) {
+      permitted.set(id, workspace)
+    }
   }
   return ids.map((id) => permitted.get(id))
 }

@@ -1,0 +1,31 @@
+import { conflict } from '../core/errors.ts'
+import type { Transaction } from '../database/database.ts'
+import { findStateVersion, type StateVersionRow } from '../state-versions/state-version-store.ts'
+import type { WorkspaceRow } from './workspace-store.ts'
+
+/**
+ * Safe is what holds no state, or one without managed resources. go-tfe tells the reasons apart by "locked" and "being
+ * processed": no other text may hold those.
+ */
+export async function refuseUnsafeDelete(tx: Transaction, workspace: WorkspaceRow): Promise<void> {
+  if (workspace.locked_by_id !== null) throw conflict('the workspace is locked')
+  const id = workspace.current_state_version_id
+  const state = id === null ? undefined : await findStateVersion(tx, id)
+  if (state === undefined) return
+  if (state.resources_processed === 0)
+    throw conflict('the latest state of the workspace is still being processed')
+  const problem = resourcesOf(state)
+  if (problem !== undefined) throw conflict(`${problem}: it is not safe to delete`)
+}
+
+/** What a finalized state says against deleting its workspace. */
+function resourcesOf(state: StateVersionRow): string | undefined {
+  const { resources_count: all, managed_resources_count: managed } = state
+  if (all === null) {
+    return 'OpenTofu has encrypted the state of the workspace, so its resources are not known'
+  }
+  if (all === 0 || managed === 0) return undefined
+  return managed === null
+    ? 'the state of the workspace was stored before managed resources were counted, so they are not known'
+    : `the state of the workspace has ${managed} managed resource${managed === 1 ? '' : 's'}`
+}
