@@ -45,7 +45,7 @@ export async function printAccess(config: Config, options: AccessOptions): Promi
         const [[kind, name] = []] = Object.entries(options.subject)
         throw new OperatorError(`there is no ${kind} ${name} in ${options.organization}`)
       }
-      const about = { holder: subject.holder, organization, inForce: inForceOf(config) }
+      const about = { holder: await subject.holder(tx), organization, inForce: inForceOf(config) }
       if (options.place === undefined) return onAllWorkspaces(tx, about)
       const place = await findPlace(tx, organization.id, options.place)
       if (place === undefined) {

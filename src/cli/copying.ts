@@ -1,6 +1,8 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { OperatorError, reasonOf } from '../core/operator-error.ts'
 import type { Config } from '../config.ts'
+import type { Database } from '../database/database.ts'
+import { findOrganizationByName } from '../organizations/organization-store.ts'
 import { runExport } from '../import/export.ts'
 import { FileSource } from '../import/file-source.ts'
 import { HttpSource } from '../import/http-source.ts'
@@ -9,7 +11,7 @@ import { openOwnServer } from '../import/own-server.ts'
 import { Progress } from '../import/progress.ts'
 import type { StateChoice } from '../import/records.ts'
 import type { Report } from '../import/report.ts'
-import { SourceClient } from '../import/source-client.ts'
+import { addressOfSource, SourceClient } from '../import/source-client.ts'
 import { askUnseen, note, print, printJson } from './output.ts'
 
 export type CopyingFlags = {
@@ -77,6 +79,7 @@ export async function exportTo(config: Config, folder: string, flags: CopyingFla
       }
       const own = await openOwnServer(config, as === undefined ? {} : { as })
       try {
+        await findOrganizations(own.database, organizations)
         const client = new SourceClient({
           from: own.address,
           token: own.token,
@@ -91,6 +94,13 @@ export async function exportTo(config: Config, folder: string, flags: CopyingFla
     `${folder} is no export yet. The same command again begins anew in it`,
     flags,
   )
+}
+
+async function findOrganizations(database: Database, names: readonly string[]): Promise<void> {
+  for (const name of names) {
+    const found = await database.read((tx) => findOrganizationByName(tx, name))
+    if (found === undefined) throw new OperatorError(`there is no organization ${name}`)
+  }
 }
 
 /** The first Ctrl-C ends what has begun; a second one ends the program. */
@@ -125,6 +135,8 @@ async function untilInterrupted(
 }
 
 async function sourceClient(from: string, flags: CopyingFlags, signal: AbortSignal): Promise<SourceClient> {
+  // Before the token is asked for, with the address in the question.
+  addressOfSource(from)
   return new SourceClient({
     from,
     token: await tokenOf(from, flags, signal),

@@ -1,9 +1,10 @@
 import { createInterface } from 'node:readline/promises'
 import { Writable } from 'node:stream'
+import { forTerminal } from '../core/terminal.ts'
 
-/** What a script reads: standard output. */
+/** What a script reads: standard output. Others' text may be in it. */
 export function print(line: string): void {
-  process.stdout.write(`${line}\n`)
+  process.stdout.write(`${forTerminal(line)}\n`)
 }
 
 export function printJson(value: unknown): void {
@@ -12,7 +13,7 @@ export function printJson(value: unknown): void {
 
 /** What only a person reads, beside a result that may be piped on. */
 export function note(line: string): void {
-  process.stderr.write(`${line}\n`)
+  process.stderr.write(`${forTerminal(line)}\n`)
 }
 
 /** Rows in columns as wide as their widest entry, the last one as it is. */

@@ -1,6 +1,7 @@
 import { Command, CommanderError } from 'commander'
 import { AppError } from '../core/errors.ts'
 import { OperatorError } from '../core/operator-error.ts'
+import { forTerminal } from '../core/terminal.ts'
 import { version } from '../core/version.ts'
 import { accessCommand } from './access-command.ts'
 import { auditCommand } from './audit-command.ts'
@@ -95,6 +96,6 @@ function linesOf(error: AppError): string {
 }
 
 function fail(message: string): never {
-  for (const line of message.split('\n')) console.error(`purser: ${line}`)
+  for (const line of message.split('\n')) console.error(`purser: ${forTerminal(line)}`)
   process.exit(1)
 }

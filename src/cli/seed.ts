@@ -43,7 +43,6 @@ async function prepareForSeed(config: Config): Promise<void> {
   try {
     const { database } = await prepare(config, {
       clock: operatorDeps.clock,
-      onError: () => {},
       say: () => {},
     })
     await database.close()
@@ -55,7 +54,7 @@ async function prepareForSeed(config: Config): Promise<void> {
 type Post = (username: string, path: string, data?: object) => Promise<{ id: string }>
 
 async function seedOverHttp(settings: Config, tokens: Map<string, string>): Promise<void> {
-  const { config, database } = await openPrepared(settings, () => {})
+  const { config, database } = await openPrepared(settings)
   const log = createLog('error')
   const app = createApp({ ...config, tlsCert: undefined, tlsKey: undefined }, database, log)
   try {

@@ -50,7 +50,7 @@ async function makeToken(
     'expired-at': expires === undefined ? null : parseMoment(expires, operatorDeps.clock, 'future'),
   }
   const request = parseTokenRequest(bodyOf('authentication-tokens', attributes), operatorDeps)
-  const owner = { userId, createdById: null }
+  const owner = { userId, maker: null }
   const { token, text, event } = await issueUserToken(tx, { ...operatorDeps, config }, owner, request)
   await auditOperator(tx, config, [event])
   return { id: token.id, token: text, 'expired-at': token.expires_at }

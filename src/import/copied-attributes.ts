@@ -31,7 +31,10 @@ export function projectAttributes(given: Attributes): Attributes {
 }
 
 export function workspaceAttributes(given: Attributes): Attributes {
-  const names = ['description', 'terraform-version', ...Object.keys(workspaceSettings)]
+  const isInherited = given['inherits-project-auto-destroy'] === true
+  const names = ['description', 'terraform-version', ...Object.keys(workspaceSettings)].filter(
+    (name) => !(isInherited && name.startsWith('auto-destroy-')),
+  )
   const attributes = picked(given, isOwn(given, 'execution-mode') ? [...names, 'execution-mode'] : names)
   return { ...attributes, ...ownAgentPool(given, 'agent-pool') }
 }

@@ -3,6 +3,7 @@ import {
   closeSync,
   existsSync,
   fsyncSync,
+  lstatSync,
   mkdirSync,
   openSync,
   readdirSync,
@@ -10,7 +11,7 @@ import {
   writeFileSync,
   writeSync,
 } from 'node:fs'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { systemClock, timestamp } from '../core/clock.ts'
 import { OperatorError, reasonOf } from '../core/operator-error.ts'
 import { version } from '../core/version.ts'
@@ -60,9 +61,10 @@ export class ExportFiles {
     this.#folder = folder
     try {
       mkdirSync(folder, { recursive: true, mode: 0o700 })
+      refuseOthersFolder(folder)
       if (existsSync(join(folder, UNFINISHED))) clear(folder)
       if (readdirSync(folder).length > 0) throw new OperatorError(`${folder} is not empty`)
-      writeFileSync(join(folder, UNFINISHED), '', { mode: 0o600, flush: true })
+      writeFileSync(join(folder, UNFINISHED), '', { mode: 0o600, flag: 'wx', flush: true })
       mkdirSync(join(folder, STATES), { mode: 0o700 })
       this.#files = new Map(
         fileKinds.map((kind) => {
@@ -117,6 +119,25 @@ export class ExportFiles {
 
   close(): void {
     for (const { descriptor } of this.#files.values()) closeSync(descriptor)
+  }
+}
+
+const WRITABLE_BY_OTHERS = 0o022
+
+/** Whoever can put links or files of their own into the folder would read states, or choose what is overwritten. */
+function refuseOthersFolder(folder: string): void {
+  // Without the slash at its end, which would follow a link.
+  const stats = lstatSync(resolve(folder))
+  if (stats.isSymbolicLink()) {
+    throw new OperatorError(`${folder} is a link: name the folder itself`)
+  }
+  if (!stats.isDirectory()) throw new OperatorError(`${folder} is no folder`)
+  const user = process.getuid?.()
+  if (user !== undefined && stats.uid !== user) {
+    throw new OperatorError(`${folder} belongs to another user: name a folder of your own`)
+  }
+  if (user !== undefined && (stats.mode & WRITABLE_BY_OTHERS) !== 0) {
+    throw new OperatorError(`others may write into ${folder}: chmod go-w ${folder}`)
   }
 }
 

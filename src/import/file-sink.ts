@@ -17,7 +17,7 @@ export class FileSink implements Measured {
 
   constructor(folder: string) {
     this.#folder = folder
-    this.#file = openSync(join(folder, ARRIVING), 'w', 0o600)
+    this.#file = openSync(join(folder, ARRIVING), 'wx', 0o600)
   }
 
   restart(): void {

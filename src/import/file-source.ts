@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { createReadStream, readFileSync } from 'node:fs'
+import { constants, createReadStream, openSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { OperatorError, reasonOf } from '../core/operator-error.ts'
 import { fileOf, FORMAT, FORMAT_VERSION, MANIFEST, type FileKind, type Manifest } from './export-files.ts'
@@ -18,11 +18,15 @@ import {
 } from './records.ts'
 import type { Sink, Source } from './source.ts'
 
+/** A link in the folder of an export leads to something else than what was exported. Windows has no such flag. */
+const READ_NO_LINK = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0)
+
 const contentName = /^states\/([0-9a-f]{64})\.(tfstate|json)$/
 
 /** The files of an export. */
 export class FileSource implements Source {
   readonly name: string
+  readonly identity: string
   readonly #folder: string
   readonly #manifest: Manifest
   readonly #read = new Map<FileKind, Map<string, unknown[]>>()
@@ -31,7 +35,10 @@ export class FileSource implements Source {
 
   constructor(folder: string) {
     this.#folder = folder
-    this.#manifest = this.#readManifest()
+    const bytes = this.#bytes(MANIFEST)
+    this.#manifest = this.#checkedManifest(bytes)
+    // Of these very files: anybody can write where they are said to be from.
+    this.identity = `export ${createHash('sha256').update(bytes).digest('hex')}`
     this.name = `export of ${printable(this.#manifest.from)}`
   }
 
@@ -68,7 +75,8 @@ export class FileSource implements Source {
     sink.restart()
     try {
       let size = 0
-      for await (const chunk of createReadStream(join(this.#folder, name)) as AsyncIterable<Buffer>) {
+      const fd = openSync(join(this.#folder, name), READ_NO_LINK)
+      for await (const chunk of createReadStream('', { fd }) as AsyncIterable<Buffer>) {
         size += chunk.length
         if (size > limit) throw new Unreadable(`it is larger than ${limit} bytes`)
         sha256.update(chunk)
@@ -141,12 +149,11 @@ export class FileSource implements Source {
     return bytes.toString('utf8')
   }
 
-  #readManifest(): Manifest {
+  #checkedManifest(bytes: Buffer): Manifest {
     let manifest: Manifest
     try {
-      manifest = JSON.parse(this.#bytes(MANIFEST).toString('utf8')) as Manifest
-    } catch (error) {
-      if (error instanceof OperatorError) throw error
+      manifest = JSON.parse(bytes.toString('utf8')) as Manifest
+    } catch {
       throw new OperatorError(`${join(this.#folder, MANIFEST)} is not that of an export`)
     }
     if (
@@ -167,7 +174,7 @@ export class FileSource implements Source {
   #bytes(name: string): Buffer {
     const file = join(this.#folder, name)
     try {
-      return readFileSync(file)
+      return readFileSync(file, { flag: READ_NO_LINK })
     } catch (error) {
       throw new OperatorError(
         `${file} cannot be read (an export without it was interrupted): ${reasonOf(error)}`,

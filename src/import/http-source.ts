@@ -37,10 +37,12 @@ const inPath = encodeURIComponent
 /** Another server of this interface, seen through the eyes of a token. */
 export class HttpSource implements Source {
   readonly name: string
+  readonly identity: string
   readonly #client: SourceClient
 
   constructor(client: SourceClient, name = client.origin) {
     this.name = name
+    this.identity = client.origin
     this.#client = client
   }
 

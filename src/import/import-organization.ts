@@ -95,13 +95,13 @@ async function wasImported({ target, source, organization }: Context, id: string
     return (await newest('organization.create')).some(({ token_id: token }) => token === COMMAND_LINE_TOKEN)
   }
   return marks.some(({ details }) => {
-    const { from, name } = JSON.parse(details) as { from?: string; name?: string }
-    return from === source.name && name === organization
+    const { from, source: identity = from, name } = JSON.parse(details) as Record<string, string | undefined>
+    return identity === source.identity && name === organization
   })
 }
 
 function mark({ target, source, organization }: Context, organizationId: string): Promise<void> {
-  const details = { from: source.name, name: organization }
+  const details = { from: source.name, source: source.identity, name: organization }
   return auditCommand(target, { action: IMPORTED, organizationId, details })
 }
 

@@ -15,6 +15,9 @@ import { keyOf } from '../users/users.ts'
 /** As which the audit trail names the token of a command's own server. */
 export const COMMAND_LINE_TOKEN = 'command-line'
 
+/** The token ends with its server. */
+const NEVER = '9999-12-31T23:59:59.999Z'
+
 export type OwnServer = {
   readonly database: Database
   /** `http://127.0.0.1:PORT` */
@@ -42,7 +45,7 @@ export async function openOwnServer(
   { as, isReadOnly = false }: OwnServerOptions,
 ): Promise<OwnServer> {
   const user = await administrator(settings, as)
-  const { config, database } = await openPrepared(settings, () => {})
+  const { config, database } = await openPrepared(settings)
   const token = randomBytes(32).toString('base64url')
   const operator = {
     tokenHash: hashToken(token),
@@ -50,6 +53,7 @@ export async function openOwnServer(
       kind: 'user',
       tokenId: COMMAND_LINE_TOKEN,
       tokenMadeAt: timestamp(systemClock.now()),
+      tokenExpiresAt: NEVER,
       userId: user.id,
       teamId: null,
       organizationId: null,
@@ -73,6 +77,7 @@ export async function openOwnServer(
 function readOnly(database: Database): Database {
   return {
     engine: database.engine,
+    availability: database.availability,
     read: (work) => database.read(work),
     write: () => Promise.reject(new Error('a dry run writes nothing')),
     close: () => database.close(),

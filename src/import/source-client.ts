@@ -131,6 +131,10 @@ export class SourceClient {
 
   async #fetch(url: URL, signal: AbortSignal): Promise<Response> {
     const isOwn = url.origin === this.origin
+    // fetch refuses such an address by an error that prints it whole.
+    if (url.username !== '' || url.password !== '') {
+      throw new Unreadable('it is at an address with a user name or password in it')
+    }
     // Elsewhere only over TLS: what is beside or behind this machine is not the source's to read.
     if (!isOwn && url.protocol !== 'https:' && !isLoopbackPair(this.origin, url)) {
       throw new Unreadable(`it is at ${printable(url.origin)}, which is not https`)
@@ -235,15 +239,7 @@ function retryAfter(header: string | null): number | undefined {
 }
 
 function sourceUrl({ from, token, isInsecureAllowed }: SourceOptions): URL {
-  const url = URL.parse(from)
-  if (url === null || !['http:', 'https:'].includes(url.protocol) || url.search !== '' || url.hash !== '') {
-    throw new OperatorError(
-      `--from must be an address such as https://tfe.example.com, not ${printable(from)}`,
-    )
-  }
-  if (url.username !== '' || url.password !== '') {
-    throw new OperatorError('--from must not hold a user name or password: give the token by itself')
-  }
+  const url = addressOfSource(from)
   if (url.protocol === 'http:' && !isLoopback(url.hostname) && !isInsecureAllowed) {
     throw new OperatorError(
       `the token and every state would cross the network in clear to ${url.origin}: use https, or say --insecure-http`,
@@ -253,6 +249,20 @@ function sourceUrl({ from, token, isInsecureAllowed }: SourceOptions): URL {
     throw new OperatorError('the token is not one: visible ASCII alone')
   const path = url.pathname.replace(/\/+$/, '')
   url.pathname = path === '' ? '/api/v2' : path
+  return url
+}
+
+/** An address as --from names it; throws OperatorError, which never prints a password. */
+export function addressOfSource(from: string): URL {
+  const url = URL.parse(from)
+  if (url !== null && (url.username !== '' || url.password !== '')) {
+    throw new OperatorError('--from must not hold a user name or password: give the token by itself')
+  }
+  if (url === null || !['http:', 'https:'].includes(url.protocol) || url.search !== '' || url.hash !== '') {
+    throw new OperatorError(
+      `--from must be an address such as https://tfe.example.com, not ${printable(from.replace(/\/\/.*@/, '//…@'))}`,
+    )
+  }
   return url
 }
 

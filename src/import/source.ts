@@ -15,6 +15,8 @@ import type {
 export interface Source {
   /** As it is printed and audited: without a token. */
   readonly name: string
+  /** By which a later import knows it again: nothing that the source could choose to be taken for another one. */
+  readonly identity: string
   /** Those of these names, or all that can be seen. Throws when one of the names is not there. */
   organizations(names: readonly string[]): Promise<OrganizationRecord[]>
   projects(organization: string, reading: Reading): Promise<ProjectRecord[]>
