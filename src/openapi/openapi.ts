@@ -3,19 +3,25 @@ import type { Route } from '../http/route.ts'
 import type { AcceptedBody } from '../jsonapi/body.ts'
 import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE } from '../jsonapi/paging.ts'
 import { descriptions } from './descriptions.ts'
+import { flag, type QueryParameter } from '../jsonapi/parameters.ts'
 import {
   bodySchema,
   documentSchema,
+  pathParameterSchema,
   plain,
   reference,
   resourceSchema,
   sharedSchemas,
+  type DocumentForm,
   type Schema,
 } from './schemas.ts'
+import { tagOf, tags } from './tags.ts'
 
 const API = '/api/v2'
 const JSON_API = 'application/vnd.api+json'
 const ANYTHING = '*/*'
+const BYTES = 'application/octet-stream'
+const bytes = { type: 'string', format: 'binary' }
 
 const meanings: Record<number, string> = {
   200: 'Done',
@@ -26,6 +32,7 @@ const meanings: Record<number, string> = {
   401: 'No token, or none that is in force',
   403: 'It would take away the last owner or administrator',
   404: 'There is no such thing, or it is not for this caller: the two cannot be told apart',
+  408: 'The body arrived too slowly',
   409: 'It contradicts what is there',
   412: 'The serial is not greater than the current one',
   413: 'The body is too large',
@@ -36,21 +43,26 @@ const meanings: Record<number, string> = {
 }
 
 const DRY_RUN = {
-  'dry-run': 'true: nothing is done, and the answer says who could do what instead; true, false',
+  'dry-run': flag('true: nothing is done, and the answer says who could do what instead'),
 }
 
+const LOCATION = { Location: { description: 'The path of what was made', schema: { type: 'string' } } }
+
+/** 422 is of writes without a body too: the team `owners` cannot be deleted. */
 const READ_ERRORS = [400, 401, 404, 500, 503]
-const WRITE_ERRORS = [400, 401, 403, 404, 409, 412, 413, 500, 503]
-const BODY_ERRORS = [415, 422]
-const OPEN_ERRORS = { GET: [400, 404, 500, 503], PUT: [400, 404, 409, 413, 422, 500, 503] } as const
+const WRITE_ERRORS = [...READ_ERRORS, 422]
+const BODY_ERRORS = [408, 413, 415]
+const OPEN_ERRORS = { GET: [400, 404, 500, 503], PUT: [400, 404, 408, 409, 413, 422, 500, 503] } as const
 
 /** The fields of a route that its description is made of. */
-type Documented = Omit<Partial<Route>, 'accepts' | 'body' | 'status' | 'act'> & {
+type Documented = Omit<Partial<Route>, 'accepts' | 'body' | 'status' | 'act' | 'refuses' | 'isLarge'> & {
   method: string
   path: string
   accepts?: AcceptedBody
   body?: unknown
   status?: number
+  refuses?: readonly number[]
+  isLarge?: true
   act?: unknown
   dryRun?: unknown
 }
@@ -78,15 +90,20 @@ export function openApiDocument(
       description: 'Teams and what they may do, and the outputs of stored Terraform and OpenTofu states.',
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
-    servers: [{ url: '/' }],
+    servers: [{ url: '/', description: 'This server' }],
+    tags: tags.map(({ name, description }) => ({ name, description })),
     security: [{ token: [] }],
     paths,
     components: {
       securitySchemes: {
         token: { type: 'http', scheme: 'bearer', description: 'A user, team or organization token' },
       },
+      parameters: pageParameters,
+      responses: sharedResponses(),
       schemas: {
         ...sharedSchemas,
+        'included-resource': { anyOf: descriptions.map(({ type }) => reference(type)) },
+        ...documentSchemas(routes),
         ...Object.fromEntries(
           descriptions.map((description) => [description.type, resourceSchema(description)]),
         ),
@@ -99,12 +116,13 @@ function operationOf(route: Documented): Schema {
   const isWrite = route.act !== undefined
   const takesBody = route.body !== undefined
   const errors = isWrite
-    ? [...WRITE_ERRORS, ...(takesBody || route.accepts ? BODY_ERRORS : [422])]
+    ? [...WRITE_ERRORS, ...(takesBody ? BODY_ERRORS : []), ...(route.refuses ?? [])]
     : READ_ERRORS
   return {
     operationId: operationId(route.method, route.path),
     summary: route.summary,
-    ...(route.answers === undefined ? {} : { tags: [route.answers] }),
+    description: descriptionOf(route),
+    tags: [tagOf(route.path)],
     parameters: [...pathParameters(route.path), ...queryParameters(route)],
     ...(route.accepts === undefined ? {} : { requestBody: requestBody(route.accepts) }),
     responses: {
@@ -122,9 +140,10 @@ function openOperationOf(route: RawRoute): Schema {
     operationId: operationId(route.method, route.path),
     summary: route.summary,
     description: `Without a token: ${route.open}.`,
+    tags: [tagOf(route.path)],
     security: [],
     parameters: [...pathParameters(route.path), ...queryParameters(route)],
-    ...(route.method === 'PUT' ? { requestBody: content } : {}),
+    ...(route.method === 'PUT' ? { requestBody: { content: { [BYTES]: { schema: bytes } } } } : {}),
     responses: {
       ...Object.fromEntries(
         statuses.map((status) => [
@@ -135,6 +154,12 @@ function openOperationOf(route: RawRoute): Schema {
       ...errorResponses(OPEN_ERRORS[route.method]),
     },
   }
+}
+
+/** What the summary leaves open. */
+function descriptionOf({ permission, isLarge }: Documented): string {
+  const large = isLarge ? ' The body may be large: see PURSER_MAX_BODY_BYTES.' : ''
+  return `Needs the permission ${permission}. A caller without it gets the same 404 as for what does not exist.${large}`
 }
 
 /** A trial answers 200 with what would change, beside or instead of what the route answers otherwise. */
@@ -157,23 +182,57 @@ function success(route: Documented): Schema {
   const status = route.status ?? 200
   const description = meanings[status]
   if (status === 204) return { description }
+  if (status === 201) return { ...success({ ...route, status: 200 }), description, headers: LOCATION }
   if (route.answersJson !== undefined) {
     return { description, content: { 'application/json': { schema: plain(route.answersJson) } } }
   }
   if (route.answers === undefined) return { description, content: { [ANYTHING]: {} } }
-  const page = route.hasPageInMeta ? 'page in meta' : 'page'
-  const form = route.isList ? (route.isUnpaged ? 'all' : page) : 'one'
-  const schema = documentSchema(
-    route.answers,
-    form,
-    descriptions.map(({ type }) => type),
-  )
+  const schema = reference(documentName(route.answers, formOf(route)))
   return { description, content: { [JSON_API]: { schema } } }
 }
 
+function formOf({ isList, hasPageInMeta }: Documented): DocumentForm {
+  if (!isList) return 'one'
+  return hasPageInMeta ? 'page in meta' : 'page'
+}
+
+function documentName(type: string, form: DocumentForm): string {
+  return `${type}-${form === 'one' ? 'document' : 'page'}`
+}
+
+/** The documents of all routes, each once. */
+function documentSchemas(routes: readonly Documented[]): Record<string, Schema> {
+  const tried = routes.filter(({ dryRun }) => dryRun !== undefined)
+  const answering = [...routes, ...tried.map((route) => ({ ...route, answers: 'access-changes' }))]
+  return Object.fromEntries(
+    answering.flatMap(({ answers, ...route }) => {
+      if (answers === undefined) return []
+      const form = formOf(route)
+      return [[documentName(answers, form), documentSchema(answers, form)]]
+    }),
+  )
+}
+
 function errorResponses(statuses: readonly number[]): Record<number, Schema> {
+  return Object.fromEntries(
+    statuses
+      .toSorted((a, b) => a - b)
+      .map((status) => [status, { $ref: `#/components/responses/${status}` }]),
+  )
+}
+
+/** Every error is the same document. */
+function sharedResponses(): Record<string, Schema> {
   const content = { [JSON_API]: { schema: reference('errors') } }
-  return Object.fromEntries(statuses.map((status) => [status, { description: meanings[status], content }]))
+  const retryAfter = { description: 'In how many seconds to try it again', schema: { type: 'integer' } }
+  return Object.fromEntries(
+    Object.entries(meanings)
+      .filter(([status]) => Number(status) >= 400)
+      .map(([status, description]) => [
+        status,
+        { description, ...(status === '503' ? { headers: { 'Retry-After': retryAfter } } : {}), content },
+      ]),
+  )
 }
 
 function requestBody(accepts: AcceptedBody): Schema {
@@ -186,33 +245,53 @@ function pathParameters(path: string): Schema[] {
     name,
     in: 'path',
     required: true,
-    schema: { type: 'string' },
+    schema: pathParameterSchema(name as string),
   }))
 }
 
 function queryParameters(route: Documented | RawRoute): Schema[] {
   const { isList, isUnpaged } = route
   const query = { ...route.query, ...('dryRun' in route && route.dryRun !== undefined ? DRY_RUN : {}) }
-  const named = Object.entries(query).map(([name, description]) => ({
+  const named = Object.entries(query).map(([name, parameter]) => queryParameter(name, parameter))
+  return !isList || isUnpaged ? named : [...named, ...Object.keys(pageParameters).map(parameterReference)]
+}
+
+const parameterReference = (name: string): Schema => ({ $ref: `#/components/parameters/${name}` })
+
+function queryParameter(name: string, given: QueryParameter): Schema {
+  const parameter = typeof given === 'string' ? { description: given } : given
+  const { description, values, isList, format, isRequired } = parameter
+  const one = {
+    type: 'string',
+    ...(values === undefined ? {} : { enum: values }),
+    ...(format === undefined ? {} : { format }),
+    ...(isRequired ? { minLength: 1 } : {}),
+  }
+  return {
     name,
     in: 'query',
     description,
-    schema: { type: 'string' },
-  }))
-  if (!isList || isUnpaged) return named
-  const page = (name: string, schema: Schema) => ({
-    name,
-    in: 'query',
-    schema: { type: 'integer', minimum: 1, ...schema },
-  })
-  return [
-    ...named,
-    page('page[number]', { default: 1 }),
-    page('page[size]', {
+    ...(isRequired ? { required: true } : {}),
+    ...(isList ? { style: 'form', explode: false, schema: { type: 'array', items: one } } : { schema: one }),
+  }
+}
+
+const pageParameter = (name: string, description: string, schema: Schema): Schema => ({
+  name,
+  in: 'query',
+  description,
+  schema: { type: 'integer', minimum: 1, ...schema },
+})
+
+const pageParameters = {
+  'page-number': pageParameter('page[number]', 'Which page', { default: 1 }),
+  'page-size': pageParameter(
+    'page[size]',
+    `How many there are on a page. More than ${MAX_PAGE_SIZE} is ${MAX_PAGE_SIZE}`,
+    {
       default: DEFAULT_PAGE_SIZE,
-      description: `More than ${MAX_PAGE_SIZE} is ${MAX_PAGE_SIZE}.`,
-    }),
-  ]
+    },
+  ),
 }
 
 function operationId(method: string, path: string): string {

@@ -1,5 +1,6 @@
 import { IsOptional, type TSchema } from 'typebox'
 import type { AcceptedBody } from '../jsonapi/body.ts'
+import { idPrefixes } from '../core/ids.ts'
 import type { ResourceDescription } from '../jsonapi/description.ts'
 
 /** A JSON Schema (2020-12), ready to be printed. */
@@ -17,34 +18,119 @@ const object = (
   additionalProperties: false,
 })
 
-/** A typebox schema as plain JSON Schema, with our `explain` as its description. */
+/**
+ * A typebox schema as plain JSON Schema, with our `explain` or `complaint` as its description, and in the forms that makers of clients
+ * understand: enumerations for unions of words, a list of types for what may be null.
+ */
 export function plain(schema: TSchema): Schema {
-  return JSON.parse(JSON.stringify(schema), (_, value: unknown) => {
-    if (typeof value !== 'object' || value === null || !('explain' in value)) return value
-    const { explain, ...rest } = value
-    return typeof explain === 'string' ? { ...rest, description: explain } : value
-  }) as Schema
+  return JSON.parse(JSON.stringify(schema), (_, value: unknown) =>
+    isSchema(value) ? forGenerators(value) : value,
+  ) as Schema
+}
+
+function isSchema(value: unknown): value is Schema {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+function forGenerators({ explain, complaint, ...schema }: Schema): Schema {
+  const words = explain ?? complaint
+  const described = typeof words === 'string' ? { ...schema, description: words } : schema
+  const { const: word, anyOf, ...rest } = described
+  if (typeof word === 'string') return { ...rest, type: 'string', enum: [word] }
+  // Always null: a type of null alone is unknown to makers of clients.
+  if (rest.type === 'null') return { ...rest, type: ['string', 'null'], maxLength: 0 }
+  return Array.isArray(anyOf) ? (oneForAll(anyOf as Schema[], rest) ?? described) : described
+}
+
+/** One schema for a union of words, and for a union of something with null. */
+function oneForAll(union: readonly Schema[], rest: Schema): Schema | undefined {
+  const isNull = ({ type, maxLength }: Schema) => Array.isArray(type) && maxLength === 0
+  const hasNull = union.some(isNull)
+  // `{}` as another word for null is for clients that are there; nobody need make one that sends it.
+  const isEmpty = ({ properties }: Schema) =>
+    properties !== undefined && Object.keys(properties as object).length === 0
+  const others = union.filter((one) => !isNull(one) && !(hasNull && isEmpty(one)))
+  const [first] = others
+  const words = others.map(({ type, enum: values }) =>
+    type === 'string' && Array.isArray(values) ? values : undefined,
+  )
+  const enumeration = words.every((values) => values !== undefined)
+    ? { type: 'string', enum: words.flat() }
+    : undefined
+  const single = enumeration ?? (others.length === 1 ? first : undefined)
+  if (single === undefined || typeof single.type !== 'string') return undefined
+  if (!hasNull) return { ...rest, ...single }
+  const nullable = { ...rest, ...single, type: [single.type, 'null'] }
+  return Array.isArray(single.enum) ? { ...nullable, enum: [...single.enum, null] } : nullable
 }
 
 function members(schemas: Readonly<Record<string, TSchema>>): Schema {
-  return object(
-    Object.fromEntries(Object.entries(schemas).map(([name, schema]) => [name, plain(schema)])),
-    Object.keys(schemas).filter((name) => !IsOptional(schemas[name] as TSchema)),
+  const names = Object.keys(schemas)
+  // A second spelling would be the same member of a generated class.
+  const twins = names.filter((name) => names.includes(name.replaceAll('_', '-')) && name.includes('_'))
+  const properties = Object.fromEntries(
+    names.filter((name) => !twins.includes(name)).map((name) => [name, plain(schemas[name] as TSchema)]),
   )
+  const required = Object.keys(properties).filter((name) => !IsOptional(schemas[name] as TSchema))
+  if (twins.length === 0) return object(properties, required)
+  const patternProperties = Object.fromEntries(
+    twins.map((name) => [`^${name}$`, plain(schemas[name] as TSchema)]),
+  )
+  return { ...object(properties, required), patternProperties }
 }
+
+const oneWord = (word: string): Schema => ({ type: 'string', enum: [word] })
 
 /** A resource as answers hold it: with every attribute and no other. */
 export function resourceSchema(description: ResourceDescription): Schema {
   const { type, attributes, relationships, links, hasLinks } = description
   const properties = {
-    id: { type: 'string' },
-    type: { const: type },
+    id: idSchema(type),
+    type: oneWord(type),
     attributes: members(attributes),
     ...(relationships === undefined ? {} : { relationships: members(relationships) }),
     ...(links === undefined ? {} : { links: members(links) }),
   }
   const required = Object.keys(properties).filter((name) => name !== 'links' || hasLinks === undefined)
   return object(properties, required)
+}
+
+const idOf = (prefixes: string): Schema => ({
+  type: 'string',
+  pattern: `^(${prefixes})-[1-9A-HJ-NP-Za-km-z]{16}$`,
+  maxLength: 100,
+})
+const nameSchema: Schema = { type: 'string', pattern: '^[A-Za-z0-9_-]+$', minLength: 1, maxLength: 90 }
+
+/** What ids of each type look like. An organization's is its name. */
+const idSchemas: Readonly<Record<string, Schema>> = {
+  organizations: nameSchema,
+  // A team's service account and an organization's token act as users, too.
+  users: { type: 'string', pattern: '^(user-|api-team_|api-org_)[1-9A-HJ-NP-Za-km-z]{16}$', maxLength: 100 },
+  teams: idOf(idPrefixes.team),
+  'organization-memberships': idOf(idPrefixes.membership),
+  'authentication-tokens': idOf(idPrefixes.token),
+  projects: idOf(idPrefixes.project),
+  workspaces: idOf(idPrefixes.workspace),
+  'team-workspaces': idOf(idPrefixes.teamWorkspace),
+  'team-projects': idOf(idPrefixes.teamProject),
+  'state-versions': idOf(idPrefixes.stateVersion),
+  'state-version-outputs': idOf(idPrefixes.output),
+  'workspace-outputs': idOf(idPrefixes.output),
+  tags: idOf(idPrefixes.tag),
+  'tag-bindings': idOf(idPrefixes.tagBinding),
+}
+
+export function idSchema(type: string): Schema {
+  return idSchemas[type] ?? { type: 'string', minLength: 1, maxLength: 200 }
+}
+
+/** Of the parameters of paths: `team_id` is the id of a team. */
+export function pathParameterSchema(name: string): Schema {
+  if (name.endsWith('_name')) return nameSchema
+  const plural = `${name.replace(/_id$/, '').replaceAll('_', '-')}s`
+  const type = { tokens: 'authentication-tokens' }[plural] ?? plural
+  return idSchemas[type] ?? { type: 'string', minLength: 1, maxLength: 500 }
 }
 
 const nullableLink = { type: ['string', 'null'] }
@@ -86,19 +172,17 @@ export const sharedSchemas: Record<string, Schema> = {
   pagination: object(pagination),
 }
 
-/** What a route's document looks like: one resource, a page of them (which may stand in meta twice) or, unpaged, all. */
-export function documentSchema(
-  type: string,
-  form: 'one' | 'page' | 'page in meta' | 'all',
-  included: readonly string[],
-): Schema {
+export type DocumentForm = 'one' | 'page' | 'page in meta'
+
+/** What a route's document looks like: one resource, or a page of them, which may stand in meta twice. */
+export function documentSchema(type: string, form: DocumentForm): Schema {
   const data = reference(type)
   const meta = { pagination: reference('pagination'), ...(form === 'page in meta' ? pagination : {}) }
   const paging = { links: reference('page-links'), meta: object(meta) }
   const properties = {
     data: form === 'one' ? data : { type: 'array', items: data },
-    included: { type: 'array', items: { anyOf: included.map(reference) } },
-    ...(form.startsWith('page') ? paging : {}),
+    included: { type: 'array', items: reference('included-resource') },
+    ...(form === 'one' ? {} : paging),
   }
   return object(
     properties,
@@ -110,25 +194,20 @@ export function documentSchema(
 export function bodySchema(body: AcceptedBody): Schema {
   const data = dataSchema(body)
   const isLenient = 'isLenient' in body && body.isLenient === true
-  return { type: 'object', properties: { data }, required: isLenient ? [] : ['data'] }
+  // Clients send null, too, where nothing need be said.
+  const type = isLenient ? ['object', 'null'] : 'object'
+  return { type, properties: { data }, required: isLenient ? [] : ['data'] }
 }
 
 function dataSchema(body: AcceptedBody): Schema {
   if ('identifiers' in body) return identifiersSchema(body.identifiers)
-  return 'items' in body ? { type: 'array', items: itemSchema(body.items) } : requestedResource(body)
-}
-
-function itemSchema(members: Record<string, TSchema>): Schema {
-  const properties = Object.fromEntries(
-    Object.entries(members).map(([name, schema]) => [name, plain(schema)]),
-  )
-  return { type: 'object', properties, required: Object.keys(members) }
+  return 'items' in body ? { type: 'array', items: plain(body.items) } : requestedResource(body)
 }
 
 function identifiersSchema(type: string): Schema {
   const item = {
     type: 'object',
-    properties: { type: { const: type }, id: { type: 'string' } },
+    properties: { type: oneWord(type), id: { type: 'string', minLength: 1 } },
     required: ['type', 'id'],
   }
   return { type: 'array', items: item }
@@ -143,11 +222,13 @@ function requestedResource(
     required,
   })
   const needed = (names: readonly string[] | undefined, part: string) => (names?.length ? [part] : [])
+  const types = [body.type, ...(body.otherTypes ?? []), ...(body.isLenient ? [''] : [])]
   return {
     type: 'object',
     properties: {
-      type: body.isLenient ? { enum: [body.type, ''] } : { const: body.type },
-      id: { type: 'string' },
+      type: { type: 'string', enum: types },
+      // An update takes no other id than that of the path; a create ignores it.
+      id: {},
       attributes: part(body.attributes, body.required),
       relationships: part(body.relationships, body.requiredRelationships),
     },

@@ -1,0 +1,113 @@
+import { spawn } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import type { Tally } from '../go.ts'
+import { pythonProgram } from './python-programs.ts'
+
+/** `positive_data_acceptance` finds valid requests that are refused: each must be listed in refused.json. */
+const CHECKS = [
+  'not_a_server_error',
+  'status_code_conformance',
+  'content_type_conformance',
+  'response_headers_conformance',
+  'response_schema_conformance',
+  'negative_data_rejection',
+  'positive_data_acceptance',
+]
+/** It must not take its own token away, nor suspend itself. */
+const WITHOUT_PATHS =
+  '/authentication-tokens/|/actions/(suspend|revoke_admin)$|/admin/users/[^/]+$|/team-tokens$'
+
+const listed = (
+  JSON.parse(readFileSync(join(import.meta.dirname, 'refused.json'), 'utf8')) as string[][]
+).map(([pattern = '']) => new RegExp(pattern, 'i'))
+
+type Check = { name: string; status: string; failure_info?: { failure: { title: string; message: string } } }
+type Scenario = {
+  recorder: {
+    label: string
+    checks?: Record<string, Check[]>
+    interactions: Record<string, { response?: { status_code: number; content?: { $base64?: string } } }>
+  }
+}
+
+/** Sends requests that the description allows, and others, for so long; gives one failure for each kind of finding. */
+export async function runSchemathesis(
+  address: string,
+  token: string,
+  { seconds, seed }: { seconds: number; seed: string },
+): Promise<Tally> {
+  const folder = mkdtempSync(join(tmpdir(), 'purser-schemathesis-'))
+  const report = join(folder, 'report.ndjson')
+  const options = {
+    header: `Authorization: Bearer ${token}`,
+    'max-time': String(seconds),
+    seed,
+    'suppress-health-check': 'all',
+    checks: CHECKS.join(','),
+    'exclude-path-regex': WITHOUT_PATHS,
+    report: 'ndjson',
+    'report-ndjson-path': report,
+    'output-truncate': 'false',
+  }
+  const flags = Object.entries(options).flatMap(([name, value]) => [`--${name}`, value])
+  const words = ['run', `${address}/api/v2/openapi.json`, '--continue-on-failure', ...flags]
+  try {
+    const child = spawn(pythonProgram('schemathesis'), words, {
+      cwd: folder,
+      stdio: ['ignore', 'pipe', 'pipe'],
+    })
+    const ended = new Promise<number | null>((resolve) => child.on('close', resolve))
+    const [code, said] = [await ended, `${await text(child.stdout)}${await text(child.stderr)}`]
+    // 0: nothing was found; 1: something was.
+    if (code !== 0 && code !== 1) throw new Error(`schemathesis ended with ${code}: ${said.slice(-2_000)}`)
+    return tallyOf(readFileSync(report, 'utf8'))
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+function tallyOf(report: string): Tally {
+  const found = new Set<string>()
+  let requests = 0
+  for (const line of report.split('\n')) {
+    if (line === '') continue
+    const event = JSON.parse(line) as { ScenarioFinished?: Scenario }
+    if (event.ScenarioFinished === undefined) continue
+    const { label, checks, interactions } = event.ScenarioFinished.recorder
+    for (const [id, of] of Object.entries(checks ?? {})) {
+      requests++
+      const body = Buffer.from(interactions[id]?.response?.content?.$base64 ?? '', 'base64').toString('utf8')
+      for (const check of of) {
+        if (check.status === 'failure' && !isListed(check, body))
+          found.add(`${label}: ${wordsOf(check, body)}`)
+      }
+    }
+  }
+  for (const finding of found) process.stdout.write(`conformance: schemathesis: ${finding}\n`)
+  return { passed: requests > 0 ? 1 : 0, failed: requests > 0 ? found.size : 1 }
+}
+
+function isListed({ name }: Check, body: string): boolean {
+  return (
+    name === 'positive_data_acceptance' && detailsOf(body).every((one) => listed.some((it) => it.test(one)))
+  )
+}
+
+function wordsOf({ name, failure_info: info }: Check, body: string): string {
+  return `${info?.failure.title ?? name}: ${detailsOf(body).join('; ') || (info?.failure.message ?? '')}`.slice(
+    0,
+    500,
+  )
+}
+
+function detailsOf(body: string): string[] {
+  try {
+    const { errors } = JSON.parse(body) as { errors?: { detail?: string }[] }
+    return (errors ?? []).map(({ detail }) => detail ?? '')
+  } catch {
+    return [body.slice(0, 200)]
+  }
+}
