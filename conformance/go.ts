@@ -14,7 +14,7 @@ export interface Tally {
 export const programModules = ['go-tfe', 'tofu', 'provider']
 const allModules = ['harness', ...programModules]
 
-const folder = import.meta.dirname
+export const folder = import.meta.dirname
 
 /** Throws, saying what to do, unless Go is there and at least as new as the newest of the modules wants. */
 export function requireGo(): void {
@@ -73,13 +73,16 @@ export function buildTools(): Tools {
   mkdirSync(binaries, { recursive: true })
   for (const old of readdirSync(binaries)) {
     const isWanted = built.some(({ folder }) => folder === join(binaries, old))
-    if (!isWanted && !old.includes('building')) rmSync(join(binaries, old), { recursive: true })
+    if (!isWanted && !old.includes('building') && !old.startsWith(PYTHON_PREFIX))
+      rmSync(join(binaries, old), { recursive: true })
   }
   for (const { tool, folder } of built) if (!existsSync(folder)) build(tool, folder)
   return { tofu: join(folderOf(tofu), tofu.name), provider: folderOf(provider) }
 }
 
-const binaries = join(folder, '.bin')
+export const binaries = join(folder, '.bin')
+/** Of folders there that are no tools in Go: python.ts makes them. */
+export const PYTHON_PREFIX = 'python-'
 
 /** Another one for each set of dependencies, and each Go. */
 function folderOf(tool: Tool): string {
@@ -135,7 +138,7 @@ export function checkGoCode(): Tally {
   return tally
 }
 
-function count(tally: Tally, what: string, good: boolean, output: string): void {
+export function count(tally: Tally, what: string, good: boolean, output: string): void {
   if (good) tally.passed++
   else {
     tally.failed++
@@ -165,10 +168,26 @@ export async function runGoTests(
   dialect: Dialect,
   patterns: string[],
 ): Promise<Tally> {
-  const run = selection(dialect, patterns)
-  const child = spawn('go', ['test', '-json', '-count=1', ...run, './...'], {
-    cwd: join(folder, module),
-    env: environment,
+  const run = [...selection(dialect, patterns), './...']
+  const { status, results, outputs, complaints } = await goTest(join(folder, module), run, environment)
+  const tally = tallyOf(results, outputs)
+  if (status !== 0 && tally.failed === 0) count(tally, `go test in ${module}`, false, complaints)
+  return tally
+}
+
+interface TestRun {
+  status: number
+  /** `pass`, `fail` or `skip` by package and test. */
+  results: Map<string, string>
+  outputs: Map<string, string>
+  complaints: string
+}
+
+/** Runs `go test` with these arguments. */
+export async function goTest(cwd: string, args: string[], env: NodeJS.ProcessEnv): Promise<TestRun> {
+  const child = spawn('go', ['test', '-json', '-count=1', ...args], {
+    cwd,
+    env,
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   const complaints = text(child.stderr)
@@ -190,23 +209,27 @@ export async function runGoTests(
       outputs.set(name, (outputs.get(name) ?? '') + event.Output)
     if (['pass', 'fail', 'skip'].includes(event.Action)) results.set(name, event.Action)
   }
-  const status = await ended
-  const tally = tallyOf(results, outputs)
-  if (status !== 0 && tally.failed === 0) count(tally, `go test in ${module}`, false, await complaints)
-  return tally
+  return { status: await ended, results, outputs, complaints: await complaints }
 }
 
 /** A skipped test counts as failed: nothing here may be left out. */
 function tallyOf(results: Map<string, string>, outputs: Map<string, string>): Tally {
   const tally = { passed: 0, failed: 0 }
+  for (const [name, result] of ownResults(results)) {
+    count(tally, name, result === 'pass', outputs.get(name) ?? '')
+  }
+  return tally
+}
+
+/** Those of tests without sub-tests, and of what failed by itself: not only because something in it did. */
+export function ownResults(results: Map<string, string>): Map<string, string> {
   const names = [...results.keys()]
+  const own = new Map<string, string>()
   for (const [name, result] of results) {
     const isTest = name.includes(' ')
     const below = names.filter((other) => other.startsWith(`${name}${isTest ? '/' : ' '}`))
-    if (isTest && below.length === 0) count(tally, name, result === 'pass', outputs.get(name) ?? '')
-    else if (result === 'fail' && !below.some((other) => results.get(other) !== 'pass')) {
-      count(tally, name, false, outputs.get(name) ?? '')
-    }
+    const isFailedItself = result === 'fail' && !below.some((other) => results.get(other) === 'fail')
+    if ((isTest && below.length === 0) || isFailedItself) own.set(name, result)
   }
-  return tally
+  return own
 }

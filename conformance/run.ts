@@ -1,5 +1,5 @@
 // npm run conformance [-- PATTERN…]: real clients against a Purser that is started for them. With patterns, only the
-// Go tests whose names match. Runs a second time on PostgreSQL when PURSER_TEST_POSTGRES_URL is set. With --record it
+// tests whose names match. Runs a second time on PostgreSQL when PURSER_TEST_POSTGRES_URL is set. With --record it
 // runs everything on SQLite and notes in requests.json which test shows which operation.
 import { randomBytes } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -16,6 +16,11 @@ import {
   type Tally,
   type Tools,
 } from './go.ts'
+import { ownTestsSettings, runOwnTests } from './own-tests.ts'
+import { installPython, runPython } from './python.ts'
+import { runGeneratedClients } from './openapi/generated-clients.ts'
+import { runSchemathesis } from './openapi/schemathesis.ts'
+import { createOwner } from './openapi/world.ts'
 import { writeRecorded } from './record.ts'
 import { startPurser, tofuConfig, type Purser } from './server.ts'
 
@@ -23,6 +28,7 @@ const isRecording = process.argv[2] === '--record'
 const patterns = isRecording ? [] : process.argv.slice(2)
 // A database keeps the token of its first start, and the second dialect finds it there on PostgreSQL.
 const token = `conformance-${randomBytes(24).toString('hex')}`
+type AllTools = Tools & { python: string }
 const total: Tally = { passed: 0, failed: 0 }
 /** What the programs' configurations call the server; no resolver knows it. */
 const tofuHostname = 'purser.example.com'
@@ -40,17 +46,34 @@ function add(what: string, tally: Tally): void {
   process.stdout.write(`conformance: ${what}: ${tally.passed} passed, ${tally.failed} failed\n`)
 }
 
+/** Starts a server for the work, and looks at its end. */
+async function onServer(
+  name: string,
+  settings: Record<string, string>,
+  work: (server: Purser) => Promise<void>,
+): Promise<void> {
+  const server = await startPurser({ ...settings, PURSER_ADMIN_TOKEN: token })
+  current = server
+  const before = total.failed
+  try {
+    await work(server)
+  } finally {
+    const code = await server.stop()
+    current = undefined
+    add(`orderly end on ${name}`, code === 0 ? { passed: 1, failed: 0 } : { passed: 0, failed: 1 })
+  }
+  if (total.failed > before) process.stdout.write(`conformance: the server's last words:\n${server.tail()}\n`)
+}
+
 /** Runs the programs that hold in a dialect against one server. */
 async function runDialect(
   engine: string,
   dialect: Dialect,
   settings: Record<string, string>,
-  tools: Tools,
+  tools: AllTools,
 ): Promise<void> {
-  const server = await startPurser({ ...settings, PURSER_DIALECT: dialect, PURSER_ADMIN_TOKEN: token })
-  current = server
-  const before = total.failed
-  try {
+  const name = `${engine}, ${dialect}`
+  await onServer(name, { ...settings, PURSER_DIALECT: dialect }, async (server) => {
     const environment = {
       ...process.env,
       PURSER_ADDRESS: server.address,
@@ -61,25 +84,45 @@ async function runDialect(
       PURSER_TOFU_CONFIG: tofuConfig(server.address, tofuHostname),
     }
     for (const module of programModules) {
-      add(`${module} on ${engine}, ${dialect}`, await runGoTests(module, environment, dialect, patterns))
+      add(`${module} on ${name}`, await runGoTests(module, environment, dialect, patterns))
     }
-  } finally {
-    const code = await server.stop()
-    current = undefined
-    add(
-      `orderly end on ${engine}, ${dialect}`,
-      code === 0 ? { passed: 1, failed: 0 } : { passed: 0, failed: 1 },
-    )
-  }
-  if (total.failed > before) process.stdout.write(`conformance: the server's last words:\n${server.tail()}\n`)
+    add(`clients in Python on ${name}`, await runPython(tools.python, environment, patterns))
+  })
 }
 
-async function runPrograms(engine: string, settings: Record<string, string>, tools: Tools): Promise<void> {
+async function runPrograms(engine: string, settings: Record<string, string>, tools: AllTools): Promise<void> {
   for (const dialect of ['documented', 'current'] as const) await runDialect(engine, dialect, settings, tools)
 }
 
+/** The tests of go-tfe's own authors, which are about the interface: one engine is enough. */
+async function runTestsOfGoTfe(): Promise<void> {
+  await onServer("SQLite, for go-tfe's own tests", ownTestsSettings, async (server) =>
+    add("go-tfe's own tests", await runOwnTests(server.address, token, patterns)),
+  )
+}
+
+/** For each caller, in seconds. */
+const SCHEMATHESIS_SECONDS = 25
+
+/** What the server says of its interface: clients are made from it, and requests that it allows are sent, and others. */
+async function runDescription(): Promise<void> {
+  const server = await startPurser({ PURSER_ADMIN_TOKEN: token })
+  current = server
+  try {
+    const { address } = server
+    add('clients made from openapi.json', await runGeneratedClients(address, token))
+    const owner = await createOwner(address, token)
+    const bounds = { seconds: SCHEMATHESIS_SECONDS, seed: process.env['PURSER_FUZZ_SEED'] ?? '20261122' }
+    add('schemathesis as an owner', await runSchemathesis(address, owner, bounds))
+    add('schemathesis as a site administrator', await runSchemathesis(address, token, bounds))
+  } finally {
+    await server.stop()
+    current = undefined
+  }
+}
+
 /** Runs everything with notes of the requests, and keeps what they say unless something has failed. */
-async function record(tools: Tools): Promise<void> {
+async function record(tools: AllTools): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'purser-conformance-notes-'))
   const notes = join(folder, 'requests')
   process.env['PURSER_RECORD'] = notes
@@ -117,9 +160,13 @@ async function administer(url: string, statement: string): Promise<void> {
 try {
   requireGo()
   add('Go code', checkGoCode())
-  const tools = buildTools()
+  const tools = { ...buildTools(), python: installPython() }
   if (isRecording) await record(tools)
-  else await runPrograms('SQLite', {}, tools)
+  else {
+    await runPrograms('SQLite', {}, tools)
+    await runTestsOfGoTfe()
+  }
+  if (!isRecording && patterns.length === 0) await runDescription()
   const postgres = process.env['PURSER_TEST_POSTGRES_URL']
   if (postgres && !isRecording) {
     await withDatabase(postgres, (url) =>

@@ -26,6 +26,7 @@ export async function startPurser(settings: Record<`PURSER_${string}`, string>):
       ...Object.fromEntries(inherited),
       PURSER_LISTEN: '127.0.0.1:0',
       PURSER_DATA: data,
+      PURSER_DRAIN_SECONDS: '0',
       ...settings,
     },
     stdio: ['ignore', 'pipe', 'pipe'],

@@ -96,6 +96,12 @@ resource "tfe_organization_membership" "each" {
 `, known.Email, stranger)
 	d.apply(t, configuration)
 	d.wantImported(t)
+	// Until they accept, nobody is told who has the address.
+	invited := d.state(t).at(t, fmt.Sprintf("tfe_organization_membership.each[%q]", known.Email))
+	if name := invited.text("username"); name != "" {
+		t.Errorf("the invitation names %s", name)
+	}
+	w.server.Accept(t, known, invited.text("id"))
 	d.apply(t, configuration+fmt.Sprintf(`
 data "tfe_organization_membership" "by_email" {
   email = tfe_organization_membership.each[%[1]q].email
@@ -120,7 +126,7 @@ data "tfe_organization_members" "all" {
   depends_on = [tfe_organization_membership.each]
   lifecycle {
     postcondition {
-      condition     = length(self.members) == 1 && length(self.members_waiting) == 2
+      condition     = length(self.members) == 2 && length(self.members_waiting) == 1
       error_message = "the members are others"
     }
   }

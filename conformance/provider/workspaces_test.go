@@ -21,11 +21,11 @@ func tryProject(t *testing.T, w world) {
 		{`name = "Landing zone"`, `name = "Landing-zone 2"`},
 		named("Described", `description = "What all others stand on"`, `description = ""`, ``),
 		named("Tagged", `tags = { env = "prod", team = "" }`, `tags = { env = "test" }`, `tags = {}`),
+		named("Short-lived", `auto_destroy_activity_duration = "14d"`, `auto_destroy_activity_duration = "2h"`, ``),
 		named("Tagged later", ``, `tags = { env = "prod" }`, ``),
 	})
 	d.wantImported(t)
 	d.apply(t, project(0, `name = "Landing zone"`))
-	d.refused(t, "auto-destroy-activity-duration must be", project(0, "name = \"Landing zone\"\n  auto_destroy_activity_duration = \"14d\""))
 	d.apply(t, project(0, "name = \"Landing zone\"\n  tags = { env = \"prod\" }")+`
 resource "tfe_workspace" "this" {
   name       = "network"
@@ -99,6 +99,8 @@ func tryWorkspace(t *testing.T, w world) {
 		{`speculative_enabled = false`, ``},
 		{`structured_run_output_enabled = false`, ``},
 		{`assessments_enabled = true`, `assessments_enabled = false`, ``},
+		{`auto_destroy_activity_duration = "14d"`, `auto_destroy_activity_duration = "24h"`, ``},
+		{`auto_destroy_at = "2099-01-01T00:00:00Z"`, `auto_destroy_at = "2099-02-01T00:00:00Z"`, `auto_destroy_activity_duration = "14d"`, `auto_destroy_at = "2099-01-01T00:00:00Z"`, ``},
 		{`working_directory = "modules/network"`, ``, `working_directory = "other"`},
 		{`terraform_version = "1.10.10"`, `terraform_version = "~> 1.10.0"`, `terraform_version = "latest"`, ``},
 		{`trigger_prefixes = ["modules", "lib"]`, `trigger_prefixes = []`, `trigger_prefixes = ["lib"]`, `trigger_patterns = ["**/*.tf"]`},
@@ -124,10 +126,8 @@ func tryWorkspace(t *testing.T, w world) {
 		}
 	}
 	for word, attributes := range map[string]string{
-		"auto-destroy-activity-duration must be": `auto_destroy_activity_duration = "14d"`,
-		"auto-destroy-at must be":                `auto_destroy_at = "2099-01-01T00:00:00Z"`,
-		"vcs-repo must be":                       "vcs_repo {\n identifier = \"example/network\"\n oauth_token_id = \"ot-hmAyP66qk2AMVdbJ\"\n}",
-		"agent-pool-id must be":                  "execution_mode = \"agent\"\nagent_pool_id = \"apool-hmAyP66qk2AMVdbJ\"",
+		"vcs-repo must be":      "vcs_repo {\n identifier = \"example/network\"\n oauth_token_id = \"ot-hmAyP66qk2AMVdbJ\"\n}",
+		"agent-pool-id must be": "execution_mode = \"agent\"\nagent_pool_id = \"apool-hmAyP66qk2AMVdbJ\"",
 	} {
 		d.refused(t, word, neighbours+workspace(0, attributes))
 	}

@@ -67,7 +67,7 @@ func replayProject(t *testing.T, w world, all *replay.Replays) {
 	all.Play(t, "tfe_project", resource,
 		replay.Step{Name: "as configured with a name alone", Config: base},
 		with("name", "Landing zones"), with("description", "Networks"), with("description", ""),
-		replay.Step{Name: "auto-destroy-activity-duration", Config: base.With(replay.Fields{"auto-destroy-activity-duration": "14d"}), MayRefuse: []string{"auto-destroy-activity-duration"}},
+		replay.Step{Name: "auto-destroy-activity-duration", Config: base.With(replay.Fields{"auto-destroy-activity-duration": "14d"})},
 		with("tags", []any{"env", "prod", "team", ""}), with("tags", []any{"env", "test"}),
 		replay.Step{Name: "most of it unset", Config: base},
 	)

@@ -253,7 +253,7 @@ func replayWorkspace(t *testing.T, w world, all *replay.Replays) {
 		with("trigger-prefixes", []string{"modules", "lib"}), with("trigger-patterns", []string{"**/*.tf"}),
 		replay.Step{Name: "execution-mode local", Config: base.With(own("local"))},
 		replay.Step{Name: "execution-mode remote", Config: base.With(own("remote"))},
-		refused("auto-destroy-activity-duration", "14d"),
+		with("auto-destroy-activity-duration", "14d"), with("auto-destroy-activity-duration", "24h"), back,
 		refused("vcs-repo", map[string]any{"identifier": "example/network", "ingress-submodules": false, "tags-regex": ""}),
 		with("project", project.ID), with("project", w.defaultProject(t)),
 		with("tag-names", []string{"network", "prod"}), with("tag-names", []string{"prod"}), with("tag-names", []string{}),
