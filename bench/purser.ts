@@ -30,6 +30,7 @@ export class Purser {
       ...process.env,
       PURSER_LISTEN: `127.0.0.1:${port}`,
       PURSER_DATA: folder,
+      PURSER_DRAIN_SECONDS: '0',
       PURSER_SECRET_KEY: secretKey,
       PURSER_LOG: 'warn',
       NODE_COMPILE_CACHE: compileCache,

@@ -1,5 +1,4 @@
 // What somebody in many teams may do on very many workspaces, and why.
-import pino from 'pino'
 import { readConfig } from '../src/config.ts'
 import { systemClock, timestamp } from '../src/core/clock.ts'
 import { newId } from '../src/core/ids.ts'
@@ -113,7 +112,7 @@ const WHAT = `effective access of a user in ${TEAMS} teams on ${WORKSPACES.toLoc
 
 async function measure(bench: Bench) {
   const { folder } = bench.world
-  const { database } = await openDatabase(config(folder), (error) => pino().error(error))
+  const { database } = await openDatabase(config(folder))
   try {
     // Beside the running server, as the command line does it.
     const { name, owner, member, organizationId } = await database.write(seedAccess)
@@ -129,7 +128,7 @@ async function measure(bench: Bench) {
           const caller = { isSiteAdmin: false, userId: owner.id }
           const subject = await findSubject(tx, organizationId, { user: member.id }, caller)
           if (subject === undefined) throw new Error('the member is missing')
-          const about = { holder: subject.holder, organization, inForce: inForceOf(config(folder)) }
+          const about = { holder: await subject.holder(tx), organization, inForce: inForceOf(config(folder)) }
           const found = await effectiveAccess(tx, about, places)
           const time = performance.now() - start
           if (found.length !== WORKSPACES || found.some(({ sources }) => sources.length < 3)) {

@@ -1,7 +1,6 @@
 // Fills a fresh data folder through the store functions themselves: counters, search index and versions are theirs.
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import pino from 'pino'
 import { createUserToken } from '../src/authentication-tokens/tokens.ts'
 import { readConfig } from '../src/config.ts'
 import { systemClock, timestamp } from '../src/core/clock.ts'
@@ -75,7 +74,7 @@ export async function seedOnce(folder: string): Promise<World> {
 async function seed(folder: string): Promise<World> {
   mkdirSync(folder, { recursive: true, mode: 0o700 })
   const config = readConfig({ data: folder, secretKey }, {})
-  const { database, withConnection } = await openDatabase(config, (error) => pino().error(error))
+  const { database, withConnection } = await openDatabase(config)
   await withConnection(migrate)
   const first = await makeFirstUser(
     database,

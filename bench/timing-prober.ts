@@ -1,0 +1,51 @@
+// Sends the requests of bench/timing.ts one after the other, in a process of its own, and says how long each took.
+import net from 'node:net'
+import { answerQuestions } from './child.ts'
+
+/** Whole requests in their order; those of group -1 are sent and not measured. */
+export type Probes = {
+  port: number
+  requests: string[]
+  order: readonly (readonly [request: number, group: number])[]
+}
+export type Probed = { times: number[][]; statuses: number[][] }
+
+answerQuestions({
+  probe: async ({ port, requests, order }: Probes): Promise<Probed> => {
+    const socket = net.connect({ port, host: '127.0.0.1', noDelay: true })
+    await new Promise((resolve, reject) => socket.once('connect', resolve).once('error', reject))
+    const times: number[][] = []
+    const statuses: number[][] = []
+    for (const [request, group] of order) {
+      const { took, status } = await ask(socket, requests[request] as string)
+      if (group < 0) continue
+      ;(times[group] ??= []).push(took)
+      ;(statuses[group] ??= []).push(status)
+    }
+    socket.destroy()
+    return { times, statuses }
+  },
+})
+
+function ask(socket: net.Socket, request: string): Promise<{ took: number; status: number }> {
+  return new Promise((resolve, reject) => {
+    let text = ''
+    const take = (bytes: Buffer) => {
+      text += bytes.toString('latin1')
+      const end = text.indexOf('\r\n\r\n')
+      if (end === -1) return
+      const length = /\r\ncontent-length: (\d+)/i.exec(text)?.[1]
+      const isOver =
+        length === undefined
+          ? !/chunked/i.test(text) || text.endsWith('0\r\n\r\n')
+          : text.length >= end + 4 + Number(length)
+      if (!isOver) return
+      const took = performance.now() - start
+      socket.off('data', take).off('error', reject)
+      resolve({ took, status: Number(text.slice(9, 12)) })
+    }
+    socket.on('data', take).once('error', reject)
+    const start = performance.now()
+    socket.write(request)
+  })
+}

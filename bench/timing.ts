@@ -1,0 +1,175 @@
+// npm run timing: whether the time of a refusal tells what there is. Paired probes of what is hidden and of what is missing,
+// by a guesser who has much of their own and, when prepared, asks for that before. Prints; writes nothing.
+import { parseArgs } from 'node:util'
+import { accessRoutes } from '../test/support/access-requests.ts'
+import { isAllowed } from '../test/support/access-table.ts'
+import { missingParams, pathOf, targetsOf } from '../test/support/access-targets.ts'
+import { createAccessWorld, type AccessActor, type AccessWorld } from '../test/support/access-world.ts'
+import { engines } from '../test/support/engines.ts'
+import { startServer } from '../test/support/server.ts'
+import { Child } from './child.ts'
+import { createCases, type Case } from './timing-world.ts'
+import type { Probed, Probes } from './timing-prober.ts'
+
+const { values: options } = parseArgs({
+  options: {
+    /** Pairs of each route of the interface; 0 leaves them out. */
+    pairs: { type: 'string', default: '60' },
+    /** Probes of a decision; 0 leaves the guesser out. */
+    probes: { type: 'string', default: '60' },
+    /** A part of the names of cases. */
+    only: { type: 'string', multiple: true, default: [''] },
+    engine: { type: 'string', multiple: true, default: [...engines] },
+  },
+})
+const PAIRS = Number(options.pairs)
+const PROBES = Number(options.probes)
+/** What is known to the guesser beforehand, and what is to be guessed: half of each is hidden. */
+const [KNOWN, GUESSED] = [20, 40]
+/** Of 40 decisions so many right ones are luck in 2 % of the cases. */
+const BY_LUCK = 27
+const PREPARE_EVERY = 5
+
+type Prober = (probes: Omit<Probes, 'port'>) => Promise<Probed>
+
+function wire(method: string, path: string, token: string | undefined, body?: object): string {
+  const text = body === undefined ? '' : JSON.stringify(body)
+  const head = `${method} /api/v2${encodeURI(path)} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${token}\r\n`
+  return `${head}Content-Type: application/vnd.api+json\r\nContent-Length: ${text.length}\r\n\r\n${text}`
+}
+
+function median(values: readonly number[]): number {
+  const sorted = values.toSorted((one, other) => one - other)
+  return sorted[Math.floor(sorted.length / 2)] as number
+}
+
+const percent = (hidden: number, missing: number) => 100 * (hidden / missing - 1)
+const ms = (value: number) => value.toFixed(3)
+
+/** Now the one comes first, now the other. */
+const alternating = (pairs: number) =>
+  Array.from({ length: pairs }, (_, place) =>
+    place % 2 === 0
+      ? ([
+          [0, 0],
+          [1, 1],
+        ] as const)
+      : ([
+          [1, 1],
+          [0, 0],
+        ] as const),
+  ).flat()
+
+async function everyRoute(probe: Prober, world: AccessWorld): Promise<void> {
+  const differences: { title: string; difference: number }[] = []
+  for (const actor of world.actors.filter(({ code }) => code === 'OUT' || code === 'MEM')) {
+    for (const route of accessRoutes) {
+      const requests = pairOf(route, actor, world)
+      if (requests === undefined) continue
+      const { times, statuses } = await probe({ requests, order: alternating(PAIRS) })
+      if (statuses.flat().some((status) => status !== 404 && status !== 422)) continue
+      const [hidden = [], missing = []] = times
+      const title = `${route.method} ${route.path} (${actor.name})`
+      differences.push({ title, difference: percent(median(hidden), median(missing)) })
+    }
+  }
+  const sizes = differences.map(({ difference }) => Math.abs(difference))
+  const within = sizes.filter((size) => size <= 5).length
+  console.log(
+    `  ${sizes.length} routes by an outsider and a member, ${PAIRS} pairs each: ${within} with medians within 5 %,`,
+  )
+  console.log(`  median difference ${median(sizes).toFixed(2)} %, largest ${Math.max(...sizes).toFixed(2)} %`)
+  for (const { title, difference } of differences) {
+    if (Math.abs(difference) > 5) console.log(`    ${difference.toFixed(1)} %  ${title}`)
+  }
+}
+
+function pairOf(
+  route: (typeof accessRoutes)[number],
+  actor: AccessActor,
+  { home }: AccessWorld,
+): string[] | undefined {
+  const hidden = targetsOf(route, home, actor).find(
+    (target) => !isAllowed(target.row ?? route.row, actor, actor.columns, target),
+  )
+  if (hidden === undefined || !route.path.includes(':')) return undefined
+  const missing = { ...hidden, params: { ...hidden.params, ...missingParams } }
+  return [hidden, missing].map((target) =>
+    wire(route.method, decodeURI(pathOf(route, target)), actor.client.token, route.body?.(target)),
+  )
+}
+
+/** How many of the decisions a guesser gets right whose threshold comes from what they know beforehand. */
+function guessed(times: readonly number[][], isHidden: readonly boolean[]): number {
+  const points = times.map(median)
+  const known = (hidden: boolean) => points.slice(0, KNOWN).filter((_, place) => isHidden[place] === hidden)
+  const [hidden, missing] = [median(known(true)), median(known(false))]
+  const threshold = (hidden + missing) / 2
+  const isAbove = hidden > missing
+  return points
+    .slice(KNOWN)
+    .filter((point, place) => (point > threshold === isAbove) === isHidden[KNOWN + place]).length
+}
+
+async function guess(
+  probe: Prober,
+  token: string | undefined,
+  one: Case,
+  isPrepared: boolean,
+): Promise<boolean> {
+  const method = one.method ?? 'GET'
+  const requests = [
+    wire(method, one.hidden, token, one.bodies?.hidden),
+    wire(method, one.missing, token, one.bodies?.missing),
+    wire('GET', one.own, token),
+  ]
+  const isHidden = Array.from({ length: KNOWN + GUESSED }, (_, place) => place % 2 === 0)
+  shuffle(isHidden, 0, KNOWN)
+  shuffle(isHidden, KNOWN, KNOWN + GUESSED)
+  const order = isHidden.flatMap((hidden, group) =>
+    Array.from({ length: PROBES }, (_, count) => [
+      ...(isPrepared && count % PREPARE_EVERY === 0 ? [[2, -1] as const] : []),
+      [hidden ? 0 : 1, group] as const,
+    ]).flat(),
+  )
+  const { times, statuses } = await probe({ requests, order })
+  const odd = statuses.flat().find((status) => status !== 404 && status !== 422)
+  if (odd !== undefined) throw new Error(`${one.name}: ${odd}`)
+  const all = (hidden: boolean) => median(times.filter((_, group) => isHidden[group] === hidden).flat())
+  const right = guessed(times, isHidden)
+  const difference = percent(all(true), all(false))
+  console.log(
+    `  ${one.name}${isPrepared ? ', prepared' : ''}: ${right} of ${GUESSED}; hidden ${ms(all(true))} ms, missing ${ms(all(false))} ms (${difference.toFixed(2)} %)`,
+  )
+  return right <= BY_LUCK && Math.abs(difference) <= 5
+}
+
+function shuffle(values: boolean[], from: number, end: number): void {
+  for (let place = end - 1; place > from; place -= 1) {
+    const other = from + Math.floor(Math.random() * (place - from + 1))
+    ;[values[place], values[other]] = [values[other] as boolean, values[place] as boolean]
+  }
+}
+
+console.log(`A guess is the median of ${PROBES} probes; up to ${BY_LUCK} right of ${GUESSED} is luck.`)
+let telling = 0
+for (const engine of engines) {
+  if (!options.engine.includes(engine)) continue
+  const server = await startServer(engine)
+  const child = new Child(new URL('./timing-prober.ts', import.meta.url).pathname, 'load')
+  const port = Number(new URL(server.address).port)
+  const probe: Prober = (probes) => child.ask('probe', { port, ...probes })
+  const world = await createAccessWorld(server)
+  console.log(engine)
+  if (PAIRS > 0) await everyRoute(probe, world)
+  const { guesser, cases } = await createCases(server, world)
+  for (const one of cases) {
+    if (PROBES === 0 || !options.only.some((part) => one.name.includes(part))) continue
+    for (const isPrepared of [false, true]) {
+      if (!(await guess(probe, guesser.client.token, one, isPrepared))) telling += 1
+    }
+  }
+  await child.stop()
+  await server.stop()
+}
+console.log(telling === 0 ? 'no time tells' : `${telling} times tell, or did by luck`)
