@@ -8,9 +8,9 @@ export default defineConfig({
     include: ['test/**/*.test.ts'],
     pool: 'forks',
     maxWorkers: 2,
-    testTimeout: 60_000,
+    testTimeout: 180_000,
     // Databases are made and migrated in hooks, beside other work on few cores.
-    hookTimeout: 120_000,
+    hookTimeout: 600_000,
     teardownTimeout: 30_000,
     reporters: ['default', new LastLineReporter()],
   },

@@ -7,8 +7,10 @@ import { startServer, type TestServer } from './support/server.ts'
 import {
   addMember,
   body,
+  createProject,
   createTeam,
   createTestOrganization,
+  grantProject,
   type TestOrganization,
 } from './support/world.ts'
 
@@ -42,6 +44,29 @@ describe.each(engines)('audit events on %s', (engine) => {
     return answer.json.data
   }
   const actionsOf = (events: readonly Event[]) => events.map(({ attributes }) => attributes.action)
+
+  test('a member of a body that Purser does not know is not in the trail either', async () => {
+    const organization = await createTestOrganization(server)
+    const { client } = organization.owner
+    const unknown = { 'from-a-newer-client': 'secret-of-nobody', padding: 'x'.repeat(100_000) }
+    const attributes = { 'organization-access': { 'manage-workspaces': true, ...unknown }, ...unknown }
+    const team = await createTeam(organization, attributes)
+    await client.patch(`/teams/${team}`, body('teams', attributes))
+    const project = await createProject(organization)
+    const grant = await grantProject(organization, team, project, {
+      access: 'custom',
+      'workspace-access': { runs: 'read', ...unknown },
+      'project-access': { settings: 'read', ...unknown },
+    })
+    await client.patch(
+      `/team-projects/${grant}`,
+      body('team-projects', { 'project-access': { settings: 'update', ...unknown } }),
+    )
+    const { text } = await client.get(`/organizations/${organization.name}/audit-events`)
+    expect(text).toContain('manage-workspaces')
+    expect(text).not.toContain('secret-of-nobody')
+    expect(text.length).toBeLessThan(100_000)
+  })
 
   test('say who did what to what, newest first, and to owners and site administrators alone', async () => {
     const organization = await createTestOrganization(server)

@@ -299,7 +299,7 @@ describe.each(engines)('whoever writes into the audit trail on %s', (engine) => 
       const altered = Buffer.from(bytes)
       if (place !== undefined) altered[place] = (altered[place] as number) ^ 1
       writeFileSync(file, altered)
-      const opened = await openDatabase({ ...config, data: copy }, () => {})
+      const opened = await openDatabase({ ...config, data: copy })
       const { problem } = await opened.database.read((tx) => verifyAuditTrail(tx, auditKey))
       await opened.database.close()
       if (place === undefined) expect(problem).toBeUndefined()

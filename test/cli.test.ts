@@ -3,7 +3,15 @@ import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { Client } from './support/client.ts'
 import { engines } from './support/engines.ts'
-import { ADMIN_TOKEN, Purser, run, settingsFor, temporaryFolder, type Settings } from './support/purser.ts'
+import {
+  ADMIN_TOKEN,
+  Purser,
+  run,
+  runWithout,
+  settingsFor,
+  temporaryFolder,
+  type Settings,
+} from './support/purser.ts'
 
 /** Runs a command that must succeed, and gives what it printed. */
 async function output(args: readonly string[], settings: Record<string, string>): Promise<string> {
@@ -148,6 +156,25 @@ describe.each(engines)('the command line on %s', (engine) => {
     const client = new Client(await purser.address(), ADMIN_TOKEN)
     expect((await client.get('/account/details')).json.data.attributes.username).toBe('admin')
     expect(await output(['migrate'], settings)).toMatch(/^nothing to do/)
+  })
+
+  test('nothing that others wrote moves the cursor of whoever reads the audit trail', async () => {
+    const settings = await settingsFor(engine)
+    const purser = new Purser(['serve'], { ...settings, PURSER_ADMIN_TOKEN: ADMIN_TOKEN })
+    const client = new Client(await purser.address(), ADMIN_TOKEN)
+    const admin = (await client.get('/account/details')).json.data.id
+    // oxlint-disable-next-line unicorn/escape-case -- as it is printed
+    const hostile = ['\u009b2J', '\u202e', '\u2066', '\u2028', '\u200f'].join('x')
+    await client.post(`/users/${admin}/authentication-tokens`, {
+      data: { type: 'authentication-tokens', attributes: { description: hostile } },
+    })
+    const text = await output(['audit'], settings)
+    const json = await output(['audit', '--json'], settings)
+    for (const printed of [text, json]) {
+      expect(printed).toContain('\\u009b2Jx\\u202ex\\u2066x\\u2028x\\u200f')
+      expect(printed).not.toMatch(/[\u0080-\u009f\u200e\u200f\u2028-\u202e\u2066-\u2069]/)
+    }
+    expect(lines(json).at(-1).details.description).toBe(hostile)
   })
 
   test('audit --follow prints what happens from now on', async () => {
@@ -298,6 +325,44 @@ describe('the command line', () => {
     expect((await run(['user', 'token'])).stderr).toMatch(
       /^purser: missing required argument 'username' .*\n$/,
     )
+  })
+
+  test('a folder that this user may not look into is one clear line, whatever the command', async () => {
+    const settings = await settingsFor('sqlite')
+    expect((await run(['migrate'], settings)).code).toBe(0)
+    const data = settings.PURSER_DATA as string
+    const forbidden = (args: string[]) => runWithout(data, args, settings)
+    for (const args of [
+      ['user', 'create', 'jane', '--email', 'jane@example.com'],
+      ['backup', join(data, '../backup')],
+      ['explain', 'x'],
+      ['audit'],
+    ]) {
+      const { code, stdout, stderr } = await forbidden(args)
+      expect({ args, code, stdout }).toEqual({ args, code: 1, stdout: '' })
+      expect(stderr).toMatch(
+        /^purser: this user may not use the database in .* \(EACCES\): run the command as .*\n$/,
+      )
+    }
+    const doctor = await forbidden(['doctor'])
+    expect(doctor).toMatchObject({ code: 1, stderr: '' })
+    expect(doctor.stdout).toMatch(/^problem +data folder +this user may not look into/m)
+    expect(doctor.stdout).toMatch(/^problem +database +this user may not use the database/m)
+  })
+
+  test('a file that is no backup, or half of one, is said so', async () => {
+    const settings = await settingsFor('sqlite')
+    const folder = temporaryFolder()
+    for (const [content, problem] of [
+      ['garbage', 'is no backup of Purser'],
+      ['', 'it ends too early'],
+    ] as const) {
+      const file = join(folder, 'given')
+      writeFileSync(file, content)
+      const { code, stderr } = await run(['restore', file], settings)
+      expect({ content, code }).toEqual({ content, code: 1 })
+      expect(stderr).toContain(problem)
+    }
   })
 
   test('a database that is not there is not made by looking for it', async () => {

@@ -20,6 +20,7 @@ import {
   grantProject,
   grantWorkspace,
   invitePerson,
+  uniqueName,
 } from './support/world.ts'
 
 type Change = {
@@ -270,6 +271,7 @@ describe.each(engines)('a dry run on %s', (engine) => {
         },
         all: (query, values) => tx.all(of(query), values),
         first: (query, values) => tx.first(of(query), values),
+        repeat: (query, values) => tx.repeat(of(query), values),
       }
     }
     database.write = (work) => write((tx) => work(watched(tx)))
@@ -366,6 +368,10 @@ describe.each(engines)('a dry run on %s', (engine) => {
       ['Dry-Run=true', 'Dry-Run'],
       ['dry-run[]=true', 'dry-run[]'],
       ['dryrun', 'dryrun'],
+      ['dry__run=true', 'dry__run'],
+      ['dry--run=true', 'dry--run'],
+      ['filter[dry-run]=true', 'filter[dry-run]'],
+      ['is_dry_run=true', 'is_dry_run'],
     ] as const) {
       const answer = await client.delete(`/teams/${team}?${query}`)
       expect([query, answer.status, answer.json.errors?.[0].source]).toEqual([query, 400, { parameter }])
@@ -479,10 +485,38 @@ describe.each(engines)('a dry run on %s', (engine) => {
     const manager = await addMember(server, organization, [managers])
     const joining = { data: [{ type: 'users', id: caller.id }] }
     const path = `/teams/${seen}/relationships/users?dry-run=true`
-    const tried = await manager.client.post(path, joining)
+    // A team that is stronger than a manager is not theirs to try, either.
+    expect((await manager.client.post(path, joining)).text).toBe(notFound)
+    const tried = await manager.client.post(`/teams/${open}/relationships/users?dry-run=true`, joining)
     expect(changesOf(tried)).toEqual([])
     expect(tried.json.data.attributes['places-count']).toBe(0)
     expect(changesOf(await organization.owner.client.post(path, joining)).length).toBeGreaterThan(0)
+  })
+
+  test('nobody learns by a name that they try which hidden teams there are', async () => {
+    const organization = await createTestOrganization(server)
+    const { client } = organization.owner
+    const delegation = body('organizations', { 'delegated-team-management': true })
+    expect((await client.patch(`/organizations/${organization.name}`, delegation)).status).toBe(200)
+    const [hidden, free] = [uniqueName('hidden'), uniqueName('free')]
+    await createTeam(organization, { name: hidden })
+    const open = await createTeam(organization, { visibility: 'organization' })
+    const delegates = await createTeam(organization, { 'organization-access': { 'manage-teams': true } })
+    const blind = await addMember(server, organization, [delegates])
+    const tried = (by: Client, name: string) =>
+      by.patch(`/teams/${open}?dry-run=true`, body('teams', { name }))
+
+    const refusals = [await tried(blind.client, hidden), await tried(blind.client, free)]
+    expect(refusals.map(({ status }) => status)).toEqual([400, 400])
+    expect(refusals[0]?.text).toBe(refusals[1]?.text)
+    expect(refusals[0]?.json.errors[0].detail).toContain('sees all teams')
+    // Without a name they may try it, and without a trial they may name it.
+    const other = body('teams', { 'sso-team-id': 'sso' })
+    expect((await blind.client.patch(`/teams/${open}?dry-run=true`, other)).status).toBe(200)
+    expect((await blind.client.patch(`/teams/${open}`, body('teams', { name: free }))).status).toBe(200)
+
+    expect((await tried(client, hidden)).status).toBe(422)
+    expect((await tried(client, uniqueName('free'))).status).toBe(200)
   })
 })
 

@@ -283,7 +283,9 @@ describe.each(engines)('effective access on %s', (engine) => {
     expect(await status(client, 'team=a-name')).toBe(404)
     expect(await status(client, `user=${member.id}&workspace=no-such`)).toBe(404)
     expect(await status(client, `user=${member.id}&project=no-such`)).toBe(404)
-    expect(await status(client, `user=${invited.id}`)).toBe(200)
+    // An owner is not told who was invited, before they accept.
+    expect(await status(client, `user=${invited.id}`)).toBe(404)
+    expect(await status(server.admin, `user=${invited.id}`)).toBe(200)
     expect(await status(invited.client, `user=${invited.id}`)).toBe(404)
     expect(await status(member.client, `team=${team}`)).toBe(404)
     expect(await status(member.client, `user=${organization.owner.id}`)).toBe(404)

@@ -25,7 +25,7 @@ const fuzzed: readonly FuzzedRoute[] = [
     const { accepts, body, query } = route as {
       accepts?: AcceptedBody
       body?: unknown
-      query?: Record<string, string>
+      query?: FuzzedRoute['query']
     }
     return {
       method: route.method,

@@ -1,4 +1,14 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { describe, expect, onTestFinished, test } from 'vitest'
@@ -10,6 +20,7 @@ import { runs } from './support/runs.ts'
 import { startServer, type TestServer } from './support/server.ts'
 import { base64, createState, lock, md5Of, postState, stateText } from './support/states.ts'
 import {
+  body,
   createTeam,
   createTestOrganization,
   createWorkspace,
@@ -212,6 +223,95 @@ describe.each(engines)('purser import and export on %s', { timeout: 300_000 }, (
     const again = await run(args, given)
     expect(again.code).toBe(1)
     expect(again.stderr).toContain('is not empty')
+  })
+})
+
+describe('purser export', () => {
+  test('writes into no folder that leads elsewhere or that others may write into', async () => {
+    const source = await sourceServer('sqlite')
+    const world = await createTestOrganization(source)
+    await createState(world, '{}')
+    const given = { PURSER_IMPORT_TOKEN: tokenOf(world) }
+    const parent = temporaryFolder()
+    const real = join(parent, 'real')
+    mkdirSync(real, { mode: 0o700 })
+    symlinkSync(real, join(parent, 'link'))
+    const open = join(parent, 'open')
+    mkdirSync(open)
+    chmodSync(open, 0o770)
+    writeFileSync(join(parent, 'file'), '')
+    for (const [folder, problem] of [
+      ['link', 'is a link'],
+      ['link/', 'is a link'],
+      ['open', 'others may write into'],
+      ['file', 'cannot write to'],
+    ] as const) {
+      const { code, stderr } = await run(['export', '--from', source.address, `${parent}/${folder}`], given)
+      expect({ folder, code }).toEqual({ folder, code: 1 })
+      expect(stderr).toContain(problem)
+    }
+    expect([readdirSync(real), readdirSync(open)]).toEqual([[], []])
+  })
+
+  test('follows no link that lies in its folder', async () => {
+    const source = await sourceServer('sqlite')
+    const world = await createTestOrganization(source)
+    await createState(world, '{}')
+    const given = { PURSER_IMPORT_TOKEN: tokenOf(world) }
+    const parent = temporaryFolder()
+    const [folder, target] = [join(parent, 'export'), join(parent, 'target')]
+    writeFileSync(target, 'not to be overwritten')
+    mkdirSync(join(folder, 'states'), { recursive: true, mode: 0o700 })
+    for (const name of ['unfinished', 'teams.jsonl', 'states/arriving'])
+      symlinkSync(target, join(folder, name))
+    const exported = await run(['export', '--from', source.address, folder], given)
+    expect(exported.stderr).not.toContain('cannot')
+    expect(exported.code).toBe(0)
+    expect(readFileSync(target, 'utf8')).toBe('not to be overwritten')
+
+    renameSync(join(folder, 'teams.jsonl'), target)
+    symlinkSync(target, join(folder, 'teams.jsonl'))
+    const imported = await run(['import', '--from', folder], (await serving('sqlite')).settings)
+    expect(imported.stderr).toMatch(/teams.jsonl cannot be read.*ELOOP/)
+  })
+
+  test('names an organization that is not there, and no token', async () => {
+    const { settings } = await serving('sqlite')
+    const { code, stderr } = await run(
+      ['export', '--organization', 'nope', join(temporaryFolder(), 'x')],
+      settings,
+    )
+    expect(code).toBe(1)
+    expect(stderr).toMatch(/there is no organization nope/)
+    expect(stderr).not.toMatch(/token/)
+  })
+
+  test('is known again by its content, not by what it says of itself', async () => {
+    const [first, second] = [await sourceServer('sqlite'), await sourceServer('sqlite')]
+    const parent = temporaryFolder()
+    const folders: string[] = []
+    for (const source of [first, second]) {
+      const world = await createTestOrganization(source)
+      await source.admin.patch(`/organizations/${world.name}`, body('organizations', { name: 'acme' }))
+      const folder = join(parent, `of-${folders.length}`)
+      const made = await run(['export', '--from', source.address, folder], {
+        PURSER_IMPORT_TOKEN: tokenOf(world),
+      })
+      expect(made.code).toBe(0)
+      const manifest = join(folder, 'manifest.json')
+      const text = readFileSync(manifest, 'utf8').replace(source.address, 'https://tfe.example.com')
+      writeFileSync(manifest, text)
+      folders.push(folder)
+    }
+    const { settings } = await serving('sqlite')
+    const importFrom = (folder = '', ...more: string[]) =>
+      run(['import', '--from', folder, ...more], settings)
+    expect((await importFrom(folders[0])).code).toBe(0)
+    expect((await importFrom(folders[0])).code).toBe(0)
+    const other = await importFrom(folders[1])
+    expect(other.code).toBe(1)
+    expect(other.stderr).toContain('was not imported from there')
+    expect((await importFrom(folders[1], '--merge')).code).toBe(0)
   })
 })
 

@@ -113,6 +113,38 @@ describe('a source that is not to be trusted', () => {
     ])
   })
 
+  test('a password in an address that it gives is never printed, and ends one thing alone', async () => {
+    const secret = 'hunter2'
+    const address = await serve((request, response) => {
+      const { port } = new URL(`http://${request.headers.host}`)
+      if (request.url === '/api/v2/redirects')
+        response.writeHead(302, { location: `http://admin:${secret}@127.0.0.1:${port}/x` }).end()
+      else json(response, { data: [] })
+    })
+    const client = clientOf(address)
+    const given = `http://admin:${secret}@${new URL(address).host}/state`
+    for (const failed of [
+      client.content(given, 100, { restart: () => {}, write: () => {} }),
+      client.document('/redirects'),
+    ]) {
+      const error = await failed.catch((caught: unknown) => caught)
+      expect(error).toBeInstanceOf(Unreadable)
+      expect(String(error)).not.toContain(secret)
+    }
+    expect(await client.document('/after')).toEqual({ data: [] })
+    for (const from of [`https://admin:${secret}@tfe.example.com`, `https://admin:${secret}@`]) {
+      const caught = (() => {
+        try {
+          return clientOf(from)
+        } catch (error) {
+          return error
+        }
+      })()
+      expect(caught).toBeInstanceOf(OperatorError)
+      expect(String(caught)).not.toContain(secret)
+    }
+  })
+
   test('plain http is for this machine, and addresses hold no password', () => {
     expect(() => clientOf('http://example.com')).toThrow(/--insecure-http/)
     expect(() => clientOf('http://127.0.0.1.example.com')).toThrow(/--insecure-http/)

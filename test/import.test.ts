@@ -42,7 +42,7 @@ async function contentOf({ app }: TestServer): Promise<Record<string, string>> {
   return app.deps.database.read(async (tx) => {
     const tables: Record<string, string> = {}
     for (const [table] of backedUpTables) {
-      if (table === 'refusals') continue
+      if (table === 'refusals' || table === 'refusal_requests') continue
       const rows = await tx.db.selectFrom(table).selectAll().execute()
       tables[table] = JSON.stringify(rows.map((row) => ({ ...row, last_used_at: undefined })))
     }

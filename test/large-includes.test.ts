@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { deleteOutputBlocks } from '../src/state-versions/output-block-store.ts'
-import { revealOfAll } from '../src/state-versions/outputs.ts'
+import { revealOfMany } from '../src/state-versions/output-reveals.ts'
 import { findStateVersion, type StateVersionRow } from '../src/state-versions/state-version-store.ts'
 import type { Client, Json } from './support/client.ts'
 import { engines } from './support/engines.ts'
@@ -133,12 +133,12 @@ describe.each(engines)('many included outputs on %s', (engine) => {
     expect(await revealed()).toEqual(before)
   })
 
-  test('that cannot be looked through are 503, and nothing of them is sent', async () => {
+  test('that cannot be looked through are an error, and nothing of them is sent', async () => {
     const id = await createWorkspace(organization)
     const broken = await createState(organization, `{${outputs.join(',')}}`, id)
     await server.app.deps.database.write((tx) => deleteOutputBlocks(tx, broken.stateVersionId))
     const row = await server.app.deps.database.read((tx) => findStateVersion(tx, broken.stateVersionId))
-    await expect(revealOfAll(server.app.deps, row as StateVersionRow)).rejects.toThrow('is missing')
-    expect((await client.get(`/state-versions/${broken.stateVersionId}?include=outputs`)).status).toBe(503)
+    await expect(revealOfMany(server.app.deps, row as StateVersionRow)).rejects.toThrow('is missing')
+    expect((await client.get(`/state-versions/${broken.stateVersionId}?include=outputs`)).status).toBe(500)
   })
 })

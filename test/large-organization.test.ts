@@ -18,6 +18,10 @@ const WHEN = '2026-01-01T00:00:00.000Z'
 /** Written to the database: a request for each would take minutes. */
 const numbers = sql`with recursive numbers (n) as (select 1 union all select n + 1 from numbers where n < ${sql.lit(MANY)})`
 
+/** Sixteen characters of an id for each number, others for each kind. */
+const idsOf = (kind: number) => sql.raw(`replace(cast(${kind}000000000000000 + n as text), '0', 'a')`)
+const [firstIds, secondIds] = [idsOf(1), idsOf(2)]
+
 describe.each(engines)('an organization that has grown large, on %s', (engine) => {
   let server: TestServer
   beforeAll(async () => {
@@ -28,14 +32,14 @@ describe.each(engines)('an organization that has grown large, on %s', (engine) =
   /** Puts the same many new members into teams. */
   const fill = ({ id }: TestOrganization, teamIds: readonly string[]) =>
     server.app.deps.database.write(async ({ db }) => {
-      await sql`insert into users (id, username, created_at) ${numbers} select 'user-' || n, 'user-' || n, ${WHEN} from numbers`.execute(
+      await sql`insert into users (id, username, created_at) ${numbers} select 'user-' || ${firstIds}, 'user-' || n, ${WHEN} from numbers`.execute(
         db,
       )
-      await sql`insert into memberships (id, organization_id, user_id, status, created_at) ${numbers} select 'ou-' || n, ${id}, 'user-' || n, 'active', ${WHEN} from numbers`.execute(
+      await sql`insert into memberships (id, organization_id, user_id, status, created_at) ${numbers} select 'ou-' || ${firstIds}, ${id}, 'user-' || ${firstIds}, 'active', ${WHEN} from numbers`.execute(
         db,
       )
       for (const teamId of teamIds) {
-        await sql`insert into team_members (team_id, membership_id, user_id, organization_id, is_active) ${numbers} select ${teamId}, 'ou-' || n, 'user-' || n, ${id}, 1 from numbers`.execute(
+        await sql`insert into team_members (team_id, membership_id, user_id, organization_id, is_active) ${numbers} select ${teamId}, 'ou-' || ${firstIds}, 'user-' || ${firstIds}, ${id}, 1 from numbers`.execute(
           db,
         )
       }
@@ -73,10 +77,10 @@ describe.each(engines)('an organization that has grown large, on %s', (engine) =
     const organization = await createTestOrganization(server)
     const member = await addMember(server, organization)
     await server.app.deps.database.write(async ({ db }) => {
-      await sql`insert into teams (id, organization_id, name, visibility, created_at, updated_at) ${numbers} select 'team-' || n, ${organization.id}, 'team-' || n, 'secret', ${WHEN}, ${WHEN} from numbers`.execute(
+      await sql`insert into teams (id, organization_id, name, visibility, created_at, updated_at) ${numbers} select 'team-' || ${firstIds}, ${organization.id}, 'team-' || n, 'secret', ${WHEN}, ${WHEN} from numbers`.execute(
         db,
       )
-      await sql`insert into team_members (team_id, membership_id, user_id, organization_id, is_active) ${numbers} select 'team-' || n, ${member.membershipId}, ${member.id}, ${organization.id}, 1 from numbers`.execute(
+      await sql`insert into team_members (team_id, membership_id, user_id, organization_id, is_active) ${numbers} select 'team-' || ${firstIds}, ${member.membershipId}, ${member.id}, ${organization.id}, 1 from numbers`.execute(
         db,
       )
       await sql`update organizations set version = version + 1 where id = ${organization.id}`.execute(db)
@@ -119,10 +123,10 @@ describe.each(engines)('an organization that has grown large, on %s', (engine) =
     const person = await createUser(server)
     const membershipId = await invitePerson(organization, person)
     await server.app.deps.database.write(async ({ db }) => {
-      await sql`insert into teams (id, organization_id, name, visibility, created_at, updated_at) ${numbers} select 'team-of-' || n, ${organization.id}, 'team-' || n, 'secret', ${WHEN}, ${WHEN} from numbers`.execute(
+      await sql`insert into teams (id, organization_id, name, visibility, created_at, updated_at) ${numbers} select 'team-' || ${secondIds}, ${organization.id}, 'team-' || n, 'secret', ${WHEN}, ${WHEN} from numbers`.execute(
         db,
       )
-      await sql`insert into team_members (team_id, membership_id, user_id, organization_id, is_active) ${numbers} select 'team-of-' || n, ${membershipId}, ${person.id}, ${organization.id}, 0 from numbers`.execute(
+      await sql`insert into team_members (team_id, membership_id, user_id, organization_id, is_active) ${numbers} select 'team-' || ${secondIds}, ${membershipId}, ${person.id}, ${organization.id}, 0 from numbers`.execute(
         db,
       )
     })

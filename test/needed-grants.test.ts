@@ -4,15 +4,20 @@ import type { Actor } from '../src/access/actor.ts'
 import { columnSet, isPermitted, type Standing, type Target, type TeamFacts } from '../src/access/decide.ts'
 import { columnsOfGrant, type GrantFacts } from '../src/access/grants.ts'
 import { flagChains, levelChains, neededGrants, type NeededGrant } from '../src/access/needed-grants.ts'
+import { flagSet, organizationFlags } from '../src/access/organization-flags.ts'
 import { rules, type Column, type Permission } from '../src/access/rules.ts'
 
 const permissions = Object.keys(rules) as Permission[]
+
+const flags = fc.subarray([...organizationFlags], { maxLength: 2 }).map((some) => flagSet(...some))
 
 const teamFacts = fc.record({
   id: fc.constantFrom('team-a', 'team-b'),
   visibility: fc.constantFrom('secret' as const, 'organization' as const),
   isOwners: fc.boolean(),
   allowMemberTokenManagement: fc.boolean(),
+  flags,
+  ungivable: fc.record({ onWorkspaces: fc.boolean(), onProjects: fc.boolean() }),
 })
 
 const actors: Record<Actor['kind'], Actor> = {
@@ -31,6 +36,7 @@ function actorOf(kind: Actor['kind'], userId: string | null): Actor {
     isSiteAdmin: false,
     auditTrailOf: null,
     tokenMadeAt: '2026-01-01T00:00:00.000Z',
+    tokenExpiresAt: '2028-01-01T00:00:00.000Z',
     name: 'somebody',
   }
 }
@@ -43,8 +49,9 @@ const standings = fc
     isHere: fc.boolean(),
     flags: fc.subarray<Column>(['MM', 'MW', 'MP', 'RO', 'MT', 'MO']),
     teams: fc.subarray(['team-a', 'team-b']),
+    lacks: flags,
   })
-  .map(({ kind, place, isHere, flags, teams }) => {
+  .map(({ kind, place, isHere, flags, teams, lacks }) => {
     const isInside = kind === 'team' ? isHere : place === 'PM'
     const columns =
       kind === 'organization'
@@ -58,6 +65,7 @@ const standings = fc
       columns,
       teamIds: new Set(isInside && kind !== 'organization' ? teams : []),
       flags: 0,
+      lacks,
       seesSecretTeams: kind === 'organization' && isHere,
       membersManageTokens: true,
     }
@@ -86,7 +94,7 @@ const facts = fc.record(
   { requiredKeys: ['organization'] },
 )
 
-const allFlags = flagChains.flat()
+const chained = flagChains.flat()
 const allLevels = Object.values(levelChains).flat(2)
 
 /** What a caller would be with a grant: said a second time. */
@@ -123,13 +131,17 @@ function granted(
         target: { ...target, team: { ...(target.team as TeamFacts), allowMemberTokenManagement: true } },
       } as typeof inside
     case 'organization-access': {
-      const column = allFlags.find(([flag]) => flag === needed.flag)?.[1]
+      const column = chained.find(([flag]) => flag === needed.flag)?.[1]
       return {
         ...inside,
         standing: {
           ...inside.standing,
           columns: inside.standing.columns | (column === undefined ? 0 : columnSet(column)),
-          seesSecretTeams: inside.standing.seesSecretTeams || column === undefined,
+          seesSecretTeams: inside.standing.seesSecretTeams || needed.flag === 'access-secret-teams',
+          lacks:
+            inside.standing.lacks &
+            ~flagSet(needed.flag) &
+            ~(needed.flag === 'manage-workspaces' ? flagSet('read-workspaces') : 0),
         },
       }
     }
@@ -185,6 +197,7 @@ test('a member who may not is told of an owner, and of every kind of column that
     columns: columnSet('PM'),
     teamIds: new Set(),
     flags: 0,
+    lacks: 0,
     seesSecretTeams: false,
     membersManageTokens: true,
   }
@@ -198,6 +211,8 @@ test('a member who may not is told of an owner, and of every kind of column that
     visibility: 'organization',
     isOwners: false,
     allowMemberTokenManagement: true,
+    flags: 0,
+    ungivable: { onWorkspaces: false, onProjects: false },
   } as const
   for (const permission of permissions) {
     const target: Target = { grants: 0, team, teamsOfUser: [team] }
@@ -205,7 +220,7 @@ test('a member who may not is told of an owner, and of every kind of column that
     const needed = neededGrants(permission, { actor, standing, target }, place)
     const flags = needed.flatMap((one) => (one.grant === 'organization-access' ? [one.flag] : []))
     const row = rules[permission].split(/\s+/)
-    const says = (column: Column) => ['Y', 'v', 'v3', 'Y7'].includes(row[placeOf(column)] as string)
+    const says = (column: Column) => ['Y', 'v', 'v5', 'v3', 'Y7'].includes(row[placeOf(column)] as string)
     expect([permission, needed.some(({ grant }) => grant === 'owner')]).toEqual([permission, says('OW')])
     expect([permission, needed.some(({ grant }) => grant === 'site-admin')]).toEqual([
       permission,
@@ -239,6 +254,7 @@ test('"or more" is true: what the least of a chain gives, all behind it give', (
       columns: columns | columnSet('PM'),
       teamIds: new Set<string>(),
       flags: 0,
+      lacks: 0,
       seesSecretTeams: true,
       membersManageTokens: true,
     }

@@ -73,7 +73,6 @@ const leftOut: readonly (readonly [pattern: RegExp, reason: string])[] = [
   [/module|provider|stacks|assessments|polic|test-generation/, 'there is nothing of the kind here'],
   [/recoverable|data-retention|retention-desc/, 'what is deleted is gone; old versions go by a setting'],
   [/^organizations\.permissions\.can-view-(explorer|usage)/, 'there are no such pages'],
-  [/^projects\.(team|workspace)-count/, 'what a reader may not see is in no count'],
   [
     /^users\.(auth-method|is-confirmed|is-sudo|has-git-hub-app-token)/,
     'accounts have tokens, and nothing else',

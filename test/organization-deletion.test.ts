@@ -46,7 +46,7 @@ describe.each(engines)('deleting an organization on %s', (engine) => {
     )
     expect(again.status).toBe(201)
 
-    await server.app.deps.organizationDeletions.drain()
+    await server.app.deps.deletions.drain()
     const left = await server.app.deps.database.read(async ({ db }) => {
       const tables = ['memberships', 'teams', 'team_members', 'projects'] as const
       const rows: object[] = []
@@ -84,7 +84,7 @@ describe.each(engines)('deleting an organization on %s', (engine) => {
       expect((await server.admin.get(path)).text).toBe(NOT_FOUND)
     }
     expect((await client.request('PUT', url, '{}')).text).toBe(NOT_FOUND)
-    await server.app.deps.organizationDeletions.drain()
+    await server.app.deps.deletions.drain()
     for (const folder of ['state_chunks', 'output_blocks', 'state_versions', 'workspaces'] as const) {
       expect(await kept(folder)).toEqual([])
     }

@@ -236,8 +236,15 @@ describe.each(engines)('organization memberships on %s', (engine) => {
     expect(shown.json.data.relationships.teams.data).toEqual([])
     expect(shown.json.included).toEqual([])
     const all = await owner.client.get(path(organization))
-    expect((await remove(manager.client, hidden.membershipId)).text).toBe(NOT_FOUND)
-    expect((await remove(manager.client, all.json.data[0].id)).text).toBe(NOT_FOUND)
+    // They are shown, so it would be untrue to say that they are not there.
+    for (const id of [hidden.membershipId, all.json.data[0].id]) {
+      const refused = await remove(manager.client, id)
+      expect([refused.status, refused.json.errors[0].detail]).toEqual([
+        403,
+        'this member is in a team that you do not see or may not change, so only an owner may remove them',
+      ])
+      expect((await manager.client.get(`/organization-memberships/${id}`)).status).toBe(200)
+    }
     expect((await remove(manager.client, invited.json.data.id)).status).toBe(204)
     expect((await remove(owner.client, hidden.membershipId)).status).toBe(204)
     expect((await owner.client.get(`/teams/${secret}`)).json.data.attributes['users-count']).toBe(0)

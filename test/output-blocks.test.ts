@@ -1,7 +1,21 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { randomBase58 } from '../src/core/ids.ts'
-import { openOutputs, packOutputs, sealOutputs, unpackOutputs } from '../src/state-versions/output-blocks.ts'
+import {
+  BLOCK_BYTES,
+  openOutputs,
+  packOutputs,
+  sealOutputs,
+  unpackOutputs,
+  type SealedOutputBlock,
+} from '../src/state-versions/output-blocks.ts'
+import {
+  openPart,
+  PART_BYTES,
+  runsOf,
+  type LargeOutput,
+  type OutputText,
+} from '../src/state-versions/output-parts.ts'
 import { outputId, OUTPUT_KEY_LENGTH, parseOutputId } from '../src/state-versions/output-ids.ts'
 import type { StateOutput } from '../src/state-versions/outputs-collector.ts'
 import { newDataKey, SealError } from '../src/state-versions/state-crypto.ts'
@@ -40,16 +54,14 @@ describe('blocks of outputs', () => {
     ])
   })
 
-  test('hold 256 KiB, or one output that is larger', () => {
+  test('hold 256 KiB, and of a large output a few words', () => {
     const sizes = [100_000, 100_000, 100_000, 10, 400_000, 10, 400_000]
     const blocks = [...packOutputs(sizes.map((size) => outputOf(JSON.stringify('x'.repeat(size)))))]
     expect(blocks.map(({ firstPosition, count }) => [firstPosition, count])).toEqual([
       [0, 2],
-      [2, 2],
-      [4, 1],
-      [5, 1],
-      [6, 1],
+      [2, 5],
     ])
+    expect(Math.max(...blocks.map(({ bytes }) => bytes.length))).toBeLessThan(256 * 1024)
   })
 
   test('are none without outputs', () => {
@@ -65,6 +77,65 @@ describe('blocks of outputs', () => {
     if (first === undefined) throw new Error('no block')
     expect(() => openOutputs(key, 'sv-2', first)).toThrow(SealError)
     expect(() => openOutputs(key, 'sv-1', { ...first, firstPosition: 256 })).toThrow(SealError)
+  })
+})
+
+/** Sizes at and about the ends of parts, with characters of several bytes that lie across them. */
+const sizes = [BLOCK_BYTES, PART_BYTES - 20, PART_BYTES, PART_BYTES + 1, 3 * PART_BYTES - 7]
+const large: fc.Arbitrary<StateOutput> = fc
+  .record({
+    size: fc.constantFrom(...sizes),
+    filler: fc.constantFrom('x', 'é', '€', '\\n'),
+    more: fc.nat(9),
+    output,
+  })
+  .map(({ size, filler, more, output }) => ({
+    ...output,
+    value: JSON.stringify(filler.repeat(size).slice(0, size + more)),
+  }))
+
+describe('large outputs', () => {
+  const key = newDataKey()
+  const textOf = (outputs: readonly StateOutput[], position: number, text: OutputText) => {
+    const rows = sealOutputs(key, 'sv-1', outputs)
+    const blocks = rows.filter(({ part }) => part === 0)
+    const found = blocks.flatMap((block) => openOutputs(key, 'sv-1', block))[position]
+    if (found === undefined) throw new Error('no such output')
+    // One that just fits into a block has no parts.
+    if (!('lengths' in found)) return found[text]
+    const bytes = runsOf(found, text).map(({ part, start, end }) => {
+      const row = rows.find((one) => one.firstPosition === position && one.part === part)
+      if (row === undefined) throw new Error(`no part ${part}`)
+      const opened = openPart(key, 'sv-1', position, part, found, row.sealed)
+      expect(opened.length).toBeLessThanOrEqual(PART_BYTES)
+      return opened.subarray(start, end)
+    })
+    return Buffer.concat(bytes).toString()
+  }
+
+  test('are put together from parts as they were', { timeout: longTimeout }, () => {
+    fc.assert(
+      fc.property(fc.array(output, { maxLength: 3 }), large, (small, one) => {
+        const outputs = [...small, one]
+        for (const text of ['name', 'detailedType', 'value'] as const) {
+          expect(textOf(outputs, small.length, text) === one[text]).toBe(true)
+        }
+      }),
+      runs(20, 1_000),
+    )
+  })
+
+  test('have parts that open in their own place alone, and in their own length', () => {
+    const value = JSON.stringify('x'.repeat(3 * PART_BYTES))
+    const rows = sealOutputs(key, 'sv-1', [outputOf(value), outputOf(value)])
+    const [block, first, second] = rows as [SealedOutputBlock, SealedOutputBlock, SealedOutputBlock]
+    const output = openOutputs(key, 'sv-1', block)[0] as LargeOutput
+    expect(() => openPart(key, 'sv-1', 0, 1, output, first.sealed)).not.toThrow()
+    expect(() => openPart(key, 'sv-1', 0, 1, output, second.sealed)).toThrow(SealError)
+    expect(() => openPart(key, 'sv-1', 1, 1, output, first.sealed)).toThrow(SealError)
+    expect(() => openPart(key, 'sv-2', 0, 1, output, first.sealed)).toThrow(SealError)
+    const shorter = { ...output, lengths: { ...output.lengths, value: 9 } }
+    expect(() => openPart(key, 'sv-1', 0, 1, shorter, first.sealed)).toThrow(SealError)
   })
 })
 

@@ -53,6 +53,47 @@ describe.each(engines)('sensitive outputs on %s', (engine) => {
         .execute(),
     )
 
+  test('masked, tell neither the keys of an object nor the length of a tuple; revealed, they do', async () => {
+    const organization = await createTestOrganization(server)
+    const { workspaceId, stateVersionId } = await createState(
+      organization,
+      `{
+        "declared": {"value": [{"hidden-key": "x"}], "type": ["list", ["object", {"hidden-key": "string"}]], "sensitive": true},
+        "implied": {"value": [{"hidden-key": "x"}, 1], "sensitive": true},
+        "open": {"value": {"shown-key": 1}, "type": ["object", {"shown-key": "number"}]}
+      }`,
+    )
+    const typesIn = ({ json }: Response) =>
+      Object.fromEntries(
+        [json.included ?? json.data]
+          .flat()
+          .map(({ attributes }: Json) => [attributes.name, attributes['detailed-type']]),
+      )
+    const hidden = {
+      declared: ['list', 'object'],
+      implied: 'tuple',
+      open: ['object', { 'shown-key': 'number' }],
+    }
+    const { client: member } = await addMember(server, organization)
+    const current = await member.get(`/workspaces/${workspaceId}/current-state-version-outputs`)
+    expect(typesIn(current)).toEqual(hidden)
+    expect(current.text).not.toContain('hidden-key')
+
+    // OpenTofu decodes the value of a sensitive output by the type in this list.
+    const { client: owner } = organization.owner
+    const path = `/workspaces/${workspaceId}/current-state-version-outputs`
+    const exact = '"value":null,"detailed-type":["list",["object",{"hidden-key":"string"}]]'
+    const ofReader = await owner.get(path)
+    expect(ofReader.text).toContain(exact)
+    const again = await member.get(path, { 'if-none-match': ofReader.headers.get('etag') as string })
+    expect(again.status).toBe(200)
+    expect(typesIn(again)).toEqual(hidden)
+    for (const list of lists(organization, workspaceId, stateVersionId)) {
+      const answer = await owner.get(list)
+      expect(answer.text, list).toContain('"detailed-type":["list",["object",{"hidden-key":"string"}]]')
+    }
+  })
+
   test('are real for who may read them, each time with one event that names version and outputs', async () => {
     const organization = await createTestOrganization(server)
     const { client, id: ownerId } = organization.owner

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { impliedType, MAX_IMPLIED_TYPE, resolveType } from '../src/state-versions/output-types.ts'
+import { impliedType, maskedType, MAX_IMPLIED_TYPE, resolveType } from '../src/state-versions/output-types.ts'
 import { valueTokens } from './support/json-texts.ts'
 import { longTimeout, runs } from './support/runs.ts'
 
@@ -110,5 +110,20 @@ describe('implied types', () => {
     const value = `[${'0,'.repeat(MAX_IMPLIED_TYPE / 12)}0]`
     expect(() => impliedType(value)).toThrow(expect.objectContaining({ code: 'too-large' }))
     expect(impliedType(`[${'0,'.repeat(1000)}0]`)).toBe(`["tuple",[${'"number",'.repeat(1000)}"number"]]`)
+  })
+})
+
+describe('the type of a masked value', () => {
+  test.each([
+    ['"string"', '"string"'],
+    ['"dynamic"', '"dynamic"'],
+    ['["list","number"]', '["list","number"]'],
+    ['["tuple",[]]', '"tuple"'],
+    ['["tuple",["string",["object",{"pin":"number"}]]]', '"tuple"'],
+    ['["object",{"a":"string"},["a"]]', '"object"'],
+    ['["map",["object",{"user":"string"}]]', '["map","object"]'],
+    ['["set",["list",["map",["tuple",["bool"]]]]]', '["set",["list",["map","tuple"]]]'],
+  ])('%s is shown as %s', (detailedType, masked) => {
+    expect(maskedType(detailedType)).toBe(masked)
   })
 })

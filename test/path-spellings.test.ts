@@ -57,6 +57,23 @@ describe.each(engines)('a path that is spelled in unusual ways on %s', (engine) 
     }
   })
 
+  test('two Host or two Authorization headers are 400, whoever sends them', async () => {
+    const { owner, name } = await createTestOrganization(server)
+    const path = `/api/v2/organizations/${name}/teams`
+    const [good, bad] = [`Authorization: Bearer ${owner.client.token}`, 'authorization: Bearer guess']
+    for (const [headers, repeated] of [
+      [['Host: a', good, bad], 'Authorization'],
+      [['Host: a', bad, good], 'Authorization'],
+      [['Host: a', good, good], 'Authorization'],
+      [['Host: a', 'HOST: b', good], 'Host'],
+    ] as const) {
+      const head = [`GET ${path} HTTP/1.1`, ...headers]
+      const { status, body } = await raw.send({ bytes: Buffer.from(`${head.join('\r\n')}\r\n\r\n`) })
+      expect(status, head.join()).toBe(400)
+      expect(JSON.parse(body.toString()).errors[0].detail).toBe(`the header ${repeated} must be sent once`)
+    }
+  })
+
   test("a team's single token is that one", async () => {
     const organization = await createTestOrganization(server)
     const { client } = organization.owner

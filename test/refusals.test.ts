@@ -242,7 +242,7 @@ describe.each(engines)('refusals on %s', (engine) => {
     await invitePerson(organization, person)
     expect(
       (await explained(organization, await person.client.get(`/workspaces/${workspaceId}`))).attributes,
-    ).toMatchObject({ caller: { id: person.id }, standing: ['invited, and not yet a member'] })
+    ).toMatchObject({ caller: null, standing: ['invited, and not yet a member'] })
   })
 
   test("a team's and the organization's own token are named, and told of grants as far as there are any", async () => {
@@ -499,7 +499,7 @@ describe.each(engines)('refusals on %s', (engine) => {
       await refusals.flush()
       expect(await idsOf(organization)).toEqual(ids.slice(0, 3))
       expect(await idsOf(other)).toEqual([kept])
-      small.clock.advance(2 * DAY_MS + 60_000)
+      await small.passTime(2 * DAY_MS + 60_000)
       const late = await knock(organization)
       await refusals.flush()
       await refusals.prune()
@@ -574,6 +574,49 @@ describe.each(engines)('refusals on %s', (engine) => {
     }
   })
 
+  test('however many an outsider is, they displace nobody else', async () => {
+    const small = await startServer(engine, { refusalsKept: '10', refusalsKeptOfCaller: '3' })
+    try {
+      const { refusals } = small.app.deps
+      const organization = await createTestOrganization(small)
+      const { name, owner } = organization
+      const insiders = [owner, await addMember(small, organization), await addMember(small, organization)]
+      const own: string[] = []
+      const nobodys: string[] = []
+      for (const { client } of insiders) {
+        own.unshift(idOf(await client.get(`/organizations/${name}/workspaces/inside`)))
+        nobodys.unshift(idOf(await client.get('/workspaces/ws-zzzzzzzzzzzzzzzz')))
+      }
+      // Eleven tokens of teams of an organization of their own, and more tokens by more organizations.
+      const clients: Client[] = []
+      for (let number = 0; number < 2; number += 1) {
+        const theirs = await createTestOrganization(small)
+        for (let count = 0; count < 6; count += 1) {
+          const team = await createTeam(theirs)
+          const token = await theirs.owner.client.post(`/teams/${team}/authentication-token`)
+          clients.push(small.client(token.json.data.attributes.token))
+        }
+      }
+      const outside: string[] = []
+      for (const [number, client] of clients.entries()) {
+        for (let count = 0; count < 4; count += 1) {
+          small.clock.advance(1)
+          outside.unshift(idOf(await client.get(`/organizations/${name}/workspaces/${number}-${count}`)))
+          await client.get(`/workspaces/ws-${'z'.repeat(15)}${'ABCDEFGHJKLMN'[number]}?${count}`)
+          await client.get(`/teams/team-${'z'.repeat(15)}${'ABCDEFGHJKLMN'[number]}?${count}`)
+        }
+        await refusals.flush()
+      }
+      const idsOf = async (path: string) =>
+        (await small.admin.get(`${path}?page[size]=100`)).json.data.map(({ id }: { id: string }) => id)
+      expect(await idsOf(`/organizations/${name}/refusals`)).toEqual([...outside.slice(0, 3), ...own])
+      const all = await idsOf('/admin/refusals')
+      expect(nobodys.filter((id) => !all.includes(id))).toEqual([])
+    } finally {
+      await small.stop()
+    }
+  })
+
   test('in memory too a caller has a share, and what is alike takes the room of one', () => {
     const actor = (id: string) => ({ kind: 'user', userId: id }) as Refusal['actor']
     const waiting = new WaitingRefusals()
@@ -609,6 +652,50 @@ describe.each(engines)('refusals on %s', (engine) => {
     expect(waiting.size).toBe(1)
   })
 
+  test('in memory too, those who have most make room', () => {
+    const waiting = new WaitingRefusals()
+    const add = (actor: object, path: string, teams = 0) =>
+      waiting.add({
+        requestId: path,
+        at: new Date(),
+        actor: actor as Refusal['actor'],
+        method: 'GET',
+        path,
+        named: '{}',
+        permission: null,
+        reason: 'forbidden',
+        found: {
+          standing: { teamIds: { size: teams } },
+          target: {},
+        } as NonNullable<Refusal['found']>,
+      })
+    const quiet = { kind: 'user', userId: 'user-quiet' }
+    for (let n = 0; n < 50; n++) add(quiet, `/quiet/${n}`)
+    const left = () => {
+      const taken = waiting.take(2 * MAX_WAITING)
+      for (const { refusal } of taken) if (refusal.path.startsWith('/quiet')) waiting.add(refusal)
+      return taken.filter(({ refusal }) => refusal.path.startsWith('/quiet')).length
+    }
+    // Tokens of ever new teams of one organization are one caller; those of ever new organizations are many.
+    for (let n = 0; n < 2 * MAX_WAITING; n++) {
+      const team = { kind: 'team', userId: `api-team_${n}`, organizationId: 'org-loud' }
+      add(team, `/loud/${n}`)
+    }
+    expect(waiting.size).toBe(50 + MAX_WAITING_OF_CALLER)
+    for (let n = 0; n < 2 * MAX_WAITING; n++) {
+      add({ kind: 'organization', userId: null, organizationId: `org-${n % 100}` }, `/loud/${n}`)
+    }
+    expect(waiting.size).toBeLessThanOrEqual(MAX_WAITING)
+    expect(waiting.size).toBeGreaterThan(MAX_WAITING * 0.8)
+    expect(left()).toBe(50)
+    // Nor does somebody who is in very many teams.
+    for (let n = 0; n < 200; n++) add({ kind: 'user', userId: 'user-many' }, `/many/${n}`, 5_000)
+    expect(left()).toBe(50)
+    // So many callers that an equal share is less than one: a tenth of them goes.
+    for (let n = 0; n < MAX_WAITING; n++) add({ kind: 'user', userId: `user-${n}` }, `/once/${n}`)
+    expect(waiting.size).toBeGreaterThan(MAX_WAITING * 0.8)
+  })
+
   test('a flood is bounded: what does not fit is dropped, counted and logged, and requests go on', async () => {
     const lines: { msg: string; dropped?: number }[] = []
     const log = pino(
@@ -641,6 +728,7 @@ describe.each(engines)('refusals on %s', (engine) => {
           isSiteAdmin: false,
           auditTrailOf: null,
           tokenMadeAt: '2026-01-01T00:00:00.000Z',
+          tokenExpiresAt: '2028-01-01T00:00:00.000Z',
           name: 'flooder',
         },
         method: 'GET',

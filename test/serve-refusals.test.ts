@@ -117,6 +117,33 @@ describe('serve refuses with one line, exit code 1 and nothing touched', () => {
     await new Purser(['serve'], settings).address()
   })
 
+  test('an empty secret key beside a database; without one it is made anew', async () => {
+    const settings = await settingsFor('sqlite')
+    const folder = settings.PURSER_DATA as string
+    mkdirSync(folder)
+    writeFileSync(join(folder, 'secret-key'), '')
+    const first = new Purser(['serve'], settings)
+    await first.address()
+    await first.stop()
+    expect(readFileSync(join(folder, 'secret-key'), 'utf8')).toMatch(/^\S{44}\n$/)
+    writeFileSync(join(folder, 'secret-key'), '')
+    await refused([], settings, /^purser: the secret key is missing: /)
+  })
+
+  test('a database that an older Purser began to migrate, and did not finish', async () => {
+    const settings = await settingsFor('sqlite')
+    const folder = settings.PURSER_DATA as string
+    mkdirSync(folder)
+    const database = new DatabaseSync(join(folder, 'purser.sqlite'))
+    database.exec('create table meta (key text primary key, value text)')
+    database.close()
+    const { code, stderr } = await run(['serve'], settings)
+    expect(code).toBe(1)
+    expect(stderr.trim()).toMatch(
+      /^purser: the database has tables of a migration that .* did not finish: [^\n]*$/,
+    )
+  })
+
   test('a file that is no database', async () => {
     const settings = await settingsFor('sqlite')
     mkdirSync(settings.PURSER_DATA as string)
@@ -130,9 +157,34 @@ describe('serve refuses with one line, exit code 1 and nothing touched', () => {
       PURSER_LISTEN: '127.0.0.1:0',
       PURSER_SECRET_KEY: SECRET_KEY,
       PURSER_DATABASE_URL: `postgres://someone:hunter2@127.0.0.1:${await freePort()}/purser`,
+      PURSER_DATABASE_WAIT_SECONDS: '0',
     }
     await refused([], settings, /^purser: cannot use the database postgres:\/\/127\.0\.0\.1:\d+\/purser: ./)
     expect((await run(['serve'], settings)).stderr).not.toContain('hunter2')
+  })
+
+  test('a database URL that would be used otherwise than it says', async () => {
+    const given = (url: string) => ({ PURSER_DATABASE_URL: url, PURSER_SECRET_KEY: SECRET_KEY })
+    for (const [url, problem] of [
+      [
+        'postgres://me:a,b@one:5432,two:5432/purser',
+        /^purser: PURSER_DATABASE_URL names several hosts; .*primary/,
+      ],
+      ['postgres://me@one/purser?host=one,two', /^purser: PURSER_DATABASE_URL names several hosts; /],
+      [
+        'postgres://me:hunter2@one/purser?target_session_attrs=read-write',
+        /^purser: PURSER_DATABASE_URL has target_session_attrs, which is not supported; /,
+      ],
+      ['postgres://me:hunter2%@one:x/purser', /^purser: PURSER_DATABASE_URL is no URL; /],
+    ] as const) {
+      await refused([], given(url), problem)
+      const doctor = await run(['doctor'], given(url))
+      expect([doctor.code, doctor.stdout + doctor.stderr]).toEqual([
+        1,
+        expect.stringMatching(problem.source.slice(9)),
+      ])
+      expect(doctor.stdout + doctor.stderr).not.toMatch(/\n +at |hunter2/)
+    }
   })
 
   test('TLS files that are missing or do not belong together', async () => {

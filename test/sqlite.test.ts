@@ -18,7 +18,7 @@ describe('a SQLite file', () => {
 
   beforeAll(async () => {
     one = new SqliteDatabase(join(folder, 'test.sqlite'))
-    await migrate(one.connection.db)
+    await one.withConnection(migrate)
     other = new SqliteDatabase(join(folder, 'test.sqlite'))
     const ownerId = newId('user')
     const name = 'acme'

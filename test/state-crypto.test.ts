@@ -15,7 +15,7 @@ import {
 } from '../src/state-versions/state-crypto.ts'
 import { longTimeout, runs } from './support/runs.ts'
 
-const address: PieceAddress = { stateVersionId: 'sv-1', kind: 'state', number: 0 }
+const address: PieceAddress = { stateVersionId: 'sv-1', kind: 'state', uploadId: 'one', number: 0 }
 
 /** Changes one bit. */
 function altered(bytes: Uint8Array, at: number): Uint8Array {
@@ -84,6 +84,8 @@ describe('pieces', () => {
       { ...address, stateVersionId: 'sv-2' },
       { ...address, kind: 'json-state' },
       { ...address, number: 1 },
+      { ...address, uploadId: 'two' },
+      { ...address, uploadId: null },
     ]
     for (const other of others) expect(() => openPiece(dataKey, other, sealed)).toThrow(SealError)
     expect(() => openPiece(newDataKey(), address, sealed)).toThrow(SealError)
@@ -95,10 +97,12 @@ describe('pieces', () => {
       expect(() => openPiece(dataKey, address, altered(sealed, at))).toThrow(SealError)
       expect(() => openPiece(dataKey, address, sealed.subarray(0, at))).toThrow(SealError)
     }
-    // Said to be the last one, which it is not.
-    const asLast = Uint8Array.from(sealed)
-    asLast[0] = 2
-    expect(() => openPiece(dataKey, address, asLast)).toThrow(SealError)
+    // Said to be the last one, or of no upload, which it is not.
+    for (const mark of [1, 2, 4]) {
+      const marked = Uint8Array.from(sealed)
+      marked[0] = mark
+      expect(() => openPiece(dataKey, address, marked)).toThrow(SealError)
+    }
   })
 })
 
@@ -116,6 +120,16 @@ describe('contents', () => {
 
   test('are opened piece by piece', async () => {
     expect(await open(parts)).toBe('part 0 part 1 part 2 ')
+  })
+
+  test('are opened, too, as they were sealed before they were bound to their upload', async () => {
+    const sealed = [
+      'AWE1Lsur0eIqVqluLvyu1g+NE0IXtc5d8iUcNqOT4n+yHukyCgs8wRWY4Ny4',
+      'Am4Tsiu0w5mwEdOIx3fQHHT1zBO5b8WTfVQaxmijIHAm4pKWixbZRcdVVf2b',
+    ].map((text) => Buffer.from(text, 'base64'))
+    const plain: Uint8Array[] = []
+    for await (const part of openPieces(Buffer.alloc(32, 7), address, sealed)) plain.push(part)
+    expect(Buffer.concat(plain).toString()).toBe('part 0 part 1 ')
   })
 
   test.each([

@@ -2,6 +2,7 @@ import pino from 'pino'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { timestamp } from '../src/core/clock.ts'
 import type { Database, Transaction } from '../src/database/database.ts'
+import { sharedTime } from '../src/database/shared-clock.ts'
 import { findTrouble } from '../src/operation/doctor-store.ts'
 import { findOutputBlocks } from '../src/state-versions/output-block-store.ts'
 import { sealOutputs } from '../src/state-versions/output-blocks.ts'
@@ -15,7 +16,7 @@ import { createState } from './support/states.ts'
 import { createTestOrganization, createWorkspace, type TestOrganization } from './support/world.ts'
 
 const log = pino({ level: 'silent' })
-const PAST_THE_LEASE_MS = 11_000
+const PAST_THE_LEASE_MS = 12_000
 
 /** What these tests let a job find: one output, readable or not. */
 const oneBlock: ProcessOutputs = (stateVersion) => {
@@ -52,7 +53,7 @@ describe.each(engines)('background processing of outputs on %s', (engine) => {
   }
   const processed = (id: string) =>
     vi.waitFor(async () => expect((await row(id)).resources_processed).toBe(1), 5_000)
-  const blocksOf = (id: string) => database.read((tx) => findOutputBlocks(tx, id, 0, 10))
+  const blocksOf = (id: string) => database.read((tx) => findOutputBlocks(tx, id, 0, 10, 10))
   const unprocessedState = async () =>
     (await createState(organization, '{"a": {"value": 1, "type": "number"}}')).stateVersionId
 
@@ -80,6 +81,7 @@ describe.each(engines)('background processing of outputs on %s', (engine) => {
     let writes = 0
     const stalling: Database = {
       engine: database.engine,
+      availability: database.availability,
       read: (work) => database.read(work),
       write: async <T>(work: (tx: Transaction) => Promise<T>) => {
         writes++
@@ -95,7 +97,7 @@ describe.each(engines)('background processing of outputs on %s', (engine) => {
     const first = node(oneBlock, stalling)
     first.start()
     await stopped.promise
-    server.clock.advance(PAST_THE_LEASE_MS)
+    await server.passTime(PAST_THE_LEASE_MS)
     const second = node(oneBlock)
     second.start()
     await processed(id)
@@ -112,10 +114,11 @@ describe.each(engines)('background processing of outputs on %s', (engine) => {
     const taken: unknown[] = []
     const slow: ProcessOutputs = async (stateVersion, keep) => {
       for (let part = 0; part < 4; part++) {
-        server.clock.advance(PAST_THE_LEASE_MS / 2)
+        await server.passTime(PAST_THE_LEASE_MS / 2)
         await keep()
-        const now = timestamp(server.clock.now())
-        taken.push(await database.write((tx) => takeJob(tx, id, now, '2999')))
+        const take = async (tx: Transaction) =>
+          takeJob(tx, id, timestamp(await sharedTime(tx, server.clock)), '2999')
+        taken.push(await database.write(take))
       }
       return oneBlock(stateVersion, keep)
     }
@@ -143,7 +146,7 @@ describe.each(engines)('background processing of outputs on %s', (engine) => {
       if (attempt === 10) break
       const answer = await client.get(path)
       expect([answer.status, answer.headers.get('retry-after')]).toEqual([503, '1'])
-      server.clock.advance(6_000)
+      await server.passTime(6_000)
     }
     await processed(id)
     await jobs.stop()

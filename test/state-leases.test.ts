@@ -37,7 +37,7 @@ test.each(engines)(
       databaseUrl === undefined ? { data } : { data, databaseUrl, secretKey: '0'.repeat(64) },
       {},
     )
-    const { database } = await openDatabase(config, () => {})
+    const { database } = await openDatabase(config)
     await database.write((tx) =>
       tx.db
         .updateTable('state_versions')

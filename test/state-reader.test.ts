@@ -1,6 +1,7 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { JsonScanner, type JsonVisitor } from '../src/state-versions/json-scanner.ts'
+import { JsonScanner } from '../src/state-versions/json-scanner.ts'
+import type { JsonVisitor } from '../src/state-versions/json-visitor.ts'
 import { decodeString } from '../src/state-versions/raw-json.ts'
 import { StateError } from '../src/state-versions/state-error.ts'
 import { readOutputsDocument, StateReader, type StateContent } from '../src/state-versions/state-reader.ts'
@@ -424,17 +425,33 @@ describe('state headers', () => {
 })
 
 describe('resources of a state', () => {
+  // How many there are, and how many of them are managed: everything that does not say that it is data.
   test.each([
-    ['{"version":4}', 0],
-    ['{"version":4,"resources":[]}', 0],
-    ['{"version":4,"resources":[{"instances":[{},{}]},{"a":["b"]}],"outputs":{}}', 2],
-    ['{"resources":[{},{},{}],"version":4,"resources":[7]}', 1],
-    ['{"version":4,"resources":{"a":{}},"modules":[{"resources":{"a":{}}}]}', 0],
-    ['{"version":3,"resources":[{}],"modules":[{"resources":{"a":{},"b":{}}},{"resources":{"c":{}}}]}', 3],
-    ['{"version":3,"modules":[{"resources":{}}]}', 0],
-    ['{"encrypted_data":"AAAA","encryption_version":"v0"}', null],
-  ])('%s', (file, expected) => {
-    for (const size of [1, 7, 1000]) expect(readState(file, [size]).resourcesCount).toBe(expected)
+    ['{"version":4}', 0, 0],
+    ['{"version":4,"resources":[]}', 0, 0],
+    ['{"version":4,"resources":[{"instances":[{},{}]},{"a":["b"]}],"outputs":{}}', 2, 2],
+    ['{"resources":[{},{},{}],"version":4,"resources":[7]}', 1, 1],
+    ['{"version":4,"resources":{"a":{}},"modules":[{"resources":{"a":{}}}]}', 0, 0],
+    ['{"version":4,"resources":[{"mode":"data"},{"mode":"managed"},{"\\u006dode":"d\\u0061ta"}]}', 3, 1],
+    ['{"version":4,"resources":[{"mode":"data","mode":"managed"},{"mode":"managed","mode":"data"}]}', 2, 1],
+    [
+      '{"version":4,"resources":[{"mode":"data","mode":["data"]},{"mode":{"mode":"data"}}, [ "data" ]]}',
+      3,
+      3,
+    ],
+    ['{"version":4,"resources":[{"mode":"data"},{"instances":[{"mode":"data"}]},{"type":"data"}]}', 3, 2],
+    ['{"version":3,"resources":[{}],"modules":[{"resources":{"a":{},"b":{}}},{"resources":{"c":{}}}]}', 3, 3],
+    [
+      '{"version":3,"modules":[{"resources":{"data.a.b":{},"\\u0064ata.c.d":{},"a.data.b":{}, "data": {}}}]}',
+      4,
+      2,
+    ],
+    ['{"version":3,"modules":[{"resources":{}}]}', 0, 0],
+    ['{"encrypted_data":"AAAA","encryption_version":"v0"}', null, null],
+  ])('%s', (file, resourcesCount, managedResourcesCount) => {
+    for (const size of [1, 7, 1000]) {
+      expect(readState(file, [size])).toMatchObject({ resourcesCount, managedResourcesCount })
+    }
   })
 })
 

@@ -272,7 +272,7 @@ describe.each(engines)('rolling back on %s', (engine) => {
     // Nothing of it is to be seen but a version that is discarded, and a client goes on with the same serial.
     const next = stateText('{}', 2)
     expect((await postState(client, workspaceId, next, { state: base64(next) })).status).toBe(201)
-    server.clock.advance(61_000)
+    await server.passTime(61_000)
     expect((await rollBack(client, workspaceId, old)).json.data.attributes.serial).toBe(3)
     expect((await client.post(`/workspaces/${workspaceId}/actions/unlock`)).status).toBe(200)
     left.reject(new Error('gone'))
@@ -304,7 +304,7 @@ describe.each(engines)('rolling back on %s', (engine) => {
     const slow = vi.spyOn(states, 'content').mockImplementation(async function* (...args) {
       for await (const bytes of content(...args)) {
         yield bytes
-        server.clock.advance(30_000)
+        await server.passTime(30_000)
         await sweep.sweep()
       }
     })

@@ -4,7 +4,7 @@ import pino from 'pino'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import type { Database, Transaction } from '../src/database/database.ts'
 import {
-  deleteUpload,
+  deleteForgotten,
   findChunk,
   insertChunks,
   type UploadAddress,
@@ -86,7 +86,7 @@ describe.each(engines)('the sweep of what no state version counts on, on %s', (e
     await sweep.sweep()
     expect(await stored(id)).toEqual({ chunks: 120, blocks: 0 })
     expect(await stored(stateVersionId)).toEqual({ chunks: 1, blocks: 1 })
-    server.clock.advance(DAY_MS + 1_000)
+    await server.passTime(DAY_MS + 1_000)
     await sweep.sweep()
     expect((await row(id)).status).toBe('discarded')
     expect(await stored(id)).toEqual({ chunks: 0, blocks: 0 })
@@ -109,7 +109,7 @@ describe.each(engines)('the sweep of what no state version counts on, on %s', (e
       },
     )
     put.write(json.slice(0, -10))
-    await vi.waitFor(async () => expect((await stored(id)).chunks).toBeGreaterThan(0), 5_000)
+    await vi.waitFor(async () => expect((await stored(id)).chunks).toBeGreaterThan(0), 30_000)
     const state = await server
       .client()
       .request('PUT', urls['hosted-state-upload-url'] as string, stateText(outputs))
@@ -136,10 +136,10 @@ describe.each(engines)('the sweep of what no state version counts on, on %s', (e
     const { stateVersionId } = await createState(organization, outputs)
     const uploadId = (await row(stateVersionId)).upload_id as string
     const upload = { stateVersionId, kind: 'state', uploadId } as const
-    await database.write((tx) => deleteUpload(tx, upload))
+    await database.write((tx) => deleteForgotten(tx, upload, 10))
     expect(await database.read((tx) => findChunk(tx, upload, 0))).toBeDefined()
     await leave({ ...upload, uploadId: 'another' }, 1)
-    await database.write((tx) => deleteUpload(tx, { ...upload, uploadId: 'another' }))
+    await database.write((tx) => deleteForgotten(tx, { ...upload, uploadId: 'another' }, 10))
     expect(await stored(stateVersionId)).toEqual({ chunks: 1, blocks: 1 })
   })
 

@@ -16,9 +16,7 @@ describe.each(engines)('tags of an older database on %s', (engine) => {
     const postgres = engine === 'postgres' ? await createPostgresDatabase() : undefined
     const url = postgres === undefined ? {} : { databaseUrl: postgres.url }
     const config = readConfig({ data: folder, secretKey: '00'.repeat(32), ...url }, {})
-    const { database, withConnection } = await openDatabase(config, (error) => {
-      throw error
-    })
+    const { database, withConnection } = await openDatabase(config)
     await withConnection((db) => migrateTo(db, '0002-wider-team-blocks'))
     await database.write(async ({ db }) => {
       for (const id of ['org-a', 'org-b']) {
@@ -52,7 +50,8 @@ describe.each(engines)('tags of an older database on %s', (engine) => {
       ])
       expect(tags.every(({ id }) => /^tag-.{16}$/.test(id))).toBe(true)
       const tagged = await tx.db.selectFrom('workspace_tags').selectAll().orderBy('workspace_id').execute()
-      expect(tagged.map(({ organization_id: id }) => id)).toEqual(['org-a', 'org-a', 'org-b', 'org-b'])
+      const [a, b] = tags.map(({ id }) => id)
+      expect(tagged.map(({ tag_id: id }) => id)).toEqual([a, a, b, b])
       if (engine === 'sqlite') {
         const versions = await tx.db.selectFrom('workspace_versions').selectAll().execute()
         expect(versions.map(({ count }) => count)).toEqual([2, 2])

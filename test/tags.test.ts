@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Response } from './support/client.ts'
 import { engines } from './support/engines.ts'
+import { idOf as numbered } from './support/numbered-ids.ts'
 import { startServer, type TestServer } from './support/server.ts'
 import {
   addMember,
@@ -123,6 +124,83 @@ describe.each(engines)('tags on %s', (engine) => {
     expect(named(await client.get(all))).toEqual(['network'])
     expect((await client.get(`/workspaces/${a}`)).json.data.attributes['tag-names']).toEqual(['network'])
     expect((await client.get(`/workspaces/${b}`)).json.data.attributes['tag-names']).toEqual([])
+  })
+
+  test('that very many workspaces have are gone at once, their rows a slice after the other; the name is free', async () => {
+    const organization = await createTestOrganization(server)
+    const { client } = organization.owner
+    const { database, deletions } = server.app.deps
+    const a = await tagged(organization, 'a', 'wide', 'kept')
+    const wide = await idOf(organization, 'wide')
+    const project = (await client.get(`/workspaces/${a}`)).json.data.relationships.project.data.id
+    const MANY = 1_800
+    const at = '2026-01-01T00:00:00.000Z'
+    const rows = Array.from({ length: MANY }, (_, n) => `ws-${numbered(n)}`)
+    await database.write(async ({ db }) => {
+      for (let from = 0; from < MANY; from += 600) {
+        const some = rows.slice(from, from + 600)
+        const fixed = { organization_id: organization.id, project_id: project, terraform_version: 'latest' }
+        const values = some.map((id) => ({
+          ...fixed,
+          id,
+          name: id,
+          settings: '{}',
+          created_at: at,
+          updated_at: at,
+        }))
+        await db.insertInto('workspaces').values(values).execute()
+        await db
+          .insertInto('workspace_tags')
+          .values(some.map((id) => ({ workspace_id: id, tag_id: wide })))
+          .execute()
+      }
+    })
+    const list = `/organizations/${organization.name}/tags`
+    const found = async () =>
+      (await client.get(`/organizations/${organization.name}/workspaces?search[tags]=wide`)).json.meta
+        .pagination['total-count']
+    expect(counts(await client.get(list))).toEqual({ kept: 1, wide: MANY + 1 })
+    expect(await found()).toBe(MANY + 1)
+    const left = async () => {
+      const { count } = await database.read((tx) =>
+        tx.db
+          .selectFrom('workspace_tags')
+          .where('tag_id', '=', wide)
+          .select((eb) => eb.fn.countAll<number>().as('count'))
+          .executeTakeFirstOrThrow(),
+      )
+      return count
+    }
+    const before = await client.get(`/workspaces/${a}`)
+    expect((await client.delete(list, ids('tags', wide))).status).toBe(204)
+    // Nothing but the tag's own row was deleted in the request, and it shows nowhere.
+    expect(await left()).toBe(MANY + 1)
+    expect(counts(await client.get(list))).toEqual({ kept: 1 })
+    expect(await found()).toBe(0)
+    expect(before.json.data.attributes['tag-names']).toEqual(['kept', 'wide'])
+    expect((await client.get(`/workspaces/${a}`)).json.data.attributes['tag-names']).toEqual(['kept'])
+    const all = await client.get(`/organizations/${organization.name}/workspaces?search[name]=a`)
+    expect(all.json.data[0].attributes['tag-names']).toEqual(['kept'])
+
+    // A new one of the same name is on nothing yet, and stays when the rest of the old one goes.
+    expect((await client.post(`/workspaces/${a}/relationships/tags`, tags('wide'))).status).toBe(204)
+    expect(counts(await client.get(list))).toEqual({ kept: 1, wide: 1 })
+    const write = database.write.bind(database)
+    const slices: number[] = []
+    database.write = async (work) => {
+      const rest = await left()
+      const value = await write(work)
+      slices.push(rest - (await left()))
+      return value
+    }
+    await deletions.drain()
+    database.write = write
+    expect(await left()).toBe(0)
+    expect(slices.length).toBeGreaterThan(3)
+    expect(Math.max(...slices)).toBeLessThanOrEqual(500)
+    expect(counts(await client.get(list))).toEqual({ kept: 1, wide: 1 })
+    expect((await client.get(`/workspaces/${a}`)).json.data.attributes['tag-names']).toEqual(['kept', 'wide'])
+    expect(await database.read((tx) => tx.db.selectFrom('deleted_tags').selectAll().execute())).toEqual([])
   })
 
   test('of workspaces that somebody may not see are none for him', async () => {

@@ -64,7 +64,11 @@ describe.each(engines)('teams on %s', (engine) => {
         },
         'organization-access': Object.fromEntries(fourteen.map((flag) => [flag, false])),
       },
-      relationships: { users: { data: [] }, 'authentication-token': { meta: {} } },
+      relationships: {
+        users: { data: [] },
+        'authentication-token': { meta: {} },
+        organization: { data: { id: name, type: 'organizations' } },
+      },
       links: { self: `/api/v2/teams/${id}` },
     })
     expect(made.headers.get('content-type')).toBe('application/vnd.api+json')

@@ -37,7 +37,10 @@ describe.each(engines)('the team tokens of an organization on %s', (engine) => {
     const team = await createTeam(organization)
     const single = (await client.post(`/teams/${team}/authentication-token`)).json.data.id
     const build = await make(client, team, { description: 'build' })
-    const deploy = await make(client, team, { description: 'deploy', 'expired-at': '2099-01-01T00:00:00Z' })
+    const deploy = await make(server.admin, team, {
+      description: 'deploy',
+      'expired-at': '2099-01-01T00:00:00Z',
+    })
     const shown = await client.get(`/authentication-tokens/${deploy.id}`)
     expect(shown.json.data.attributes).toMatchObject({
       description: 'deploy',
@@ -57,11 +60,14 @@ describe.each(engines)('the team tokens of an organization on %s', (engine) => {
   test('q, sort, expiry and pages', async () => {
     const organization = await createTestOrganization(server)
     const { owner, name } = organization
-    const { client } = owner
+    const late = '2099-01-01T00:00:00Z'
+    const ofOwner = `/users/${owner.id}/authentication-tokens`
+    const client = server.client(
+      (await server.admin.post(ofOwner, body('', { 'expired-at': late }))).json.data.attributes.token,
+    )
     const alpha = await createTeam(organization, { name: uniqueName('alpha') })
     const beta = await createTeam(organization, { name: uniqueName('Beta_x') })
     const member = await addMember(server, organization, [beta])
-    const late = '2099-01-01T00:00:00Z'
     const soon = new Date(server.clock.now().getTime() + HOUR_MS).toISOString()
     const first = await make(client, beta, { 'expired-at': late })
     server.clock.advance(10)

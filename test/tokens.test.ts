@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Client } from './support/client.ts'
 import { engines } from './support/engines.ts'
 import { startServer, type TestServer } from './support/server.ts'
-import { createTestOrganization, createUser } from './support/world.ts'
+import { body, createTestOrganization, createUser } from './support/world.ts'
 
 const NOT_FOUND = '{"errors":[{"status":"404","title":"not found"}]}'
 const UNAUTHORIZED = '{"errors":[{"status":"401","title":"unauthorized"}]}'
@@ -52,20 +52,14 @@ describe.each(engines)('tokens of users and organizations on %s', (engine) => {
     }
   })
 
-  test('an expiry has a zone, is in the future and is kept in UTC', async () => {
-    const { id, client } = await createUser(server)
+  test('an expiry is in the future and is kept in UTC', async () => {
+    const { id } = await createUser(server)
+    const client = server.admin
     const made = await create(client, id, token({ 'expired-at': '2099-02-28T23:30:00.25-02:00' }))
     expect(made.json.data.attributes['expired-at']).toBe('2099-03-01T01:30:00.250Z')
     for (const [given, detail] of [
       ['2000-01-01T00:00:00Z', 'expired-at must be in the future'],
-      ...[
-        '2099-02-30T00:00:00Z',
-        '2099-01-01',
-        '2099-01-01T00:00:00',
-        'soon',
-        '9999-12-31T23:59:59-10:00',
-        7,
-      ].map((text) => [
+      ...['2099-02-30T00:00:00Z', '2099-01-01', 'soon', '9999-12-31T23:59:59-10:00', 7].map((text) => [
         text,
         'expired-at must be a time such as 2030-01-31T12:00:00Z, or null for two years from now',
       ]),
@@ -93,6 +87,43 @@ describe.each(engines)('tokens of users and organizations on %s', (engine) => {
     const long = await create(client, id, token({ description: 'x'.repeat(256) }))
     expect(long.json.errors[0].source.pointer).toBe('/data/attributes/description')
     expect((await create(client, id, token({ description: 'a\u0000' }))).status).toBe(422)
+  })
+
+  test('a token that is made with a user token ends no later than that one', async () => {
+    const { owner, name } = await createTestOrganization(server)
+    const team = (await owner.client.post(`/organizations/${name}/teams`, body('teams', { name: 'ci' }))).json
+      .data.id
+    const inHours = (hours: number) =>
+      new Date(server.clock.now().getTime() + hours * 3_600_000).toISOString()
+    const until = (end: string) => body('authentication-tokens', { 'expired-at': end })
+    const end = inHours(1)
+    const own = `/users/${owner.id}/authentication-tokens`
+    const short = server.client((await owner.client.post(own, until(end))).json.data.attributes.token)
+    const paths = [
+      own,
+      `/teams/${team}/authentication-token`,
+      `/teams/${team}/authentication-tokens`,
+      `/organizations/${name}/authentication-token`,
+      `/organizations/${name}/authentication-token?token=audit-trails`,
+    ]
+    for (const path of paths) {
+      const refused = await short.post(path, until('9999-12-31T00:00:00Z'))
+      expect(refused.status, path).toBe(422)
+      expect(refused.json.errors[0]).toMatchObject({
+        detail: `expired-at must not be later than ${end}: that is the end of the user token that it is made with`,
+        source: { pointer: '/data/attributes/expired-at' },
+      })
+      expect((await short.post(path)).json.data.attributes['expired-at'], path).toBe(end)
+      const sooner = until(new Date(Date.parse(end) - 60_000).toISOString())
+      expect((await short.post(path, sooner)).status, path).toBe(201)
+    }
+    // Somebody must be able to renew tokens: a site administrator is free of it.
+    const other = await createUser(server)
+    expect((await create(server.admin, other.id, until(inHours(24)))).status).toBe(201)
+    const administrator = (await server.admin.get('/account/details')).json.data.id
+    const renewing = `/users/${administrator}/authentication-tokens`
+    const brief = server.client((await server.admin.post(renewing, until(end))).json.data.attributes.token)
+    expect((await brief.post(renewing, until(inHours(24)))).status).toBe(201)
   })
 
   test('expired or deleted it is void from the next request on', async () => {
@@ -148,7 +179,7 @@ describe.each(engines)('tokens of users and organizations on %s', (engine) => {
     expect(first.json.data.relationships['created-by'].data.id).toBe(organization.owner.id)
     const audit = await client.post(`${path}?token=audit-trails`)
     expect(audit.status).toBe(201)
-    const second = await client.post(path, token({ 'expired-at': '2099-01-01T00:00:00Z' }))
+    const second = await client.post(path)
     const old = server.client(first.json.data.attributes.token)
     expect((await old.get('/account/details')).text).toBe(UNAUTHORIZED)
     const shown = await client.get(path)

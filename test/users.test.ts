@@ -81,13 +81,15 @@ describe.each(engines)('users on %s', (engine) => {
     const membership = await invitePerson(organization, { email: email.toUpperCase() })
     const shown = await organization.owner.client.get(`/organization-memberships/${membership}?include=user`)
     expect(shown.json.included[0].attributes.username).toBeNull()
-    const refused = await server.admin.post(
-      `/users/${shown.json.data.relationships.user.data.id}/authentication-tokens`,
-    )
+    // Who it is, site administrators alone are told.
+    const known = await server.admin.get(`/organization-memberships/${membership}`)
+    const { id } = known.json.data.relationships.user.data
+    expect(id).not.toBe(shown.json.data.relationships.user.data.id)
+    const refused = await server.admin.post(`/users/${id}/authentication-tokens`)
     expect(refused.status).toBe(422)
     const made = await server.admin.post('/admin/users', user({ username, email }))
     expect(made.status).toBe(201)
-    expect(made.json.data.id).toBe(shown.json.data.relationships.user.data.id)
+    expect(made.json.data.id).toBe(id)
     const token = await server.admin.post(`/users/${made.json.data.id}/authentication-tokens`)
     const client = server.client(token.json.data.attributes.token)
     expect((await client.post(`/organization-memberships/${membership}/actions/accept`)).status).toBe(200)

@@ -51,7 +51,7 @@ describe.each(engines)('workspaces on %s', (engine) => {
     expect(relationships.organization.data).toEqual({ id: name, type: 'organizations' })
     expect(relationships['locked-by'].data).toBeNull()
     expect(links).toEqual({
-      self: `/api/v2/workspaces/${id}`,
+      self: `/api/v2/organizations/${name}/workspaces/network`,
       'self-html': `/app/${name}/workspaces/network`,
     })
     const byId = await owner.client.get(`/workspaces/${id}`)
@@ -277,7 +277,7 @@ describe.each(engines)('workspaces on %s', (engine) => {
     const untimely = await owner.client.post(path, workspace({ name: 'a', 'auto-destroy-at': '' }))
     expect(untimely.status).toBe(422)
     expect(untimely.json.errors[0]).toMatchObject({
-      detail: expect.stringContaining('must be null: this server destroys nothing by itself') as string,
+      detail: expect.stringContaining('auto-destroy-at must be a time') as string,
       source: { pointer: '/data/attributes/auto-destroy-at' },
     })
     const missing = await owner.client.post(path, workspace({ name: 'a' }, nowhere))
@@ -378,28 +378,54 @@ describe.each(engines)('workspaces on %s', (engine) => {
     expect((await owner.client.delete(`/workspaces/${ids[0]}`)).text).toBe(notFound)
   })
 
-  test('safe-delete refuses a state with resources or outputs, and an upload under way', async () => {
+  test('safe-delete refuses a state with managed resources, and one that cannot be looked into', async () => {
     const organization = await createTestOrganization(server)
     const { client } = organization.owner
     const safeDelete = (id: string) => client.post(`/workspaces/${id}/actions/safe-delete`)
-    const resource = '{"mode":"managed","type":"null_resource","name":"a","instances":[]}'
-    for (const [outputs, resources, status] of [
-      ['{"a": {"value": 1, "type": "number"}}', '[]', 409],
-      ['{}', `[${resource}]`, 409],
-      ['{}', '[]', 204],
-    ] as const) {
+    const withState = async (state: string) => {
       const id = await createWorkspace(organization)
       await lock(client, id)
-      const state = stateText(outputs).replace('"resources": []', `"resources": ${resources}`)
       expect((await postState(client, id, state, { state: base64(state) })).status).toBe(201)
       await client.post(`/workspaces/${id}/actions/unlock`)
+      return id
+    }
+    const resource = (mode: string) => `{"mode":"${mode}","type":"null_resource","name":"a","instances":[]}`
+    for (const [resources, count, status] of [
+      ['', 0, 204],
+      [resource('data'), 1, 204],
+      [`${resource('data')},${resource('managed')}`, 2, 409],
+    ] as const) {
+      const outputs = '{"a": {"value": 1, "type": "number"}}'
+      const id = await withState(stateText(outputs).replace('"resources": []', `"resources": [${resources}]`))
       const shown = await client.get(`/workspaces/${id}`)
-      expect(shown.json.data.attributes['resource-count']).toBe(resources === '[]' ? 0 : 1)
+      expect(shown.json.data.attributes['resource-count']).toBe(count)
       const answer = await safeDelete(id)
       expect(answer.status).toBe(status)
+      if (status === 204) continue
+      expect(answer.json.errors[0].detail).toContain('1 managed resource')
       expect(answer.text).not.toMatch(/locked|being processed/)
-      if (status === 409) expect((await client.delete(`/workspaces/${id}`)).status).toBe(204)
+      const { database } = server.app.deps
+      const forget = (count: number) =>
+        database.write(({ db }) =>
+          db
+            .updateTable('state_versions')
+            .set({ managed_resources_count: null, resources_count: count })
+            .where('workspace_id', '=', id)
+            .execute(),
+        )
+      // As an older version left it.
+      await forget(1)
+      expect((await safeDelete(id)).json.errors[0].detail).toContain('are not known')
+      await forget(0)
+      expect((await safeDelete(id)).status).toBe(204)
     }
+    const encrypted = await withState('{"serial":1,"encrypted_data":"AAAA","encryption_version":"v0"}')
+    const refused = await safeDelete(encrypted)
+    expect([refused.status, refused.json.errors[0].detail]).toEqual([
+      409,
+      'OpenTofu has encrypted the state of the workspace, so its resources are not known: it is not safe to delete',
+    ])
+    expect((await client.delete(`/workspaces/${encrypted}`)).status).toBe(204)
   })
 
   test('unlocking waits for an upload under way, forcing it gives the upload up', async () => {

@@ -22,7 +22,8 @@ type TeamTarget = NonNullable<Target['team']>
 export type Home = {
   organization: TestOrganization
   ownerMembershipId: string
-  teams: { open: TeamTarget; secret: TeamTarget; owners: TeamTarget }
+  /** Open and with nothing, open with a flag, open with grants, secret with grants, and the owners. */
+  teams: Record<'open' | 'flagged' | 'granted' | 'secret' | 'owners', TeamTarget>
   /** Teams without a grant, for a new one. */
   freeTeams: { open: TeamTarget; secret: TeamTarget }
   projectId: string
@@ -30,12 +31,15 @@ export type Home = {
   workspaceName: string
   /** Of the workspace. */
   tagId: string
-  /** Members of the open and of the secret team, and someone who was invited. */
-  members: { open: { id: string; membershipId: string }; secret: { id: string; membershipId: string } }
+  /** Members of the teams. */
+  members: Record<'open' | 'granted' | 'secret', { id: string; membershipId: string }>
   outsiderId: string
-  grants: { open: string; secret: string }
-  projectGrants: { open: string; secret: string }
-  tokens: Record<'user' | 'openTeam' | 'secretTeam' | 'ownersTeam' | 'organization', string>
+  grants: { granted: string; secret: string }
+  projectGrants: { granted: string; secret: string }
+  tokens: Record<
+    'user' | 'openTeam' | 'flaggedTeam' | 'grantedTeam' | 'secretTeam' | 'ownersTeam' | 'organization',
+    string
+  >
   /** Of one workspace: its current version, one before it, and one whose content was deleted softly. */
   stateVersions: { current: string; older: string; deleted: string }
   outputId: string
@@ -50,8 +54,14 @@ export async function createHome(server: TestServer): Promise<Home> {
   const ownersId = list.json.data[0].id as string
   const memberships = await client.get(`/organizations/${organization.name}/organization-memberships`)
   const open = await createTeam(organization, { visibility: 'organization' })
+  const flagged = await createTeam(organization, {
+    visibility: 'organization',
+    'organization-access': { 'read-workspaces': true },
+  })
+  const granted = await createTeam(organization, { visibility: 'organization' })
   const secret = await createTeam(organization)
   const inOpen = await addMember(server, organization, [open])
+  const inGranted = await addMember(server, organization, [granted])
   const inSecret = await addMember(server, organization, [secret])
   await invitePerson(organization, await createUser(server))
   const projectId = await createProject(organization)
@@ -74,7 +84,9 @@ export async function createHome(server: TestServer): Promise<Home> {
     ownerMembershipId: memberships.json.data[0].id,
     teams: {
       open: { id: open, isOpen: true, isOwners: false },
-      secret: { id: secret, isOpen: false, isOwners: false },
+      flagged: { id: flagged, isOpen: true, isOwners: false, flags: ['read-workspaces'] },
+      granted: { id: granted, isOpen: true, isOwners: false, grants: ['workspace', 'project'] },
+      secret: { id: secret, isOpen: false, isOwners: false, grants: ['workspace', 'project'] },
       owners: { id: ownersId, isOpen: false, isOwners: true },
     },
     freeTeams: {
@@ -89,14 +101,14 @@ export async function createHome(server: TestServer): Promise<Home> {
     workspaceId,
     workspaceName,
     tagId: tags.json.data[0].id,
-    members: { open: inOpen, secret: inSecret },
+    members: { open: inOpen, granted: inGranted, secret: inSecret },
     outsiderId: (await createUser(server)).id,
     grants: {
-      open: await grantWorkspace(organization, open, workspaceId, { access: 'read' }),
+      granted: await grantWorkspace(organization, granted, workspaceId, { access: 'read' }),
       secret: await grantWorkspace(organization, secret, workspaceId, { access: 'read' }),
     },
     projectGrants: {
-      open: await grantProject(organization, projectId, open, 'read'),
+      granted: await grantProject(organization, projectId, granted, 'read'),
       secret: await grantProject(organization, projectId, secret, 'read'),
     },
     tokens: {
@@ -104,6 +116,8 @@ export async function createHome(server: TestServer): Promise<Home> {
       openTeam: await token(`/teams/${open}/authentication-token`),
       secretTeam: await token(`/teams/${secret}/authentication-token`),
       organization: await token(`/organizations/${organization.name}/authentication-token`),
+      flaggedTeam: await token(`/teams/${flagged}/authentication-token`),
+      grantedTeam: await token(`/teams/${granted}/authentication-token`),
       ownersTeam: await token(`/teams/${ownersId}/authentication-token`),
     },
     stateVersions,

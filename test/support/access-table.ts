@@ -6,7 +6,14 @@ export type Target = {
   label: string
   params: Record<string, string>
   /** The team that it is, or that it belongs to. */
-  team?: { id: string; isOpen: boolean; isOwners: boolean }
+  team?: {
+    id: string
+    isOpen: boolean
+    isOwners: boolean
+    /** Its flags, and what it was granted in the workspace and its project. */
+    flags?: readonly string[]
+    grants?: readonly ('workspace' | 'project')[]
+  }
   /** It is the caller's own. */
   isSelf?: boolean
   /** Of a user: all teams of whom. */
@@ -62,6 +69,20 @@ function sees(actor: AccessActor, held: readonly string[], team: Target['team'])
   )
 }
 
+/** What a delegate must be able to give to change a team: each of its flags, and its grants. */
+function couldGive(actor: AccessActor, held: readonly string[], team: Target['team']): boolean {
+  const holds = (...columns: string[]) => columns.some((column) => held.includes(column))
+  const giving = {
+    workspace: holds('MW', 'MP', 'A', 'maintain', 'project admin'),
+    project: holds('MP', 'project admin'),
+  }
+  return (
+    team === undefined ||
+    ((team.flags ?? []).every((flag) => actor.flags.includes(flag)) &&
+      (team.grants ?? []).every((on) => giving[on]))
+  )
+}
+
 /** What the table says in words beside its cells: project levels. */
 function isAllowedByLevel(column: string, row: number, seesTeam: boolean): boolean {
   if (column === 'maintain') return row === 23
@@ -71,6 +92,7 @@ function isAllowedByLevel(column: string, row: number, seesTeam: boolean): boole
 
 function says(cell: string, actor: AccessActor, held: readonly string[], target: Target): boolean {
   const seesOrdinary = (team: Target['team']) => sees(actor, held, team) && team?.isOwners !== true
+  const mayChange = (team: Target['team']) => seesOrdinary(team) && couldGive(actor, held, team)
   switch (cell) {
     case 'Y':
     case '1':
@@ -80,8 +102,10 @@ function says(cell: string, actor: AccessActor, held: readonly string[], target:
       return target.isSelf === true
     case 'v':
       return seesOrdinary(target.team)
+    case 'v⁵':
+      return mayChange(target.team)
     case 'v³':
-      return target.teamsOfUser?.every(seesOrdinary) === true
+      return target.teamsOfUser?.every(mayChange) === true
     case 'visible':
     case 'visible+own':
       return sees(actor, held, target.team)

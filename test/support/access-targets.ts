@@ -1,14 +1,43 @@
+import { idPrefixes } from '../../src/core/ids.ts'
 import type { Home } from './access-home.ts'
 import { effectiveAccess, type AccessRoute } from './access-requests.ts'
 import type { Target } from './access-table.ts'
 import type { AccessActor } from './access-world.ts'
 
+export const missingId = (kind: string) => `${kind}-zzzzzzzzzzzzzzzz`
+export const missingParams: Record<string, string> = {
+  organization_name: 'no-such-organization',
+  workspace_name: 'no-such-workspace',
+  organization_membership_id: missingId(idPrefixes.membership),
+  team_id: missingId(idPrefixes.team),
+  user_id: missingId(idPrefixes.user),
+  token_id: missingId(idPrefixes.token),
+  project_id: missingId(idPrefixes.project),
+  workspace_id: missingId(idPrefixes.workspace),
+  team_workspace_id: missingId(idPrefixes.teamWorkspace),
+  team_project_id: missingId(idPrefixes.teamProject),
+  state_version_id: missingId(idPrefixes.stateVersion),
+  state_version_output_id: missingId(idPrefixes.output),
+  workspaces: missingId(idPrefixes.workspace),
+  projects: missingId(idPrefixes.project),
+  tag_id: missingId(idPrefixes.tag),
+}
+
+/** Path and query of a route's request about the target. */
+export function pathOf({ path, query }: AccessRoute, target: Target): string {
+  const filled = path.replace(/:([a-z_]+)/g, (_, name: string) =>
+    encodeURIComponent(target.params[name] as string),
+  )
+  return filled + (query?.(target) ?? '')
+}
+
+type Asker = Pick<
+  AccessActor,
+  'code' | 'home' | 'teamIds' | 'isTeamToken' | 'userId' | 'membershipId' | 'grantId' | 'projectGrantId'
+>
+
 /** What a route may be asked about in an organization, for one caller. */
-export function targetsOf(
-  { path, query, body: makeBody }: AccessRoute,
-  home: Home,
-  actor: AccessActor,
-): Target[] {
+export function targetsOf({ path, query, body: makeBody }: AccessRoute, home: Home, actor: Asker): Target[] {
   const { teams, members, tokens } = home
   const shared = paramsOf(home)
   const target = (label: string, own: Record<string, string>, facts: Partial<Target> = {}): Target => ({
@@ -21,12 +50,13 @@ export function targetsOf(
     return eachTeam.map(([label, team]) => target(`${label} team`, { team_id: team.id }, { team }))
   }
   if (path.includes(':organization_membership_id')) {
-    const of = (label: string, key: 'open' | 'secret') =>
+    const of = (label: string, key: keyof Home['members']) =>
       target(label, { organization_membership_id: members[key].membershipId }, { teamsOfUser: [teams[key]] })
     const owner = { organization_membership_id: home.ownerMembershipId }
     const own = { organization_membership_id: actor.membershipId as string }
     return [
       of('a member', 'open'),
+      of('a member of the granted team', 'granted'),
       of('a member of the secret team', 'secret'),
       target('an owner', owner, {
         teamsOfUser: [teams.owners],
@@ -54,6 +84,7 @@ export function targetsOf(
         { isSelf: actor.userId === home.organization.owner.id },
       ),
       target("the open team's", { token_id: tokens.openTeam }, { team: teams.open, row: 15 }),
+      target("the granted team's", { token_id: tokens.grantedTeam }, { team: teams.granted, row: 15 }),
       target("the owners team's", { token_id: tokens.ownersTeam }, { team: teams.owners, row: 15 }),
       target("the organization's", { token_id: tokens.organization }, { row: 16 }),
     ]
@@ -84,17 +115,13 @@ export function targetsOf(
   return [target('', {}, query === undefined && !path.includes(':') ? { isSelf: true } : {})]
 }
 
-function teamsOf(home: Home, actor: AccessActor): Target['teamsOfUser'] {
+function teamsOf(home: Home, actor: Asker): Target['teamsOfUser'] {
   return actor.teamIds.map(
     (id) => Object.values(home.teams).find((team) => team.id === id) ?? { id, isOpen: true, isOwners: false },
   )
 }
 
-function grantTargets(
-  home: Home,
-  { grantId, projectGrantId, teamIds }: AccessActor,
-  isProject: boolean,
-): Target[] {
+function grantTargets(home: Home, { grantId, projectGrantId, teamIds }: Asker, isProject: boolean): Target[] {
   const [name, grants, own] = isProject
     ? (['team_project_id', home.projectGrants, projectGrantId] as const)
     : (['team_workspace_id', home.grants, grantId] as const)
@@ -104,7 +131,7 @@ function grantTargets(
     team,
   })
   return [
-    target('of the open team', grants.open, home.teams.open),
+    target('of the granted team', grants.granted, home.teams.granted),
     target('of the secret team', grants.secret, home.teams.secret),
     ...(own === undefined
       ? []

@@ -1,16 +1,16 @@
 import { organizationFlags } from '../../src/access/organization-flags.ts'
 import type { Client } from './client.ts'
 import type { TestServer } from './server.ts'
-import { createHome, grantProject, type Home } from './access-home.ts'
 import {
-  addMember,
-  createTeam,
-  createUser,
-  grantWorkspace,
-  invitePerson,
-  uniqueName,
-  type Person,
-} from './world.ts'
+  flagActors,
+  memberOfNewTeam,
+  nobody,
+  person,
+  sharingManager,
+  strongDelegate,
+} from './access-actors.ts'
+import { createHome, grantProject, type Home } from './access-home.ts'
+import { addMember, createTeam, createUser, grantWorkspace, invitePerson, uniqueName } from './world.ts'
 
 export type AccessActor = {
   /** In words, and as the head of a column. */
@@ -25,6 +25,8 @@ export type AccessActor = {
   columns: readonly string[]
   elsewhere: readonly string[]
   teamIds: readonly string[]
+  /** Of all the teams. */
+  flags: readonly string[]
   userId?: string
   membershipId?: string
   grantId?: string
@@ -32,19 +34,6 @@ export type AccessActor = {
 }
 
 export type AccessWorld = { home: Home; other: Home; actors: AccessActor[] }
-
-const flagColumns: Readonly<Record<string, string>> = {
-  'manage-membership': 'MM',
-  'manage-workspaces': 'MW',
-  'manage-projects': 'MP',
-  'read-workspaces': 'RO',
-  'read-projects': 'RO',
-}
-/** A flag alone turns others on (specification 2.2). */
-const impliedColumns: Readonly<Record<string, readonly string[]>> = {
-  'manage-workspaces': ['RO'],
-  'manage-projects': ['MW', 'RO'],
-}
 
 const workspaceLevels = [
   ['workspace read', 'Rd', { access: 'read' }, ['R']],
@@ -85,6 +74,8 @@ export async function createAccessWorld(server: TestServer): Promise<AccessWorld
       'manage-teams': ['MT'],
       'manage-organization-access': ['MO'],
     })),
+    await strongDelegate(server, delegated),
+    await sharingManager(server, home),
     ...(await levelActors(server, home)),
     ...(await tokenActors(server, home)),
     {
@@ -99,36 +90,6 @@ export async function createAccessWorld(server: TestServer): Promise<AccessWorld
     },
   ]
   return { home, other, actors }
-}
-
-function nobody(name: string, code: string, client: Client, home: Home): AccessActor {
-  return {
-    name,
-    code,
-    kind: 'nobody',
-    isTeamToken: false,
-    client,
-    home,
-    columns: [],
-    elsewhere: [],
-    teamIds: [],
-  }
-}
-
-function person(
-  who: Person,
-  name: string,
-  code: string,
-  home: Home,
-  columns: readonly string[],
-): AccessActor {
-  return {
-    ...nobody(name, code, who.client, home),
-    kind: 'person',
-    userId: who.id,
-    columns,
-    elsewhere: ['OUT'],
-  }
 }
 
 async function refusedActors(server: TestServer, home: Home): Promise<AccessActor[]> {
@@ -176,39 +137,6 @@ async function ordinaryActors(server: TestServer, home: Home): Promise<AccessAct
   ]
 }
 
-async function memberOfNewTeam(server: TestServer, home: Home, attributes: object) {
-  const teamId = await createTeam(home.organization, { visibility: 'organization', ...attributes })
-  return { teamId, member: await addMember(server, home.organization, [teamId]) }
-}
-
-async function flagActors(
-  server: TestServer,
-  home: Home,
-  flags: readonly string[],
-  delegated: Readonly<Record<string, readonly string[]>> = {},
-): Promise<AccessActor[]> {
-  const actors: AccessActor[] = []
-  for (const [place, flag] of flags.entries()) {
-    const { teamId, member } = await memberOfNewTeam(server, home, {
-      'organization-access': { [flag]: true },
-    })
-    const isDelegated = flag in delegated
-    const columns = ['PM', flagColumns[flag] ?? [], impliedColumns[flag] ?? [], delegated[flag] ?? []].flat()
-    actors.push({
-      ...person(
-        member,
-        `${flag}${isDelegated ? ', delegated' : ''}`,
-        `${isDelegated ? 'd' : 'f'}${place + 1}`,
-        home,
-        columns,
-      ),
-      membershipId: member.membershipId,
-      teamIds: [teamId],
-    })
-  }
-  return actors
-}
-
 async function levelActors(server: TestServer, home: Home): Promise<AccessActor[]> {
   const actors: AccessActor[] = []
   for (const [name, code, attributes, columns] of workspaceLevels) {
@@ -250,21 +178,30 @@ async function tokenActors(server: TestServer, home: Home): Promise<AccessActor[
     visibility: 'organization',
     'organization-access': { 'manage-membership': true, 'read-workspaces': true },
   })
-  const team = async (id: string, name: string, code: string, columns: string[]): Promise<AccessActor> => ({
+  const team = async (
+    id: string,
+    name: string,
+    code: string,
+    columns: string[],
+    flags: string[] = [],
+  ): Promise<AccessActor> => ({
     ...nobody(name, code, await tokenOf(`/teams/${id}/authentication-tokens`), home),
     kind: 'team',
     isTeamToken: true,
     columns,
     elsewhere: ['OUT'],
     teamIds: [id],
+    flags,
   })
   return [
     await team(plain, 'team token', 'TT', ['TT']),
-    await team(flagged, 'token of a team with manage-membership and read-workspaces', 'TTf', [
-      'TT',
-      'MM',
-      'RO',
-    ]),
+    await team(
+      flagged,
+      'token of a team with manage-membership and read-workspaces',
+      'TTf',
+      ['TT', 'MM', 'RO'],
+      ['manage-membership', 'read-workspaces'],
+    ),
     await team(home.teams.owners.id, 'owners team token', 'OTT', ['OW', 'TT']),
     {
       ...nobody(

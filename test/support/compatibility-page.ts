@@ -45,7 +45,14 @@ const differences: Record<string, string> = {
     'the serial is rewritten in the file too; a state that OpenTofu has encrypted is refused with 422',
   'POST /state-versions/:state_version_id/actions/soft_delete_backing_data':
     'when it is deleted for good is a setting of the server (`PURSER_DELETED_STATE_DAYS`)',
-  'PATCH /workspaces/:workspace_id': 'settings of remote runs are kept and echoed, and rule nothing',
+  'POST /organizations/:organization_name/workspaces':
+    'settings of remote runs are kept and echoed, and rule nothing; nothing is destroyed here, whatever `auto-destroy-at` and `auto-destroy-activity-duration` say',
+  'PATCH /workspaces/:workspace_id':
+    'settings of remote runs are kept and echoed, and rule nothing; nothing is destroyed here, whatever `auto-destroy-at` and `auto-destroy-activity-duration` say',
+  'POST /organizations/:organization_name/projects':
+    '`auto-destroy-activity-duration` is kept and echoed, for its workspaces too; nothing is destroyed here',
+  'PATCH /projects/:project_id':
+    '`auto-destroy-activity-duration` is kept and echoed, for its workspaces too; nothing is destroyed here',
   'PATCH /organizations/:organization_name/token-ttl-policies':
     'a token that is too old is refused, not revoked; from a minute to a hundred years',
   'GET /organizations/:organization_name/tags': 'only tags of workspaces that the caller may see',
@@ -107,6 +114,30 @@ export function compatibilityPage(): string {
     head('here'),
     ...own.filter((operation) => !known.has(shape(operation))).map((operation) => `${row(operation)}\n`),
     providerSection(),
+    ownTestsSection(),
+  ].join('')
+}
+
+/** Which of the tests of go-tfe's authors do not hold here, by the reason. */
+function ownTestsSection(): string {
+  const { files, filesNotRun, failing } = JSON.parse(
+    readFileSync(new URL('own-tests.json', conformance), 'utf8'),
+  ) as { files: string[]; filesNotRun: Record<string, string>; failing: Record<string, string> }
+  const byReason = Map.groupBy(Object.entries(failing), ([, reason]) => reason)
+  const rows = [...byReason].map(
+    ([reason, tests]) => `| ${reason} | ${tests.map(([name]) => `\`${name}\``).join(', ')} |\n`,
+  )
+  return [
+    "\n## go-tfe's own tests\n\n",
+    `conformance/own-tests.ts runs the integration tests of go-tfe ${pinned('go-tfe', 'github.com/hashicorp/go-tfe')} against a server in the dialect \`current\`: `,
+    `those of ${files.length} files, about organizations, memberships, teams, tokens, access, projects, workspaces, states and users. `,
+    `The other files are about what is not here (${[...new Set(Object.values(filesNotRun))].join('; ')}). `,
+    'These tests do not hold, and the run fails when one of them does or another one does not:\n\n',
+    '| why | tests |\n|---|---|\n',
+    ...rows,
+    '\n## Clients in Python\n\n',
+    `conformance/python walks through everything here with HashiCorp's ${inPython('pytfe')}, with ${inPython('terrasnek')}, and with ${inPython('pytfc')} as far as that goes, on SQLite and on PostgreSQL, in both dialects. `,
+    'terrasnek looks for a registry of modules in the discovery, which a caller must add, since there is none here.\n',
   ].join('')
 }
 
@@ -131,7 +162,7 @@ function providerSection(): string {
     'What differs would be planned again by every `apply`. In `current` nothing does; in `documented` these do, and a program fails when one is missing here or no longer happens:\n\n',
     '| resource | with | dialect | what differs | why |\n|---|---|---|---|---|\n',
     ...rows,
-    '\nWhat is configured and cannot be here is refused with a message that names it: agent pools, version control, times at which a workspace or project destroys itself, `two_factor_mandatory`, encryption with own keys (`enforce_hyok`).\n\n',
+    '\nWhat is configured and cannot be here is refused with a message that names it: agent pools, version control, `two_factor_mandatory`, encryption with own keys (`enforce_hyok`).\n\n',
     'The provider itself leaves differences with any server: it never says that `session_timeout_minutes`, `session_remember_minutes`, `owners_team_saml_role_id` or `trigger_patterns` was taken out of a configuration ',
     '(give another value, or an empty list), and it takes a `tfe_org_max_token_ttl_policy` only in the largest unit (`1mo`, not `30d`).\n',
   ].join('')
@@ -144,6 +175,12 @@ const openTofuVersion = () => pinned('tofu', 'github.com/opentofu/opentofu')
 function pinned(module: string, dependency: string): string {
   const required = readFileSync(new URL(`${module}/go.mod`, conformance), 'utf8')
   return new RegExp(`${dependency} v(\\S+)`).exec(required)?.[1] ?? ''
+}
+
+/** Name and version of a client in Python. */
+function inPython(name: string): string {
+  const required = readFileSync(new URL('python/requirements.txt', conformance), 'utf8')
+  return `${name} ${new RegExp(`^${name}==(\\S+)`, 'm').exec(required)?.[1] ?? ''}`
 }
 
 function split(key: string): Pick<Operation, 'method' | 'path'> {

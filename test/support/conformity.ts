@@ -7,7 +7,7 @@ export type Operation = {
   method: string
   path: string
   summary: string
-  responses: Record<string, { content?: Media }>
+  responses: Record<string, { content?: Media } | { $ref: string }>
 }
 
 /** An answer as it came over the wire. */
@@ -21,7 +21,7 @@ export type Seen = {
 export class Conformity {
   readonly document = openApiDocument(routes, rawRoutes, '0.0.0') as {
     paths: Record<string, Record<string, Omit<Operation, 'method' | 'path'>>>
-    components: { schemas: Record<string, object> }
+    components: { schemas: Record<string, object>; responses: Record<string, { content?: Media }> }
   }
   readonly operations: readonly Operation[]
   readonly #patterns: readonly { pattern: RegExp; operation: Operation }[]
@@ -48,21 +48,24 @@ export class Conformity {
   /** The operation that a request is for; undefined when the document has none. */
   find(method: string, path: string): Operation | undefined {
     if (!isRoutable(path)) return undefined
-    return this.#patterns.find(({ pattern, operation }) => operation.method === method && pattern.test(path))
-      ?.operation
+    const described = method === 'HEAD' ? 'GET' : method
+    return this.#patterns.find(
+      ({ pattern, operation }) => operation.method === described && pattern.test(path),
+    )?.operation
   }
 
   /** What is wrong with an answer, by the document; undefined when nothing is. */
   problem(method: string, path: string, seen: Seen): string | undefined {
     if (!hasRequestId(seen)) return `${method} ${path} answered ${seen.status} without X-Request-Id`
     const operation = this.find(method, path)
-    // A path that is not described is nothing that one could find.
-    if (operation === undefined && seen.status !== 401 && seen.status !== 404) {
+    // A path that is not described is nothing that one could find; a request with two Host headers is malformed on any path.
+    if (operation === undefined && ![400, 401, 404].includes(seen.status)) {
       return `${method} ${path} is not described, and answered ${seen.status}`
     }
     const what = `${method} ${operation?.path ?? path} answered ${seen.status}`
-    const response = operation === undefined ? errorResponse : operation.responses[String(seen.status)]
+    const response = operation === undefined ? errorResponse : this.#response(operation, seen.status)
     if (response === undefined) return `${what}, which is not described: ${seen.text.slice(0, 300)}`
+    if (seen.status === 201 && !hasLocation(seen)) return `${what} without the Location of what it made`
     if (response.content === undefined || method === 'HEAD') {
       return seen.text === '' ? undefined : `${what} with a body: ${seen.text.slice(0, 300)}`
     }
@@ -70,6 +73,13 @@ export class Conformity {
     const media = response.content[contentType] ?? response.content['*/*']
     if (media === undefined) return `${what} as ${contentType}`
     return media.schema === undefined ? undefined : this.#check(media.schema, seen.text, what)
+  }
+
+  #response({ responses }: Operation, status: number): { content?: Media } | undefined {
+    const response = responses[String(status)]
+    return response !== undefined && '$ref' in response
+      ? this.document.components.responses[String(status)]
+      : response
   }
 
   /** The same of an answer that came before any route was looked for. */
@@ -111,6 +121,13 @@ export class Conformity {
 /** By which whoever was refused asks for the reason, whatever the answer was. */
 function hasRequestId({ headers }: Seen): boolean {
   return /^[0-9a-f]{20}$/.test(headers.get('x-request-id') ?? '')
+}
+
+/** JSON:API wants it to be the resource's own link, where it has one. */
+function hasLocation({ headers, text }: Seen): boolean {
+  const { id, links } = (JSON.parse(text) as { data: { id: string; links?: { self: string } } }).data
+  const location = headers.get('location')
+  return links === undefined ? location?.endsWith(`/${id}`) === true : location === links.self
 }
 
 const errorSchema = { $ref: '#/components/schemas/errors' }

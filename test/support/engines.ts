@@ -11,6 +11,8 @@ export const engines: readonly Engine[] = postgresUrl === undefined ? ['sqlite']
 export async function createPostgresDatabase(): Promise<{ url: string; drop: () => Promise<void> }> {
   const name = `purser_test_${randomBytes(6).toString('hex')}`
   await onServer(`create database ${name}`)
+  // So that a test can put a function of its own in the place of clock_timestamp(): see moveDatabaseClock.
+  await onServer(`alter database ${name} set search_path = public, pg_catalog`)
   const url = new URL(postgresUrl as string)
   url.pathname = `/${name}`
   return { url: url.href, drop: () => onServer(`drop database if exists ${name} with (force)`) }
@@ -21,6 +23,24 @@ async function onServer(statement: string): Promise<void> {
   await client.connect()
   try {
     await client.query(statement)
+  } finally {
+    await client.end()
+  }
+}
+
+/** Moves the clock that PostgreSQL shows to everyone on this database. */
+export async function moveDatabaseClock(url: string, milliseconds: number): Promise<void> {
+  const client = new Client({ connectionString: url })
+  await client.connect()
+  try {
+    const { rows } = await client.query<{ shift: number }>(
+      'select extract(epoch from clock_timestamp() - pg_catalog.clock_timestamp())::float8 as shift',
+    )
+    const seconds = Math.round((rows[0]?.shift ?? 0) + milliseconds / 1000)
+    await client.query(
+      `create or replace function public.clock_timestamp() returns timestamptz language sql volatile as
+       $$ select pg_catalog.clock_timestamp() + interval '${seconds} s' $$`,
+    )
   } finally {
     await client.end()
   }

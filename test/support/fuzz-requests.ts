@@ -1,3 +1,4 @@
+import type { QueryParameter } from '../../src/jsonapi/parameters.ts'
 import * as fc from 'fast-check'
 import { bodySchema, type Schema } from '../../src/openapi/schemas.ts'
 import type { AcceptedBody } from '../../src/jsonapi/body.ts'
@@ -8,7 +9,7 @@ export type FuzzedRoute = {
   method: string
   /** The whole path. */
   path: string
-  query?: Readonly<Record<string, string>>
+  query?: Readonly<Record<string, QueryParameter>>
   accepts?: AcceptedBody
   takesBody: boolean
 }
@@ -105,7 +106,9 @@ const junkParameters = [
 
 function queryOf({ query = {} }: FuzzedRoute): fc.Arbitrary<string> {
   const known = Object.keys(query)
-  const words = Object.values(query).flatMap((text) => text.split(/, /))
+  const words = Object.values(query).flatMap((given) =>
+    typeof given === 'string' ? given.split(/, /) : (given.values ?? []),
+  )
   const name = fc.constantFrom(...known, ...known, ...junkParameters)
   const value = fc.oneof(
     fc.constantFrom(

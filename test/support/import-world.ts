@@ -62,7 +62,11 @@ export async function createSourceWorld(server: TestServer): Promise<TestOrganiz
     body('organization-token-ttl-policies', { 'token-ttl-policies': policies }),
   )
   expect(lifetimes.status).toBe(200)
-  const project = await createProject(organization, { name: 'network', description: 'cables' })
+  const project = await createProject(organization, {
+    name: 'network',
+    description: 'cables',
+    'auto-destroy-activity-duration': '3d',
+  })
   const defaultProject = (await client.get(`/organizations/${organization.name}`)).json.data.relationships[
     'default-project'
   ].data.id
@@ -98,7 +102,10 @@ export async function createSourceWorld(server: TestServer): Promise<TestOrganiz
       tags: { data: ['blue', 'net:core'].map((name) => ({ type: 'tags', attributes: { name } })) },
     },
   )
-  const plain = await createWorkspace(organization, { name: 'plain' })
+  const plain = await createWorkspace(organization, {
+    name: 'plain',
+    'auto-destroy-at': '2099-01-01T00:00:00.000Z',
+  })
   await grantWorkspace(organization, readers, workspace, {
     access: 'custom',
     'state-versions': 'read-outputs',

@@ -61,7 +61,11 @@ function isList(types: Types): types is readonly string[] {
 }
 
 function alternatives(schema: Schema): Schema[] {
-  return Array.isArray(schema.anyOf) ? (schema.anyOf as Schema[]).flatMap(alternatives) : [schema]
+  if (Array.isArray(schema.anyOf)) return (schema.anyOf as Schema[]).flatMap(alternatives)
+  if (!Array.isArray(schema.type)) return [schema]
+  // A text of no length beside null stands for null alone.
+  const types = schema.maxLength === 0 ? ['null'] : (schema.type as string[])
+  return types.map((type) => (type === 'null' ? { type } : { ...schema, type }))
 }
 
 function objectIn(schema: Schema): Schema | undefined {
@@ -69,8 +73,9 @@ function objectIn(schema: Schema): Schema | undefined {
 }
 
 function typesOf(schema: Schema): string[] {
-  const types = alternatives(schema).map(({ type, format, ...rest }) => {
-    if ('const' in rest) return typeof rest.const === 'string' ? `'${rest.const}'` : typeof rest.const
+  const types = alternatives(schema).flatMap(({ type, format, ...rest }) => {
+    if (Array.isArray(rest.enum)) return rest.enum.filter((word) => word !== null).map((word) => `'${word}'`)
+    if ('const' in rest) return typeof rest.const
     if (format === 'date-time') return 'time'
     return typeof type === 'string' ? type : 'any'
   })

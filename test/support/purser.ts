@@ -1,5 +1,5 @@
 import { spawn, type ChildProcess } from 'node:child_process'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { chmodSync, chownSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { onTestFinished } from 'vitest'
@@ -35,10 +35,12 @@ export class Purser {
   /** Resolves when it has ended: to its exit code, or the signal that ended it. */
   readonly ended: Promise<number | string>
 
-  constructor(args: readonly string[], settings: Settings = {}) {
+  constructor(args: readonly string[], settings: Settings = {}, wrapper: readonly string[] = []) {
     const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith('PURSER_'))
-    this.child = spawn(process.execPath, [entry, ...args], {
-      env: { ...Object.fromEntries(inherited), ...settings },
+    const [program, ...words] = [...wrapper, process.execPath, entry, ...args]
+    this.child = spawn(program as string, words, {
+      // Nothing notices /readyz here, so nothing is waited for.
+      env: { ...Object.fromEntries(inherited), PURSER_DRAIN_SECONDS: '0', ...settings },
       stdio: ['ignore', 'pipe', 'pipe'],
     })
     this.child.stdout?.on('data', (bytes) => (this.stdout += bytes))
@@ -77,6 +79,28 @@ export class Purser {
     this.child.kill('SIGTERM')
     return this.ended
   }
+}
+
+/** Runs a command to its end as somebody who may not look into the folder. */
+export async function runWithout(
+  folder: string,
+  args: readonly string[],
+  settings: Settings,
+): Promise<{ code: number | string; stdout: string; stderr: string }> {
+  if (process.getuid?.() !== 0) {
+    chmodSync(folder, 0)
+    onTestFinished(() => chmodSync(folder, 0o700))
+    return run(args, settings)
+  }
+  // Nothing is forbidden to root, but to a root without these capabilities what is another user's and closed.
+  chownSync(folder, 65534, 65534)
+  const purser = new Purser(args, settings, [
+    'setpriv',
+    '--bounding-set=-dac_override,-dac_read_search',
+    '--',
+  ])
+  const code = await purser.ended
+  return { code, stdout: purser.stdout, stderr: purser.stderr }
 }
 
 /** Runs a command to its end. */

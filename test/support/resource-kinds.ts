@@ -42,7 +42,8 @@ const project = ({ owner, name }: TestOrganization) =>
     body('projects', { name: uniqueName('project'), 'default-execution-mode': 'agent' }),
   )
 
-const token = { description: 'd', 'expired-at': '2100-01-02T03:04:05.678Z' }
+const IN_A_YEAR = new Date(Date.now() + 365 * 86_400_000).toISOString()
+const token = { description: 'd', 'expired-at': IN_A_YEAR }
 /** POST where an organization has one token of its kind. */
 const organizationToken = (what: string, query: string): Kind => ({
   what,
@@ -223,7 +224,7 @@ export const kinds: readonly Kind[] = [
     places: ({ id, relationships }, { name }) => [
       `/authentication-tokens/${id}`,
       `/teams/${relationships.team.data.id}/authentication-tokens`,
-      `/organizations/${name}/team-tokens?sort=-expired-at`,
+      `/organizations/${name}/team-tokens?sort=expired-at`,
     ],
   },
   organizationToken("an organization's token", ''),

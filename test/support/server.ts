@@ -10,7 +10,7 @@ import { migrate } from '../../src/database/migrate.ts'
 import { openDatabase } from '../../src/database/open.ts'
 import { makeFirstUser } from '../../src/first-start.ts'
 import { Client } from './client.ts'
-import { createPostgresDatabase, type Engine } from './engines.ts'
+import { createPostgresDatabase, moveDatabaseClock, type Engine } from './engines.ts'
 
 export type TestServer = {
   engine: Engine
@@ -22,8 +22,12 @@ export type TestServer = {
   /** The site administrator. */
   admin: Client
   client: (token?: string) => Client
-  /** Moves the server's clock. */
+  /** Moves the server's own clock. */
   clock: TestClock
+  /** Moves every clock, the server's own and that of its database, by whole seconds: no server sees this time pass. */
+  jumpTime: (milliseconds: number) => Promise<void>
+  /** The same, as if a server had run all the time. */
+  passTime: (milliseconds: number) => Promise<void>
   /** Of PostgreSQL: its database, for a second node on it. */
   databaseUrl: string | undefined
   stop: () => Promise<void>
@@ -63,11 +67,15 @@ export async function startServer(
     },
     {},
   )
-  const { database, withConnection } = await openDatabase(config, (error) => log.error(error))
+  const { database, withConnection } = await openDatabase(config)
   await withConnection(migrate)
   const clock = new TestClock()
   await makeFirstUser(database, clock, new AuditKey(config.secretKey as Buffer), ADMIN_TOKEN)
   const app = createApp({ ...config, secretKey: config.secretKey as Buffer }, database, log, clock)
+  const jumpTime = async (milliseconds: number) => {
+    clock.advance(milliseconds)
+    if (config.databaseUrl !== undefined) await moveDatabaseClock(config.databaseUrl, milliseconds)
+  }
   const address = `http://127.0.0.1:${await app.listen('127.0.0.1', 0)}`
   const client = (token?: string) => new Client(address, token)
   return {
@@ -78,6 +86,11 @@ export async function startServer(
     admin: client(ADMIN_TOKEN),
     client,
     clock,
+    jumpTime,
+    passTime: async (milliseconds) => {
+      await jumpTime(milliseconds)
+      await database.write((tx) => tx.db.deleteFrom('meta').where('key', '=', 'retention-clock').execute())
+    },
     databaseUrl: config.databaseUrl,
     stop: async () => {
       await app.close()

@@ -8,8 +8,11 @@ class Undone extends Error {
   }
 }
 
-/** From now on every write of this database does all that it does, answers, and is rolled back instead of committed. */
-export function undoWrites(database: Database): void {
+/**
+ * From now on every write of this database does all that it does, answers, and is rolled back instead of committed, until
+ * what this returns is called.
+ */
+export function undoWrites(database: Database): () => void {
   const write = database.write.bind(database)
   database.write = async <T>(work: (tx: Transaction) => Promise<T>): Promise<T> => {
     try {
@@ -21,4 +24,5 @@ export function undoWrites(database: Database): void {
       throw error
     }
   }
+  return () => void (database.write = write)
 }

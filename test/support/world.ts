@@ -1,6 +1,9 @@
 import type { Client, Response } from './client.ts'
 import type { TestServer } from './server.ts'
 
+/** A server to make a world on: in this process, or in one of its own. */
+type Served = Pick<TestServer, 'admin' | 'client'>
+
 let count = 0
 /** A name that no other test uses. */
 export function uniqueName(prefix: string): string {
@@ -23,7 +26,7 @@ export function body(type: string, attributes: object, relationships?: object): 
 }
 
 /** Somebody with an account and a token, in no organization. */
-export async function createUser(server: TestServer, prefix = 'user'): Promise<Person> {
+export async function createUser(server: Served, prefix = 'user'): Promise<Person> {
   const username = uniqueName(prefix)
   const email = `${username}@example.com`
   const user = made(await server.admin.post('/admin/users', body('users', { username, email })), 201)
@@ -36,7 +39,7 @@ export type TestOrganization = { id: string; name: string; owner: Person }
 
 /** An organization of its own for each test, with an owner. */
 export async function createTestOrganization(
-  server: TestServer,
+  server: Served,
   attributes: object = {},
 ): Promise<TestOrganization> {
   const owner = await createUser(server, 'owner')

@@ -1,0 +1,192 @@
+import { setTimeout } from 'node:timers/promises'
+import { afterEach, describe, expect, onTestFinished, test } from 'vitest'
+import { Client } from './support/client.ts'
+import { engines, type Engine } from './support/engines.ts'
+import { forgetPeak, peakMemory, probeBeside } from './support/probe.ts'
+import { ADMIN_TOKEN, Purser, settingsFor } from './support/purser.ts'
+import { isLong } from './support/runs.ts'
+import { Sender, type SentRequest } from './support/sender.ts'
+import { lock, postState, stateText } from './support/states.ts'
+import { createTestOrganization, createWorkspace, type TestOrganization } from './support/world.ts'
+
+const MIB = 1024 * 1024
+const MAX_PEAK_MIB = 512
+const MAX_P999_MS = 50
+const LARGE_STATES = 'states of many megabytes in the body'
+const TIMEOUT_MS = isLong ? 3_600_000 : 300_000
+/** Bodies of tens of megabytes in the long mode, of a few otherwise. */
+const BODY_BYTES = (isLong ? 31 : 4) * MIB
+const HOLD_MS = isLong ? 20_000 : 500
+
+type World = {
+  address: string
+  attacker: TestOrganization
+  /** Locked by the attacker, and not. */
+  locked: string
+  unlocked: string
+  token: string
+}
+type Attack = (world: World) => Promise<void>
+
+let senders: Sender[] = []
+afterEach(() => {
+  for (const sender of senders) sender.stop()
+  senders = []
+})
+
+function begin(address: string, request: SentRequest): Sender {
+  const sender = new Sender(address, request)
+  senders.push(sender)
+  return sender
+}
+
+/** Sends until it is answered, or until so many bytes were sent. */
+async function fill(sender: Sender, part: Uint8Array, bytes: number): Promise<void> {
+  for (let sent = 0; sent < bytes && sender.status === undefined; sent += part.length) {
+    await Promise.race([sender.send(part), sender.answered()])
+  }
+}
+
+const create = ({ token }: World, workspaceId: string, length?: number): SentRequest => ({
+  method: 'POST',
+  path: `/api/v2/workspaces/${workspaceId}/state-versions`,
+  token,
+  ...(length === undefined ? {} : { length }),
+})
+
+const part = Buffer.alloc(256 * 1024, ' ')
+
+const attacks: Record<string, Attack> = {
+  // How long a read takes on this machine anyway.
+  nothing: () => setTimeout(HOLD_MS),
+  '60 bodies that do not end': async (world) => {
+    const all = Array.from({ length: 60 }, (_, index) =>
+      begin(world.address, create(world, world.locked, index % 2 === 0 ? BODY_BYTES : undefined)),
+    )
+    await Promise.all(all.map((sender) => fill(sender, part, BODY_BYTES - part.length)))
+    await setTimeout(HOLD_MS)
+  },
+  '48 stalled creates on a workspace that is not locked': async (world) => {
+    const all = Array.from({ length: 48 }, () =>
+      begin(world.address, create(world, world.unlocked, BODY_BYTES)),
+    )
+    await Promise.all(all.map((sender) => fill(sender, part, BODY_BYTES - part.length)))
+    for (const sender of all) expect(await sender.answered()).toBe(409)
+    await setTimeout(HOLD_MS)
+  },
+  'bodies of nested and empty members that are ignored': async (world) => {
+    for (const ignored of ['[],', '{},', '[[[[]]]],', '{"a":{"b":{}}},']) {
+      const filling = Buffer.from(ignored.repeat(Math.floor(part.length / ignored.length)))
+      const sender = begin(world.address, create(world, world.locked))
+      await sender.send('{"data":{"x":[')
+      await fill(sender, filling, BODY_BYTES - 2 * part.length)
+      await sender.send('0],"type":"state-versions"}}')
+      sender.end()
+      expect(await sender.answered()).toBe(422)
+    }
+  },
+  [LARGE_STATES]: async (world) => {
+    const client = new Client(world.address, world.token)
+    for (let serial = 1; serial <= (isLong ? 5 : 2); serial++) {
+      const state = stateText(`{"a": {"value": "${'x'.repeat(BODY_BYTES / 2)}"}}`, serial)
+      const made = await postState(client, world.locked, state, {
+        state: Buffer.from(state).toString('base64'),
+      })
+      expect(made.status).toBe(201)
+    }
+  },
+  '1 MiB bodies with as many values as may be': async (world) => {
+    const path = `/api/v2/organizations/${world.attacker.name}/teams`
+    const members = Array.from({ length: 24_900 }, (_, number) => `"m${number}":{}`).join()
+    const body = Buffer.from(`{"data":{"type":"teams","attributes":{${members}}}}`)
+    for (let sent = 0; sent < (isLong ? 100 : 5); sent++) {
+      const sender = begin(world.address, { method: 'POST', path, token: world.token, length: body.length })
+      await sender.send(body)
+      expect(await sender.answered()).toBe(422)
+    }
+  },
+  '272 uploads that trickle': async (world) => {
+    const urls = await pendingUploads(world, 17)
+    const all = urls.flatMap((path) =>
+      Array.from({ length: 16 }, () => begin(world.address, { method: 'PUT', path, length: BODY_BYTES })),
+    )
+    for (let beat = 0; beat < HOLD_MS / 250; beat++) {
+      const left = all.filter(({ socket }) => !socket.destroyed)
+      await Promise.all(left.map((sender) => sender.send('{ ')))
+      await setTimeout(250)
+    }
+  },
+  '40 uploads of outputs that the thread must keep': async (world) => {
+    const [path = ''] = await pendingUploads(world, 1)
+    const others = await pendingUploads(world, 39)
+    await Promise.all(
+      [path, ...others].map(async (url) => {
+        const sender = begin(world.address, { method: 'PUT', path: url })
+        await sender.send('{"version":4,"outputs":{"a":{"value":"')
+        await fill(sender, Buffer.alloc(256 * 1024, 'x'), BODY_BYTES)
+      }),
+    )
+    await setTimeout(HOLD_MS)
+  },
+}
+
+async function pendingUploads({ address, attacker, token }: World, count: number): Promise<string[]> {
+  const client = new Client(address, token)
+  const urls: string[] = []
+  for (let made = 0; made < count; made++) {
+    const workspaceId = await createWorkspace(attacker)
+    await lock(client, workspaceId)
+    const pending = await postState(client, workspaceId, stateText('{}'))
+    urls.push(pending.json.data.attributes['hosted-state-upload-url'])
+  }
+  return urls
+}
+
+async function startWorld(engine: Engine): Promise<World & { pid: number; probeUrl: string }> {
+  const purser = new Purser(['serve'], { ...(await settingsFor(engine)), PURSER_ADMIN_TOKEN: ADMIN_TOKEN })
+  const address = await purser.address()
+  const client = (token?: string) => new Client(address, token)
+  const attacker = await createTestOrganization({ client, admin: client(ADMIN_TOKEN) })
+  const locked = await createWorkspace(attacker)
+  await lock(attacker.owner.client, locked)
+  const unlocked = await createWorkspace(attacker)
+  return {
+    address,
+    attacker,
+    locked,
+    unlocked,
+    token: attacker.owner.client.token as string,
+    pid: purser.child.pid as number,
+    probeUrl: `${address}/api/v2/account/details`,
+  }
+}
+
+describe.each(engines)('beside attacks with bodies on %s', (engine) => {
+  test(
+    'everybody else is served, and memory is bounded',
+    async () => {
+      const world = await startWorld(engine)
+      const figures: string[] = []
+      onTestFinished(() => console.log(`${engine}\n${figures.join('\n')}`))
+      const wrong: string[] = []
+      let mostMs = MAX_P999_MS
+      for (const [name, attack] of Object.entries(attacks)) {
+        forgetPeak(world.pid)
+        const probed = await probeBeside(world.probeUrl, ADMIN_TOKEN, () => attack(world))
+        for (const sender of senders.splice(0)) sender.stop()
+        const peak = peakMemory(world.pid)
+        const { p50, p999, longest, count, failures } = probed
+        figures.push(
+          `${name}: p50 ${p50.toFixed(1)} ms, p99.9 ${p999.toFixed(1)} ms, longest ${longest.toFixed(1)} ms of ${count}, peak ${peak.toFixed(0)} MiB`,
+        )
+        if (failures > 0) wrong.push(`${name}: ${failures} of ${count} were not answered with 200`)
+        if (peak > MAX_PEAK_MIB) wrong.push(`${name}: ${peak} MiB`)
+        // More than it gives anyway cannot be asked of a busy machine; a commit of fifteen megabytes takes its time.
+        if (name === 'nothing') mostMs = Math.max(MAX_P999_MS, 2 * longest)
+        if (isLong && name !== LARGE_STATES && p999 > mostMs) wrong.push(`${name}: p99.9 ${p999} ms`)
+      }
+      expect(wrong).toEqual([])
+    },
+    TIMEOUT_MS,
+  )
+})

@@ -1,0 +1,114 @@
+import { Agent, request, type IncomingMessage } from 'node:http'
+import { connect } from 'node:net'
+import { setTimeout as pause } from 'node:timers/promises'
+import { describe, expect, test } from 'vitest'
+import { Client } from './support/client.ts'
+import { ADMIN_TOKEN, Purser, settingsFor, type Settings } from './support/purser.ts'
+import { isLong, longTimeout } from './support/runs.ts'
+
+const RUNS = isLong ? 100 : 2
+const CLIENTS = 16
+/** Long enough for a busy machine to do something in it. */
+const DRAIN_SECONDS = 2
+
+type Outcome = { answers: number; closing: number; broken: string[] }
+
+function get(agent: Agent, url: string): Promise<IncomingMessage> {
+  const headers = { authorization: `Bearer ${ADMIN_TOKEN}` }
+  return new Promise((resolve, reject) => {
+    request(url, { agent, headers }, (response) => {
+      response.on('end', () => resolve(response)).on('error', reject)
+      response.resume()
+    })
+      .on('error', reject)
+      .end()
+  })
+}
+
+/** Asks again and again over one connection, until the port is closed. */
+async function ask(address: string, outcome: Outcome): Promise<void> {
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 })
+  for (;;) {
+    try {
+      const { statusCode, headers } = await get(agent, `${address}/api/v2/account/details`)
+      if (statusCode !== 200) outcome.broken.push(`status ${statusCode}`)
+      outcome.answers += 1
+      if (headers.connection === 'close') outcome.closing += 1
+    } catch (error) {
+      const { code } = error as NodeJS.ErrnoException
+      if (code !== 'ECONNREFUSED') outcome.broken.push(String(code))
+      agent.destroy()
+      return
+    }
+  }
+}
+
+async function settings(seconds: number): Promise<Settings> {
+  return {
+    ...(await settingsFor('sqlite')),
+    PURSER_ADMIN_TOKEN: ADMIN_TOKEN,
+    PURSER_DRAIN_SECONDS: String(seconds),
+  }
+}
+
+describe.each([
+  { name: 'one process', args: ['serve'] },
+  { name: 'workers', args: ['serve', '--workers', '2'] },
+])('SIGTERM to $name', ({ args }) => {
+  test(
+    `${CLIENTS} busy clients see no broken answer, ${RUNS} times`,
+    async () => {
+      for (let run = 0; run < RUNS; run++) {
+        const purser = new Purser(args, await settings(DRAIN_SECONDS))
+        const address = await purser.address()
+        const outcome: Outcome = { answers: 0, closing: 0, broken: [] }
+        const clients = Array.from({ length: CLIENTS }, () => ask(address, outcome))
+        await pause(300)
+        purser.child.kill('SIGTERM')
+        const plain = new Client(address)
+        while ((await plain.get(`${address}/readyz`)).status === 200) await pause(5)
+        // The port is open and requests are answered; only who looks at /readyz is sent away.
+        const alive = await get(new Agent(), `${address}/healthz`)
+        expect([alive.statusCode, alive.headers.connection]).toEqual([200, 'close'])
+        await Promise.all(clients)
+        expect(await purser.ended).toBe(0)
+        expect(outcome.broken).toEqual([])
+        expect(outcome.closing).toBeGreaterThan(0)
+      }
+    },
+    longTimeout,
+  )
+})
+
+describe('the end of a server', () => {
+  test('waits for nobody after SIGINT, nor after a second signal', async () => {
+    const patient = await settings(3_600)
+    const first = new Purser(['serve'], patient)
+    await first.address()
+    first.child.kill('SIGINT')
+    expect(await first.ended).toBe(0)
+    const second = new Purser(['serve', '--workers', '2'], patient)
+    await second.address()
+    second.child.kill('SIGTERM')
+    // Those that come close together are one: npm and a terminal send two.
+    second.child.kill('SIGTERM')
+    await pause(1_000)
+    expect(second.child.exitCode).toBeNull()
+    const repeat = setInterval(() => second.child.kill('SIGTERM'), 1_000)
+    expect(await second.ended).toBe(0)
+    clearInterval(repeat)
+  })
+
+  test('does not wait for connections on which nobody ever asked for anything', async () => {
+    const purser = new Purser(['serve'], await settings(0))
+    const { hostname, port } = new URL(await purser.address())
+    const socket = connect(Number(port), hostname)
+    const isClosed = new Promise((resolve) => socket.on('close', resolve).on('error', () => {}))
+    await new Promise((resolve) => socket.once('connect', resolve))
+    purser.child.kill('SIGTERM')
+    await isClosed
+    expect(await purser.ended).toBe(0)
+    // Not by cutting everything off after half a minute.
+    expect(purser.stdout).not.toContain('were cut off')
+  })
+})

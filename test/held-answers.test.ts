@@ -1,0 +1,78 @@
+import { once } from 'node:events'
+import { connect, type Socket } from 'node:net'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { engines } from './support/engines.ts'
+import { startServer, type TestServer } from './support/server.ts'
+import { createState } from './support/states.ts'
+import { createTestOrganization, type TestOrganization } from './support/world.ts'
+
+const MIB = 1024 * 1024
+
+describe.each(engines)('answers that their readers do not take on %s', (engine) => {
+  let server: TestServer
+  let organization: TestOrganization
+  let other: TestOrganization
+  let path: string
+  beforeAll(async () => {
+    server = await startServer(engine, {
+      maxBodyBytes: String(2 * MIB + 1000),
+      maxBytesInFlight: String(16 * MIB),
+    })
+    organization = await createTestOrganization(server)
+    other = await createTestOrganization(server)
+    const large = `{"a": {"value": "${'x'.repeat(MIB)}", "type": "string", "sensitive": true}}`
+    const { stateVersionId } = await createState(organization, large)
+    path = `/state-versions/${stateVersionId}/outputs`
+    await vi.waitFor(
+      async () => expect((await organization.owner.client.get(path)).json.data).toHaveLength(1),
+      10_000,
+    )
+  })
+  afterAll(() => server.stop())
+
+  const sockets: Socket[] = []
+  /** Sends so many requests, one behind the other, and reads nothing. */
+  const askAndWait = async (requests: number) => {
+    const socket = connect(Number(new URL(server.address).port), '127.0.0.1').pause()
+    sockets.push(socket)
+    await once(socket, 'connect')
+    const head = `GET /api/v2${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${organization.owner.client.token}\r\n\r\n`
+    socket.write(head.repeat(requests))
+  }
+  const reveals = async () =>
+    (
+      await server.app.deps.database.read((tx) =>
+        tx.db.selectFrom('audit_events').where('action', '=', 'output.reveal').select('number').execute(),
+      )
+    ).length
+
+  test('count against a budget: more of them are 503, until they have left or their readers have gone', async () => {
+    const { bytesInFlight } = server.app.deps
+    expect(bytesInFlight.taken).toBe(0)
+    for (let count = 1; count <= 8; count++) {
+      // What a connection takes without a reader is some of these answers.
+      await askAndWait(20)
+      await vi.waitFor(() => expect(bytesInFlight.taken).toBe(count * MIB), 10_000)
+    }
+    let before = -1
+    // Until the connections are full.
+    for (let now = await reveals(); now !== before; now = await reveals()) {
+      before = now
+      await new Promise((resolve) => setTimeout(resolve, 300))
+    }
+    const refused = await organization.owner.client.get(path)
+    expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '1'])
+    expect(refused.json.errors[0].detail).toContain('busy')
+    // What was not revealed is not written down.
+    expect(await reveals()).toBe(before)
+    // Small answers, and those of others, go on.
+    expect((await organization.owner.client.get(`/organizations/${organization.name}`)).status).toBe(200)
+    const { stateVersionId } = await createState(other, '{"a": {"value": 1, "type": "number"}}')
+    expect((await other.owner.client.get(`/state-versions/${stateVersionId}/outputs`)).status).toBe(200)
+
+    for (const socket of sockets) socket.resetAndDestroy()
+    await vi.waitFor(() => expect(bytesInFlight.taken).toBe(0), 10_000)
+    expect((await organization.owner.client.get(path)).status).toBe(200)
+    await vi.waitFor(() => expect(bytesInFlight.taken).toBe(0), 10_000)
+  })
+})

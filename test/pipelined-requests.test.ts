@@ -1,0 +1,111 @@
+import { connect, type Socket } from 'node:net'
+import { once } from 'node:events'
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
+import { MAX_WAITING_REQUESTS } from '../src/http/pipelining.ts'
+import { engines } from './support/engines.ts'
+import { startServer, type TestServer } from './support/server.ts'
+import { createTestOrganization, type TestOrganization } from './support/world.ts'
+
+describe.each(engines)('requests sent without waiting for answers on %s', (engine) => {
+  let server: TestServer
+  let organization: TestOrganization
+  beforeAll(async () => {
+    server = await startServer(engine)
+    organization = await createTestOrganization(server)
+  })
+  afterEach(() => vi.restoreAllMocks())
+  afterAll(() => server.stop())
+
+  const pipeline = (socket: Socket, paths: readonly string[]) => {
+    const heads = paths.map(
+      (path) =>
+        `GET /api/v2${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${organization.owner.client.token}\r\n\r\n`,
+    )
+    socket.write(heads.join(''))
+  }
+
+  /** Holds every read of a request until it is released; counts those that are under way. */
+  function holdReads() {
+    const { database } = server.app.deps
+    const read = database.read.bind(database)
+    const held: (() => void)[] = []
+    const counts = { now: 0, most: 0, all: 0 }
+    vi.spyOn(database, 'read').mockImplementation(async (work) => {
+      // The server's own jobs read too.
+      if (new Error('who asks').stack?.includes('runRead') !== true) return read(work)
+      counts.now += 1
+      counts.all += 1
+      counts.most = Math.max(counts.most, counts.now)
+      await new Promise<void>((resolve) => held.push(resolve))
+      try {
+        return await read(work)
+      } finally {
+        counts.now -= 1
+      }
+    })
+    return { counts, release: () => held.shift()?.() }
+  }
+
+  const opened = async () => {
+    const socket = connect(Number(new URL(server.address).port), '127.0.0.1')
+    await once(socket, 'connect')
+    return socket
+  }
+
+  test('are answered in their order, one at a time', async () => {
+    const { counts, release } = holdReads()
+    const socket = await opened()
+    let received = ''
+    socket.on('data', (bytes: Buffer) => (received += bytes.toString()))
+    const names = [
+      organization.name,
+      ...Array.from({ length: 20 }, (_, n) => `nobody-${n}`),
+      organization.name,
+    ]
+    pipeline(
+      socket,
+      names.map((name) => `/organizations/${name}`),
+    )
+    const statuses = () => Array.from(received.matchAll(/HTTP\/1\.1 (\d+)/g), ([, status]) => status)
+    while (statuses().length < names.length) {
+      release()
+      await new Promise((resolve) => setTimeout(resolve, 1))
+    }
+    expect(counts).toEqual({ now: 0, most: 1, all: names.length })
+    expect(statuses()).toEqual(['200', ...Array.from({ length: 20 }, () => '404'), '200'])
+    socket.destroy()
+  })
+
+  test('are not begun any more once their connection has gone', async () => {
+    const { counts, release } = holdReads()
+    const socket = await opened()
+    pipeline(
+      socket,
+      Array.from({ length: 20 }, () => `/organizations/${organization.name}`),
+    )
+    while (counts.all === 0) await new Promise((resolve) => setTimeout(resolve, 1))
+    socket.resetAndDestroy()
+    await new Promise((resolve) => setTimeout(resolve, 50))
+    release()
+    await new Promise((resolve) => setTimeout(resolve, 50))
+    expect(counts.all).toBe(1)
+  })
+
+  test('end the connection when more wait than may', async () => {
+    const { counts, release } = holdReads()
+    const socket = await opened()
+    const path = `/organizations/${organization.name}`
+    pipeline(
+      socket,
+      Array.from({ length: MAX_WAITING_REQUESTS + 1 }, () => path),
+    )
+    while (counts.all === 0) await new Promise((resolve) => setTimeout(resolve, 1))
+    expect(socket.destroyed).toBe(false)
+    pipeline(socket, [path])
+    await once(socket, 'close')
+    release()
+    await vi.waitFor(() => expect(counts.now).toBe(0))
+    vi.restoreAllMocks()
+    expect((await organization.owner.client.get(path)).status).toBe(200)
+  })
+})

@@ -1,0 +1,106 @@
+import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net'
+
+/** Of the simple query `commit`, as pg sends it. */
+const COMMIT = Buffer.from('Q\0\0\0\u000bcommit\0', 'latin1')
+
+type Pair = { client: Socket; server: Socket; isSwallowed: boolean }
+
+/** Stands between Purser and its database, and fails as networks do. */
+export class Forwarder {
+  readonly #server: Server
+  readonly #target: number
+  readonly #pairs = new Set<Pair>()
+  #isSwallowing = false
+  #commits = 0
+  #cutAt: { commit: number; when: 'before' | 'after' } | undefined
+
+  private constructor(target: number) {
+    this.#target = target
+    this.#server = createServer((client) => this.#accept(client))
+  }
+
+  static async start(target: number): Promise<Forwarder> {
+    const forwarder = new Forwarder(target)
+    await new Promise<void>((resolve) => forwarder.#server.listen(0, '127.0.0.1', resolve))
+    return forwarder
+  }
+
+  get port(): number {
+    return (this.#server.address() as AddressInfo).port
+  }
+
+  /** Breaks every connection, or a random share of them. */
+  cut(share = 1): void {
+    for (const { client, server } of this.#pairs) {
+      if (Math.random() >= share) continue
+      client.destroy()
+      server.destroy()
+    }
+  }
+
+  /**
+   * A black hole: connections are accepted and stay open, and nothing passes any more. Those of now never pass anything
+   * again, also when `heal` lets new ones through.
+   */
+  swallow(): void {
+    this.#isSwallowing = true
+    for (const pair of this.#pairs) pair.isSwallowed = true
+  }
+
+  heal(): void {
+    this.#isSwallowing = false
+  }
+
+  /** Cuts the connection that sends the n-th commit from now on: before the server gets it, or instead of the answer. */
+  cutAtCommit(n: number, when: 'before' | 'after'): void {
+    this.#cutAt = { commit: this.#commits + n, when }
+  }
+
+  get hasCut(): boolean {
+    return this.#cutAt === undefined
+  }
+
+  async close(): Promise<void> {
+    this.cut()
+    await new Promise((resolve) => this.#server.close(resolve))
+  }
+
+  #accept(client: Socket): void {
+    const server = connect(this.#target, '127.0.0.1')
+    const pair: Pair = { client, server, isSwallowed: this.#isSwallowing }
+    this.#pairs.add(pair)
+    let isAnswerCut = false
+    const end = () => {
+      // Neither side learns of the other's end.
+      if (pair.isSwallowed) return
+      this.#pairs.delete(pair)
+      client.destroy()
+      server.destroy()
+    }
+    for (const socket of [client, server])
+      socket
+        .setNoDelay(true)
+        .on('error', () => {})
+        .on('close', end)
+    client.on('data', (bytes) => {
+      if (pair.isSwallowed) return
+      const when = bytes.equals(COMMIT) ? this.#atCommit() : undefined
+      if (when === 'before') return end()
+      isAnswerCut = when === 'after'
+      server.write(bytes)
+    })
+    server.on('data', (bytes) => {
+      if (pair.isSwallowed) return
+      if (isAnswerCut) end()
+      else client.write(bytes)
+    })
+  }
+
+  #atCommit(): 'before' | 'after' | undefined {
+    this.#commits += 1
+    if (this.#commits !== this.#cutAt?.commit) return undefined
+    const { when } = this.#cutAt
+    this.#cutAt = undefined
+    return when
+  }
+}

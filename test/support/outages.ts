@@ -1,0 +1,102 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import * as fc from 'fast-check'
+import type { Forwarder } from './forwarder.ts'
+import type { PostgresCluster } from './postgres-cluster.ts'
+import { Client, type Response } from './client.ts'
+
+/** What happens to the database; each resolves when it is repaired. */
+const outages = {
+  'stop fast': async (cluster: PostgresCluster, _: Forwarder, ms: number) => {
+    await cluster.stop('fast')
+    await pause(ms)
+    await cluster.start()
+  },
+  'stop immediate': async (cluster: PostgresCluster, _: Forwarder, ms: number) => {
+    await cluster.stop('immediate')
+    await pause(ms)
+    await cluster.start()
+  },
+  hang: async (cluster: PostgresCluster, _: Forwarder, ms: number) => {
+    cluster.hang()
+    await pause(ms)
+    cluster.goOn()
+  },
+  'some connections ended': (cluster: PostgresCluster) => cluster.endBackends(0.5),
+  'connections cut': async (_: PostgresCluster, forwarder: Forwarder) => forwarder.cut(),
+  'some connections cut': async (_: PostgresCluster, forwarder: Forwarder) => forwarder.cut(0.5),
+  'network swallows': async (_: PostgresCluster, forwarder: Forwarder, ms: number) => {
+    forwarder.swallow()
+    await pause(ms)
+    forwarder.heal()
+  },
+  'connections swallowed': async (_: PostgresCluster, forwarder: Forwarder) => {
+    forwarder.swallow()
+    forwarder.heal()
+  },
+  'cut before a commit': (_: PostgresCluster, forwarder: Forwarder) => atCommit(forwarder, 'before'),
+  'cut after a commit': (_: PostgresCluster, forwarder: Forwarder) => atCommit(forwarder, 'after'),
+}
+
+async function atCommit(forwarder: Forwarder, when: 'before' | 'after'): Promise<void> {
+  forwarder.cutAtCommit(5, when)
+  for (let waited = 0; !forwarder.hasCut && waited < 100; waited++) await pause(20)
+}
+
+export type Outage = { kind: keyof typeof outages; afterMs: number; ms: number }
+
+/** Of every kind about as many, in an order and with times that the seed decides. */
+export function randomOutages(count: number, seed: number): Outage[] {
+  const kinds = Object.keys(outages) as Outage['kind'][]
+  const round = fc.tuple(
+    fc.shuffledSubarray(kinds, { minLength: kinds.length }),
+    fc.array(
+      fc.record({ afterMs: fc.integer({ min: 20, max: 300 }), ms: fc.integer({ min: 50, max: 3_000 }) }),
+      {
+        minLength: kinds.length,
+      },
+    ),
+  )
+  return fc
+    .sample(round, { numRuns: Math.ceil(count / kinds.length), seed })
+    .flatMap(([shuffled, times]) =>
+      shuffled.map((kind, n) => ({ kind, ...(times[n] as (typeof times)[number]) })),
+    )
+    .slice(0, count)
+}
+
+export async function inflict(outage: Outage, cluster: PostgresCluster, forwarder: Forwarder): Promise<void> {
+  await outages[outage.kind](cluster, forwarder, outage.ms)
+}
+
+/** Repeats what was answered 503, as clients do. */
+export class PatientClient extends Client {
+  override async request(...request: Parameters<Client['request']>): Promise<Response> {
+    for (let tries = 1; ; tries++) {
+      const response = await super.request(...request)
+      if (response.status !== 503 || tries === 20) return response
+      await pause(200)
+    }
+  }
+}
+
+/** For the writers of the crash tests: to them a 503 is a broken connection, since either leaves the outcome open. */
+export class OutageClient extends Client {
+  #isOver = false
+  /** Every answer with a status of 500 or more. */
+  readonly failures: number[] = []
+
+  /** Every request from now on fails before it is sent. */
+  end(): void {
+    this.#isOver = true
+  }
+
+  override async request(...request: Parameters<Client['request']>): Promise<Response> {
+    if (this.#isOver) throw new TypeError('no more requests')
+    const response = await super.request(...request)
+    if (response.status >= 500) {
+      this.failures.push(response.status)
+      throw new TypeError(`answered ${response.status}`)
+    }
+    return response
+  }
+}
