@@ -49,6 +49,37 @@ describe('a SQLite file', () => {
     }
   })
 
+  test('a slow read gives way to others, and sees nothing of what is written meanwhile', async () => {
+    let turns = 0
+    const findOften = (isSlow: boolean) =>
+      one.read(
+        async (tx) => {
+          let isOver = false
+          const tick = () => {
+            turns += 1
+            if (!isOver) setImmediate(tick)
+          }
+          setImmediate(tick)
+          const emails = new Set<string | undefined>()
+          for (const end = performance.now() + 50; performance.now() < end;) {
+            emails.add((await findOrganizationByName(tx, 'acme'))?.email)
+          }
+          isOver = true
+          return [...emails]
+        },
+        { isSlow },
+      )
+    await one.write((tx) => updateOrganization(tx, id, { email: 'before@example.com' }))
+    const slow = findOften(true)
+    await one.write((tx) => updateOrganization(tx, id, { email: 'after@example.com' }))
+    expect(await slow).toEqual(['before@example.com'])
+    expect(turns).toBeGreaterThan(2)
+    expect(await emailSeenBy(one)).toBe('after@example.com')
+    turns = 0
+    await findOften(false)
+    expect(turns).toBe(0)
+  })
+
   test('a name that was not there is found once it is', async () => {
     const find = (name: string) => one.read((tx) => findOrganizationByName(tx, name))
     expect(await find('renamed')).toBeUndefined()
