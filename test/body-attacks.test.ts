@@ -1,32 +1,22 @@
 import { setTimeout } from 'node:timers/promises'
-import { afterEach, describe, expect, onTestFinished, test } from 'vitest'
+import { afterEach, describe, expect, test } from 'vitest'
+import { probeAttacks, startAttacked, type Attacked, type Attacks } from './support/attacks.ts'
 import { Client } from './support/client.ts'
 import { engines, type Engine } from './support/engines.ts'
-import { forgetPeak, peakMemory, probeBeside } from './support/probe.ts'
-import { ADMIN_TOKEN, Purser, settingsFor } from './support/purser.ts'
 import { isLong } from './support/runs.ts'
 import { Sender, type SentRequest } from './support/sender.ts'
 import { lock, postState, stateText } from './support/states.ts'
-import { createTestOrganization, createWorkspace, type TestOrganization } from './support/world.ts'
+import { createWorkspace } from './support/world.ts'
 
 const MIB = 1024 * 1024
-const MAX_PEAK_MIB = 512
-const MAX_P999_MS = 50
 const LARGE_STATES = 'states of many megabytes in the body'
 const TIMEOUT_MS = isLong ? 3_600_000 : 300_000
 /** Bodies of tens of megabytes in the long mode, of a few otherwise. */
 const BODY_BYTES = (isLong ? 31 : 4) * MIB
 const HOLD_MS = isLong ? 20_000 : 500
 
-type World = {
-  address: string
-  attacker: TestOrganization
-  /** Locked by the attacker, and not. */
-  locked: string
-  unlocked: string
-  token: string
-}
-type Attack = (world: World) => Promise<void>
+/** Workspaces that are locked by the attacker, and not. */
+type World = Attacked & { locked: string; unlocked: string }
 
 let senders: Sender[] = []
 afterEach(() => {
@@ -56,9 +46,7 @@ const create = ({ token }: World, workspaceId: string, length?: number): SentReq
 
 const part = Buffer.alloc(256 * 1024, ' ')
 
-const attacks: Record<string, Attack> = {
-  // How long a read takes on this machine anyway.
-  nothing: () => setTimeout(HOLD_MS),
+const attacks: Attacks<World> = {
   '60 bodies that do not end': async (world) => {
     const all = Array.from({ length: 60 }, (_, index) =>
       begin(world.address, create(world, world.locked, index % 2 === 0 ? BODY_BYTES : undefined)),
@@ -142,23 +130,13 @@ async function pendingUploads({ address, attacker, token }: World, count: number
   return urls
 }
 
-async function startWorld(engine: Engine): Promise<World & { pid: number; probeUrl: string }> {
-  const purser = new Purser(['serve'], { ...(await settingsFor(engine)), PURSER_ADMIN_TOKEN: ADMIN_TOKEN })
-  const address = await purser.address()
-  const client = (token?: string) => new Client(address, token)
-  const attacker = await createTestOrganization({ client, admin: client(ADMIN_TOKEN) })
+async function startWorld(engine: Engine): Promise<World> {
+  const attacked = await startAttacked(engine)
+  const { attacker } = attacked
   const locked = await createWorkspace(attacker)
   await lock(attacker.owner.client, locked)
   const unlocked = await createWorkspace(attacker)
-  return {
-    address,
-    attacker,
-    locked,
-    unlocked,
-    token: attacker.owner.client.token as string,
-    pid: purser.child.pid as number,
-    probeUrl: `${address}/api/v2/account/details`,
-  }
+  return { ...attacked, locked, unlocked }
 }
 
 describe.each(engines)('beside attacks with bodies on %s', (engine) => {
@@ -166,26 +144,12 @@ describe.each(engines)('beside attacks with bodies on %s', (engine) => {
     'everybody else is served, and memory is bounded',
     async () => {
       const world = await startWorld(engine)
-      const figures: string[] = []
-      onTestFinished(() => console.log(`${engine}\n${figures.join('\n')}`))
-      const wrong: string[] = []
-      let mostMs = MAX_P999_MS
-      for (const [name, attack] of Object.entries(attacks)) {
-        forgetPeak(world.pid)
-        const probed = await probeBeside(world.probeUrl, ADMIN_TOKEN, () => attack(world))
+      const stop = () => {
         for (const sender of senders.splice(0)) sender.stop()
-        const peak = peakMemory(world.pid)
-        const { p50, p999, longest, count, failures } = probed
-        figures.push(
-          `${name}: p50 ${p50.toFixed(1)} ms, p99.9 ${p999.toFixed(1)} ms, longest ${longest.toFixed(1)} ms of ${count}, peak ${peak.toFixed(0)} MiB`,
-        )
-        if (failures > 0) wrong.push(`${name}: ${failures} of ${count} were not answered with 200`)
-        if (peak > MAX_PEAK_MIB) wrong.push(`${name}: ${peak} MiB`)
-        // More than it gives anyway cannot be asked of a busy machine; a commit of fifteen megabytes takes its time.
-        if (name === 'nothing') mostMs = Math.max(MAX_P999_MS, 2 * longest)
-        if (isLong && name !== LARGE_STATES && p999 > mostMs) wrong.push(`${name}: p99.9 ${p999} ms`)
       }
-      expect(wrong).toEqual([])
+      // A commit of fifteen megabytes takes its time.
+      const isTimed = (name: string) => isLong && name !== LARGE_STATES
+      await probeAttacks(world, attacks, isTimed, stop)
     },
     TIMEOUT_MS,
   )

@@ -1,0 +1,75 @@
+import { setTimeout } from 'node:timers/promises'
+import { expect, onTestFinished } from 'vitest'
+import { openDatabase } from '../../src/database/open.ts'
+import type { Database } from '../../src/database/database.ts'
+import { Client } from './client.ts'
+import type { Engine } from './engines.ts'
+import { forgetPeak, peakMemory, probeBeside } from './probe.ts'
+import { ADMIN_TOKEN, Purser, settingsFor, type Settings } from './purser.ts'
+import { isLong } from './runs.ts'
+import { createTestOrganization, type TestOrganization } from './world.ts'
+
+const MAX_PEAK_MIB = 512
+const MAX_P999_MS = 50
+const CONTROL_MS = isLong ? 20_000 : 500
+
+/** A server of its own, and somebody with an organization of their own who attacks it. */
+export type Attacked = {
+  engine: Engine
+  address: string
+  attacker: TestOrganization
+  token: string
+  pid: number
+  /** The server's own, for rows that would take hours by requests. */
+  openDatabase: () => Promise<Database>
+}
+
+export type Attacks<World extends Attacked> = Record<string, (world: World) => Promise<void>>
+
+export async function startAttacked(engine: Engine, settings: Settings = {}): Promise<Attacked> {
+  const all: Settings = { ...(await settingsFor(engine)), ...settings, PURSER_ADMIN_TOKEN: ADMIN_TOKEN }
+  const purser = new Purser(['serve'], all)
+  const address = await purser.address()
+  const client = (token?: string) => new Client(address, token)
+  const attacker = await createTestOrganization({ client, admin: client(ADMIN_TOKEN) })
+  const open = async () => {
+    const place = { data: all.PURSER_DATA as string, databaseUrl: all.PURSER_DATABASE_URL }
+    return (await openDatabase(place)).database
+  }
+  const token = attacker.owner.client.token as string
+  return { engine, address, attacker, token, pid: purser.child.pid as number, openDatabase: open }
+}
+
+/**
+ * Sends somebody else's read every 20 ms beside each attack. All must be answered, with memory below 512 MiB; where
+ * `isTimed` says so, 99.9 % of them within 50 ms, or within twice the longest read of this machine without an attack.
+ */
+export async function probeAttacks<World extends Attacked>(
+  world: World,
+  attacks: Attacks<World>,
+  isTimed: (name: string) => boolean,
+  afterEach = () => {},
+): Promise<void> {
+  const figures: string[] = []
+  onTestFinished(() => console.log(`${world.engine}\n${figures.join('\n')}`))
+  const wrong: string[] = []
+  let mostMs = MAX_P999_MS
+  const control: Attacks<World> = { nothing: () => setTimeout(CONTROL_MS) }
+  for (const [name, attack] of Object.entries({ ...control, ...attacks })) {
+    forgetPeak(world.pid)
+    const url = `${world.address}/api/v2/account/details`
+    const probed = await probeBeside(url, ADMIN_TOKEN, () => attack(world))
+    afterEach()
+    const peak = peakMemory(world.pid)
+    const { p50, p999, longest, count, failures } = probed
+    figures.push(
+      `${name}: p50 ${p50.toFixed(1)} ms, p99.9 ${p999.toFixed(1)} ms, longest ${longest.toFixed(1)} ms of ${count}, peak ${peak.toFixed(0)} MiB`,
+    )
+    if (failures > 0) wrong.push(`${name}: ${failures} of ${count} were not answered with 200`)
+    if (peak > MAX_PEAK_MIB) wrong.push(`${name}: ${peak} MiB`)
+    // More than it gives anyway cannot be asked of a busy machine.
+    if (name === 'nothing') mostMs = Math.max(MAX_P999_MS, 2 * longest)
+    if (isTimed(name) && p999 > mostMs) wrong.push(`${name}: p99.9 ${p999} ms`)
+  }
+  expect(wrong).toEqual([])
+}
