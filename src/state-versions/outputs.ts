@@ -26,7 +26,8 @@ export function hasOutputs(stateVersion: StateVersionRow): boolean {
 
 /**
  * The outputs from position `from` up to, without it, `end`, in byte order of their names. Undefined when they are more
- * than may be opened at once: then `outputsInTurn` has them.
+ * than may be opened at once: then `outputsInTurn` has them. Throws DamagedContentError when some are missing, or all of
+ * them since they could not be processed.
  */
 export async function readOutputs(
   tx: Transaction,
@@ -35,9 +36,12 @@ export async function readOutputs(
   from = 0,
   end = stateVersion.outputs_count,
 ): Promise<PlacedOutput[] | undefined> {
+  const { id, last_failure: failure } = stateVersion
   const last = Math.min(end, stateVersion.outputs_count)
-  if (!hasOutputs(stateVersion) || from >= last) return []
-  const { id } = stateVersion
+  if (!hasOutputs(stateVersion)) return []
+  // Whoever took none for all of them might delete what rests on them.
+  if (failure !== null) throw new DamagedContentError(WHAT, id, `they could not be processed: ${failure}`)
+  if (from >= last) return []
   const blocks = await findOutputBlocks(tx, id, from, last, MAX_BLOCKS_AT_ONCE + 1)
   if (blocks.length > MAX_BLOCKS_AT_ONCE) return undefined
   try {

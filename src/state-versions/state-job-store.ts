@@ -34,7 +34,7 @@ export function takeJob(
 }
 
 /** A job that is still this node's: by the lease that it took, which no other can have. */
-type Held = { id: string; lease: string }
+export type Held = { id: string; lease: string }
 
 /** Holds on to a job; false when it was lost. */
 export async function renewLease(tx: Transaction, { id, lease }: Held, leaseUntil: string): Promise<boolean> {
@@ -82,6 +82,16 @@ export async function postponeJob(
   await tx.db
     .updateTable('state_versions')
     .set({ lease_until: notBefore, last_failure: failure })
+    .where('id', '=', id)
+    .where('lease_until', '=', lease)
+    .execute()
+}
+
+/** Lets a job be taken again from `notBefore` on, as if it had not been taken. */
+export async function returnJob(tx: Transaction, { id, lease }: Held, notBefore: string): Promise<void> {
+  await tx.db
+    .updateTable('state_versions')
+    .set((eb) => ({ lease_until: notBefore, attempts: eb('attempts', '-', 1) }))
     .where('id', '=', id)
     .where('lease_until', '=', lease)
     .execute()

@@ -1,11 +1,20 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import { timestamp, type Clock } from '../core/clock.ts'
 import type { Database, Transaction } from '../database/database.ts'
-import { logRepeated } from '../database/unavailable.ts'
+import { isUnavailable, logRepeated } from '../database/unavailable.ts'
 import { isOlder, sharedTime, timeAfter } from '../database/shared-clock.ts'
 import { deleteSomeOutputBlocks, insertOutputBlocks } from './output-block-store.ts'
 import type { SealedOutputBlock } from './output-blocks.ts'
-import { endJob, findUnprocessed, postponeJob, renewLease, takeJob } from './state-job-store.ts'
+import {
+  endJob,
+  findUnprocessed,
+  postponeJob,
+  renewLease,
+  returnJob,
+  takeJob,
+  type Held,
+} from './state-job-store.ts'
 import type { StateVersionRow } from './state-version-store.ts'
 
 const POLL_MS = 1_000
@@ -121,11 +130,27 @@ export class StateJobs {
       await this.#database.write((tx) => endJob(tx, { id, lease }, { outputsCount: count, failure: null }))
     } catch (error) {
       if (error instanceof LeaseLostError) return
-      await this.#failed(taken, { id, lease }, error)
+      const held = { id, lease }
+      // An outage says nothing about the state: otherwise a full disk would cost it its outputs.
+      if (isUnavailable(error)) await this.#return(held)
+      else await this.#failed(taken, held, error)
     }
   }
 
-  async #failed(job: StateVersionRow, held: { id: string; lease: string }, error: unknown): Promise<void> {
+  /** Tries until the database takes it: a lease that only ran out would leave the attempt counted. */
+  async #return(held: Held): Promise<void> {
+    while (!this.#isStopped) {
+      try {
+        await this.#database.write(async (tx) => returnJob(tx, held, await this.#later(tx, RETRY_MS)))
+        return
+      } catch (error) {
+        logRepeated(this.#log, error, 'returning a job failed; trying again')
+        await pause(POLL_MS)
+      }
+    }
+  }
+
+  async #failed(job: StateVersionRow, held: Held, error: unknown): Promise<void> {
     const failure = error instanceof Error ? error.message : String(error)
     logRepeated(this.#log, error, 'processing a state failed', {
       stateVersion: job.id,
@@ -133,7 +158,7 @@ export class StateJobs {
     })
     await this.#database.write(async (tx): Promise<unknown> =>
       job.attempts >= MAX_ATTEMPTS
-        ? // Never 503 for ever: it is processed, without outputs, and the doctor names it.
+        ? // Never 503 for ever: who asks for the outputs gets 500, and the doctor names it.
           endJob(tx, held, { outputsCount: 0, failure })
         : postponeJob(tx, held, failure, await this.#later(tx, RETRY_MS)),
     )
