@@ -21,7 +21,7 @@ ${rows.join('\n')}
 
 ## Where things are kept
 
-- **SQLite** (no \`PURSER_DATABASE_URL\`): \`purser.sqlite\` in the data folder, beside \`secret-key\`, which encrypts states and outputs, \`admin-token\` after a first start, and \`lock\`, which keeps a second server out. The folder is closed to others.
+- **SQLite** (no \`PURSER_DATABASE_URL\`): \`purser.sqlite\` in the data folder, beside \`secret-key\`, which encrypts states and outputs, \`admin-token\` after a first start, and \`lock\`, which keeps a second server out. The folder is closed to others. An empty \`secret-key\` counts as none, and is made anew at a first start; one that is not whole is refused.
 - **PostgreSQL**: everything is in the database; any number of nodes may share it, all with the same \`PURSER_SECRET_KEY\`. The data folder holds no more than the generated admin token, and is not made when \`PURSER_ADMIN_TOKEN\` is given.
 
 The database notes the fingerprint of the secret key. A server with another key, or without it, does not start: \`npm run purser -- doctor\` names the fingerprint.

@@ -1,5 +1,16 @@
-import { chmodSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { spawnSync } from 'node:child_process'
+import {
+  chmodSync,
+  closeSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { join, resolve } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { Client } from './support/client.ts'
 import { engines } from './support/engines.ts'
@@ -363,6 +374,35 @@ describe('the command line', () => {
       expect({ content, code }).toEqual({ content, code: 1 })
       expect(stderr).toContain(problem)
     }
+  })
+
+  test('doctor says a line of whatever it finds instead of a data folder', async () => {
+    const folder = temporaryFolder()
+    const file = join(folder, 'file')
+    writeFileSync(file, '')
+    const atFile = await run(['doctor'], { PURSER_DATA: file })
+    expect(atFile.stdout).toMatch(/^problem +data folder +.*ENOTDIR/m)
+    expect(atFile).toMatchObject({ code: 1, stderr: '' })
+    const data = join(folder, 'data')
+    mkdirSync(data, { mode: 0o700 })
+    symlinkSync('/nowhere/at/all', join(data, 'dangling'))
+    const dangling = await run(['doctor'], { PURSER_DATA: data })
+    expect(dangling.stdout).toMatch(/^good +data folder/m)
+    writeFileSync(join(data, 'purser.sqlite'), '')
+    const empty = await run(['doctor'], { PURSER_DATA: data })
+    expect(empty.stdout).toMatch(/^problem +database +.* holds no tables/m)
+  })
+
+  test('output that cannot be written is one line', { skip: process.platform !== 'linux' }, async () => {
+    const full = openSync('/dev/full', 'w')
+    const child = spawnSync(process.execPath, [resolve('src/main.ts'), 'config', 'tofu'], {
+      stdio: ['ignore', full, 'pipe'],
+    })
+    closeSync(full)
+    expect([child.status, child.stderr.toString()]).toEqual([
+      1,
+      expect.stringMatching(/^purser: cannot write the output: ENOSPC.*\n$/),
+    ])
   })
 
   test('a database that is not there is not made by looking for it', async () => {

@@ -1,10 +1,12 @@
 import { closeSync, openSync, readFileSync, writeSync } from 'node:fs'
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { readConfig } from '../src/config.ts'
 import type { Transaction } from '../src/database/database.ts'
+import { sqliteFile } from '../src/database/open.ts'
 import { examine, type Finding } from '../src/operation/doctor.ts'
 import { engines } from './support/engines.ts'
 import { ADMIN_TOKEN, Purser, run, settingsFor, type Settings } from './support/purser.ts'
@@ -102,6 +104,35 @@ describe.each(engines)('doctor --content on %s', (engine) => {
     if (engine === 'sqlite') expect(file).toMatchObject({ result: 'good' })
     else expect(file).toBeUndefined()
   })
+
+  test(
+    'finds rows whose parents are lost, and a lost fingerprint',
+    { skip: engine !== 'sqlite' },
+    async () => {
+      const file = new DatabaseSync(sqliteFile(server.app.deps.config.data), {
+        enableForeignKeyConstraints: false,
+      })
+      const meta = file.prepare('select key, value from meta').all()
+      file.exec(
+        `begin; delete from meta; update workspaces set id = 'ws-lost' where id = '${workspaceId}'; commit`,
+      )
+      const findings = await examined()
+      expect(findings.find(({ check }) => check === 'database file')).toMatchObject({
+        result: 'problem',
+        detail: expect.stringContaining('3 rows of state_versions name lost rows of workspaces'),
+      })
+      expect(findings).toContainEqual({
+        check: 'secret key',
+        result: 'problem',
+        detail: expect.stringContaining('no fingerprint'),
+      })
+      file.exec(`update workspaces set id = '${workspaceId}' where id = 'ws-lost'`)
+      for (const { key, value } of meta) {
+        file.prepare('insert into meta (key, value) values (?, ?)').run(key as string, value as string)
+      }
+      file.close()
+    },
+  )
 
   const chunk = (id: string, kind: string, number: number) =>
     sql`state_chunks where state_version_id = ${id} and kind = ${kind} and number = ${number}`

@@ -249,8 +249,32 @@ describe('purser export', () => {
       const { code, stderr } = await run(['export', '--from', source.address, `${parent}/${folder}`], given)
       expect({ folder, code }).toEqual({ folder, code: 1 })
       expect(stderr).toContain(problem)
+      expect(stderr).not.toContain('in clear')
     }
+    const readable = join(parent, 'readable')
+    mkdirSync(readable)
+    chmodSync(readable, 0o755)
+    const args = ['export', '--from', source.address, readable]
+    const { code, stderr } = await run(args, given)
+    expect([code, statSync(readable).mode & 0o777]).toEqual([0, 0o700])
+    expect(stderr).toContain('in clear')
     expect([readdirSync(real), readdirSync(open)]).toEqual([[], []])
+  })
+
+  test('that cannot write its files says so in a line, with what was copied', async () => {
+    const source = await sourceServer('sqlite')
+    const world = await createTestOrganization(source)
+    await createState(world, `{"a": {"value": "${'x'.repeat(100_000)}"}}`)
+    const folder = join(temporaryFolder(), 'export')
+    // No file may be longer than 64 KiB.
+    const limited = ['bash', '-c', 'trap "" XFSZ; ulimit -f 64; exec "$0" "$@"']
+    const given = { PURSER_IMPORT_TOKEN: tokenOf(world), NODE_COMPILE_CACHE: '' }
+    const command = new Purser(['export', '--from', source.address, folder], given, limited)
+    expect(await command.ended).toBe(1)
+    expect(command.stderr).toContain('cannot write: EFBIG')
+    expect(command.stderr).not.toMatch(/^ +at /m)
+    expect(command.stdout + command.stderr).toContain('workspaces: 1 copied')
+    expect(readdirSync(folder)).toContain('unfinished')
   })
 
   test('follows no link that lies in its folder', async () => {

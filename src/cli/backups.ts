@@ -62,7 +62,9 @@ export async function restore(config: Config, file: string, keyFile: string | un
 function keyFor(config: Config, fingerprint: string | null, keyFile: string | undefined) {
   const own = findSecretKey(config)
   const given = keyFile === undefined ? own : readSecretKey(keyFile)
-  if (keyFile !== undefined && given === undefined) throw new OperatorError(`there is no file ${keyFile}`)
+  if (keyFile !== undefined && given === undefined) {
+    throw new OperatorError(`there is no secret key in ${keyFile}`)
+  }
   if (fingerprint !== null && given === undefined) {
     throw new OperatorError(
       `the backup needs the secret key of fingerprint ${fingerprint}: give it with --key-file or PURSER_SECRET_KEY`,

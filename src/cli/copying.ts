@@ -62,7 +62,8 @@ function folderOf(from: string): string {
 
 /** Writes the files of an export, from the database of the settings or from another server. */
 export async function exportTo(config: Config, folder: string, flags: CopyingFlags): Promise<void> {
-  if (flags.states !== 'none') {
+  const onBegin = () => {
+    if (flags.states === 'none') return
     note(
       `states stand in ${folder} in clear, with every secret in them: keep it as you would keep the secrets`,
     )
@@ -71,7 +72,8 @@ export async function exportTo(config: Config, folder: string, flags: CopyingFla
     async (signal) => {
       const { organization: organizations, states, from, as } = flags
       const progress = new Progress(process.stderr)
-      const options = { organizations, states, progress, signal, maxStateBytes: config.maxStateBytes }
+      const { maxStateBytes } = config
+      const options = { organizations, states, progress, signal, maxStateBytes, onBegin }
       if (from !== undefined) {
         if (!isAddress(from))
           throw new OperatorError('--from must be an address such as https://tfe.example.com')

@@ -1,6 +1,6 @@
 import { Command, CommanderError } from 'commander'
 import { AppError } from '../core/errors.ts'
-import { OperatorError } from '../core/operator-error.ts'
+import { OperatorError, reasonOf } from '../core/operator-error.ts'
 import { forTerminal } from '../core/terminal.ts'
 import { version } from '../core/version.ts'
 import { accessCommand } from './access-command.ts'
@@ -87,8 +87,8 @@ function refuseUnknownCommand(program: Command, word: string | undefined): void 
 
 /** Whoever read our output has read enough: `purser audit | head`. */
 function endQuietly(error: NodeJS.ErrnoException): void {
-  if (error.code !== 'EPIPE') throw error
-  process.exit(0)
+  if (error.code === 'EPIPE') process.exit(0)
+  fail(`cannot write the output: ${reasonOf(error)}`)
 }
 
 function linesOf(error: AppError): string {

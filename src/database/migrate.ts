@@ -20,9 +20,11 @@ import { peopleOfOrganizations } from './migrations/0031-people-of-organizations
 import { OperatorError } from '../core/operator-error.ts'
 import type { Tables } from './tables.ts'
 
+export const FIRST_MIGRATION = '0001-first-tables'
+
 /** In the order of their names; a migration that has been released is never changed. */
 const migrations: Record<string, Migration> = {
-  '0001-first-tables': firstTables,
+  [FIRST_MIGRATION]: firstTables,
   '0002-wider-team-blocks': widerTeamBlocks,
   '0003-audit-chains': auditChains,
   '0004-refusals': refusals,

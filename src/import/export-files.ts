@@ -1,5 +1,6 @@
 import { createHash, type Hash } from 'node:crypto'
 import {
+  chmodSync,
   closeSync,
   existsSync,
   fsyncSync,
@@ -13,7 +14,7 @@ import {
 } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { systemClock, timestamp } from '../core/clock.ts'
-import { OperatorError, reasonOf } from '../core/operator-error.ts'
+import { OperatorError, writingTo } from '../core/operator-error.ts'
 import { version } from '../core/version.ts'
 import { FileSink, STATES } from './file-sink.ts'
 import type { Records } from './records.ts'
@@ -59,31 +60,28 @@ export class ExportFiles {
 
   constructor(folder: string) {
     this.#folder = folder
-    try {
+    this.#files = writingTo(folder, () => {
       mkdirSync(folder, { recursive: true, mode: 0o700 })
       refuseOthersFolder(folder)
+      chmodSync(folder, 0o700)
       if (existsSync(join(folder, UNFINISHED))) clear(folder)
       if (readdirSync(folder).length > 0) throw new OperatorError(`${folder} is not empty`)
       writeFileSync(join(folder, UNFINISHED), '', { mode: 0o600, flag: 'wx', flush: true })
       mkdirSync(join(folder, STATES), { mode: 0o700 })
-      this.#files = new Map(
+      return new Map(
         fileKinds.map((kind) => {
           const descriptor = openSync(join(folder, fileOf(kind)), 'wx', 0o600)
           return [kind, { descriptor, hash: createHash('sha256') }]
         }),
       )
-    } catch (error) {
-      throw error instanceof OperatorError
-        ? error
-        : new OperatorError(`cannot write to ${folder}: ${reasonOf(error)}`)
-    }
+    })
   }
 
   record(kind: FileKind, organization: string, record: object): void {
     const file = this.#files.get(kind)
     if (file === undefined) throw new Error(`there is no file for ${kind}`)
     const line = Buffer.from(`${JSON.stringify({ organization, ...record })}\n`)
-    writeSync(file.descriptor, line)
+    writingTo(this.#folder, () => writeSync(file.descriptor, line))
     file.hash.update(line)
   }
 
@@ -99,6 +97,10 @@ export class ExportFiles {
 
   /** Only with a manifest it is an export: what was interrupted has none. */
   finish(from: string): void {
+    writingTo(this.#folder, () => this.#finish(from))
+  }
+
+  #finish(from: string): void {
     const files: Record<string, string> = {}
     for (const [kind, { descriptor, hash }] of this.#files) {
       fsyncSync(descriptor)

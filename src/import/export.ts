@@ -14,6 +14,8 @@ import type { Source } from './source.ts'
 
 export type ExportOptions = Pick<ImportOptions, 'organizations' | 'states' | 'progress' | 'signal'> & {
   maxStateBytes: number
+  /** Called once the folder is made. */
+  onBegin?: () => void
 }
 
 type Context = ExportOptions & { source: Source; files: ExportFiles; report: Report; organization: string }
@@ -24,6 +26,7 @@ export async function runExport(folder: string, source: Source, options: ExportO
   const report = new Report(source.name, false)
   const records = await organizationsOf(source, options)
   const files = new ExportFiles(folder)
+  options.onBegin?.()
   try {
     for (const record of records) {
       report.begin(record.name, record.name)

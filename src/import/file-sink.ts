@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { closeSync, fsyncSync, ftruncateSync, openSync, renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Measured } from './read-state.ts'
+import { writingTo } from '../core/operator-error.ts'
 import { writeAll } from './spool.ts'
 
 export const STATES = 'states'
@@ -17,7 +18,7 @@ export class FileSink implements Measured {
 
   constructor(folder: string) {
     this.#folder = folder
-    this.#file = openSync(join(folder, ARRIVING), 'wx', 0o600)
+    this.#file = writingTo(folder, () => openSync(join(folder, ARRIVING), 'wx', 0o600))
   }
 
   restart(): void {
@@ -41,8 +42,10 @@ export class FileSink implements Measured {
   /** Under the name that its content gives it, from the folder on. */
   keep(extension: 'tfstate' | 'json'): string {
     const name = `${STATES}/${this.#sha256.digest('hex')}.${extension}`
-    fsyncSync(this.#file)
-    renameSync(join(this.#folder, ARRIVING), join(this.#folder, name))
+    writingTo(this.#folder, () => {
+      fsyncSync(this.#file)
+      renameSync(join(this.#folder, ARRIVING), join(this.#folder, name))
+    })
     return name
   }
 

@@ -52,7 +52,7 @@ export async function* fromText(chunks: AsyncIterable<Uint8Array>): AsyncGenerat
   let isFirst = true
   let hasEnded = false
   for await (const text of lines(chunks)) {
-    const value = parseLine(text)
+    const value = parseLine(text, isFirst)
     if (isFirst) yield { header: parseHeader(value) }
     else if (Array.isArray(value)) yield { row: value.map(decode) }
     else yield value as { table: string; columns: string[] } | { end: { rows: number } }
@@ -74,11 +74,13 @@ function parseHeader(value: unknown): Header {
   return header as Header
 }
 
-function parseLine(text: string): unknown {
+function parseLine(text: string, isFirst: boolean): unknown {
   try {
     return JSON.parse(text)
   } catch {
-    throw new OperatorError('this is no backup of Purser')
+    throw new OperatorError(
+      isFirst ? 'this is no backup of Purser' : 'the backup is damaged: a line of it cannot be read',
+    )
   }
 }
 

@@ -8,7 +8,13 @@ export type CheckedVersion = { row: StateVersionRow; workspace: string; isCurren
 /** What SQLite itself finds wrong with its file; nothing when it is well. */
 export async function quickCheck(db: Connection): Promise<string[]> {
   const { rows } = await sql<{ quick_check: string }>`pragma quick_check`.execute(db)
-  return rows.map((row) => row.quick_check).filter((line) => line !== 'ok')
+  const lines = rows.map((row) => row.quick_check).filter((line) => line !== 'ok')
+  if (lines.length > 0) return lines
+  const lost = await sql<{ table: string; parent: string; count: number }>`
+    select "table", parent, count(*) as count from pragma_foreign_key_check group by "table", parent`.execute(
+    db,
+  )
+  return lost.rows.map(({ table, parent, count }) => `${count} rows of ${table} name lost rows of ${parent}`)
 }
 
 export async function countStateVersions(tx: Transaction): Promise<number> {

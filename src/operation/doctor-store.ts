@@ -1,6 +1,6 @@
 import type { Transaction } from '../database/database.ts'
 
-export type Counts = { failedJobs: string[]; expiredTokens: number }
+export type Counts = { failedJobs: string[]; expiredTokens: number; hasStates: boolean }
 
 /** State versions that were given up or wait after a failure, newest first, and tokens that are good for nothing. */
 export async function findTrouble(tx: Transaction, now: string): Promise<Counts> {
@@ -16,7 +16,9 @@ export async function findTrouble(tx: Transaction, now: string): Promise<Counts>
     .where('expires_at', '<=', now)
     .select((eb) => eb.fn.countAll<number>().as('count'))
     .executeTakeFirstOrThrow()
+  const some = await tx.db.selectFrom('state_versions').select('id').limit(1).execute()
   return {
+    hasStates: some.length > 0,
     failedJobs: failed.map((row) => `${row.id} (tried ${row.attempts} times: ${row.last_failure})`),
     expiredTokens: expired.count,
   }

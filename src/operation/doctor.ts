@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { unknownVariables, type Config } from '../config.ts'
 import { timestamp, type Clock } from '../core/clock.ts'
 import { OperatorError, reasonOf } from '../core/operator-error.ts'
-import { missingMigrations } from '../database/migrate.ts'
+import { FIRST_MIGRATION, missingMigrations } from '../database/migrate.ts'
 import {
   databaseProblem,
   hasSqliteFile,
@@ -65,12 +65,12 @@ function examineFolder(config: Config, report: Report): void {
     lookIntoFolder(config, report)
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
-    if (code !== 'EACCES' && code !== 'EPERM') throw error
-    report(
-      'data folder',
-      'problem',
-      `this user may not look into ${config.data} (${code}): run doctor as the user of the server`,
-    )
+    if (code === undefined) throw error
+    const detail =
+      code === 'EACCES' || code === 'EPERM'
+        ? `this user may not look into ${config.data} (${code}): run doctor as the user of the server`
+        : `${config.data} cannot be looked into: ${reasonOf(error)}`
+    report('data folder', 'problem', detail)
   }
 }
 
@@ -81,7 +81,7 @@ function lookIntoFolder({ data, databaseUrl }: Config, report: Report): void {
     return
   }
   const open = [data, ...readdirSync(data).map((name) => join(data, name))].filter(
-    (path) => process.platform !== 'win32' && (statSync(path).mode & OTHERS) !== 0,
+    (path) => process.platform !== 'win32' && isOpenToOthers(path),
   )
   // What lies in a closed folder is closed.
   if (open.includes(data)) {
@@ -102,6 +102,12 @@ function lookIntoFolder({ data, databaseUrl }: Config, report: Report): void {
   report('disk', free < MIN_FREE_BYTES ? 'problem' : 'good', amount)
 }
 
+/** False for what is gone meanwhile, or leads nowhere. */
+function isOpenToOthers(path: string): boolean {
+  const stats = statSync(path, { throwIfNoEntry: false })
+  return stats !== undefined && (stats.mode & OTHERS) !== 0
+}
+
 async function examineDatabase(
   config: Config,
   clock: Clock,
@@ -117,6 +123,10 @@ async function examineDatabase(
     }
     open = await openDatabase(config)
     const { names } = await open.withConnection(missingMigrations)
+    if (names[0] === FIRST_MIGRATION) {
+      report('database', 'problem', `${name} holds no tables: it is new, or what it held is lost`)
+      return
+    }
     if (names.length > 0) {
       report('database', 'problem', `${name} is older than this Purser; missing: ${names.join(', ')}`)
       return
@@ -159,6 +169,9 @@ async function examineRows(
   }))
   examineClock(aged, report)
   const key = examineKey(noted, config, report)
+  if (noted === undefined && key !== undefined && trouble.hasStates) {
+    report('secret key', 'problem', 'the database has states and no fingerprint: rows of it are lost')
+  }
   for (const job of trouble.failedJobs) report('background jobs', 'problem', job)
   if (trouble.failedJobs.length === 0) report('background jobs', 'good', 'none has failed')
   const { expiredTokens } = trouble
