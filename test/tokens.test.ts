@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Client } from './support/client.ts'
 import { engines } from './support/engines.ts'
 import { startServer, type TestServer } from './support/server.ts'
-import { body, createTestOrganization, createUser } from './support/world.ts'
+import { body, createTeam, createTestOrganization, createUser, uniqueName } from './support/world.ts'
 
 const NOT_FOUND = '{"errors":[{"status":"404","title":"not found"}]}'
 const UNAUTHORIZED = '{"errors":[{"status":"401","title":"unauthorized"}]}'
@@ -90,9 +90,11 @@ describe.each(engines)('tokens of users and organizations on %s', (engine) => {
   })
 
   test('a token that is made with a user token ends no later than that one', async () => {
-    const { owner, name } = await createTestOrganization(server)
-    const team = (await owner.client.post(`/organizations/${name}/teams`, body('teams', { name: 'ci' }))).json
-      .data.id
+    const organization = await createTestOrganization(server)
+    const { owner, name } = organization
+    const team = await createTeam(organization)
+    const owners = (await owner.client.get(`/organizations/${name}/teams?filter[names]=owners`)).json.data[0]
+      .id
     const inHours = (hours: number) =>
       new Date(server.clock.now().getTime() + hours * 3_600_000).toISOString()
     const until = (end: string) => body('authentication-tokens', { 'expired-at': end })
@@ -110,12 +112,26 @@ describe.each(engines)('tokens of users and organizations on %s', (engine) => {
       const refused = await short.post(path, until('9999-12-31T00:00:00Z'))
       expect(refused.status, path).toBe(422)
       expect(refused.json.errors[0]).toMatchObject({
-        detail: `expired-at must not be later than ${end}: that is the end of the user token that it is made with`,
+        detail: `expired-at must not be later than ${end}: that is the end of the token that it is made with`,
         source: { pointer: '/data/attributes/expired-at' },
       })
       expect((await short.post(path)).json.data.attributes['expired-at'], path).toBe(end)
       const sooner = until(new Date(Date.parse(end) - 60_000).toISOString())
       expect((await short.post(path, sooner)).status, path).toBe(201)
+    }
+    // A team's or the organization's token that was made so hands its end on.
+    const [ofTeam, ofOrganization] = await Promise.all(
+      [`/teams/${owners}/authentication-tokens`, `/organizations/${name}/authentication-token`].map(
+        async (path) => server.client((await short.post(path)).json.data.attributes.token),
+      ),
+    )
+    for (const maker of [ofTeam, ofOrganization] as Client[]) {
+      const other = await createTeam(organization)
+      const made = `/teams/${other}/authentication-tokens`
+      expect((await maker.post(made, until('9999-12-31T00:00:00Z'))).status).toBe(422)
+      const described = body('authentication-tokens', { description: uniqueName('made') })
+      const bounded = await maker.post(made, described)
+      expect([bounded.status, bounded.json.data?.attributes['expired-at']], bounded.text).toEqual([201, end])
     }
     // Somebody must be able to renew tokens: a site administrator is free of it.
     const other = await createUser(server)

@@ -71,16 +71,16 @@ function limitOfPolicy(kind: TokenOwner['kind'], policy: TtlPolicy | undefined, 
 }
 
 /**
- * A token that somebody makes with a user token of theirs ends no later than that one: otherwise a token that was lent for
- * a minute would be worth one for years. Site administrators are free of it, so that somebody can renew tokens.
+ * A token ends no later than the one that it is made with, of a user, a team or an organization: otherwise a token that was
+ * lent for a minute would be worth one for years. Site administrators are free of it, so that somebody can renew tokens.
  */
 function limitOfMaker(maker: Actor | null): Limit[] {
   if (!isBoundBy(maker)) return []
-  return [{ latest: maker.tokenExpiresAt, reason: 'that is the end of the user token that it is made with' }]
+  return [{ latest: maker.tokenExpiresAt, reason: 'that is the end of the token that it is made with' }]
 }
 
 function isBoundBy(maker: Actor | null): maker is Actor {
-  return maker !== null && maker.kind === 'user' && !maker.isSiteAdmin
+  return maker !== null && !maker.isSiteAdmin
 }
 
 /** Two years from now: for a token that was made without an expiry. */
@@ -141,7 +141,7 @@ export async function createToken(
     description,
     created_by_id: createdById ?? (maker === null ? null : creatorOf(maker)),
     created_at: timestamp(now),
-    age_since: owner.kind === 'user' && isBoundBy(maker) ? maker.tokenMadeAt : null,
+    age_since: owner.kind === 'user' && maker?.kind === 'user' && isBoundBy(maker) ? maker.tokenMadeAt : null,
     expires_at: expiryOf(
       expiresAt,
       [...limitOfPolicy(owner.kind, organization, now), ...limitOfMaker(maker)],
