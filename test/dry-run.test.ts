@@ -370,6 +370,8 @@ describe.each(engines)('a dry run on %s', (engine) => {
       ['dryrun', 'dryrun'],
       ['dry__run=true', 'dry__run'],
       ['dry--run=true', 'dry--run'],
+      ['a=b;dry-run=true', 'a'],
+      ['a=b%3f%20dry_run=true', 'a'],
       ['filter[dry-run]=true', 'filter[dry-run]'],
       ['is_dry_run=true', 'is_dry_run'],
     ] as const) {

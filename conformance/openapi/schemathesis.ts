@@ -63,7 +63,8 @@ export async function runSchemathesis(
     // Read while it runs: it would wait for ever for room in a full pipe.
     const [code, ...said] = await Promise.all([ended, text(child.stdout), text(child.stderr)])
     // 0: nothing was found; 1: something was.
-    if (code !== 0 && code !== 1) throw new Error(`schemathesis ended with ${code}: ${said.join('').slice(-2_000)}`)
+    if (code !== 0 && code !== 1)
+      throw new Error(`schemathesis ended with ${code}: ${said.join('').slice(-2_000)}`)
     return tallyOf(readFileSync(report, 'utf8'))
   } finally {
     rmSync(folder, { recursive: true, force: true })

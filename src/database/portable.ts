@@ -88,6 +88,11 @@ export function isUniqueViolation(error: unknown): boolean {
   return errcode === 2067 || errcode === 1555 || code === '23505'
 }
 
+/** A column that is compared with a long list: SQLite would look up each value of the list by an index, for every row. */
+export function unindexed(engine: Engine, column: string): RawBuilder<string> {
+  return engine === 'sqlite' ? sql<string>`+${sql.ref(column)}` : sql.ref<string>(column)
+}
+
 /** Whether a column holds a text anywhere in it: without the case of ASCII letters, every character meaning itself. */
 export function holdsText(engine: Engine, column: string, text: string): RawBuilder<boolean> {
   // Neither engine's lower() changes other letters than these.

@@ -16,7 +16,8 @@ import { grantedTo } from './holdings.ts'
 import { placeOf, placeOfProject, type NamedPlace } from './places.ts'
 import { readGrants, type Grants } from './team-grants.ts'
 
-const MEMBERS_A_STATEMENT = 2_000
+/** A statement must not keep other requests waiting. */
+const ROWS_A_STATEMENT = 2_000
 
 /** What a trial is about: whose access may change, and where. */
 export type Trial = {
@@ -114,12 +115,12 @@ async function lookAt(tx: Transaction, trial: Trial, userIds: readonly string[])
 async function membersOf({ tx }: Viewer, team: TeamRow): Promise<string[]> {
   const ids: string[] = []
   for (let after = '', isLast = false; !isLast;) {
-    const members = await someTeamMembers(tx, team.id, after, MEMBERS_A_STATEMENT)
+    const members = await someTeamMembers(tx, team.id, after, ROWS_A_STATEMENT)
     for (const { user_id: id, is_active: isActive } of members) {
       if (isActive === 1 && id !== team.service_account_id) ids.push(id)
     }
     after = members.at(-1)?.user_id ?? ''
-    isLast = members.length < MEMBERS_A_STATEMENT
+    isLast = members.length < ROWS_A_STATEMENT
   }
   return ids
 }
@@ -133,11 +134,21 @@ async function placesOf(
   if (place?.on === 'workspace') return { places: [place], total: 1 }
   const { tx } = viewer
   const filter = place === undefined ? {} : { projectId: place.id }
-  const page = { number: 1, size: place === undefined ? most : most - 1 }
   const reach = reachOf('workspace:read', viewer)
-  const listed = await listVisibleWorkspaces(tx, organization.id, reach, filter, page)
-  const workspaces = listed.workspaces.map(placeOf)
-  if (place !== undefined) return { places: [place, ...workspaces], total: 1 + listed.total }
+  const mostWorkspaces = place === undefined ? most : most - 1
+  const size = Math.min(mostWorkspaces, ROWS_A_STATEMENT)
+  const workspaces: NamedPlace[] = []
+  let known: number | undefined
+  for (let number = 1; workspaces.length < Math.min(mostWorkspaces, known ?? 1); number++) {
+    const page = { number, size }
+    const listed = await listVisibleWorkspaces(tx, organization.id, reach, filter, page, { known })
+    known = listed.total
+    if (listed.workspaces.length === 0) break
+    workspaces.push(...listed.workspaces.map(placeOf))
+  }
+  workspaces.splice(mostWorkspaces)
+  const total = known ?? 0
+  if (place !== undefined) return { places: [place, ...workspaces], total: 1 + total }
   const toProjects = reachOf('project:read', viewer)
   const projects = await listVisibleProjects(
     tx,
@@ -151,7 +162,7 @@ async function placesOf(
   )
   return {
     places: [...projects.projects.map(placeOfProject), ...workspaces],
-    total: projects.total + listed.total,
+    total: projects.total + total,
   }
 }
 

@@ -2,6 +2,7 @@ import { sql, type ExpressionBuilder, type Selectable } from 'kysely'
 import type { GrantFacts } from '../access/grants.ts'
 import { AppError } from '../core/errors.ts'
 import type { Transaction } from '../database/database.ts'
+import { unindexed } from '../database/portable.ts'
 import { inSlices } from '../database/slices.ts'
 import type { Flag, Tables, TeamProjectTable, TeamWorkspaceTable } from '../database/tables.ts'
 import { toDetails } from '../team-access/team-workspace-store.ts'
@@ -117,7 +118,7 @@ export async function workspaceGrantsOfTeams(
     if (places !== 'everywhere') {
       query =
         'projectId' in places
-          ? query.where('tw.workspace_id', 'in', workspacesOf(places.projectId))
+          ? query.where(unindexed(tx.engine, 'tw.workspace_id'), 'in', workspacesOf(places.projectId))
           : query.where('tw.workspace_id', 'in', places.workspaceIds)
     }
     return query

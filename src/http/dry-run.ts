@@ -15,7 +15,9 @@ function isMisspelled(name: string): boolean {
  */
 export function isTrial(query: Query, canBeTried: boolean): boolean {
   for (const name of query.names) {
-    if (isMisspelled(name)) throw refusal('it is written dry-run=true', name)
+    // Older clients and proxies part parameters by a semicolon.
+    const isHidden = /[;&?]\s*dry[\W_]*run/i.test(query.given(name) ?? '')
+    if (isMisspelled(name) || isHidden) throw refusal('it is written dry-run=true', name)
   }
   if (query.isRepeated(PARAMETER)) throw refusal('dry-run must be given once')
   const value = query.given(PARAMETER)

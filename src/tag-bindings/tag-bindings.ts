@@ -149,5 +149,6 @@ export function taggedFilterOf(query: Query): { filters: TagFilter[]; names: str
   }
   if (filters.some(({ key }) => key === undefined)) refuse('each filter[tagged] must have a key')
   if (filters.length > MAX_FILTERS) refuse(`there may be at most ${MAX_FILTERS} filter[tagged]`)
-  return { filters: filters as TagFilter[], names }
+  const different = new Map(filters.map((filter) => [JSON.stringify(filter), filter as TagFilter]))
+  return { filters: [...different.values()], names }
 }

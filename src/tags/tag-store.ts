@@ -1,7 +1,7 @@
 import { sql, type Expression, type Insertable, type SqlBool } from 'kysely'
 import { isWorkspaceGranted, type Reach } from '../access/granted-places-store.ts'
 import type { Transaction } from '../database/database.ts'
-import { holdsText } from '../database/portable.ts'
+import { holdsText, unindexed } from '../database/portable.ts'
 import { deleteSome, inSlices } from '../database/slices.ts'
 import type { TagTable } from '../database/tag-tables.ts'
 import type { Page } from '../jsonapi/paging.ts'
@@ -18,14 +18,12 @@ export type TagFilter = {
   readonly notOf?: string | undefined
 }
 
-/** The workspaces with a tag that a caller with this reach may see. */
+/** Which workspaces that a caller with this reach may see have which tags. */
 function tagged(tx: Transaction, organizationId: string, reach: Reach) {
-  const query = tx.db
-    .selectFrom('workspace_tags')
-    .where('workspace_tags.tag_id', '=', sql.ref<string>('tags.id'))
+  const query = tx.db.selectFrom('workspace_tags')
   return reach === 'everything'
     ? query
-    : query.where('workspace_tags.workspace_id', 'in', (eb) =>
+    : query.where(unindexed(tx.engine, 'workspace_tags.workspace_id'), 'in', (eb) =>
         eb
           .selectFrom('workspaces')
           .where('workspaces.organization_id', '=', organizationId)
@@ -36,8 +34,10 @@ function tagged(tx: Transaction, organizationId: string, reach: Reach) {
 
 /** The tags that a caller with this reach may see: of a workspace that he sees, for whom sees all also those of none. */
 function visibleTags(tx: Transaction, organizationId: string, reach: Reach, filter: TagFilter) {
-  const exists = (query: ReturnType<typeof tagged>): Expression<SqlBool> =>
-    sql<SqlBool>`exists ${query.select('workspace_tags.workspace_id')}`
+  const exists = (query: ReturnType<typeof tagged>): Expression<SqlBool> => {
+    const ofTag = query.where('workspace_tags.tag_id', '=', sql.ref<string>('tags.id'))
+    return sql<SqlBool>`exists ${ofTag.select('workspace_tags.workspace_id')}`
+  }
   let query = tx.db.selectFrom('tags').where('tags.organization_id', '=', organizationId)
   if (reach !== 'everything') query = query.where(exists(tagged(tx, organizationId, reach)))
   const { q, ids, of, notOf } = filter
@@ -62,16 +62,29 @@ export async function listVisibleTags(
   const { count } = await query.select((eb) => eb.fn.countAll<number>().as('count')).executeTakeFirstOrThrow()
   const tags = await query
     .select(['tags.id', 'tags.name'])
-    .select(
-      tagged(tx, organizationId, reach)
-        .select((eb) => eb.fn.countAll<number>().as('count'))
-        .as('instance_count'),
-    )
     .orderBy('tags.name')
     .limit(page.size)
     .offset((page.number - 1) * page.size)
     .execute()
-  return { tags: tags.map((tag) => ({ ...tag, instance_count: Number(tag.instance_count) })), total: count }
+  const counts = await countsOf(tx, organizationId, reach, tags)
+  return { tags: tags.map((tag) => ({ ...tag, instance_count: counts.get(tag.id) ?? 0 })), total: count }
+}
+
+/** How many workspaces that the caller may see have each of these tags: in one statement, which finds the workspaces once. */
+async function countsOf(
+  tx: Transaction,
+  organizationId: string,
+  reach: Reach,
+  tags: readonly { id: string }[],
+): Promise<Map<string, number>> {
+  if (tags.length === 0) return new Map()
+  const ids = tags.map(({ id }) => id)
+  const rows = await tagged(tx, organizationId, reach)
+    .where('workspace_tags.tag_id', 'in', ids)
+    .groupBy('workspace_tags.tag_id')
+    .select((eb) => ['workspace_tags.tag_id as id', eb.fn.countAll<number>().as('count')])
+    .execute()
+  return new Map(rows.map(({ id, count }) => [id, count]))
 }
 
 /** Of these ids, the tags that a caller with this reach may see. */
