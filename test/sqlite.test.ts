@@ -49,6 +49,30 @@ describe('a SQLite file', () => {
     }
   })
 
+  test('dear reads that come together wait for each other, and another caller for few of them', async () => {
+    const order: string[] = []
+    const dear = (caller: string) =>
+      one.read(
+        async (tx) => {
+          for (const end = performance.now() + 15; performance.now() < end;);
+          await findOrganizationByName(tx, 'acme')
+          order.push(caller)
+        },
+        { caller },
+      )
+    const reads = Array.from({ length: 8 }, () => dear('one'))
+    reads.push(dear('another'))
+    let turns = 0
+    const tick = () => {
+      turns += 1
+      if (order.length < 9) setImmediate(tick)
+    }
+    setImmediate(tick)
+    await Promise.all(reads)
+    expect(order.indexOf('another')).toBeLessThan(4)
+    expect(turns).toBeGreaterThan(5)
+  })
+
   test('a slow read gives way to others, and sees nothing of what is written meanwhile', async () => {
     let turns = 0
     const findOften = (isSlow: boolean) =>

@@ -41,6 +41,8 @@ export type TransactionOptions = {
   organizationId?: string | undefined
   /** For what has no bounds, as an upgrade: without the deadlines that requests and background jobs have. */
   isLong?: boolean
+  /** By whose token a request reads: where many wait, each caller has a turn before any has a second one. */
+  caller?: string | undefined
   /** For a read of many statements: on SQLite other requests have their turns between them. */
   isSlow?: boolean
 }

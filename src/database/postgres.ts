@@ -146,11 +146,11 @@ export class PostgresDatabase implements Database {
   async #inTurn<T>(
     mode: 'read' | 'write',
     work: (tx: Transaction) => Promise<T>,
-    { organizationId, isLong = false }: TransactionOptions = {},
+    { organizationId, caller, isLong = false }: TransactionOptions = {},
   ): Promise<T> {
     // At once: what waits for a server that says nothing would be many, and late.
     if (this.#probe.isUnreachable) throw databaseUnavailable(undefined)
-    const end = await this.#turns.take({ mode, organizationId })
+    const end = await this.#turns.take({ mode, organizationId, caller })
     try {
       for (let attempt = 1; ; attempt++) {
         try {

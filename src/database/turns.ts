@@ -2,20 +2,30 @@ import { databaseUnavailable } from './unavailable.ts'
 
 /** Of one organization: its writes follow each other anyway, and the second prepares while the first commits. */
 const WRITES_OF_ORGANIZATION = 2
-const WAITING_OF_ORGANIZATION = 250
+const WAITING_OF_ONE = 250
 const MAX_WAITING = 1_000
 const MAX_WAIT_MS = 10_000
 
-export type Turn = { mode: 'read' | 'write'; organizationId: string | undefined }
+/** Connections that the reads of one caller leave to others. */
+const NOT_FOR_ONE_CALLER = 3
+
+export type Turn = {
+  mode: 'read' | 'write'
+  organizationId?: string | undefined
+  /** See TransactionOptions. */
+  caller?: string | undefined
+}
 type Waiting = { turn: Turn; begin: () => void }
 
 /**
  * Who may use a connection now. Writes may wait for each other inside the database, so they get only a part of the
  * connections, and those of one organization only two: its waiting writers wait here, and keep nobody else from anything.
+ * Of those who wait, the caller who uses the fewest connections is next.
  */
 export class Turns {
   readonly #connections: number
   readonly #writes: number
+  readonly #readsOfOne: number
   readonly #used = { read: 0, write: 0 }
   readonly #usedBy = new Map<string, number>()
   /** In the order of their arrival. */
@@ -24,6 +34,7 @@ export class Turns {
   constructor(connections: number) {
     this.#connections = connections
     this.#writes = Math.ceil(connections * 0.6)
+    this.#readsOfOne = Math.max(1, connections - NOT_FOR_ONE_CALLER)
   }
 
   /** Resolves when it is this one's turn, to what must be called at its end. Throws 503 beside too many others. */
@@ -37,35 +48,41 @@ export class Turns {
     }
   }
 
-  #isFree({ mode, organizationId }: Turn): boolean {
+  #isFree({ mode, organizationId, caller }: Turn): boolean {
     const { read, write } = this.#used
     if (read + write >= this.#connections) return false
-    if (mode === 'read') return true
-    return write < this.#writes && this.#usedByOrganization(organizationId) < WRITES_OF_ORGANIZATION
+    if (mode === 'read') return this.#usedByOne(caller) < this.#readsOfOne
+    return write < this.#writes && this.#usedByOne(organizationId) < WRITES_OF_ORGANIZATION
   }
 
-  #usedByOrganization(organizationId: string | undefined): number {
-    return organizationId === undefined ? 0 : (this.#usedBy.get(organizationId) ?? 0)
+  /** How many turns a caller's reads, or an organization's writes have. */
+  #usedByOne(one: string | undefined): number {
+    return one === undefined ? 0 : (this.#usedBy.get(one) ?? 0)
   }
 
-  #count({ mode, organizationId }: Turn, change: 1 | -1): void {
-    this.#used[mode] += change
-    if (organizationId === undefined) return
-    const used = this.#usedByOrganization(organizationId) + change
-    if (used === 0) this.#usedBy.delete(organizationId)
-    else this.#usedBy.set(organizationId, used)
+  #count(turn: Turn, change: 1 | -1): void {
+    this.#used[turn.mode] += change
+    const one = turn.mode === 'read' ? turn.caller : turn.organizationId
+    if (one === undefined) return
+    const used = this.#usedByOne(one) + change
+    if (used === 0) this.#usedBy.delete(one)
+    else this.#usedBy.set(one, used)
   }
 
   #beginNext(): void {
-    const index = this.#waiting.findIndex(({ turn }) => this.#isFree(turn))
-    if (index !== -1) this.#waiting.splice(index, 1)[0]?.begin()
+    let next: Waiting | undefined
+    for (const waiting of this.#waiting) {
+      if (!this.#isFree(waiting.turn)) continue
+      const { caller } = waiting.turn
+      if (next === undefined || this.#usedByOne(caller) < this.#usedByOne(next.turn.caller)) next = waiting
+    }
+    if (next === undefined) return
+    this.#waiting.splice(this.#waiting.indexOf(next), 1)
+    next.begin()
   }
 
   #wait(turn: Turn): Promise<void> {
-    const { organizationId } = turn
-    const isFull =
-      this.#waiting.length >= MAX_WAITING ||
-      (organizationId !== undefined && this.#waitingOf(organizationId) >= WAITING_OF_ORGANIZATION)
+    const isFull = this.#waiting.length >= MAX_WAITING || this.#waitingLike(turn) >= WAITING_OF_ONE
     if (isFull) throw databaseUnavailable(undefined, 'too many requests wait for the database')
     return new Promise((resolve, reject) => {
       const waiting: Waiting = {
@@ -84,7 +101,13 @@ export class Turns {
     })
   }
 
-  #waitingOf(organizationId: string): number {
-    return this.#waiting.filter(({ turn }) => turn.organizationId === organizationId).length
+  /** Of the same caller's reads, or the same organization's writes. */
+  #waitingLike({ mode, organizationId, caller }: Turn): number {
+    if ((mode === 'read' ? caller : organizationId) === undefined) return 0
+    return this.#waiting.filter(({ turn }) =>
+      mode === 'read'
+        ? turn.mode === 'read' && turn.caller === caller
+        : turn.mode === 'write' && turn.organizationId === organizationId,
+    ).length
   }
 }

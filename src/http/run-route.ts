@@ -53,11 +53,12 @@ async function runRead(route: AnyReadRoute, call: Call, deps: Deps): Promise<Ans
   let permitted: Decided | undefined
   let answer: Answer
   try {
-    answer = await deps.database.read(async (tx) => {
+    const reading = async (tx: Transaction) => {
       actor = await authenticate(tx, call, deps)
       permitted = await decide(route, tx, route.address(call), actor, call, deps)
       return route.document({ ...permitted, reveal: (event) => void revealed.push(event) })
-    })
+    }
+    answer = await deps.database.read(reading, { caller: call.headers.authorization })
   } catch (error) {
     noteWithin(error, route, permitted)
     throw error
@@ -86,6 +87,7 @@ async function write(route: AnyWriteRoute, incoming: IncomingBody, call: Call, d
   // First a read decides: who may not act never waits for the write lock, and learns nothing about the body.
   let isTried = false
   let holders: string[] = []
+  const options = { caller: call.headers.authorization }
   let found = await deps.database.read(async (tx) => {
     const caller = await authenticate(tx, call, deps)
     incoming.checkDeclaredLength()
@@ -96,7 +98,7 @@ async function write(route: AnyWriteRoute, incoming: IncomingBody, call: Call, d
     await route.beforeBody?.(permitted)
     holders = holdersOf(caller, permitted.resource.organization)
     return permitted
-  })
+  }, options)
   let body: unknown
   if (route.body !== undefined) {
     const bytes = await incoming.read(holders)
@@ -107,7 +109,7 @@ async function write(route: AnyWriteRoute, incoming: IncomingBody, call: Call, d
   found ??= await deps.database.read(async (tx) => {
     const caller = await authenticate(tx, call, deps)
     return decide(route, tx, route.addressInBody?.(body), caller, call, deps)
-  })
+  }, options)
   const { tx: _ended, ...decided } = found
   const { address, resource } = decided
   const organizationId = resource.organization?.id

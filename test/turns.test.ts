@@ -1,0 +1,60 @@
+import { describe, expect, test } from 'vitest'
+import { Turns, type Turn } from '../src/database/turns.ts'
+
+/** Takes a turn; whether it has begun is known after the next microtasks. */
+function taken(turns: Turns, turn: Turn) {
+  const state = { hasBegun: false, end: () => {} }
+  void turns.take(turn).then((end) => {
+    state.hasBegun = true
+    state.end = end
+  })
+  return state
+}
+const settled = () => new Promise((resolve) => setImmediate(resolve))
+
+describe('turns at connections', () => {
+  const read = (caller: string): Turn => ({ mode: 'read', caller })
+
+  test('the reads of one caller leave some to others', async () => {
+    const turns = new Turns(10)
+    const many = Array.from({ length: 20 }, () => taken(turns, read('one')))
+    await settled()
+    expect(many.filter(({ hasBegun }) => hasBegun)).toHaveLength(7)
+    const others = Array.from({ length: 3 }, () => taken(turns, read('another')))
+    await settled()
+    expect(others.map(({ hasBegun }) => hasBegun)).toEqual([true, true, true])
+  })
+
+  test('who uses the fewest connections is next', async () => {
+    const turns = new Turns(4)
+    const first = Array.from({ length: 4 }, (_, n) => taken(turns, read(`caller ${n}`)))
+    await settled()
+    const waiting = ['caller 0', 'caller 1', 'new'].map((caller) => taken(turns, read(caller)))
+    first[3]?.end()
+    await settled()
+    expect(waiting.map(({ hasBegun }) => hasBegun)).toEqual([false, false, true])
+  })
+
+  test('two connections are enough for anybody to read', async () => {
+    const turns = new Turns(2)
+    const [one, two] = [taken(turns, read('one')), taken(turns, read('one'))]
+    await settled()
+    expect([one.hasBegun, two.hasBegun]).toEqual([true, false])
+    one.end()
+    await settled()
+    expect(two.hasBegun).toBe(true)
+  })
+
+  test('one organization has two writes at a time, and reads are there beside all writes', async () => {
+    const turns = new Turns(10)
+    const write = (organizationId: string): Turn => ({ mode: 'write', organizationId })
+    const writes = ['a', 'a', 'a', 'b', 'b', 'c', 'c', 'd'].map((id) => taken(turns, write(id)))
+    const reads = [taken(turns, read('one')), taken(turns, read('two'))]
+    await settled()
+    expect(writes.map(({ hasBegun }) => hasBegun)).toEqual([true, true, false, true, true, true, true, false])
+    expect(reads.map(({ hasBegun }) => hasBegun)).toEqual([true, true])
+    writes[0]?.end()
+    await settled()
+    expect([writes[2]?.hasBegun, writes[7]?.hasBegun]).toEqual([true, false])
+  })
+})
