@@ -7,8 +7,8 @@ import {
   type Transaction,
   type TransactionOptions,
 } from './database.ts'
-import { FairQueue } from './fair-queue.ts'
 import { KnownRows } from './known-rows.ts'
+import { LaterReads } from './later-reads.ts'
 import { writeProbe } from './probe-store.ts'
 import { openConnection, type SqliteConnection } from './sqlite-connection.ts'
 import { isBusy, isDiskFailure, noTransaction, sqliteProblem } from './sqlite-errors.ts'
@@ -25,7 +25,6 @@ const COMMITS_A_LOOK = 16
 const MAX_SLOW_READS = 5
 /** For how long the reads of one turn of the event loop may go on beginning. */
 const MAX_READING_MS = 10
-const READS_A_TURN = 100
 
 type Job = {
   work: (tx: Transaction) => Promise<unknown>
@@ -50,7 +49,7 @@ export class SqliteDatabase implements Database {
   #known = new KnownRows()
   #snapshot: SqliteTransaction | undefined
   #snapshotSince = 0
-  readonly #laterReads = new FairQueue()
+  readonly #later = new LaterReads({ isFull: () => this.#isTurnFull(), end: () => this.#closeSnapshot() })
   #jobs: Job[] = []
   readonly #slowReads = new Turns(MAX_SLOW_READS)
   #isWriting = false
@@ -81,8 +80,8 @@ export class SqliteDatabase implements Database {
   read<T>(work: (tx: Transaction) => Promise<T>, options: TransactionOptions = {}): Promise<T> {
     assertOpen(!this.#isClosed)
     if (options.isSlow === true) return this.#readSlowly(work, options)
-    const mustWait = this.#laterReads.size > 0 || this.#isTurnFull()
-    return mustWait ? this.#readLater(work, options.caller) : this.#readNow(work)
+    if (this.#later.isEmpty && !this.#isTurnFull()) return this.#readNow(work)
+    return this.#later.add(() => this.#readNow(work), options.caller)
   }
 
   #readNow<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
@@ -98,28 +97,6 @@ export class SqliteDatabase implements Database {
   /** Whether the reads of this turn have taken long enough: dear ones that came together would keep all others waiting. */
   #isTurnFull(): boolean {
     return this.#snapshot !== undefined && performance.now() - this.#snapshotSince > MAX_READING_MS
-  }
-
-  #readLater<T>(work: (tx: Transaction) => Promise<T>, caller = ''): Promise<T> {
-    return new Promise((resolve, reject) => {
-      this.#laterReads.add(caller, () => void this.#readNow(work).then(resolve, reject))
-      if (this.#laterReads.size === 1) setImmediate(() => this.#beginLaterReads())
-    })
-  }
-
-  /** Each of these callbacks ends with the work that it began. The first always begins some, the others until the turn is full. */
-  #beginLaterReads(): void {
-    const count = Math.min(this.#laterReads.size, READS_A_TURN)
-    for (let number = 0; number < count; number++) {
-      setImmediate(() => {
-        if (number === 0 || !this.#isTurnFull()) this.#laterReads.next()?.()
-      })
-    }
-    setImmediate(() => {
-      // What arrives from now on must see what other processes commit from now on.
-      this.#closeSnapshot()
-      if (this.#laterReads.size > 0) this.#beginLaterReads()
-    })
   }
 
   /** On a connection of its own, which is open for as long as `work` takes. */
@@ -174,7 +151,7 @@ export class SqliteDatabase implements Database {
 
   async close(): Promise<void> {
     this.availability.close()
-    while (this.#isWriting || this.#laterReads.size > 0) await new Promise((resolve) => setImmediate(resolve))
+    while (this.#isWriting || !this.#later.isEmpty) await new Promise((resolve) => setImmediate(resolve))
     this.#isClosed = true
     this.#closeSnapshot()
     this.#reader?.close()

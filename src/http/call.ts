@@ -26,6 +26,8 @@ export type Answer = {
   readonly body?: string | Buffer | Readable
   readonly headers?: Readonly<Record<string, string>>
   /** Of the bytes in flight, until the answer has left. */
+  /** What a streamed body has in memory, where that is little. */
+  readonly streamBytes?: number
   readonly held?: Held
   /** It leaves at a whole step of time, as refusals do: what it was made from is not all the caller's to know. */
   readonly isSteady?: true

@@ -7,8 +7,8 @@ import type { Deps } from './deps.ts'
 
 /** Shorter answers are not counted: what the system takes of a connection at once is about as much. */
 const FREE_BYTES = 64 * 1024
-/** What an answer that is made while it is sent has in memory: a piece or two, sealed and opened. */
-const STREAM_BYTES = 1024 * 1024
+/** What a document that is made while it is sent has in memory: some pieces, and what it knows of those that were sent. */
+const STREAM_BYTES = 4 * 1024 * 1024
 
 /** Takes the answer's bytes from the budget; throws 503 when there are too few. */
 export function holdAnswer(
@@ -25,7 +25,10 @@ export function holdAnswer(
     return { ...answer, held: bytesInFlight.take(length, holdersOf(actor, organization)) }
   }
   try {
-    return { ...answer, held: bytesInFlight.take(STREAM_BYTES, holdersOf(actor, organization)) }
+    return {
+      ...answer,
+      held: bytesInFlight.take(answer.streamBytes ?? STREAM_BYTES, holdersOf(actor, organization)),
+    }
   } catch (error) {
     body.destroy()
     throw error

@@ -7,6 +7,9 @@ import type { ContentKind } from './state-chunk-store.ts'
 import { loadStateVersion } from './state-version-access.ts'
 import { findStateVersion, isContentDeleted } from './state-version-store.ts'
 
+/** Two chunks, sealed and opened. */
+const CHUNKS_BYTES = 1024 * 1024
+
 function downloadRoute(kind: ContentKind, path: string, summary: string): Route {
   return readRoute({
     path: `/state-versions/:state_version_id/${path}`,
@@ -33,6 +36,7 @@ function downloadRoute(kind: ContentKind, path: string, summary: string): Route 
       })
       return {
         status: 200,
+        streamBytes: CHUNKS_BYTES,
         body: Readable.from(deps.states.content(stateVersion, kind), { objectMode: false }),
         headers: {
           'content-type': 'application/json',
