@@ -5,7 +5,8 @@ import type { Viewer } from '../http/route.ts'
 import type { OrganizationRow } from '../organizations/organization-store.ts'
 import { reachOf } from '../access/granted-places-store.ts'
 import { listVisibleProjects } from '../projects/project-store.ts'
-import { findTeam, someTeamMembers, type TeamRow } from '../teams/team-store.ts'
+import { membersInSlices } from '../teams/team-members-in-turns.ts'
+import { findTeam, type TeamRow } from '../teams/team-store.ts'
 import { findUsers } from '../users/user-store.ts'
 import { listVisibleWorkspaces } from '../workspaces/workspace-list-store.ts'
 import { accessChangesDocument } from './access-changes-document.ts'
@@ -114,13 +115,10 @@ async function lookAt(tx: Transaction, trial: Trial, userIds: readonly string[])
 /** The people in a team: its service account is the team itself. */
 async function membersOf({ tx }: Viewer, team: TeamRow): Promise<string[]> {
   const ids: string[] = []
-  for (let after = '', isLast = false; !isLast;) {
-    const members = await someTeamMembers(tx, team.id, after, ROWS_A_STATEMENT)
+  for await (const members of membersInSlices(tx, team.id)) {
     for (const { user_id: id, is_active: isActive } of members) {
       if (isActive === 1 && id !== team.service_account_id) ids.push(id)
     }
-    after = members.at(-1)?.user_id ?? ''
-    isLast = members.length < ROWS_A_STATEMENT
   }
   return ids
 }

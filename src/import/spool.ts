@@ -9,7 +9,7 @@ import {
 import { closeSync, ftruncateSync, openSync, readSync, unlinkSync, writeSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { OperatorError, reasonOf } from '../core/operator-error.ts'
+import { OperatorError, reasonOf, writingTo } from '../core/operator-error.ts'
 import type { Measured } from './read-state.ts'
 
 const CIPHER = 'aes-256-ctr'
@@ -30,12 +30,11 @@ export class Spool implements Measured {
 
   constructor() {
     const name = join(tmpdir(), `purser-${randomBytes(16).toString('hex')}`)
-    try {
-      this.#file = openSync(name, 'wx+', 0o600)
+    this.#file = writingTo(tmpdir(), () => {
+      const file = openSync(name, 'wx+', 0o600)
       unlinkSync(name)
-    } catch (error) {
-      throw new OperatorError(`cannot write to ${tmpdir()}: ${reasonOf(error)}`)
-    }
+      return file
+    })
   }
 
   restart(): void {

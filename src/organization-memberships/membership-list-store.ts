@@ -3,6 +3,7 @@ import { letsTokenIn } from '../access/token-policy-store.ts'
 import type { Transaction } from '../database/database.ts'
 import { holdsText } from '../database/portable.ts'
 import { prepared } from '../database/prepared.ts'
+import { windowOf } from '../database/window.ts'
 import type { Page } from '../jsonapi/paging.ts'
 import { selectMemberships, type MembershipRow } from './membership-store.ts'
 
@@ -39,12 +40,9 @@ export async function listMemberships(
 /** All of them: found by an index from whichever end is nearer, so that the last page costs what the first does. */
 async function listPeople(tx: Transaction, organizationId: string, page: Page): Promise<MembershipPage> {
   const total = (await tx.first(peopleOf, { organizationId }))?.count ?? 0
-  const offset = (page.number - 1) * page.size
-  const count = Math.min(page.size, total - offset)
-  if (count <= 0) return { memberships: [], total }
-  const behind = total - offset - count
-  const isNearEnd = behind < offset
-  const direction = isNearEnd ? 'desc' : 'asc'
+  const window = windowOf(total, (page.number - 1) * page.size, page.size)
+  if (window === undefined) return { memberships: [], total }
+  const direction = window.isFromEnd ? 'desc' : 'asc'
   const ids = tx.db
     .selectFrom('memberships')
     .where('organization_id', '=', organizationId)
@@ -52,8 +50,8 @@ async function listPeople(tx: Transaction, organizationId: string, page: Page): 
     .select('id')
     .orderBy('created_at', direction)
     .orderBy('id', direction)
-    .limit(count)
-    .offset(isNearEnd ? behind : offset)
+    .limit(window.limit)
+    .offset(window.offset)
   const memberships = await selectMemberships(tx)
     .where('memberships.id', 'in', ids)
     .orderBy('memberships.created_at')

@@ -3,6 +3,7 @@ import type { Standing } from '../access/decide.ts'
 import type { Transaction } from '../database/database.ts'
 import { inSlices } from '../database/slices.ts'
 import type { Tables } from '../database/tables.ts'
+import { windowOf } from '../database/window.ts'
 import type { Page } from '../jsonapi/paging.ts'
 import type { OrganizationRow } from '../organizations/organization-store.ts'
 import { MAX_FOUND_REACH, searchTeamNames } from './team-search-store.ts'
@@ -78,7 +79,7 @@ async function openTeams(
   if (!standing.seesSecretTeams) query = query.where('teams.visibility', '=', 'organization')
   if (names !== undefined) query = query.where('teams.name', 'in', names)
   if (q !== undefined) query = query.where(hasPart(tx, q.toLowerCase()))
-  const ofQuery = (total: number) => (offset: number, limit: number) => windowOf(query, total, offset, limit)
+  const ofQuery = (total: number) => (offset: number, limit: number) => rowsOf(query, total, offset, limit)
   if (q !== undefined && names === undefined && tx.engine === 'sqlite') {
     const found = await searchTeamNames(tx, organization.id, q.toLowerCase(), !standing.seesSecretTeams)
     if (found !== undefined) {
@@ -134,21 +135,18 @@ async function mergedPage(
   return merged.slice(skip)
 }
 
-/** From whichever end is nearer: the last page costs what the first does. */
-async function windowOf(query: TeamQuery, total: number, offset: number, limit: number): Promise<TeamRow[]> {
-  const count = Math.min(limit, total - offset)
-  if (count <= 0) return []
-  const behind = total - offset - count
-  const isNearEnd = behind < offset
-  const direction = isNearEnd ? 'desc' : 'asc'
+async function rowsOf(query: TeamQuery, total: number, offset: number, limit: number): Promise<TeamRow[]> {
+  const window = windowOf(total, offset, limit)
+  if (window === undefined) return []
+  const direction = window.isFromEnd ? 'desc' : 'asc'
   const rows = await query
     .selectAll('teams')
     .orderBy('teams.name', direction)
     .orderBy('teams.id', direction)
-    .limit(count)
-    .offset(isNearEnd ? behind : offset)
+    .limit(window.limit)
+    .offset(window.offset)
     .execute()
-  return isNearEnd ? rows.toReversed() : rows
+  return window.isFromEnd ? rows.toReversed() : rows
 }
 
 function hasPart(tx: Transaction, part: string) {

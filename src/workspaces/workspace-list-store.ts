@@ -4,6 +4,7 @@ import type { Transaction } from '../database/database.ts'
 import { holdsText } from '../database/portable.ts'
 import { prepared } from '../database/prepared.ts'
 import type { Tables } from '../database/tables.ts'
+import { windowOf } from '../database/window.ts'
 import type { Page } from '../jsonapi/paging.ts'
 import { isWorkspaceTagged, type TagFilter } from '../tag-bindings/tag-binding-store.ts'
 import { findWorkspaces, type WorkspaceRow } from './workspace-store.ts'
@@ -89,12 +90,9 @@ export async function listVisibleWorkspaces(
   }
   if (filter.hasRun === true) query = query.where(sql<boolean>`1 = 0`)
   const count = known ?? (await countOf(query))
-  const offset = (page.number - 1) * page.size
-  if (offset >= count) return { workspaces: [], total: count }
-  // From whichever end is nearer, so that the last page costs what the first does.
-  const size = Math.min(page.size, count - offset)
-  const behind = count - offset - size
-  const isFromEnd = behind < offset
+  const window = windowOf(count, (page.number - 1) * page.size, page.size)
+  if (window === undefined) return { workspaces: [], total: count }
+  const { isFromEnd } = window
   const isDescending = sort === '-name' || sort === '-latest-change-at'
   const direction = isDescending === isFromEnd ? 'asc' : 'desc'
   // First the ids alone, which an index holds with all that filters look at.
@@ -102,8 +100,8 @@ export async function listVisibleWorkspaces(
     .select('workspaces.id')
     .$if(sort.endsWith('latest-change-at'), (sorted) => sorted.orderBy('workspaces.updated_at', direction))
     .orderBy('workspaces.name', direction)
-    .limit(size)
-    .offset(isFromEnd ? behind : offset)
+    .limit(window.limit)
+    .offset(window.offset)
     .execute()
   const ids = found.map(({ id }) => id)
   const rows = new Map((await findWorkspaces(tx, organizationId, ids)).map((row) => [row.id, row]))
