@@ -3,6 +3,7 @@ import { sql } from 'kysely'
 import { describe, expect, test } from 'vitest'
 import { probeAttacks, startAttacked, type Attacked, type Attacks } from './support/attacks.ts'
 import { engines, type Engine } from './support/engines.ts'
+import { numberedIds, numbersUpTo } from './support/numbered-ids.ts'
 import { isLong } from './support/runs.ts'
 import { lock, postState, stateText } from './support/states.ts'
 import { createWorkspace } from './support/world.ts'
@@ -111,36 +112,34 @@ async function outputOf({ attacker, address, token }: Attacked, text: string): P
 
 /** Many members in many teams, and a tag at many workspaces. */
 async function fillTables({ attacker, openDatabase }: Attacked, tagId: string): Promise<void> {
-  const numbers = (count: number) =>
-    sql`with recursive numbers (n) as (select 1 union all select n + 1 from numbers where n < ${sql.lit(count)})`
-  const id = sql.raw(`replace(cast(1000000000000000 + n as text), '0', 'a')`)
+  const id = numberedIds(1)
   const database = await openDatabase()
   const run = (statement: ReturnType<typeof sql>) => database.write(({ db }) => statement.execute(db))
   const { id: organizationId } = attacker
   await run(
-    sql`insert into users (id, username, created_at) ${numbers(MEMBERS)} select 'user-' || ${id}, 'user-' || n, ${AT} from numbers`,
+    sql`insert into users (id, username, created_at) ${numbersUpTo(MEMBERS)} select 'user-' || ${id}, 'user-' || n, ${AT} from numbers`,
   )
   await run(
-    sql`insert into memberships (id, organization_id, user_id, status, created_at) ${numbers(MEMBERS)} select 'ou-' || ${id}, ${organizationId}, 'user-' || ${id}, 'active', ${AT} from numbers`,
+    sql`insert into memberships (id, organization_id, user_id, status, created_at) ${numbersUpTo(MEMBERS)} select 'ou-' || ${id}, ${organizationId}, 'user-' || ${id}, 'active', ${AT} from numbers`,
   )
   await run(
-    sql`insert into teams (id, organization_id, name, visibility, users_count, created_at, updated_at) ${numbers(TEAMS)} select 'team-' || ${id}, ${organizationId}, 'team-' || n, 'organization', ${MEMBERS}, ${AT}, ${AT} from numbers`,
+    sql`insert into teams (id, organization_id, name, visibility, users_count, created_at, updated_at) ${numbersUpTo(TEAMS)} select 'team-' || ${id}, ${organizationId}, 'team-' || n, 'organization', ${MEMBERS}, ${AT}, ${AT} from numbers`,
   )
   for (const { id: teamId } of await database.read(({ db }) =>
     db.selectFrom('teams').where('is_owners', '=', 0).select('id').execute(),
   )) {
     await run(
-      sql`insert into team_members (team_id, membership_id, user_id, organization_id, is_active) ${numbers(MEMBERS)} select ${teamId}, 'ou-' || ${id}, 'user-' || ${id}, ${organizationId}, 1 from numbers`,
+      sql`insert into team_members (team_id, membership_id, user_id, organization_id, is_active) ${numbersUpTo(MEMBERS)} select ${teamId}, 'ou-' || ${id}, 'user-' || ${id}, ${organizationId}, 1 from numbers`,
     )
   }
   const { default_project_id: projectId } = await database.read(({ db }) =>
     db.selectFrom('organizations').selectAll().executeTakeFirstOrThrow(),
   )
   await run(
-    sql`insert into workspaces (id, organization_id, project_id, name, terraform_version, settings, created_at, updated_at) ${numbers(TAGGED)} select 'ws-' || ${id}, ${organizationId}, ${projectId}, 'tagged-' || n, '1.10.0', '{}', ${AT}, ${AT} from numbers`,
+    sql`insert into workspaces (id, organization_id, project_id, name, terraform_version, settings, created_at, updated_at) ${numbersUpTo(TAGGED)} select 'ws-' || ${id}, ${organizationId}, ${projectId}, 'tagged-' || n, '1.10.0', '{}', ${AT}, ${AT} from numbers`,
   )
   await run(
-    sql`insert into workspace_tags (workspace_id, tag_id) ${numbers(TAGGED)} select 'ws-' || ${id}, ${tagId} from numbers`,
+    sql`insert into workspace_tags (workspace_id, tag_id) ${numbersUpTo(TAGGED)} select 'ws-' || ${id}, ${tagId} from numbers`,
   )
   await run(
     sql`update organizations set version = version + 1, visible_teams_count = ${TEAMS}, teams_count = ${TEAMS + 1}`,

@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { engines } from './support/engines.ts'
+import { numberedIds, numbersUpTo } from './support/numbered-ids.ts'
 import { startServer, type TestServer } from './support/server.ts'
 import {
   addMember,
@@ -16,11 +17,9 @@ const MANY = 33_000
 const WHEN = '2026-01-01T00:00:00.000Z'
 
 /** Written to the database: a request for each would take minutes. */
-const numbers = sql`with recursive numbers (n) as (select 1 union all select n + 1 from numbers where n < ${sql.lit(MANY)})`
+const numbers = numbersUpTo(MANY)
 
-/** Sixteen characters of an id for each number, others for each kind. */
-const idsOf = (kind: number) => sql.raw(`replace(cast(${kind}000000000000000 + n as text), '0', 'a')`)
-const [firstIds, secondIds] = [idsOf(1), idsOf(2)]
+const [firstIds, secondIds] = [numberedIds(1), numberedIds(2)]
 
 describe.each(engines)('an organization that has grown large, on %s', (engine) => {
   let server: TestServer
