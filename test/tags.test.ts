@@ -187,11 +187,17 @@ describe.each(engines)('tags on %s', (engine) => {
     expect(counts(await client.get(list))).toEqual({ kept: 1, wide: 1 })
     const write = database.write.bind(database)
     const slices: number[] = []
-    database.write = async (work) => {
-      const rest = await left()
-      const value = await write(work)
-      slices.push(rest - (await left()))
-      return value
+    // One write after the other: a write of something else that takes long would count two slices as one.
+    let last: Promise<unknown> = Promise.resolve()
+    database.write = (work) => {
+      const mine = last.then(async () => {
+        const rest = await left()
+        const value = await write(work)
+        slices.push(rest - (await left()))
+        return value
+      })
+      last = mine.catch(() => {})
+      return mine
     }
     await deletions.drain()
     database.write = write
