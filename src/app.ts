@@ -1,3 +1,4 @@
+import type { Server } from 'node:http'
 import type { Logger } from 'pino'
 import { Grants } from './access/grant-store.ts'
 import type { Operator } from './access/operator.ts'
@@ -147,19 +148,17 @@ export function createApp(
   }
   const auditRetention = new AuditRetention(database, auditKey, clock, log, config.auditDays)
   const server = createServer(routes, rawRoutes, deps)
-  deps.drain.follow(server.server)
+  deps.drain.follow(server)
   return {
     deps,
     listen: async (host, port) => {
-      await server.listen({ host, port })
+      await listening(server, host, port)
       deps.states.start()
-      const address = server.server.address()
+      const address = server.address()
       return typeof address === 'object' && address !== null ? address.port : port
     },
     close: async () => {
-      // Not by Fastify, which tells clients to connect anew before the port is closed.
-      await deps.drain.close(server.server)
-      await server.close()
+      await deps.drain.close(server)
       await deps.deletions.stop()
       await deps.states.stop()
       await auditRetention.stop()
@@ -168,4 +167,15 @@ export function createApp(
       await database.close()
     },
   }
+}
+
+/** Resolves when the port is open; rejects with the system's error. */
+function listening(server: Server, host: string, port: number): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject)
+    server.listen({ host, port }, () => {
+      server.off('error', reject)
+      resolve()
+    })
+  })
 }

@@ -26,7 +26,9 @@ export class Connections {
     })
     server.on('request', (request: IncomingMessage, response: ServerResponse) => {
       const connection = this.#connections.get(request.socket)
-      if (connection !== undefined) Object.assign(connection, { request, response })
+      if (connection === undefined) return
+      connection.request = request
+      connection.response = response
     })
     // A connection was silent for the server's timeout. An answer that takes the server itself as long is not cut off.
     server.on('timeout', (socket: Socket) => {

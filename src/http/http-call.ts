@@ -1,8 +1,14 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
-import type { FastifyRequest } from 'fastify'
 import { Query } from '../jsonapi/query.ts'
 import type { Call } from './call.ts'
 import type { Deps } from './deps.ts'
+
+/** The route that a request was found to be for. */
+export type FoundRoute = {
+  /** The whole path, with `:name` for parameters; empty for an unknown path. */
+  readonly url: string
+  readonly params: Readonly<Record<string, string>>
+}
 
 /** A call as it came over HTTP. A class, since it is made for each request: what is seldom asked for is a getter. */
 export class HttpCall implements Call {
@@ -11,18 +17,17 @@ export class HttpCall implements Call {
   readonly query: Query
   readonly stream: IncomingMessage
   receivedAt = performance.now()
-  readonly #request: FastifyRequest
+  readonly #url: string
   readonly #deps: Deps
 
-  constructor(request: FastifyRequest, requestId: string, deps: Deps) {
-    const { raw } = request
-    const url = raw.url as string
+  constructor(request: IncomingMessage, route: FoundRoute, requestId: string, deps: Deps) {
+    const url = request.url as string
     const mark = url.indexOf('?')
     this.requestId = requestId
-    this.params = request.params as Record<string, string>
+    this.params = route.params
     this.query = Query.of(mark === -1 ? '' : url.slice(mark + 1))
-    this.stream = raw
-    this.#request = request
+    this.stream = request
+    this.#url = route.url
     this.#deps = deps
   }
 
@@ -32,8 +37,7 @@ export class HttpCall implements Call {
 
   /** From the route, not from what was asked for: that may have a scheme and a host, a fragment, and any escapes. */
   get path(): string {
-    const route = this.#request.routeOptions.url ?? ''
-    return route.replaceAll(/:([a-z_]+)/g, (_, name: string) => this.params[name] as string)
+    return this.#url.replaceAll(/:([a-z_]+)/g, (_, name: string) => this.params[name] as string)
   }
 
   get headers(): IncomingHttpHeaders {

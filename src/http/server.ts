@@ -1,15 +1,15 @@
 import { readFileSync } from 'node:fs'
-import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
-import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
+import findMyWay, { type default as Router } from 'find-my-way'
 import { AppError, notFound } from '../core/errors.ts'
 import { errorDocument, internalErrorDocument, statusOf } from '../jsonapi/errors.ts'
 import { errorAnswer, type Answer, type Call } from './call.ts'
 import type { Deps } from './deps.ts'
 import { isTrial } from './dry-run.ts'
 import { releaseWhenSent } from './held-answer.ts'
-import { HttpCall } from './http-call.ts'
+import { HttpCall, type FoundRoute } from './http-call.ts'
 import { endLingering, mustClose } from './linger.ts'
 import { answerMalformed } from './malformed.ts'
 import { mustWait, turnOf } from './pipelining.ts'
@@ -27,86 +27,73 @@ const MAX_PARAM_LENGTH = 1_000
 /** Of an endpoint that there is not. */
 const MAX_NOTED_PATH = 500
 
+type Work = (call: Call) => Promise<Answer>
+
+// An import would evaluate all that these modules export, and load the parts of `fetch` into memory.
+const { createServer: createHttpServer } = process.getBuiltinModule('node:http')
+const { createServer: createHttpsServer } = process.getBuiltinModule('node:https')
+
 /** The HTTP server with every route; it does not listen yet. */
-export function createServer(
+export function createServer(routes: readonly Route[], rawRoutes: readonly RawRoute[], deps: Deps): Server {
+  const { config } = deps
+  const router = createRouter(routes, rawRoutes, deps)
+  const onRequest = (request: IncomingMessage, response: ServerResponse) => router.lookup(request, response)
+  // A missing Host is answered here, since Node would answer it without a document.
+  const options = { requireHostHeader: false }
+  const server =
+    config.tlsCert === undefined || config.tlsKey === undefined
+      ? createHttpServer(options, onRequest)
+      : createHttpsServer(
+          { ...options, cert: readFileSync(config.tlsCert), key: readFileSync(config.tlsKey) },
+          onRequest,
+        )
+  server.keepAliveTimeout = KEEP_ALIVE_MS
+  server.requestTimeout = 0
+  // Later than the answer to a body that arrives too slowly (see Pace).
+  server.setTimeout(CONNECTION_IDLE_MS + config.uploadIdleSeconds * 1000)
+  // A client that ends its side once the request is sent still reads: otherwise an answer that waits for a database is lost.
+  Object.assign(server, { httpAllowHalfOpen: true })
+  // Expectations beyond 100-continue may be ignored (RFC 9110, 10.1.1).
+  server.on('checkExpectation', onRequest)
+  server.on('clientError', answerMalformed)
+  return server
+}
+
+function createRouter(
   routes: readonly Route[],
   rawRoutes: readonly RawRoute[],
   deps: Deps,
-): FastifyInstance {
-  const { config } = deps
-  const fastify = Fastify({
-    logger: false,
-    exposeHeadRoutes: false,
-    routerOptions: {
-      maxParamLength: MAX_PARAM_LENGTH,
-      ignoreTrailingSlash: false,
-      // Queries are read by jsonapi/query.ts.
-      querystringParser: () => ({}),
-    },
-    keepAliveTimeout: KEEP_ALIVE_MS,
-    // Later than the answer to a body that arrives too slowly (see Pace).
-    connectionTimeout: CONNECTION_IDLE_MS + config.uploadIdleSeconds * 1000,
-    requestTimeout: 0,
-    forceCloseConnections: 'idle',
-    return503OnClosing: false,
-    // A missing Host is answered here, since Node would answer it without a document.
-    ...(config.tlsCert === undefined || config.tlsKey === undefined
-      ? { http: { requireHostHeader: false } }
-      : {
-          https: {
-            cert: readFileSync(config.tlsCert),
-            key: readFileSync(config.tlsKey),
-            requireHostHeader: false,
-          },
-        }),
-    clientErrorHandler: answerMalformed,
-    frameworkErrors: (_error, request, reply) => {
-      reply.hijack()
-      void answerUnknown(request, reply.raw, deps)
-    },
-  }) as unknown as FastifyInstance
-  // Whoever ends his side once the request is sent still reads: otherwise an answer that waits for a database is lost.
-  Object.assign(fastify.server, { httpAllowHalfOpen: true })
-  // Expectations beyond 100-continue may be ignored (RFC 9110, 10.1.1).
-  fastify.server.on('checkExpectation', (...exchange) => fastify.server.emit('request', ...exchange))
-  // Everything is answered from the first hook on: Fastify, which would judge content types and bodies before the token,
-  // only finds the route. Its own parsers and handlers are never reached.
-  const answerBy = (work: (call: Call) => Promise<Answer>) => ({
-    onRequest: (request: FastifyRequest, reply: FastifyReply, _done: () => void) => {
-      reply.hijack()
-      void respond(request, reply.raw, deps, work)
-    },
-    handler: unreachable,
+): Router.Instance<Router.HTTPVersion.V1> {
+  const onUnknown = (request: IncomingMessage, response: ServerResponse) =>
+    void respond(request, response, { url: '', params: {} }, deps, (call) => answerUnknown(call, deps))
+  const onUnreadable = (_path: string, request: IncomingMessage, response: ServerResponse) =>
+    onUnknown(request, response)
+  const router = findMyWay({
+    maxParamLength: MAX_PARAM_LENGTH,
+    // Queries are read by jsonapi/query.ts.
+    querystringParser: () => ({}),
+    defaultRoute: onUnknown,
+    onBadUrl: onUnreadable,
+    onMaxParamLength: onUnreadable,
   })
-  for (const route of routes) {
-    const { method, path } = route
-    fastify.route({
-      method: methodsOf(method),
-      url: API + path,
-      ...answerBy((call) => runRoute(route, call, deps)),
+  const add = (method: Route['method'], url: string, work: Work) => {
+    router.on(methodsOf(method), url, (request, response, params) => {
+      // Each parameter of a path that was found is there.
+      void respond(request, response, { url, params: params as Record<string, string> }, deps, work)
     })
   }
+  for (const route of routes) add(route.method, API + route.path, (call) => runRoute(route, call, deps))
   for (const route of rawRoutes) {
-    const { method, path } = route
-    fastify.route({
-      method: methodsOf(method),
-      url: path,
-      ...answerBy((call) => {
-        if (method !== 'GET') isTrial(call.query, false)
-        return route.answer(call, deps)
-      }),
+    add(route.method, route.path, (call) => {
+      if (route.method !== 'GET') isTrial(call.query, false)
+      return route.answer(call, deps)
     })
   }
-  fastify.addHook('onRequest', (request, reply, done) => {
-    if (!request.is404) return done()
-    reply.hijack()
-    void answerUnknown(request, reply.raw, deps)
-  })
-  return fastify
+  return router
 }
 
 /** HEAD is answered as GET is, by the same route; `send` leaves the body out. */
-function methodsOf(method: Route['method']): string[] {
+function methodsOf(method: Route['method']): ('HEAD' | Route['method'])[] {
   return method === 'GET' ? ['GET', 'HEAD'] : [method]
 }
 
@@ -122,61 +109,56 @@ function answerHalf(request: IncomingMessage, response: ServerResponse): void {
   response.once('close', () => socket.off('end', onEnd))
 }
 
-function unreachable(): never {
-  throw new Error('a request got past its answer')
-}
-
 /** An unknown path or a wrong method: 401 without a good token, else the 404 of everything that is hidden. */
-function answerUnknown(request: FastifyRequest, raw: ServerResponse, deps: Deps): Promise<void> {
-  return respond(request, raw, deps, async (call) => {
-    const actor = await deps.database.read((tx) => authenticate(tx, call, deps))
-    deps.refusals.note({
-      requestId: call.requestId,
-      at: deps.clock.now(),
-      actor,
-      method: call.method,
-      // A copy, since a part of a text keeps the whole in memory.
-      path: Buffer.from(pathOf(request.raw).slice(0, MAX_NOTED_PATH), 'latin1').toString('latin1'),
-      named: '{}',
-      permission: null,
-      reason: 'missing',
-      found: undefined,
-    })
-    throw notFound()
+async function answerUnknown(call: Call, deps: Deps): Promise<Answer> {
+  const actor = await deps.database.read((tx) => authenticate(tx, call, deps))
+  deps.refusals.note({
+    requestId: call.requestId,
+    at: deps.clock.now(),
+    actor,
+    method: call.method,
+    // A copy, since a part of a text keeps the whole in memory.
+    path: Buffer.from(pathOf(call.stream).slice(0, MAX_NOTED_PATH), 'latin1').toString('latin1'),
+    named: '{}',
+    permission: null,
+    reason: 'missing',
+    found: undefined,
   })
+  throw notFound()
 }
 
 async function respond(
-  request: FastifyRequest,
-  raw: ServerResponse,
+  request: IncomingMessage,
+  response: ServerResponse,
+  route: FoundRoute,
   deps: Deps,
-  work: (call: Call) => Promise<Answer>,
+  work: Work,
 ): Promise<void> {
-  if (mustWait(raw) && !(await turnOf(request.raw, raw))) return
+  if (mustWait(response) && !(await turnOf(request, response))) return
   const requestId = nextRequestId()
-  if (request.raw.headers.upgrade !== undefined) answerHalf(request.raw, raw)
-  const call = new HttpCall(request, requestId, deps)
+  if (request.headers.upgrade !== undefined) answerHalf(request, response)
+  const call = new HttpCall(request, route, requestId, deps)
   let answer: Answer
   try {
-    if (request.raw.httpVersion === '1.1' && request.raw.headers.host === undefined) throw hostIsMissing()
-    refuseRepeatedHeaders(request.raw)
+    if (request.httpVersion === '1.1' && request.headers.host === undefined) throw hostIsMissing()
+    refuseRepeatedHeaders(request)
     const made = await work(call)
-    releaseWhenSent(made, raw)
-    answer = conditional(request.raw, made)
+    releaseWhenSent(made, response)
+    answer = conditional(request, made)
   } catch (error) {
     answer = failure(error, requestId, request, deps)
   }
   // A command's own server, in its own process, hides nothing from the command.
   if (isSteady(answer) && deps.operator === undefined) await untilNextStep(call.receivedAt)
   if (deps.log.isLevelEnabled('debug')) {
-    const { method } = request.raw
-    deps.log.debug({ requestId, method, path: pathOf(request.raw), status: answer.status }, 'answered')
+    const { method } = request
+    deps.log.debug({ requestId, method, path: pathOf(request), status: answer.status }, 'answered')
   }
-  send(request.raw, raw, answer, requestId, deps)?.catch((error: unknown) => {
+  send(request, response, answer, requestId, deps)?.catch((error: unknown) => {
     // Nothing more can be said to the client, who must not take what came for all.
-    raw.destroy()
-    const { method } = request.raw
-    const about = { error, requestId, method, path: pathOf(request.raw) }
+    response.destroy()
+    const { method } = request
+    const about = { error, requestId, method, path: pathOf(request) }
     if (isOfClient(error)) deps.log.debug(about, 'the client went away before its answer was sent')
     else if (error instanceof AppError) deps.log.warn(about, 'an answer broke off')
     else deps.log.error(about, 'an answer broke off')
@@ -244,18 +226,15 @@ function hostIsMissing(): AppError {
   return new AppError('bad-request', [{ detail: 'HTTP/1.1 requests need a Host header' }])
 }
 
-function failure(error: unknown, requestId: string, request: FastifyRequest, deps: Deps): Answer {
+function failure(error: unknown, requestId: string, request: IncomingMessage, deps: Deps): Answer {
   if (error instanceof AppError) {
     const headers: Record<string, string> = {}
     if (error.code === 'unauthorized') headers['www-authenticate'] = 'Bearer'
     if (error.code === 'unavailable') headers['retry-after'] = '1'
-    if (request.raw.headers.host === undefined) headers.connection = 'close'
+    if (request.headers.host === undefined) headers.connection = 'close'
     return errorAnswer(statusOf(error.code), errorDocument(error), headers)
   }
-  deps.log.error(
-    { error, requestId, method: request.raw.method, path: pathOf(request.raw) },
-    'a request failed',
-  )
+  deps.log.error({ error, requestId, method: request.method, path: pathOf(request) }, 'a request failed')
   return errorAnswer(500, internalErrorDocument(requestId))
 }
 
