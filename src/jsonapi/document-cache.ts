@@ -31,7 +31,7 @@ export class DocumentCache {
   }
 
   /** For what is made fast: kept when it is wanted a second time, so that who leafs through everything displaces nothing. */
-  setWhenWantedAgain(key: string, value: string): void {
+  setWhenWantedAgain(key: string, value: string | Buffer): void {
     const hash = hashOf(key)
     const place = hash % WANTED_PLACES
     if (this.#wanted[place] === hash) this.set(key, value)

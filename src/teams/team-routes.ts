@@ -1,7 +1,8 @@
+import type { Readable } from 'node:stream'
 import { timestamp } from '../core/clock.ts'
 import { invalid } from '../core/errors.ts'
-import { noContent, ok, type Answer, type Call } from '../http/call.ts'
-import { keptPage } from '../http/kept-page.ts'
+import { noContent, ok, type Call } from '../http/call.ts'
+import { keptDocument, keptPage } from '../http/kept-page.ts'
 import { readRoute, writeRoute, type Route } from '../http/route.ts'
 import { refuse } from '../jsonapi/body.ts'
 import { document, listDocument, type Fragment } from '../jsonapi/document.ts'
@@ -29,17 +30,17 @@ import { commaSeparated, includes } from '../jsonapi/parameters.ts'
 
 type Context = Omit<TeamContext, 'later'>
 
-async function teamAnswer(
+async function teamBodyOf(
   reader: Context & { resource: { organization: { name: string } } },
   team: TeamRow,
   include: Includes,
-): Promise<Answer> {
+): Promise<string | Readable> {
   const context = { ...reader, later: new LaterParts() }
   const { tx, deps, resource, later } = context
   const shape: TeamShape = include.has('organization-memberships') ? 'whole with memberships' : 'whole'
   const [text] = await teamFragments(tx, deps, [team], context, shape, resource.organization)
   const included = await includedWithTeams(context, [team], include)
-  return ok(later.bodyOf(document(text as Fragment, included)))
+  return later.bodyOf(document(text as Fragment, included))
 }
 
 const filters = ['q', 'filter[names]', 'include'] as const
@@ -133,7 +134,7 @@ const createTeam = writeRoute({
       resourceId: id,
       details: { name: changes.name, visibility, 'organization-access': changes.flags },
     })
-    return teamAnswer(context, (await findTeam(tx, id)) as TeamRow, address.include)
+    return ok(await teamBodyOf(context, (await findTeam(tx, id)) as TeamRow, address.include))
   },
 })
 
@@ -151,7 +152,14 @@ const showTeam = readRoute({
   answers: 'teams',
   address: teamAddress,
   load: ({ tx, address }) => loadTeam(tx, address.teamId),
-  document: (context) => teamAnswer(context, context.resource.team, context.address.include),
+  document: async (context) => {
+    const { team, organization } = context.resource
+    const { include } = context.address
+    const make = () => teamBodyOf(context, team, include)
+    return include.size === 0
+      ? keptDocument(context, organization, `team ${team.id}`, make)
+      : ok(await make())
+  },
 })
 
 const changeTeam = writeRoute({
@@ -205,7 +213,7 @@ const changeTeam = writeRoute({
       resourceId: team.id,
       details: { name: updated.name, changes },
     })
-    return teamAnswer(context, updated, address.include)
+    return ok(await teamBodyOf(context, updated, address.include))
   },
 })
 
