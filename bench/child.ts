@@ -37,6 +37,11 @@ export function pinSelf(): void {
   if (canPin) spawnSync('taskset', ['-a', '-c', '-p', places.load, String(process.pid)])
 }
 
+/** The command, kept to the processor of the place. */
+export function onPlace(place: Place, command: readonly string[]): string[] {
+  return canPin ? ['taskset', '-c', places[place], ...command] : [...command]
+}
+
 /** A process of the benchmark, on its processor. */
 export class Child {
   readonly #process: ChildProcess
@@ -50,7 +55,7 @@ export class Child {
     options: { args?: string[]; env?: NodeJS.ProcessEnv; execArgv?: string[] } = {},
   ) {
     const node = [process.execPath, ...(options.execArgv ?? [])]
-    const [command = '', ...before] = canPin ? ['taskset', '-c', places[place], ...node] : node
+    const [command = '', ...before] = onPlace(place, node)
     this.#process = fork(file, options.args ?? [], {
       execPath: command,
       execArgv: before,

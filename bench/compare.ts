@@ -1,12 +1,16 @@
-import { median, thousands, type Bench, type Figure } from './bench.ts'
+import { CONNECTIONS, median, thousands, type Bench, type Figure } from './bench.ts'
 import type { FloorAnswer } from './floor.ts'
 import { wire } from './purser.ts'
+import { hasWrk, wrkRate } from './wrk.ts'
 
 const WARM_UP_MS = 1_500
 /** Short, so that a machine that slows down for a second slows both. */
 const ROUND_MS = 250
 const ROUNDS = 15
 const QUICK_ROUNDS = 5
+/** wrk counts whole seconds. */
+const WRK_SECONDS = 1
+const WRK_ROUNDS = 7
 
 /** A GET below /api/v2, and with whose token. */
 export type Asked = { path: string; token: string }
@@ -24,6 +28,8 @@ export type Compared = {
   bare: Round
   /** Of the server's requests a second to its own for the short list. */
   shortRatio: number | undefined
+  /** The same as `ratio`, with requests of wrk; undefined where it is not installed. */
+  wrk: { ratio: number; server: number; floor: number } | undefined
 }
 
 /** Measures one GET of the server against the floor with the same bytes, in turns after a warm-up. */
@@ -63,6 +69,21 @@ export async function compare(bench: Bench, asked: Asked, short?: Asked): Promis
       short === undefined
         ? undefined
         : median(rounds.map(({ server, short }) => server.perSecond / (short as Round).perSecond)),
+    wrk: hasWrk ? await compareByWrk(bench, asked) : undefined,
+  }
+}
+
+async function compareByWrk(bench: Bench, { path, token }: Asked): Promise<Compared['wrk']> {
+  const rate = (port: number) =>
+    wrkRate(`http://127.0.0.1:${port}/api/v2${path}`, token, CONNECTIONS, WRK_SECONDS)
+  const rounds: { server: number; floor: number }[] = []
+  for (let count = 0; count < (bench.isQuick ? 1 : WRK_ROUNDS); count += 1) {
+    rounds.push({ server: await rate(bench.purser.port), floor: await rate(bench.floorPort) })
+  }
+  return {
+    ratio: median(rounds.map(({ server, floor }) => server / floor)),
+    server: median(rounds.map(({ server }) => server)),
+    floor: median(rounds.map(({ floor }) => floor)),
   }
 }
 
@@ -89,16 +110,22 @@ function medianRound(rounds: readonly Round[]): Round {
 
 /** The figures of one compared path: against the floor, and against the short list where there is one. */
 export function comparedFigures(what: string, compared: Compared, atLeast: number, aim: number): Figure[] {
-  const { ratio, cpuRatio, shortRatio, server, floor, bare } = compared
+  const { ratio, cpuRatio, shortRatio, server, floor, bare, wrk } = compared
+  const ratios =
+    wrk === undefined
+      ? ''
+      : `own load generator ${ratio.toFixed(2)}, wrk ${wrk.ratio.toFixed(2)} (${thousands(wrk.server)}/s, floor ${thousands(wrk.floor)}/s); `
   const figures: Figure[] = [
     {
       what,
-      value: ratio,
+      // The lower of both load generators counts.
+      value: Math.min(ratio, wrk?.ratio ?? Infinity),
       unit: 'of the floor',
       atLeast,
       aim,
       better: 'more',
       details:
+        ratios +
         `${thousands(server.perSecond)}/s, floor ${thousands(floor.perSecond)}/s, bare ${thousands(bare.perSecond)}/s; ` +
         `CPU ${server.cpu.toFixed(1)} and ${floor.cpu.toFixed(1)} µs a request (${cpuRatio.toFixed(2)}); p99 ${server.p99.toFixed(2)} ms`,
     },

@@ -72,7 +72,8 @@ rounds; neither writes this page.
 
 **The floor** is a bare node:http server that hashes the bearer token, makes two indexed node:sqlite reads and sends the
 same bytes as the real answer. Server and floor are measured in turns, after a warm-up, by a load generator in a process
-of its own with 16 keep-alive connections; a ratio is the median of the rounds' ratios. CPU is user and system time of the
+of its own with 16 keep-alive connections; a ratio is the median of the rounds' ratios. Where wrk is installed, it measures
+both once more, and the lower ratio counts. CPU is user and system time of the
 server's process for one request. Data: one SQLite file with organizations of 20 to 100,000 teams of three members each,
 writes durable (synchronous=FULL).
 
