@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
-import { basename, dirname, join } from 'node:path'
+import { basename } from 'node:path'
 import { expect, test } from 'vitest'
 
 const MOST_LINES = 300
@@ -69,19 +69,6 @@ test('nothing names a folder of the machine it was written on', () => {
   const pattern = /(^|[\s"'`(=:])\/(work|root|home|Users)(\/|\b(?![-\w]))/
   const texts = files.filter((file) => !file.startsWith('test/data/') && !textOf(file).includes('\0'))
   expect(linesMatching(texts, pattern)).toEqual([])
-})
-
-test('every link from a page to a file of this repository leads somewhere', () => {
-  const broken = files
-    .filter((file) => file.endsWith('.md'))
-    .flatMap((page) =>
-      [...textOf(page).matchAll(/\]\(([^)\s]+)\)/g)]
-        .map(([, target = '']) => target)
-        .filter((target) => !/^[a-z]+:/.test(target) && !target.startsWith('#'))
-        .filter((target) => !existsSync(join(dirname(page), target.replace(/#.*$/, ''))))
-        .map((target) => `${page}: ${target}`),
-    )
-  expect(broken).toEqual([])
 })
 
 test('the lockfile names every package, each with its hash and without an address', () => {
