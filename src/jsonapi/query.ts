@@ -6,6 +6,7 @@ import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE, type Page } from './paging.ts'
 
 /** Of larger ones JSON readers do not agree which number it is; no list has so many pages. */
 const MAX_PAGE_NUMBER = Number.MAX_SAFE_INTEGER
+const nothing: ReadonlySet<never> = new Set()
 const MAX_RECENT = 1_000
 const MAX_RECENT_LENGTH = 100
 
@@ -94,7 +95,8 @@ export class Query {
 
   /** The relations to include; anything but `known` is the client's error. */
   include<const Name extends string>(known: readonly Name[]): ReadonlySet<Name> {
-    const asked = this.list('include') ?? []
+    const asked = this.list('include')
+    if (asked === undefined) return nothing
     const unknown = asked.filter((name) => !known.includes(name as Name))
     if (unknown.length > 0) {
       const can =
@@ -143,6 +145,7 @@ export class Query {
 
   /** What was given, but for the page: every link of a list carries it on. */
   withoutPage(names: readonly string[]): [string, string][] {
+    if (!names.some((name) => this.has(name))) return []
     return [...this.#values].filter(([name, value]) => value !== '' && names.includes(name))
   }
 }
