@@ -1,6 +1,6 @@
-import { sql, type Selectable } from 'kysely'
+import type { Selectable } from 'kysely'
 import type { Transaction } from '../database/database.ts'
-import { nextNumber } from '../database/portable.ts'
+import { forUpdate, nextNumber } from '../database/portable.ts'
 import { prepared } from '../database/prepared.ts'
 import type { AuditChainTable, AuditEventTable } from '../database/audit-tables.ts'
 
@@ -22,7 +22,7 @@ const headQuery = prepared<{ organizationId: string }>()((db, param, engine) => 
     .select(['position', 'at', 'link', 'oldest_at'])
   // PostgreSQL counts only once the lock is held, so that numbers of one chain come in the order of its events.
   return db
-    .selectFrom((engine === 'postgres' ? chain.forUpdate() : chain).as('chain'))
+    .selectFrom(chain.$call(forUpdate({ engine, mode: 'write' })).as('chain'))
     .selectAll()
     .select(nextNumber(engine, 'audit_events').as('number'))
 })
@@ -58,17 +58,6 @@ const headUpdate = prepared<{ organizationId: string; position: number; at: stri
       .set({ position: param('position'), at: param('at'), link: param('link') })
       .where('organization_id', '=', param('organizationId')),
 )
-
-/** The numbers of events of which the first one has its number already. */
-export async function auditNumbers(tx: Transaction, first: number, count: number): Promise<number[]> {
-  if (count === 1) return [first]
-  if (tx.engine === 'sqlite') return Array.from({ length: count }, (_, index) => first + index)
-  const { rows } = await sql<{ number: number }>`
-    select ${nextNumber(tx.engine, 'audit_events')} as number from generate_series(2, ${count}::integer)`.execute(
-    tx.db,
-  )
-  return [first, ...rows.map(({ number }) => number)]
-}
 
 const ROWS_A_STATEMENT = 100
 
@@ -113,8 +102,12 @@ export function findAuditChain(tx: Transaction, organizationId: string): Promise
 }
 
 export function lockAuditChain(tx: Transaction, organizationId: string): Promise<AuditChainRow | undefined> {
-  const query = tx.db.selectFrom('audit_chains').where('organization_id', '=', organizationId).selectAll()
-  return (tx.engine === 'postgres' ? query.forUpdate() : query).executeTakeFirst()
+  return tx.db
+    .selectFrom('audit_chains')
+    .where('organization_id', '=', organizationId)
+    .selectAll()
+    .$call(forUpdate(tx))
+    .executeTakeFirst()
 }
 
 export async function updateAuditChain(

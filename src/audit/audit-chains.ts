@@ -1,6 +1,6 @@
 import type { Transaction } from '../database/database.ts'
+import { nextNumbers } from '../database/portable.ts'
 import {
-  auditNumbers,
   insertAuditChain,
   insertAuditEventRows,
   lockAuditChain,
@@ -45,7 +45,7 @@ async function extendChain(
   events: readonly UnchainedEvent[],
 ): Promise<void> {
   const head = (await lockAuditHead(tx, organizationId)) ?? (await beginAuditChain(tx, key, organizationId))
-  const numbers = await auditNumbers(tx, head.number, events.length)
+  const numbers = await nextNumbers(tx, 'audit_events', head.number, events.length)
   let { position, at, link } = head
   const rows = events.map((event, index) => {
     position += 1

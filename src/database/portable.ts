@@ -1,4 +1,5 @@
 import { PostgresAdapter, sql, type Kysely, type RawBuilder } from 'kysely'
+import type { Transaction } from './database.ts'
 import type { Tables } from './tables.ts'
 
 /** Everything that must differ between the two engines stands in this file, or behind its own driver. */
@@ -81,6 +82,32 @@ export function nextNumber(engine: Engine, table: string): RawBuilder<number> {
     : sql<number>`nextval(pg_get_serial_sequence(${sql.lit(table)}, 'number'))`
 }
 
+/** The numbers of `count` new rows of a table, of which the first one is known already. */
+export async function nextNumbers(
+  { db, engine }: Pick<Transaction, 'db' | 'engine'>,
+  table: string,
+  first: number,
+  count: number,
+): Promise<number[]> {
+  if (count === 1) return [first]
+  if (engine === 'sqlite') return Array.from({ length: count }, (_, index) => first + index)
+  const { rows } = await sql<{ number: number }>`
+    select ${nextNumber(engine, table)} as number from generate_series(2, ${count}::integer)`.execute(db)
+  return [first, ...rows.map(({ number }) => number)]
+}
+
+type Locking = Pick<Transaction, 'engine' | 'mode'>
+
+/** Whether a transaction locks the rows that it is going to change. SQLite has one writer anyway. */
+export function locksRows({ engine, mode }: Locking): boolean {
+  return engine === 'postgres' && mode === 'write'
+}
+
+/** For `$call`: locks the rows that the query finds until the write ends; does nothing in a read, and on SQLite. */
+export function forUpdate(tx: Locking): <Query extends { forUpdate(): Query }>(query: Query) => Query {
+  return (query) => (locksRows(tx) ? query.forUpdate() : query)
+}
+
 /** The unique constraint that a failed write ran into, whichever engine said so. */
 export function isUniqueViolation(error: unknown): boolean {
   if (!(error instanceof Error)) return false
@@ -100,4 +127,11 @@ export function holdsText(engine: Engine, column: string, text: string): RawBuil
   return engine === 'sqlite'
     ? sql<boolean>`instr(lower(${sql.ref(column)}), ${part}) > 0`
     : sql<boolean>`strpos(lower(${sql.ref(column)}), ${part}) > 0`
+}
+
+/** The same of a column that PostgreSQL has an index of parts for; `part` is in lower case. */
+export function holdsIndexedText(engine: Engine, column: string, part: string): RawBuilder<boolean> {
+  return engine === 'sqlite'
+    ? sql<boolean>`instr(lower(${sql.ref(column)}), ${part}) > 0`
+    : sql<boolean>`lower(${sql.ref(column)}) like ${`%${part.replace(/[\\_%]/g, '\\$&')}%`}`
 }

@@ -119,7 +119,7 @@ async function write(route: AnyWriteRoute, incoming: IncomingBody, call: Call, d
   const looks: unknown[] = []
   const work = async (tx: Transaction): Promise<Answer> => {
     const caller = await authenticate(tx, call, deps)
-    if (tx.engine === 'postgres' && organizationId !== undefined) await lockOrganization(tx, organizationId)
+    if (organizationId !== undefined) await lockOrganization(tx, organizationId)
     permitted = undefined
     permitted = await decide(route, tx, address, caller, call, deps)
     looks[0] = await watch?.look(tx)

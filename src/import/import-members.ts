@@ -132,7 +132,7 @@ async function importUser(
 async function accept({ target, source }: Context, membershipId: string): Promise<void> {
   await target.database.write(async (tx) => {
     const before = await findMembership(tx, membershipId)
-    if (before !== undefined && tx.engine === 'postgres') await lockOrganization(tx, before.organization_id)
+    if (before !== undefined) await lockOrganization(tx, before.organization_id)
     const membership = await findMembership(tx, membershipId)
     if (membership === undefined || membership.status === 'active') return
     const organizationId = membership.organization_id

@@ -1,4 +1,5 @@
 import type { Transaction } from '../database/database.ts'
+import { forUpdate } from '../database/portable.ts'
 import { prepared } from '../database/prepared.ts'
 import type { SealedChunk } from './state-pass.ts'
 
@@ -95,7 +96,7 @@ export async function deleteForgotten(
     .where('id', '=', address.stateVersionId)
     .select(address.kind === 'state' ? 'upload_id as id' : 'json_upload_id as id')
     // PostgreSQL may still be about to do that commit.
-    .$if(tx.engine === 'postgres', (query) => query.forUpdate())
+    .$call(forUpdate(tx))
     .executeTakeFirst()
   return counted?.id === address.uploadId ? 0 : deleteChunks(tx, address, limit)
 }

@@ -1,4 +1,5 @@
 import type { Transaction } from '../database/database.ts'
+import { forUpdate } from '../database/portable.ts'
 import { newDataKey, wrapDataKey } from './state-crypto.ts'
 import { updateStateVersion, type StateVersionRow } from './state-version-store.ts'
 
@@ -38,7 +39,7 @@ export function findSoftDeletedBefore(
       .orderBy('id')
       .limit(limit)
       // PostgreSQL looks at them again once it has the rows: one that was restored meanwhile is not among them.
-      .$if(tx.engine === 'postgres', (query) => query.forUpdate())
+      .$call(forUpdate(tx))
       .execute()
   )
 }

@@ -154,7 +154,7 @@ async function write(
   const dataKey = newDataKey()
   const uploadId = randomBase58(16)
   const { serial, lease: first } = await database.write(async (tx) => {
-    if (tx.engine === 'postgres') await lockOrganization(tx, source.organization_id)
+    await lockOrganization(tx, source.organization_id)
     // It may have been deleted since it was decided that the caller may do this.
     if ((await findWorkspace(tx, source.workspace_id)) === undefined) throw notFound()
     const now = await sharedTime(tx, deps.clock)

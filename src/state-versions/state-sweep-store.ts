@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import type { Transaction } from '../database/database.ts'
+import { forUpdate } from '../database/portable.ts'
 import { deleteChunks, type UploadAddress } from './state-chunk-store.ts'
 import { updateStateVersion } from './state-version-store.ts'
 
@@ -38,7 +39,7 @@ export async function isLeft(
     .selectFrom('state_versions')
     .where('id', '=', stateVersionId)
     .select(['status', 'upload_id', 'json_upload_id', 'created_at', 'lease_until'])
-    .$if(tx.engine === 'postgres' && tx.mode === 'write', (query) => query.forUpdate())
+    .$call(forUpdate(tx))
     .executeTakeFirst()
   if (version === undefined || version.status === 'backing_data_permanently_deleted') return true
   if (version.status === 'discarded') {
@@ -80,7 +81,7 @@ export async function areBlocksLeft(tx: Transaction, id: string): Promise<boolea
     .selectFrom('state_versions')
     .where('id', '=', id)
     .select('status')
-    .$if(tx.engine === 'postgres' && tx.mode === 'write', (query) => query.forUpdate())
+    .$call(forUpdate(tx))
     .executeTakeFirst()
   const isOver = version?.status === 'discarded' || version?.status === 'backing_data_permanently_deleted'
   return version === undefined || isOver

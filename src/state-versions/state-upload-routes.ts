@@ -121,7 +121,7 @@ async function finish(
   deps: Deps,
 ): Promise<boolean> {
   const before = await findUpload(tx, kind, call, deps)
-  if (tx.engine === 'postgres') await lockOrganization(tx, before.organization_id)
+  await lockOrganization(tx, before.organization_id)
   const row = await findUpload(tx, kind, call, deps)
   const at = timestamp(deps.clock.now())
   if ((await checkOpen(tx, kind, row)) === 'arrived') {

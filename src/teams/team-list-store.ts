@@ -1,6 +1,7 @@
-import { sql, type SelectQueryBuilder } from 'kysely'
+import type { SelectQueryBuilder } from 'kysely'
 import type { Standing } from '../access/decide.ts'
 import type { Transaction } from '../database/database.ts'
+import { holdsIndexedText } from '../database/portable.ts'
 import { inSlices } from '../database/slices.ts'
 import type { Tables } from '../database/tables.ts'
 import { windowOf } from '../database/window.ts'
@@ -78,7 +79,7 @@ async function openTeams(
   let query: TeamQuery = tx.db.selectFrom('teams').where('teams.organization_id', '=', organization.id)
   if (!standing.seesSecretTeams) query = query.where('teams.visibility', '=', 'organization')
   if (names !== undefined) query = query.where('teams.name', 'in', names)
-  if (q !== undefined) query = query.where(hasPart(tx, q.toLowerCase()))
+  if (q !== undefined) query = query.where(holdsIndexedText(tx.engine, 'teams.name', q.toLowerCase()))
   const ofQuery = (total: number) => (offset: number, limit: number) => rowsOf(query, total, offset, limit)
   if (q !== undefined && names === undefined && tx.engine === 'sqlite') {
     const found = await searchTeamNames(tx, organization.id, q.toLowerCase(), !standing.seesSecretTeams)
@@ -147,10 +148,4 @@ async function rowsOf(query: TeamQuery, total: number, offset: number, limit: nu
     .offset(window.offset)
     .execute()
   return window.isFromEnd ? rows.toReversed() : rows
-}
-
-function hasPart(tx: Transaction, part: string) {
-  return tx.engine === 'sqlite'
-    ? sql<boolean>`instr(lower(teams.name), ${part}) > 0`
-    : sql<boolean>`lower(teams.name) like ${`%${part.replace(/[\\_%]/g, '\\$&')}%`}`
 }

@@ -109,7 +109,6 @@ const revokeAdmin = actionRoute({
 
 /** Holds every organization of a user against other writes until this one ends: before the user himself, as they do. */
 async function lockOrganizationsOf(tx: Transaction, userId: string): Promise<void> {
-  if (tx.engine !== 'postgres') return
   for (const { organization_id } of await membershipsOfUser(tx, userId)) {
     await lockOrganization(tx, organization_id)
   }

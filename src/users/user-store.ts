@@ -1,6 +1,6 @@
 import type { Insertable, Selectable, Updateable } from 'kysely'
 import type { Transaction } from '../database/database.ts'
-import { holdsText } from '../database/portable.ts'
+import { forUpdate, holdsText, locksRows } from '../database/portable.ts'
 import { inSlices } from '../database/slices.ts'
 import type { UserTable } from '../database/tables.ts'
 import type { Page } from '../jsonapi/paging.ts'
@@ -33,9 +33,7 @@ export function findUserByUsername(tx: Transaction, key: string): Promise<UserRo
  * organization's lock, if any, comes first.
  */
 export function lockUser(tx: Transaction, id: string): Promise<UserRow | undefined> {
-  const query = tx.db.selectFrom('users').where('id', '=', id).selectAll()
-  // SQLite has one writer anyway.
-  return (tx.engine === 'postgres' ? query.forUpdate() : query).executeTakeFirst()
+  return tx.db.selectFrom('users').where('id', '=', id).selectAll().$call(forUpdate(tx)).executeTakeFirst()
 }
 
 /**
@@ -46,12 +44,13 @@ export async function lockWithAdministrators(
   tx: Transaction,
   id: string,
 ): Promise<{ user: UserRow | undefined; administrators: string[] }> {
-  const query = tx.db
+  const rows = await tx.db
     .selectFrom('users')
     .where((eb) => eb.or([eb('is_site_admin', '=', 1), eb('id', '=', id)]))
     .selectAll()
     .orderBy('id')
-  const rows = await (tx.engine === 'postgres' ? query.forUpdate() : query).execute()
+    .$call(forUpdate(tx))
+    .execute()
   const administrators = rows.filter((row) => row.is_site_admin === 1 && row.is_suspended === 0)
   return { user: rows.find((row) => row.id === id), administrators: administrators.map((row) => row.id) }
 }
@@ -100,7 +99,7 @@ export async function deleteUser(tx: Transaction, id: string): Promise<void> {
 /** Of these users, whoever has no account and is invited nowhere any more. */
 export async function deleteUnusedInvited(tx: Transaction, userIds: readonly string[]): Promise<void> {
   const invited = tx.db.selectFrom('users').where('id', 'in', userIds).where('username', 'is', null)
-  if (tx.engine === 'postgres') {
+  if (locksRows(tx)) {
     // Whoever is being invited elsewhere this moment holds the row: look for memberships only then.
     await invited.select('id').orderBy('id').forUpdate().execute()
   }
