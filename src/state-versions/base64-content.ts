@@ -1,20 +1,20 @@
 import { setImmediate } from 'node:timers/promises'
 
-/** Text that is decoded in one go, so that other requests have their turn in between. */
+/** Decode at most this many bytes between two turns of the event loop, so other requests are not delayed. */
 const SLICE_BYTES = 256 * 1024
-/** An escape of JSON that may go on in the next slice. */
+/** A JSON escape sequence that is cut off at the end of a slice; its rest is in the next slice. */
 const cutEscape = /\\(?:u[0-9a-fA-F]{0,3})?$/
 
-/** Base64 in a JSON string of any length, which is decoded in pieces, and only when they are asked for. */
+/** Base64 inside a JSON string of any length. It is decoded in pieces, and only on demand. */
 export class Base64Content {
   readonly #raw: Buffer
 
-  /** @param raw what stands between the quotes */
+  /** @param raw the bytes between the quotes of the JSON string */
   constructor(raw: Buffer) {
     this.#raw = raw
   }
 
-  /** It may be less: white space and escapes count too. */
+  /** Upper bound of the decoded size: white space and escapes are counted as if they were data. */
   get mostBytes(): number {
     return Math.ceil((this.#raw.length / 4) * 3)
   }
@@ -37,7 +37,7 @@ export class Base64Content {
     for (const text of this.#texts()) yield Buffer.from(text, 'base64')
   }
 
-  /** The base64 characters, in whole groups of four but for the last; throws NotBase64. */
+  /** Yields base64 characters in groups of four; only the last text may be shorter. Throws NotBase64. */
   *#texts(): Generator<string> {
     let rest = ''
     let padding = 0
@@ -67,7 +67,7 @@ function notBase64(): never {
   throw new NotBase64()
 }
 
-/** The text that a part of a JSON string stands for, without its white space. */
+/** Decodes JSON escapes in a part of a string and removes its white space. */
 function meaning(raw: string): string {
   if (!raw.includes('\\')) return raw.replaceAll(' ', '')
   try {

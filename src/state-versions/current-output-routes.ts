@@ -32,7 +32,7 @@ const currentOutputs = readRoute({
     if (id === null) throw notFound()
     const mayRead = isPermitted('outputs:read', actor, standing, resource.target)
     const masking = mayRead ? 'values' : 'values and shapes'
-    // Another document for who may read the values: neither the cache nor a 304 may give it to others.
+    // Callers who may read the values get another document, so its ETag and cache key differ: no one else may get it.
     const tag = mayRead ? id : `${id}-masked`
     const key = `current outputs ${tag}`
     let body: Buffer | Readable | undefined = deps.documents.get<Buffer>(key)

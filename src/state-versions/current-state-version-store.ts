@@ -3,7 +3,7 @@ import type { Transaction } from '../database/database.ts'
 import type { WorkspaceRow } from '../workspaces/workspace-store.ts'
 import { findStateVersion, type StateVersionRow } from './state-version-store.ts'
 
-/** A literal: SQLite does not take an index of these rows alone for a parameter. */
+/** A literal, not a parameter: SQLite uses the partial index on these rows only for a literal. */
 const isSnapshot = sql.lit<1>(1)
 
 export async function setCurrentStateVersion(
@@ -17,7 +17,7 @@ export async function setCurrentStateVersion(
     .set({ current_state_version_id: stateVersionId, updated_at: at })
     .where('id', '=', workspaceId)
     .execute()
-  // Whatever was a snapshot is an older version like all others now.
+  // The former snapshots are now ordinary older versions.
   await tx.db
     .updateTable('state_versions')
     .set({ is_intermediate: 0 })
@@ -26,7 +26,7 @@ export async function setCurrentStateVersion(
     .execute()
 }
 
-/** The newest state there is: a finalized snapshot since the current version, else that one. */
+/** The newest finalized snapshot since the current version; without one, the current version. */
 export async function findNewestStateVersion(
   tx: Transaction,
   { id, current_state_version_id: currentId }: Pick<WorkspaceRow, 'id' | 'current_state_version_id'>,
@@ -52,9 +52,9 @@ const countedStatuses = [
 ] as const
 
 /**
- * Deletes versions beyond the newest `kept`, some at a time, never the current one. Those that never came to be, and those
- * whose content was deleted, are counted by themselves, lest they drive out the others. Without its row, and with it its key, what is left of a
- * version's content cannot be read; it is swept later.
+ * Deletes versions beyond the newest `kept`, at most 20 a status and call, and never the current one. Each status is
+ * counted separately, so discarded versions and versions with deleted content do not push out finalized ones. Deleting
+ * the row deletes its key too: the remaining content becomes unreadable at once and is swept later.
  */
 export async function deleteOldStateVersions(
   tx: Transaction,

@@ -3,7 +3,7 @@ import type { Database } from '../database/database.ts'
 import { SealError } from './state-crypto.ts'
 import { findStateVersion, isContentDeleted, type StateVersionRow } from './state-version-store.ts'
 
-/** What is stored of a state version is not what was written: some of it is lost, altered or exchanged. */
+/** The stored content of a state version differs from what was written: a part is missing, altered or exchanged. */
 export class DamagedContentError extends Error {
   readonly reason: string
 
@@ -13,7 +13,7 @@ export class DamagedContentError extends Error {
   }
 }
 
-/** The content was deleted while it was read. */
+/** The content was deleted during the read. */
 export class ContentDeletedError extends AppError {
   constructor() {
     super('not-found')
@@ -21,8 +21,8 @@ export class ContentDeletedError extends AppError {
 }
 
 /**
- * What to throw for content that could not be read in several transactions: it may have been deleted between two of them,
- * which is no damage.
+ * Picks the error for content that could not be read. A read takes several transactions, so the content may have been
+ * deleted between two of them; that is not damage.
  */
 export async function readingError(
   database: Database,

@@ -7,11 +7,11 @@ import { countChunks, type UploadAddress } from './state-chunk-store.ts'
 import { updateStateVersion, type StateVersionRow } from './state-version-store.ts'
 
 /**
- * Makes an uploaded state the workspace's current one, or a snapshot that waits to be it, whole or not at all. Its outputs are readable with it, unless they
- * are so large that they are left to the background.
+ * Makes an uploaded state the current one of its workspace, or a snapshot that may become current, in one transaction.
+ * Small outputs become readable at once; large ones are left to the background job.
  *
- * @param uploadId the upload whose chunks are its content
- * @returns whether the background has outputs to process
+ * @param uploadId the upload whose chunks hold the content
+ * @returns whether the background job has outputs to process
  */
 export async function finalizeStateVersion(
   tx: Transaction,
@@ -22,7 +22,7 @@ export async function finalizeStateVersion(
 ): Promise<boolean> {
   const { header, outputs } = result
   const isEncrypted = header?.encrypted === true
-  // What nobody but OpenTofu can read has the outputs that came beside it, which lie there already.
+  // Outputs of an encrypted state came with the request and are already stored.
   if (!isEncrypted && stateVersion.given_outputs_count !== null) await deleteOutputBlocks(tx, stateVersion.id)
   const blocks = isEncrypted ? [] : (outputs?.blocks ?? null)
   if (blocks !== null) await insertOutputBlocks(tx, stateVersion.id, blocks)
@@ -45,7 +45,7 @@ export async function finalizeStateVersion(
   return blocks === null
 }
 
-/** Makes an upload count as what `tofu show -json` makes of a state. */
+/** Makes an upload the JSON form (`tofu show -json`) of a state version. */
 export async function addJsonState(
   tx: Transaction,
   id: string,
@@ -57,8 +57,8 @@ export async function addJsonState(
 }
 
 /**
- * Nothing is acknowledged of which a part is missing. The version's row has been written in this transaction, so no sweep
- * deletes chunks between this and the commit.
+ * Refuses to acknowledge an upload with missing chunks. This transaction has already written the version's row, so no
+ * sweep can delete chunks before the commit.
  */
 async function requireAllChunks(tx: Transaction, upload: UploadAddress, result: PassResult): Promise<void> {
   if ((await countChunks(tx, upload)) !== result.chunks) {

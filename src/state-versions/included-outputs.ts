@@ -12,10 +12,10 @@ import type { StateVersionRow } from './state-version-store.ts'
 
 const IDENTIFIERS_A_PIECE = 2_000
 
-/** What `include=outputs` adds: the identifiers of the relation, the resources, and how many these are. */
+/** The result of `include=outputs`: identifiers for the relationship, resources for `included`, and their number. */
 export type IncludedOutputs = { identifiers: Identifier[]; included: Fragment[]; count: number }
 
-/** Whether the outputs may be made at once. Those that came beside an encrypted state may be larger than it. */
+/** Whether all outputs fit into one answer. Outputs given with an encrypted state may be larger than it. */
 export function isMadeAtOnce(
   { outputs_count: count, size, state_format: format }: StateVersionRow,
   later: LaterParts,
@@ -23,7 +23,7 @@ export function isMadeAtOnce(
   return count === 0 || (format !== null && later.hasRoomFor(count, size))
 }
 
-/** Of an answer that may leave parts for later, and, where it has `reveal`, may show sensitive values. */
+/** A viewer whose answer may add parts later. With `reveal` it may also show sensitive values. */
 export type IncludingViewer = Viewer & {
   readonly later: LaterParts
   readonly reveal?: (event: Reveal) => void
@@ -31,7 +31,7 @@ export type IncludingViewer = Viewer & {
 
 export const noOutputs: IncludedOutputs = { identifiers: [], included: [], count: 0 }
 
-/** The outputs of a state version, at once or later; sensitive ones are null for who may not read their values. */
+/** The outputs of a state version, at once or later. Sensitive values are null unless the caller may read them. */
 export async function includedOutputs(
   { tx, deps, actor, standing, later, reveal }: IncludingViewer,
   target: Target,

@@ -14,7 +14,7 @@ import { KeptText } from './kept-text.ts'
 import { StateError, type StateErrorCode } from './state-error.ts'
 import { Utf8Check } from './utf8-check.ts'
 
-/** Nested objects and arrays that a document may have. */
+/** Maximum nesting of objects and arrays in a document. */
 export const MAX_DEPTH = 500
 
 const VALUE = 0
@@ -24,7 +24,7 @@ const NAME = 3
 const COLON = 4
 const AFTER_VALUE = 5
 const DONE = 6
-/** From here on: inside a token, which the next chunk goes on with. */
+/** States from here on are inside a token, which may continue in the next chunk. */
 const STRING = 7
 const ESCAPE = 8
 const HEX = 9
@@ -32,20 +32,20 @@ const NUMBER = 10
 const WORD = 11
 
 /**
- * Reads one JSON document (RFC 8259, UTF-8) in chunks of any size, strictly, in one pass, and keeps nothing but what
+ * Strict reader of one JSON document (RFC 8259, UTF-8) in chunks of any size, in one pass. It stores only the text that
  * the visitor captures. Throws StateError.
  */
 export class JsonScanner {
   readonly #visitor: JsonVisitor
   readonly #subject: string
   #state = VALUE
-  /** Bytes before the present chunk. */
+  /** Bytes before the current chunk. */
   #position = 0
   #depth = 0
-  /** 1 for an object, 0 for an array, by depth. */
+  /** By depth: 1 for an object, 0 for an array. */
   readonly #isObject: Uint8Array
   readonly #maxDepth: number
-  /** The visitor is told of values at this depth: those directly in what it opened last. */
+  /** The visitor is called for values at this depth, directly inside the object or array that it opened last. */
   #openDepth = 0
   #view: DataView = new DataView(new ArrayBuffer(0))
   #inName = false
@@ -55,16 +55,16 @@ export class JsonScanner {
   #word: Uint8Array = new Uint8Array(0)
   #wordRead = 0
   #capturing = false
-  /** Of what is being captured, the text is not wanted. */
+  /** The visitor wants only the position of the captured value, not its text. */
   #placing = false
   #captureStart = 0
   #captured = 0
-  /** Where the bytes to be kept begin in the present chunk. */
+  /** Start, in the current chunk, of the bytes that are not yet copied to the captured text. */
   #runStart = 0
   readonly #kept: KeptText
   readonly #utf8: Utf8Check
 
-  /** `subject` is what is read, for messages ("The state"); `maxCapture` the longest text that is kept, in bytes. */
+  /** `subject` names the document in messages ("The state"); `maxCapture` limits a captured text, in bytes. */
   constructor(visitor: JsonVisitor, subject: string, maxCapture: number, maxDepth = MAX_DEPTH) {
     this.#maxDepth = maxDepth
     this.#isObject = new Uint8Array(maxDepth + 1)
@@ -74,7 +74,7 @@ export class JsonScanner {
     this.#utf8 = new Utf8Check(subject)
   }
 
-  /** Bytes of everything that was captured, whether or not the visitor still has it, and of what is being captured. */
+  /** Bytes of all captured texts, including the current one. A text counts even after the visitor dropped it. */
   get heldBytes(): number {
     return this.#captured + this.#kept.heldBytes
   }
@@ -127,7 +127,7 @@ export class JsonScanner {
     return at
   }
 
-  /** What the loop does not do itself: ends, first items, and everything wrong. */
+  /** Handles the rare cases outside the main loop: closing brackets, first items and errors. */
   #punctuation(bytes: Buffer, at: number, byte: number): number {
     const inObject = this.#isObject[this.#depth] === 1
     const mayEnd = this.#state === AFTER_VALUE || this.#state === (inObject ? FIRST_NAME : FIRST_ITEM)
@@ -191,7 +191,7 @@ export class JsonScanner {
     }
   }
 
-  /** Goes on with the token that it is in; returns where it stops, which is the chunk's end if the token does not end. */
+  /** Continues the current token. Returns the position after it, or the chunk's length if the token continues. */
   #token(bytes: Buffer, at: number): number {
     switch (this.#state) {
       case STRING:

@@ -1,18 +1,22 @@
-/** What to do with a value that begins: visit what is directly in it, keep its text, note its place, or only check it. */
+/**
+ * How to read a value: `open` visits its direct children, `capture` returns its text, `place` its position, `skip` only
+ * validates it.
+ */
 export type Interest = 'open' | 'capture' | 'place' | 'skip'
 
-/** Told of the document itself and of every value directly inside an object or array that it opened. */
+/** Called for the document itself and for each direct child of an opened object or array. */
 export type JsonVisitor = {
   /**
-   * `name` is the member's name as raw JSON text, quotes included (in an array and for the document it says nothing),
-   * `first` the value's first byte.
+   * @param name the member's name as raw JSON text with quotes; meaningless in an array and for the document itself
+   * @param first the first byte of the value
    */
   begin(name: string, first: number): Interest
   /**
-   * The raw text of a value without the whitespace between its tokens, empty where only its place was asked for; `start` and
-   * `end` are its bytes in the file.
+   * @param text the raw JSON text without white space between tokens; empty if only the place was requested
+   * @param start offset of the value in the file, in bytes
+   * @param end offset just after the value, in bytes
    */
   captured(text: string, start: number, end: number): void
-  /** The innermost opened object or array has ended. */
+  /** The object or array that was opened last has ended. */
   end(): void
 }

@@ -3,13 +3,13 @@ import { StringDecoder } from 'node:string_decoder'
 const FIRST_PAGE_BYTES = 1024
 const MAX_PAGE_BYTES = 256 * 1024
 
-/** Raw text that is put together from runs of bytes: in pages, so that a long text is never copied to make it longer. */
+/** Collects raw text from runs of bytes. It grows by pages, so a long text is never copied to make room. */
 export class KeptText {
-  /** The longest text, in bytes. */
+  /** Maximum length of a text, in bytes. */
   readonly limit: number
-  /** The first one is used again for the next text. */
+  /** The first page is reused for the next text. */
   readonly #pages: Buffer[] = [Buffer.allocUnsafeSlow(FIRST_PAGE_BYTES)]
-  /** Of the last page. */
+  /** Bytes used in the last page. */
   #filled = 0
   #length = 0
   heldBytes = FIRST_PAGE_BYTES
@@ -18,7 +18,7 @@ export class KeptText {
     this.limit = limit
   }
 
-  /** Adds bytes from `start` to `end`; false when the text would be longer than the limit. */
+  /** Appends the bytes from `start` to `end` (exclusive). Returns false if the text exceeds the limit. */
   add(bytes: Buffer, start: number, end: number): boolean {
     this.#length += end - start
     if (this.#length > this.limit) return false
@@ -37,9 +37,9 @@ export class KeptText {
     return true
   }
 
-  /** The text, with a last run added, and a new beginning; undefined when it is longer than the limit. */
+  /** Appends a last run, returns the whole text and resets. Undefined if the text exceeds the limit. */
   take(bytes: Buffer, start: number, end: number): string | undefined {
-    // Most texts are one run, which need not be copied.
+    // Most texts are a single run and need no copy.
     if (this.#length === 0 && end - start <= this.limit) return bytes.toString('utf8', start, end)
     if (!this.add(bytes, start, end)) return undefined
     const decoder = new StringDecoder('utf8')

@@ -9,13 +9,15 @@ import { decodeString } from './raw-json.ts'
 import { StateError } from './state-error.ts'
 import { newStateVersionBody } from './state-versions.ts'
 
-/** Bytes that are scanned in one go. */
+/** Bytes scanned before other requests get a turn. */
 const SLICE_BYTES = 64 * 1024
-/** A longer value of any attribute but content is wrong, whatever it says. */
+/** Every valid value is shorter, except content. So a longer one is refused without reading it. */
 const MAX_VALUE_BYTES = 8 * 1024
-/** A name of a member that is looked at. */
+/** Longest member name that the scanner captures. */
 const MAX_NAME_BYTES = 64 * 1024
-/** Some clients begin a text with it; decoding to UTF-8 drops it elsewhere. */
+/**
+ * Some clients send a byte order mark. Elsewhere the UTF-8 decoder removes it; here the bytes are scanned undecoded.
+ */
 const BYTE_ORDER_MARK = Buffer.from('\ufeff')
 
 const contentNames = ['state', 'json-state', 'json-state-outputs'] as const
@@ -31,8 +33,8 @@ export type NewStateVersion = {
 }
 
 /**
- * Reads the body of a create, which may have many megabytes: it is scanned in slices between other requests, and never parsed.
- * What is ignored takes no memory, and content stays in the body until it is asked for.
+ * Reads the body of a create, which may have many megabytes. It is scanned in slices between other requests and never
+ * parsed as a whole. Ignored members take no memory; content stays in the body until it is needed.
  */
 export async function readNewStateVersion(body: Buffer): Promise<NewStateVersion> {
   const bytes = body.subarray(BYTE_ORDER_MARK.equals(body.subarray(0, 3)) ? 3 : 0)
@@ -43,7 +45,7 @@ export async function readNewStateVersion(body: Buffer): Promise<NewStateVersion
       if (start > 0) await setImmediate()
       scanner.push(bytes.subarray(start, start + SLICE_BYTES))
     }
-    // A number by itself ends only with what comes after it.
+    // A bare number has no end of its own, so a space ends it.
     scanner.push(Buffer.from(' '))
     scanner.finish()
   } catch (error) {
@@ -68,9 +70,9 @@ export async function readNewStateVersion(body: Buffer): Promise<NewStateVersion
 
 const OPEN_BRACE = 0x7b
 const QUOTE = 0x22
-/** Of `null`, the only value that begins with it. */
+/** First byte of `null`; no other value begins with it. */
 const LETTER_N = 0x6e
-/** Stand for values that are refused whatever they say. */
+/** Placeholders for values that are invalid whatever their text. */
 const NOT_AN_OBJECT = 0
 const NOT_A_VALUE = {}
 const NOT_BASE64 = '!'
@@ -78,7 +80,7 @@ const NOT_BASE64 = '!'
 type Members = Record<string, unknown>
 type Place = { members: Members; name: string; isText: boolean }
 
-/** Rebuilds the document out of the members that count. Of one that comes again the last counts, as in JSON.parse. */
+/** Rebuilds the document from the members that matter. The last of repeated members wins, as in JSON.parse. */
 class BodyVisitor implements JsonVisitor {
   readonly #bytes: Buffer
   #depth = 0

@@ -24,12 +24,12 @@ export async function insertOutputBlocks(
   }
 }
 
-/** Deletes some of a version's rows; whether there may be more. */
+/** Deletes some of a version's rows. Returns whether there may be more. */
 export function deleteSomeOutputBlocks(tx: Transaction, stateVersionId: string): Promise<boolean> {
   return deleteSome(tx, 'output_blocks', sql`state_version_id = ${stateVersionId}`, MAX_ROWS_A_STATEMENT)
 }
 
-/** Deletes all of them in this transaction. */
+/** Deletes all rows of a version within this transaction. */
 export async function deleteOutputBlocks(tx: Transaction, stateVersionId: string): Promise<void> {
   while (await deleteSomeOutputBlocks(tx, stateVersionId));
 }
@@ -57,7 +57,7 @@ const blocksBetween = prepared<{ stateVersionId: string; from: number; end: numb
       .limit(param('limit')),
 )
 
-/** The blocks that hold the outputs from position `from` up to, without it, `end`; the first ones when they are many. */
+/** The blocks with outputs at positions `from` to `end` (exclusive), in order, at most `limit` of them. */
 export function findOutputBlocks(
   tx: Transaction,
   stateVersionId: string,
@@ -77,7 +77,7 @@ const partOf = prepared<{ stateVersionId: string; position: number; part: number
     .select('sealed'),
 )
 
-/** A part of the large output at a position. */
+/** One stored part of the large output at a position. */
 export async function findOutputPart(
   tx: Transaction,
   stateVersionId: string,

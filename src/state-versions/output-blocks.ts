@@ -5,20 +5,22 @@ import type { StateOutput } from './outputs-collector.ts'
 import { decodeString } from './raw-json.ts'
 import { openPiece, sealPiece, type PieceAddress } from './state-crypto.ts'
 
-/** Outputs of one stored block, and about the bytes of its text: one row, compressed and encrypted as a whole. */
+/** Limits of a stored block (one compressed, encrypted row): number of outputs, and approximate bytes of text. */
 export const BLOCK_OUTPUTS = 256
 export const BLOCK_BYTES = 256 * 1024
 
-/** An output as a block has it: whole, or only what is to be known of it before its parts are read. */
+/** An output in a block: complete, or for a large one only its description without the parts. */
 export type StoredOutput = StateOutput | LargeOutput
 
-/** Outputs from `firstPosition` on, as the bytes to be sealed. */
+/** Consecutive outputs from `firstPosition` on, as the bytes to seal. */
 export type OutputBlock = { firstPosition: number; count: number; bytes: Uint8Array }
 
-/** A row: a block (part 0), or a part of the large output at `firstPosition`. */
+/** A row: a block (part 0), or one part of the large output at `firstPosition`. */
 export type SealedOutputBlock = { firstPosition: number; part: number; sealed: Uint8Array<ArrayBuffer> }
 
-/** All rows of a state version's outputs, which come in byte order of their names; none for no outputs. */
+/**
+ * All rows for the outputs of a state version, which must be sorted by the bytes of their names. No outputs, no rows.
+ */
 export function sealOutputs(
   dataKey: Uint8Array,
   stateVersionId: string,
@@ -53,7 +55,7 @@ function blockAddress(stateVersionId: string, firstPosition: number): PieceAddre
 const LINES = 4
 const types: readonly OutputType[] = ['string', 'number', 'boolean', 'array', 'object']
 
-/** Packs outputs, in order, into blocks. Of a large one a block has a few words. */
+/** Packs outputs into blocks, in order. A large output puts only its description into the block. */
 export function* packOutputs(outputs: readonly StateOutput[]): Generator<OutputBlock> {
   let first = 0
   let size = 0
@@ -74,12 +76,12 @@ export function* packOutputs(outputs: readonly StateOutput[]): Generator<OutputB
   if (count > 0) yield { firstPosition: first, count, bytes: Buffer.from(lines.join('\n')) }
 }
 
-/** Whether an output is stored in parts of its own. */
+/** Whether an output is stored in separate parts. */
 function isLarge({ name, value, detailedType }: StateOutput): boolean {
   return name.length + value.length + detailedType.length > BLOCK_BYTES
 }
 
-/** Four lines for each output: raw JSON text holds no line breaks once the whitespace between tokens has gone. */
+/** Four lines for each output. Raw JSON without white space between tokens has no line breaks, so they can separate. */
 function linesOf(output: StateOutput): string[] {
   const { name, detailedType, value } = output
   const mark = `${types.indexOf(output.type)}${output.sensitive ? 's' : ''}`
@@ -88,7 +90,7 @@ function linesOf(output: StateOutput): string[] {
   return [`${mark}${LARGE}`, short, maskedType(detailedType), JSON.stringify(lengthsOf(output))]
 }
 
-/** At the end of a large output's first line. */
+/** Ends the first line of a large output. */
 const LARGE = '+'
 
 /** The outputs of a block, in order. */

@@ -5,7 +5,7 @@ import { outputId } from './output-ids.ts'
 import { maskedType } from './output-types.ts'
 import type { StateOutput } from './outputs-collector.ts'
 
-/** Where an output is shown: the list spells one key twice, as the specification's samples do. */
+/** Where an output is shown. A list has the type under two keys, `detailed-type` and `detailed_type`. */
 export type OutputShape = 'single' | 'listed' | 'workspace-outputs'
 
 const outputTypes = ['string', 'number', 'boolean', 'array', 'object'].map((type) => Type.Literal(type))
@@ -38,14 +38,14 @@ export const workspaceOutputDescription: ResourceDescription = {
 export type PlacedOutput = StateOutput & { position: number }
 
 /**
- * What an answer hides of sensitive outputs: nothing, their values, or also the shapes of their values. OpenTofu and
+ * How much of a sensitive output an answer hides: nothing, its value, or also the shape of its value. OpenTofu and
  * Terraform read the types of masked outputs, so the shape is hidden only from callers who may not read the value.
  */
 export type Masking = 'nothing' | 'values' | 'values and shapes'
 
 /**
- * The only maker of `"type": "state-version-outputs"` and of its twin "workspace-outputs". Built as text: names, values
- * and types are the state file's own bytes, which nothing may parse.
+ * The only function that makes `state-version-outputs` and `workspace-outputs` resources. It concatenates text, because
+ * names, values and types are raw bytes of the state file and must not be parsed.
  */
 export function outputFragment(
   outputKey: string,

@@ -1,18 +1,18 @@
 import { alphabet, type Id } from '../core/ids.ts'
 import { MAX_OUTPUTS } from './outputs-collector.ts'
 
-/** Characters that all outputs of one state version have in common: what `randomBase58` is asked for. */
+/** Length of the part that the ids of all outputs of one state version share, in base58 characters. */
 export const OUTPUT_KEY_LENGTH = 11
 
 const PLACES = 5
 const SPACE = 58 ** PLACES
-/** Multiplying by the one, modulo SPACE, scatters positions over all of it; multiplying by the other undoes that. */
+/** Multiplying by SCATTER modulo SPACE spreads positions over all of SPACE; multiplying by GATHER reverses it. */
 const SCATTER = 9_700_247
 const GATHER = 331_364_103n
 
 /**
- * The id of the output at `position` of the state version with this key. No row holds it: it is computed from the two,
- * and taken apart again.
+ * The id of the output at `position` of the state version with this key. It is computed, not stored: `parseOutputId`
+ * recovers the key and the position from it.
  */
 export function outputId(outputKey: string, position: number): Id<'output'> {
   let left = (position * SCATTER + shift(outputKey)) % SPACE
@@ -24,7 +24,7 @@ export function outputId(outputKey: string, position: number): Id<'output'> {
   return `wsout-${outputKey}${text}`
 }
 
-/** Whose output an id names, and which; undefined for what no output can be called. */
+/** The key and position in an id. Undefined if no output can have this id. */
 export function parseOutputId(id: string): { outputKey: string; position: number } | undefined {
   if (!/^wsout-[1-9A-HJ-NP-Za-km-z]{16}$/.test(id)) return undefined
   const outputKey = id.slice(6, 6 + OUTPUT_KEY_LENGTH)
@@ -35,7 +35,7 @@ export function parseOutputId(id: string): { outputKey: string; position: number
   return position < MAX_OUTPUTS ? { outputKey, position } : undefined
 }
 
-/** Different for each state version, so that the first output does not always end alike. */
+/** An offset for each state version, so that the ids of first outputs do not all end alike. */
 function shift(outputKey: string): number {
   let sum = 0
   for (const character of outputKey) sum = (sum * 58 + alphabet.indexOf(character)) % SPACE

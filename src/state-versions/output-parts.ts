@@ -3,20 +3,20 @@ import type { OutputType } from './output-types.ts'
 import type { StateOutput } from './outputs-collector.ts'
 import { openPiece, sealPiece, SealError, type PieceAddress } from './state-crypto.ts'
 
-/** Bytes of a large output's texts in one row, before compression: what is opened at once. */
+/** Bytes of a large output's texts in one row, before compression. A reader opens this much at once. */
 export const PART_BYTES = 256 * 1024
 
-/** The raw JSON texts of an output, in the order in which they lie in its parts. */
+/** The raw JSON texts of an output, in the order in which its parts store them. */
 export const outputTexts = ['name', 'detailedType', 'value'] as const
 export type OutputText = (typeof outputTexts)[number]
 
-/** What is known of a large output without its parts. */
+/** The description of a large output, known without reading its parts. */
 export type LargeOutput = {
   type: OutputType
   sensitive: boolean
-  /** As the audit trail says it, as JSON text. */
+  /** The name for the audit trail, cut, as JSON text. */
   shortName: string
-  /** What is shown of the type when the value is masked. */
+  /** The type to show while the value is masked. */
   maskedType: string
   /** Bytes of each text. */
   lengths: Record<OutputText, number>
@@ -31,7 +31,7 @@ function sumOf({ name, detailedType, value }: LargeOutput['lengths']): number {
   return name + detailedType + value
 }
 
-/** The texts of an output, one behind the other. */
+/** The texts of an output, concatenated. */
 function bytesOf(output: StateOutput): Buffer {
   const bytes = Buffer.allocUnsafeSlow(sumOf(lengthsOf(output)))
   let at = 0
@@ -39,7 +39,7 @@ function bytesOf(output: StateOutput): Buffer {
   return bytes
 }
 
-/** The rows of the large output at `position`. */
+/** The rows with the parts of the large output at `position`. */
 export function sealParts(
   dataKey: Uint8Array,
   stateVersionId: string,
@@ -55,7 +55,7 @@ export function sealParts(
   })
 }
 
-/** Where a text of a large output lies: a run of bytes of each of these parts. */
+/** The byte ranges, in stored parts, that make up one text of a large output. */
 export function runsOf(
   { lengths }: LargeOutput,
   text: OutputText,
@@ -74,7 +74,7 @@ export function runsOf(
   return runs
 }
 
-/** The bytes of one part. Throws SealError when it is not the one, or not of the length that it must have. */
+/** The bytes of one part. Throws SealError if it is another part or has the wrong length. */
 export function openPart(
   dataKey: Uint8Array,
   stateVersionId: string,

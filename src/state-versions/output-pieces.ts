@@ -7,7 +7,7 @@ import type { StateVersionRow } from './state-version-store.ts'
 
 type Reader = Pick<Deps, 'database' | 'config'>
 
-/** The resources of outputs, with commas between, from position `from` up to, without it, `end`: each piece in a turn of its own. */
+/** The resources of outputs `from` to `end` (exclusive), separated by commas. Each piece is made in its own turn. */
 export async function* outputPieces(
   reader: Reader,
   stateVersion: StateVersionRow,
@@ -35,7 +35,7 @@ export async function* outputPieces(
   }
 }
 
-/** Stand for texts of a large output: JSON has no such character. */
+/** Placeholders for the texts of a large output. They contain NUL, which no JSON text contains. */
 const marks: Record<OutputText, string> = {
   name: '\0name\0',
   detailedType: '\0detailedType\0',
@@ -59,7 +59,7 @@ async function* piecesOfLarge(
     ...(hasHiddenShape ? { detailedType: maskedType } : {}),
   }
   const pieces = outputFragment(stateVersion.output_key, marked, shape, masking).split('\0')
-  // Texts, and between them the names of those that stand elsewhere.
+  // Even pieces are text; odd pieces name a text of the large output to insert.
   for (const [place, piece] of pieces.entries()) {
     if (place % 2 === 0) yield piece
     else yield* bytesInTurn(reader, stateVersion, output, piece as OutputText)

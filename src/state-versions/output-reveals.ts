@@ -5,10 +5,10 @@ import { isWhole, outputsInTurn, type PlacedStoredOutput } from './outputs.ts'
 import { decodeString } from './raw-json.ts'
 import type { StateVersionRow } from './state-version-store.ts'
 
-/** Outputs that one event names. Only an answer with all outputs of a version reveals more, and then it says how many. */
+/** Maximum of names in one event. Only an answer with all outputs can reveal more; its event has their number. */
 export const MAX_NAMED_OUTPUTS = 1_000
 
-/** What the audit trail says of sensitive values that an answer reveals; undefined when it reveals none. */
+/** The audit event for sensitive values in an answer; undefined if the answer reveals none. */
 export function revealOf(
   stateVersion: StateVersionRow,
   outputs: readonly PlacedStoredOutput[],
@@ -16,7 +16,7 @@ export function revealOf(
   return revealOfNames(stateVersion, sensitiveNames(outputs))
 }
 
-/** The same for those from position `from` up to, without it, `end`, however many. */
+/** As `revealOf`, for outputs `from` to `end` (exclusive), however many there are. */
 export async function revealOfMany(
   deps: Pick<Deps, 'database' | 'config'>,
   stateVersion: StateVersionRow,

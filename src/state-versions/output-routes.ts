@@ -28,7 +28,7 @@ const listOutputs = readRoute({
   document: async ({ tx, deps, address, resource, call, reveal }) => {
     const { stateVersion } = resource
     const { page } = address
-    // Before anything that is kept by the version's id is looked for.
+    // Must come before the cache lookup: cached answers stay after the content is deleted.
     if (isContentDeleted(stateVersion)) throw notFound()
     const key = `outputs ${stateVersion.id} ${page.number} ${page.size}`
     const kept = deps.documents.get<Buffer>(key)
@@ -50,7 +50,7 @@ const listOutputs = readRoute({
       outputFragment(stateVersion.output_key, output, 'listed', masking),
     )
     const body = Buffer.from(listDocument(fragments, paging))
-    // What reveals is audited each time and never kept; the rest of a processed version does not change any more.
+    // Sensitive values are audited at each read, so never cached. Other answers of a processed version never change.
     if (event !== undefined) reveal(event)
     else if (stateVersion.resources_processed === 1) deps.documents.set(key, body)
     return ok(body)

@@ -1,18 +1,18 @@
 import { compareBytes, decodeString, scalarEnd, stringEnd } from './raw-json.ts'
 import { StateError } from './state-error.ts'
 
-/** What kind of value an output has, as the interface's attribute `type` says it. */
+/** The kind of an output's value: the attribute `type` of the interface. */
 export type OutputType = 'string' | 'number' | 'boolean' | 'array' | 'object'
 
 /** `detailedType` is a Terraform type as raw JSON text: `"string"`, `["list","number"]`. */
 export type ResolvedType = { type: OutputType; detailedType: string }
 
-/** The longest type that is made up for a value, in characters: it can be several times as long as the value. */
+/** Longest type inferred from a value, in characters: a type can be several times as long as its value. */
 export const MAX_IMPLIED_TYPE = 16 * 1024 * 1024
 
 /**
- * The type of an output's value; both are raw JSON text without whitespace. A declared type that is missing or no
- * Terraform type is replaced by the one that the value implies.
+ * The type of an output's value. Both arguments are raw JSON text without white space. If the declared type is missing
+ * or not a Terraform type, the type is inferred from the value.
  */
 export function resolveType(declared: string | undefined, value: string): ResolvedType {
   const isType = declared !== undefined && typeEnd(declared, 0) === declared.length
@@ -28,7 +28,7 @@ function kindOfType(detailedType: string): OutputType | undefined {
   return detailedType.startsWith('["map"') || detailedType.startsWith('["object"') ? 'object' : 'array'
 }
 
-/** A null whose type is not known counts as a string. */
+/** A null of unknown type counts as a string. */
 function kindOfValue(value: string): OutputType {
   switch (value[0]) {
     case '"':
@@ -49,7 +49,7 @@ function kindOfValue(value: string): OutputType {
 const primitives = ['"string"', '"number"', '"bool"', '"dynamic"']
 const collections = ['["list",', '["set",', '["map",']
 
-/** Just after the Terraform type that begins at `start`; -1 where none does. */
+/** The position just after the Terraform type at `start`; -1 if there is none. */
 function typeEnd(text: string, start: number): number {
   const primitive = primitives.find((name) => text.startsWith(name, start))
   if (primitive !== undefined) return start + primitive.length
@@ -58,14 +58,14 @@ function typeEnd(text: string, start: number): number {
   if (text.startsWith('["tuple",[', start)) return after(text, listEnd(text, start + 9, '[]', typeEnd), ']')
   if (!text.startsWith('["object",{', start)) return -1
   const end = listEnd(text, start + 10, '{}', attributeEnd)
-  // The third member names the attributes that may be left out.
+  // The optional third member lists the optional attributes.
   const isLast = end === -1 || text[end] === ']'
   return after(text, isLast ? end : listEnd(text, after(text, end, ','), '[]', nameEnd), ']')
 }
 
 /**
- * The type of a masked value. The members of an object or a tuple would tell the shape of the secret, so only the bare
- * kind stays, inside collections too: `["list",["object",{"password":"string"}]]` becomes `["list","object"]`.
+ * The type to show for a masked value. Members of an object or tuple would reveal the shape of the secret, so only the
+ * bare kind remains, also inside collections: `["list",["object",{"password":"string"}]]` becomes `["list","object"]`.
  */
 export function maskedType(detailedType: string): string {
   const collection = collections.find((start) => detailedType.startsWith(start))
@@ -77,7 +77,7 @@ export function maskedType(detailedType: string): string {
 
 type End = (text: string, start: number) => number
 
-/** Just after the array or object, as `brackets` says, whose members each end where `memberEnd` says. */
+/** The position just after an array or object (see `brackets`); `memberEnd` finds the end of each member. */
 function listEnd(text: string, start: number, brackets: '[]' | '{}', memberEnd: End): number {
   if (start === -1 || text[start] !== brackets[0]) return -1
   if (text[start + 1] === brackets[1]) return start + 2
@@ -99,7 +99,7 @@ function after(text: string, at: number, character: string): number {
   return at !== -1 && text[at] === character ? at + 1 : -1
 }
 
-/** The type that Terraform would give to a value of which only the JSON is known: tuples and objects, never lists. */
+/** The type that Terraform infers from JSON alone: tuples and objects, never lists. */
 export function impliedType(value: string): string {
   let at = 0
   let made = 0

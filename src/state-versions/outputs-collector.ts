@@ -3,34 +3,34 @@ import { resolveType, type ResolvedType } from './output-types.ts'
 import { compareBytes, decodeString } from './raw-json.ts'
 import { StateError } from './state-error.ts'
 
-/** Outputs that one state may have, and their bytes: names, values and types together, each as raw JSON text. */
+/** Limits for one state: the number of outputs, and the bytes of their names, values and types as raw JSON text. */
 export const MAX_OUTPUTS = 100_000
 export const MAX_OUTPUT_BYTES = 64 * 1024 * 1024
 
-/** An output; name and value are the raw JSON text of the file, without whitespace between tokens. */
+/** An output. `name` and `value` are raw JSON text of the file without white space between tokens. */
 export type StateOutput = ResolvedType & { name: string; value: string; sensitive: boolean }
 
-/** All outputs of a state, in byte order of their names: an output's place here is its position. */
+/** All outputs of a state, sorted by the bytes of their names. The index in this list is the output's position. */
 export type Outputs = { list: StateOutput[]; bytes: number }
 
 const OPEN_BRACE = 0x7b
 
 /**
- * Takes in one object of outputs, name to `{ value, type?, sensitive? }`. What is wrong is kept in `problem`: whether
- * it matters may only be known later. Of a name that comes again the last counts.
+ * Collects one object of outputs, `{ name: { value, type?, sensitive? } }`. An error is stored in `problem` and not
+ * thrown, because only the end of the file shows whether it matters. The last of repeated names wins.
  */
 export class OutputsCollector {
   readonly #readsTypes: boolean
   readonly #outputs = new Map<string, StateOutput>()
   #bytes = 0
-  /** Of the types among them, which may be longer than the values that imply them. */
+  /** Bytes of the types, which may be longer than the values they were inferred from. */
   typeBytes = 0
   #name = ''
   #field = ''
   #fields = new Map<string, string>()
   problem: StateError | undefined
 
-  /** `readsTypes`: false for state format 3, whose `type` names no Terraform type. */
+  /** @param readsTypes false for state format 3, whose `type` is not a Terraform type */
   constructor(readsTypes: boolean) {
     this.#readsTypes = readsTypes
   }
@@ -68,13 +68,13 @@ export class OutputsCollector {
     }
   }
 
-  /** Adds the outputs of another object, as if they came after these. */
+  /** Adds the outputs of another object, as if they followed. */
   takeOver(other: OutputsCollector): void {
     this.problem ??= other.problem
     for (const output of other.#outputs.values()) this.#add(output)
   }
 
-  /** Throws the problem, if there is one. */
+  /** Throws `problem` if there is one. */
   finish(): Outputs {
     if (this.problem !== undefined) throw this.problem
     const sorted = [...this.#outputs].sort(([a], [b]) => compareBytes(a, b))

@@ -11,23 +11,22 @@ import { isContentDeleted, type StateVersionRow } from './state-version-store.ts
 import type { ContentSource } from './stored-content.ts'
 
 const WHAT = 'outputs'
-/** Blocks that one answer opens in the transaction that decides: a mebibyte, about. */
+/** Maximum of blocks that one answer opens within the deciding transaction, about 1 MiB. */
 const MAX_BLOCKS_AT_ONCE = 4
 
 type Place = { position: number }
-/** An output in its place, of which a large one is still in its parts. */
+/** An output with its position. The text of a large output is still in its parts. */
 export type PlacedStoredOutput = StoredOutput & Place
 export type PlacedLargeOutput = LargeOutput & Place
 
-/** Whether its outputs can be read: not before they were processed, and not after its content was deleted. */
+/** Whether the outputs can be read: they are processed, and the content is not deleted. */
 export function hasOutputs(stateVersion: StateVersionRow): boolean {
   return stateVersion.resources_processed === 1 && !isContentDeleted(stateVersion)
 }
 
 /**
- * The outputs from position `from` up to, without it, `end`, in byte order of their names. Undefined when they are more
- * than may be opened at once: then `outputsInTurn` has them. Throws DamagedContentError when some are missing, or all of
- * them since they could not be processed.
+ * The outputs from position `from` to `end` (exclusive), sorted by the bytes of their names. Undefined if there are too
+ * many to open at once: use `outputsInTurn` then. Throws DamagedContentError if some are missing or processing failed.
  */
 export async function readOutputs(
   tx: Transaction,
@@ -39,7 +38,7 @@ export async function readOutputs(
   const { id, last_failure: failure } = stateVersion
   const last = Math.min(end, stateVersion.outputs_count)
   if (!hasOutputs(stateVersion)) return []
-  // Whoever took none for all of them might delete what rests on them.
+  // An empty list would be dangerous: the caller might take it as "no outputs" and delete what depends on them.
   if (failure !== null) throw new DamagedContentError(WHAT, id, `they could not be processed: ${failure}`)
   if (from >= last) return []
   const blocks = await findOutputBlocks(tx, id, from, last, MAX_BLOCKS_AT_ONCE + 1)
@@ -58,9 +57,9 @@ export async function readOutputs(
 }
 
 /**
- * The outputs from position `from` up to, without it, `end`, a stored block after the other, each in a turn and a
- * transaction of its own: however many there are, nobody waits for them and only one block is in memory. Throws
- * DamagedContentError when some are missing, and ContentDeletedError when they are deleted meanwhile.
+ * The outputs from position `start` to `end` (exclusive), one stored block at a time, each in its own turn and
+ * transaction. So other requests do not wait, and only one block is in memory. Throws DamagedContentError if some are
+ * missing, and ContentDeletedError if they are deleted during the read.
  */
 export async function* outputsInTurn(
   { database, config }: ContentSource,
@@ -87,7 +86,7 @@ export async function* outputsInTurn(
   }
 }
 
-/** The bytes of a text of a large output, a stored part after the other. Throws as `outputsInTurn`. */
+/** One text of a large output, one stored part at a time. Throws the same errors as `outputsInTurn`. */
 export async function* bytesInTurn(
   { database, config }: ContentSource,
   stateVersion: StateVersionRow,
@@ -115,7 +114,7 @@ export function isWhole(output: PlacedStoredOutput): output is PlacedOutput {
   return !('lengths' in output)
 }
 
-/** A part of them must not be taken for all. */
+/** A missing output must be an error, not a shorter list. */
 function requireAll(outputs: readonly Place[], from: number, end: number): void {
   for (let position = from; position < end; position++) {
     if (outputs[position - from]?.position !== position) throw new SealError(`Output ${position} is missing`)

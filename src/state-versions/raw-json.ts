@@ -1,11 +1,11 @@
-/** Looks into JSON text that is known to be valid and without whitespace between its tokens. */
+/** Helpers for JSON text that is known to be valid and without white space between its tokens. */
 
-/** What a string means, from its raw text, quotes included. */
+/** The value of a string. `raw` includes the quotes. */
 export function decodeString(raw: string): string {
   return raw.includes('\\') ? (JSON.parse(raw) as string) : raw.slice(1, -1)
 }
 
-/** Just after the string that begins at `start`. */
+/** The position just after the string that begins at `start`. */
 export function stringEnd(text: string, start: number): number {
   for (let at = start + 1; ; at++) {
     const unit = text.charCodeAt(at)
@@ -14,7 +14,7 @@ export function stringEnd(text: string, start: number): number {
   }
 }
 
-/** Just after the number or word that begins at `start`. */
+/** The position just after the number or literal that begins at `start`. */
 export function scalarEnd(text: string, start: number): number {
   let at = start
   while (at < text.length && !',]}'.includes(text[at] as string)) at++
@@ -22,8 +22,8 @@ export function scalarEnd(text: string, start: number): number {
 }
 
 /**
- * Orders strings by their UTF-8 bytes, which is by code point, which `<` is not. An unpaired surrogate, which UTF-8
- * cannot say, is ordered as if it could.
+ * Compares strings by code point, which is the order of their UTF-8 bytes; `<` compares UTF-16 units. An unpaired
+ * surrogate has no UTF-8 form and is compared by its own value.
  */
 export function compareBytes(a: string, b: string): number {
   for (let at = 0; at < a.length && at < b.length; at++) {

@@ -3,10 +3,10 @@ import { forUpdate } from '../database/portable.ts'
 import { prepared } from '../database/prepared.ts'
 import type { SealedChunk } from './state-pass.ts'
 
-/** What was uploaded: the file itself, or what `tofu show -json` makes of it. */
+/** What was uploaded: the state file itself, or its JSON form (`tofu show -json`). */
 export type ContentKind = 'state' | 'json-state'
 
-/** One upload of one content: several may be tried, and one of them counts. */
+/** One upload of one content. Several uploads may be tried; one of them becomes the content. */
 export type UploadAddress = { stateVersionId: string; kind: ContentKind; uploadId: string }
 
 const MAX_ROWS_A_STATEMENT = 50
@@ -38,7 +38,7 @@ const chunkQuery = prepared<UploadAddress & { number: number }>()((db, param) =>
     .select('sealed'),
 )
 
-/** Undefined after the last one. */
+/** Undefined after the last chunk. */
 export async function findChunk(
   tx: Transaction,
   address: UploadAddress,
@@ -60,7 +60,7 @@ export async function countChunks(tx: Transaction, address: UploadAddress): Prom
   return (await tx.first(chunkCount, address))?.count ?? 0
 }
 
-/** Deletes some chunks of an upload, the first ones; how many. */
+/** Deletes the first chunks of an upload, at most `limit`. Returns how many. */
 export async function deleteChunks(
   tx: Transaction,
   { stateVersionId, kind, uploadId }: UploadAddress,
@@ -85,7 +85,7 @@ export async function deleteChunks(
   return Number(numDeletedRows)
 }
 
-/** The same, unless the upload counts: a commit may have been done though its answer was lost. */
+/** As `deleteChunks`, but keeps an upload that became the content: a commit can succeed although its answer is lost. */
 export async function deleteForgotten(
   tx: Transaction,
   address: UploadAddress,
@@ -95,7 +95,7 @@ export async function deleteForgotten(
     .selectFrom('state_versions')
     .where('id', '=', address.stateVersionId)
     .select(address.kind === 'state' ? 'upload_id as id' : 'json_upload_id as id')
-    // PostgreSQL may still be about to do that commit.
+    // PostgreSQL may still be committing it: wait for the row's lock.
     .$call(forUpdate(tx))
     .executeTakeFirst()
   return counted?.id === address.uploadId ? 0 : deleteChunks(tx, address, limit)

@@ -11,7 +11,7 @@ import { loadStateVersion, type LoadedStateVersion } from './state-version-acces
 import { stateVersionFragments } from './state-version-document.ts'
 import { findStateVersion, updateStateVersion, type StateVersionRow } from './state-version-store.ts'
 
-/** go-tfe sends no body at all. */
+/** Lenient because go-tfe sends no body at all. */
 const contentBody = {
   type: 'state-versions',
   isLenient: true,
@@ -24,7 +24,7 @@ const contentBody = {
 
 type Changing = Acting<unknown, LoadedStateVersion, unknown>
 
-/** `change` gives false when there is nothing to do, and throws 400 for what cannot be done. */
+/** `change` returns false if there is nothing to do, and throws 400 if the action is impossible. */
 function contentAction(
   action: 'soft_delete' | 'restore' | 'permanently_delete',
   summary: string,

@@ -4,14 +4,14 @@ import { newDataKey, wrapDataKey } from './state-crypto.ts'
 import { updateStateVersion, type StateVersionRow } from './state-version-store.ts'
 
 /**
- * Deletes the content for good: its key at once, after which nobody can read the chunks and outputs that still lie there.
- * They are swept. Whatever else is known of the version stays.
+ * Deletes the content for good by replacing its key, so the remaining chunks and outputs are unreadable at once; they
+ * are swept later. The other facts about the version stay.
  */
 export async function deleteContent(tx: Transaction, id: string, secretKey: Uint8Array): Promise<void> {
   await updateStateVersion(tx, id, {
     status: 'backing_data_permanently_deleted',
     soft_deleted_at: null,
-    // One that opens nothing, so that whoever goes over all keys finds one in every row.
+    // A new key that opens nothing: code that walks over all keys finds a valid one in every row.
     wrapped_key: wrapDataKey(secretKey, id, newDataKey()),
     resources_processed: 1,
     outputs_count: 0,
@@ -24,7 +24,7 @@ export async function deleteContent(tx: Transaction, id: string, secretKey: Uint
   })
 }
 
-/** Versions whose content was deleted softly before a time. Nobody else changes them while this transaction lasts. */
+/** Versions whose content was soft-deleted before a time. Their rows stay locked until the end of this transaction. */
 export function findSoftDeletedBefore(
   tx: Transaction,
   at: string,
@@ -38,7 +38,7 @@ export function findSoftDeletedBefore(
       .selectAll()
       .orderBy('id')
       .limit(limit)
-      // PostgreSQL looks at them again once it has the rows: one that was restored meanwhile is not among them.
+      // PostgreSQL checks the condition again after locking a row, so it skips a version restored meanwhile.
       .$call(forUpdate(tx))
       .execute()
   )

@@ -2,9 +2,9 @@ import { createCipheriv, createDecipheriv, createHmac, randomBytes } from 'node:
 import { constants, zstdCompressSync, zstdDecompressSync } from 'node:zlib'
 
 /**
- * How states and outputs lie in the database. Each state version has a data key of its own, and every piece is
- * compressed (zstd) and sealed with it (AES-256-GCM); the data key is wrapped by the server's secret key. So rotating
- * the secret key rewraps small keys, and dropping a data key makes the content unreadable for ever.
+ * How states and outputs are stored. Each state version has its own data key. Every piece is compressed (zstd) and
+ * sealed with that key (AES-256-GCM). The server's secret key wraps the data key. So a rotation of the secret key
+ * rewraps only small keys, and deleting a data key makes the content unreadable for ever.
  */
 const ALGORITHM = 'aes-256-gcm'
 const KEY_BYTES = 32
@@ -12,25 +12,25 @@ const NONCE_BYTES = 12
 const TAG_BYTES = 16
 const FINGERPRINT_BYTES = 8
 
-/** First byte of a piece: what comes after it. */
+/** First byte of a piece: whether more pieces follow. */
 const MORE = 1
 const LAST = 2
-/** Added to it where the piece is bound to its upload. Chunks that were stored before this was done are still read. */
+/** Added to the first byte if the piece is bound to its upload. Older chunks are not bound, and are still read. */
 const OF_UPLOAD = 2
 /** First byte of a wrapped key: the version of its layout. */
 const WRAPPED = 1
 
 const compression = { params: { [constants.ZSTD_c_compressionLevel]: 1 } }
 
-/** A piece or key that cannot be opened: altered, put in another's place, or sealed with another key. */
+/** A piece or key cannot be opened: it is altered, in the wrong place, or sealed with another key. */
 export class SealError extends Error {}
 
-/** Of a large output its position is part of the kind. */
+/** For a large output the kind includes its position. */
 export type PieceKind = 'state' | 'json-state' | 'json-state-outputs' | 'outputs' | `output ${number}`
 
 /**
- * Which piece of which content it is; sealed with it, so that a piece cannot stand in for another, nor for the one that
- * another upload of the same version had in its place. `uploadId` is null for outputs: of these there is one set.
+ * Identifies a piece. It is authenticated with the piece, so a piece cannot replace another one, nor the same piece of
+ * another upload of the version. `uploadId` is null for outputs, because a version has only one set of them.
  */
 export type PieceAddress = {
   stateVersionId: string
@@ -39,7 +39,7 @@ export type PieceAddress = {
   number: number
 }
 
-/** Names a secret key without giving it away: 16 hexadecimal digits. */
+/** Identifies a secret key without revealing it: 16 hexadecimal digits. */
 export function secretKeyFingerprint(secretKey: Uint8Array): string {
   const digest = createHmac('sha256', secretKey).update('purser secret key fingerprint').digest()
   return digest.toString('hex', 0, FINGERPRINT_BYTES)
@@ -59,7 +59,7 @@ export function wrapDataKey(secretKey: Uint8Array, stateVersionId: string, dataK
   return Buffer.concat([head, ...encrypt(secretKey, head, stateVersionId, dataKey)])
 }
 
-/** Throws SealError, which names both keys when it was wrapped by another. */
+/** Throws SealError; if another secret key wrapped the data key, the message has both fingerprints. */
 export function unwrapDataKey(
   secretKey: Uint8Array,
   stateVersionId: string,
@@ -72,15 +72,15 @@ export function unwrapDataKey(
   return decrypt(secretKey, wrapped, 1 + FINGERPRINT_BYTES + NONCE_BYTES, stateVersionId)
 }
 
-/** The fingerprint of the secret key that a data key was wrapped by. */
+/** The fingerprint of the secret key that wrapped a data key. */
 export function wrappedKeyFingerprint(wrapped: Uint8Array): string {
   if (wrapped[0] !== WRAPPED) throw new SealError('Not a wrapped key')
   return Buffer.from(wrapped.subarray(1, 1 + FINGERPRINT_BYTES)).toString('hex')
 }
 
 /**
- * Compresses and encrypts a piece of content. Layout: whether it is the last one, nonce, encrypted text, tag. The result
- * has its memory to itself, so that it may be transferred between threads.
+ * Compresses and encrypts a piece of content. Layout: first byte (last or not), nonce, encrypted text, tag. The result
+ * owns its memory, so it can be transferred between threads.
  */
 export function sealPiece(
   dataKey: Uint8Array,
@@ -101,7 +101,7 @@ export function sealPiece(
   return sealed
 }
 
-/** Throws SealError for a piece that is not whole, not of this address or not of this key. */
+/** Throws SealError if the piece is incomplete, at another address, or sealed with another key. */
 export function openPiece(
   dataKey: Uint8Array,
   address: PieceAddress,
@@ -113,8 +113,8 @@ export function openPiece(
 }
 
 /**
- * The plain chunks of a content whose sealed chunks come in order. Throws SealError when one is missing, altered or too
- * many; what was given out before is genuine, but whole only once this has ended.
+ * Decrypts sealed chunks that arrive in order. Throws SealError if one is missing, altered or extra. Each yielded chunk
+ * is genuine, but the content is complete only after the generator has ended.
  */
 export async function* openPieces(
   dataKey: Uint8Array,
@@ -138,7 +138,7 @@ function addressText({ kind, stateVersionId, number, uploadId }: PieceAddress, m
   return mark > OF_UPLOAD ? `${text}\n${uploadId}` : text
 }
 
-/** `head` ends with the nonce; all of it and `address` are covered by the tag. Returns the encrypted text and the tag. */
+/** `head` ends with the nonce. The tag covers `head` and `address`. Returns the encrypted text and the tag. */
 function encrypt(key: Uint8Array, head: Uint8Array, address: string, plain: Uint8Array): Buffer[] {
   const cipher = createCipheriv(ALGORITHM, key, head.subarray(head.length - NONCE_BYTES))
   cipher.setAAD(Buffer.concat([head, Buffer.from(address)]))

@@ -7,7 +7,7 @@ import type { ContentKind } from './state-chunk-store.ts'
 import { loadStateVersion } from './state-version-access.ts'
 import { findStateVersion, isContentDeleted } from './state-version-store.ts'
 
-/** Two chunks, sealed and opened. */
+/** Memory for two chunks, each sealed and opened. */
 const CHUNKS_BYTES = 1024 * 1024
 
 function downloadRoute(kind: ContentKind, path: string, summary: string): Route {
@@ -23,10 +23,10 @@ function downloadRoute(kind: ContentKind, path: string, summary: string): Route 
     document: async ({ deps, resource, reveal }): Promise<Answer> => {
       const { stateVersion } = resource
       const uploadId = kind === 'state' ? stateVersion.upload_id : stateVersion.json_upload_id
-      // What arrived of a version that was discarded is being swept.
+      // The remaining chunks of a discarded version are being swept.
       const isOver = stateVersion.status === 'discarded' || isContentDeleted(stateVersion)
       if (uploadId === null || isOver) throw notFound()
-      // A state holds every sensitive value there is.
+      // A state contains all sensitive values.
       reveal({
         action: 'state-version.download',
         organizationId: stateVersion.organization_id,

@@ -1,15 +1,15 @@
 /**
- * Why a file cannot be kept as a state: `not-utf8`, `not-json` (also: cut off), `too-deep`, `not-a-state` (JSON, but not
- * of a state's shape) and `too-large` (more outputs than one state may have).
+ * Why a file cannot be stored as a state: `not-utf8`, `not-json` (also: cut off), `too-deep`, `not-a-state` (valid JSON
+ * of another shape), `too-large` (over a limit for outputs).
  */
 export type StateErrorCode = 'not-utf8' | 'not-json' | 'too-deep' | 'not-a-state' | 'too-large'
 
-/** A broken state. The message names a place, never a value: states are full of secrets. */
+/** An invalid state. The message names a place, never a value, because states contain secrets. */
 export class StateError extends Error {
   readonly code: StateErrorCode
   /** The message without the offset. */
   readonly problem: string
-  /** Where in the file it shows, in bytes. */
+  /** Position of the error in the file, in bytes. */
   readonly offset: number | undefined
 
   constructor(code: StateErrorCode, problem: string, offset?: number) {

@@ -1,7 +1,7 @@
 import type { Transaction } from '../database/database.ts'
 import type { StateVersionRow } from './state-version-store.ts'
 
-/** Finalized versions whose outputs nobody is processing at the moment; oldest first. */
+/** Finalized versions with unprocessed outputs that no node holds, oldest first. */
 export async function findUnprocessed(tx: Transaction, now: string, limit: number): Promise<string[]> {
   const rows = await tx.db
     .selectFrom('state_versions')
@@ -15,7 +15,7 @@ export async function findUnprocessed(tx: Transaction, now: string, limit: numbe
   return rows.map((row) => row.id)
 }
 
-/** Takes the job until `leaseUntil`; undefined when another node has it, or when it is done. */
+/** Leases the job until `leaseUntil`. Undefined if another node holds it or it is done. */
 export function takeJob(
   tx: Transaction,
   id: string,
@@ -33,16 +33,16 @@ export function takeJob(
     .executeTakeFirst()
 }
 
-/** A job that is still this node's: by the lease that it took, which no other can have. */
+/** A job of this node. The lease identifies it: no other node can have the same one. */
 export type Held = { id: string; lease: string }
 
-/** Holds on to a job; false when it was lost. */
+/** Extends the lease; false if this node has lost the job. */
 export async function renewLease(tx: Transaction, { id, lease }: Held, leaseUntil: string): Promise<boolean> {
   const result = await tx.db
     .updateTable('state_versions')
     .set({ lease_until: leaseUntil })
     .where('id', '=', id)
-    // Not of a version whose content was deleted meanwhile.
+    // A version whose content was deleted meanwhile has no job any more.
     .where('status', '=', 'finalized')
     .where('lease_until', '=', lease)
     .where('resources_processed', '=', 0)
@@ -50,7 +50,7 @@ export async function renewLease(tx: Transaction, { id, lease }: Held, leaseUnti
   return result.numUpdatedRows === 1n
 }
 
-/** Ends a job, once: its outputs are readable from here on. `failure` says why there are none. */
+/** Ends a job, once. From here on its outputs are readable; `failure` says why there are none. */
 export async function endJob(
   tx: Transaction,
   { id, lease }: Held,
@@ -72,7 +72,7 @@ export async function endJob(
   return result.numUpdatedRows === 1n
 }
 
-/** Notes why it failed, and lets it be taken again from `notBefore` on. */
+/** Stores the reason of a failure and allows the next attempt from `notBefore` on. */
 export async function postponeJob(
   tx: Transaction,
   { id, lease }: Held,
@@ -87,7 +87,7 @@ export async function postponeJob(
     .execute()
 }
 
-/** Lets a job be taken again from `notBefore` on, as if it had not been taken. */
+/** Allows the next attempt from `notBefore` on and does not count this one. */
 export async function returnJob(tx: Transaction, { id, lease }: Held, notBefore: string): Promise<void> {
   await tx.db
     .updateTable('state_versions')
@@ -97,7 +97,7 @@ export async function returnJob(tx: Transaction, { id, lease }: Held, notBefore:
     .execute()
 }
 
-/** Gives up every lease: for a start after which nobody else can be at work, since a lease that is left is a dead one's. */
+/** Clears every lease. Only for a start at which no other process can run: all leases belong to dead processes. */
 export async function releaseLeases(tx: Transaction): Promise<void> {
   await tx.db
     .updateTable('state_versions')

@@ -18,7 +18,7 @@ import {
 import type { StateVersionRow } from './state-version-store.ts'
 
 const POLL_MS = 1_000
-/** After a finalizing transaction said that there is something: it may not have committed yet. */
+/** The finalizing transaction wakes this before its commit, so wait a moment. */
 const WAKE_MS = 20
 const LEASE_MS = 10_000
 const RENEW_MS = 3_000
@@ -27,15 +27,15 @@ const MAX_ATTEMPTS = 10
 const MAX_JOBS_AT_ONCE = 10
 const BLOCKS_A_TRANSACTION = 8
 
-/** `keep` is called again and again while it goes on, so that the job stays this node's. */
+/** The job must call `keep` regularly: it renews the lease. */
 export type ProcessOutputs = (
   stateVersion: StateVersionRow,
   keep: () => Promise<void>,
 ) => Promise<{ count: number; blocks: SealedOutputBlock[] }>
 
 /**
- * Processes the outputs that were too large for their finalizing transaction. The jobs are the rows of state versions
- * themselves, each leased to one node at a time: a node that dies loses its lease, and another takes the job up.
+ * Processes outputs that were too large for the finalizing transaction. The rows of the state versions are the job
+ * queue. Each job is leased to one node; if that node dies, the lease runs out and another node takes the job.
  */
 export class StateJobs {
   readonly #database: Database
@@ -53,7 +53,7 @@ export class StateJobs {
     this.#process = process
   }
 
-  /** Looks for jobs from now on, those of an earlier life first. */
+  /** Starts looking for jobs at once, first those left by an earlier process. */
   start(): void {
     this.#schedule(0)
   }
@@ -104,7 +104,7 @@ export class StateJobs {
     if (taken === undefined) return
     let lease = taken.lease_until as string
     let renewedAt = this.#clock.now()
-    // In one transaction with what is done for the job: a node that has lost it meanwhile must change nothing.
+    // Renews the lease in the same transaction as the work, so a node that has lost the job changes nothing.
     const hold = async <T>(work: (tx: Transaction) => Promise<T>): Promise<T> => {
       const held = await this.#database.write(async (tx) => {
         const next = await this.#later(tx, LEASE_MS)
@@ -119,7 +119,7 @@ export class StateJobs {
       if (isOlder(renewedAt, RENEW_MS, this.#clock)) await hold(() => Promise.resolve())
     }
     try {
-      // Whoever tried before could not even note a failure.
+      // Earlier attempts ended without storing a failure: the process died.
       if (taken.attempts > MAX_ATTEMPTS) throw new Error('the server ended each time while it processed this')
       const { count, blocks } = await this.#process(taken, keep)
       while (await hold((tx) => deleteSomeOutputBlocks(tx, id)));
@@ -131,13 +131,13 @@ export class StateJobs {
     } catch (error) {
       if (error instanceof LeaseLostError) return
       const held = { id, lease }
-      // An outage says nothing about the state: otherwise a full disk would cost it its outputs.
+      // An outage is not the state's fault. Counting it as a failure could, on a full disk, lose the outputs.
       if (isUnavailable(error)) await this.#return(held)
       else await this.#failed(taken, held, error)
     }
   }
 
-  /** Tries until the database takes it: a lease that only ran out would leave the attempt counted. */
+  /** Retries until the database accepts it. If the lease merely ran out, the attempt would stay counted. */
   async #return(held: Held): Promise<void> {
     while (!this.#isStopped) {
       try {
@@ -158,12 +158,12 @@ export class StateJobs {
     })
     await this.#database.write(async (tx): Promise<unknown> =>
       job.attempts >= MAX_ATTEMPTS
-        ? // Never 503 for ever: who asks for the outputs gets 500, and the doctor names it.
+        ? // Not 503 for ever: requests for the outputs now get 500, and the doctor reports the version.
           endJob(tx, held, { outputsCount: 0, failure })
         : postponeJob(tx, held, failure, await this.#later(tx, RETRY_MS)),
     )
   }
 }
 
-/** Another node has taken the job over: whatever this one found is the other's business now. */
+/** Another node has taken over the job, so this node must discard its result. */
 class LeaseLostError extends Error {}

@@ -8,41 +8,41 @@ import { OutputsDocumentReader, StateReader, type StateHeader } from './state-re
 export const CHUNK_BYTES = 256 * 1024
 
 /**
- * One upload. A `state` is checked and stored, a `json-state` only stored, and of `json-state-outputs`, the document
- * that stands in for what cannot be read out of an encrypted state, only the outputs are kept.
+ * One upload. A `state` is validated and stored; a `json-state` is only stored. `json-state-outputs` is the document
+ * that supplies the outputs of an encrypted state: only its outputs are stored.
  */
 export type Upload = {
   kind: 'state' | 'json-state' | 'json-state-outputs'
   stateVersionId: string
-  /** The attempt: chunks of one that does not come to its end are swept. */
+  /** Identifies the attempt. Chunks of an attempt that never completes are swept. */
   uploadId: string
   dataKey: Uint8Array
-  /** What becomes of the chunks: the sink stores them, the caller gets them, or nobody needs them. */
+  /** Where the chunks go: the sink stores them, the caller gets them, or they are dropped. */
   chunks: 'stored' | 'returned' | 'dropped'
-  /** Outputs of more bytes are checked and counted, but left to a background job. */
+  /** If the outputs have more bytes, they are validated and counted, but left to a background job. */
   inlineOutputBytes: number
 }
 
-/** A piece of the content, in order, ready to be stored. */
+/** A numbered piece of the content, ready to be stored. */
 export type SealedChunk = { number: number; sealed: Uint8Array<ArrayBuffer> }
 
 export type PassResult = {
-  /** Of all bytes, as hexadecimal digits. */
+  /** Hash of all bytes, in hexadecimal digits. */
   md5: string
   size: number
   chunks: number
-  /** Of a `state`. */
+  /** Null unless the upload is a `state`. */
   header: StateHeader | null
-  /** Null when there are none to be read: of a `json-state`, of an encrypted state. */
+  /** Null if there are none to read: for a `json-state` and an encrypted state. */
   outputs: SealedOutputs | null
 }
 
-/** `blocks` is null when the outputs are more than `inlineOutputBytes`. */
+/** `blocks` is null if the outputs exceed `inlineOutputBytes`. */
 export type SealedOutputs = { count: number; bytes: number; blocks: SealedOutputBlock[] | null }
 
 type Content = { header: StateHeader | null; outputs: Outputs | null }
 
-/** Everything that is done to the bytes of an upload, in one go while they arrive. Throws StateError. */
+/** Processes the bytes of an upload in one pass while they arrive. Throws StateError. */
 export class StatePass {
   readonly #upload: Upload
   readonly #hash = createHash('md5')
@@ -50,7 +50,7 @@ export class StatePass {
   readonly #outputsReader = new OutputsDocumentReader()
   #size = 0
   #chunks = 0
-  /** A full chunk waits here too, until it is known whether it is the last. */
+  /** A full chunk stays here until it is known whether it is the last one. */
   #chunk = new Uint8Array(0)
   #filled = 0
 
@@ -58,12 +58,12 @@ export class StatePass {
     this.#upload = upload
   }
 
-  /** What it keeps in memory beside one chunk: outputs, until they are sealed. */
+  /** Bytes in memory beside one chunk: the outputs, until they are sealed. */
   get heldBytes(): number {
     return this.#stateReader.heldBytes + this.#outputsReader.heldBytes
   }
 
-  /** Takes in the next bytes, of which it keeps no hold; returns the chunks that are complete. */
+  /** Processes the next bytes and keeps no reference to them. Returns the chunks that are now complete. */
   push(bytes: Uint8Array): SealedChunk[] {
     const { kind } = this.#upload
     this.#hash.update(bytes)
@@ -83,7 +83,7 @@ export class StatePass {
     return chunks
   }
 
-  /** The last chunk, and what the content is. */
+  /** Returns the last chunk and a description of the content. */
   finish(): { chunks: SealedChunk[]; result: PassResult } {
     const { kind } = this.#upload
     const { header, outputs } = this.#content()
@@ -98,7 +98,7 @@ export class StatePass {
     return { chunks, result }
   }
 
-  /** What stands in for an encrypted state's outputs is not content; what is only read again is stored already. */
+  /** `json-state-outputs` is not stored as content, and a second pass over a stored state needs no new chunks. */
   #hasChunks(): boolean {
     return this.#upload.kind !== 'json-state-outputs' && this.#upload.chunks !== 'dropped'
   }
@@ -111,7 +111,9 @@ export class StatePass {
     return { header, outputs }
   }
 
-  /** Makes the chunk long enough: a small state that comes at once takes no more memory than it needs. */
+  /**
+   * Grows the chunk buffer. The first size fits the first bytes, so a small state needs no more memory than its size.
+   */
   #reserve(length: number): void {
     if (length <= this.#chunk.length) return
     const longer = new Uint8Array(this.#chunk.length === 0 ? length : CHUNK_BYTES)
@@ -134,7 +136,7 @@ export class StatePass {
   }
 }
 
-/** The whole pass over bytes that are at hand, on the calling thread: for small ones. Throws StateError. */
+/** The whole pass on the calling thread, for small content in memory. Throws StateError. */
 export function passAtOnce(upload: Upload, bytes: Uint8Array): { chunks: SealedChunk[]; result: PassResult } {
   const pass = new StatePass(upload)
   const chunks = pass.push(bytes)

@@ -4,23 +4,23 @@ import { MAX_OUTPUT_BYTES, OutputsCollector, type Outputs } from './outputs-coll
 import { decodeString } from './raw-json.ts'
 import { StateError } from './state-error.ts'
 
-/** What a state file says about itself. Nothing of it is checked against anything but the format's shape. */
+/** What a state file says about itself. Only the shape is validated, not the facts. */
 export type StateHeader = {
-  /** State format; null when OpenTofu has encrypted the state. */
+  /** State format; null if OpenTofu encrypted the state. */
   version: 3 | 4 | null
   encrypted: boolean
   terraformVersion: string | null
   serial: number | null
   lineage: string | null
-  /** Null when OpenTofu has encrypted the state. */
+  /** Null if OpenTofu encrypted the state. */
   resourcesCount: number | null
-  /** Of these, all that do not say that they are data. */
+  /** Resources that are not marked as data. */
   managedResourcesCount: number | null
-  /** Where the serial number stands in the file, in bytes, for writing another there. */
+  /** Byte range of the serial number in the file, so that it can be replaced. */
   serialPlace: { start: number; end: number } | null
 }
 
-/** `outputs` is null when the state is encrypted: there may be some, but they cannot be read. */
+/** `outputs` is null if the state is encrypted: it may have outputs, but they cannot be read. */
 export type StateContent = StateHeader & { outputs: Outputs | null }
 
 const OPEN_BRACE = 0x7b
@@ -33,22 +33,22 @@ type Place = 'file' | 'state' | 'outputs' | 'output' | 'modules' | 'module' | 'r
 type Captured = { text: string; start: number; end: number }
 
 /**
- * Finds what matters in a state, in whatever order it stands: outputs are at the top in format 4, in the root module in
- * format 3, and the format is only known for certain at the end. Of a member that comes again the last counts.
+ * Collects what the server needs from a state, in any order of members. Format 4 has outputs at the top, format 3 in
+ * the root module, and the format is known only at the end. The last of repeated members wins.
  */
 class StateVisitor implements JsonVisitor {
-  /** What is open, outermost first. */
+  /** Open objects and arrays, outermost first. */
   readonly #places: Place[] = ['file']
   #field = ''
   readonly #header = new Map<string, Captured>()
   readonly #encryption = new Set<string>()
-  /** Outputs of the top level, and those of the root modules. */
+  /** Outputs of the top level (format 4) and of the root module (format 3). */
   #topOutputs = new OutputsCollector(true)
   #rootOutputs = new OutputsCollector(false)
-  /** Of the top level, and of all modules. */
+  /** Resources of the top level (format 4) and of all modules (format 3). */
   #topResources = { all: 0, data: 0 }
   #moduleResources = { all: 0, data: 0 }
-  /** The raw text of the present resource's mode. */
+  /** Raw text of the current resource's mode. */
   #mode = ''
   #modulePath = ''
   #moduleOutputs = new OutputsCollector(false)
@@ -99,7 +99,7 @@ class StateVisitor implements JsonVisitor {
     if (place === 'module' && this.#modulePath === '["root"]') this.#rootOutputs.takeOver(this.#moduleOutputs)
   }
 
-  /** Beside what was captured. */
+  /** Bytes of types, in addition to captured text. */
   get typeBytes(): number {
     return this.#topOutputs.typeBytes + this.#rootOutputs.typeBytes + this.#moduleOutputs.typeBytes
   }
@@ -149,7 +149,7 @@ class StateVisitor implements JsonVisitor {
     return this.#open('outputs', first === OPEN_BRACE)
   }
 
-  /** Format 3 says by a resource's name whether it is data, format 4 by its mode. */
+  /** Format 3 marks data in the resource's name, format 4 in its mode. */
   #beginResource(name: string, first: number): Interest {
     if (this.#places[2] === 'modules') {
       this.#moduleResources.all++
@@ -188,7 +188,7 @@ class StateVisitor implements JsonVisitor {
       version: encrypted ? null : isVersion3 ? 3 : 4,
       encrypted,
       terraformVersion: printable(this.#header.get('terraform_version')?.text),
-      // Larger ones do not fit a JavaScript number; nothing needs them as one.
+      // A longer number does not fit a JavaScript number. `serialPlace` still has its position.
       serial: isSerial && serial.text.length <= 15 ? Number(serial.text) : null,
       lineage: printable(this.#header.get('lineage')?.text),
       resourcesCount: encrypted ? null : resources.all,
@@ -202,12 +202,12 @@ function notAn(kind: 'object' | 'array', what: string): StateError {
   return new StateError('not-a-state', `${what} is not an ${kind}`)
 }
 
-/** What no Terraform has written is as good as absent: these texts are stored and sent on. */
+/** Returns null for text that Terraform cannot have written: the rest is stored and sent to clients. */
 function printable(raw: string | undefined): string | null {
   return raw !== undefined && /^"[ !#-[\]-~]{1,255}"$/.test(raw) ? raw.slice(1, -1) : null
 }
 
-/** Reads a state file in one pass, in chunks of any size; memory grows with its outputs only. Throws StateError. */
+/** Reads a state file in one pass, in chunks of any size. Only outputs use memory. Throws StateError. */
 export class StateReader {
   readonly #visitor = new StateVisitor()
   readonly #scanner = new JsonScanner(this.#visitor, 'The state', MAX_OUTPUT_BYTES)
@@ -226,10 +226,7 @@ export class StateReader {
   }
 }
 
-/**
- * Reads a document of outputs as OpenTofu sends it beside a state: an object, name to `{ sensitive, type, value }`.
- * Throws StateError.
- */
+/** Reads the outputs that OpenTofu sends with a state: `{ name: { sensitive, type, value } }`. Throws StateError. */
 export class OutputsDocumentReader {
   readonly #collector = new OutputsCollector(true)
   readonly #scanner: JsonScanner
@@ -237,7 +234,7 @@ export class OutputsDocumentReader {
 
   constructor() {
     const collector = this.#collector
-    /** 0: the document, 1: an output, 2: a field of it. */
+    /** 0: the document, 1: an output, 2: a field of an output. */
     let depth = 0
     const visitor: JsonVisitor = {
       begin: (name, first) => {

@@ -41,7 +41,7 @@ import {
 const LEASE_MS = 60_000
 const RENEW_MS = 20_000
 
-/** What was written before the transaction that makes it count: a version that is discarded until then. */
+/** What was written before the transaction that finalizes it. Until then the version has status `discarded`. */
 type Written = {
   sourceId: string
   id: string
@@ -118,7 +118,9 @@ const rollback = writeRoute({
 
 type Rolling = Acting<unknown, LoadedWorkspace, unknown> & { prepared: Written }
 
-/** What was true when the writing began must be so when it counts: else what was written is given up at once. */
+/**
+ * The conditions at the start of the rollback must still hold at its end; otherwise the written version is given up.
+ */
 async function checkStillWanted(context: Rolling): Promise<void> {
   const { tx, deps, resource, prepared } = context
   const { workspace } = resource
@@ -135,14 +137,14 @@ async function checkStillWanted(context: Rolling): Promise<void> {
   }
 }
 
-/** What lies there of it is swept; should this not succeed, then a minute later. */
+/** Ends the lease, so that the content is swept. If this fails, the lease runs out after a minute. */
 function giveUp({ database, log }: Deps, id: string, lease: string): void {
   database
     .write((tx) => renewRollback(tx, id, lease, null))
     .catch((error: unknown) => logRepeated(log, error, 'a broken rollback is left to the sweep'))
 }
 
-/** Writes the content again, as a version's that counts for nothing as long as it is not all there. */
+/** Writes the content as a new version, which stays `discarded` until everything is stored. */
 async function write(
   source: StateVersionRow,
   place: { start: number; end: number },
@@ -155,7 +157,7 @@ async function write(
   const uploadId = randomBase58(16)
   const { serial, lease: first } = await database.write(async (tx) => {
     await lockOrganization(tx, source.organization_id)
-    // It may have been deleted since it was decided that the caller may do this.
+    // The workspace may have been deleted since the permission was checked.
     if ((await findWorkspace(tx, source.workspace_id)) === undefined) throw notFound()
     const now = await sharedTime(tx, deps.clock)
     if (await isRollingBack(tx, source.workspace_id, timestamp(now))) {
@@ -170,7 +172,7 @@ async function write(
       organization_id: source.organization_id,
       output_key: randomBase58(OUTPUT_KEY_LENGTH),
       serial: next,
-      // Of nothing yet.
+      // There is no content yet.
       md5: '',
       lineage: source.lineage,
       status: 'discarded',
@@ -186,7 +188,7 @@ async function write(
   })
   let lease = first
   let renewedAt = deps.clock.now()
-  /** Passes content on, and says now and then that the version is still being written. */
+  /** Passes content on and renews the lease at intervals. */
   async function* held(content: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
     for await (const bytes of content) {
       yield bytes

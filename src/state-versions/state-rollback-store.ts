@@ -1,6 +1,6 @@
 import type { Transaction } from '../database/database.ts'
 
-/** The highest serial number of a workspace's versions that are not discarded; 0 without any. */
+/** The highest serial number of a workspace's versions that are not discarded; 0 if there are none. */
 export async function findHighestSerial(tx: Transaction, workspaceId: string): Promise<number> {
   const found = await tx.db
     .selectFrom('state_versions')
@@ -13,7 +13,7 @@ export async function findHighestSerial(tx: Transaction, workspaceId: string): P
   return found?.serial ?? 0
 }
 
-/** Whether a rollback of this workspace is being written: a version that counts for nothing yet, with a lease. */
+/** Whether a rollback of this workspace is being written: a discarded version with a valid lease. */
 export async function isRollingBack(tx: Transaction, workspaceId: string, now: string): Promise<boolean> {
   const found = await tx.db
     .selectFrom('state_versions')
@@ -26,7 +26,7 @@ export async function isRollingBack(tx: Transaction, workspaceId: string, now: s
   return found !== undefined
 }
 
-/** Holds on to a version that is being written; false when it is gone, or taken to be given up. */
+/** Renews the lease of a version that is being written; false if the version is gone or the lease was lost. */
 export async function renewRollback(
   tx: Transaction,
   id: string,

@@ -17,7 +17,7 @@ export function parseRollback(bytes: Uint8Array): string {
   return parseResource(bytes, rollbackBody).relationships[RELATION]?.data.id as string
 }
 
-/** 422 for what cannot be rolled back to: all that is no finalized version of the workspace, in one text. */
+/** Throws 422 unless the source is a finalized version of this workspace. All cases have one text. */
 export function requireSource(
   workspaceId: string,
   source: StateVersionRow | undefined,
@@ -26,9 +26,9 @@ export function requireSource(
   if (!isSource) throw invalid(`${RELATION} must name a finalized state version of this workspace`, POINTER)
 }
 
-/** Where the state says its serial number; 422 for a state in which no other can be written. */
+/** The place of the serial number in the state. Throws 422 if it cannot be replaced. */
 export function requireSerialPlace({ encrypted, serialPlace }: StateHeader): { start: number; end: number } {
-  // OpenTofu compares the serial beside the encrypted data with the one inside, which nobody else can rewrite.
+  // OpenTofu compares the serial outside the encrypted data with the one inside, which only OpenTofu can rewrite.
   if (encrypted) {
     throw invalid(
       'the state is encrypted: OpenTofu would not read it with another serial number; push it with OpenTofu instead',
@@ -41,14 +41,14 @@ export function requireSerialPlace({ encrypted, serialPlace }: StateHeader): { s
   return serialPlace
 }
 
-/** The serial number after the highest of a workspace's versions. */
+/** The serial number after the highest one of a workspace. */
 export function serialAfter(highest: number): number {
   if (highest >= Number.MAX_SAFE_INTEGER)
     throw conflict('there is no higher serial number than the present one')
   return highest + 1
 }
 
-/** The bytes of a state with another serial number in the place of its own, and every other byte as it was. */
+/** Replaces the serial number in the bytes of a state; every other byte stays the same. */
 export async function* withSerial(
   content: AsyncIterable<Uint8Array>,
   place: { start: number; end: number },

@@ -6,8 +6,8 @@ import type { OpenSink } from './state-thread.ts'
 export type SinkOptions = Pick<Config, 'data' | 'databaseUrl'>
 
 /**
- * Stores chunks over a connection of the thread's own, each in a small transaction. They need not be on the disk yet when
- * this returns: the finalizing transaction comes after them in the same log, and is.
+ * Stores chunks over the thread's own connection, one small transaction each. These commits need not reach the disk at
+ * once: the finalizing transaction comes later in the same log, so flushing it flushes them too.
  */
 export const openSink: OpenSink = async (options) => {
   const { database } = await openDatabase(options as SinkOptions, {

@@ -4,13 +4,13 @@ import { forUpdate } from '../database/portable.ts'
 import { deleteChunks, type UploadAddress } from './state-chunk-store.ts'
 import { updateStateVersion } from './state-version-store.ts'
 
-/** Where a sweep stands in the keys of state_chunks. */
+/** The position of a sweep in the primary key of state_chunks. */
 export type SweepPlace = { stateVersionId: string; kind: string; uploadId: string }
 
-/** `expiry`: upload URLs of versions that were created before it have expired. */
+/** `expiry`: upload URLs of versions created before this time have expired. */
 export type SweepTimes = { now: string; expiry: string }
 
-/** The next upload after `place`: one step over the key, however many chunks it has. Undefined at the end. */
+/** The next upload after `place`, found by one index step whatever its number of chunks. Undefined at the end. */
 export async function nextUpload(tx: Transaction, place: SweepPlace): Promise<UploadAddress | undefined> {
   const key = await tx.db
     .selectFrom('state_chunks')
@@ -27,8 +27,8 @@ export async function nextUpload(tx: Transaction, place: SweepPlace): Promise<Up
 }
 
 /**
- * Whether nothing counts on an upload any more. In a write it stays so until the end of the transaction: the version's row
- * is locked, and a lease that has run out is taken away from its owner, who may only have been stopped for a while.
+ * Whether nothing needs an upload any more. In a write this stays true until the end of the transaction: it locks the
+ * version's row, and clears a lease that has run out, because its owner may be paused and not dead.
  */
 export async function isLeft(
   tx: Transaction,
@@ -49,11 +49,11 @@ export async function isLeft(
     return true
   }
   const counted = kind === 'state' ? version.upload_id : version.json_upload_id
-  // As long as none counts, any may be arriving right now: of a finalized version too, what `tofu show -json` says of it.
+  // No upload has become the content yet, so any may still arrive: also the JSON form of a finalized version.
   return counted === null ? version.created_at < expiry : counted !== uploadId
 }
 
-/** Deletes some chunks of an upload that nothing counts on; how many. */
+/** Deletes chunks of an upload that nothing needs, at most `limit`. Returns how many. */
 export async function deleteSomeChunks(
   tx: Transaction,
   upload: UploadAddress,
@@ -75,7 +75,7 @@ export async function nextBlocks(tx: Transaction, id: string): Promise<string | 
   return key?.state_version_id
 }
 
-/** Whether the version of output blocks is gone or given up. In a write it stays so until the end of the transaction. */
+/** Whether the version of output blocks is missing, discarded or deleted. A write locks its row, so this stays true. */
 export async function areBlocksLeft(tx: Transaction, id: string): Promise<boolean> {
   const version = await tx.db
     .selectFrom('state_versions')
@@ -87,12 +87,12 @@ export async function areBlocksLeft(tx: Transaction, id: string): Promise<boolea
   return version === undefined || isOver
 }
 
-/** Gives up uploads whose URL has expired. */
+/** Discards pending versions whose upload URL has expired. */
 export async function discardExpired(tx: Transaction, createdBefore: string, limit: number): Promise<void> {
   await tx.db
     .updateTable('state_versions')
     .set({ status: 'discarded' })
-    // PostgreSQL looks at this again when it had to wait for a row, and not at what is in the list below.
+    // After waiting for a row lock, PostgreSQL checks this condition again, but not the subquery below.
     .where('status', '=', 'pending')
     .where('id', 'in', (eb) =>
       eb

@@ -25,7 +25,7 @@ const SWEEP_EVERY_MS = 60_000
 const STEPS_A_SWEEP = 500
 const CHUNKS_A_TRANSACTION = 50
 const MAX_DISCARDED_AT_ONCE = 100
-/** Of content that was deleted softly: each is an audit event in the same transaction. */
+/** Soft-deleted content to delete at once: each adds an audit event to the same transaction. */
 const MAX_DELETED_AT_ONCE = 10
 const SOON_MS = 50
 const HOUR_MS = 3_600_000
@@ -34,8 +34,8 @@ const START: SweepPlace = { stateVersionId: '', kind: '', uploadId: '' }
 type SweepConfig = Pick<ServerConfig, 'secretKey' | 'deletedStateDays'>
 
 /**
- * Deletes, in slices beside the requests, what no state version counts on any more: uploads that were given up or broke
- * off, the content of versions that are gone, and what was deleted softly long ago. (Without their version's key they cannot be read anyway.)
+ * Deletes data that no state version needs, in slices between requests: abandoned uploads, content of deleted versions,
+ * and content that was soft-deleted long ago. (Without the version's key it is unreadable already.)
  */
 export class StateSweep {
   readonly #database: Database
@@ -49,7 +49,7 @@ export class StateSweep {
   #running: Promise<void> | undefined
   #isStopped = false
   #place = START
-  /** Nothing has expired before the first sweep. */
+  /** Empty before the first sweep: nothing counts as expired. */
   #expiry = ''
   #blocksPlace = ''
 
@@ -76,7 +76,9 @@ export class StateSweep {
     await Promise.all([this.#running, ...this.#sweeping])
   }
 
-  /** Sweeps what is left of one version, shortly: what made it so may not have committed yet. */
+  /**
+   * Sweeps one version after a short delay, because the transaction that freed its content may not have committed yet.
+   */
   sweepSoon(id: string): void {
     if (this.#isStopped) return
     const timer = setTimeout(() => {
@@ -89,7 +91,7 @@ export class StateSweep {
     this.#timers.add(timer)
   }
 
-  /** One sweep, of so many steps; the next one goes on where it ended. */
+  /** One sweep with a limited number of steps; the next one continues where it ended. */
   async sweep(): Promise<void> {
     const aged = await retentionTime(this.#database, this.#clock, this.#log)
     this.#expiry = timeAfter(aged.time, -UPLOAD_URL_HOURS * HOUR_MS)
@@ -109,7 +111,7 @@ export class StateSweep {
     return { now: timestamp(await sharedTime(tx, this.#clock)), expiry: this.#expiry }
   }
 
-  /** What was deleted softly long ago is deleted for good; its chunks go with the steps of this sweep or the next ones. */
+  /** Permanently deletes content that was soft-deleted long ago. This sweep or the next ones delete its chunks. */
   async #deleteSoftDeleted(tx: Transaction, { time, now }: RetentionTime): Promise<void> {
     const { secretKey, deletedStateDays } = this.#config
     const before = timeAfter(time, -deletedStateDays * 24 * HOUR_MS)
@@ -135,11 +137,11 @@ export class StateSweep {
     await this.#sweepBlocksOf(stateVersionId)
   }
 
-  /** Looks at the next upload after `place`, and deletes it when nothing counts on it. */
+  /** Checks the next upload after `place` and deletes it if nothing needs it. */
   async #sweepUpload(place: SweepPlace): Promise<SweepPlace | undefined> {
     const upload = await this.#database.read((tx) => nextUpload(tx, place))
     if (upload === undefined) return undefined
-    // Most uploads count: for them no write lock is taken.
+    // Most uploads are in use, so check with a read first and avoid the write lock.
     if (await this.#database.read(async (tx) => isLeft(tx, upload, await this.#times(tx)))) {
       const deleteSome = async (tx: Transaction) =>
         deleteSomeChunks(tx, upload, await this.#times(tx), CHUNKS_A_TRANSACTION)

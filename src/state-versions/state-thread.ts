@@ -5,15 +5,17 @@ import { AppError } from '../core/errors.ts'
 import { StateError, type StateErrorCode } from './state-error.ts'
 import { StatePass, type PassResult, type SealedChunk, type Upload } from './state-pass.ts'
 
-/** What state-worker.ts starts in a thread of its own: passes over uploads, so that the main thread never stalls. */
+/** Runs in the thread that state-worker.ts starts: it processes uploads, so the main thread never stalls. */
 
-/** Where chunks go to. `store` is called in order for each upload, and waited for: that is what slows an upload down. */
+/**
+ * Where chunks are stored. Calls to `store` are in order for each upload and awaited, which slows a fast upload down.
+ */
 export type ChunkSink = {
   store(upload: Upload, chunk: SealedChunk): Promise<void>
   close(): Promise<void>
 }
 
-/** What a sink's module exports as `openSink`. It is called in the thread, once. */
+/** The `openSink` export of a sink's module. It is called once, in the thread. */
 export type OpenSink = (options: unknown) => Promise<ChunkSink>
 
 export type ThreadData = { sinkModule: string; sinkOptions: unknown }
@@ -26,15 +28,15 @@ export type ToThread =
   | { type: 'close' }
 
 export type FromThread =
-  /** The bytes have been dealt with; their memory comes back to be used again. */
+  /** The bytes are processed; their memory is returned for reuse. */
   | { type: 'taken'; id: number; bytes: Uint8Array<ArrayBuffer>; heldBytes: number }
-  /** A chunk of an upload whose chunks are wanted back. */
+  /** A chunk of an upload with `chunks: 'returned'`. */
   | { type: 'chunk'; id: number; chunk: SealedChunk }
   | { type: 'done'; id: number; result: PassResult }
   | { type: 'failed'; id: number; failure: Failure }
   | { type: 'closed' }
 
-/** With a `code` where the state is at fault, with a `detail` where the caller may know what is wrong with the server. */
+/** `code`: the state is invalid. `detail`: a server problem that the caller may know about. */
 type Failure =
   | { message: string; detail: string | undefined }
   | { code: StateErrorCode; problem: string; offset: number | undefined }
@@ -45,8 +47,8 @@ type Running = { upload: Upload; pass: StatePass; last: Promise<void> }
 
 if (parentPort === null) throw new Error('This module runs in a worker thread only')
 const port = parentPort
-// Requests come first where processors are few. On Linux this is the thread's own niceness; elsewhere it would be the whole
-// process's.
+// Requests come first if there are few processors. On Linux this sets the niceness of this thread only; elsewhere it
+// would change the whole process.
 if (process.platform === 'linux') setPriority(THREAD_NICENESS)
 const { sinkModule, sinkOptions } = workerData as ThreadData
 const { openSink } = (await import(sinkModule)) as { openSink: OpenSink }
@@ -57,7 +59,7 @@ function post(message: FromThread, transferred: ArrayBuffer[] = []): void {
   port.postMessage(message, transferred)
 }
 
-/** Takes a step after those of the same upload that came before it. What a step throws ends the upload. */
+/** Runs a step after the earlier steps of the same upload. If a step throws, the upload ends. */
 function inTurn(id: number, step: (running: Running) => Promise<void>): Promise<void> {
   const running = uploads.get(id)
   if (running === undefined) return Promise.resolve()

@@ -34,7 +34,7 @@ function uploadRoute(kind: ContentKind, summary: string): RawRoute {
   }
 }
 
-/** The version that a good, unexpired upload URL names, while its creator may write; anything else is not there. */
+/** The version of a valid, unexpired upload URL whose creator may still write. Otherwise 404. */
 async function findUpload(
   tx: Transaction,
   kind: ContentKind,
@@ -53,7 +53,7 @@ async function findUpload(
   return row
 }
 
-/** Whether this content has arrived before; throws when it can no longer arrive. */
+/** Whether this content has already arrived. Throws if it is not accepted any more. */
 async function checkOpen(
   tx: Transaction,
   kind: ContentKind,
@@ -112,7 +112,7 @@ async function upload(kind: ContentKind, call: Call, deps: Deps): Promise<Answer
   return accepted
 }
 
-/** One small transaction makes what has arrived count. */
+/** Makes an arrived upload the content, in one small transaction. */
 async function finish(
   tx: Transaction,
   { kind, stateVersionId, uploadId }: UploadAddress,
@@ -125,7 +125,7 @@ async function finish(
   const row = await findUpload(tx, kind, call, deps)
   const at = timestamp(deps.clock.now())
   if ((await checkOpen(tx, kind, row)) === 'arrived') {
-    // The same upload came twice at once, and the other one was quicker.
+    // The same upload was sent twice at the same time, and the other one was faster.
     if ((kind === 'state' ? row.md5 : row.json_md5) !== result.md5) throw otherBytes()
     deps.states.forget({ kind, stateVersionId, uploadId })
     return false
@@ -137,7 +137,7 @@ async function finish(
     resourceId: row.id,
     details: { serial: row.serial, size: result.size, 'workspace-id': row.workspace_id },
   }
-  // Whoever has the URL acts for whom it was given to.
+  // Whoever uses the URL acts as the creator, to whom it was given.
   const actor = {
     kind: row.created_by_kind === 'teams' ? 'team' : 'user',
     userId: row.created_by_id,
@@ -152,7 +152,7 @@ async function finish(
   return isUnprocessed
 }
 
-/** The body in chunks, as far as it is within the limit. */
+/** Reads the body in chunks, up to the limit. */
 function readWithin(
   limit: number,
   call: Call,
@@ -167,7 +167,7 @@ function readWithin(
   })
 }
 
-/** What has arrived is taken again, any number of times; other bytes are not. */
+/** A repeated upload of the same bytes is accepted any number of times; other bytes are refused. */
 async function repeat(md5: string | null, call: Call, deps: Deps): Promise<Answer> {
   const hash = createHash('md5')
   await readWithin(deps.config.maxStateBytes, call, deps, (bytes) => void hash.update(bytes))

@@ -7,7 +7,7 @@ import type { StateVersionRow } from './state-version-store.ts'
 
 export type LoadedStateVersion = LoadedWorkspace & { stateVersion: StateVersionRow }
 
-/** A state version with what its workspace lets the caller do; undefined when there is none. */
+/** Loads a state version with the caller's rights on its workspace; undefined if it does not exist. */
 export async function loadStateVersion(
   context: { tx: Transaction; actor: Actor; deps: Deps },
   key: string,

@@ -31,7 +31,7 @@ import { judgeNewStateVersion, newStateVersionBody, refuseContent, requireMd5 } 
 
 type Passed = { chunks: SealedChunk[]; result: PassResult }
 
-/** What came in the body, checked and sealed before the transaction: nothing of it may be done while others wait. */
+/** The body, validated and sealed before the transaction, because this work must not hold the write lock. */
 type Prepared = {
   given: NewStateVersion
   stateVersionId: string
@@ -57,13 +57,13 @@ const createVersion = writeRoute({
     return id === undefined ? undefined : { id }
   },
   load: (context) => loadWorkspace(context, { workspaceId: context.address.id }),
-  // The lock is judged before the body (docs/decisions.md, state).
+  // Check the lock before the body: a caller without it gets 409 whatever the body contains.
   beforeBody: (context) => checkLock(context, context.resource),
   body: (bytes) => bytes,
   prepare: async (bytes, caller): Promise<Prepared> => {
     const { resource, deps } = caller
     const given = await readNewStateVersion(bytes)
-    // A pending version that this completes has an id and key already.
+    // A pending version that this request completes already has an id and a key.
     const same = await deps.database.read((tx) => findBySerial(tx, resource.workspace.id, given.serial))
     const isCompletion = same?.status === 'pending' && same.md5 === given.md5
     const stateVersionId = isCompletion ? same.id : deps.newId('stateVersion')
@@ -72,7 +72,7 @@ const createVersion = writeRoute({
     const uploadId = randomBase58(16)
     const { inlineStateBytes, maxBodyBytes } = deps.config
     const pass = (kind: Upload['kind']) => {
-      // No background job could find given outputs again, so they are always stored at once.
+      // Given outputs are not in the state, so a background job could not read them later: store them at once.
       const inlineOutputBytes = kind === 'json-state-outputs' ? maxBodyBytes : inlineStateBytes
       return passContent(
         { kind, stateVersionId, uploadId, dataKey, chunks: 'returned', inlineOutputBytes },
@@ -105,7 +105,7 @@ const createVersion = writeRoute({
       return created(await versionDocument(context, same))
     }
     if (same !== undefined && same.id !== prepared.stateVersionId) {
-      // It was made between the reading and the writing: what was sealed has another key.
+      // Another request created it after `prepare` read, so our chunks are sealed with another key.
       throw new AppError('unavailable', [{ detail: 'the same state version is being created; try again' }])
     }
     const id = prepared.stateVersionId
@@ -153,7 +153,7 @@ const createVersion = writeRoute({
   },
 })
 
-/** State may be written by the holder of the workspace's lock alone. */
+/** Only the holder of the workspace's lock may write state. Throws 409. */
 export async function checkLock(viewer: Viewer, { workspace }: LoadedWorkspace): Promise<void> {
   if (workspace.locked_by_id === null) {
     throw conflict('This workspace is not locked and will only accept state uploads when locked')
@@ -204,7 +204,7 @@ async function insertPending(context: Creating, prepared: Prepared): Promise<voi
   })
 }
 
-/** They wait where outputs lie, until the state says whether they are needed. */
+/** Stored as output blocks at once; finalizing deletes them if the state turns out not to be encrypted. */
 async function storeGivenOutputs(tx: Transaction, id: string, { result }: Passed): Promise<void> {
   await insertOutputBlocks(tx, id, result.outputs?.blocks ?? [])
   await updateStateVersion(tx, id, { given_outputs_count: result.outputs?.count ?? 0 })

@@ -66,10 +66,10 @@ export const stateVersionDescription: ResourceDescription = {
 
 export type StateVersionViewer = { actor: Actor; standing: Standing; target: Target }
 
-/** Addresses in documents are absolute: clients fetch them as they are. */
+/** Documents contain absolute addresses, because clients use them unchanged. */
 export type Addresses = { origin: string; secretKey: Uint8Array }
 
-/** The only maker of `"type": "state-versions"`. `outputs`: those of the only row, which `include=outputs` resolves. */
+/** The only function that makes `state-versions` resources. `outputs`: for `include=outputs`, with a single row. */
 export async function stateVersionFragments(
   tx: Transaction,
   rows: readonly StateVersionRow[],
@@ -90,7 +90,7 @@ export async function stateVersionFragments(
     const isFinal = row.status === 'finalized'
     const isOver = !isPending && !isFinal
     const canRead = isPermitted('state-version:read', viewer.actor, viewer.standing, viewer.target)
-    // An upload URL is a right in itself, and what comes there counts as its creator's: nobody else is shown it.
+    // An upload URL is a right by itself, and uploads count as the creator's: only the creator sees it.
     const canUpload =
       lockHolder(viewer.actor).locked_by_id === row.created_by_id &&
       isPermitted('state-version:create', viewer.actor, viewer.standing, viewer.target)

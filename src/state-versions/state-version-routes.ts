@@ -19,7 +19,7 @@ type Includes = ReadonlySet<(typeof includable)[number]>
 
 type Reading = Permitted<unknown, { target: Target }> & { reveal: (event: Reveal) => void }
 
-/** One state version, with its outputs when they are asked for: real values for who may read outputs, else nulls. */
+/** One state version, with its outputs on request: real values if the caller may read them, otherwise null. */
 async function stateVersionAnswer(
   context: Reading,
   row: StateVersionRow,

@@ -6,7 +6,7 @@ import type { Page } from '../jsonapi/paging.ts'
 
 export type StateVersionRow = Selectable<StateVersionTable>
 
-/** Whether its content was deleted, softly or for good: nothing reads it then. */
+/** Whether the content was deleted, softly or for good. Then nothing may read it. */
 export function isContentDeleted({ status }: Pick<StateVersionRow, 'status'>): boolean {
   return status === 'backing_data_soft_deleted' || status === 'backing_data_permanently_deleted'
 }
@@ -23,7 +23,7 @@ export function findStateVersion(tx: Transaction, id: string): Promise<StateVers
   return tx.first(byId, { id })
 }
 
-/** The state version whose outputs' ids begin with this key. */
+/** The state version whose output ids begin with this key. */
 export function findStateVersionByOutputKey(
   tx: Transaction,
   outputKey: string,
@@ -31,7 +31,7 @@ export function findStateVersionByOutputKey(
   return tx.first(byOutputKey, { outputKey })
 }
 
-/** The version with this serial that is not discarded: there is one at most. */
+/** The version with this serial that is not discarded; there is at most one. */
 export function findBySerial(
   tx: Transaction,
   workspaceId: string,
@@ -46,7 +46,7 @@ export function findBySerial(
     .executeTakeFirst()
 }
 
-/** The newest version of its workspace. On PostgreSQL the organization must be locked. */
+/** Inserts a version with the highest number of its workspace. On PostgreSQL the caller must lock the organization. */
 export async function insertStateVersion(
   tx: Transaction,
   row: Omit<Insertable<StateVersionTable>, 'number'>,
@@ -90,7 +90,7 @@ export async function listStateVersions(
 
 export type Neighbours = { readonly previous: string | null; readonly next: string | null }
 
-/** Of each version the one before it and the one after it in its workspace, among those that came to be. */
+/** For each version its neighbours in the workspace, without pending and discarded versions. */
 export async function neighboursOf(
   tx: Transaction,
   ids: readonly string[],
@@ -116,7 +116,7 @@ export async function neighboursOf(
   return new Map(rows.map(({ id, ...neighbours }) => [id, neighbours]))
 }
 
-/** Whether an upload is still awaited: unlocking would leave it without a lock. */
+/** Whether an upload is still pending. Then the workspace must not be unlocked: the upload would have no lock. */
 export async function hasPendingStateVersion(tx: Transaction, workspaceId: string): Promise<boolean> {
   const row = await tx.db
     .selectFrom('state_versions')
@@ -128,7 +128,7 @@ export async function hasPendingStateVersion(tx: Transaction, workspaceId: strin
   return row !== undefined
 }
 
-/** Gives up the uploads that are still awaited; gives their ids. What arrived of them is swept later. */
+/** Discards the pending uploads and returns their ids. Chunks that already arrived are swept later. */
 export async function discardPendingStateVersions(tx: Transaction, workspaceId: string): Promise<string[]> {
   const rows = await tx.db
     .updateTable('state_versions')

@@ -6,9 +6,9 @@ import type { StateVersionRow } from './state-version-store.ts'
 const MAX_SERIAL = Number.MAX_SAFE_INTEGER
 const MAX_LINEAGE_LENGTH = 255
 
-/** Content is checked where it is read (new-state-version.ts), which leaves a short text here in its place. */
+/** Only checks short text: new-state-version.ts validates the content and leaves a short text in its place. */
 const base64Text = Type.Union(
-  // pytfc sends null for what it does not send.
+  // pytfc sends null for absent attributes.
   [Type.String({ pattern: '^[A-Za-z0-9+/\\s]*(?:=\\s*){0,2}$' }), Type.Null()],
   { explain: 'must be base64' },
 )
@@ -24,19 +24,19 @@ const attributes = {
     explain: 'must be the 32 hexadecimal digits of the MD5 hash',
   }),
   lineage: Type.Union(
-    // PostgreSQL has no NUL in its texts.
+    // PostgreSQL text cannot contain NUL.
     [Type.String({ maxLength: MAX_LINEAGE_LENGTH, pattern: '^[^\\u0000]*$' }), Type.Null()],
     { explain: `must be a text of at most ${MAX_LINEAGE_LENGTH} characters, without NUL` },
   ),
   force: Type.Union([Type.Boolean(), Type.Null()], { explain: 'must be true or false' }),
-  // A snapshot of what is still going on.
+  // A snapshot taken during an apply that is still running.
   intermediate: Type.Union([Type.Boolean(), Type.Null()], { explain: 'must be true or false' }),
   state: base64Text,
   'json-state': base64Text,
   'json-state-outputs': base64Text,
 }
 
-/** The body of a create. `run` and whatever else clients send beside these is ignored: nothing runs here. */
+/** The body of a create. `run` and unknown members are ignored, because nothing runs here. */
 export const newStateVersionBody = {
   type: 'state-versions',
   attributes,
@@ -46,11 +46,11 @@ export const newStateVersionBody = {
 type Known = Pick<StateVersionRow, 'serial' | 'lineage'>
 
 /**
- * Judges a create against what is there, in the order of docs/decisions.md.
+ * Checks a create against the stored versions. Throws conflicts in the order of docs/decisions.md.
  *
- * @param same the version with its serial that is not discarded
- * @param newest the newest that is the workspace's current one, or a snapshot that may become it
- * @returns `same` when it is this very state: then nothing new is made
+ * @param same the version with this serial that is not discarded
+ * @param newest the newest version that is current, or a snapshot that may become current
+ * @returns `same` if it has the same MD5 hash, so no new version is needed
  */
 export function judgeNewStateVersion(
   given: Pick<NewStateVersion, 'serial' | 'md5' | 'lineage' | 'force'>,
@@ -78,7 +78,7 @@ export function judgeNewStateVersion(
   return undefined
 }
 
-/** 422 for content that is not what its MD5 hash says, or that is broken. */
+/** A 422 error for content that is broken or does not match its MD5 hash. */
 export function refuseContent(problem: string, attribute: string): AppError {
   const problems: Problem[] = [{ detail: problem, pointer: `/data/attributes/${attribute}` }]
   return new AppError('invalid', problems)

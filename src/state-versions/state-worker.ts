@@ -4,18 +4,18 @@ import { StateError } from './state-error.ts'
 import { CHUNK_BYTES, type PassResult, type SealedChunk, type Upload } from './state-pass.ts'
 import type { FromThread, ThreadData, ToThread } from './state-thread.ts'
 
-/** Bytes that one upload, and all uploads together, may have on their way to the thread. */
+/** Limits for bytes on their way to the thread: for one upload, and for all uploads together. */
 const MAX_UPLOAD_BYTES_UNDERWAY = 4 * CHUNK_BYTES
 const MAX_BYTES_UNDERWAY = 64 * CHUNK_BYTES
 const MAX_SPARE_BUFFERS = 16
-/** A thread that needs more is ended: what it holds is bounded by MAX_OUTPUT_BYTES. */
+/** A thread that exceeds this is ended. MAX_OUTPUT_BYTES limits what it holds. */
 const MAX_HEAP_MIB = 768
 
 type Bytes = Uint8Array<ArrayBuffer>
 
-/** The thread, or what it stores in, failed. It is not the state's fault: the same upload may be tried again. */
+/** The thread or its sink failed. This is not the state's fault, so the same upload may be retried. */
 export class StateThreadError extends Error {
-  /** Where the caller may know more. */
+  /** Set if the caller may know the reason. */
   readonly detail: string | undefined
 
   constructor(message: string, detail?: string) {
@@ -25,13 +25,13 @@ export class StateThreadError extends Error {
 }
 
 export type StateWorkerOptions = {
-  /** URL of the module that says where chunks are stored (see OpenSink), and what it is given. */
+  /** URL of the module that stores chunks (see OpenSink), and its options. */
   sink: { module: string; options: unknown }
-  /** How long the thread is kept after the last upload. */
+  /** How long the thread stays alive after the last upload. */
   idleMs: number
 }
 
-/** One thread for the passes over all uploads. It is started when there is something to do, and ended when there is not. */
+/** One thread for all uploads. It is started on demand and ended after an idle time. */
 export class StateWorker {
   readonly #options: StateWorkerOptions
   #thread: Thread | undefined
@@ -45,19 +45,19 @@ export class StateWorker {
     return this.#thread !== undefined
   }
 
-  /** Bytes that have been handed to the thread and that it has not dealt with yet. */
+  /** Bytes that were sent to the thread and are not processed yet. */
   get bytesUnderway(): number {
     return this.#thread?.bytesUnderway ?? 0
   }
 
-  /** @param returned takes the chunks of an upload that wants them back */
+  /** @param returned receives the chunks of an upload with `chunks: 'returned'` */
   begin(upload: Upload, returned?: (chunk: SealedChunk) => void): StateUpload {
     clearTimeout(this.#idle)
     this.#thread ??= this.#start()
     return this.#thread.begin(upload, returned)
   }
 
-  /** Ends the thread in good order; uploads that have not ended fail. */
+  /** Ends the thread after its current work. Unfinished uploads fail. */
   async close(): Promise<void> {
     clearTimeout(this.#idle)
     const thread = this.#thread
@@ -118,7 +118,7 @@ class Thread {
     this.#worker.postMessage(message, transferred)
   }
 
-  /** Resolves when the thread has dealt with something, or when there is nothing to wait for any more. */
+  /** Resolves at the next message from the thread, or when an upload or the thread ends. */
   change(): Promise<void> {
     return new Promise((resolve) => this.#waiting.push(resolve))
   }
@@ -181,12 +181,12 @@ function errorOf(failure: Extract<FromThread, { type: 'failed' }>['failure']): E
   return new StateError(failure.code, failure.problem, failure.offset)
 }
 
-/** One upload on its way through the thread. After a failure every call fails with it. */
+/** One upload through the thread. After a failure, every call throws that failure. */
 export class StateUpload {
   readonly #thread: Thread
   readonly #id: number
   readonly returned: (chunk: SealedChunk) => void
-  /** What the thread holds of it in memory beside its chunks. */
+  /** Bytes that the thread holds for this upload, beside its chunks. */
   heldBytes = 0
   #buffer: Bytes | undefined
   #filled = 0
@@ -198,11 +198,11 @@ export class StateUpload {
     this.#thread = thread
     this.#id = id
     this.returned = returned
-    // A failure may come before anyone waits for the end.
+    // A failure may occur before anyone awaits `finish`: avoid an unhandled rejection.
     this.#end.promise.catch(() => {})
   }
 
-  /** Copies the bytes, and resolves when more may come. Throws StateError, StateThreadError, or what the sink threw. */
+  /** Copies the bytes and resolves when more may be sent. Throws StateError or StateThreadError. */
   async push(bytes: Uint8Array): Promise<void> {
     for (let start = 0; start < bytes.length;) {
       this.#throwFailure()
@@ -217,7 +217,7 @@ export class StateUpload {
     this.#throwFailure()
   }
 
-  /** What came of it, once every chunk is stored. Throws as `push` does. */
+  /** Resolves when every chunk is stored. Throws the same errors as `push`. */
   finish(): Promise<PassResult> {
     if (this.#failure === undefined) {
       if (this.#buffer !== undefined) this.#send(this.#buffer)
@@ -226,7 +226,7 @@ export class StateUpload {
     return this.#end.promise
   }
 
-  /** Gives it up: the client has gone. Chunks that were stored stay where they are. */
+  /** Aborts because the client has gone. Chunks that were stored are not deleted here. */
   abort(): void {
     if (this.#thread.remove(this.#id) === undefined) return
     this.#thread.post({ type: 'abort', id: this.#id })
@@ -234,7 +234,7 @@ export class StateUpload {
     this.#thread.wake()
   }
 
-  /** For the thread's messages, as are `done` and `fail`. */
+  /** Called for messages of the thread, like `done` and `fail`. */
   taken(length: number, heldBytes: number): void {
     this.#bytesUnderway -= length
     this.heldBytes = heldBytes

@@ -17,22 +17,22 @@ import type { StateVersionRow } from './state-version-store.ts'
 import { StateThreadError, StateWorker } from './state-worker.ts'
 import { storedContent } from './stored-content.ts'
 
-/** Content up to this size is passed over at once: handing it to the thread would take longer. */
+/** Content up to this size is processed on the main thread, because the transfer to the thread would take longer. */
 const MAX_AT_ONCE_BYTES = 128 * 1024
 const THREAD_IDLE_MS = 30_000
 const MAX_UPLOADS_OF_VERSION = 16
-/** Each upload holds a chunk here and one in the thread, however slowly it arrives. */
+/** Memory of each upload, however slow: one chunk here and one in the thread. */
 const UPLOAD_BYTES = 2 * CHUNK_BYTES
-/** Others write in between: an upload may have thousands of chunks. */
+/** Small, so that other writers get a turn: an upload may have thousands of chunks. */
 const CHUNKS_FORGOTTEN_AT_ONCE = 8
 
 /** An upload whose chunks are stored. */
 export type StoredUpload = Upload & UploadAddress
 
-/** Gives the bytes of a content to `push`, in order, and waits for it. */
+/** Calls `push` with the bytes of a content, in order, and awaits each call. */
 export type Source = (push: (bytes: Uint8Array) => Promise<void>) => Promise<void>
 
-/** States on their way in: reading, sealing and storing them beside the requests. */
+/** Reads, seals and stores arriving states beside the requests. */
 export class States {
   readonly #database: Database
   readonly #config: ServerConfig
@@ -40,7 +40,7 @@ export class States {
   readonly #worker: StateWorker
   readonly #jobs: StateJobs
   readonly #sweep: StateSweep
-  /** Uploads that are arriving, by the id of their version. */
+  /** Number of arriving uploads by version id. */
   readonly #arriving = new Map<string, number>()
   readonly #bytesInFlight: BytesInFlight
   #forgetting: Promise<void> = Promise.resolve()
@@ -72,12 +72,12 @@ export class States {
     this.#sweep.start()
   }
 
-  /** Says that a version was finalized whose outputs are still to be processed. */
+  /** Tells the jobs that a finalized version has unprocessed outputs. */
   wake(): void {
     this.#jobs.wake()
   }
 
-  /** Says that the content of a version was deleted for good. */
+  /** Sweeps a version soon, because its content was deleted for good. */
   sweepSoon(id: string): void {
     this.#sweep.sweepSoon(id)
   }
@@ -90,7 +90,7 @@ export class States {
     await this.#worker.close()
   }
 
-  /** Reads and seals content that is at hand, for an upload whose chunks are returned. Throws StateError, and 503. */
+  /** Reads and seals content in memory; the chunks are returned. Throws StateError and 503. */
   async pass(
     upload: Upload,
     content: Base64Content,
@@ -102,7 +102,7 @@ export class States {
     const source: Source = async (push) => {
       for (const piece of content.pieces()) await push(piece)
     }
-    // Two chunks, and what the thread holds; the chunks that come back are counted with the body.
+    // Two chunks and what the thread holds. The returned chunks are already counted with the body.
     const held = this.#bytesInFlight.take(UPLOAD_BYTES, holders)
     try {
       const result = await this.#receive(upload, source, held, (chunk) => void chunks.push(chunk))
@@ -113,9 +113,10 @@ export class States {
   }
 
   /**
-   * Reads, seals and stores content while it arrives. Throws StateError, what `source` throws, and 503 beside too many others.
+   * Reads, seals and stores content while it arrives. Throws StateError, the errors of `source`, and 503 if there are
+   * too many other uploads.
    *
-   * @param holders who answers for the memory that it takes (see BytesInFlight)
+   * @param holders who the memory is counted for (see BytesInFlight)
    */
   receive(upload: StoredUpload, source: Source, holders: readonly string[]): Promise<PassResult> {
     return this.#beside(upload.stateVersionId, holders, async (held) => {
@@ -128,7 +129,7 @@ export class States {
       try {
         return await this.#receive(upload, counted, held)
       } catch (error) {
-        // Before there is more than one chunk, nothing is stored.
+        // Up to one chunk, nothing has been stored yet.
         if (size > CHUNK_BYTES) this.forget(upload)
         throw error
       }
@@ -175,14 +176,16 @@ export class States {
 
   #lostThread(error: unknown): unknown {
     if (!(error instanceof StateThreadError)) return error
-    // The thread has a connection of its own, and nobody else to tell of an outage.
+    // The thread uses its own connection, so it cannot report an outage to `availability` itself.
     if (error.detail !== undefined) this.#database.availability.suspect(error)
     else this.#log.error({ error }, 'an upload could not be stored')
     const detail = error.detail ?? 'the upload could not be stored; try again'
     return new AppError('unavailable', [{ detail }], { cause: error })
   }
 
-  /** Deletes what was stored of an upload that does not count, one after the other. What a crash leaves is swept. */
+  /**
+   * Deletes the chunks of an unused upload in the background, one upload at a time. After a crash the sweep does it.
+   */
   forget({ stateVersionId, kind, uploadId }: UploadAddress): void {
     const address = { stateVersionId, kind, uploadId }
     const forgetSome = () =>
@@ -194,7 +197,7 @@ export class States {
       .catch((error: unknown) => logRepeated(this.#log, error, 'a broken upload is left to the sweep'))
   }
 
-  /** Reads a stored state: what it says about itself, and how many outputs it has. 503 as for uploads. */
+  /** Reads a stored state again: its header and the number of its outputs. Throws 503 as uploads do. */
   examine(stateVersion: StateVersionRow, holders: readonly string[]): Promise<PassResult> {
     return this.#beside(stateVersion.id, holders, async () => {
       try {
@@ -205,7 +208,7 @@ export class States {
     })
   }
 
-  /** Reads the outputs out of a stored state. */
+  /** Reads the outputs of a stored state. */
   async #process(stateVersion: StateVersionRow, keep: () => Promise<void>) {
     const { outputs } = await this.#read(stateVersion, Number.MAX_SAFE_INTEGER, keep)
     return { count: outputs?.count ?? 0, blocks: outputs?.blocks ?? [] }
@@ -236,7 +239,7 @@ export class States {
     }
   }
 
-  /** The content of a version that has it; ends with an error when it is not whole. */
+  /** The stored content of a version. Throws if it is incomplete. */
   content(stateVersion: StateVersionRow, kind: ContentKind): AsyncGenerator<Uint8Array> {
     return storedContent({ database: this.#database, config: this.#config }, stateVersion, kind)
   }

@@ -12,9 +12,9 @@ export type ContentSource = { database: Database; config: Pick<ServerConfig, 'se
 const names = { state: 'stored bytes', 'json-state': 'stored bytes of the JSON twin' } as const
 
 /**
- * The content of a version that has it, a chunk or two in memory at a time. Throws DamagedContentError when it is not whole,
- * or not what the version's row says. The last chunk is given out after all was compared, so a reader who counts bytes never
- * takes damaged content for whole.
+ * The stored content of a version, with one or two chunks in memory. Throws DamagedContentError if it is incomplete or
+ * does not match the version's row. The last chunk is yielded only after that check, so a client that counts bytes
+ * never takes damaged content for complete.
  */
 export async function* storedContent(
   { database, config }: ContentSource,
@@ -61,8 +61,8 @@ function openChunks(
 }
 
 /**
- * The stored chunks of a content, each read by itself, so that a slow reader holds no transaction open, and each in a
- * turn of its own, so that a quick one does not keep all others waiting: SQLite and a fast socket never make it wait.
+ * The stored chunks of a content. Each is read in its own transaction, so a slow client holds none open, and in its own
+ * turn: on SQLite with a fast socket the loop would never wait otherwise, and would block other requests.
  */
 async function* sealedChunks(database: Database, address: UploadAddress): AsyncGenerator<Uint8Array> {
   for (let number = 0; ; number++) {

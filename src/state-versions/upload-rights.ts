@@ -8,8 +8,8 @@ import { loadWorkspace } from '../workspaces/workspaces.ts'
 import type { StateVersionRow } from './state-version-store.ts'
 
 /**
- * Whether whoever an upload URL was given to, the version's creator, may still write states there. A lost token does not
- * end it, because the right is the creator's; a team without any token acts no more.
+ * Whether the version's creator, to whom the upload URL was given, may still write states there. A lost token changes
+ * nothing, because the right belongs to the creator. A team without any token may not act.
  */
 export async function mayCreatorWrite(tx: Transaction, row: StateVersionRow, deps: Deps): Promise<boolean> {
   const actor = await creatorOf(tx, row)

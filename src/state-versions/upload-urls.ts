@@ -1,10 +1,10 @@
 import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto'
 import type { ContentKind } from './state-chunk-store.ts'
 
-/** How long an upload URL is good for, from the version's creation. */
+/** How long an upload URL is valid after the version's creation. */
 export const UPLOAD_URL_HOURS = 24
 
-/** A key of its own, so that a signature says nothing about what the secret key seals. */
+/** A separate key, so that a signature reveals nothing about data sealed with the secret key. */
 function signingKey(secretKey: Uint8Array): Buffer {
   let key = signingKeys.get(secretKey)
   if (key === undefined) {
@@ -14,10 +14,10 @@ function signingKey(secretKey: Uint8Array): Buffer {
   return key
 }
 
-/** Deriving one takes longer than the rest of a request. */
+/** Cached, because deriving a key takes longer than the rest of a request. */
 const signingKeys = new WeakMap<Uint8Array, Buffer>()
 
-/** The signature of an upload URL is the right to upload: whoever has the URL needs no token. */
+/** The signature is the right to upload: a caller with the URL needs no token. */
 export function uploadSignature(secretKey: Uint8Array, stateVersionId: string, kind: ContentKind): string {
   return createHmac('sha256', signingKey(secretKey)).update(`${kind} ${stateVersionId}`).digest('base64url')
 }

@@ -1,14 +1,14 @@
 import { isUtf8 } from 'node:buffer'
 import { StateError } from './state-error.ts'
 
-/** Bytes of the sequence that `lead` begins. A byte that begins none counts as one: isUtf8 refuses it. */
+/** Length of the sequence that `lead` begins. A byte that begins no sequence counts as one; isUtf8 rejects it later. */
 function sequenceLength(lead: number): number {
   if (lead < 0xc0) return 1
   if (lead < 0xe0) return 2
   return lead < 0xf0 ? 3 : 4
 }
 
-/** The length of `bytes` without a sequence that is cut off at its end. */
+/** The length of `bytes` without an incomplete sequence at the end. */
 function withoutCutSequence(bytes: Uint8Array): number {
   const { length } = bytes
   for (let back = 1; back <= 3 && back <= length; back++) {
@@ -18,10 +18,10 @@ function withoutCutSequence(bytes: Uint8Array): number {
   return length
 }
 
-/** Checks that a file that arrives in chunks is UTF-8; sequences may be cut by the borders of chunks. */
+/** Checks that a file arriving in chunks is valid UTF-8. A chunk boundary may split a sequence. */
 export class Utf8Check {
   readonly #subject: string
-  /** A sequence that the chunks so far have not ended. */
+  /** An incomplete sequence from the previous chunks. */
   #cut = new Uint8Array(0)
   #position = 0
 
@@ -44,7 +44,7 @@ export class Utf8Check {
     const rest = bytes.subarray(start)
     const whole = withoutCutSequence(rest)
     if (!isUtf8(rest.subarray(0, whole))) this.#fail(this.#position + firstProblem(rest))
-    // Not slice(): a Buffer's does not copy, and the caller uses the memory again.
+    // Not slice(): on a Buffer it does not copy, and the caller reuses the memory.
     this.#cut = Uint8Array.from(rest.subarray(whole))
     this.#position += whole
   }
@@ -58,7 +58,7 @@ export class Utf8Check {
   }
 }
 
-/** Where the first ill-formed sequence begins. isUtf8 does not say, so the longest good beginning is searched for. */
+/** The start of the first invalid sequence. isUtf8 does not tell it, so search for the longest valid prefix. */
 function firstProblem(bytes: Uint8Array): number {
   let good = 0
   let bad = bytes.length
