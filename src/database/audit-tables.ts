@@ -12,25 +12,25 @@ export type AuditEventTable = {
   organization_id: string | null
   resource_type: string
   resource_id: string
-  /** JSON object: what changed, names and ids; never a value or a token. */
+  /** JSON object with names and ids of what changed; never a value or a token. */
   details: string
-  /** Its place in the chain, from 1. */
+  /** Position in the chain, from 1. */
   position: number
-  /** Half of its link: over its content and the link before. */
+  /** The first half of the event's link: a MAC over its content and the previous link. */
   mac: Uint8Array
 }
 
-/** The audit events of an organization, one behind the other, or those of the whole site: then `organization_id` is ''. */
+/** A chain of audit events: of one organization, or of the site (`organization_id` is ''). */
 export type AuditChainTable = {
   organization_id: string
-  /** Of the newest event: its position, its time (empty when there is none) and its whole link. */
+  /** Position, time (empty if there is no event) and full link of the newest event. */
   position: number
   at: string
   link: Uint8Array
-  /** Of the newest event that PURSER_AUDIT_DAYS has deleted: 0 before that. */
+  /** Position of the newest event that PURSER_AUDIT_DAYS has deleted; 0 if none was deleted. */
   start_position: number
-  /** What the chain goes on from, sealed: AuditStart. */
+  /** The sealed state from which the remaining chain continues: AuditStart. */
   start: Uint8Array
-  /** Time of the oldest event that is kept, null when there is none. */
+  /** Time of the oldest event still stored; null if there is none. */
   oldest_at: string | null
 }

@@ -3,18 +3,19 @@ import { AppError } from '../core/errors.ts'
 import { afterPatience } from '../core/patience.ts'
 import { databaseUnavailable } from './unavailable.ts'
 
-/** The answer of /readyz is never older than this and the deadline together. */
+/** A result of a probe is reused for this long, so an answer of /readyz is at most FRESH_MS + DEADLINE_MS old. */
 const FRESH_MS = 250
 const DEADLINE_MS = 1_000
 const LOOK_AGAIN_MS = 250
 
-/** Commits a small write; throws the reason why that is not possible. When the signal comes nobody waits for it any more. */
+/**
+ * Commits a small write, and throws the reason if that fails. The signal means that the caller does not wait any more.
+ */
 export type Probe = (signal: AbortSignal) => Promise<void>
 
 /**
- * Whether the database can be read and written. An engine reports each error that may be the database's own with
- * `suspect`; a probe then decides, and is repeated until the database is back. Only changes are logged, so that an outage
- * under load is two lines.
+ * Whether the database can be read and written. The engine reports any error that the database may have caused with
+ * `suspect`. A probe then decides, and repeats until the database is back. It logs only changes: two lines an outage.
  */
 export class Availability {
   readonly #probe: Probe
@@ -36,19 +37,21 @@ export class Availability {
     this.#log = log
   }
 
-  /** Something failed in a way that the database may be the reason of. Costs nothing while an outage is known. */
+  /** Reports an error that the database may have caused. Costs nothing during a known outage. */
   suspect(cause: unknown): void {
     if (this.#away !== undefined) return
     this.#suspected ??= cause
     this.#lookIn(Math.max(0, this.#lookedAt + LOOK_AGAIN_MS - performance.now()))
   }
 
-  /** A transaction was ended since it, or another one that it waited for, took too long. The database is well. */
+  /**
+   * Reports a transaction that ended because it, or one that it waited for, was too slow. The database itself is well.
+   */
   tooSlow(error: unknown): void {
     this.#log?.warn({ error }, 'a transaction took too long and was undone')
   }
 
-  /** For /readyz: throws 503 unless the database was read and written just now, at the latest after a second. */
+  /** For /readyz: throws 503 unless a probe has succeeded just now. Takes at most a second. */
   async check(): Promise<void> {
     if (performance.now() - this.#lookedAt > FRESH_MS) await this.#look()
     if (this.#away === undefined) return

@@ -4,7 +4,7 @@ import type { Engine } from './portable.ts'
 import type { PreparedQuery } from './prepared.ts'
 import type { Tables } from './tables.ts'
 
-/** One transaction of a bare connection, which holds whatever `work` does, changes of tables too. */
+/** A transaction on a bare connection, for changes of tables too. */
 export function inBareTransaction<T>(
   db: Kysely<Tables>,
   engine: Engine,

@@ -12,14 +12,14 @@ import {
 import type { Engine } from './portable.ts'
 import type { Tables } from './tables.ts'
 
-/** Kysely takes SQLite for an engine that cannot undo a change of tables. It can: so migrations run in one transaction. */
+/** Kysely assumes that SQLite cannot roll back DDL. It can, so migrations run in one transaction. */
 class TransactionalSqliteAdapter extends SqliteAdapter {
   override get supportsTransactionalDdl(): boolean {
     return true
   }
 }
 
-/** A Kysely over one given connection. When its transactions begin and end is the caller's business, but for migrations. */
+/** A Kysely over a single connection. The caller begins and commits transactions, except in migrations. */
 export function kyselyOver(connection: DatabaseConnection, engine: Engine): Kysely<Tables> {
   const run = async (text: string) => {
     await connection.executeQuery({
@@ -35,7 +35,7 @@ export function kyselyOver(connection: DatabaseConnection, engine: Engine): Kyse
     releaseConnection: async () => {},
     beginTransaction: () => run(engine === 'sqlite' ? 'begin immediate' : 'begin'),
     commitTransaction: () => run('commit'),
-    // Fails where the engine has undone everything already: what is thrown is the reason for that.
+    // This fails if the engine has already rolled back; the original error is more useful.
     rollbackTransaction: () => run('rollback').catch(() => {}),
     destroy: async () => {},
   }

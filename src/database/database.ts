@@ -4,21 +4,21 @@ import type { Engine } from './portable.ts'
 import type { PreparedQuery } from './prepared.ts'
 import type { Tables } from './tables.ts'
 
-/** Is told of queries that need not run, since something keeps their rows. */
+/** Is notified of queries that were not run because their rows are cached. */
 export interface Sparing {
   spare<Values extends Record<string, unknown>, Row>(query: PreparedQuery<Values, Row>, values: Values): void
 }
 
 /**
- * One transaction. In it, await nothing but its own queries: on SQLite a read lives for one turn of the event loop (but
- * for slow ones), and a write holds the only write lock.
+ * A transaction. Inside it, await only its own queries: on SQLite a read (unless it is slow) lasts one turn of the
+ * event loop, and a write holds the only write lock.
  */
 export interface Transaction extends Partial<Sparing> {
   readonly engine: Engine
   readonly mode: 'read' | 'write'
-  /** Kysely on this transaction's connection. */
+  /** Kysely on the connection of this transaction. */
   readonly db: Kysely<Tables>
-  /** The rows of a query that was compiled once: for hot paths. */
+  /** Runs a prepared query. For hot paths, because it is compiled only once. */
   all<Values extends Record<string, unknown>, Row>(
     query: PreparedQuery<Values, Row>,
     values: Values,
@@ -29,7 +29,7 @@ export interface Transaction extends Partial<Sparing> {
     values: Values,
     sparing?: Sparing,
   ): Promise<Row | undefined>
-  /** Runs a query for its cost alone, even where its rows are known. */
+  /** Runs a query only for its cost, even if its rows are cached. */
   repeat<Values extends Record<string, unknown>, Row>(
     query: PreparedQuery<Values, Row>,
     values: Values,
@@ -37,38 +37,38 @@ export interface Transaction extends Partial<Sparing> {
 }
 
 export type TransactionOptions = {
-  /** Whose data it changes: its writes wait for each other, and keep no connection from others while they wait. */
+  /** The organization that is written. Its writes queue for each other without occupying more connections. */
   organizationId?: string | undefined
-  /** For what has no bounds, as an upgrade: without the deadlines that requests and background jobs have. */
+  /** No deadlines, for unbounded work such as an upgrade. Requests and background jobs have deadlines. */
   isLong?: boolean
-  /** By whose token a request reads: where many wait, each caller has a turn before any has a second one. */
+  /** The token that a request reads with. If many reads wait, each caller gets one turn before any gets a second. */
   caller?: string | undefined
-  /** For a read of many statements: on SQLite other requests have their turns between them. */
+  /** For a read with many statements. On SQLite other requests get turns between them. */
   isSlow?: boolean
 }
 
 export interface Database {
   readonly engine: Engine
-  /** Whether it can be read and written; what /readyz asks. */
+  /** Whether it can be read and written; used by /readyz. */
   readonly availability: Availability
-  /** A consistent view of what is committed; own earlier writes are in it. */
+  /** Reads one consistent snapshot of committed data, including this process's earlier writes. */
   read<T>(work: (tx: Transaction) => Promise<T>, options?: TransactionOptions): Promise<T>
   /**
-   * Resolves after the commit reached the disk; whatever `work` throws undoes all that it wrote. Throws 503
-   * (`databaseUnavailable`) where the database is the reason.
+   * Resolves once the commit is on the disk. If `work` throws, everything it wrote is rolled back. Throws 503
+   * (`databaseUnavailable`) if the database is the cause.
    */
   write<T>(work: (tx: Transaction) => Promise<T>, options?: TransactionOptions): Promise<T>
   close(): Promise<void>
 }
 
 export type DatabaseOptions = {
-  /** SQLite: whether a commit waits for the disk (default). Without it, one that does comes later and covers it. */
+  /** SQLite: whether a commit waits for the disk (default). If not, a later commit that waits makes it durable too. */
   isDurable?: boolean
-  /** PostgreSQL: connections at the most. */
+  /** PostgreSQL: maximum number of connections. */
   connections?: number
 }
 
-/** A transaction that is used after its end must not write into somebody else's. */
+/** Throws if a transaction is used after its end: it would write into another one. */
 export function assertOpen(isOpen: boolean): void {
   if (!isOpen) throw new Error('this transaction has ended')
 }

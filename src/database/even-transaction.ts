@@ -5,9 +5,9 @@ import type { PreparedQuery } from './prepared.ts'
 import type { Tables } from './tables.ts'
 
 /**
- * A transaction through which a decision reads. It notes which queries the decision was spared, because something keeps
- * their rows: that depends on what this caller and others asked before. A refusal makes up for them, so that every refusal
- * by a route runs the same queries.
+ * Wraps the transaction that a decision reads through, and records the queries that the cache answered. What is cached
+ * depends on earlier requests, so the time of a refusal would leak it. Before a refusal `makeUp` runs the skipped
+ * queries: every refusal by a route then runs the same queries.
  */
 export class EvenTransaction implements Transaction {
   readonly engine: Engine
@@ -53,7 +53,7 @@ export class EvenTransaction implements Transaction {
     this.#spared.push(() => this.#tx.repeat(query, values))
   }
 
-  /** Runs the queries that the decision was spared. */
+  /** Runs the queries that the cache answered. */
   async makeUp(): Promise<void> {
     for (const repeat of this.#spared) await repeat()
   }

@@ -4,8 +4,8 @@ const MAX_KNOWN_ROWS = 5_000
 const MAX_KNOWN_LIST = 100
 
 /**
- * Rows that were read since anybody last committed anything. SQLite itself says when that was, in the snapshot that is
- * read from, so a kept row is the one that the query would find again.
+ * A cache of rows read since the last commit by anyone. SQLite's data_version of the current snapshot shows whether
+ * there was a commit, so a cached row is always what the query would return.
  */
 export class KnownRows {
   readonly #rows = new Map<PreparedQuery<never, unknown>, Map<string, unknown>>()
@@ -21,7 +21,7 @@ export class KnownRows {
     for (const lists of this.#lists.values()) lists.clear()
   }
 
-  /** Null: it is known that there is none. What is missing is kept too, so that it takes as long as what is hidden. */
+  /** Null: known not to exist. Missing rows are cached too, so a missing object takes as long as a hidden one. */
   get<Row>(query: PreparedQuery<never, Row>, value: string): Row | null | undefined {
     return this.#rows.get(query)?.get(value) as Row | null | undefined
   }
@@ -29,7 +29,7 @@ export class KnownRows {
   keep<Row>(query: PreparedQuery<never, Row>, value: string, row: Row | undefined): Row | undefined {
     const rows = this.#rows.get(query) ?? new Map<string, unknown>()
     this.#rows.set(query, rows)
-    // Frozen, since others will read it too.
+    // Frozen, because other readers share it.
     rows.set(value, row === undefined ? null : Object.freeze(row))
     this.#count += 1
     return row

@@ -1,11 +1,10 @@
 const READS_A_TURN = 100
 
-/** The turn of the event loop whose reads share a snapshot. */
+/** A turn of the event loop whose reads share one snapshot. */
 export type ReadingTurn = { readonly isFull: () => boolean; readonly end: () => void }
 
 /**
- * Reads that found the turn full, in the order of their arrival; but each caller has one of theirs begun before any has a
- * second one.
+ * Reads that found the turn full. They start in order of arrival, but every caller gets one before any gets a second.
  */
 export class LaterReads {
   readonly #turn: ReadingTurn
@@ -31,7 +30,7 @@ export class LaterReads {
     })
   }
 
-  /** Each of these callbacks ends with the work that it began. The first always begins some, the others until the turn is full. */
+  /** Each callback starts one read, which ends within it. The first always does, the others until the turn is full. */
   #beginSome(): void {
     const count = Math.min(this.#count, READS_A_TURN)
     for (let number = 0; number < count; number++) {
@@ -40,7 +39,7 @@ export class LaterReads {
       })
     }
     setImmediate(() => {
-      // What arrives from now on must see what other processes commit from now on.
+      // Reads that arrive from now on must see later commits of other processes, so the snapshot ends.
       this.#turn.end()
       if (this.#count > 0) this.#beginSome()
     })

@@ -22,7 +22,7 @@ import type { Tables } from './tables.ts'
 
 export const FIRST_MIGRATION = '0001-first-tables'
 
-/** In the order of their names; a migration that has been released is never changed. */
+/** Sorted by name. A released migration is never changed. */
 const migrations: Record<string, Migration> = {
   [FIRST_MIGRATION]: firstTables,
   '0002-wider-team-blocks': widerTeamBlocks,
@@ -43,7 +43,7 @@ const migrations: Record<string, Migration> = {
   '0031-people-of-organizations': peopleOfOrganizations,
 }
 
-/** The database was written by a newer Purser: nothing has been touched. */
+/** A newer Purser has written the database; this one has changed nothing. */
 export class NewerDatabaseError extends OperatorError {
   constructor(names: readonly string[]) {
     super(
@@ -52,7 +52,7 @@ export class NewerDatabaseError extends OperatorError {
   }
 }
 
-/** SQLite was not migrated in one transaction before 2026-11-22. */
+/** Before 2026-11-22 migrations on SQLite did not run in one transaction, so one could be left unfinished. */
 class HalfMadeDatabaseError extends OperatorError {
   constructor() {
     super(
@@ -68,15 +68,14 @@ function isHalfMade(error: unknown): boolean {
 }
 
 /**
- * Brings the tables up to date, all of it in one transaction, and says which migrations ran. Safe when several nodes start
- * at once.
+ * Runs all missing migrations in one transaction and returns their names. Several nodes may call it at the same time.
  */
 export async function migrate(db: Kysely<Tables>): Promise<string[]> {
   await missingMigrations(db)
   return run((migrator) => migrator.migrateToLatest(), db)
 }
 
-/** Makes the tables as they were after the migration of this name: for what was written then. */
+/** Migrates only up to the named migration: for loading data of that version. */
 export async function migrateTo(db: Kysely<Tables>, name: string): Promise<string[]> {
   return run((migrator) => migrator.migrateTo(name), db)
 }
@@ -93,7 +92,9 @@ async function run(
   return (results ?? []).map((result) => result.migrationName)
 }
 
-/** What `migrate` would run, and how much ran before. Throws NewerDatabaseError for a database that knows more. */
+/**
+ * The migrations that `migrate` would run, and the number applied. Throws NewerDatabaseError if the database has more.
+ */
 export async function missingMigrations(db: Kysely<Tables>): Promise<{ names: string[]; applied: number }> {
   const applied = await appliedMigrations(db)
   const unknown = applied.filter((name) => !(name in migrations))
@@ -101,7 +102,7 @@ export async function missingMigrations(db: Kysely<Tables>): Promise<{ names: st
   return { names: knownMigrations().filter((name) => !applied.includes(name)), applied: applied.length }
 }
 
-/** The migrations that the database has, oldest first; none before the first start. */
+/** The migrations that the database has, oldest first; empty before the first start. */
 export async function appliedMigrations(db: Kysely<Tables>): Promise<string[]> {
   const tables = await db.introspection.getTables({ withInternalKyselyTables: true })
   if (!tables.some((table) => table.name === 'kysely_migration')) return []

@@ -9,22 +9,22 @@ import type { Tables } from './tables.ts'
 
 export const SQLITE_FILE = 'purser.sqlite'
 
-/** A bare connection, for what begins and commits by itself. */
+/** A bare connection. Its user begins and commits transactions. */
 export type Connection = Kysely<Tables>
 
 export type OpenDatabase = {
   readonly database: Database
-  /** Waits for a server that takes no connections yet; calls `onWait` when it has to. Throws when it takes too long. */
+  /** Waits for a server that accepts no connections yet; calls `onWait` once if it must. Throws after `seconds`. */
   readonly untilReachable: (seconds: number, onWait: () => void) => Promise<void>
   readonly withConnection: <T>(work: (db: Connection) => Promise<T>) => Promise<T>
 }
 
-/** Opens the database that the settings name; the tables in it may be of any version still. */
+/** Opens the database of the settings. Its tables may be of any version. */
 export async function openDatabase(
   config: Pick<Config, 'data' | 'databaseUrl'>,
   options: DatabaseOptions = {},
 ): Promise<OpenDatabase> {
-  // Loaded when it is used: the driver of the other engine would only take memory.
+  // Imported on demand: the driver of the unused engine would waste memory.
   if (config.databaseUrl !== undefined) {
     const { PostgresDatabase } = await import('./postgres.ts')
     const database = new PostgresDatabase(config.databaseUrl, options)
@@ -47,7 +47,7 @@ export function sqliteFile(folder: string): string {
   return join(folder, SQLITE_FILE)
 }
 
-/** Whether there is a database in the folder. Throws OperatorError when there may be one that this user may not use. */
+/** Whether the folder has a database. Throws OperatorError if this user may not read and write it. */
 export function hasSqliteFile(folder: string): boolean {
   try {
     accessSync(sqliteFile(folder), constants.R_OK | constants.W_OK)
@@ -61,14 +61,14 @@ export function hasSqliteFile(folder: string): boolean {
   }
 }
 
-/** As it may be shown: without user and password. */
+/** The database's name without user and password, safe to print. */
 export function nameOfDatabase(config: Pick<Config, 'data' | 'databaseUrl'>): string {
   if (config.databaseUrl === undefined) return sqliteFile(config.data)
   const url = URL.parse(config.databaseUrl)
   return url === null ? 'PostgreSQL' : `${url.protocol}//${url.host}${url.pathname}`
 }
 
-/** What the engines say when they cannot be used, as one line for the operator; any other error as it is. */
+/** Turns an engine's error into one line for the operator; returns any other error unchanged. */
 export function databaseProblem(error: unknown, config: Pick<Config, 'data' | 'databaseUrl'>): unknown {
   if (error instanceof OperatorError) return error
   if (error instanceof AppError && error.code === 'unavailable') {
@@ -78,7 +78,7 @@ export function databaseProblem(error: unknown, config: Pick<Config, 'data' | 'd
   }
   const { code } = error as { code?: unknown }
   const isOfEngine = typeof code === 'string' && /^(ERR_SQLITE_ERROR|E[A-Z]+|[0-9A-Z]{5})$/.test(code)
-  // pg's own words, without a code: it waited in vain, or was hung up on.
+  // Errors of pg itself have no code: a timeout or a closed connection.
   const isOfDriver = error instanceof Error && /timeout|Connection terminated/.test(error.message)
   if (!isOfEngine && !isOfDriver) return error
   return new OperatorError(`cannot use the database ${nameOfDatabase(config)}: ${reasonOf(error)}`)

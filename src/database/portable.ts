@@ -2,7 +2,7 @@ import { PostgresAdapter, sql, type Kysely, type RawBuilder } from 'kysely'
 import type { Transaction } from './database.ts'
 import type { Tables } from './tables.ts'
 
-/** Everything that must differ between the two engines stands in this file, or behind its own driver. */
+/** The differences between the two engines are in this file or behind their drivers. */
 export type Engine = 'sqlite' | 'postgres'
 
 const words: Record<Engine, Record<string, string>> = {
@@ -11,15 +11,15 @@ const words: Record<Engine, Record<string, string>> = {
     INTEGER: 'integer',
     BLOB: 'blob',
     IDENTITY: 'integer primary key autoincrement',
-    // Names in blocks of 512 neighbours, each with a version: what is made of a block to search it is kept by that. Block
-    // -1 stands for all of an organization.
+    // Team names in blocks of 512 neighbours. Each block has a version, which is the cache key of its search data.
+    // Block -1 stands for the whole organization.
     TEAM_SEARCH: `
 create table team_name_blocks (organization_id text not null, number integer not null, version integer not null, primary key (organization_id, number)) without rowid;
 create trigger team_names_insert after insert on teams begin insert into team_name_blocks values (new.organization_id, new.number / 512, 1), (new.organization_id, -1, 1) on conflict do update set version = version + 1; end;
 create trigger team_names_delete after delete on teams begin update team_name_blocks set version = version + 1 where organization_id = old.organization_id and number in (-1, old.number / 512); end;
 create trigger team_names_update after update of name, visibility on teams when old.name <> new.name or old.visibility <> new.visibility begin update team_name_blocks set version = version + 1 where organization_id = new.organization_id and number in (-1, new.number / 512); end;
 create trigger team_names_end after delete on organizations begin delete from team_name_blocks where organization_id = old.id; end;`,
-    // The same in blocks of 1024.
+    // The same with blocks of 1024.
     WIDER_TEAM_BLOCKS: `
 drop trigger team_names_insert;
 drop trigger team_names_delete;
@@ -30,8 +30,8 @@ create trigger team_names_insert after insert on teams begin insert into team_na
 create trigger team_names_delete after delete on teams begin update team_name_blocks set version = version + 1 where organization_id = old.organization_id and number in (-1, old.number / 1024); end;
 create trigger team_names_update after update of name, visibility on teams when old.name <> new.name or old.visibility <> new.visibility begin update team_name_blocks set version = version + 1 where organization_id = new.organization_id and number in (-1, new.number / 1024); end;
 `,
-    // Of each organization a number that grows with every change of a workspace's document, and how many workspaces there
-    // are: pages of the list are kept by it.
+    // For each organization a version that grows with every change of a workspace document, and the number of
+    // workspaces. Both are in the cache keys of list pages.
     WORKSPACE_VERSIONS: `
 create table workspace_versions (organization_id text primary key, version integer not null, count integer not null) without rowid;
 insert into workspace_versions select organization_id, 1, count(*) from workspaces group by organization_id;
@@ -44,7 +44,7 @@ create trigger workspace_versions_state after update of resources_count on state
 create trigger workspace_versions_project after update of settings on projects when old.settings <> new.settings begin update workspace_versions set version = version + 1 where organization_id = new.organization_id; end;
 create trigger workspace_versions_end after delete on organizations begin delete from workspace_versions where organization_id = old.id; end;
 `,
-    // The first two went with the table that they were on. What is left of a deleted tag changes no document any more.
+    // The first two triggers were dropped with their table. Rows left of a deleted tag change no document.
     WORKSPACE_TAG_VERSIONS: `
 create trigger workspace_versions_tag after insert on workspace_tags begin update workspace_versions set version = version + 1 where organization_id = (select organization_id from workspaces where id = new.workspace_id); end;
 create trigger workspace_versions_untag after delete on workspace_tags when exists (select 1 from tags where id = old.tag_id) begin update workspace_versions set version = version + 1 where organization_id = (select organization_id from workspaces where id = old.workspace_id); end;
@@ -52,7 +52,7 @@ create trigger workspace_versions_tags after delete on tags begin update workspa
 `,
   },
   postgres: {
-    // Byte order everywhere, as SQLite's own: lists are sorted alike on both engines.
+    // Byte order, like SQLite's default, so that both engines sort lists alike.
     TEXT: 'text collate "C"',
     INTEGER: 'bigint',
     BLOB: 'bytea',
@@ -66,7 +66,7 @@ create index teams_by_name_part on teams using gin (lower(name) gin_trgm_ops);`,
   },
 }
 
-/** Runs a script of statements, each ended by a semicolon at a line's end, written in the words of the table above. */
+/** Runs a script written with the words above. Each statement ends with a semicolon at the end of a line. */
 export async function runScript(db: Kysely<Tables>, script: string): Promise<void> {
   const engine = db.getExecutor().adapter instanceof PostgresAdapter ? 'postgres' : 'sqlite'
   const text = script.replace(/\b[A-Z_]{4,}\b/g, (word) => words[engine][word] ?? word)
@@ -75,7 +75,7 @@ export async function runScript(db: Kysely<Tables>, script: string): Promise<voi
   }
 }
 
-/** The next number that a table counts up by itself: to be known before the row is there. */
+/** The next value of a table's counter, for code that needs it before the insert. */
 export function nextNumber(engine: Engine, table: string): RawBuilder<number> {
   return engine === 'sqlite'
     ? sql<number>`(select coalesce(max(seq), 0) + 1 from sqlite_sequence where name = ${sql.lit(table)})`
@@ -108,21 +108,23 @@ export function forUpdate(tx: Locking): <Query extends { forUpdate(): Query }>(q
   return (query) => (locksRows(tx) ? query.forUpdate() : query)
 }
 
-/** The unique constraint that a failed write ran into, whichever engine said so. */
+/** Whether a write violated a unique constraint, on either engine. */
 export function isUniqueViolation(error: unknown): boolean {
   if (!(error instanceof Error)) return false
   const { errcode, code } = error as { errcode?: number; code?: string }
   return errcode === 2067 || errcode === 1555 || code === '23505'
 }
 
-/** A column that is compared with a long list: SQLite would look up each value of the list by an index, for every row. */
+/**
+ * A column to compare with a long list, without its index: SQLite would look up every value of the list for each row.
+ */
 export function unindexed(engine: Engine, column: string): RawBuilder<string> {
   return engine === 'sqlite' ? sql<string>`+${sql.ref(column)}` : sql.ref<string>(column)
 }
 
-/** Whether a column holds a text anywhere in it: without the case of ASCII letters, every character meaning itself. */
+/** Whether a column contains a text, ignoring the case of ASCII letters. No character is a wildcard. */
 export function holdsText(engine: Engine, column: string, text: string): RawBuilder<boolean> {
-  // Neither engine's lower() changes other letters than these.
+  // lower() of both engines changes only ASCII letters, so this must do the same.
   const part = text.replace(/[A-Z]+/g, (letters) => letters.toLowerCase())
   return engine === 'sqlite'
     ? sql<boolean>`instr(lower(${sql.ref(column)}), ${part}) > 0`

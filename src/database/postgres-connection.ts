@@ -7,7 +7,7 @@ import type { PostgresClient } from './postgres-client.ts'
 import type { PreparedQuery } from './prepared.ts'
 import type { Tables } from './tables.ts'
 
-/** One connection with its statements. */
+/** A connection with its prepared statements. */
 export class PostgresConnection implements DatabaseConnection {
   readonly client: PoolClient & PostgresClient
   readonly db: Kysely<Tables>
@@ -34,7 +34,7 @@ export class PostgresConnection implements DatabaseConnection {
 
 const statementNames = new WeakMap<PreparedQuery<never, unknown>, string>()
 
-/** PostgreSQL plans a named statement once for each connection. */
+/** PostgreSQL plans a named statement once per connection. */
 function statementName(query: PreparedQuery<never, unknown>): string {
   let name = statementNames.get(query)
   if (name === undefined) {

@@ -4,47 +4,47 @@ import { databaseUnavailable } from './unavailable.ts'
 
 const UNKNOWN_OUTCOME =
   'the database was lost while it committed this change: whether it was made is not known; look before you repeat it'
-/** The network broke, or there is no descriptor left for a socket. */
+/** The network failed, or the process has no file descriptor left. */
 const SYSTEM_ERROR =
   /^(ECONN[A-Z]+|EPIPE|ETIMEDOUT|E(HOST|NET)(UNREACH|DOWN)|ENETRESET|ENOTFOUND|EAI_AGAIN|EADDRNOTAVAIL|E[MN]FILE)$/
 const DRIVER_ERROR = /^(Connection terminated|Client has encountered a connection error|timeout )/
 const BUSY = 'the database is busy with other changes'
 
-/** A commit got no answer, or one that does not say whether it holds. It is never repeated. */
+/** A commit got no answer or an unclear one. It must not be retried, because it may have succeeded. */
 export class UnknownOutcomeError extends Error {
   constructor(cause: unknown) {
     super('a commit got no clear answer', { cause })
   }
 }
 
-/** No connection could be made, for whatever reason. */
+/** No connection could be opened, for any reason. */
 export class UnreachableError extends Error {
   constructor(cause: unknown) {
     super('no connection to the database could be made', { cause })
   }
 }
 
-/** The time for a whole transaction passed. */
+/** The transaction exceeded its deadline. */
 export class DeadlineError extends Error {}
 
-/** Serialization failure or deadlock: the transaction was undone whole and may run again. */
+/** Serialization failure or deadlock: the transaction was rolled back and may be retried. */
 export function isWorthRetrying(error: unknown): boolean {
   return error instanceof DatabaseError && (error.code === '40001' || error.code === '40P01')
 }
 
-/** The server says itself that it could not, and goes on; anything else may have happened as well as not. */
+/** Whether the server itself reported the failure and the connection goes on. Otherwise the outcome is unknown. */
 export function isAnswer(error: unknown): boolean {
   return error instanceof DatabaseError && !/^(57P|08|25P03)/.test(error.code ?? '')
 }
 
-/** A lock, a statement or a pause took too long (55P03, 57014, 25P03), or others won each time: the database is well. */
+/** A lock, statement or pause took too long (55P03, 57014, 25P03), or every retry lost. The database itself is well. */
 export function isBusy(error: unknown): boolean {
   return error instanceof DatabaseError && /^(55P03|57014|25P03|40001|40P01)$/.test(error.code ?? '')
 }
 
 /**
- * The database itself fails: it ends connections or takes none (08, 28, 3D, 57P), has no memory, disk or connections left
- * (53, 58), is a standby (25006), or the network broke. pg's own errors have no code.
+ * The database itself fails: it closes or refuses connections (08, 28, 3D, 57P), is out of memory, disk or connections
+ * (53, 58), is a standby (25006), or the network failed. pg's own errors have no code.
  */
 export function isAway(error: unknown): boolean {
   if (error instanceof DatabaseError) return /^(08|28|3D|53|57P|58|25006)/.test(error.code ?? '')
@@ -55,12 +55,12 @@ export function isAway(error: unknown): boolean {
   return code === undefined ? DRIVER_ERROR.test(error.message) : SYSTEM_ERROR.test(code)
 }
 
-/** There is no server yet, or it is starting, or stopping to start again. */
+/** The server is not there yet, is starting, or is restarting. */
 export function isStarting(error: unknown): boolean {
   return isAway(error) && !(error instanceof DatabaseError && !/^(57P|53300)/.test(error.code ?? ''))
 }
 
-/** What callers get: 503 in place of what the driver says of an outage, any other error as it is. */
+/** The error for callers: 503 in place of a driver error about an outage; any other error unchanged. */
 export function outcomeOf(error: unknown): unknown {
   if (error instanceof AppError) return error
   if (error instanceof UnknownOutcomeError) return databaseUnavailable(error, UNKNOWN_OUTCOME)

@@ -1,20 +1,20 @@
 import { DatabaseError, type ClientConfig } from 'pg'
 import { PostgresClient } from './postgres-client.ts'
 
-/** A new connection takes part of the time that there is. */
+/** Leaves time to open a new connection if the cached one is broken. */
 const KEPT_CONNECTION_MS = 300
-/** One look may be late for other reasons: the machine was busy. */
+/** More than one, because a single late answer may come from a busy machine. */
 const LOOKS_WITHOUT_ANSWER = 3
 
 /**
- * Nodes write the same row, so a transaction that hangs (a synchronous standby is away) is waited for, and not for long:
- * the next look must not leave another one hanging.
+ * All nodes write the same row, so a hanging transaction (its synchronous standby is away) blocks the others. The
+ * timeouts are short: the next probe must not leave another transaction hanging.
  */
 const PROBE = `begin; set local lock_timeout = '400ms'; set local statement_timeout = '800ms';
 insert into meta (key, value) values ('probe', clock_timestamp()::text)
 on conflict (key) do update set value = excluded.value; commit`
 
-/** Looks whether PostgreSQL reads and writes, over a connection of its own: requests may hold all the others. */
+/** Probes PostgreSQL over its own connection, because requests may use all others. */
 export class PostgresProbe {
   readonly #config: ClientConfig
   #kept: PostgresClient | undefined
@@ -24,7 +24,7 @@ export class PostgresProbe {
     this.#config = config
   }
 
-  /** It takes no connections, or says nothing on them, for longer than a busy machine explains. */
+  /** True if the server accepted no connection, or did not answer, for longer than a busy machine explains. */
   get isUnreachable(): boolean {
     return this.#withoutAnswer >= LOOKS_WITHOUT_ANSWER
   }
@@ -37,7 +37,7 @@ export class PostgresProbe {
         await this.#write(kept, AbortSignal.any([signal, AbortSignal.timeout(KEPT_CONNECTION_MS)]))
         return
       } catch {
-        // It may have been broken for long, or its server is not the primary any more: a new one will tell.
+        // The old connection may be broken, or its server may not be the primary any more. A new one will tell.
         kept.cut(new Error('replaced'))
       }
     }
@@ -48,7 +48,7 @@ export class PostgresProbe {
       this.#withoutAnswer = 0
       await this.#write(client, signal)
     } catch (error) {
-      // Refused by the server itself, which is there: it has too many connections, say.
+      // The server itself refused, so it is reachable: for example, it has too many connections.
       if (error instanceof DatabaseError) this.#withoutAnswer = 0
       client.cut(new Error('given up'))
       throw error
@@ -66,7 +66,7 @@ export class PostgresProbe {
   }
 }
 
-/** Fails with the signal, and the connection with it. */
+/** Cuts the connection when the signal fires, so that `work` fails. */
 async function cutAt<T>(signal: AbortSignal, client: PostgresClient, work: Promise<T>): Promise<T> {
   const cut = () => client.cut(new Error('the database did not answer in time'))
   signal.addEventListener('abort', cut, { once: true })

@@ -27,26 +27,26 @@ const MAX_TRIES = 8
 const RETRY_PAUSE_MS = 20
 const CONNECT_TIMEOUT_MS = 3_000
 const KEEP_ALIVE_MS = 10_000
-/** A begin waits for nothing: without an answer its connection is broken. */
+/** A begin waits for no lock: without an answer the connection is broken. */
 const BEGIN_TIMEOUT_MS = 1_000
 const MAX_BEGINS = 3
-/** After the time for its statements, so that the server is the first to end it. */
+/** Longer than the statement timeouts, so that normally the server ends a slow transaction first. */
 const DEADLINE_MS = 30_000
 const LONG_DEADLINE_MS = 3_600_000
-/** A connection that stays silent for so long after an outage is lost. Beside a lost one, one that is at work has longer. */
+/** After an outage, a connection silent for this long is lost. If only one was lost, busy ones get more time. */
 const SILENCE_MS = 500
 const SILENCE_AT_WORK_MS = 3_000
-/** Between two tries to reach a server that is not there yet. */
+/** Pause between attempts to reach a server. */
 const WAIT_MS = 500
 const CLOSE_MS = 5_000
 
-// count(*) and bigint columns come as text otherwise; none of ours passes 2^53.
+// pg returns count(*) and bigint as text by default; our numbers stay below 2^53.
 types.setTypeParser(types.builtins.INT8, Number)
 
 /**
- * A read sees one snapshot; a write runs read committed and takes row locks (see lockOrganization). The timeouts go with
- * begin: that is no round trip more, a pooler takes them, and they end with the transaction. Who waits for the lock of a
- * node that a network has lost outlasts it.
+ * A read sees one snapshot. A write runs read committed and takes row locks (see lockOrganization). The timeouts are in
+ * the same message as begin: they cost no extra round trip, work through a pooler and end with the transaction.
+ * lock_timeout is longer than the idle timeout: a waiter outlasts the lock of a node that lost its network.
  */
 const begin = {
   read: 'begin isolation level repeatable read read only',
@@ -64,7 +64,7 @@ export class PostgresDatabase implements Database {
   readonly #pool: Pool
   readonly #probe: PostgresProbe
   readonly #turns: Turns
-  /** Those of the pool, also while they connect. */
+  /** All connections of the pool, including those still connecting. */
   readonly #clients = new Set<PostgresClient>()
   readonly #connections = new WeakMap<PoolClient, PostgresConnection>()
 
@@ -92,7 +92,7 @@ export class PostgresDatabase implements Database {
     }
     this.#pool = new Pool({ ...config, max: connections, Client: PooledClient })
     this.#pool.on('release', (_, client) => ((client as PoolClient & PostgresClient).isIdle = true))
-    // Of an idle connection, which the pool replaces.
+    // An idle connection failed; the pool replaces it.
     this.#pool.on('error', (error) => this.availability.suspect(error))
   }
 
@@ -104,7 +104,7 @@ export class PostgresDatabase implements Database {
     return this.#inTurn('write', work, options)
   }
 
-  /** Waits while the server is not there or still starting; what it refuses by itself it will refuse later too. */
+  /** Waits while the server is away or starting. If the server refuses, waiting would not help: throws at once. */
   async untilReachable(seconds: number, onWait: () => void): Promise<void> {
     const end = performance.now() + seconds * 1_000
     for (let isFirst = true; ; isFirst = false) {
@@ -118,7 +118,7 @@ export class PostgresDatabase implements Database {
     }
   }
 
-  /** One connection for as long as `work` takes: migrations, which begin and commit by themselves. */
+  /** One connection for the whole of `work`, which begins and commits itself: for migrations. */
   async withConnection<T>(work: (db: Kysely<Tables>) => Promise<T>): Promise<T> {
     const { client, db } = await this.#connect()
     let failure: unknown
@@ -132,7 +132,7 @@ export class PostgresDatabase implements Database {
     }
   }
 
-  /** Transactions under way have a moment to end. */
+  /** Gives running transactions a moment to end. */
   async close(): Promise<void> {
     this.availability.close()
     this.#probe.close()
@@ -148,7 +148,7 @@ export class PostgresDatabase implements Database {
     work: (tx: Transaction) => Promise<T>,
     { organizationId, caller, isLong = false }: TransactionOptions = {},
   ): Promise<T> {
-    // At once: what waits for a server that says nothing would be many, and late.
+    // Fail at once: otherwise many requests would wait for a server that does not answer.
     if (this.#probe.isUnreachable) throw databaseUnavailable(undefined)
     const end = await this.#turns.take({ mode, organizationId, caller })
     try {
@@ -201,7 +201,7 @@ export class PostgresDatabase implements Database {
     }
   }
 
-  /** A connection on which a transaction has begun: nothing is done yet, so a broken one is replaced by another. */
+  /** Opens a transaction. Nothing has been done yet, so a broken connection is simply replaced. */
   async #begin(text: string): Promise<PostgresConnection> {
     for (let attempt = 1; ; attempt++) {
       const connection = await this.#connect().catch((error: unknown) => {
@@ -210,7 +210,7 @@ export class PostgresDatabase implements Database {
       const { client } = connection
       const callOff = afterPatience(BEGIN_TIMEOUT_MS, () => {
         client.cut(lost())
-        // What became of this one may have become of the others. Idle ones are cheap to replace.
+        // Other connections may have the same problem. Idle ones are cheap to replace.
         for (const other of this.#clients) if (other.isIdle) other.cut(lost())
         this.#cutSilent(SILENCE_AT_WORK_MS)
       })
@@ -238,7 +238,7 @@ export class PostgresDatabase implements Database {
     return connection
   }
 
-  /** Cuts connections that a network has lost without a word: nothing more comes on them. */
+  /** Cuts connections that receive nothing for `ms`: the network lost them without an error. */
   #cutSilent(ms: number): void {
     const known = Array.from(this.#clients, (client) => ({ client, bytesRead: client.bytesRead }))
     setTimeout(() => {
@@ -251,7 +251,7 @@ function lost(): DeadlineError {
   return new DeadlineError('a connection did not answer')
 }
 
-/** Whoever cut a commit off, or was told that it holds on this server only, does not know whether it was made. */
+/** If a commit is cut off, or holds on this server only, its outcome is unknown: throws UnknownOutcomeError. */
 async function commit({ client }: PostgresConnection): Promise<void> {
   const { warnings } = client
   const { command } = await client.query('commit').catch((error: unknown) => {

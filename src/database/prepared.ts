@@ -12,7 +12,7 @@ import {
 import type { Engine } from './portable.ts'
 import type { Tables } from './tables.ts'
 
-/** A value that is given later, when the query runs. */
+/** A placeholder for a value that is known only when the query runs. */
 class Parameter {
   readonly name: string
   constructor(name: string) {
@@ -23,8 +23,8 @@ class Parameter {
 type CompiledSql = { sql: string; parameters: readonly unknown[]; onlyParameter: string | undefined }
 
 /**
- * A query that is compiled once for each engine, and whose statement each connection keeps: compiling costs more than
- * running. `Values` names its parameters, `Row` is what a row of it looks like.
+ * A query that is compiled once per engine and prepared once per connection, because compiling costs more than running.
+ * `Values` are its parameters, `Row` is the type of a row.
  */
 export class PreparedQuery<Values extends Record<string, unknown>, Row> {
   declare readonly row: Row
@@ -45,7 +45,7 @@ export class PreparedQuery<Values extends Record<string, unknown>, Row> {
     )
   }
 
-  /** The value of a query that hangs on one text alone: what names its row; undefined for any other query. */
+  /** The value of the query's only parameter, if it is a text: it can be a cache key. Otherwise undefined. */
   onlyValue(engine: Engine, values: Values): string | undefined {
     const { onlyParameter } = this.#compile(engine)
     const value = onlyParameter === undefined ? undefined : values[onlyParameter]
@@ -72,7 +72,10 @@ type Builder<Values, Row> = (
   engine: Engine,
 ) => Compilable<Row>
 
-/** `prepared<{ id: string }>()((db, param) => db.selectFrom('teams').where('id', '=', param('id')).selectAll())` */
+/**
+ * Example: `prepared<{ id: string }>()((db, param) => db.selectFrom('teams').where('id', '=',
+ * param('id')).selectAll())`
+ */
 export function prepared<Values extends Record<string, unknown>>(): <Row>(
   build: Builder<Values, Row>,
 ) => PreparedQuery<Values, Row> {

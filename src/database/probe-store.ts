@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Transaction } from './database.ts'
 
-/** The smallest write: whether it commits says whether others would. */
+/** The smallest possible write: if it commits, others can. */
 export async function writeProbe(tx: Transaction): Promise<void> {
   const value = randomUUID()
   await tx.db

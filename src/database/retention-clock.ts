@@ -3,31 +3,31 @@ import { timestamp, type Clock, type Timestamp } from '../core/clock.ts'
 import type { Database, Transaction } from './database.ts'
 import { sharedTime, timeAfter } from './shared-clock.ts'
 
-/** A running server looks at the clock more often. What passes beyond this between two looks may be a wrong clock. */
+/** A running server checks the clock more often than this. A longer pause between two checks may be a wrong clock. */
 const MAX_PAUSE_MS = 3_600_000
-/** For so long whoever runs the server can correct the clock before it is believed. */
+/** The operator has this long to correct the clock before a jump is believed. */
 export const DOUBT_MS = 24 * 3_600_000
-/** The time of the last look is written when it has moved by this. */
+/** The time of the last check is stored again after it has moved by this much. */
 const NOTE_EVERY_MS = 600_000
 const KEY = 'retention-clock'
 
-/** What is known of the clock; it survives the server. */
+/** The stored knowledge about the clock; it survives a restart. */
 type Known = {
-  /** The time of the last look. */
+  /** Time of the last check. */
   seen: Timestamp
-  /** How far the clock went ahead without a server that saw it. */
+  /** How far the clock jumped ahead while no server was watching. */
   doubtedMs: number
-  /** The time of the first look after that. */
+  /** Time of the first check after the jump. */
   since: Timestamp
 }
 
-/** What is deleted by its age is as old as it is at `time`. While the clock is in doubt that is before `now`. */
+/** `time` is the time for age-based deletion. It is earlier than `now` while the clock is in doubt. */
 export type RetentionTime = { time: Date; now: Date; doubtedMs: number; until: Timestamp }
 
 /**
- * The time by which things are deleted for good because they are old. It never goes ahead faster than servers saw time
- * pass: a clock that jumps ahead, or that is wrong when a server starts, is believed only after a server has seen it run
- * for a day without another jump. Until then the jump does not count.
+ * The time for permanent deletion by age. It never advances faster than running servers saw time pass. A clock that
+ * jumps ahead, or is wrong at a start, is believed only after a server has seen it run for a day without another jump.
+ * Until then the jump does not count.
  */
 export async function retentionTime(database: Database, clock: Clock, log: Logger): Promise<RetentionTime> {
   const look = async (tx: Transaction) => {
@@ -48,7 +48,7 @@ export async function retentionTime(database: Database, clock: Clock, log: Logge
   return timeOf(seen.after, seen.now)
 }
 
-/** The same without writing anything: for the doctor. */
+/** As `retentionTime`, but writes nothing: for the doctor. */
 export async function seeRetentionTime(tx: Transaction, clock: Clock): Promise<RetentionTime> {
   const now = await sharedTime(tx, clock)
   return timeOf(nextKnown(await findKnown(tx), now), now)
@@ -96,7 +96,7 @@ async function findKnown(tx: Transaction): Promise<Known | undefined> {
   return row === undefined ? undefined : (JSON.parse(row.value) as Known)
 }
 
-/** Nodes that look at once take turns. */
+/** Serializes nodes that check at the same time. */
 async function lockKnown(tx: Transaction): Promise<void> {
   if (tx.engine !== 'postgres') return
   await tx.db.selectFrom('meta').where('key', '=', KEY).select('key').forUpdate().execute()

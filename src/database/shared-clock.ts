@@ -3,8 +3,8 @@ import { timestamp, type Clock, type Timestamp } from '../core/clock.ts'
 import type { Transaction } from './database.ts'
 
 /**
- * The time that all nodes of a database agree on, whatever their own clocks say: PostgreSQL's. Processes that share an
- * SQLite file share the clock of one machine.
+ * The time that all nodes of a database share, whatever their own clocks show. On PostgreSQL it is the server's clock;
+ * processes that share an SQLite file run on one machine, so its clock will do.
  */
 export async function sharedTime(tx: Transaction, clock: Clock): Promise<Date> {
   if (tx.engine === 'sqlite') return clock.now()
@@ -16,7 +16,7 @@ export function timeAfter(time: Date, milliseconds: number): Timestamp {
   return timestamp(new Date(time.getTime() + milliseconds))
 }
 
-/** Whether so much has passed by this process's own clock since it showed `time`; a clock that was set back counts too. */
+/** Whether this process's clock has moved by this much since `time`. A clock that was set back counts too. */
 export function isOlder(time: Date, milliseconds: number, clock: Clock): boolean {
   return Math.abs(clock.now().getTime() - time.getTime()) >= milliseconds
 }

@@ -2,13 +2,15 @@ import { sql, type RawBuilder } from 'kysely'
 import type { Transaction } from './database.ts'
 import type { Tables } from './tables.ts'
 
-/** SQLite takes 32,766 values in a statement, PostgreSQL 65,535; but a statement must not take many milliseconds. */
+/**
+ * SQLite allows 32,766 values in a statement, PostgreSQL 65,535. The limit is lower so that a statement stays short.
+ */
 const VALUES_A_STATEMENT = 2_000
 
-/** Rows that one transaction deletes at most where there may be very many, but for what hangs on them by a foreign key. */
+/** Maximum of rows that one transaction deletes from a large table, without rows that foreign keys delete with them. */
 export const ROWS_A_SLICE = 500
 
-/** Deletes some of the rows for which `condition` holds; whether there may be more. */
+/** Deletes up to `limit` rows that match `condition`. Returns whether there may be more. */
 export async function deleteSome(
   tx: Transaction,
   table: keyof Tables,
@@ -17,15 +19,15 @@ export async function deleteSome(
 ): Promise<boolean> {
   const [row, some] = tx.engine === 'sqlite' ? ['rowid', 'in'] : ['ctid', '= any']
   const found = sql`select ${sql.raw(row)} from ${sql.table(table)} where ${condition} limit ${sql.lit(limit)}`
-  // PostgreSQL goes straight to the rows of an array.
+  // With an array PostgreSQL goes directly to the rows by their ctid.
   const rows = tx.engine === 'sqlite' ? sql`(${found})` : sql`(array(${found}))`
   const deleted = sql`delete from ${sql.table(table)} where ${sql.raw(row)} ${sql.raw(some)} ${rows}`
   return Number((await deleted.execute(tx.db)).numAffectedRows ?? 0n) === limit
 }
 
 /**
- * Deletes them all in this transaction, a slice after the other: what hangs on a row by a foreign key goes before the row,
- * lest one statement takes so long that reads wait for it.
+ * Deletes all matching rows in this transaction, one slice at a time. Call it for dependent rows before deleting their
+ * parent: a cascade in one statement would block reads for too long.
  */
 export async function deleteInSlices(
   tx: Transaction,
@@ -35,7 +37,7 @@ export async function deleteInSlices(
   while (await deleteSome(tx, table, condition));
 }
 
-/** The rows for a list of values of any length, a statement for each slice of it. */
+/** Reads the rows for a list of any length, with one statement for each slice of the list. */
 export async function inSlices<Value, Row>(
   values: readonly Value[],
   read: (slice: readonly Value[]) => Promise<Row[]>,

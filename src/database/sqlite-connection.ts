@@ -6,32 +6,34 @@ import type { Tables } from './tables.ts'
 
 const MAX_CACHED_STATEMENTS = 500
 const CACHE_KIB = 16_000
-/** For how long the statements of writes and slow reads may keep the event loop: then reads have a turn, which see what was before. */
+/** How long writes and slow reads may block the event loop. Then reads get a turn; they see the state before. */
 const MAX_BUSY_MS = 4
 
 export type ConnectionOptions = {
   readOnly: boolean
-  /** For how long it waits for other processes: asleep, with the event loop stopped. */
+  /** How long a statement waits for other processes. The wait blocks the event loop. */
   busyMs: number
-  /** What a failed statement throws, made of SQLite's error. */
+  /** Maps SQLite's error to the error that is thrown. */
   problem?: (error: unknown) => unknown
 }
 
 type KnownStatement = { statement: StatementSync; givesRows: boolean }
 
-/** One connection with its statements. node:sqlite is synchronous, so a query is done when it returns. */
+/** A connection with its statements. node:sqlite is synchronous, so a query is complete when the call returns. */
 export class SqliteConnection implements DatabaseConnection {
   readonly db: Kysely<Tables>
   readonly #database: DatabaseSync
   readonly #problem: (error: unknown) => unknown
   readonly #statements = new Map<string, KnownStatement>()
   readonly #prepared = new Map<PreparedQuery<never, unknown>, StatementSync>()
-  /** Of the snapshot that is read from. */
+  /** data_version of the current snapshot. */
   #dataVersion: number | undefined
   #isInTransaction = false
-  /** Since when writes, or a slow read, have the event loop for themselves; undefined when there are none. */
+  /** Since when a write or slow read has blocked the event loop; undefined if there is none. */
   #busySince: number | undefined
-  /** Why SQLite undid the transaction by itself. Until its end nothing may run: it would be committed alone. */
+  /**
+   * Why SQLite rolled the transaction back by itself. Later statements of it must fail: they would be committed alone.
+   */
   #lost: { reason: unknown } | undefined
 
   constructor(path: string, { readOnly, busyMs, problem = (error) => error }: ConnectionOptions) {
@@ -82,7 +84,7 @@ export class SqliteConnection implements DatabaseConnection {
     }
   }
 
-  /** Whether the writes, or the slow read, of this turn have taken long enough. */
+  /** Whether the writes or the slow read of this turn have blocked the event loop for too long. */
   get mustGiveWay(): boolean {
     return this.#busySince !== undefined && performance.now() - this.#busySince > MAX_BUSY_MS
   }
@@ -92,12 +94,12 @@ export class SqliteConnection implements DatabaseConnection {
     this.#busySince = performance.now()
   }
 
-  /** Statements without parameters and rows. */
+  /** Runs statements without parameters and results. */
   execute(text: string): void {
     this.#database.exec(text)
   }
 
-  /** Copies pages of the log into the file; `busy` is 1 when it could not be done as far as the mode wants it. */
+  /** Copies pages from the log to the database file. `busy` is 1 if it could not complete in this mode. */
   checkpoint(mode: 'noop' | 'passive' | 'full'): Record<'busy' | 'log' | 'checkpointed', number> {
     return this.#numbers(`pragma wal_checkpoint(${mode})`)
   }
@@ -108,7 +110,7 @@ export class SqliteConnection implements DatabaseConnection {
     this.#busySince = performance.now()
   }
 
-  /** Gives a number that differs from the last one when another connection has committed since. */
+  /** Returns a number that changes when another connection commits. */
   beginReading(): number {
     this.#run('begin')
     this.#isInTransaction = true
@@ -116,7 +118,7 @@ export class SqliteConnection implements DatabaseConnection {
     return this.#dataVersion
   }
 
-  /** Of which every statement gives way. */
+  /** Begins a read that gives way between its statements. */
   beginReadingSlowly(): void {
     this.beginReading()
     this.#busySince = performance.now()
@@ -129,7 +131,7 @@ export class SqliteConnection implements DatabaseConnection {
     this.#busySince = undefined
   }
 
-  /** Ends a transaction in which nothing was written. */
+  /** Ends a transaction that wrote nothing. */
   endReading(): void {
     if (this.#database.isTransaction) this.#run('commit')
     this.#isInTransaction = false
@@ -153,16 +155,16 @@ export class SqliteConnection implements DatabaseConnection {
     this.#run('release part')
   }
 
-  /** A connection that does not close in order is left to the garbage collector. */
+  /** If closing fails, the garbage collector closes the connection. */
   close(): void {
     try {
       this.#database.close()
     } catch {
-      // Why it is closed was said already.
+      // The reason for closing was already reported.
     }
   }
 
-  /** When the disk or the memory fails, SQLite undoes the whole transaction. A snapshot that is still the newest goes on. */
+  /** If disk or memory fails, SQLite rolls back everything. A read may go on if its snapshot is still the newest. */
   #afterFailure(error: unknown): unknown {
     const reason = this.#problem(error)
     if (this.#isInTransaction && !this.#database.isTransaction && !this.#hasSnapshotAgain()) {
@@ -222,7 +224,7 @@ export class SqliteConnection implements DatabaseConnection {
   }
 }
 
-/** Opens a connection and prepares it; closes it again when that fails. */
+/** Opens and prepares a connection; closes it again if that fails. */
 export function openConnection(
   path: string,
   options: ConnectionOptions,
@@ -232,7 +234,7 @@ export function openConnection(
   try {
     connection.execute(`pragma cache_size = -${CACHE_KIB}`)
     prepare(connection)
-    // From now on waiting is done awake, by SqliteDatabase.
+    // From now on SqliteDatabase does the waiting, without blocking the event loop.
     connection.execute('pragma busy_timeout = 0')
     return connection
   } catch (error) {

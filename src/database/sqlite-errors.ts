@@ -2,7 +2,7 @@ import { AppError } from '../core/errors.ts'
 import { databaseUnavailable } from './unavailable.ts'
 
 /**
- * SQLite's result codes for which the file, the disk or the machine is the reason, not the statement and not the content:
+ * SQLite result codes caused by the file, the disk or the machine, not by the statement or its values:
  * https://www.sqlite.org/rescode.html. The same request may succeed later.
  */
 const outages: Readonly<Record<number, string>> = {
@@ -18,10 +18,10 @@ const outages: Readonly<Record<number, string>> = {
 const BUSY = 5
 const IO_ERROR = 10
 
-/** The primary result code; undefined for what is no error of SQLite. */
+/** The primary result code; undefined if the error is not SQLite's. */
 function resultCode(error: unknown): number | undefined {
   const { errcode } = error as { errcode?: unknown }
-  // The higher bits say more exactly what failed.
+  // The higher bits are the extended code.
   return typeof errcode === 'number' ? errcode & 0xff : undefined
 }
 
@@ -29,18 +29,20 @@ export function isBusy(error: unknown): boolean {
   return resultCode(error) === BUSY
 }
 
-/** A read, a write or a sync of the disk failed. */
+/** A read, write or sync of the disk failed. */
 export function isDiskFailure(error: unknown): boolean {
   return resultCode(error instanceof AppError ? error.cause : error) === IO_ERROR
 }
 
-/** The error that a transaction ends with: an outage is 503. Any other stays what it is, a damaged page among them. */
+/** The error that a transaction ends with: 503 for an outage. Any other error stays, including a damaged page. */
 export function sqliteProblem(error: unknown): unknown {
   const detail = outages[resultCode(error) ?? 0]
   return detail === undefined ? error : databaseUnavailable(error, detail)
 }
 
-/** The same where no transaction can begin: an outage whatever the reason, since a disk that fails can look damaged. */
+/**
+ * The error if no transaction can begin. Always an outage (503), because a failing disk can look like a damaged file.
+ */
 export function noTransaction(error: unknown): AppError {
   const problem = sqliteProblem(error)
   return problem instanceof AppError ? problem : databaseUnavailable(error)

@@ -5,7 +5,7 @@ import type { PreparedQuery } from './prepared.ts'
 import type { SqliteConnection } from './sqlite-connection.ts'
 import type { Tables } from './tables.ts'
 
-/** Many reads may share one, but for writes each is a part of what the connection commits. */
+/** Many reads may share one transaction. Several writes are committed together, each in its own savepoint. */
 export class SqliteTransaction implements Transaction {
   readonly engine = 'sqlite'
   readonly mode: 'read' | 'write'
@@ -13,7 +13,7 @@ export class SqliteTransaction implements Transaction {
   readonly #known: KnownRows | undefined
   #isOpen = true
 
-  /** Without `known` it writes. */
+  /** Without `known` it is a write. */
   constructor(connection: SqliteConnection, known?: KnownRows) {
     this.#connection = connection
     this.#known = known
@@ -25,7 +25,7 @@ export class SqliteTransaction implements Transaction {
     return this.#connection.db
   }
 
-  // Not async: what is there already is handed over with one promise and no more.
+  // Not async, so that an available result costs only one promise.
   // oxlint-disable-next-line typescript/promise-function-async
   all<Values extends Record<string, unknown>, Row>(
     query: PreparedQuery<Values, Row>,

@@ -18,12 +18,12 @@ import { Turns } from './turns.ts'
 
 const MAX_JOBS_A_COMMIT = 64
 const MAX_BUSY_WAIT_MS = 10_000
-/** Pages in the log from which on it is copied into the file: those that many commits change are copied once. */
+/** Checkpoint only when the log has this many pages: a page that many commits change is then copied once. */
 const MAX_PAGES_IN_LOG = 4_000
-/** How often its length is looked at: that takes as long as a small write. */
+/** How many commits pass between checks of the log's length, because a check takes as long as a small write. */
 const COMMITS_A_LOOK = 16
 const MAX_SLOW_READS = 5
-/** For how long the reads of one turn of the event loop may go on beginning. */
+/** How long reads may start within one turn of the event loop. */
 const MAX_READING_MS = 10
 
 type Job = {
@@ -33,11 +33,11 @@ type Job = {
 }
 
 /**
- * SQLite in WAL mode. Reads of one turn of the event loop share one read transaction (a read costs less than half inside
- * one); writes that wait together share one commit, thus one fsync, each undone alone by its savepoint.
+ * SQLite in WAL mode. Reads of one turn of the event loop share a transaction, which more than halves their cost.
+ * Writes that wait share one commit, thus one fsync; a savepoint undoes each alone.
  *
- * A connection that failed at more than a statement is not used again, since nobody knows its state: the next transaction
- * opens another. Until one can be opened, transactions end with 503.
+ * A connection that failed at more than a statement is dropped, because its state is unknown. The next transaction
+ * opens another, and ends with 503 if that fails.
  */
 export class SqliteDatabase implements Database {
   readonly engine = 'sqlite'
@@ -55,18 +55,18 @@ export class SqliteDatabase implements Database {
   #isWriting = false
   #isClosed = false
   #commitsSinceLook = 0
-  /** Whether the system may have forgotten pages of the log that it did not write: see #renewLog. */
+  /** After a failed sync the system may have dropped unwritten log pages: see #renewLog. */
   #isLogInDoubt = false
 
   constructor(path: string, options: DatabaseOptions = {}) {
     this.#path = path
     this.#isDurable = options.isDurable ?? true
-    // At the start, another process may be mending the log after a crash: then waiting asleep does no harm.
+    // At start another process may be recovering the log after a crash. Nothing else runs yet, so waiting may block.
     this.#writer = this.#openWriter(MAX_BUSY_WAIT_MS)
     this.#reader = this.#openReader()
   }
 
-  /** For migrations, backup and restore, which begin and commit by themselves. They wait asleep for other processes. */
+  /** For migrations, backup and restore, which begin and commit themselves. Waiting for other processes blocks. */
   async withConnection<T>(work: (db: Kysely<Tables>) => Promise<T>): Promise<T> {
     const writer = (this.#writer ??= this.#openWriter())
     writer.execute(`pragma busy_timeout = ${MAX_BUSY_WAIT_MS}`)
@@ -94,17 +94,17 @@ export class SqliteDatabase implements Database {
     return work(snapshot)
   }
 
-  /** Whether the reads of this turn have taken long enough: dear ones that came together would keep all others waiting. */
+  /** Whether this turn's reads have taken long enough: many expensive reads in one turn would block everything else. */
   #isTurnFull(): boolean {
     return this.#snapshot !== undefined && performance.now() - this.#snapshotSince > MAX_READING_MS
   }
 
-  /** On a connection of its own, which is open for as long as `work` takes. */
+  /** Uses a separate connection, which is closed when `work` ends. */
   async #readSlowly<T>(
     work: (tx: Transaction) => Promise<T>,
     { organizationId }: TransactionOptions,
   ): Promise<T> {
-    // As a write: only two of one organization at a time.
+    // Queued like writes, so that one organization has at most two at a time.
     const end = await this.#slowReads.take({ mode: 'write', organizationId })
     try {
       const reader = this.#openReader()
@@ -123,7 +123,7 @@ export class SqliteDatabase implements Database {
     }
   }
 
-  /** For all reads that begin in this turn: they await nothing but their queries, so they end in it. */
+  /** The snapshot of all reads in this turn. They await only their queries, so they end within the turn. */
   #openSnapshot(): SqliteTransaction {
     const reader = (this.#reader ??= this.#openReader())
     try {
@@ -143,7 +143,7 @@ export class SqliteDatabase implements Database {
       this.#jobs.push({ work, resolve: resolve as Job['resolve'], reject })
       if (!this.#isWriting) {
         this.#isWriting = true
-        // The next turn, so that all that arrived in this one commits together.
+        // Wait until the next turn, so that all writes arriving in this one are committed together.
         setImmediate(() => void this.#writeWaitingJobs())
       }
     })
@@ -161,14 +161,14 @@ export class SqliteDatabase implements Database {
   async #writeWaitingJobs(): Promise<void> {
     while (this.#jobs.length > 0) {
       await this.#commit(this.#jobs.splice(0, MAX_JOBS_A_COMMIT))
-      // Answers leave, and readers come in, between two commits.
+      // Between two commits, send answers and let reads run.
       await new Promise((resolve) => setImmediate(resolve))
       this.#shortenLog()
     }
     this.#isWriting = false
   }
 
-  /** Settles each of them. */
+  /** Runs the jobs in one commit and settles each of them. */
   async #commit(jobs: readonly Job[]): Promise<void> {
     const settle: (() => void)[] = []
     try {
@@ -185,7 +185,7 @@ export class SqliteDatabase implements Database {
     for (const answer of settle) answer()
   }
 
-  /** Throws when the transaction is lost to all of its jobs. */
+  /** Throws only if the transaction is lost for all its jobs. */
   async #run(job: Job, writer: SqliteConnection): Promise<() => void> {
     const tx = new SqliteTransaction(writer)
     writer.beginPart()
@@ -201,7 +201,7 @@ export class SqliteDatabase implements Database {
     }
   }
 
-  /** Another process, or the worker that stores states, may hold the write lock: wait for it awake. */
+  /** Another process or the worker for states may hold the write lock: waits without blocking the event loop. */
   async #begin(): Promise<SqliteConnection> {
     const start = performance.now()
     for (;;) {
@@ -222,15 +222,15 @@ export class SqliteDatabase implements Database {
   #openWriter(busyMs = 0): SqliteConnection {
     return openConnection(this.#path, { readOnly: false, busyMs }, (writer) => {
       writer.execute('pragma journal_mode = wal')
-      // FULL: an acknowledged write survives a power cut, not only a kill.
+      // FULL: an acknowledged write survives a power cut, not only a kill of the process.
       writer.execute(`pragma synchronous = ${this.#isDurable ? 'full' : 'normal'}`)
-      // SQLite's own checkpoints keep their failures to themselves: see #shortenLog.
+      // Off, because SQLite does not report failures of automatic checkpoints: see #shortenLog.
       writer.execute('pragma wal_autocheckpoint = 0')
     })
   }
 
   #openReader(): SqliteConnection {
-    // A promise less for each read than in `read`.
+    // Errors are mapped here and not in `read`, which saves one promise for each read.
     const problem = (error: unknown) => this.#problem(error)
     return openConnection(this.#path, { readOnly: true, busyMs: 0, problem })
   }
@@ -238,7 +238,7 @@ export class SqliteDatabase implements Database {
   #dropReader(): void {
     this.#reader?.close()
     this.#reader = undefined
-    // The next one's numbers of commits are not those of this one.
+    // A new connection counts data_version differently, so cached rows are useless.
     this.#known = new KnownRows()
   }
 
@@ -248,7 +248,7 @@ export class SqliteDatabase implements Database {
     this.#writer = undefined
   }
 
-  /** Copies the log into the file when it has grown long. The log begins anew with a later write. */
+  /** Copies the log into the database file if it has grown long. A later write then restarts the log. */
   #shortenLog(): void {
     if (++this.#commitsSinceLook < COMMITS_A_LOOK) return
     this.#commitsSinceLook = 0
@@ -258,16 +258,16 @@ export class SqliteDatabase implements Database {
         this.#writer?.checkpoint('passive')
       }
     } catch (error) {
-      // What was committed is safe in the log.
+      // Committed data is safe in the log.
       this.#dropWriter(error)
       this.#problem(error)
     }
   }
 
   /**
-   * After a failed sync the system may take pages for written that are not, and the next sync then succeeds without them:
-   * commits that did not wait for the disk would be lost in a power cut, and whatever rests on them. So all that is in the
-   * log is written into the file, and synced there, before anything more is committed.
+   * After a failed sync the system may treat unwritten pages as written, so the next sync succeeds without them.
+   * Commits that did not wait for the disk, and all based on them, could be lost in a power cut. So the whole log is
+   * copied into the database file and synced there before the next commit.
    */
   #renewLog(writer: SqliteConnection): void {
     this.#closeSnapshot()

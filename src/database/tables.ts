@@ -10,10 +10,10 @@ import type {
   WorkspaceVersionTable,
 } from './tag-tables.ts'
 
-/** 0 or 1: neither engine's boolean travels well to the other. */
+/** 0 or 1: the engines' boolean types are not compatible. */
 export type Flag = 0 | 1
 
-/** The tables as both engines have them. Times are text (UTC, milliseconds, `Z`), ids text with their prefix. */
+/** The tables as both engines have them. Times are text (UTC, milliseconds, `Z`), ids are text with a prefix. */
 export type Tables = {
   meta: MetaTable
   organizations: OrganizationTable
@@ -48,35 +48,35 @@ export type OrganizationTable = {
   id: string
   name: string
   email: string
-  /** Grows in every transaction that changes who may do what in the organization, or one of its team documents. */
+  /** Increases in every transaction that changes access rights in the organization or one of its team documents. */
   version: Generated<number>
   teams_count: Generated<number>
-  /** Teams with visibility "organization": a plain member's total without counting them. */
+  /** Teams with visibility "organization". A plain member's list gets its total from here, without counting. */
   visible_teams_count: Generated<number>
   delegated_team_management: Generated<Flag>
   default_project_id: string
   owners_team_id: string
-  /** JSON object of the attributes that are kept and echoed, and rule nothing. */
+  /** JSON object of attributes that are stored and returned but have no effect. */
   settings: string
   created_at: string
   updated_at: string
-  /** 0: users' tokens are refused here, teams' and the organization's own go on. */
+  /** 0: user tokens are refused in this organization; team and organization tokens still work. */
   user_tokens_enabled: Generated<Flag>
-  /** 1: tokens live no longer than the next four say; null there is two years. */
+  /** 1: the next four limit the lifetime of tokens; null in one of them means two years. */
   max_ttl_enabled: Generated<Flag>
   max_ttl_user_ms: Generated<number | null>
   max_ttl_team_ms: Generated<number | null>
   max_ttl_organization_ms: Generated<number | null>
   max_ttl_audit_trails_ms: Generated<number | null>
-  /** Deleted for everyone; what it held is being deleted in slices. */
+  /** Set once the organization is deleted for everyone. Its data is then deleted in slices. */
   deleted_at: Generated<string | null>
 }
 
 export type UserTable = {
   id: string
-  /** Null for someone who was invited by email and has no account yet. */
+  /** Null for a person who was invited by email and has no account yet. */
   username: string | null
-  /** Lower case, for uniqueness without case. */
+  /** Lower case, so that names are unique regardless of case. */
   username_key: string | null
   email: string | null
   email_key: string | null
@@ -92,39 +92,39 @@ export type MembershipTable = {
   organization_id: string
   user_id: string
   status: 'active' | 'invited'
-  /** 1 for a team's service account: in the team's documents, not in the organization's list. */
+  /** 1 for a team's service account: shown in the team's documents, not in the organization's list. */
   is_service_account: Generated<Flag>
   created_at: string
-  /** As it was written in the invitation. */
+  /** The address exactly as in the invitation. */
   invited_email: Generated<string | null>
 }
 
 export type TeamTable = {
-  /** Row number: what the search index points to. */
+  /** Row number, which the search index refers to. */
   number: Generated<number>
   id: string
   organization_id: string
   name: string
   sso_team_id: string | null
   visibility: 'secret' | 'organization'
-  /** Bit set over the flags of teams/organization-access.ts, in that order. */
+  /** Bit set of the flags in teams/organization-access.ts, in that order. */
   organization_access: number
   allow_member_token_management: Flag
   is_owners: Generated<Flag>
-  /** Active members: what users-count says. */
+  /** Number of active members, for the attribute users-count. */
   users_count: Generated<number>
   service_account_id: string | null
-  /** Grows with every change of the team's document. */
+  /** Increases with every change of the team's document. */
   version: Generated<number>
   created_at: string
   updated_at: string
 }
 
-/** SQLite only: the teams of an organization whose number divided by 512 is this; -1: all of them. */
+/** SQLite only: a block of the organization's teams by number (see TEAM_SEARCH in portable.ts); -1: all its teams. */
 export type TeamNameBlockTable = {
   organization_id: string
   number: number
-  /** Grows with each change of who is in it, of a name or of a visibility. */
+  /** Increases when the block's members, a name or a visibility change. */
   version: number
 }
 
@@ -133,26 +133,26 @@ export type TeamMemberTable = {
   membership_id: string
   user_id: string
   organization_id: string
-  /** The membership's status is active: kept here so that hot reads need no join. */
+  /** Whether the membership is active. Copied here so that hot reads need no join. */
   is_active: Flag
 }
 
 export type AuthenticationTokenTable = {
   id: string
-  /** SHA-256 of the token's text, hexadecimal; the text itself is nowhere. */
+  /** SHA-256 of the token's text, in hexadecimal. The text itself is not stored. */
   hash: string
   kind: 'user' | 'team' | 'organization' | 'audit-trails'
-  /** Whom the token acts as: for a team's token the service account, null for an organization's. */
+  /** The user that the token acts as: for a team's token the service account. Null for an organization's token. */
   user_id: string | null
   team_id: string | null
-  /** Of a team's and an organization's token. */
+  /** Set for team and organization tokens. */
   organization_id: string | null
-  /** The single token of `…/authentication-token`, beside any number of described ones. */
+  /** 1 for the single token of `…/authentication-token`; there may be any number of described tokens beside it. */
   is_single: Generated<Flag>
   description: string | null
   created_by_id: string | null
   created_at: string
-  /** Of a user's token that was made with another one: from when on its age counts. Null: from created_at. */
+  /** For a user's token that was made with another token: the start of its age. Null: created_at. */
   age_since: string | null
   expires_at: string
   last_used_at: string | null
@@ -175,13 +175,13 @@ export type WorkspaceTable = {
   name: string
   description: string | null
   terraform_version: string
-  /** Whoever holds the lock: a user's or a team's id; null when it is not locked. */
+  /** Id of the user or team that holds the lock; null if unlocked. */
   locked_by_id: string | null
   locked_by_kind: 'users' | 'teams' | null
   lock_reason: string | null
   /** The newest finalized state version. */
   current_state_version_id: string | null
-  /** JSON object of the attributes that are kept and echoed, and rule nothing. */
+  /** JSON object of attributes that are stored and returned but have no effect. */
   settings: string
   created_at: string
   updated_at: string
@@ -209,11 +209,11 @@ export type TeamProjectTable = {
   team_id: string
   project_id: string
   access: 'read' | 'write' | 'maintain' | 'admin' | 'custom'
-  /** What of it is in force on the project's workspaces, for fixed levels too. */
+  /** The effective rights on the project's workspaces, for fixed access levels too. */
   state_versions: 'none' | 'read-outputs' | 'read' | 'write'
   workspace_locking: Flag
   workspace_create: Flag
-  /** JSON objects of all details, as they are shown. */
+  /** JSON objects of all detailed rights, as documents show them. */
   project_access: string
   workspace_access: string
   created_at: string
@@ -222,10 +222,10 @@ export type TeamProjectTable = {
 export type StateVersionTable = {
   id: string
   workspace_id: string
-  /** Its place among the workspace's versions, in the order in which they were made. */
+  /** Position among the workspace's versions, in order of creation. */
   number: number
   organization_id: string
-  /** Eleven characters that begin the id of each of its outputs. */
+  /** Eleven characters at the start of the id of each of its outputs. */
   output_key: string
   serial: number
   md5: string
@@ -236,47 +236,49 @@ export type StateVersionTable = {
     | 'discarded'
     | 'backing_data_soft_deleted'
     | 'backing_data_permanently_deleted'
-  /** 1 once outputs are readable. */
+  /** 1 once the outputs are readable. */
   resources_processed: Generated<Flag>
   /** Bytes of the state file; 0 while pending. */
   size: Generated<number>
   state_format: number | null
   terraform_version: string | null
   outputs_count: Generated<number>
-  /** Null while it is pending, and of what nobody but OpenTofu can read. */
+  /** Null while pending and for encrypted states. */
   resources_count: number | null
-  /** Null also of what was finalized before these were counted. */
+  /** As resources_count; also null for versions finalized before this column existed. */
   managed_resources_count: Generated<number | null>
-  /** 1 for a snapshot: it becomes current when the workspace is unlocked, unless a newer version is by then. */
+  /** 1 for a snapshot: unlocking the workspace makes it current, unless there is a newer version by then. */
   is_intermediate: Generated<Flag>
-  /** The data key of its chunks and output blocks, wrapped by the server's secret key. */
+  /** The data key of its chunks and output blocks, wrapped with the server's secret key. */
   wrapped_key: Uint8Array
   created_by_id: string | null
   created_by_kind: 'users' | 'teams' | null
   run_id: string | null
-  /** The lock holder at the time of creation: an upload after the lock changed hands is refused. */
+  /** The lock holder at creation. An upload after the lock has changed hands is refused. */
   lock_holder_id: string | null
-  /** Outputs that came beside the state as json-state-outputs, and lie in output_blocks while it is pending. */
+  /** Number of outputs sent as json-state-outputs; they are in output_blocks while the version is pending. */
   given_outputs_count: number | null
-  /** The upload whose chunks are the content; others are swept. */
+  /** The upload whose chunks are the content. Other uploads are swept. */
   upload_id: string | null
   json_upload_id: string | null
   json_md5: string | null
-  /** Who works on it until when: processing its outputs, or, while it is discarded, writing its content. And how often. */
+  /**
+   * End of the current lease: for processing outputs or, with status discarded, for writing content. Then the attempts.
+   */
   lease_until: string | null
   attempts: Generated<number>
   last_failure: string | null
   created_at: string
   finalized_at: string | null
-  /** Since when its content cannot be read, but restored. */
+  /** Since when the content is soft-deleted: not readable, but it can be restored. */
   soft_deleted_at: Generated<string | null>
-  /** The version whose content this one has again. */
+  /** The version that this one was rolled back to. */
   rollback_of_id: Generated<string | null>
 }
 
 export type StateChunkTable = {
   state_version_id: string
-  /** One upload attempt: chunks of an attempt that did not finish are swept. */
+  /** Id of one upload attempt. Chunks of unfinished attempts are swept. */
   upload_id: string
   kind: 'state' | 'json-state'
   number: number
@@ -286,7 +288,7 @@ export type StateChunkTable = {
 export type OutputBlockTable = {
   state_version_id: string
   first_position: number
-  /** 0: a block of outputs. From 1 on: the texts of the one large output at this position, cut into parts. */
+  /** 0: a block of outputs. From 1 on: one part of the texts of the large output at this position. */
   part: Generated<number>
   sealed: Uint8Array
 }

@@ -1,16 +1,16 @@
-/** SQLite only, kept by triggers: what the documents of an organization's workspaces depend on, and how many they are. */
+/** SQLite only, kept by triggers: the version of an organization's workspace documents, and their number. */
 export type WorkspaceVersionTable = { organization_id: string; version: number; count: number }
 
-/** The names that workspaces of an organization are tagged with, or were. */
+/** Tags of an organization. A tag may be unused now. */
 export type TagTable = { id: string; organization_id: string; name: string; created_at: string }
 
-/** Which tags a workspace has. A row whose tag is gone means nothing: it is on its way out. */
+/** The tags of a workspace. A row whose tag does not exist has no meaning and will be deleted. */
 export type WorkspaceTagTable = { workspace_id: string; tag_id: string }
 
-/** Tags that are gone, and of which rows of `workspace_tags` may be left. */
+/** Deleted tags that may still have rows in `workspace_tags`. */
 export type DeletedTagTable = { id: string }
 
-/** A key with a value, of a workspace or of a project. */
+/** A key with a value, of a workspace or a project. */
 export type TagBindingTable = {
   id: string
   organization_id: string
@@ -21,5 +21,5 @@ export type TagBindingTable = {
   created_at: string
 }
 
-/** Which workspaces are named as readers of a workspace's state. */
+/** The workspaces that may read a workspace's state. */
 export type RemoteStateConsumerTable = { workspace_id: string; consumer_id: string }

@@ -1,12 +1,12 @@
 import { databaseUnavailable } from './unavailable.ts'
 
-/** Of one organization: its writes follow each other anyway, and the second prepares while the first commits. */
+/** Two, because writes of one organization run one after another: the second prepares while the first commits. */
 const WRITES_OF_ORGANIZATION = 2
 const WAITING_OF_ONE = 250
 const MAX_WAITING = 1_000
 const MAX_WAIT_MS = 10_000
 
-/** Connections that the reads of one caller leave to others. */
+/** Connections that the reads of one caller must leave free. */
 const NOT_FOR_ONE_CALLER = 3
 
 export type Turn = {
@@ -18,9 +18,9 @@ export type Turn = {
 type Waiting = { turn: Turn; begin: () => void }
 
 /**
- * Who may use a connection now. Writes may wait for each other inside the database, so they get only a part of the
- * connections, and those of one organization only two: its waiting writers wait here, and keep nobody else from anything.
- * Of those who wait, the caller who uses the fewest connections is next.
+ * Decides who may use a connection. Writes may block each other inside the database, so they get only a part of the
+ * connections, and one organization gets only two: its other writers wait here and block nobody else. The next turn
+ * goes to the waiting caller that uses the fewest connections.
  */
 export class Turns {
   readonly #connections: number
@@ -28,7 +28,7 @@ export class Turns {
   readonly #readsOfOne: number
   readonly #used = { read: 0, write: 0 }
   readonly #usedBy = new Map<string, number>()
-  /** In the order of their arrival. */
+  /** In order of arrival. */
   readonly #waiting: Waiting[] = []
 
   constructor(connections: number) {
@@ -37,9 +37,9 @@ export class Turns {
     this.#readsOfOne = Math.max(1, connections - NOT_FOR_ONE_CALLER)
   }
 
-  /** Resolves when it is this one's turn, to what must be called at its end. Throws 503 beside too many others. */
+  /** Waits for a turn and returns the function that ends it. Throws 503 if too many others are waiting. */
   async take(turn: Turn): Promise<() => void> {
-    // Nobody who waits could begin: that is looked at whenever a turn ends.
+    // If this turn is free, no waiting one can be: they are checked whenever a turn ends.
     if (this.#isFree(turn)) this.#count(turn, 1)
     else await this.#wait(turn)
     return () => {
@@ -55,7 +55,7 @@ export class Turns {
     return write < this.#writes && this.#usedByOne(organizationId) < WRITES_OF_ORGANIZATION
   }
 
-  /** How many turns a caller's reads, or an organization's writes have. */
+  /** Turns in use by a caller's reads or an organization's writes. */
   #usedByOne(one: string | undefined): number {
     return one === undefined ? 0 : (this.#usedBy.get(one) ?? 0)
   }
@@ -101,7 +101,7 @@ export class Turns {
     })
   }
 
-  /** Of the same caller's reads, or the same organization's writes. */
+  /** Number of waiting reads of the same caller, or writes of the same organization. */
   #waitingLike({ mode, organizationId, caller }: Turn): number {
     if ((mode === 'read' ? caller : organizationId) === undefined) return 0
     return this.#waiting.filter(({ turn }) =>

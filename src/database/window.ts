@@ -1,9 +1,9 @@
-/** Rows of an ordered list: so many after so many others, counted from its end where that is nearer. */
+/** A range of rows in an ordered list, counted from the nearer end. */
 export type Window = { readonly limit: number; readonly offset: number; readonly isFromEnd: boolean }
 
 /**
- * How to read the rows from `offset` on, `size` at the most, of an ordered list of `total`: from whichever end is nearer, so
- * that the last page costs what the first does. Undefined when there are none.
+ * How to read up to `size` rows from `offset` on in an ordered list of `total` rows. It counts from the nearer end, so
+ * the last page costs as much as the first. Undefined if there are no rows.
  */
 export function windowOf(total: number, offset: number, size: number): Window | undefined {
   const limit = Math.min(size, total - offset)
