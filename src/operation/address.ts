@@ -6,7 +6,7 @@ import { OperatorError, reasonOf } from '../core/operator-error.ts'
 
 type Listen = Config['listen']
 
-/** Throws when nothing can be served at the address, before anything else has happened. */
+/** Throws if the server cannot listen on the address. Called before anything is changed. */
 export async function checkAddress(listen: Listen): Promise<void> {
   const probe = createServer()
   try {
@@ -31,7 +31,7 @@ export function addressProblem(error: unknown, listen: Listen): OperatorError {
   return new OperatorError(`cannot serve at ${address}: ${reasonOf(error)}`)
 }
 
-/** Throws unless the TLS files can be read, are what they should be, and belong to each other. */
+/** Throws unless the TLS files are readable, valid, and belong together. */
 export function checkTls({ tlsCert, tlsKey }: Config): void {
   if (tlsCert === undefined || tlsKey === undefined) return
   const cert = readPem('certificate', tlsCert)

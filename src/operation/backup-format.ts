@@ -4,18 +4,18 @@ import { OperatorError } from '../core/operator-error.ts'
 import type { Rows, Value } from './backup-store.ts'
 
 /**
- * A backup is a zstd stream (with its checksum) of lines of JSON: a header, then for each table a line that names it and
- * its columns, followed by a line for each row, and at the end how many rows there were. Bytes are base64 in an array of
- * one. It is the same for every engine, so that it can be restored into any.
+ * A backup is a zstd stream (with checksum) of JSON lines. First comes a header; then, for each table, a line with its
+ * name and columns and one line per row; at the end the number of rows. Bytes are base64 in an array of one element.
+ * The format is the same for both engines, so a backup of one can be restored into the other.
  */
 export const BACKUP_FORMAT = 1
 
 export type Header = {
   'purser-backup': number
   version: string
-  /** The migrations that had made the tables. */
+  /** The migrations that the database had. */
   migrations: string[]
-  /** Fingerprint of the secret key, without which states and outputs cannot be read; null when none was noted. */
+  /** Fingerprint of the secret key, which states and outputs need; null if the database had none stored. */
   key: string | null
   at: string
 }
@@ -26,7 +26,7 @@ export function compressor() {
 
 export const decompressor = createZstdDecompress
 
-/** Text, in pieces of about a page of rows. */
+/** The backup as text, in pieces of about a page of rows. */
 export async function* toText(header: Header, pages: AsyncIterable<Rows>): AsyncGenerator<string> {
   yield line(header)
   let current: string | undefined
@@ -47,7 +47,7 @@ export type Piece =
   | { row: Value[] }
   | { end: { rows: number } }
 
-/** Throws OperatorError for what is no backup, or not all of one. */
+/** Throws OperatorError if the input is no backup or incomplete. */
 export async function* fromText(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Piece> {
   let isFirst = true
   let hasEnded = false

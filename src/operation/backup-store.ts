@@ -7,7 +7,7 @@ export type Value = string | number | null | Uint8Array
 export type Row = Record<string, Value>
 export type Rows = { table: string; rows: Row[] }
 
-/** Everything as it is at one moment, while others write: pages of rows, table after table. */
+/** Reads all tables from one snapshot, in pages of rows, while others write. */
 export async function* readEverything(db: Kysely<Tables>, engine: Engine): AsyncGenerator<Rows> {
   const begin = engine === 'sqlite' ? 'begin' : 'begin isolation level repeatable read read only'
   await sql.raw(begin).execute(db)
@@ -34,7 +34,7 @@ async function* readTable(db: Kysely<Tables>, table: string, key: readonly strin
   }
 }
 
-/** Whether no table has a row; in an older database some are missing. */
+/** Whether no table has a row. An older database may lack some of the tables. */
 export async function hasNoRows(db: Kysely<Tables>): Promise<boolean> {
   const there = new Set((await db.introspection.getTables()).map(({ name }) => name))
   for (const [table] of backedUpTables) {
@@ -56,7 +56,7 @@ export async function insertRows(
   await sql`insert into ${sql.table(table)} (${names}) values ${values}`.execute(db)
 }
 
-/** What counts up goes on behind the rows that were brought in; SQLite sees to that by itself. */
+/** Moves PostgreSQL's sequences past the restored rows. SQLite does that by itself. */
 export async function continueCounting(db: Kysely<Tables>, engine: Engine): Promise<void> {
   if (engine === 'sqlite') return
   for (const table of countedTables) {

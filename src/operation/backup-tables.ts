@@ -1,9 +1,9 @@
 import type { Tables } from '../database/tables.ts'
 
-// Blocks of names come of themselves with the teams, versions with the workspaces.
+// Not backed up: triggers fill these tables when teams and workspaces are inserted.
 type TableName = Exclude<keyof Tables, 'team_name_blocks' | 'workspace_versions'>
 
-/** The key of each table: the order in which its rows are read, and in which they can be read on. */
+/** The key of each table. Rows are read in this order, and the next page starts after the last key. */
 const keysOf = {
   meta: ['key'],
   users: ['id'],
@@ -30,15 +30,15 @@ const keysOf = {
   audit_chains: ['organization_id'],
 } satisfies Record<TableName, readonly string[]>
 
-/** Every table, those that others refer to first. */
+/** All tables, in an order in which foreign keys point only to earlier ones. */
 export const backedUpTables = Object.entries(keysOf) as readonly [TableName, readonly string[]][]
 
-/** Rows of these hold up to a mebibyte, of the others little. */
+/** Tables whose rows may have up to 1 MiB; rows of other tables are small. */
 const largeRows: readonly TableName[] = ['state_chunks', 'output_blocks']
 
 export function rowsAtOnce(table: string): number {
   return (largeRows as readonly string[]).includes(table) ? 8 : 500
 }
 
-/** Tables whose key the engine counts up by itself. */
+/** Tables with a key that the engine generates. */
 export const countedTables = backedUpTables.filter(([, key]) => key[0] === 'number').map(([table]) => table)

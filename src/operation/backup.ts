@@ -14,8 +14,8 @@ import { syncFolder } from './new-file.ts'
 import { FINGERPRINT } from './secret-key.ts'
 
 /**
- * Writes everything in the database, as it is at one moment, into a new file that only its owner may read. Without the
- * secret key nobody reads states and outputs in it; names, permissions and hashes of tokens are in clear.
+ * Writes one snapshot of the database into a new file that only its owner may read. States and outputs in it need the
+ * secret key; names, permissions and token hashes are not encrypted.
  */
 export async function writeBackup(open: OpenDatabase, file: string, clock: Clock): Promise<Header> {
   if (existsSync(file)) throw new OperatorError(`${file} exists: a backup never overwrites anything`)
@@ -32,7 +32,7 @@ export async function writeBackup(open: OpenDatabase, file: string, clock: Clock
       pipeline(
         Readable.from(toText(header, readEverything(db, open.database.engine))),
         compressor(),
-        // Nothing half-written ever has the name of a backup.
+        // Write to another name first, so that a partial file never looks like a backup.
         createWriteStream(partial, { flags: 'wx', mode: 0o600, flush: true }),
       ),
     )

@@ -5,7 +5,7 @@ import { findStateVersion, type StateVersionRow } from '../state-versions/state-
 
 export type CheckedVersion = { row: StateVersionRow; workspace: string; isCurrent: boolean }
 
-/** What SQLite itself finds wrong with its file; nothing when it is well. */
+/** The errors that SQLite finds in its file; empty if there are none. */
 export async function quickCheck(db: Connection): Promise<string[]> {
   const { rows } = await sql<{ quick_check: string }>`pragma quick_check`.execute(db)
   const lines = rows.map((row) => row.quick_check).filter((line) => line !== 'ok')
@@ -22,7 +22,7 @@ export async function countStateVersions(tx: Transaction): Promise<number> {
   return (await counted.executeTakeFirstOrThrow()).count
 }
 
-/** The ids of the next state versions after one. */
+/** The ids of the next state versions after `after`. */
 export async function nextStateVersions(tx: Transaction, after: string, limit: number): Promise<string[]> {
   const rows = await tx.db
     .selectFrom('state_versions')
@@ -60,7 +60,7 @@ export async function countBlocks(tx: Transaction, id: string): Promise<number> 
   return count
 }
 
-/** Workspaces whose current state version is not there, or has no content. */
+/** Workspaces whose current state version is missing or not finalized. */
 export async function findWithoutCurrent(tx: Transaction): Promise<string[]> {
   const rows = await tx.db
     .selectFrom('workspaces')
@@ -76,7 +76,7 @@ export async function findWithoutCurrent(tx: Transaction): Promise<string[]> {
   return rows.map((row) => `${row.organization}/${row.name}`)
 }
 
-/** Pieces of content whose state version is gone. */
+/** Counts stored chunks and blocks whose state version is missing. */
 export async function countLeft(tx: Transaction): Promise<{ chunks: number; blocks: number }> {
   const countIn = async (table: 'state_chunks' | 'output_blocks') => {
     const { count } = await tx.db

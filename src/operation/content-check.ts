@@ -19,7 +19,7 @@ import {
 } from './content-check-store.ts'
 
 const VERSIONS_AT_ONCE = 200
-/** A version that changes again and again while it is looked at is well: a server is at work on it. */
+/** If a version keeps changing during the check, a server is working on it, so it is fine. */
 const MAX_TRIES = 5
 const RESTORE = 'restore a backup from before the damage'
 
@@ -29,7 +29,7 @@ export type ShowProgress = (done: number, total: number) => void
 type Part = 'state' | 'JSON state' | 'outputs'
 type Damage = { part: Part; reason: string }
 
-/** What SQLite says of its file. PostgreSQL checks its pages whenever it reads them, where it was set up to. */
+/** SQLite's check of its file. PostgreSQL itself verifies the pages that it reads, if checksums are on. */
 export async function examineFile(open: OpenDatabase, report: Report): Promise<void> {
   if (open.database.engine !== 'sqlite') return
   const lines = await open.withConnection(quickCheck).catch((error: unknown) => [reasonOf(error)])
@@ -38,7 +38,7 @@ export async function examineFile(open: OpenDatabase, report: Report): Promise<v
   else report('database file', 'problem', `the file is damaged: ${text}; stop the server and ${RESTORE}`)
 }
 
-/** Reads every stored state and all outputs, beside a server that may be running. */
+/** Reads all stored states and outputs. A server may be running at the same time. */
 export async function examineStoredContent(
   database: Database,
   secretKey: Buffer,
@@ -92,7 +92,7 @@ async function examineReferences(database: Database, report: Report): Promise<vo
   )
 }
 
-/** What is damaged of a version, as lines for the operator; it is looked at again when it changed meanwhile. */
+/** The damage of a version, as lines for the operator. If the version changes during the check, it is checked again. */
 async function examineVersion(
   reading: ContentSource,
   id: string,
@@ -117,12 +117,12 @@ async function examineVersion(
 }
 
 function isSame(one: StateVersionRow, two: StateVersionRow): boolean {
-  // Whoever works on it now and then says so in the row, which changes nothing of its content.
+  // Ignore the lease: a job may take it during the check without changing the content.
   const textOfRow = (row: StateVersionRow) => JSON.stringify({ ...row, lease_until: null, attempts: 0 })
   return textOfRow(one) === textOfRow(two)
 }
 
-/** What there must be to read of a version. */
+/** The parts that this version must have. */
 function partsOf(row: StateVersionRow): Part[] {
   if (row.status === 'discarded' || row.status === 'backing_data_permanently_deleted') return []
   const isPending = row.status === 'pending'
@@ -134,7 +134,7 @@ function partsOf(row: StateVersionRow): Part[] {
   ]
 }
 
-/** Why a part cannot be read; undefined when it can, or when it was deleted meanwhile. */
+/** Why a part cannot be read; undefined if it can, or if it was deleted during the check. */
 async function damageOf(
   reading: ContentSource,
   row: StateVersionRow,
@@ -147,7 +147,7 @@ async function damageOf(
   } catch (error) {
     if (error instanceof ContentDeletedError) return undefined
     if (error instanceof DamagedContentError) return error.reason
-    // The database is away; with SQLite it is a page that cannot be read.
+    // With PostgreSQL this is an outage; with SQLite it is an unreadable page.
     if (error instanceof AppError && reading.database.engine === 'postgres') throw error
     return reasonOf((error as Error).cause ?? error)
   }
@@ -165,7 +165,7 @@ async function readAllOutputs(reading: ContentSource, row: StateVersionRow): Pro
   throw new DamagedContentError('outputs', row.id, `there are ${stored} pieces of outputs and not ${pieces}`)
 }
 
-/** Gives the number of its parts. */
+/** Returns the number of parts. */
 async function readLargeOutput(
   reading: ContentSource,
   row: StateVersionRow,

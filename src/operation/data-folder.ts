@@ -7,11 +7,11 @@ import { syncFolder } from './new-file.ts'
 const LOCK_FILE = 'lock'
 const SQLITE_BUSY = 5
 
-/** Makes the folder, closed to others, or finds it writable. */
+/** Creates the folder for this user only, or checks that an existing one is readable and writable. */
 export function makeDataFolder(folder: string): void {
   try {
     const first = mkdirSync(folder, { recursive: true, mode: 0o700 })
-    // What is written into it may be acknowledged soon: its own name must survive a power cut then.
+    // Soon data in it may be acknowledged, so the entry of the new folder must survive a power cut.
     if (first !== undefined) {
       for (let made = resolve(folder); made.length >= first.length; made = dirname(made))
         syncFolder(dirname(made))
@@ -25,14 +25,14 @@ export function makeDataFolder(folder: string): void {
 export type FolderLock = { release: () => void }
 
 /**
- * Keeps other servers off the folder for as long as this process lives. SQLite's own file lock does it: the system lets
- * go of it even when the process is killed, so that nothing stale is ever left.
+ * Locks the folder against other servers while this process lives. SQLite's file lock is used because the system
+ * releases it even if the process is killed, so no stale lock remains.
  */
 export function lockDataFolder(folder: string): FolderLock {
   let lock: DatabaseSync | undefined
   try {
     lock = new DatabaseSync(join(folder, LOCK_FILE), { timeout: 0 })
-    // Without a journal beside it: there is nothing to undo, and a killed process would leave it behind.
+    // Keep the journal in memory: there is nothing to roll back, and a killed process would leave a file.
     lock.exec('pragma journal_mode = memory; begin exclusive')
   } catch (error) {
     lock?.close()

@@ -6,9 +6,9 @@ import { deleteOfTag, findDeletedTag } from '../tags/tag-store.ts'
 
 const LOOK_EVERY_MS = 5_000
 
-/** Things that are gone for everybody at once, and of which very many rows go later. */
+/** A kind of object that disappears for callers at once, while its many rows are deleted later. */
 type Kind = {
-  /** One that was deleted, and of which something is left. */
+  /** Finds a deleted object that still has rows. */
   find: (tx: Transaction) => Promise<string | undefined>
   deleteSome: (tx: Transaction, id: string) => Promise<void>
 }
@@ -19,8 +19,9 @@ const kinds: readonly Kind[] = [
 ]
 
 /**
- * Deletes what is left of deleted tags and organizations: in small transactions beside the requests, since there may be
- * years of states. Every node does it, also what another one left unfinished: a slice that is gone already is no work.
+ * Deletes the remaining rows of deleted tags and organizations. There may be years of states, so it uses small
+ * transactions between requests. Every node does this, also for deletions of a node that died: an empty slice is
+ * harmless.
  */
 export class Deletions {
   readonly #database: Database

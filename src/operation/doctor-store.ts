@@ -2,7 +2,7 @@ import type { Transaction } from '../database/database.ts'
 
 export type Counts = { failedJobs: string[]; expiredTokens: number; hasStates: boolean }
 
-/** State versions that were given up or wait after a failure, newest first, and tokens that are good for nothing. */
+/** The newest state versions with a failed job (failed for good or waiting for a retry), and expired tokens. */
 export async function findTrouble(tx: Transaction, now: string): Promise<Counts> {
   const failed = await tx.db
     .selectFrom('state_versions')

@@ -19,7 +19,7 @@ import { findMeta } from './meta-store.ts'
 import { ADMIN_TOKEN_FILE } from './prepare.ts'
 import { checkFingerprint, findSecretKey, FINGERPRINT, fingerprintOf } from './secret-key.ts'
 
-/** `note`: nothing is wrong, but somebody may want to know. */
+/** `note`: no problem, but useful to know. */
 export type Finding = { check: string; result: 'good' | 'note' | 'problem'; detail: string }
 
 const MIN_FREE_BYTES = 512 * 1024 * 1024
@@ -27,12 +27,12 @@ const OTHERS = 0o077
 
 type Report = (check: string, result: Finding['result'], detail: string) => void
 
-/** Looks at everything that a server needs, and changes nothing. */
+/** Checks everything that a server needs. It changes nothing. */
 export async function examine(
   config: Config,
   environment: NodeJS.ProcessEnv,
   clock: Clock,
-  /** Reads everything that is stored, too, and shows how far it has come. */
+  /** If given, all stored content is read too, and progress is shown. */
   showContent?: ShowProgress,
 ): Promise<Finding[]> {
   const findings: Finding[] = []
@@ -83,7 +83,7 @@ function lookIntoFolder({ data, databaseUrl }: Config, report: Report): void {
   const open = [data, ...readdirSync(data).map((name) => join(data, name))].filter(
     (path) => process.platform !== 'win32' && isOpenToOthers(path),
   )
-  // What lies in a closed folder is closed.
+  // A closed folder also protects the files in it.
   if (open.includes(data)) {
     report('data folder', 'problem', `others may look into it: chmod -R go= ${data}`)
   } else {
@@ -102,7 +102,7 @@ function lookIntoFolder({ data, databaseUrl }: Config, report: Report): void {
   report('disk', free < MIN_FREE_BYTES ? 'problem' : 'good', amount)
 }
 
-/** False for what is gone meanwhile, or leads nowhere. */
+/** False for a file that has just been deleted, and for a dangling link. */
 function isOpenToOthers(path: string): boolean {
   const stats = statSync(path, { throwIfNoEntry: false })
   return stats !== undefined && (stats.mode & OTHERS) !== 0
@@ -146,7 +146,7 @@ async function examineDatabase(
   }
 }
 
-/** Whether a server was only not running for so long, nobody but its operator knows. */
+/** A note, not a problem: only the operator knows whether no server was running for that long. */
 function examineClock({ now, doubtedMs, until }: RetentionTime, report: Report): void {
   if (doubtedMs === 0) return report('clock', 'good', `${timestamp(now)}, as a server saw it last`)
   const hours = Math.round(doubtedMs / 3_600_000)
@@ -154,7 +154,7 @@ function examineClock({ now, doubtedMs, until }: RetentionTime, report: Report):
   report('clock', 'note', `${timestamp(now)}, ${hours} h ahead of the last time that a server saw: ${waits}`)
 }
 
-/** Gives the secret key, if it is the one of this database. */
+/** Returns the secret key if it belongs to this database. */
 async function examineRows(
   { database }: OpenDatabase,
   config: Config,

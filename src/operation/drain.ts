@@ -4,27 +4,26 @@ import type { Logger } from 'pino'
 import { Connections } from '../http/connections.ts'
 
 const LOOK_MS = 50
-/** Of a connection after the port was closed: its next request is answered, and the answer closes it. */
+/** How long an idle connection stays open after the port closed. Its next request is answered, which closes it. */
 const IDLE_MS = 1_000
-/** With workers, the first process closes the port when the last of them has. */
+/** With several workers, the primary process closes the port only after the last worker did. */
 const PORT_CLOSES_MS = 500
 const CUT_MS = 30_000
-/** Nobody connects any more: no new connection for so long. Clients that never stop connecting are not waited for. */
+/** The port may close after this long without a new connection. The wait has a limit, for clients that never stop. */
 const SETTLED_MS = 500
 const MAX_SETTLING_MS = 3_000
 
 /**
- * The end of a server without a broken answer. While it drains, /readyz is red and every answer closes its connection, but
- * the port stays open, since a load balancer needs a moment to notice. When the port is closed, the system breaks every
- * connection that the server has not accepted yet: so whoever is busy even then keeps the connection for a moment, and
- * the port is closed when nobody makes new ones.
+ * Stops a server without breaking an answer. While it drains, /readyz is red and each answer closes its connection, but
+ * the port stays open, because a load balancer needs a moment to notice. Closing the port breaks connections that are
+ * not yet accepted. So answers keep connections open at the end, and the port closes once no new ones arrive.
  */
 export class Drain {
   readonly #log: Logger
   readonly #connections = new Connections()
   readonly #hurried = new AbortController()
   #idleMs = 0
-  /** Whether /readyz is red. */
+  /** Whether /readyz reports that this server is stopping. */
   isDraining = false
   /** Whether answers close their connections. */
   isClosing = false
@@ -35,11 +34,11 @@ export class Drain {
 
   follow(server: Server): void {
     this.#connections.follow(server)
-    // Node calls it too, when the port is closed: it would break connections between two requests.
+    // Node calls this when the port closes, too. Its version would break connections between two requests.
     server.closeIdleConnections = () => this.#connections.closeIdle(this.#idleMs)
   }
 
-  /** Resolves when nobody should come any more, or when there is no more time. */
+  /** Resolves when no new connections arrive, or when the time is over. */
   async wait(seconds: number): Promise<void> {
     if (seconds === 0) return
     this.isDraining = true
@@ -50,23 +49,23 @@ export class Drain {
     const end = performance.now() + MAX_SETTLING_MS
     for (let left = SETTLED_MS; left > 0 && !this.#hurried.signal.aborted;) {
       await this.#pause(left)
-      // What has been waiting to be accepted is, before this resolves.
+      // Let the server accept connections that are already waiting.
       await immediate()
       const now = performance.now()
       left = Math.min(this.#connections.latestAt + SETTLED_MS, end) - now
     }
   }
 
-  /** Ends the waiting; what is under way is still answered. */
+  /** Ends the wait at once. Running requests are still answered. */
   hurry(): void {
     this.#idleMs = 0
     this.#hurried.abort()
   }
 
-  /** Closes the port; then connections as they fall idle, and after half a minute those that never do. */
+  /** Closes the port, then each connection as it becomes idle. After 30 seconds it cuts the rest. */
   async close(server: Server): Promise<void> {
     this.isDraining = true
-    // Whoever is told to connect anew must meet a closed port, and not one that is just being closed.
+    // A client that is told to reconnect must find the port closed, not about to close.
     const tell = setTimeout(() => (this.isClosing = true), PORT_CLOSES_MS)
     const look = setInterval(() => server.closeIdleConnections(), LOOK_MS)
     const cut = setTimeout(() => {

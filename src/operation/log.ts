@@ -1,13 +1,13 @@
 import pino, { type DestinationStream, type Logger } from 'pino'
 
-/** Lines of JSON, by default on standard output. */
+/** A log of JSON lines, to standard output by default. */
 export function createLog(level: string, destination?: DestinationStream): Logger {
   return pino({ level, serializers: { error: describe } }, destination as DestinationStream)
 }
 
 /**
- * Left to themselves, errors become `{}`. Of their own properties only the code is taken: PostgreSQL puts the row that it
- * refused into others.
+ * Without this, an error is logged as `{}`. Of its own properties only the code is logged, because PostgreSQL puts the
+ * refused row into others.
  */
 function describe(error: unknown): unknown {
   if (!(error instanceof Error)) return error

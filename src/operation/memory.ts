@@ -4,8 +4,8 @@ import { runInNewContext } from 'node:vm'
 type CollectGarbage = (options: { type: 'major'; flavor: 'last-resort' }) => void
 
 /**
- * Gives back what loading the program took: 20 MB that would stay until the heap is full, for 40 ms once. The collector
- * can only be called where a flag has made it visible, so it is made visible to one context that is thrown away.
+ * Returns memory used while the program was loaded. It costs 40 ms once and frees 20 MB, which would otherwise stay
+ * until the heap is full. The collector needs a flag, so it is exposed only in a context that is dropped at once.
  */
 export function returnUnusedMemory(): void {
   setFlagsFromString('--expose-gc')

@@ -5,7 +5,7 @@ export async function findMeta(tx: Transaction, key: string): Promise<string | u
   return row?.value
 }
 
-/** The value that stands there afterwards: the given one, or another's that came before. */
+/** Stores a value unless there is one. Returns the stored value, which another process may have written first. */
 export async function noteMeta(tx: Transaction, key: string, value: string): Promise<string> {
   await tx.db
     .insertInto('meta')

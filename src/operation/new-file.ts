@@ -1,13 +1,13 @@
 import { closeSync, fsyncSync, openSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 
-/** Writes a file for its owner alone, in place of one of that name: after a crash it is there whole, or is as it was. */
+/** Writes a file that only its owner may read. After a crash the file is either complete or as it was before. */
 export function writePrivateFile(file: string, text: string): void {
   const next = `${file}.new`
-  // What an interrupted start left.
+  // Left by an interrupted start.
   rmSync(next, { force: true })
   try {
-    // A new file, whatever stood there: the mode of an old one would stay.
+    // Always a new file, because overwriting would keep the mode of an old one.
     writeFileSync(next, text, { mode: 0o600, flag: 'wx', flush: true })
     renameSync(next, file)
   } catch (error) {
@@ -17,9 +17,9 @@ export function writePrivateFile(file: string, text: string): void {
   syncFolder(dirname(file))
 }
 
-/** Names that were given in this folder survive a power cut from now on. */
+/** Makes new names in this folder survive a power cut. */
 export function syncFolder(folder: string): void {
-  // Windows opens no folders.
+  // Windows cannot open a folder.
   if (process.platform === 'win32') return
   const open = openSync(folder, 'r')
   try {

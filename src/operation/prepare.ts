@@ -25,7 +25,7 @@ export const ADMIN_TOKEN_FILE = 'admin-token'
 export type Prepared = {
   readonly database: Database
   readonly config: ServerConfig
-  /** Where the secret key is kept; undefined when the settings give it. */
+  /** Path of the secret key; undefined if the settings contain the key. */
   readonly keyFile?: string
   /** On a first start: the admin's token. */
   readonly first?: { readonly token: string }
@@ -33,13 +33,13 @@ export type Prepared = {
 
 export type Surroundings = {
   readonly clock: Clock
-  /** A line for the operator. */
+  /** Prints a line for the operator. */
   readonly say: (line: string) => void
 }
 
 /**
- * The database as a server needs it: refused when it is not ours to use, migrated, with a secret key and a first user.
- * Whatever is wrong is found before anything is written.
+ * Prepares the database for a server: checks that it may be used, migrates it, and ensures a secret key and a first
+ * user. Problems are found before anything is written.
  */
 export async function prepare(config: Config, surroundings: Surroundings): Promise<Prepared> {
   let open: OpenDatabase | undefined
@@ -64,7 +64,7 @@ async function prepareOpened(
   const { clock } = surroundings
   const { secretKey } = await bringUpToDate(open, config, surroundings)
   const first = await makeFirstUser(database, clock, new AuditKey(secretKey), config.adminToken, (token) => {
-    // Before the commit: a token that nobody has read must not be lost in a crash.
+    // Written before the commit, so that a crash cannot lose a token that nobody has read.
     if (config.adminToken === undefined) writePrivateFile(join(config.data, ADMIN_TOKEN_FILE), `${token}\n`)
   })
   return {
@@ -75,7 +75,7 @@ async function prepareOpened(
   }
 }
 
-/** Migrates, with the secret key that this takes: the one of the database, or a new one for a new database. */
+/** Migrates. Uses the secret key of the database, or creates one for a new database. */
 export async function bringUpToDate(
   { database, withConnection }: OpenDatabase,
   config: Config,
@@ -105,7 +105,7 @@ export async function bringUpToDate(
   return { secretKey, migrated }
 }
 
-/** For processes beside the one that has prepared: workers. */
+/** For worker processes, after another process has run `prepare`. */
 export async function openPrepared(config: Config): Promise<Prepared> {
   const secretKey = findSecretKey(config)
   if (secretKey === undefined) throw new OperatorError(`there is no secret key in ${config.data}`)

@@ -10,7 +10,7 @@ import { decompressor, fromText, type Header, type Piece } from './backup-format
 import { continueCounting, hasNoRows, insertRows, type Value } from './backup-store.ts'
 import { rowsAtOnce } from './backup-tables.ts'
 
-/** What stands at the beginning of a backup; throws OperatorError for what is none. */
+/** The header of a backup. Throws OperatorError if the file is no backup. */
 export async function readHeader(file: string): Promise<Header> {
   let header: Header | undefined
   try {
@@ -21,7 +21,7 @@ export async function readHeader(file: string): Promise<Header> {
       }
     })
   } catch (error) {
-    // Whoever has read enough ends the stream before its end.
+    // After the header the stream is closed early, which is reported as an error.
     if (header === undefined) throw error
   }
   if (header === undefined) throw new OperatorError(`${file} is empty: no backup`)
@@ -35,10 +35,10 @@ export async function readHeader(file: string): Promise<Header> {
 }
 
 /**
- * Brings a backup into a database without rows, in one transaction with its tables: all of it, or on any failure nothing.
- * Gives the number of rows.
+ * Restores a backup into an empty database, together with its tables, in one transaction: all of it or nothing. Returns
+ * the number of rows.
  *
- * @param finish is the last in that transaction
+ * @param finish runs last in that transaction
  */
 export async function restoreBackup(
   open: OpenDatabase,
@@ -107,7 +107,7 @@ async function readBackup(
   }
 }
 
-/** What the decompressor and the system say, in words for the operator; any other error as it is. */
+/** Turns errors of the decompressor and the system into text for the operator; returns any other error unchanged. */
 function readProblem(error: unknown, file: string): unknown {
   const { code = '' } = error as NodeJS.ErrnoException
   if (code === 'ZSTD_error_prefix_unknown') return new OperatorError(`${file} is no backup of Purser`)

@@ -16,12 +16,12 @@ export function secretKeyFile(folder: string): string {
   return join(folder, SECRET_KEY_FILE)
 }
 
-/** The key of the settings, else the one in the data folder; undefined when there is none yet. */
+/** The key from the settings, otherwise from the data folder; undefined if there is none yet. */
 export function findSecretKey(config: Pick<Config, 'data' | 'secretKey'>): Buffer | undefined {
   return config.secretKey ?? readSecretKey(secretKeyFile(config.data))
 }
 
-/** Undefined when there is no such file, or nothing in it: an interrupted first start of an older Purser left that. */
+/** Undefined if the file is missing, or empty: older versions left an empty one after an interrupted first start. */
 export function readSecretKey(file: string): Buffer | undefined {
   let text: string
   try {
@@ -39,7 +39,7 @@ export function readSecretKey(file: string): Buffer | undefined {
   }
 }
 
-/** Fails when another key is in the file: a key must never be overwritten. */
+/** Throws if the file has another key, because a key must never be overwritten. */
 export function writeSecretKey(file: string, key: Buffer): void {
   const there = readSecretKey(file)
   if (there?.equals(key)) return
@@ -57,13 +57,13 @@ export function newSecretKey(): Buffer {
   return randomBytes(KEY_BYTES)
 }
 
-/** Tells keys apart, and says nothing of the key: noted in the database, in backups and by `doctor`. */
+/** Identifies a key without revealing it. Stored in the database and in backups, and printed by `doctor`. */
 export function fingerprintOf(key: Buffer): string {
   const digest = createHmac('sha256', key).update('purser secret key fingerprint').digest('hex')
   return digest.slice(0, FINGERPRINT_DIGITS)
 }
 
-/** Throws when the database was made with another key: nothing in it could be read. */
+/** Throws if the database was made with another key: none of its content could be read. */
 export function checkFingerprint(noted: string | undefined, key: Buffer | undefined, folder: string): void {
   if (noted === undefined) return
   if (key === undefined) {

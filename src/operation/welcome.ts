@@ -12,7 +12,7 @@ const dialects = {
     'as go-tfe 1.109 and the tfe provider expect it; PURSER_DIALECT=documented is the interface to the letter',
 } as const
 
-/** What a start says when it serves: everything on a first start, two lines later. */
+/** The lines printed when the server is ready: all details on the first start, two lines later. */
 export function welcome({ config, keyFile, first }: Prepared, port: number): string[] {
   const address = servedAddress(config, port)
   const serves = `Purser ${version} serves at ${address}`
@@ -36,7 +36,7 @@ export function welcome({ config, keyFile, first }: Prepared, port: number): str
   ]
 }
 
-/** Three lines that show what this is. */
+/** Three example commands. */
 function linesToTry(config: ServerConfig, address: string): string[] {
   const token = config.adminToken === undefined ? `$(cat ${adminTokenFile(config)})` : '$PURSER_ADMIN_TOKEN'
   const curl = `curl -H "Authorization: Bearer ${token}"`
@@ -49,7 +49,7 @@ function linesToTry(config: ServerConfig, address: string): string[] {
   ]
 }
 
-/** What deserves a second look, a line each. */
+/** Warnings about risky settings, one per line. */
 export function warnings(config: ServerConfig, environment: NodeJS.ProcessEnv): string[] {
   const lines = unknownVariables(environment).map(
     (name) => `warning: there is no setting ${name}; it is ignored`,

@@ -6,29 +6,29 @@ import { OperatorError } from '../core/operator-error.ts'
 
 const FIRST_PAUSE_MS = 500
 const LONGEST_PAUSE_MS = 30_000
-/** A worker that has served for so long has started well. */
+/** A worker that served this long counts as healthy: the restart delay is reset. */
 const HEALTHY_MS = 60_000
 
-/** The processes that serve, when there are several: they share the address, and one that falls is replaced. */
+/** The worker processes. They share the address, and one that exits is replaced. */
 export class Workers {
   readonly #log: Logger
   readonly #stopMs: number
   #pause = FIRST_PAUSE_MS
   #isStopping = false
 
-  /** @param stopMs after which a worker that has not stopped is ended */
+  /** @param stopMs time after which a worker that has not stopped is killed */
   constructor(log: Logger, stopMs: number) {
     this.#log = log
     this.#stopMs = stopMs
   }
 
-  /** Gives the port when all serve. Throws when one ends before. */
+  /** Resolves with the port when all workers serve. Throws if one exits earlier. */
   async start(count: number): Promise<number> {
     const ports = await Promise.all(Array.from({ length: count }, () => this.#startFirst()))
     return ports[0] as number
   }
 
-  /** Each answers what it has begun; one that takes too long is ended. */
+  /** Each worker answers its running requests; one that takes too long is killed. */
   async stop(signal: NodeJS.Signals): Promise<void> {
     this.#isStopping = true
     await Promise.all(
@@ -82,6 +82,6 @@ function running(): Worker[] {
 
 function fork(): Worker {
   const cache = getCompileCacheDir()
-  // In force from its first file on, which saves a worker 10 MB: what strips types is never loaded.
+  // With the cache set before its first file, a worker never loads the code for type stripping, which saves 10 MB.
   return cluster.fork(cache === undefined ? {} : { NODE_COMPILE_CACHE: dirname(cache) })
 }
