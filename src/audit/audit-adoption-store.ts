@@ -3,7 +3,7 @@ import type { Transaction } from '../database/database.ts'
 import { prepared } from '../database/prepared.ts'
 import type { AuditRow } from './audit-chain-store.ts'
 
-/** Events that are in no chain, by their numbers. */
+/** Events without a chain, sorted by number. */
 export function unchainedEvents(tx: Transaction, after: number, limit: number): Promise<AuditRow[]> {
   return tx.db
     .selectFrom('audit_events')
@@ -29,7 +29,7 @@ export async function placeEvents(tx: Transaction, placed: readonly Placed[]): P
     for (const event of placed) await tx.all(placing, event)
     return
   }
-  // One way to the server and back for all of them.
+  // One round trip for all of them.
   const of = <K extends keyof Placed>(name: K) => sql.val(placed.map((event) => event[name]))
   await sql`
     update audit_events set position = given.position, mac = given.mac

@@ -6,14 +6,14 @@ import { countAuditChains, insertEmptyChain } from './audit-chains.ts'
 import { insertAuditEvents } from './audit-store.ts'
 import { firstLink, linkOf, macOf, sealStart, type AuditKey } from './audit-links.ts'
 
-/** Few, since an event that names very many outputs is large. */
+/** A small batch, because an event that names many outputs is large. */
 const AT_ONCE = 100
 
 type Chain = { position: number; link: Uint8Array; at: string; oldestAt: string }
 
 /**
- * Chains the events of a database that had no chains yet, as they stand: what happened to them before, nothing tells.
- * Gives their number. Once there are chains it does nothing, so that what somebody puts in later is never taken for old.
+ * Chains the events of a database from before chains existed. Earlier changes to them cannot be detected. Returns their
+ * number. If there is a chain already it does nothing, so events inserted by an attacker are not adopted.
  */
 export async function chainOlderEvents(tx: Transaction, key: AuditKey, clock: Clock): Promise<number> {
   if ((await lockAuditChain(tx, SITE)) !== undefined) return 0

@@ -7,11 +7,11 @@ import type { AuditChainTable, AuditEventTable } from '../database/audit-tables.
 export type AuditRow = Selectable<AuditEventTable>
 export type AuditChainRow = Selectable<AuditChainTable>
 
-/** The chain of what belongs to no organization. */
+/** The chain for events without an organization. */
 export const SITE = ''
 
 export type AuditHead = Pick<AuditChainRow, 'position' | 'at' | 'link' | 'oldest_at'> & {
-  /** What the next event is numbered with. */
+  /** The number of the next event. */
   number: number
 }
 
@@ -20,14 +20,16 @@ const headQuery = prepared<{ organizationId: string }>()((db, param, engine) => 
     .selectFrom('audit_chains')
     .where('organization_id', '=', param('organizationId'))
     .select(['position', 'at', 'link', 'oldest_at'])
-  // PostgreSQL counts only once the lock is held, so that numbers of one chain come in the order of its events.
+  // PostgreSQL draws the number only after it has the lock, so numbers grow in the order of the chain.
   return db
     .selectFrom(chain.$call(forUpdate({ engine, mode: 'write' })).as('chain'))
     .selectAll()
     .select(nextNumber(engine, 'audit_events').as('number'))
 })
 
-/** The end of a chain, locked until the transaction ends: the events of one chain follow each other. */
+/**
+ * The end of a chain. It stays locked until the transaction ends, because the events of a chain need a strict order.
+ */
 export function lockAuditHead(tx: Transaction, organizationId: string): Promise<AuditHead | undefined> {
   return tx.first(headQuery, { organizationId })
 }
@@ -75,7 +77,7 @@ export async function insertAuditEventRows(tx: Transaction, rows: readonly Audit
   }
 }
 
-/** Notes what the newest event of a chain is. */
+/** Stores the newest event as the end of its chain. */
 export async function moveAuditHead(
   tx: Transaction,
   head: { organizationId: string; position: number; at: string; link: Uint8Array },
@@ -83,7 +85,7 @@ export async function moveAuditHead(
   await tx.all(headUpdate, head)
 }
 
-/** False when somebody was faster. */
+/** Returns false if another transaction inserted it first. */
 export async function insertAuditChain(tx: Transaction, row: AuditChainRow): Promise<boolean> {
   const { numInsertedOrUpdatedRows } = await tx.db
     .insertInto('audit_chains')
@@ -122,7 +124,7 @@ export async function deleteAuditChain(tx: Transaction, organizationId: string):
   await tx.db.deleteFrom('audit_chains').where('organization_id', '=', organizationId).execute()
 }
 
-/** Events of a chain behind a position, in their order. */
+/** Events of a chain after a position, in order. */
 export function auditEventsAfter(
   tx: Transaction,
   organizationId: string,

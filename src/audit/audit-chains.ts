@@ -20,19 +20,19 @@ import {
   type UnlinkedRow,
 } from './audit-links.ts'
 
-/** A clock that was further ahead than this was wrong; less is how much the clocks of nodes differ. */
+/** Node clocks may differ by less than this. If the newest event is further ahead, its clock was wrong. */
 const MAX_AHEAD_MS = 60_000
 
 export type UnchainedEvent = Omit<UnlinkedRow, 'number' | 'position'>
 
-/** Writes events, each at the end of its chain. Chains stay locked until the transaction ends. */
+/** Inserts each event at the end of its chain. The chains stay locked until the transaction ends. */
 export async function chainAuditEvents(
   tx: Transaction,
   key: AuditKey,
   events: readonly UnchainedEvent[],
 ): Promise<void> {
   const chains = Map.groupBy(events, (event) => event.organization_id ?? SITE)
-  // In one order everywhere, so that nobody waits for a chain while holding one that another waits for.
+  // Always lock chains in the same order: otherwise two transactions could deadlock.
   for (const organizationId of [...chains.keys()].toSorted()) {
     await extendChain(tx, key, organizationId, chains.get(organizationId) as UnchainedEvent[])
   }
@@ -59,16 +59,16 @@ async function extendChain(
   if (head.oldest_at === null) await updateAuditChain(tx, organizationId, { oldest_at: rows[0]?.at ?? null })
 }
 
-/** Times of one chain never go back: whoever asks for what came since a time misses nothing. */
+/** Keeps the times of a chain in order, so a client that polls with `since` misses nothing. */
 function notBefore(newest: string, now: string): string {
   return newest > now && Date.parse(newest) - Date.parse(now) < MAX_AHEAD_MS ? newest : now
 }
 
-/** Makes the chain of an organization that has none yet. The whole site's says how many there are. */
+/** Creates the chain of an organization. The site's chain stores the number of chains. */
 async function beginAuditChain(tx: Transaction, key: AuditKey, organizationId: string): Promise<AuditHead> {
   await insertEmptyChain(tx, key, SITE)
   if (organizationId !== SITE) {
-    // Locked first, as everywhere: then nobody waits for this chain while holding that one.
+    // Lock the site's chain first, as everywhere, so that two transactions cannot deadlock.
     await lockAuditChain(tx, SITE)
     if (await insertEmptyChain(tx, key, organizationId)) await countAuditChains(tx, key, 1)
   }
@@ -89,11 +89,11 @@ export function insertEmptyChain(tx: Transaction, key: AuditKey, organizationId:
   })
 }
 
-/** Notes that there are more or fewer chains. */
+/** Updates the number of chains in the site's chain. */
 export async function countAuditChains(tx: Transaction, key: AuditKey, change: number): Promise<void> {
   const site = await lockAuditChain(tx, SITE)
   const start = site === undefined ? undefined : openStart(key, SITE, site.start)
-  // What was tampered with stays as it is, for `purser audit verify` to find.
+  // A start that was tampered with stays, so that `purser audit verify` finds it.
   if (start === undefined) return
   await updateAuditChain(tx, SITE, {
     start: sealStart(key, SITE, { ...start, chains: start.chains + change }),

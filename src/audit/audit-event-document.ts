@@ -29,7 +29,7 @@ export const auditEventDescription: ResourceDescription = {
   relationships: { organization: relationOne('organizations') },
 }
 
-/** The only maker of `"type": "audit-events"`. */
+/** The only function that makes `audit-events` resources. */
 export function auditEventFragment(event: ListedEvent, organization: { name: string }): Fragment {
   return fragment({
     id: idOf(event),
@@ -53,7 +53,10 @@ export function auditEventFragment(event: ListedEvent, organization: { name: str
   })
 }
 
-/** A UUID (version 8) that is the event's for ever and says nothing of other organizations, as its number would. */
+/**
+ * A UUID (version 8) that is the event's id for ever. The event's number is not used: it would reveal other
+ * organizations' activity.
+ */
 export function idOf({ mac }: Pick<ListedEvent, 'mac'>): string {
   const bytes = Buffer.from(mac)
   bytes[6] = ((bytes[6] as number) & 0x0f) | 0x80
@@ -61,7 +64,7 @@ export function idOf({ mac }: Pick<ListedEvent, 'mac'>): string {
   return bytes.toString('hex').replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5')
 }
 
-/** What changed; null when it is too long for a list. Who is logged in to the server's machine is nobody's business. */
+/** What changed; null if it is too long for a list. Clients must not see the operating-system user of the server. */
 export function detailsOf({ details }: Pick<ListedEvent, 'details'>): Record<string, unknown> | null {
   const read = details === null ? null : readDetails(details)
   if (read === null) return null
@@ -69,7 +72,7 @@ export function detailsOf({ details }: Pick<ListedEvent, 'details'>): Record<str
   return shown
 }
 
-/** Null for what was tampered with: it must not keep anybody from reading the other events. */
+/** Returns null for invalid JSON: an event that was tampered with must not make the others unreadable. */
 export function readDetails(details: string): Record<string, unknown> | null {
   try {
     const read: unknown = JSON.parse(details)

@@ -5,12 +5,12 @@ import type { Page } from '../jsonapi/paging.ts'
 import type { AuditRow } from './audit-chain-store.ts'
 import { findAuditChain } from './audit-chain-store.ts'
 
-/** A list reaches so many events back from its newest: no request looks at more, however many there are. */
+/** A list covers at most this many of the newest events, which limits the cost of a request. */
 export const MAX_LISTED_EVENTS = 100_000
-/** Details that are longer are left out of lists. */
+/** Longer details are left out of lists. */
 const MAX_DETAILS_LENGTH = 16_384
 
-/** What all of these hold of; an actor by id or name. Times are part of what they bound. */
+/** All given conditions must match. `actor` is an id or a name; `since` and `until` include their own time. */
 export type AuditEventFilter = {
   readonly since?: Timestamp
   readonly until?: Timestamp
@@ -21,10 +21,10 @@ export type AuditEventFilter = {
   readonly requestId?: string
 }
 
-/** Without details when they are too long. */
+/** `details` is null if it is too long. */
 export type ListedEvent = Omit<AuditRow, 'details'> & { details: string | null }
 
-/** A page of an organization's events, newest first. `total` counts what the list reaches. */
+/** A page of an organization's events, newest first. `total` counts only events within MAX_LISTED_EVENTS. */
 export async function listAuditEvents(
   tx: Transaction,
   organizationId: string,
@@ -53,7 +53,7 @@ export async function listAuditEvents(
   return { events, total }
 }
 
-/** All of this is in one index. */
+/** Selects only columns of one index. */
 function matchingEvents(tx: Transaction, organizationId: string, filter: AuditEventFilter) {
   let reached = tx.db
     .selectFrom('audit_events')
@@ -85,7 +85,7 @@ function matchingEvents(tx: Transaction, organizationId: string, filter: AuditEv
   return query
 }
 
-/** Positions have no gaps, so nothing is counted. */
+/** Needs no count, because positions have no gaps. */
 async function countAll(tx: Transaction, organizationId: string): Promise<number> {
   const chain = await findAuditChain(tx, organizationId)
   return chain === undefined ? 0 : Math.min(chain.position - chain.start_position, MAX_LISTED_EVENTS)

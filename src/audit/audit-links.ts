@@ -10,27 +10,27 @@ import {
 import type { AuditRow } from './audit-chain-store.ts'
 
 /**
- * How audit events hang together. The link of an event is an HMAC over all of its columns and the link before it. Half of
- * it stands in the event's row; the whole only in the chain's record, while the event is the newest. So whoever can write
- * into the database and has no secret key can neither alter nor insert an event, nor cut the chain off anywhere: the next
- * link needs the whole one before it.
+ * How audit events are chained. The link of an event is an HMAC over all its columns and the previous link. The event's
+ * row has only half of its link. The whole link is in the chain's row, and only while the event is the newest. So an
+ * attacker who can write to the database but lacks the secret key cannot alter, insert or cut off events: the next link
+ * needs the whole previous one.
  */
 export class AuditKey {
   readonly starts: KeyObject
   readonly #inner: string
   readonly #outer: Uint8Array
 
-  /** With keys of their own, so that a link says nothing about what the secret key seals. */
+  /** Derives separate keys, so that a link reveals nothing about data sealed with the secret key. */
   constructor(secretKey: Uint8Array) {
     const derive = (purpose: string) => Buffer.from(hkdfSync('sha256', secretKey, '', purpose, 32))
     this.starts = createSecretKey(derive('purser audit starts'))
-    // As ASCII it is as long as a block of the hash, and so it still is after what HMAC does to it.
+    // As ASCII the key is as long as a hash block, also after the XOR of HMAC.
     const key = Buffer.from(derive('purser audit links').toString('hex'))
     this.#inner = key.map((byte) => byte ^ 0x36).toString()
     this.#outer = Buffer.concat([key.map((byte) => byte ^ 0x5c), Buffer.alloc(LINK_BYTES)])
   }
 
-  /** HMAC-SHA-256. Every write makes one, and an object of createHmac takes four times as long as two hashes. */
+  /** HMAC-SHA-256. Made of two plain hashes, because createHmac takes four times as long and every write needs this. */
   hmac(text: string): Uint8Array {
     this.#outer.set(hash('sha256', this.#inner + text, 'buffer'), BLOCK_BYTES)
     return hash('sha256', this.#outer, 'buffer')
@@ -44,13 +44,13 @@ const MAC_BYTES = 16
 /** An event without its half of the link. */
 export type UnlinkedRow = Omit<AuditRow, 'mac'>
 
-/** What a chain goes on from, since older events were deleted. */
+/** The state from which a chain continues after its older events were deleted. */
 export type AuditStart = {
   readonly position: number
   readonly link: Uint8Array
-  /** Events up to this position were there before they were chained. */
+  /** Events up to this position existed before they were chained. */
   readonly adopted: number
-  /** Of the whole site's chain: how many chains there are. */
+  /** Only in the site's chain: the number of chains. */
   readonly chains: number
 }
 
@@ -58,7 +58,7 @@ export function macOf(link: Uint8Array): Uint8Array {
   return link.subarray(0, MAC_BYTES)
 }
 
-/** What the first event of a chain hangs on. */
+/** The link before the first event of a chain. */
 export function firstLink(key: AuditKey, organizationId: string): Uint8Array {
   return key.hmac(`chain ${organizationId}`)
 }
@@ -80,7 +80,7 @@ export function linkOf(key: AuditKey, before: Uint8Array, row: UnlinkedRow): Uin
   return key.hmac(text + Buffer.from(before).toString('hex'))
 }
 
-/** With its length, so that nothing can move from one column into the next. */
+/** Prefixed with its length, so that text cannot move from one column into the next. */
 function part(value: string | null): string {
   return value === null ? '-' : `${value.length}:${value}`
 }
@@ -89,7 +89,7 @@ const ALGORITHM = 'aes-256-gcm'
 const NONCE_BYTES = 12
 const TAG_BYTES = 16
 
-/** Sealed, since an attacker who knew the link could make the chain go on from there once more. */
+/** Encrypted, because an attacker who knew the link could continue the chain differently. */
 export function sealStart(
   key: AuditKey,
   organizationId: string,
@@ -101,9 +101,9 @@ export function sealStart(
   return Buffer.concat([nonce, cipher.update(text, 'utf8'), cipher.final(), cipher.getAuthTag()])
 }
 
-/** Undefined for what was not sealed by sealStart for this chain. */
+/** Undefined if it was not sealed by sealStart for this chain. */
 export function openStart(key: AuditKey, organizationId: string, sealed: Uint8Array): AuditStart | undefined {
-  // SQLite keeps a text in any column.
+  // SQLite can store text in any column.
   if (!(sealed instanceof Uint8Array) || sealed.length <= NONCE_BYTES + TAG_BYTES) return undefined
   const nonce = sealed.subarray(0, NONCE_BYTES)
   const decipher = createDecipheriv(ALGORITHM, key.starts, nonce, { authTagLength: TAG_BYTES })
@@ -118,7 +118,7 @@ export function openStart(key: AuditKey, organizationId: string, sealed: Uint8Ar
   }
 }
 
-/** Whether the event's half of its link is what it should be. */
+/** Whether the event's stored half matches the link. */
 export function isLinked(row: AuditRow, link: Uint8Array): boolean {
   return row.mac instanceof Uint8Array && Buffer.compare(row.mac, macOf(link)) === 0
 }

@@ -8,11 +8,11 @@ export type AuditFilter = {
   since?: string
   organizationId?: string
   action?: string
-  /** Events with a number above this one. */
+  /** Events with a greater number. */
   after?: number
 }
 
-/** The newest events that the filter lets through, oldest first. */
+/** The newest matching events, oldest first. */
 export async function newestAuditEvents(
   tx: Transaction,
   { since, organizationId, action, after }: AuditFilter,
@@ -27,7 +27,7 @@ export async function newestAuditEvents(
   if (organizationId !== undefined) query = query.where('organization_id', '=', organizationId)
   if (action !== undefined) query = query.where('action', '=', action)
   if (after !== undefined) query = query.where('number', '>', after)
-  // The same order; the first is that of an index.
+  // Both columns give the same order; within one organization there is an index on `position`.
   const order = organizationId === undefined ? 'number' : 'position'
   const rows = await query.orderBy(order, 'desc').limit(limit).execute()
   return rows.toReversed()

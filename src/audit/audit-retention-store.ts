@@ -1,7 +1,7 @@
 import type { Transaction } from '../database/database.ts'
 import { auditEventsAfter, SITE, type AuditRow } from './audit-chain-store.ts'
 
-/** The chain whose oldest event is the oldest of all, and older than a time; undefined when none is. */
+/** The chain with the oldest event, if that is older than `before`; otherwise undefined. */
 export async function findAgedChain(
   tx: Transaction,
   before: string,
@@ -12,7 +12,7 @@ export async function findAgedChain(
   return (await query.orderBy('oldest_at').limit(1).executeTakeFirst())?.organization_id
 }
 
-/** The events of a chain behind one position, up to another. */
+/** Deletes the events of a chain after position `after` up to `last`. */
 export async function deleteAuditEvents(
   tx: Transaction,
   organizationId: string,
@@ -31,7 +31,7 @@ export async function deleteAuditEvents(
     .execute()
 }
 
-/** The oldest event behind a position. */
+/** The oldest event after a position. */
 export async function oldestAfter(
   tx: Transaction,
   organizationId: string,
@@ -40,7 +40,7 @@ export async function oldestAfter(
   return (await auditEventsAfter(tx, organizationId, position, 1))[0]
 }
 
-/** Chains without an event, of organizations that are gone. */
+/** Empty chains of organizations that do not exist any more. */
 export async function findUnusedChains(tx: Transaction, limit: number): Promise<string[]> {
   const rows = await tx.db
     .selectFrom('audit_chains')

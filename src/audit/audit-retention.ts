@@ -16,14 +16,14 @@ import { isLinked, linkOf, openStart, sealStart, type AuditKey } from './audit-l
 import { deleteAuditEvents, findAgedChain, findUnusedChains, oldestAfter } from './audit-retention-store.ts'
 
 const LOOK_EVERY_MS = 10 * 60_000
-/** Few, since an event that names very many outputs is large. */
+/** A small batch, because an event that names many outputs is large. */
 const EVENTS_A_TRANSACTION = 200
 const CHAINS_A_TRANSACTION = 200
 const DAY_MS = 86_400_000
 
 /**
- * Deletes audit events that are older than PURSER_AUDIT_DAYS, in slices beside the requests. Each chain then begins
- * behind them. What does not verify is kept: it is the trace of whoever altered it.
+ * Deletes audit events older than PURSER_AUDIT_DAYS, in slices between requests. Each chain then starts after them.
+ * Events that do not verify are kept, because they are evidence of tampering.
  */
 export class AuditRetention {
   readonly #database: Database
@@ -43,7 +43,7 @@ export class AuditRetention {
     this.#timer = setInterval(() => void this.apply(), LOOK_EVERY_MS).unref()
   }
 
-  /** Resolves when nothing too old is left. */
+  /** Resolves when no event is too old. */
   apply(): Promise<void> {
     this.#running ??= this.#run().finally(() => (this.#running = undefined))
     return this.#running
@@ -74,7 +74,7 @@ export class AuditRetention {
   }
 }
 
-/** Deletes some of the oldest events of a chain; false when they are not what was written. */
+/** Deletes some of the oldest events of a chain. Returns false if they do not verify. */
 async function shortenChain(
   tx: Transaction,
   key: AuditKey,
@@ -82,7 +82,7 @@ async function shortenChain(
   before: string,
 ): Promise<boolean> {
   const chain = await lockAuditChain(tx, organizationId)
-  // Another node was faster.
+  // Another node has already done it.
   if (chain === undefined || chain.oldest_at === null || chain.oldest_at >= before) return true
   const start = openStart(key, organizationId, chain.start)
   if (start === undefined) return false
@@ -106,7 +106,7 @@ async function shortenChain(
   return true
 }
 
-/** Chains end with their organization, once the last event is gone too; how many did. */
+/** Deletes the chains of deleted organizations after their last event was deleted. Returns their number. */
 async function deleteUnusedChains(tx: Transaction, key: AuditKey): Promise<number> {
   const unused = await findUnusedChains(tx, CHAINS_A_TRANSACTION)
   if (unused.length === 0) return 0

@@ -9,13 +9,13 @@ const MOST_AT_ONCE = 100
 type Waiting = { events: UnchainedEvent[]; resolve: () => void; reject: (reason: unknown) => void }
 
 /**
- * Writes down what reads reveal. The events of one organization wait for each other at its chain, so those that arrive
- * while a transaction is under way share the next one: many readers wait for two commits at most.
+ * Writes the audit events of reads. Events of one organization queue at its chain. So events that arrive during a
+ * transaction share the next one, and a reader waits for at most two commits.
  */
 export class Reveals {
   readonly #database: Database
   readonly #key: AuditKey
-  /** By organization; an entry is there while its events are being written. */
+  /** By organization; an entry exists while its events are being written. */
   readonly #waiting = new Map<string, Waiting[]>()
 
   constructor(database: Database, key: AuditKey) {
@@ -23,7 +23,7 @@ export class Reveals {
     this.#key = key
   }
 
-  /** Resolves when the events of one request are on the disk. */
+  /** Resolves when the events of a request are on the disk. */
   write(context: Omit<AuditContext, 'key'>, events: readonly AuditEvent[]): Promise<void> {
     const organizationId = events[0]?.organizationId ?? SITE
     return new Promise((resolve, reject) => {
@@ -44,7 +44,7 @@ export class Reveals {
       const batch: Waiting[] = []
       try {
         await this.#database.write(async (tx) => {
-          // Only now, and more of them when the transaction is tried again: what came meanwhile goes with it.
+          // Take events inside the transaction: those that arrived while it waited or retried are included.
           batch.push(...waiting.splice(0, MOST_AT_ONCE - batch.length))
           await chainAuditEvents(
             tx,
@@ -54,7 +54,7 @@ export class Reveals {
         })
         for (const { resolve } of batch) resolve()
       } catch (error) {
-        // Without a transaction nothing was taken, and those who wait must not wait for ever.
+        // If no transaction began, nothing was taken: reject all waiting events, or they would wait for ever.
         if (batch.length === 0) batch.push(...waiting.splice(0))
         for (const { reject } of batch) reject(error)
       }

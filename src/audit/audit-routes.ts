@@ -67,7 +67,7 @@ const trail = readRoute({
     filter: { since: query.time('since') },
     page: query.pageUpTo(TRAIL_PAGE_SIZE, TRAIL_PAGE_SIZE),
   }),
-  // The path names no organization: there is one for an audit-trails token alone.
+  // The path names no organization: only an audit-trails token has one.
   load: async ({ actor: { auditTrailOf } }) =>
     auditTrailOf === null ? undefined : { organizationId: auditTrailOf, target: { isCallers: true } },
   document: async ({ tx, address: { filter, page }, resource: { organizationId } }) => {

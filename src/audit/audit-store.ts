@@ -2,18 +2,18 @@ import type { Transaction } from '../database/database.ts'
 import { chainAuditEvents, type UnchainedEvent } from './audit-chains.ts'
 import type { AuditKey } from './audit-links.ts'
 
-/** One act, as the audit trail keeps it. `details` holds names, ids and what changed: never a value or a token. */
+/** An event in the audit trail. `details` has names, ids and what changed, never a value or a token. */
 export type AuditEvent = {
   action: string
   organizationId?: string | null
   resourceType: string
   resourceId: string
   details?: Record<string, unknown>
-  /** Instead of who acted, for those whom the organization may not know. */
+  /** Replaces the real actor if the organization may not learn who it was. */
   actor?: AuditActor
 }
 
-/** Who acted: null is the server itself, or whoever sits at its command line. */
+/** The actor. Null stands for the server itself or its command line. */
 export type AuditActor = {
   kind: 'user' | 'team' | 'organization'
   userId: string | null
@@ -24,7 +24,7 @@ export type AuditActor = {
 
 export type AuditContext = { at: string; requestId: string | null; actor: AuditActor | null; key: AuditKey }
 
-/** Writes events, each at the end of the chain of its organization. Last in a transaction, since chains stay locked. */
+/** Inserts each event into its organization's chain. Call it last in a transaction, because chains stay locked. */
 export async function insertAuditEvents(
   tx: Transaction,
   context: AuditContext,

@@ -6,7 +6,7 @@ import type { ListedEvent } from './audit-event-store.ts'
 
 const page = nullable(Type.Integer())
 
-/** What tools that collect the platform's audit trails read. It is no JSON:API. */
+/** The format for tools that collect the platform's audit trails. It is not JSON:API. */
 export const auditTrailSchema = closedObject({
   data: Type.Array(
     closedObject({
@@ -69,7 +69,7 @@ function entryOf(event: ListedEvent): object {
     request: { id: event.request_id },
     resource: {
       id: event.resource_id,
-      // `authentication-tokens` is `authentication_token` there, and `team-token.create` is `create`.
+      // In this format `authentication-tokens` is `authentication_token`, and `team-token.create` is `create`.
       type: event.resource_type.replaceAll('-', '_').replace(/s$/, ''),
       action: event.action.slice(event.action.lastIndexOf('.') + 1),
       meta: { event: event.action, ...detailsOf(event) },

@@ -16,12 +16,12 @@ const texts = [
   'details',
 ] as const
 
-/** What stands in a read text for bytes that are none. */
+/** Replaces invalid bytes when text is read. */
 const REPLACEMENT = '\ufffd'
 
 /**
- * Whether an event's row is in the database as it was read. SQLite keeps values of any type in any column, and reads
- * bytes that are no UTF-8 as if they were.
+ * Whether the stored row equals the row that was read. SQLite allows any type in any column, and decodes invalid UTF-8
+ * with replacement characters.
  */
 export async function isStoredAsRead(tx: Transaction, row: AuditRow): Promise<boolean> {
   const isTyped =
@@ -46,7 +46,7 @@ export async function countAuditEvents(tx: Transaction): Promise<number> {
   return count
 }
 
-/** Some chains, by the ids of their organizations; that of the whole site comes first. */
+/** Some chains, sorted by organization id. The site's chain comes first. */
 export function listAuditChains(
   tx: Transaction,
   after: string | undefined,
@@ -57,7 +57,7 @@ export function listAuditChains(
   return query.orderBy('organization_id').limit(limit).execute()
 }
 
-/** An event that is in no chain, or before the beginning of its own. */
+/** An event outside any chain, or beyond the start or end of its chain. */
 export function findStrayEvent(tx: Transaction): Promise<AuditRow | undefined> {
   return tx.db
     .selectFrom('audit_events')
@@ -69,11 +69,11 @@ export function findStrayEvent(tx: Transaction): Promise<AuditRow | undefined> {
     .where((eb) =>
       eb.or([
         eb('audit_chains.organization_id', 'is', null),
-        // The name of the whole site's chain, whose events have none.
+        // This is the name of the site's chain; events of the site have null.
         eb('audit_events.organization_id', '=', SITE),
         eb('audit_events.position', 'is', null),
         eb('audit_events.position', '<=', eb.ref('audit_chains.start_position')),
-        // Or a text, which SQLite would let somebody write there.
+        // Also true for a text, which SQLite allows in this column.
         eb('audit_events.position', '>', eb.ref('audit_chains.position')),
       ]),
     )
@@ -83,7 +83,7 @@ export function findStrayEvent(tx: Transaction): Promise<AuditRow | undefined> {
     .executeTakeFirst()
 }
 
-/** What SQLite finds wrong with the table and its indexes, which need not agree once somebody wrote into the file itself. */
+/** Damage that SQLite finds in the table and its indexes, which may disagree after someone edited the file directly. */
 export async function findDamage(tx: Transaction): Promise<string | undefined> {
   if (tx.engine === 'postgres') return undefined
   const { rows } = await sql<{ integrity_check: string }>`pragma integrity_check('audit_events')`.execute(
@@ -92,7 +92,7 @@ export async function findDamage(tx: Transaction): Promise<string | undefined> {
   return rows.map((row) => row.integrity_check).find((found) => found !== 'ok')
 }
 
-/** When the oldest user was made; users cannot come to be without an audit event. */
+/** When the oldest user was created. Creating a user always writes an audit event. */
 export async function oldestUserAt(tx: Transaction): Promise<string | undefined> {
   const { oldest } = await tx.db
     .selectFrom('users')

@@ -10,10 +10,10 @@ import {
   oldestUserAt,
 } from './audit-verify-store.ts'
 
-/** Few, since an event that names very many outputs is large. */
+/** A small batch, because an event that names many outputs is large. */
 const AT_ONCE = 100
 
-/** What is wrong, and with which event if it is one. */
+/** A problem, with its event if there is one. */
 export type AuditProblem = {
   readonly detail: string
   readonly organizationId: string | null
@@ -22,29 +22,29 @@ export type AuditProblem = {
 }
 
 export type AuditVerdict = {
-  /** Events that were looked at, and are what was written. */
+  /** Events that were checked and are genuine. */
   readonly events: number
   readonly chains: number
-  /** Of these events: what was there before there were chains, and was chained as it stood then. */
+  /** How many of these events were written before chains existed and were adopted as they were. */
   readonly adopted: number
-  /** Where each chain ends; without a problem, all of them. */
+  /** The end of each chain; complete only if there is no problem. */
   readonly ends: readonly AuditEnd[]
   readonly problem?: AuditProblem
 }
 
-/** The newest event of a chain: kept elsewhere, it shows later that the chain was not put back to an older one. */
+/** The newest event of a chain. Stored elsewhere, it proves later that the chain was not replaced by an older copy. */
 export type AuditEnd = {
   readonly organizationId: string | null
   readonly position: number
-  /** Empty when no event is kept. */
+  /** Empty if the chain has no event. */
   readonly at: string
   readonly mac: string
 }
 
-/** What an earlier verification saw, and the time before which PURSER_AUDIT_DAYS has deleted since. */
+/** The result of an earlier verification, and the time before which PURSER_AUDIT_DAYS has deleted events since. */
 export type SeenEnds = { readonly ends: readonly AuditEnd[]; readonly keptSince: string }
 
-/** Holds every event against the chain that it is in, up to the first that is not what was written. */
+/** Checks every event against its chain, up to the first that was altered. */
 export async function verifyAuditTrail(
   tx: Transaction,
   key: AuditKey,
@@ -101,7 +101,7 @@ export async function verifyAuditTrail(
       ),
     )
   }
-  // Chains end with their organization, once its last event is too old.
+  // A chain is deleted with its organization after its last event has expired.
   const lost = [...unseen.values()].find(({ at }) => at >= keptSince && at !== '')
   if (lost !== undefined) {
     const id = lost.organizationId ?? SITE
@@ -114,11 +114,11 @@ type SoundChain = {
   adopted: number
   chains: number
   end: AuditEnd
-  /** Time of its first event, if that is still kept and was not written to chain what was there before. */
+  /** Time of the chain's first event; undefined if it was deleted or the chain adopted older events. */
   begunAt: string | undefined
 }
 
-/** A user is made moments before the event that tells of it. */
+/** A user is created shortly before the event about it. */
 const MOMENTS_MS = 60_000
 const isLongBefore = (time: string, other: string) => Date.parse(time) < Date.parse(other) - MOMENTS_MS
 
