@@ -1,6 +1,6 @@
 import type { Permission } from '../access/rules.ts'
 
-/** What a permission lets somebody do, for whoever does not know the table: "the caller may not …". */
+/** What a permission allows, in words that complete "the caller may not …". */
 export const permissionWords: Readonly<Record<Permission, string>> = {
   'account:read': 'see who the token acts as',
   'organization:create': 'create organizations',

@@ -47,7 +47,7 @@ export const refusalDescription: ResourceDescription = {
   relationships: { organization: relationMaybe('organizations') },
 }
 
-/** What a refusal says, as JSON has it. An outsider is named to site administrators alone. */
+/** The attributes of a refusal. Only site administrators see the name of an outsider. */
 export function refusalAttributes(row: RefusalRow, namesOutsiders: boolean) {
   const isNamed = row.is_inside === 1 || namesOutsiders
   const name = isNamed ? nameOfCaller(row) : `${OUTSIDER[0]?.toUpperCase()}${OUTSIDER.slice(1)}`
@@ -68,7 +68,7 @@ export function refusalAttributes(row: RefusalRow, namesOutsiders: boolean) {
   }
 }
 
-/** The only maker of `"type": "refusals"`. */
+/** The only function that makes `refusals` resources. */
 export function refusalFragment(row: RefusalRow, namesOutsiders: boolean): Fragment {
   return fragment({
     id: row.request_id,

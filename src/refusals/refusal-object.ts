@@ -4,10 +4,10 @@ const API = '/api/v2'
 const MAX_PATH = 500
 const MAX_PARAM = 100
 
-/** Types that are not the name of their parameter in the path. */
+/** Types that cannot be derived from the name of their path parameter. */
 const types: Readonly<Record<string, string>> = { token_id: 'authentication-tokens' }
 
-/** What a request was about, as far as it says so: the last thing that its path names; null where it names none. */
+/** The object of a request: the last one in its path, otherwise in its query or body. Undefined if there is none. */
 export function objectOf(
   { path, found, permission }: Refusal,
   named: Named,
@@ -16,7 +16,7 @@ export function objectOf(
   if (permission === null) return undefined
   const parameter = /.*:([a-z_]+)/.exec(path)?.[1]
   if (parameter === 'workspace_name') return { type: 'workspaces', id: found?.workspaceId ?? null }
-  // By the name of an organization something in it may be asked about.
+  // A path with only an organization name may be about something in that organization, so look further.
   if (parameter !== undefined && parameter !== 'organization_name') {
     const type = types[parameter] ?? `${parameter.replace(/_id$/, '').replaceAll('_', '-')}s`
     return { type, id: shortened(named.params[parameter] ?? '') }
@@ -31,7 +31,7 @@ export function objectOf(
   return name === undefined ? undefined : { type: 'organizations', id: name }
 }
 
-/** The path as it was asked for, without the query: ids and names in their places, nothing in it that is no visible ASCII. */
+/** The requested path without its query string, with ids and names filled in. It contains only visible ASCII. */
 export function pathOf({ path, permission }: Refusal, { params }: Named): string {
   if (permission === null) return path.replace(/[^\x21-\x7e]/g, '?').slice(0, MAX_PATH)
   return API + path.replaceAll(/:([a-z_]+)/g, (_, name: string) => shortened(params[name] ?? ''))

@@ -22,7 +22,7 @@ import { together, type Waiting } from './waiting-refusals.ts'
 
 type Described = Omit<NewRefusalRow, 'request_id' | 'at' | 'first_at' | 'count' | 'alike' | 'is_shared'>
 
-/** Who belongs to the organization: its owners know them. Who was only invited is not theirs to know. */
+/** Columns of callers who belong to the organization, so its owners know them. An invited user does not belong yet. */
 const belongs = columnSet('OW', 'OG', 'PM', 'TT')
 
 const standIn: NeededFacts = {
@@ -31,7 +31,7 @@ const standIn: NeededFacts = {
   projectId: '',
 }
 
-/** What is stored of refusals: the organization that has the object, what the caller stood as, and what would have helped. */
+/** The rows for refusals: the organization, the caller's roles and grants, and the grants that would have helped. */
 export async function rowsOf(
   tx: Transaction,
   waiting: readonly Waiting[],
@@ -39,7 +39,7 @@ export async function rowsOf(
   dialect: Config['dialect'],
 ): Promise<NewRefusal[]> {
   const hasSecretTeamsFlag = knownFlags(dialect).includes('access-secret-teams')
-  /** Refusals come in swarms: an organization is looked up once for all of them. */
+  /** Refusals come in bursts, so each organization is read once for all of them. */
   const organizations = new Map<string, OrganizationRow | undefined>()
   const rows = new Map<string, { row: Described; waiting: Waiting }>()
   for (const one of waiting) {
@@ -52,7 +52,7 @@ export async function rowsOf(
       (organization === undefined ? standingOutside(actor) : await standings.in(tx, actor, organization))
     const held =
       found === undefined && organization === undefined ? 0 : heldColumns(standing, found?.target ?? {})
-    // For what is missing too, so that it takes as long: a flood must not tell by the pause that follows it.
+    // Computed for missing objects too: otherwise the load after many refusals would tell missing from forbidden ones.
     const needed = neededGrants(
       permission ?? 'organization:manage',
       { actor, standing, target: await wholeTarget(tx, refusal) },
@@ -75,7 +75,7 @@ export async function rowsOf(
     }
     const { caller_name: _, ...rest } = row
     const alike = createHash('sha256').update(JSON.stringify(rest)).digest('base64url')
-    // What differs in memory may be alike in what is written: the same path by different bodies.
+    // Requests that differ only in their bodies can give equal rows: count them together.
     const before = rows.get(alike)
     rows.set(alike, { row, waiting: before === undefined ? one : together(before.waiting, one) })
   }
@@ -111,14 +111,14 @@ const missingTeam = {
   flags: 0,
 } as const
 
-/** What was judged, with the grants of teams that would have counted, had the caller been a delegate. */
+/** The target that was judged, plus the team grants that would count if the caller were a delegate. */
 async function wholeTarget(tx: Transaction, { actor, found, permission }: Refusal): Promise<Target> {
   if (permission === null || actor.userId === null || !asksForStrength(permission)) {
     return found?.target ?? { grants: 0 }
   }
   const { team, teamsOfUser = [] } = found?.target ?? {}
   const teams = team === undefined ? teamsOfUser : [team]
-  // Of what is missing too, see above.
+  // Read for missing objects too, for the same reason as above.
   const whole = await withUngivable(tx, actor.userId, teams.length === 0 ? [missingTeam] : teams)
   if (found === undefined) return { grants: 0 }
   if (team !== undefined) return { ...found.target, team: whole[0] }
@@ -138,7 +138,7 @@ function factsOf(
   }
 }
 
-/** The one that has the object; of what is nowhere, the one under whose name it was looked for. */
+/** The organization that owns the object. If the object does not exist: the one named in the request. */
 async function organizationOf(
   tx: Transaction,
   { found, permission, path }: Refusal,

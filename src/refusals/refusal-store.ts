@@ -5,7 +5,7 @@ import type { Flag, Tables } from '../database/tables.ts'
 import type { Page } from '../jsonapi/paging.ts'
 import { REQUESTS_KEPT } from './waiting-refusals.ts'
 
-/** PostgreSQL takes 65,535 values in a statement. */
+/** Keeps a statement below the 65,535 values that PostgreSQL allows. */
 const REQUESTS_A_STATEMENT = 2_000
 
 export type NewRefusalRow = Insertable<RefusalTable>
@@ -17,7 +17,7 @@ export type NewRefusal = {
   readonly requests: readonly { readonly id: string; readonly at: string }[]
 }
 
-/** Writes refusals; those that are alike one that is there are counted with it. */
+/** Inserts refusals. One with the same hash as a stored row only raises its count. */
 export async function insertRefusals(tx: Transaction, refusals: readonly NewRefusal[]): Promise<void> {
   const written = await tx.db
     .insertInto('refusals')
@@ -67,10 +67,10 @@ async function deleteOldestRequests(tx: Transaction, number: number): Promise<vo
     .execute()
 }
 
-/** What counts together: of an organization (null: of nobody) what is shared or what is not, or one caller's of that. */
+/** Rows that share a limit: shared or other rows of an organization (null: no organization), or only one caller's. */
 export type RefusalPart = { organizationId: string | null; isShared: Flag; callerId?: string }
 
-/** Deletes the oldest of a part but so many. */
+/** Deletes the oldest rows of a part, except the newest `kept`. */
 export async function deleteOldestRefusals(
   tx: Transaction,
   { organizationId, isShared, callerId }: RefusalPart,
@@ -101,7 +101,7 @@ export async function deleteOldestRefusals(
     .execute()
 }
 
-/** Deletes some of those before a time, oldest first; how many. */
+/** Deletes up to `limit` rows older than `at`, oldest first. Returns how many. */
 export async function deleteRefusalsBefore(tx: Transaction, at: string, limit: number): Promise<number> {
   const { numDeletedRows } = await tx.db
     .deleteFrom('refusals')
@@ -113,12 +113,12 @@ export async function deleteRefusalsBefore(tx: Transaction, at: string, limit: n
 }
 
 export type RefusalFilter = {
-  /** Undefined: of all organizations, and of none. */
+  /** Undefined: all rows, also those without an organization. */
   organizationId?: string
   requestId?: string | undefined
-  /** Who was refused. */
+  /** Only refusals of this caller. */
   callerId?: string | undefined
-  /** Whether a caller is found who did not belong to the organization: who reads must not learn who that was. */
+  /** Whether `callerId` also finds outsiders. False for readers who may not learn who an outsider was. */
   findsOutsiders: boolean
 }
 
@@ -150,7 +150,7 @@ export async function listRefusals(
   return { rows, total }
 }
 
-/** By the request's id, whosever it is. */
+/** Finds a refusal by its request id, in any organization or none. */
 export async function findRefusal(tx: Transaction, requestId: string): Promise<RefusalRow | undefined> {
   const { rows } = await listRefusals(tx, { requestId, findsOutsiders: true }, { number: 1, size: 1 })
   return rows[0]

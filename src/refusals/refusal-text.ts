@@ -3,7 +3,7 @@ import type { Column } from '../access/rules.ts'
 import { permissionWords } from './permission-words.ts'
 import type { RefusalRow } from './refusal-store.ts'
 
-/** What a caller stood as and held, by the columns of the table. */
+/** The caller's roles and grants, by column of the permission table. */
 const columnWords: Record<Column, string> = {
   SA: 'site administrator',
   OW: 'owner',
@@ -59,7 +59,7 @@ const words: Words = {
   },
 }
 
-/** A grant in words, to end a sentence with: "This would have been enough: …". */
+/** A grant in words, to complete the sentence "This would have been enough: …". */
 export function wordsOfGrant(needed: NeededGrant): string {
   return (words[needed.grant] as (needed: NeededGrant) => string)(needed)
 }
@@ -68,10 +68,10 @@ function orMore(needed: { 'or-more': boolean }): string {
   return needed['or-more'] ? ' or more' : ''
 }
 
-/** What is said of the caller to whom may not know who it was. */
+/** Replaces the caller's name for readers who may not learn who an outsider was. */
 export const OUTSIDER = 'someone outside the organization'
 
-/** The whole of it in sentences, the last of which says what can be done. */
+/** The whole explanation in sentences. The last one says what can be done. */
 export function sentencesOf(row: RefusalRow, caller: string, listed = inOneSentence): string[] {
   const when = row.count === 1 ? row.at : `${row.count} times from ${row.first_at} to ${row.at}`
   const asked = `${caller} was answered 404 to ${row.method} ${row.path} (${when}).`
@@ -88,7 +88,7 @@ function whatIsMissing(row: RefusalRow, permission: string): string {
   if (row.is_found === 1) {
     return `The caller may do this (${permission}), but what was asked for is not there: for example a state where there is none yet.`
   }
-  // The organization is there: what is not is a name or an id in the request.
+  // The organization exists, so the missing thing is another name or id in the request.
   const isOther = row.object_type === 'organizations' && row.organization_name !== null
   const what = isOther
     ? `Something that the request names is not there in the organization ${row.organization_name}`
@@ -97,7 +97,7 @@ function whatIsMissing(row: RefusalRow, permission: string): string {
 }
 
 function whatIsForbidden(row: RefusalRow, permission: string): string {
-  // An older version may have judged by a permission that there is no more.
+  // An older version may have stored a permission that no longer exists.
   const act = (permissionWords as Record<string, string | undefined>)[permission] ?? 'do this'
   return `What was addressed${objectOf(row)} is there, but the caller may not ${act}: the permission ${permission} is missing.`
 }

@@ -2,20 +2,22 @@ import type { Actor } from '../access/actor.ts'
 import type { Standing, Target } from '../access/decide.ts'
 import type { Permission } from '../access/rules.ts'
 
-/** A 404 to a valid token, as the request leaves it: what was at hand, with nothing looked up for it. */
+/** A 404 to a valid token. It has only what the request already knew, so that recording it needs no query. */
 export type Refusal = {
   readonly requestId: string
   readonly at: Date
   readonly actor: Actor
   readonly method: string
-  /** The route's path below /api/v2; of an endpoint that there is not, the whole path as it was asked for. */
+  /** The route's path below /api/v2. For an unknown endpoint: the whole requested path. */
   readonly path: string
-  /** JSON of what the path and the query or body name: a copy, since a part of a text keeps the whole in memory. */
+  /**
+   * JSON of the names in path, query or body. It is a copy, because a substring would keep the whole request in memory.
+   */
   readonly named: string
-  /** What was judged; null where there is no such endpoint. */
+  /** The permission that was checked; null if there is no such endpoint. */
   readonly permission: Permission | null
   readonly reason: 'missing' | 'forbidden'
-  /** Of what was there: undefined when nothing was. */
+  /** Facts about the object; undefined if it does not exist. */
   readonly found: Found | undefined
 }
 
@@ -27,7 +29,7 @@ export type Found = {
   readonly target: Target
 }
 
-/** What a request names: the parameters of its path, and what stands in its query or body instead. */
+/** The names in a request: path parameters, and ids and names in the query or body. */
 export type Named = {
   params: Readonly<Record<string, string>>
   workspaceId?: string | undefined

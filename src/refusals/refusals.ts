@@ -14,15 +14,15 @@ import { WaitingRefusals, type Waiting } from './waiting-refusals.ts'
 export const FLUSH_EVERY_MS = 1_000
 const PRUNE_EVERY_MS = 10 * 60_000
 const DAY_MS = 86_400_000
-/** Refusals that one transaction writes: requests wait for it no longer than for another's write. */
+/** Refusals in one transaction. Small enough that requests wait no longer than for another request's write. */
 const REFUSALS_A_TRANSACTION = 250
 const DELETED_A_TRANSACTION = 500
-/** After so many flushes that failed in a row, what is first is given up: it may be what the database does not take. */
+/** After this many failed flushes in a row the first batch is dropped: the database may not accept it at all. */
 const MAX_FAILURES = 60
 
 /**
- * Why callers were answered 404. A request leaves what it knows in memory, the same for what is missing and what is
- * forbidden; everything that costs is done a moment later, beside the requests.
+ * Records why callers got 404. A request only adds what it knows to memory, at the same cost for a missing and a
+ * forbidden object. The expensive work happens a moment later, beside the requests.
  */
 export class Refusals {
   readonly #database: Database
@@ -52,20 +52,20 @@ export class Refusals {
     ]
   }
 
-  /** Remembers one; never throws and never waits. */
+  /** Adds a refusal to memory. Never throws and never waits. */
   note(refusal: Refusal): void {
     this.#waiting.add(refusal)
   }
 
-  /** Writes what waits now. What cannot be written stays for the next time, as far as there is room. */
+  /** Writes the waiting refusals. If that fails, they wait for the next flush, as far as there is room. */
   async flush(): Promise<void> {
-    // One that runs already may have begun before the last of them came.
+    // A running flush may have started before the newest refusals were added, so start another one after it.
     await this.#flushing
     this.#flushing ??= this.#flush().finally(() => (this.#flushing = undefined))
     await this.#flushing
   }
 
-  /** Deletes what is older than PURSER_REFUSAL_DAYS. */
+  /** Deletes refusals older than PURSER_REFUSAL_DAYS. */
   async prune(): Promise<void> {
     try {
       const { time } = await retentionTime(this.#database, this.#clock, this.#log)
@@ -84,7 +84,7 @@ export class Refusals {
   }
 
   async #flush(): Promise<void> {
-    // What comes meanwhile is for the next time: a flood must not keep one flush going.
+    // Refusals that arrive meanwhile wait for the next flush: otherwise a flood would keep this one running.
     let left = this.#waiting.size
     while (left > 0) {
       const batch = this.#waiting.take(Math.min(left, REFUSALS_A_TRANSACTION))
@@ -114,7 +114,7 @@ export class Refusals {
     await this.#database.write(async (tx) => {
       await insertRefusals(tx, refusals)
       for (const [organizationId, some] of organizations) {
-        // Outsiders have all together what one caller has: they are as many as they like to be.
+        // All outsiders together get the limit of one caller, because there can be any number of them.
         await deleteOldestRefusals(tx, { organizationId, isShared: 1 }, refusalsKeptOfCaller)
         const own = { organizationId, isShared: 0 } as const
         for (const callerId of new Set(some.map(({ row }) => row.caller_id))) {

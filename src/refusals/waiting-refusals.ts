@@ -1,26 +1,26 @@
 import type { Refusal } from './refusal.ts'
 
-/** Refusals that wait in memory, those that are alike counted once; of more, those who have most lose their oldest. */
+/** Maximum of waiting entries; equal refusals share one. Beyond it, callers with the most entries lose their oldest. */
 export const MAX_WAITING = 10_000
-/** Of one caller; what comes beyond is dropped, lest a script that asks for ever new things leaves no room for others. */
+/** Maximum for one caller. More are dropped, so that a script with many different requests leaves room for others. */
 export const MAX_WAITING_OF_CALLER = 2_000
-/** Teams that they hold on to, all together: somebody may be in very many. */
+/** Maximum of team references of all entries together, because a caller may be in very many teams. */
 const MAX_WAITING_TEAMS = 300_000
-/** What a refusal weighs beside the teams that it holds on to. */
+/** The weight of an entry itself; each of its team references adds 1. */
 const WEIGHT = MAX_WAITING_TEAMS / MAX_WAITING
-/** Ids that are kept of refusals that are alike: the newest. */
+/** How many request ids an entry keeps: the newest. */
 export const REQUESTS_KEPT = 20
 
-/** Refusals that are alike: the newest of them, and how many there were. */
+/** Equal refusals: the newest one, and their number. */
 export type Waiting = {
   readonly refusal: Refusal
   readonly count: number
   readonly firstAt: Date
-  /** Of the newest, oldest first. */
+  /** The newest request ids, oldest first. */
   readonly requests: readonly { readonly id: string; readonly at: Date }[]
 }
 
-/** A ring in memory. Adding costs the same for what is missing as for what is forbidden. */
+/** Refusals in memory until they are written. Adding one costs the same for missing and forbidden objects. */
 export class WaitingRefusals {
   readonly #byKey = new Map<string, Waiting>()
   readonly #ofCaller = new Map<string, { count: number; teams: number }>()
@@ -36,7 +36,7 @@ export class WaitingRefusals {
     this.#merge({ refusal, count: 1, firstAt: refusal.at, requests: [request] })
   }
 
-  /** Takes the oldest out. */
+  /** Removes and returns the oldest entries. */
   take(most: number): Waiting[] {
     const taken: Waiting[] = []
     for (const [key, waiting] of this.#byKey) {
@@ -47,7 +47,7 @@ export class WaitingRefusals {
     return taken
   }
 
-  /** Puts back what could not be written, as far as there is room. */
+  /** Puts entries back that could not be written, as far as there is room. */
   giveBack(waiting: readonly Waiting[]): void {
     for (const one of waiting) this.#merge(one)
   }
@@ -56,7 +56,7 @@ export class WaitingRefusals {
     for (const { count } of waiting) this.#dropped += count
   }
 
-  /** How many were dropped since it was asked last. */
+  /** Returns how many were dropped since the last call. */
   takeDropped(): number {
     const dropped = this.#dropped
     this.#dropped = 0
@@ -81,7 +81,7 @@ export class WaitingRefusals {
     if (this.#byKey.size > MAX_WAITING || this.#teams > MAX_WAITING_TEAMS) this.#makeRoom()
   }
 
-  /** Frees at least a tenth. Callers who have no more than an equal share of the rest lose nothing. */
+  /** Frees at least a tenth. A caller with no more than an equal share of the rest loses nothing. */
   #makeRoom(): void {
     const weights = [...this.#ofCaller.values()].map(weightOf).toSorted((one, other) => one - other)
     const kept = 0.9 * WEIGHT * MAX_WAITING
@@ -130,14 +130,14 @@ export function together(one: Waiting, other: Waiting): Waiting {
   }
 }
 
-/** What is alike is the same caller's, of the same request, for the same reason. */
+/** Refusals are equal if caller, request and reason are the same. */
 function keyOf(refusal: Refusal): string {
   const { actor, method, path, named, permission, reason } = refusal
   const caller = `${actor.kind} ${actor.userId ?? actor.organizationId}`
   return `${caller} ${method} ${path} ${permission ?? ''} ${reason} ${named}`
 }
 
-/** Who counts as one: a user, and all tokens of an organization and its teams, which its owners make at will. */
+/** One caller: a user, or all tokens of an organization and its teams, because owners can create many. */
 function callerOf({ actor }: Refusal): string {
   return actor.kind === 'user' ? `user ${actor.userId}` : `organization ${actor.organizationId}`
 }
