@@ -1,6 +1,6 @@
 /**
- * What can go wrong, in the project's own words. HTTP statuses stand in jsonapi/errors.ts alone, where a code without
- * an answer does not compile.
+ * All kinds of errors, independent of HTTP. Only jsonapi/errors.ts maps them to statuses: a code that is missing there
+ * does not compile.
  */
 export type ErrorCode =
   | 'unauthorized'
@@ -17,7 +17,7 @@ export type ErrorCode =
   | 'bad-request'
   | 'unavailable'
 
-/** One problem of a request. `pointer` is a JSON pointer into its body, `parameter` the name of a query parameter. */
+/** One problem of a request. `pointer` is a JSON pointer into the body, `parameter` the name of a query parameter. */
 export type Problem = { detail: string; pointer?: string; parameter?: string; title?: string }
 
 export class AppError extends Error {
@@ -32,7 +32,7 @@ export class AppError extends Error {
   }
 }
 
-/** The one exit for what is missing and for what the caller may not see or do. */
+/** The only 404: for a missing object and for one that the caller may not see or change. */
 export function notFound(): AppError {
   return new AppError('not-found')
 }

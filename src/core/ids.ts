@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 
-/** The platform's own prefixes: clients match on them (the tfe provider imports `org/team-<16 base58>`). */
+/** The platform's prefixes: clients match on them (the tfe provider imports `org/team-<16 base58>`). */
 export const idPrefixes = {
   organization: 'org',
   user: 'user',
@@ -17,17 +17,17 @@ export const idPrefixes = {
   tagBinding: 'tb',
 } as const
 
-/** Nothing has it: looked for where what would name the next thing is missing, so that as many queries run. */
+/** An id that no row has. Looking it up in place of an unknown id keeps the number of queries the same. */
 export const NO_ID = ''
 
 export type IdKind = keyof typeof idPrefixes
 export type Id<K extends IdKind> = `${(typeof idPrefixes)[K]}-${string}`
 
-/** Base58: what an id may be made of. */
+/** Base58, the alphabet of ids. */
 export const alphabet = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz'
 const bodyPattern = /^[1-9A-HJ-NP-Za-km-z]{16}$/
 
-/** `length` random base58 characters; bytes of 232 and more are thrown away, so that no character is likelier. */
+/** `length` random base58 characters. Bytes from 232 on are skipped, so that all characters are equally likely. */
 export function randomBase58(length: number): string {
   let text = ''
   while (text.length < length) {
@@ -42,7 +42,7 @@ export function newId<K extends IdKind>(kind: K): Id<K> {
   return `${idPrefixes[kind]}-${randomBase58(16)}` as Id<K>
 }
 
-/** A path segment that is not an id of this kind names nothing: the caller answers 404. */
+/** Undefined if the text is not an id of this kind; the caller then answers 404. */
 export function parseId<K extends IdKind>(kind: K, text: string): Id<K> | undefined {
   const prefix = idPrefixes[kind]
   if (!text.startsWith(prefix) || text[prefix.length] !== '-') return undefined

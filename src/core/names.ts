@@ -3,7 +3,7 @@ import { Type } from 'typebox'
 const MAX_NAME_LENGTH = 90
 const MAX_TEXT_LENGTH = 255
 
-/** Names of organizations, teams, workspaces and users: they stand in paths and in configurations. */
+/** Names of organizations, teams, workspaces and users. They are used in paths and configurations. */
 export const nameSchema = Type.String({
   minLength: 1,
   maxLength: MAX_NAME_LENGTH,
@@ -15,13 +15,13 @@ export const projectNameSchema = Type.String({
   minLength: 3,
   maxLength: 40,
   pattern: '^[A-Za-z0-9_-][A-Za-z0-9 _-]*[A-Za-z0-9_-]$',
-  // go-tfe looks for the first words.
+  // go-tfe searches for the first words of this message.
   complaint: 'Name may only contain letters, numbers, -, _ and spaces between them, 3 to 40 of them',
 })
 
-/** A description or the like: a short text, or null for none. */
+/** A short text such as a description, or null. */
 export const shortTextSchema = Type.Union(
-  // PostgreSQL has no NUL in its texts.
+  // PostgreSQL text cannot contain NUL.
   [Type.String({ maxLength: MAX_TEXT_LENGTH, pattern: '^[^\\u0000]*$' }), Type.Null()],
   { explain: `must be a text of at most ${MAX_TEXT_LENGTH} characters, without NUL` },
 )

@@ -1,7 +1,7 @@
-/** What is wrong, said to whoever runs the command: a line for each problem, no stack trace, and the exit code 1. */
+/** An error for the person who runs the command: a line for each problem, no stack trace, exit code 1. */
 export class OperatorError extends Error {}
 
-/** Runs what writes files; throws OperatorError for what fails in it. */
+/** Runs work that writes files; its errors are thrown as OperatorError. */
 export function writingTo<T>(place: string, work: () => T): T {
   try {
     return work()
@@ -11,9 +11,9 @@ export function writingTo<T>(place: string, work: () => T): T {
   }
 }
 
-/** The message of whatever was thrown. */
+/** The message of anything that was thrown. */
 export function reasonOf(error: unknown): string {
-  // Node tries every address of a host name, and puts what it met into one error without a message.
+  // Node tries every address of a host name and throws one AggregateError without a message.
   if (error instanceof AggregateError && error.message === '') {
     return error.errors.map((one) => reasonOf(one)).join(', ')
   }

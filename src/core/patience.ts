@@ -1,8 +1,8 @@
 const PARTS = 10
 
 /**
- * Calls `fire` after so long, and gives what calls it off. It counts the time in parts: after a stall of the event loop
- * timers come before what has arrived meanwhile, and an answer must not be taken for late only because nobody read it.
+ * Calls `fire` after `ms`; returns a function that cancels it. It counts in parts, because after a stall of the event
+ * loop timers run before arrived data is read. A single timer would then report an answer as late that had arrived.
  */
 export function afterPatience(ms: number, fire: () => void): () => void {
   let parts = 0

@@ -1,10 +1,10 @@
-/** Slices of long work that wait for a turn of the event loop, the longest waiting first. */
+/** Slices of long work that wait for a turn of the event loop, in order of arrival. */
 const waiting: (() => void)[] = []
 
 /**
- * Resolves in a turn of the event loop that no other slice of long work has. Whoever reads or makes much at a time does it
- * in slices of some milliseconds and awaits this before each: so requests wait for one slice at most, however many
- * answers and downloads are made at the same time.
+ * Resolves in a turn of the event loop that no other slice of long work uses. Long work is cut into slices of some
+ * milliseconds and awaits this before each one. So a request waits for at most one slice, however many answers and
+ * downloads are made at the same time.
  */
 export function ownTurn(): Promise<void> {
   return new Promise((resolve) => {

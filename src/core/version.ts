@@ -4,5 +4,5 @@ const manifest = new URL('../../package.json', import.meta.url)
 
 export const version = (JSON.parse(readFileSync(manifest, 'utf8')) as { version: string }).version
 
-/** How whoever reads our advice calls the command line: in a clone through npm, as an installed package directly. */
+/** The command line's name in messages: through npm in a clone, directly in an installed package. */
 export const commandName = /[\\/]node_modules[\\/]/.test(import.meta.dirname) ? 'purser' : 'npm run purser --'
