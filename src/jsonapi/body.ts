@@ -3,44 +3,44 @@ import { Compile, type Validator } from 'typebox/schema'
 import { AppError, type Problem } from '../core/errors.ts'
 import { parseJson } from './json.ts'
 
-/** A schema whose refusal is said in `explain`'s words ("must be …"), or in a whole sentence that clients know. */
+/** A schema with its own error text: `explain` ("must be …"), or `complaint`, a whole sentence that clients know. */
 export type Explained = TSchema & { explain?: string; complaint?: string }
 type Shape = Record<string, Explained>
-/** The members that the schemas of a shape let through; each may be absent. */
+/** The members that the schemas of a shape accept. Each may be absent. */
 type Values<S extends Shape> = { [N in keyof S]?: Static<S[N]> }
 
-/** What a request's document may hold. */
+/** The allowed content of a request's document. */
 export type BodyShape<A extends Shape, R extends Shape> = {
   type: string
-  /** Other names of the type that clients send. */
+  /** Other names of the type, which some clients send. */
   otherTypes?: readonly string[]
   attributes?: A
-  /** Names of attributes that must be there. */
+  /** Names of required attributes. */
   required?: readonly (keyof A & string)[]
   relationships?: R
   requiredRelationships?: readonly (keyof R & string)[]
-  /** For actions: there may be no body, or `null` (terrasnek), and `data.type` may be absent or empty (go-tfe sends `""`). */
+  /** For actions: no body, `null` (terrasnek) and an absent or empty `data.type` (go-tfe sends `""`) are accepted. */
   isLenient?: boolean
 }
 
-/** A body as the documentation describes it: a resource of any shape, or a list. */
+/** A body in the API description: a resource of any shape, or a list. */
 export type AcceptedBody =
   | (Omit<BodyShape<Shape, Shape>, 'required' | 'requiredRelationships'> & {
       required?: readonly string[]
       requiredRelationships?: readonly string[]
     })
   | { identifiers: string }
-  /** A list of things that are described by what they hold. */
+  /** A list of items that are identified only by their content. */
   | { items: TSchema }
 
 export type ParsedBody<A extends Shape, R extends Shape> = {
   attributes: Values<A>
   relationships: Values<R>
-  /** As the body says it, if it does. */
+  /** The id in the body, if there is one. */
   id: unknown
 }
 
-/** A text in one of the words; others are refused by naming them. */
+/** A text that must be one of `values`; the error message lists them. */
 export function oneOf<const V extends string>(...values: V[]) {
   return Type.Union(
     values.map((value) => Type.Literal(value)),
@@ -48,7 +48,7 @@ export function oneOf<const V extends string>(...values: V[]) {
   ) as unknown as ReturnType<typeof Type.Unsafe<V>> & { explain: string }
 }
 
-/** `{"data": {"type": …, "id": …}}` of a relationship to one. */
+/** `{"data": {"type": …, "id": …}}`: a relationship to one resource. */
 export function toOne<const T extends string>(type: T) {
   return Type.Object(
     { data: Type.Object({ type: Type.Literal(type), id: Type.String({ maxLength: 100 }) }) },
@@ -56,7 +56,7 @@ export function toOne<const T extends string>(type: T) {
   )
 }
 
-/** `{"data": [{"type": …, "id": …}, …]}` of a relationship to many. */
+/** `{"data": [{"type": …, "id": …}, …]}`: a relationship to many resources. */
 export function toMany<const T extends string>(type: T, most: number) {
   return Type.Object(
     {
@@ -68,7 +68,7 @@ export function toMany<const T extends string>(type: T, most: number) {
   )
 }
 
-/** Reads a resource document; throws one error that names every problem. Unknown members are ignored. */
+/** Reads a resource document. Throws one error with all problems. Unknown members are ignored. */
 export function parseResource<A extends Shape = {}, R extends Shape = {}>(
   bytes: Uint8Array,
   shape: BodyShape<A, R>,
@@ -79,14 +79,14 @@ export function parseResource<A extends Shape = {}, R extends Shape = {}>(
   return parsed
 }
 
-/** One 422 for all of them; nothing when there are none. */
+/** Throws one 422 with all problems; does nothing if there are none. */
 export function refuse(problems: readonly Problem[]): void {
   if (problems.length > 0) throw new AppError('invalid', problems.slice(0, MAX_PROBLEMS))
 }
 
 /**
- * The same, beside that of a name which is another's: `findHolder` gives the id of who has it. By itself that one shows when
- * the name is written.
+ * As `refuse`, but adds the problem `taken` if another object has the name. `findHolder` returns the id of that object.
+ * Without other problems it does nothing, because the insert or update will find a taken name.
  */
 export async function refuseBesideTakenName(
   problems: readonly Problem[],
@@ -99,7 +99,7 @@ export async function refuseBesideTakenName(
   refuse(holder === undefined || holder === ownId ? problems : [...problems, taken])
 }
 
-/** What a check finds that may throw 422: its problems are added to the others, and then it gives nothing. */
+/** Awaits a check that may throw 422. In that case its problems are added to `problems` and it returns undefined. */
 export async function orProblems<T>(problems: Problem[], check: Promise<T>): Promise<T | undefined> {
   try {
     return await check
@@ -111,8 +111,8 @@ export async function orProblems<T>(problems: Problem[], check: Promise<T>): Pro
 }
 
 /**
- * The same for a route that finds more problems than the body alone shows, and refuses them together: what is wrong is
- * in `problems` and not among the values. Throws only for what is no resource document at all.
+ * As `parseResource`, but returns the problems, so that the route can add its own and refuse all together. Invalid
+ * values are left out of the result. Throws only if the body is no resource document.
  */
 export function readResource<A extends Shape = {}, R extends Shape = {}>(
   bytes: Uint8Array,
@@ -123,7 +123,7 @@ export function readResource<A extends Shape = {}, R extends Shape = {}>(
   return readParsed(json, shape, pathId)
 }
 
-/** The same for a document that has been parsed, or at least what counts of it. */
+/** As `readResource`, for a document that is already parsed, at least its relevant members. */
 export function readParsed<A extends Shape = {}, R extends Shape = {}>(
   json: unknown,
   shape: BodyShape<A, R>,
@@ -158,15 +158,17 @@ export function readParsed<A extends Shape = {}, R extends Shape = {}>(
 }
 
 /**
- * The problem of a body that is about another thing than the path, if it says so. Where the path has a name instead of an
- * id, only what was found by it shows that.
+ * The problem of a body whose id differs from the path's. If the path has a name instead of an id, call it after
+ * loading.
  */
 export function otherId(given: unknown, own: string): Problem[] {
   if (given === undefined || given === '' || given === own) return []
   return [{ detail: 'id must be that of the path', pointer: '/data/id' }]
 }
 
-/** Reads `{"data": [{"type", "id"}, …]}`, the body of a write to a relationship: ids in their places, also repeated ones. */
+/**
+ * Reads `{"data": [{"type", "id"}, …]}`, the body of a write to a relationship. Returns the ids in order, with repeats.
+ */
 export function parseIdentifiers(bytes: Uint8Array, type: string, most: number): string[] {
   const data = member(parseJson(bytes), 'data')
   if (!Array.isArray(data))
@@ -223,7 +225,7 @@ function readShape(
   return values
 }
 
-/** Members that no schema names are ignored: they must not get into the database or the audit trail with the others. */
+/** Drops members that no schema names, so that they reach neither the database nor the audit trail. */
 function onlyKnown(schema: TSchema, value: unknown): unknown {
   const { properties, items, anyOf } = schema as { properties?: Shape; items?: TSchema; anyOf?: TSchema[] }
   if (Array.isArray(value)) return items === undefined ? value : value.map((item) => onlyKnown(items, item))
@@ -258,7 +260,7 @@ function checkValue(
   for (const { instancePath, message } of errors) {
     const explained = explainedOn(schema, instancePath)
     const place = explained?.place ?? instancePath
-    // The first word on a place is the most telling one; unions repeat themselves.
+    // The first message for a place is the most specific one; unions repeat themselves.
     if (seen.has(place) || seen.size >= MAX_PROBLEMS) continue
     seen.add(place)
     problems.push({
@@ -269,7 +271,7 @@ function checkValue(
   return false
 }
 
-/** The validator's own words for what clients get wrong most. */
+/** Replaces the validator's wording for frequent mistakes. */
 const plainWords: Readonly<Record<string, string>> = {
   'must be array': 'must be a list',
   'must be boolean': 'must be true or false',
@@ -278,7 +280,7 @@ const plainWords: Readonly<Record<string, string>> = {
   'must be string': 'must be a text',
 }
 
-/** The first place on the way to a member whose schema has words of its own. */
+/** The first place on the path to a member whose schema has its own text. */
 function explainedOn(schema: Explained, path: string): { place: string; explain: string } | undefined {
   let inner: Explained | undefined = schema
   let place = ''

@@ -1,8 +1,8 @@
 import { Type, type TSchema } from 'typebox'
 
 /**
- * What the documents of a type hold, said beside their only maker and read off into the OpenAPI document. An attribute that
- * is not in every document is `Type.Optional`; tests hold every answer against it.
+ * The content of a type's documents. It is next to the function that makes them, and becomes part of the OpenAPI
+ * document. An attribute that may be absent is `Type.Optional`; tests check every answer against this.
  */
 export type ResourceDescription = {
   readonly type: string
@@ -39,12 +39,12 @@ const identifier = (types: readonly string[]): TSchema =>
 const relationship = (data: TSchema): TSchema =>
   Type.Object({ data, links: Type.Optional(Type.Object({})), meta: Type.Optional(Type.Object({})) }, CLOSED)
 
-/** A relationship to one resource, of one of the types. */
+/** A relationship to one resource of one of the types. */
 export function relationOne(...types: string[]): TSchema {
   return relationship(identifier(types))
 }
 
-/** The same, or to none. */
+/** As `relationOne`, but may be null. */
 export function relationMaybe(...types: string[]): TSchema {
   return relationship(nullable(identifier(types)))
 }
@@ -53,10 +53,10 @@ export function relationMany(type: string): TSchema {
   return relationship(Type.Array(identifier([type])))
 }
 
-/** One that only says where to look. */
+/** A relationship with only a link. */
 export const relationLink: TSchema = Type.Object({ links: closedObject({ related: Type.String() }) }, CLOSED)
 
-/** Of attributes that are the same in every document. */
+/** Schemas for attributes with the same values in every document. */
 export function schemasOfValues(values: Readonly<Record<string, unknown>>): Record<string, TSchema> {
   return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, schemaOfValue(value)]))
 }
@@ -67,7 +67,7 @@ function schemaOfValue(value: unknown): TSchema {
   return typeof value === 'number' ? Type.Integer() : Type.String()
 }
 
-/** The same, or only where to find it: a document that would be too large names its parts when they are asked for. */
+/** A relationship to many resources, or only a link to them if the document would be too large. */
 export function relationManyOrLink(type: string): TSchema {
   return closedObject({
     data: Type.Optional(Type.Array(identifier([type]))),

@@ -1,14 +1,14 @@
 const WANTED_PLACES = 32_768
 
 /**
- * Ready-made documents and parts of them, by keys whose meaning never changes: an id, its version and what the reader may
- * see. So nothing is ever invalidated, and any node may keep its own. What is not used leaves first.
+ * A cache of documents and their parts. The key has id, version and the reader's rights, so its value never changes and
+ * nothing is ever invalidated; each node can have its own cache. Unused entries are dropped first.
  */
 export class DocumentCache {
-  /** What was wanted lately: the hash of a key at the place of its last digits. */
+  /** Keys that were requested lately: each slot has the full hash of the last key that fell into it. */
   readonly #wanted = new Uint32Array(WANTED_PLACES)
   readonly #limitBytes: number
-  /** Two generations: what is not asked for while one fills is gone with the next. */
+  /** Two generations: an entry that is not read while the young one fills up is dropped with the old one. */
   #young = new Map<string, string | Buffer>()
   #youngBytes = 0
   #old = new Map<string, string | Buffer>()
@@ -17,7 +17,7 @@ export class DocumentCache {
     this.#limitBytes = limitBytes
   }
 
-  /** What is larger is not kept. */
+  /** A larger document is not cached. */
   get limitBytesOfOne(): number {
     return this.#limitBytes / 4
   }
@@ -30,7 +30,9 @@ export class DocumentCache {
     return old as T | undefined
   }
 
-  /** For what is made fast: kept when it is wanted a second time, so that who leafs through everything displaces nothing. */
+  /**
+   * For cheap documents: caches only at the second request, so that a client that reads everything displaces nothing.
+   */
   setWhenWantedAgain(key: string, value: string | Buffer): void {
     const hash = hashOf(key)
     const place = hash % WANTED_PLACES

@@ -1,11 +1,11 @@
 import type { Paging } from './paging.ts'
 
-/** The JSON text of one resource: ready to be joined into a document, and to be kept. */
+/** The JSON text of one resource. It can be joined into documents and cached. */
 export type Fragment = string
 
 export type Identifier = { type: string; id: string }
 
-/** A resource object as JSON:API has it. */
+/** A JSON:API resource object. */
 export type Resource = {
   id: string
   type: string
@@ -18,12 +18,12 @@ export function fragment(resource: Resource): Fragment {
   return JSON.stringify(resource)
 }
 
-/** A document about one resource. */
+/** A document with a single resource. */
 export function document(data: Fragment, included?: readonly Fragment[]): string {
   return included === undefined ? `{"data":${data}}` : `{"data":${data},"included":[${included.join(',')}]}`
 }
 
-/** A document about a list, a page of it or, without `paging`, all of it. */
+/** A document with a list: one page, or the whole list if `paging` is undefined. */
 export function listDocument(
   data: readonly Fragment[],
   paging?: Paging,

@@ -1,6 +1,6 @@
 import type { AppError, ErrorCode } from '../core/errors.ts'
 
-/** The HTTP status and title of each kind of error. go-tfe reads some of the titles: see docs/decisions.md. */
+/** HTTP status and title of each kind of error. go-tfe reads some of the titles: see docs/decisions.md. */
 const answers = {
   unauthorized: { status: 401, title: 'unauthorized' },
   'too-slow': { status: 408, title: 'request timeout' },
@@ -21,7 +21,7 @@ export function statusOf(code: ErrorCode): number {
   return answers[code].status
 }
 
-/** A JSON:API error document: one object for each problem, or a bare one. */
+/** A JSON:API error document with one object for each problem; without problems, one without a detail. */
 export function errorDocument(error: AppError): string {
   const { status, title } = answers[error.code]
   const problems = error.problems.length > 0 ? error.problems : [undefined]
@@ -36,7 +36,7 @@ export function errorDocument(error: AppError): string {
   })
 }
 
-/** Of a failure that is ours: it says nothing but where to look in the log. */
+/** The document for an internal error. It says only where to look in the log. */
 export function internalErrorDocument(requestId: string): string {
   const detail = `something went wrong on our side; the log has more under the request id ${requestId}`
   return JSON.stringify({ errors: [{ status: '500', title: 'internal server error', detail }] })

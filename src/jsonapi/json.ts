@@ -1,14 +1,14 @@
 import { invalid, type AppError } from '../core/errors.ts'
 
-/** Objects and arrays within each other that a body may have. No resource here needs more than ten. */
+/** Maximum nesting of objects and arrays in a body. No resource here needs more than ten. */
 export const MAX_BODY_DEPTH = 64
-/** Values that a body may hold, all that is ignored among them: parsing more would keep every other request waiting. */
+/** Maximum of values in a body, including ignored ones: parsing more would block other requests. */
 export const MAX_BODY_VALUES = 50_000
 
 const QUOTE = 0x22
 const BACKSLASH = 0x5c
 
-/** Throws 422 for bytes that are not UTF-8, not JSON, or too dear to parse. */
+/** Throws 422 for bytes that are not UTF-8, not JSON, or too expensive to parse. */
 export function parseJson(bytes: Uint8Array): unknown {
   checkShape(bytes)
   try {
@@ -23,8 +23,8 @@ export function notJson(bytes: Uint8Array): AppError {
 }
 
 /**
- * Looks through JSON text for what would make parsing it dear, in one pass that takes no memory; throws 422 for that. Whether
- * it is JSON at all is the parser's business: up to the first error the two read the same.
+ * Throws 422 for JSON that is too expensive to parse, in one pass without memory. It does not validate: the parser does
+ * that, and both read a document alike up to its first error.
  */
 function checkShape(bytes: Uint8Array): void {
   let depth = 0

@@ -1,9 +1,9 @@
 import type { DocumentCache } from './document-cache.ts'
 
-/** Caches for which a document is being held while it is sent: one at a time, so that not every reader holds one. */
+/** Caches that are collecting a document while it is sent. One at a time, so that not every answer holds a copy. */
 const keeping = new WeakSet<DocumentCache>()
 
-/** Keeps what goes by, unless it is more than is kept of anything. */
+/** Passes the parts on and caches the whole document, unless it is too large. */
 export async function* kept(
   documents: DocumentCache,
   key: string,

@@ -2,30 +2,30 @@ import { Readable } from 'node:stream'
 import { randomBase58 } from '../core/ids.ts'
 import type { Fragment, Identifier } from './document.ts'
 
-/** What one answer may make at once; what is beyond is left for later, lest all other requests wait for it. */
+/** Limits of what one answer makes at once. The rest is made while it is sent, so that other requests do not wait. */
 const MAX_RESOURCES_AT_ONCE = 1_000
 const MAX_BYTES_AT_ONCE = 1024 * 1024
 
 /** Identifiers cost less than resources. */
 const IDENTIFIERS_A_RESOURCE = 4
 
-/** Nobody is told it, so that no text which somebody stored is taken for a mark. */
+/** Random and never sent, so stored text cannot collide with a placeholder. */
 const MARK = randomBase58(22)
 const marks = new RegExp(`\\{"type":"${MARK}","id":"(\\d+)"\\}`)
 
-/** Some of the text of a document, or its bytes. */
+/** A part of a document, as text or bytes. */
 export type Piece = string | Uint8Array
 
-/** Resources or identifiers as JSON text, with commas between, in pieces of any length. At least one must come. */
+/** Yields at least one resource or identifier as JSON text, separated by commas, in pieces of any length. */
 type Make = () => AsyncIterable<Piece>
 
-/** Parts of one document that are made while it is sent: in its text, marks stand for them until then. */
+/** Parts of a document that are made while it is sent. Until then placeholders stand for them in the text. */
 export class LaterParts {
   readonly #makes: Make[] = []
   #resourcesAtOnce = 0
   #bytesAtOnce = 0
 
-  /** Whether so much more may be made at once. */
+  /** Reserves room for this much at once. Returns false if there is not enough. */
   hasRoomFor(resources: number, bytes: number): boolean {
     const isWithin =
       this.#resourcesAtOnce + resources <= MAX_RESOURCES_AT_ONCE &&
@@ -37,7 +37,7 @@ export class LaterParts {
     return isWithin
   }
 
-  /** How many more identifiers, as rows, may be read and made at once; how many were, also for nothing, is `tookIdentifiers`. */
+  /** How many more identifiers may be made at once. Tell `tookIdentifiers` how many rows were read, even in vain. */
   get roomForIdentifiers(): number {
     return Math.max(0, (MAX_RESOURCES_AT_ONCE - this.#resourcesAtOnce) * IDENTIFIERS_A_RESOURCE)
   }
@@ -46,25 +46,25 @@ export class LaterParts {
     this.#resourcesAtOnce += count / IDENTIFIERS_A_RESOURCE
   }
 
-  /** The same as a resource among others. */
+  /** As `add`, but the placeholder is a resource. */
   addResources(make: Make): Fragment {
     return JSON.stringify(this.add(make))
   }
 
-  /** The mark for a part, as an identifier among others. */
+  /** Adds a part. Returns its placeholder, an identifier for a relationship. */
   add(make: Make): Identifier {
     this.#makes.push(make)
     return { type: MARK, id: String(this.#makes.length - 1) }
   }
 
-  /** The body of the document: its text, or, where parts were left for later, the pieces of it. */
+  /** The body of the document: its text, or a stream if parts are made later. */
   bodyOf(document: string): string | Readable {
     return this.#makes.length === 0 ? document : Readable.from(this.piecesOf(document), { objectMode: false })
   }
 
   async *piecesOf(document: string): AsyncGenerator<Uint8Array> {
     const texts = document.split(marks)
-    // Texts, and between them the numbers of marks.
+    // Even entries are text; odd ones are numbers of placeholders.
     for (const [place, text] of texts.entries()) {
       if (place % 2 === 0) yield Buffer.from(text)
       else yield* bytesOf((this.#makes[Number(text)] as Make)())
@@ -72,7 +72,7 @@ export class LaterParts {
   }
 }
 
-/** One after the other, each of some resources or none, with commas between. */
+/** Joins groups with commas. A group yields some resources or none. */
 export async function* joined(groups: AsyncIterable<string | AsyncIterable<Piece>>): AsyncGenerator<Piece> {
   let comma = ''
   for await (const group of groups) {

@@ -1,20 +1,20 @@
-/** Which page of a list was asked for. */
+/** The requested page of a list. */
 export type Page = { readonly number: number; readonly size: number }
 
 export const DEFAULT_PAGE_SIZE = 20
 export const MAX_PAGE_SIZE = 100
 
-/** What a list document says about its page; `total` counts only what the caller may see. */
+/** The paging part of a list document. `total` counts only what the caller may see. */
 export type Paging = {
   readonly links: Record<string, string | null>
   readonly pagination: Record<string, number | null>
-  /** Of `meta`, beside `pagination`. */
+  /** Members of `meta` beside `pagination`. */
   readonly meta?: Readonly<Record<string, number | null>>
 }
 
 /**
  * @param path the list's path, from /api/v2
- * @param query the other parameters of the request, kept in every link
+ * @param query the other parameters of the request, which are kept in every link
  */
 export function pagingOf(
   path: string,
@@ -48,7 +48,7 @@ export function pagingOf(
   }
 }
 
-/** The same of a list that was given whole; `total` is more than was given when a limit cut it off. */
+/** Paging of a list that is sent whole. `total` is greater than `given` if a limit cut the list. */
 export function pagingOfWhole(
   path: string,
   query: readonly (readonly [string, string])[],

@@ -1,11 +1,11 @@
-/** A query parameter as the documentation describes it; a text alone describes one that takes any text. */
+/** A query parameter in the API description. A plain text describes a parameter that takes any text. */
 export type QueryParameter =
   | string
   | {
       readonly description: string
-      /** The only values that it takes. */
+      /** The only allowed values. */
       readonly values?: readonly string[]
-      /** Several of them, separated by commas. */
+      /** It takes several values, separated by commas. */
       readonly isList?: true
       readonly format?: 'date-time'
       readonly isRequired?: true

@@ -4,15 +4,15 @@ import { AppError } from '../core/errors.ts'
 import { parseId, type IdKind } from '../core/ids.ts'
 import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE, type Page } from './paging.ts'
 
-/** Of larger ones JSON readers do not agree which number it is; no list has so many pages. */
+/** JSON readers do not agree on larger numbers, and no list has so many pages. */
 const MAX_PAGE_NUMBER = Number.MAX_SAFE_INTEGER
 const nothing: ReadonlySet<never> = new Set()
 const MAX_RECENT = 1_000
 const MAX_RECENT_LENGTH = 100
 
 /**
- * The query of a request. Unknown parameters are ignored (clients leak some); of a repeated one the last counts; an empty
- * one counts as not given; names may be percent-encoded or not.
+ * The query of a request. Unknown parameters are ignored (some clients send extra ones). The last of repeated
+ * parameters wins, and an empty one counts as absent. Names may be percent-encoded.
  */
 export class Query {
   static readonly #recent = new Map<string, Query>()
@@ -20,7 +20,7 @@ export class Query {
   readonly #repeated = new Set<string>()
   #page: Page | undefined
 
-  /** The same text gives the same query, without parsing it again. */
+  /** Returns the query for a text. Recent ones are cached, to avoid parsing them again. */
   static of(text: string): Query {
     const known = Query.#recent.get(text)
     if (known !== undefined) return known
@@ -33,11 +33,11 @@ export class Query {
 
   constructor(text: string) {
     if (text === '') return
-    // No limit of names: a query is as long as node:http lets a head be.
+    // No limit on names: node:http already limits the length of the request head.
     for (const [name, given] of Object.entries(parseQuery(text, '&', '=', { maxKeys: 0 }))) {
       const value = (Array.isArray(given) ? given.at(-1) : given) ?? ''
       if (Array.isArray(given)) this.#repeated.add(name)
-      // PostgreSQL refuses NUL; what it is replaced by is in no name either.
+      // PostgreSQL refuses NUL. Its replacement occurs in no name, so nothing is found.
       this.#values.set(name, value.includes('\0') ? value.replaceAll('\0', '\uFFFD') : value)
     }
   }
@@ -47,12 +47,12 @@ export class Query {
     return value === '' ? undefined : value
   }
 
-  /** As it was given, be it empty. */
+  /** The value as given, even if empty. */
   given(name: string): string | undefined {
     return this.#values.get(name)
   }
 
-  /** All parameters that were given. */
+  /** The names of all given parameters. */
   get names(): Iterable<string> {
     return this.#values.keys()
   }
@@ -61,20 +61,20 @@ export class Query {
     return this.#repeated.has(name)
   }
 
-  /** The id of something to look for; of what is no such id, there is none: "" finds nothing. */
+  /** The id to look for. An invalid id becomes "", which finds nothing. */
   id(kind: IdKind, name: string): string | undefined {
     const value = this.text(name)
     return value === undefined ? undefined : (parseId(kind, value) ?? '')
   }
 
-  /** true or false; anything else is the client's error. */
+  /** A flag. Throws 400 unless the value is true or false. */
   flag(name: string): boolean {
     const value = this.text(name)
     if (value === undefined || value === 'true' || value === 'false') return value === 'true'
     throw new AppError('invalid-query', [{ detail: `${name} must be true or false`, parameter: name }])
   }
 
-  /** A comma-separated list; undefined when not given. */
+  /** A comma-separated list; undefined if absent. */
   list(name: string): string[] | undefined {
     const items = this.text(name)
       ?.split(',')
@@ -83,7 +83,7 @@ export class Query {
     return items === undefined || items.length === 0 ? undefined : [...new Set(items)]
   }
 
-  /** A time as it is stored; anything that is none is the client's error. */
+  /** A time. Throws 400 if it is invalid. */
   time(name: string): Timestamp | undefined {
     const value = this.text(name)
     if (value === undefined) return undefined
@@ -93,7 +93,7 @@ export class Query {
     throw new AppError('invalid-query', [{ detail, parameter: name }])
   }
 
-  /** The relations to include; anything but `known` is the client's error. */
+  /** The relations to include. Throws 400 for names that are not in `known`. */
   include<const Name extends string>(known: readonly Name[]): ReadonlySet<Name> {
     const asked = this.list('include')
     if (asked === undefined) return nothing
@@ -115,7 +115,7 @@ export class Query {
     return (this.#page ??= this.pageUpTo(DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE))
   }
 
-  /** A page of a list that has sizes of its own. */
+  /** The page, for a list with its own page sizes. */
   pageUpTo(defaultSize: number, maxSize: number): Page {
     const problems: { detail: string; parameter: string }[] = []
     const read = (name: string, initial: number) => {
@@ -138,12 +138,12 @@ export class Query {
     return this.text(name) !== undefined
   }
 
-  /** The parameters with names like this, and what was given for them. */
+  /** Names and values of the parameters that match the pattern. */
   matching(pattern: RegExp): [string, string][] {
     return [...this.#values].filter(([name, value]) => value !== '' && pattern.test(name))
   }
 
-  /** What was given, but for the page: every link of a list carries it on. */
+  /** The given parameters in `names`, without the page: every link of a list repeats them. */
   withoutPage(names: readonly string[]): [string, string][] {
     if (!names.some((name) => this.has(name))) return []
     return [...this.#values].filter(([name, value]) => value !== '' && names.includes(name))
