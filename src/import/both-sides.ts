@@ -1,9 +1,9 @@
 import { relatedIds, type List, type Resource } from './source-lists.ts'
 
-/** The query with which a list of projects or workspaces has the bindings of each beside it. */
+/** The query that adds each item's tag bindings to a list of projects or workspaces. */
 export const withTagBindings = { include: 'effective_tag_bindings' }
 
-/** A thing's own bindings, by key: what it has from its project has links that say so. */
+/** An item's own bindings, sorted by key. Bindings inherited from its project have an `inherited-from` link. */
 export function tagBindingsOf(resource: Resource, { included }: List): { key: unknown; value: unknown }[] {
   return relatedIds(resource, 'effective-tag-bindings')
     .flatMap((id) => included.get(id) ?? [])
@@ -16,7 +16,7 @@ export function tokenLifetimesPath(organization: string): string {
   return `/organizations/${encodeURIComponent(organization)}/token-ttl-policies`
 }
 
-/** In milliseconds, by the kind of token. */
+/** Maximum lifetimes in milliseconds, by the kind of token. */
 export function tokenLifetimesOf({ data }: List): Record<string, number> {
   return Object.fromEntries(
     data.map(({ attributes }) => [String(attributes['token-type']), Number(attributes['max-ttl-ms'])]),

@@ -6,37 +6,37 @@ import type { Reading, Source } from './source.ts'
 import type { Resource } from './source-lists.ts'
 import { Refused, type Target } from './target.ts'
 
-/** A thing of this server that a thing of the source became, or was found to be. */
+/** An object on this server, created by the import or found from an earlier run. */
 export type Place = { id: string; isNew: boolean }
 
-/** One organization on its way. */
+/** The state of the copy of one organization. */
 export type Context = {
   source: Source
   target: Target
   report: Report
   progress: Progress
-  /** Looked at between two steps: what has begun is ended. */
+  /** Checked between steps. A step that has begun is always finished. */
   signal: AbortSignal
   isDryRun: boolean
   states: StateChoice
-  /** Its name there, and here. */
+  /** The organization's name on the source, and on this server (`as`). */
   organization: string
   as: string
   isNew: boolean
-  /** It is new, and in a dry run: there is nothing of it to look at. */
+  /** In a dry run the organization is new, so there is nothing to read on this server yet. */
   isMadeLater: boolean
-  /** Here, by their ids there; what is not in it was not copied. */
+  /** Objects on this server by their ids on the source. An object that was not copied is missing here. */
   projects: Map<string, Place>
   teams: Map<string, Place>
   workspaces: Map<string, Place>
 }
 
-/** Things of which some are worked at while others wait for an answer. */
+/** Parallel items, for work that mostly waits for an answer. */
 export const SOME_AT_ONCE = 4
 
 /**
- * Does something for each; shows how far it is, and stops between two when it is asked to. What has begun has ended before
- * this ends, also when something fails.
+ * Does `work` for each item, shows progress, and stops between two items if asked to. It returns only after all running
+ * work has ended, also after a failure.
  */
 export async function forEach<T>(
   { progress, signal, organization }: Pick<Context, 'progress' | 'signal' | 'organization'>,
@@ -67,7 +67,9 @@ export async function forEach<T>(
   }
 }
 
-/** A list of the source; what of it is hidden or cannot be read is reported, and the rest goes on without it. */
+/**
+ * Reads a list of the source. Parts that are hidden or unreadable are reported, and the import continues without them.
+ */
 export async function readOf<T>(
   { report, progress, organization }: Pick<Context, 'report' | 'progress' | 'organization'>,
   kind: Kind,
@@ -86,7 +88,7 @@ export async function readOf<T>(
   }
 }
 
-/** Does what this server may refuse; a refusal is reported and gives undefined. */
+/** Does work that this server may refuse. A refusal is reported, and the result is undefined. */
 export async function unlessRefused<T>(
   { report }: Context,
   kind: Kind,
@@ -112,8 +114,8 @@ type NewThing = {
 }
 
 /**
- * Makes a thing. Settings whose value is not possible here are left out and reported; of what rules access nothing is
- * ever left out, since less said may be more allowed.
+ * Creates an object. Settings with values that this server does not accept are left out and reported. Members that
+ * control access are never left out, because their defaults may allow more.
  */
 export async function make(context: Context, thing: NewThing): Promise<Resource | undefined> {
   const { report, target } = context
@@ -147,7 +149,7 @@ export async function make(context: Context, thing: NewThing): Promise<Resource 
 
 const optional = /^\/data\/(?:attributes|relationships)\/([^/]+)(?:\/|$)/
 
-/** What says who may do what, or which thing it is. */
+/** Members that control access or identify the object. */
 const ruling: ReadonlySet<string> = new Set([
   'name',
   'email',
@@ -160,7 +162,7 @@ const ruling: ReadonlySet<string> = new Set([
   'project',
 ])
 
-/** Reports what is another here than there: what is here stays as it is. */
+/** Reports differences between source and this server. The object on this server stays unchanged. */
 export function compare(
   { report }: Context,
   kind: Kind,

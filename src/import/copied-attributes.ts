@@ -6,7 +6,9 @@ import { workspaceSettings } from '../workspaces/workspace-settings.ts'
 
 type Attributes = Record<string, unknown>
 
-/** What of a document can be set: the rest is made anew here, or belongs to things that are not here. */
+/**
+ * The named attributes that the document has. All others are generated here or refer to objects that are not copied.
+ */
 function picked(given: Attributes, names: readonly string[]): Attributes {
   return Object.fromEntries(
     names
@@ -44,7 +46,7 @@ function ownAgentPool(given: Attributes, name: string): Attributes {
   return overwrites?.[name] === true ? { 'setting-overwrites': { [name]: true } } : {}
 }
 
-/** Whether a setting is its own, and not what it has from the organization or project. */
+/** Whether a setting is the workspace's or project's own, not inherited from its project or organization. */
 function isOwn(given: Attributes, name: string): boolean {
   const overwrites = given['setting-overwrites'] as Attributes | null | undefined
   return overwrites?.[name] !== false
@@ -60,7 +62,7 @@ export function teamAttributes(given: Attributes): Attributes {
   }
 }
 
-/** A fixed level says everything; details belong to custom access alone. */
+/** A fixed access level is complete; only custom access has details. */
 export function workspaceAccessAttributes(given: Attributes): Attributes {
   return picked(given, given.access === 'custom' ? ['access', ...Object.keys(detailSchemas)] : ['access'])
 }
@@ -76,7 +78,7 @@ export function projectAccessAttributes(given: Attributes): Attributes {
   }
 }
 
-/** Attributes whose value here is another than was asked for. */
+/** Attributes whose actual value differs from the requested one. */
 export function differences(asked: Attributes, actual: Attributes): string[] {
   return Object.entries(asked).flatMap(([name, value]) => {
     const other = actual[name]

@@ -22,7 +22,9 @@ import type { Records } from './records.ts'
 export const FORMAT = 'purser-export'
 export const FORMAT_VERSION = 1
 export const MANIFEST = 'manifest.json'
-/** Stands in the folder while it is written: what has it was interrupted, and is begun again. */
+/**
+ * Exists in the folder while it is written. A folder that has it was interrupted, and is written again from the start.
+ */
 const UNFINISHED = 'unfinished'
 export type FileKind = Exclude<keyof Records, 'access'> | 'team-projects' | 'team-workspaces'
 
@@ -53,7 +55,9 @@ const fileKinds: readonly FileKind[] = [
   'state-versions',
 ]
 
-/** A folder that only its owner can look into: a record a line, and the states beside them under their hash. */
+/**
+ * The folder of an export, readable only by its owner: files with one record a line, and states named by their hash.
+ */
 export class ExportFiles {
   readonly #folder: string
   readonly #files: ReadonlyMap<FileKind, { descriptor: number; hash: Hash }>
@@ -85,7 +89,7 @@ export class ExportFiles {
     file.hash.update(line)
   }
 
-  /** Takes what comes into a file, which is removed unless the work keeps it. */
+  /** Runs work that receives a file. The file is deleted unless the work keeps it. */
   async arriving<T>(work: (sink: FileSink) => Promise<T>): Promise<T> {
     const sink = new FileSink(this.#folder)
     try {
@@ -95,7 +99,7 @@ export class ExportFiles {
     }
   }
 
-  /** Only with a manifest it is an export: what was interrupted has none. */
+  /** Writes the manifest. A folder without one is not an export, so an interrupted export is never taken for one. */
   finish(from: string): void {
     writingTo(this.#folder, () => this.#finish(from))
   }
@@ -126,9 +130,9 @@ export class ExportFiles {
 
 const WRITABLE_BY_OTHERS = 0o022
 
-/** Whoever can put links or files of their own into the folder would read states, or choose what is overwritten. */
+/** A user who can put links or files into the folder could read states or choose which files are overwritten. */
 function refuseOthersFolder(folder: string): void {
-  // Without the slash at its end, which would follow a link.
+  // resolve() removes a slash at the end; with it, lstat would follow a link.
   const stats = lstatSync(resolve(folder))
   if (stats.isSymbolicLink()) {
     throw new OperatorError(`${folder} is a link: name the folder itself`)
@@ -143,7 +147,7 @@ function refuseOthersFolder(folder: string): void {
   }
 }
 
-/** Removes what an export wrote and nothing else. */
+/** Deletes only what an export has written. */
 function clear(folder: string): void {
   for (const name of [MANIFEST, ...fileKinds.map(fileOf)]) rmSync(join(folder, name), { force: true })
   rmSync(join(folder, STATES), { force: true, recursive: true })

@@ -14,13 +14,13 @@ import type { Source } from './source.ts'
 
 export type ExportOptions = Pick<ImportOptions, 'organizations' | 'states' | 'progress' | 'signal'> & {
   maxStateBytes: number
-  /** Called once the folder is made. */
+  /** Called after the folder was created. */
   onBegin?: () => void
 }
 
 type Context = ExportOptions & { source: Source; files: ExportFiles; report: Report; organization: string }
 
-/** Writes what an import would copy into a folder. */
+/** Writes everything that an import would copy into a folder. */
 export async function runExport(folder: string, source: Source, options: ExportOptions): Promise<Report> {
   const { progress, signal } = options
   const report = new Report(source.name, false)

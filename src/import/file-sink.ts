@@ -8,7 +8,7 @@ import { writeAll } from './spool.ts'
 export const STATES = 'states'
 const ARRIVING = join(STATES, 'arriving')
 
-/** A state in the folder of an export: without its name until all of it has come. */
+/** A state that is being written to the folder of an export. It gets its final name only when it is complete. */
 export class FileSink implements Measured {
   readonly #folder: string
   readonly #file: number
@@ -39,7 +39,7 @@ export class FileSink implements Measured {
     return this.#md5.copy().digest('hex')
   }
 
-  /** Under the name that its content gives it, from the folder on. */
+  /** Renames the file after its content's hash. Returns the name relative to the folder. */
   keep(extension: 'tfstate' | 'json'): string {
     const name = `${STATES}/${this.#sha256.digest('hex')}.${extension}`
     writingTo(this.#folder, () => {

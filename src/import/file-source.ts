@@ -18,12 +18,12 @@ import {
 } from './records.ts'
 import type { Sink, Source } from './source.ts'
 
-/** A link in the folder of an export leads to something else than what was exported. Windows has no such flag. */
+/** Do not follow links: an export contains none, so a link would lead to a foreign file. Windows has no such flag. */
 const READ_NO_LINK = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0)
 
 const contentName = /^states\/([0-9a-f]{64})\.(tfstate|json)$/
 
-/** The files of an export. */
+/** Reads the files of an export. */
 export class FileSource implements Source {
   readonly name: string
   readonly identity: string
@@ -37,7 +37,7 @@ export class FileSource implements Source {
     this.#folder = folder
     const bytes = this.#bytes(MANIFEST)
     this.#manifest = this.#checkedManifest(bytes)
-    // Of these very files: anybody can write where they are said to be from.
+    // A hash of the manifest identifies these files. The `from` in it proves nothing, because anyone can write it.
     this.identity = `export ${createHash('sha256').update(bytes).digest('hex')}`
     this.name = `export of ${printable(this.#manifest.from)}`
   }
@@ -96,7 +96,7 @@ export class FileSource implements Source {
     return (this.#all(kind).get(organization) ?? []) as Records[K][]
   }
 
-  /** Those of one project or workspace. */
+  /** Records of one project or workspace. */
   async #of<R extends { placeId: string } | { workspaceId: string }>(
     kind: FileKind,
     organization: string,
@@ -112,7 +112,7 @@ export class FileSource implements Source {
     return (places.get(id) ?? []) as R[]
   }
 
-  /** By the organization's name. */
+  /** By the name of the organization. */
   #all(kind: FileKind): Map<string, unknown[]> {
     const known = this.#read.get(kind)
     if (known !== undefined) return known
@@ -135,7 +135,7 @@ export class FileSource implements Source {
       const record = JSON.parse(line) as { organization?: unknown } | null
       if (typeof record?.organization === 'string') return record as { organization: string }
     } catch {
-      // Said below.
+      // Reported below.
     }
     throw new OperatorError(`${join(this.#folder, fileOf(kind))} has a line that is no record`)
   }

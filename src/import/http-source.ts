@@ -34,7 +34,7 @@ import {
 
 const inPath = encodeURIComponent
 
-/** Another server of this interface, seen through the eyes of a token. */
+/** Another server with this interface. It shows only what the token may see. */
 export class HttpSource implements Source {
   readonly name: string
   readonly identity: string
@@ -69,7 +69,7 @@ export class HttpSource implements Source {
     try {
       return tokenLifetimesOf(await readList(this.#client, tokenLifetimesPath(organization)))
     } catch (error) {
-      // Hidden from this token, or unknown to this server: of interest only where lifetimes are bounded.
+      // Hidden from this token or unknown to the server. It matters only if lifetimes are limited.
       if (!(error instanceof Unreadable)) throw error
       return null
     }
@@ -97,7 +97,7 @@ export class HttpSource implements Source {
     })
   }
 
-  /** A list with the tag bindings of its things; where they cannot be had, the list alone. */
+  /** A list with the tag bindings of its items, or without them if they cannot be read. */
   async #tagged(path: string, reading: Reading): Promise<List> {
     try {
       return await readList(this.#client, path, withTagBindings)
@@ -114,7 +114,7 @@ export class HttpSource implements Source {
     const whole: Resource[] = []
     for (const [place, team] of data.entries()) {
       try {
-        // A list shows only some of the flags.
+        // A list shows only some of the flags, so read each team.
         whole.push(resourceOf(await this.#client.document(`/teams/${inPath(team.id)}`)))
       } catch (error) {
         if (!(error instanceof Unreadable)) throw error
@@ -210,7 +210,7 @@ export class HttpSource implements Source {
         await this.#client.document(`${path}/authentication-token`, query)
         records.push({ description })
       } catch (error) {
-        // There is none, or none that this token may know of.
+        // There is no token, or this caller may not see it.
         if (!(error instanceof Unreadable)) throw error
       }
     }
@@ -251,13 +251,13 @@ export class HttpSource implements Source {
   }
 }
 
-/** Only owners may delete an organization, and nothing is hidden from them. */
+/** Whether the caller is an owner: only owners may delete an organization, and nothing is hidden from them. */
 function isOwners({ attributes }: Resource): boolean {
   const permissions = attributes.permissions as Record<string, unknown> | null | undefined
   return permissions?.['can-destroy'] === true
 }
 
-/** The records of a list; what cannot be one is said, and left out. */
+/** The records of a list. Items that cannot be a record are reported and left out. */
 function recordsOf<R>(data: readonly Resource[], reading: Reading, build: (resource: Resource) => R): R[] {
   const records: R[] = []
   for (const resource of data) {

@@ -41,7 +41,7 @@ async function importAccess(
   teams: readonly TeamRecord[],
   read: () => Promise<AccessRecord[]>,
 ): Promise<void> {
-  // That it was not copied has been said.
+  // The missing project or workspace has already been reported.
   if (place === undefined) return
   const { report } = context
   const records = await readOf(context, kind, read, `all on ${name}`)
@@ -75,7 +75,7 @@ async function importAccess(
   }
 }
 
-/** By the team's id. */
+/** Existing access by the team's id. */
 async function accessHere(
   { target }: Context,
   kind: Kinds['kind'],

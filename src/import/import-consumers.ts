@@ -4,7 +4,7 @@ import type { WorkspaceRecord } from './records.ts'
 
 const CONSUMERS_A_REQUEST = 1000
 
-/** Lets workspaces read each other's states as they may there: when all of them are here. */
+/** Copies which workspaces may read each other's states. Runs after all workspaces exist here. */
 export async function importConsumers(
   context: Context,
   workspaces: readonly WorkspaceRecord[],

@@ -15,14 +15,14 @@ const MEMBERS_A_REQUEST = 500
 
 type Membership = { id: string; isActive: boolean; teamIds: ReadonlySet<string> }
 
-/** Makes users, memberships and their places in teams. */
+/** Creates users and memberships, and adds members to their teams. */
 export async function importMembers(
   context: Context,
   members: readonly MemberRecord[],
   teams: readonly TeamRecord[],
 ): Promise<void> {
   const here = await membershipsHere(context)
-  /** By the team's id there. */
+  /** Membership ids by the team's id on the source. */
   const joining = new Map<string, string[]>()
   await forEach(context, 'memberships', members, async (member) => {
     const membership = await importMember(context, member, here)
@@ -95,8 +95,8 @@ async function importMember(
 type Account = Pick<UserRow, 'username'>
 
 /**
- * Whoever has this email here, or a new user without password and token. Undefined when neither can be: then an invitation
- * waits for him. Nobody is found by his user name: it may be another's here.
+ * Finds the user with this email, or creates one without password and token. Undefined if neither is possible; an
+ * invitation is sent then. Never matches by user name, because on this server it may be another person's.
  */
 async function importUser(
   context: Context,
@@ -128,7 +128,7 @@ async function importUser(
   return { username }
 }
 
-/** He has accepted there; nobody asks him again. The operator stands for it, and the audit trail says so. */
+/** Accepts for a member who has already accepted on the source. The audit trail names the operator as the actor. */
 async function accept({ target, source }: Context, membershipId: string): Promise<void> {
   await target.database.write(async (tx) => {
     const before = await findMembership(tx, membershipId)

@@ -11,7 +11,7 @@ import type { Resource } from './source-lists.ts'
 export const IMPORTED = 'organization.import'
 const MAX_MARKS = 1000
 
-/** The organization here: made, or found to be there from an earlier run. Undefined when it was refused. */
+/** Creates the organization, or finds it from an earlier run. Undefined if it was refused. */
 export async function importOrganization(
   context: Context,
   record: OrganizationRecord,
@@ -55,7 +55,7 @@ export async function importOrganization(
   return made
 }
 
-/** How long each kind of token may live: set where nobody has said anything yet. */
+/** Copies the maximum lifetimes of tokens, unless this server already has some. */
 async function importLifetimes(context: Context, record: OrganizationRecord): Promise<void> {
   const { target, report, as, isMadeLater } = context
   const { name, attributes, tokenLifetimes } = record
@@ -84,8 +84,8 @@ async function importLifetimes(context: Context, record: OrganizationRecord): Pr
 }
 
 /**
- * An earlier run of this import wrote so into the audit trail. One that was killed between making the organization and
- * writing it left one that a command made, and nobody has claimed.
+ * Whether an earlier run of this import created the organization. Normally its audit event says so. If the run was
+ * killed before that event, there is only the event of a command that created the organization.
  */
 async function wasImported({ target, source, organization }: Context, id: string): Promise<boolean> {
   const newest = (action: string) =>

@@ -10,7 +10,7 @@ import { Refused } from './target.ts'
 
 const LOCK_REASON = 'purser import'
 const kind = 'state versions'
-/** Larger ones are uploaded apart. */
+/** Larger states are uploaded separately. */
 const MAX_BYTES_IN_BODY = 1024 * 1024
 
 export async function importStates(context: Context, workspaces: readonly WorkspaceRecord[]): Promise<void> {
@@ -19,7 +19,7 @@ export async function importStates(context: Context, workspaces: readonly Worksp
     const place = context.workspaces.get(workspace.id)
     if (place === undefined) return
     const { source, organization, states, report } = context
-    // The whole list, whichever are copied: it says how what is here came about.
+    // Read the whole list even if only some are copied, because it is compared with the versions here.
     const all = await readOf(
       context,
       kind,
@@ -48,7 +48,7 @@ async function statesHere(context: Context, workspaceId: string): Promise<Known[
   return data.map(({ id, attributes: { serial, size } }) => ({ id, serial, size }))
 }
 
-/** Of the source's versions those to be copied, oldest first: such as are newer than everything that is here. */
+/** The versions of the source to copy, oldest first: only those newer than the current version here. */
 async function wanted(
   context: Context,
   { name }: WorkspaceRecord,
@@ -87,7 +87,7 @@ async function wanted(
 const isLike = (one: StateRecord, other: Known) =>
   one.serial === other.serial && (one.size === null || one.size === other.size)
 
-/** Where among the source's versions the current one here stands; -1, which is reported, when it is none of them. */
+/** Index of the current version here among the source's versions. If it is none of them: -1, which is reported. */
 async function placeOf(
   context: Context,
   name: string,
@@ -100,7 +100,7 @@ async function placeOf(
     for (let place = all.length - 1; place >= 0; place -= 1) {
       const there = all[place] as StateRecord
       if (!isLike(there, current)) continue
-      // Two states may have one serial and one size: only their bytes say whether they are the same.
+      // Different states may have the same serial and size, so compare their bytes by MD5.
       const md5 = there.md5?.toLowerCase() ?? (await md5Of(source, there, target.config.maxStateBytes))
       if (md5 === here?.md5) return place
     }
@@ -120,7 +120,7 @@ function md5Of(source: Source, state: StateRecord, limit: number): Promise<strin
   })
 }
 
-/** Under our own lock, as every state is written; it is given back whatever happens. */
+/** Copies under the import's own lock and always releases it. */
 async function copyLocked(
   context: Context,
   name: string,
@@ -153,12 +153,12 @@ async function giveBackLock({ target }: Context, actions: string): Promise<void>
     await target.act(`${actions}/unlock`, {})
   } catch (error) {
     if (!(error instanceof Refused)) throw error
-    // A version that did not arrive whole is pending: force discards it. Otherwise the lock is no longer ours.
+    // Unlocking fails while an incomplete version is pending; force discards it. Else the lock is no longer ours.
     if (error.status === 400) await target.act(`${actions}/force-unlock`, {})
   }
 }
 
-/** The lock that a run of ours held when it was killed. */
+/** Releases the lock of an earlier import that was killed. */
 async function giveBackOldLock({ target }: Context, workspaceId: string): Promise<void> {
   const workspace = (await target.show(`/workspaces/${workspaceId}`)) as Resource
   const isOurs =
@@ -220,7 +220,7 @@ async function sendState(
   const most = Math.min(MAX_BYTES_IN_BODY, target.config.maxBodyBytes / 2)
   if (content.size + (json?.size ?? 0) <= most) {
     try {
-      // In one transaction: killed meanwhile, it leaves nothing behind.
+      // One transaction, so that a killed import leaves nothing behind.
       await createVersion(context, workspaceId, {
         ...attributes,
         state: base64Of(content),
@@ -228,7 +228,7 @@ async function sendState(
       })
       return
     } catch (error) {
-      // The JSON state may be what is refused: then one by one.
+      // The JSON state may be the reason for the refusal, so send the two separately.
       if (!(error instanceof Refused) || json === undefined) throw error
     }
   }
@@ -237,7 +237,7 @@ async function sendState(
     const address = String(made.attributes['hosted-json-state-upload-url'])
     await unlessRefused(context, kind, `JSON state of ${what}`, () => target.upload(address, json))
   }
-  // The state comes last: with it the version is whole.
+  // The state comes last, because it completes the version.
   await target.upload(String(made.attributes['hosted-state-upload-url']), content)
 }
 
@@ -245,7 +245,7 @@ function base64Of(spool: Spool): string {
   return Buffer.concat([...spool.chunks()]).toString('base64')
 }
 
-/** States that were forced there, with a lower serial or another lineage, are forced here. */
+/** A lower serial or another lineage is refused. The source was forced to accept it, so force it here too. */
 async function createVersion(
   { target }: Context,
   workspaceId: string,

@@ -5,7 +5,7 @@ import type { OrganizationRecord, ProjectRecord, TeamRecord, WorkspaceRecord } f
 import { relatedId, type List, type Resource } from './source-lists.ts'
 import { TO_BE_MADE } from './target.ts'
 
-/** What is here already, by name. */
+/** The objects that already exist here, by name. */
 async function namesHere(
   context: Context,
   path: string,
@@ -29,7 +29,7 @@ export async function importProjects(
 ): Promise<void> {
   const { here, list } = await namesHere(context, 'projects', withTagBindings)
   const defaultHere = relatedId(organization, 'default-project')
-  // First the one that every organization has from its beginning: it may have got another name there.
+  // The default project comes first. It exists in every organization, but may have another name on the source.
   const isDefault = ({ id }: ProjectRecord) => id === record.defaultProjectId
   const ordered = projects.toSorted((a, b) => Number(isDefault(b)) - Number(isDefault(a)))
   await forEach(context, 'projects', ordered, async (project) => {
@@ -77,7 +77,7 @@ function compareBindings(
 }
 
 const DEFAULT_NAME = 'Default Project'
-/** What stands for the default project of an organization that a dry run would make. */
+/** Stands for the default project of an organization that a dry run would create. */
 const defaultToBeMade: Resource = {
   id: TO_BE_MADE,
   type: 'projects',
@@ -86,7 +86,7 @@ const defaultToBeMade: Resource = {
   links: {},
 }
 
-/** A default project that nobody has touched becomes as it is there. */
+/** Makes the default project equal to the source's, unless someone has changed it here. */
 async function likeDefault(context: Context, project: ProjectRecord, own: Resource, list: List) {
   const { target, report, isNew } = context
   const { name, attributes, tagBindings } = project
@@ -113,7 +113,7 @@ async function likeDefault(context: Context, project: ProjectRecord, own: Resour
 
 type Thing = Parameters<typeof make>[1]
 
-/** Found by its name, or made. */
+/** Finds the object by name or creates it. */
 async function placeOf(
   context: Context,
   there: Resource | undefined,
@@ -139,7 +139,7 @@ export async function importTeams(context: Context, teams: readonly TeamRecord[]
       context.teams.set(id, { id: listed?.id ?? TO_BE_MADE, isNew: context.isNew })
       return
     }
-    // A list shows only some of the flags.
+    // A list shows only some of the flags, so read the team.
     const there = listed === undefined ? undefined : await target.show(`/teams/${listed.id}`)
     const data = { kind: 'teams', name, path: pathOf(context, 'teams'), type: 'teams' } as const
     const place = await placeOf(context, there, { ...data, attributes: { ...attributes, name } })
@@ -147,7 +147,7 @@ export async function importTeams(context: Context, teams: readonly TeamRecord[]
   })
 }
 
-/** The team owners is there from the beginning; what of it can be set is set once. */
+/** The owners team always exists. Its settings are copied while the organization is new or has no SSO team id on it. */
 async function likeOwners(context: Context, attributes: Record<string, unknown>, own: Resource) {
   const { target, report, isNew } = context
   const { 'sso-team-id': sso, 'allow-member-token-management': tokens } = attributes

@@ -15,9 +15,9 @@ import type { Source } from './source.ts'
 import { Target } from './target.ts'
 
 export type ImportOptions = {
-  /** None: all that the token sees. */
+  /** Empty: all organizations that the token can see. */
   organizations: readonly string[]
-  /** Instead of its own name; for one organization. */
+  /** A new name here; only for a single organization. */
   toOrganization?: string
   states: StateChoice
   isDryRun: boolean
@@ -27,7 +27,7 @@ export type ImportOptions = {
   signal: AbortSignal
 }
 
-/** Copies organizations into the database of these settings; what is there from an earlier run is left as it is. */
+/** Copies organizations into the configured database. Objects from an earlier run stay unchanged. */
 export async function runImport(config: Config, source: Source, options: ImportOptions): Promise<Report> {
   const { isDryRun, progress, signal } = options
   const report = new Report(source.name, isDryRun)
@@ -81,7 +81,7 @@ export async function organizationsOf(
   }
 }
 
-/** What others need comes before them; states come last, since they take longest. */
+/** Copies objects after those that they refer to. States come last, because they take longest. */
 async function copyOrganization(
   context: Context,
   record: OrganizationRecord,

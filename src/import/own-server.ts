@@ -12,17 +12,17 @@ import { findSiteAdministrators } from '../users/administrator-store.ts'
 import { findUserByUsername, type UserRow } from '../users/user-store.ts'
 import { keyOf } from '../users/users.ts'
 
-/** As which the audit trail names the token of a command's own server. */
+/** The token id in audit events of a command's own server. */
 export const COMMAND_LINE_TOKEN = 'command-line'
 
-/** The token ends with its server. */
+/** The token is valid only while its server runs, so it needs no expiry. */
 const NEVER = '9999-12-31T23:59:59.999Z'
 
 export type OwnServer = {
   readonly database: Database
   /** `http://127.0.0.1:PORT` */
   readonly address: string
-  /** Good for this server alone, until it closes. */
+  /** Valid only for this server, until it closes. */
   readonly token: string
   readonly user: UserRow
   readonly config: Config
@@ -30,15 +30,15 @@ export type OwnServer = {
 }
 
 export type OwnServerOptions = {
-  /** The site administrator who acts; may be left out where there is only one. */
+  /** The site administrator to act as. Optional if there is only one. */
   as?: string
   /** Nothing can be written. */
   isReadOnly?: boolean
 }
 
 /**
- * Serves the database of these settings to this process, at an address of its own: what a command does takes the way of
- * every request, with its rules, limits and audit events. A server may run beside it.
+ * Serves the configured database to this process only, on a local address. So a command's requests follow the same
+ * rules and limits as all others and write the same audit events. Another server may run at the same time.
  */
 export async function openOwnServer(
   settings: Config,
@@ -103,7 +103,7 @@ function administrator(config: Config, as: string | undefined): Promise<UserRow>
   )
 }
 
-/** Says in the audit trail what the command line did. */
+/** Writes an audit event about the command itself. */
 export function auditCommand(
   { database, config }: Pick<OwnServer, 'database' | 'config'>,
   event: { action: string; organizationId: string; details: Record<string, unknown> },

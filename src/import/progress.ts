@@ -3,7 +3,7 @@ const EVERY_MS = 100
 
 type Output = { write: (text: string) => unknown; isTTY?: boolean; columns?: number }
 
-/** A bar on a terminal that can draw one; elsewhere a line for each stage that has ended. */
+/** A progress bar on a capable terminal; otherwise one line for each finished stage. */
 export class Progress {
   readonly #output: Output
   readonly #canDraw: boolean
@@ -15,7 +15,7 @@ export class Progress {
     this.#canDraw = output.isTTY === true && process.env.TERM !== 'dumb'
   }
 
-  /** Of a stage such as "acme: workspaces". */
+  /** `stage` is a text such as "acme: workspaces". */
   show(stage: string, done: number, total: number): void {
     if (!this.#canDraw) {
       if (done === total && total > 0) this.#output.write(`${stage}: ${total}\n`)
@@ -26,14 +26,14 @@ export class Progress {
     this.#drawnAt = now
     const filled = total === 0 ? WIDTH : Math.floor((done / total) * WIDTH)
     const bar = `[${'#'.repeat(filled)}${'-'.repeat(WIDTH - filled)}]`
-    // A terminal may say that it is 0 wide: it does not know.
+    // A terminal may report a width of 0, which means unknown.
     const width = this.#output.columns || 80
     const line = `${bar} ${done}/${total} ${stage}`.slice(0, width - 1)
     this.#output.write(`\r\u001b[2K${line}`)
     this.#isDrawn = true
   }
 
-  /** Leaves the terminal's line for what comes next. */
+  /** Clears the line for other output. */
   clear(): void {
     if (this.#isDrawn) this.#output.write('\r\u001b[2K')
     this.#isDrawn = false

@@ -2,10 +2,10 @@ import { Unreadable, type StateRecord } from './records.ts'
 import type { Report } from './report.ts'
 import type { Sink, Source } from './source.ts'
 
-/** A sink that knows what has come. */
+/** A sink that measures what it received. */
 export type Measured = Sink & { readonly size: number; readonly md5: string }
 
-/** Reads a state, which must be what the source says of it. */
+/** Reads a state and checks it against the size and hash that the source reports. */
 export async function readState(
   source: Source,
   state: StateRecord,
@@ -22,7 +22,7 @@ export async function readState(
   }
 }
 
-/** Without those that are current for nobody yet: others that were snapshots once are states like all. */
+/** Drops snapshots that are not current yet, at the end. Older ones are ordinary states by now. */
 export function withoutSnapshots(
   report: Report,
   workspace: string,

@@ -8,17 +8,17 @@ const attributes = Type.Record(Type.String({ maxLength: 200 }), Type.Unknown())
 const tagBindings = Type.Array(Type.Object({ key: text, value: text }), { maxItems: 10_000 })
 
 /**
- * What is copied, as it stands in the files of an export: one record a line. The source is somebody else's, so a record is
- * looked at before it is used; whether its values are possible here is for this server's own rules to say.
+ * The copied data, in the format of an export's files: one record a line. The source is not trusted, so each record is
+ * validated before use. This server's own rules then check the values.
  */
 export const recordSchemas = {
   organizations: Type.Object({
     name: id,
-    /** Seen with the eyes of an owner, from whom nothing is hidden. */
+    /** True if the caller is an owner there: nothing is hidden from owners. */
     isWhole: Type.Boolean(),
     defaultProjectId: orNull(id),
     attributes,
-    /** How long each kind of token may live; null: hidden, or nothing that the source knows of. */
+    /** Maximum lifetimes by kind of token. Null: hidden from the caller or unknown to the source. */
     tokenLifetimes: orNull(Type.Record(Type.String({ maxLength: 200 }), Type.Integer())),
   }),
   projects: Type.Object({ id, name: text, attributes, tagBindings }),
@@ -39,9 +39,9 @@ export const recordSchemas = {
     status: Type.Union([Type.Literal('active'), Type.Literal('invited')]),
     teamIds: Type.Array(id, { maxItems: 200_000 }),
   }),
-  /** What a team has on a project or workspace, which `placeId` names. */
+  /** The access of a team to the project or workspace `placeId`. */
   access: Type.Object({ placeId: id, teamId: id, attributes }),
-  /** Which workspaces may read the state of the one that `placeId` names. */
+  /** The workspaces that may read the state of the workspace `placeId`. */
   'remote-state-consumers': Type.Object({ placeId: id, consumerIds: Type.Array(id, { maxItems: 500_000 }) }),
   tokens: Type.Object({ description: text }),
   'state-versions': Type.Object({
@@ -50,10 +50,10 @@ export const recordSchemas = {
     serial: Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER }),
     size: orNull(Type.Integer({ minimum: 0 })),
     md5: orNull(Type.String({ pattern: '^[0-9a-fA-F]{32}$' })),
-    /** Not current before the workspace is unlocked. */
+    /** True until the workspace is unlocked, which makes it current. */
     isSnapshot: Type.Boolean(),
     hasJson: Type.Boolean(),
-    /** Where its content is: an address, or the name of a file. */
+    /** Where the content is: an address or a file name. */
     state: orNull(Type.String({ maxLength: 10_000 })),
     jsonState: orNull(Type.String({ maxLength: 10_000 })),
   }),
@@ -75,10 +75,10 @@ export type StateChoice = 'all' | 'current' | 'none'
 
 const validators = new Map<string, Validator>()
 
-/** One thing that the source does not show, or answers with an error: the rest can still be copied. */
+/** A single object that is hidden or fails to load. Everything else can still be copied. */
 export class Unreadable extends Error {}
 
-/** Throws Unreadable for what is no such record. */
+/** Throws Unreadable if the value is not a valid record. */
 export function checkedRecord<K extends keyof Records>(kind: K, value: unknown): Records[K] {
   let validator = validators.get(kind)
   if (validator === undefined) validators.set(kind, (validator = Compile(recordSchemas[kind])))
@@ -89,7 +89,7 @@ export function checkedRecord<K extends keyof Records>(kind: K, value: unknown):
 
 const MAX_PRINTED = 300
 
-/** Others' text as it may be printed: nothing in it moves a cursor or colours a terminal. */
+/** Makes foreign text safe to print: no control characters for the terminal. */
 export function printable(given: string): string {
   // oxlint-disable-next-line no-control-regex -- those are what must not reach a terminal
   const clean = given.replace(/[\u0000-\u001f\u007f-\u009f\u200e\u200f\u2028-\u202e\u2066-\u2069]/g, '?')

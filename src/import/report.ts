@@ -19,18 +19,18 @@ export type Kind = (typeof kinds)[number]
 type Counts = { copied: Partial<Record<Kind, number>>; there: Partial<Record<Kind, number>> }
 export type Entry = { organization: string; kind: Kind | 'tokens' | 'locks'; name: string; reason: string }
 
-/** What became of everything that the source has. */
+/** The result for everything that the source has. */
 export class Report {
   readonly from: string
   readonly isDryRun: boolean
   readonly organizations: (Counts & { name: string; as: string })[] = []
-  /** What could have been copied and was not, whoever is to blame. */
+  /** Objects that were not copied although they could be, whatever the reason. */
   readonly notCopied: Entry[] = []
-  /** What no copy can have: tokens and locks. */
+  /** Things that can never be copied: tokens and locks. */
   readonly leftBehind: Entry[] = []
   readonly notes: string[] = []
   isInterrupted = false
-  /** Why it ended before its end, by itself. */
+  /** Why it ended early by itself. */
   failure: string | undefined
   #current: Counts & { name: string; as: string } = { name: '', as: '', copied: {}, there: {} }
 
@@ -48,7 +48,7 @@ export class Report {
     this.#current.copied[kind] = (this.#current.copied[kind] ?? 0) + count
   }
 
-  /** How much of each kind, of the organization that is being copied. */
+  /** Copied objects of the current organization, by kind. */
   get copiedNow(): Counts['copied'] {
     return this.#current.copied
   }
@@ -69,9 +69,9 @@ export class Report {
     this.notes.push(printable(`${this.#current.as}: ${text}`))
   }
 
-  /** What was copied before is whole, and is said; without any, there is nothing to report. */
+  /** Ends the report early. What was copied before is complete and is reported; if nothing was, the error is thrown. */
   endedBy(error: unknown, signal: AbortSignal): void {
-    // Whatever the source's connection says of it, it was ended by the signal.
+    // After the signal any error of the source's connection is only a consequence.
     if (signal.aborted) this.isInterrupted = true
     else if (error instanceof OperatorError && this.#hasBegun()) this.failure = printable(error.message)
     else throw error
@@ -98,7 +98,7 @@ export class Report {
     }
   }
 
-  /** For a person. */
+  /** The report as text. */
   lines(): string[] {
     const verb = this.isDryRun ? 'would be copied' : 'copied'
     const lines = this.organizations.flatMap(({ name, as, copied, there }) => [

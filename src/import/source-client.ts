@@ -11,7 +11,7 @@ const MAX_TRIES = 6
 const MAX_LOSSES = 3
 const FIRST_PAUSE_MS = 500
 const MAX_PAUSE_MS = 5 * 60_000
-/** Without a byte for so long, a connection is taken for dead. */
+/** A connection without any byte for this long is dead. */
 const IDLE_MS = 60_000
 const DOCUMENT_MS = 5 * 60_000
 const CONTENT_MS = 60 * 60_000
@@ -19,24 +19,24 @@ const CONTENT_MS = 60 * 60_000
 export type SourceOptions = {
   from: string
   token: string
-  /** Plain http to another machine than this one. */
+  /** Allow plain http to another machine. */
   isInsecureAllowed: boolean
   signal: AbortSignal
-  /** Waits between tries; tests wait less. */
+  /** Waits between attempts. Tests replace it. */
   pause?: (milliseconds: number) => Promise<void>
 }
 
 /**
- * Reads from a server that is not trusted. The token goes to the origin that the operator named and to no other; what
- * comes back is bounded in size and time.
+ * Reads from a server that is not trusted. The token is sent only to the origin that the operator named. Answers are
+ * limited in size and time.
  */
 export class SourceClient {
-  /** Without a path. */
+  /** Origin without a path. */
   readonly origin: string
   readonly #base: string
   readonly #options: SourceOptions
   readonly #pause: (milliseconds: number) => Promise<void>
-  /** Things in a row for which every connection was cut. */
+  /** Consecutive objects for which every connection was cut. */
   #losses = 0
 
   constructor(options: SourceOptions) {
@@ -51,7 +51,7 @@ export class SourceClient {
       })
   }
 
-  /** A JSON document. Throws Unreadable for what is hidden, missing or refused. */
+  /** Reads a JSON document. Throws Unreadable if it is hidden, missing or refused. */
   async document(path: string, query: Record<string, string> = {}): Promise<unknown> {
     const url = new URL(this.#base + path)
     for (const [name, value] of Object.entries(query)) url.searchParams.set(name, value)
@@ -65,7 +65,7 @@ export class SourceClient {
     }
   }
 
-  /** Content at an address that the source gave. */
+  /** Reads content from an address that the source gave. */
   async content(address: string, limit: number, sink: Sink): Promise<void> {
     const url = URL.parse(address, this.#base)
     if (url === null) throw new Unreadable('it is at an address that is none')
@@ -83,7 +83,7 @@ export class SourceClient {
     }
   }
 
-  /** One thing, or all when the source itself is gone: then nothing else would come. */
+  /** Throws Unreadable for this object, or OperatorError if the source is gone and everything else would fail too. */
   #giveUp({ reason, status, lost }: Failure): never {
     if (status !== undefined) throw new Unreadable(`${reason}, ${MAX_TRIES} times`)
     if (lost?.origin === this.origin) {
@@ -95,7 +95,7 @@ export class SourceClient {
     throw new Unreadable(`${lost?.origin} cannot be reached, ${MAX_TRIES} times: ${reason}`)
   }
 
-  /** Undefined when all came; otherwise why another try may do better. */
+  /** Returns undefined on success, otherwise a failure that another attempt may fix. */
   async #try(start: URL, limit: number, longestMs: number, sink: Sink): Promise<Failure | undefined> {
     const watch = new Watch(longestMs, this.#options.signal)
     let url = start
@@ -131,11 +131,11 @@ export class SourceClient {
 
   async #fetch(url: URL, signal: AbortSignal): Promise<Response> {
     const isOwn = url.origin === this.origin
-    // fetch refuses such an address by an error that prints it whole.
+    // fetch would refuse this address with an error that prints the password.
     if (url.username !== '' || url.password !== '') {
       throw new Unreadable('it is at an address with a user name or password in it')
     }
-    // Elsewhere only over TLS: what is beside or behind this machine is not the source's to read.
+    // Other origins only over TLS: the source must not make us read from services inside our network.
     if (!isOwn && url.protocol !== 'https:' && !isLoopbackPair(this.origin, url)) {
       throw new Unreadable(`it is at ${printable(url.origin)}, which is not https`)
     }
@@ -154,7 +154,7 @@ export class SourceClient {
     })
   }
 
-  /** What may pass: too many requests, and what is the server's own trouble. */
+  /** Failures that may be temporary: too many requests, or a server error. */
   #failure(response: Response, url: URL): Failure {
     const { status } = response
     if (status === 429 || status >= 500) {
@@ -169,7 +169,7 @@ export class SourceClient {
   }
 }
 
-/** Either it was answered so, or the connection to this origin was lost: after it was made, when it is cut. */
+/** An error status, or a lost connection to an origin. `isCut`: it was lost after it had been made. */
 type Failure = {
   reason: string
   status?: number
@@ -179,10 +179,10 @@ type Failure = {
 
 const cut: ReadonlySet<string> = new Set(['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET'])
 
-/** Ends what takes too long, or says nothing for too long. */
+/** Aborts a request that takes too long or stays silent for too long. */
 class Watch {
   readonly signal: AbortSignal
-  /** With which it ends. */
+  /** The reason of the abort. */
   readonly late = new Error('it took too long')
   readonly #controller = new AbortController()
   readonly #idle: NodeJS.Timeout
@@ -207,7 +207,7 @@ class Watch {
 
 async function readBounded(response: Response, limit: number, watch: Watch, sink: Sink): Promise<void> {
   let size = 0
-  // Counted as they are read: neither a header nor a compression says how many will come.
+  // Count the bytes while reading, because neither headers nor compression tell the real size.
   for await (const chunk of (response.body ?? []) as AsyncIterable<Uint8Array>) {
     watch.alive()
     size += chunk.length
@@ -229,7 +229,7 @@ function redirected(from: URL, location: string): URL {
   return url
 }
 
-/** In milliseconds; it says how many seconds, or until when. */
+/** In milliseconds. The header has a number of seconds or a date. */
 function retryAfter(header: string | null): number | undefined {
   if (header === null) return undefined
   const wait = /^\d{1,6}(\.\d+)?$/.test(header)
@@ -252,7 +252,7 @@ function sourceUrl({ from, token, isInsecureAllowed }: SourceOptions): URL {
   return url
 }
 
-/** An address as --from names it; throws OperatorError, which never prints a password. */
+/** Parses the address in --from. Throws OperatorError, which never shows a password. */
 export function addressOfSource(from: string): URL {
   const url = URL.parse(from)
   if (url !== null && (url.username !== '' || url.password !== '')) {
@@ -270,7 +270,7 @@ function isLoopback(hostname: string): boolean {
   return hostname === 'localhost' || hostname === '[::1]' || /^127(\.\d{1,3}){3}$/.test(hostname)
 }
 
-/** A source on this machine may send to this machine. */
+/** A source on this machine may redirect to this machine. */
 function isLoopbackPair(origin: string, url: URL): boolean {
   return isLoopback(new URL(origin).hostname) && isLoopback(url.hostname)
 }

@@ -2,10 +2,10 @@ import { printable, Unreadable } from './records.ts'
 import type { SourceClient } from './source-client.ts'
 
 const PAGE_SIZE = 100
-/** Of one list. */
+/** Maximum for one list. */
 const MAX_RECORDS = 500_000
 
-/** A resource as it came: its attributes may be anything. */
+/** A resource from the source. Its attributes are not validated yet. */
 export type Resource = {
   id: string
   type: string
@@ -16,7 +16,7 @@ export type Resource = {
 
 export type List = { data: Resource[]; included: Map<string, Resource> }
 
-/** A whole list, page after page. Pages are asked for by number: links could lead anywhere. */
+/** Reads all pages of a list. Pages are requested by number, because the source's links could lead anywhere. */
 export async function readList(
   client: Pick<SourceClient, 'document'>,
   path: string,
@@ -32,10 +32,10 @@ export async function readList(
       'page[size]': String(PAGE_SIZE),
     })
     const before = list.size
-    // Something new may have moved others to the next page: they are taken once.
+    // A new object may have moved others to the next page, so the same one can come twice.
     for (const item of resourcesOf(json, 'data')) list.set(item.id, item)
     for (const item of resourcesOf(json, 'included')) included.set(item.id, item)
-    // A list may grow while it is read, but not without end.
+    // A list may grow while it is read, but there is a limit.
     const total = pagination(json, 'total-count')
     if (page === 1 && total !== undefined) most = Math.min(most, 2 * total + 1000)
     const next = pagination(json, 'next-page')
@@ -47,13 +47,13 @@ export async function readList(
   }
 }
 
-/** The one resource of a document. */
+/** The single resource of a document. */
 export function resourceOf(json: unknown): Resource {
   const [only] = resourcesOf({ data: [member(json, 'data')] }, 'data')
   return only as Resource
 }
 
-/** The id that a relationship to one names. */
+/** The id in a to-one relationship. */
 export function relatedId(resource: Resource, name: string): string | null {
   const id = member(member(member(resource.relationships, name), 'data'), 'id')
   return typeof id === 'string' ? id : null

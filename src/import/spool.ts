@@ -17,8 +17,8 @@ const CHUNK_BYTES = 1024 * 1024
 const HEAD_BYTES = 64 * 1024
 
 /**
- * Bytes on their way, however many: in a file that has no name any more, encrypted with a key that only this process has.
- * So a state needs little memory, and is nowhere in clear.
+ * Temporary storage for content of any size, in a deleted file, encrypted with a key that only this process has. So a
+ * state needs little memory and is never stored unencrypted.
  */
 export class Spool implements Measured {
   readonly #file: number
@@ -55,17 +55,17 @@ export class Spool implements Measured {
     this.size += chunk.length
   }
 
-  /** What came first. */
+  /** The first bytes. */
   get head(): Buffer {
     return this.#head
   }
 
-  /** Of all that came so far. */
+  /** Hash of all bytes so far. */
   get md5(): string {
     return this.#hash.copy().digest('hex')
   }
 
-  /** From the beginning, as often as it is asked for. */
+  /** All bytes from the beginning. Can be called repeatedly. */
   *chunks(): Generator<Buffer> {
     const decipher = createDecipheriv(CIPHER, this.#secret.key, this.#secret.iv)
     for (let position = 0; position < this.size;) {
@@ -81,7 +81,7 @@ export class Spool implements Measured {
   }
 }
 
-/** A spool for as long as the work takes. */
+/** Provides a spool and closes it when `work` ends. */
 export async function withSpool<T>(work: (spool: Spool) => Promise<T>): Promise<T> {
   const spool = new Spool()
   try {
@@ -97,7 +97,7 @@ function encryption({ key, iv }: ReturnType<typeof newSecret>): Cipheriv {
   return createCipheriv(CIPHER, key, iv)
 }
 
-/** A write may take less than it is given. */
+/** Loops, because one write may take fewer bytes than given. */
 export function writeAll(file: number, bytes: Uint8Array, position: number): void {
   try {
     for (let done = 0; done < bytes.length;) {

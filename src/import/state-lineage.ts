@@ -2,11 +2,11 @@ import type { Spool } from './spool.ts'
 
 const MAX_PARSED_BYTES = 16 * 1024 * 1024
 
-/** The members with short values that a state begins with: version, terraform_version, serial, lineage. */
+/** Matches the short members at the start of a state: version, terraform_version, serial, lineage. */
 const head = /^\uFEFF?\s*\{(?:\s*"(?:[^"\\]|\\.)*"\s*:\s*(?:"(?:[^"\\]|\\.)*"|-?\d+)\s*,)*/
 const member = /"((?:[^"\\]|\\.)*)"\s*:\s*("(?:[^"\\]|\\.)*"|-?\d+)/g
 
-/** What a state says of its lineage; undefined when it says nothing. Only its beginning is read where that is enough. */
+/** The lineage of a state; undefined if it has none. Usually only the beginning has to be read. */
 export function lineageOf(content: Pick<Spool, 'head' | 'size' | 'chunks'>): string | undefined {
   const [start = ''] = head.exec(content.head.toString('utf8')) ?? []
   for (const [, name, value = ''] of start.matchAll(member)) {
@@ -17,7 +17,7 @@ export function lineageOf(content: Pick<Spool, 'head' | 'size' | 'chunks'>): str
     const text = Buffer.concat([...content.chunks()]).toString('utf8')
     return textOf((JSON.parse(text) as { lineage?: unknown } | null)?.lineage)
   } catch {
-    // That it is no state is for the server to say.
+    // The server will report that this is not a state.
     return undefined
   }
 }

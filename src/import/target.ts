@@ -10,12 +10,12 @@ import { readList, resourceOf, type List, type Resource } from './source-lists.t
 import type { Spool } from './spool.ts'
 import { problemsOf } from './trial.ts'
 
-/** What stands for the id of a thing that a dry run would make. */
+/** Stands for the id of an object that a dry run would create. */
 export const TO_BE_MADE = '(to be made)'
 
 type Asked = { type: string; attributes: Record<string, unknown>; relationships?: Record<string, unknown> }
 
-/** A refusal in the server's own words; `pointers` name the members of the body that it is about. */
+/** A refusal with the server's own message. `pointers` name the affected members of the body. */
 export class Refused extends OperatorError {
   readonly status: number
   readonly pointers: readonly string[]
@@ -31,10 +31,10 @@ type ErrorDocument = {
   errors?: { title?: string; detail?: string; source?: { pointer?: string } }[]
 }
 
-/** Speaks to our own server: where an import writes to. */
+/** A client of the import's own server. */
 export class Target {
   readonly #server: OwnServer
-  /** Nothing is sent: what would be is only looked at. */
+  /** Sends no writes; it only validates their bodies. */
   readonly #isReadOnly: boolean
 
   private constructor(server: OwnServer, isReadOnly: boolean) {
@@ -77,7 +77,7 @@ export class Target {
     }
   }
 
-  /** Gives the answer's resource; in a dry run what was asked for, if it could be. */
+  /** Returns the resource of the answer. In a dry run it returns the request's data if they are valid. */
   async send(method: 'POST' | 'PATCH', path: string, data: Asked): Promise<Resource> {
     const body = JSON.stringify({ data })
     if (!this.#isReadOnly) return resourceOf(JSON.parse(await this.#request(method, path, body)))
@@ -85,7 +85,7 @@ export class Target {
     return { id: TO_BE_MADE, relationships: {}, links: {}, ...data }
   }
 
-  /** An action, or a write to a relationship: of no interest but whether it was done. */
+  /** Sends an action or a write to a relationship. The answer's content is ignored. */
   async act(path: string, body: object, method: 'POST' | 'PATCH' = 'POST'): Promise<void> {
     if (this.#isReadOnly) this.#tryOut(method, path, JSON.stringify(body))
     else await this.#request(method, path, JSON.stringify(body))
@@ -99,7 +99,7 @@ export class Target {
   }
 
   async upload(address: string, content: Pick<Spool, 'size' | 'chunks'>): Promise<void> {
-    // Not by fetch, which takes all that a stream has before the other side has read it.
+    // Not fetch: it reads the whole stream into memory before the server has taken it.
     const answer = await new Promise<IncomingMessage>((resolve, reject) => {
       const headers = { 'content-length': content.size }
       const sent = request(address, { method: 'PUT', headers }, resolve)
