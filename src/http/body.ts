@@ -8,16 +8,16 @@ import { Pace } from './pace.ts'
 
 const MAX_SMALL_BODY_BYTES = 1024 * 1024
 const LARGE_BODY_ADVICE = '; leave `state` out and upload it to hosted-state-upload-url instead'
-/** A large body counts twice: for itself, and for what is made of it. */
+/** A large body counts twice: for its bytes, and for what is made of them. */
 const LARGE_BODY_WEIGHT = 2
 const LEAST_BUFFER_BYTES = 16 * 1024
 
-/** 413 before a byte is read, where the client declared too much. */
+/** Throws 413 before reading if the declared length is too large. */
 export function checkDeclaredLength(headers: IncomingHttpHeaders, limitBytes: number, advice = ''): void {
   if (declaredLength(headers) > limitBytes) throw tooLarge(limitBytes, advice)
 }
 
-/** The body of one request on its way into memory, within its limit and the budget of all bytes in flight. */
+/** A request's body on its way into memory, within its own limit and the budget of all bytes in flight. */
 export class IncomingBody {
   readonly #call: Call
   readonly #deps: Deps
@@ -34,7 +34,7 @@ export class IncomingBody {
     checkDeclaredLength(this.#call.headers, this.#limitBytes, this.#advice)
   }
 
-  /** The whole body; what is beyond the limit is not read. Throws 408, 413 and 503. */
+  /** Reads the whole body, up to its limit. Throws 408, 413 and 503. */
   async read(holders: readonly string[]): Promise<Buffer> {
     const { stream, headers } = this.#call
     const limit = this.#limitBytes
@@ -56,7 +56,7 @@ export class IncomingBody {
           held.resize(weight * length)
           whole = lengthened(whole, length)
         }
-        // Copied, since a body in tiny chunks takes a hundred times its size as a list of them.
+        // Copied into one buffer, because a list of tiny chunks takes a hundred times their size.
         chunk.copy(whole, size)
       }
       size = end
@@ -78,8 +78,8 @@ export class IncomingBody {
 }
 
 /**
- * Gives every chunk of a body to `take`, and waits with the next one for as long as `take` does. Throws 408 for a sender who
- * is too slow, 400 for one who breaks off, and what `take` throws; the connection stays open, so that all of it can be said.
+ * Passes each chunk of a body to `take` and waits for it before the next one. Throws 408 if the sender is too slow, 400
+ * if it breaks off, and the errors of `take`. The connection stays open, so that the error can be answered.
  */
 export function readChunks(
   stream: IncomingMessage,
@@ -123,13 +123,13 @@ export function readChunks(
     }
     if (stream.readableEnded) return resolve()
     if (stream.destroyed) return breakOff()
-    // Most bodies have arrived by now.
+    // Most bodies are complete by now and need no timer.
     if (!stream.complete) pace = new Pace(uploadIdleSeconds * 1000, fail)
     stream.on('data', got).on('end', finish).on('close', breakOff)
   })
 }
 
-/** 415 for anything but JSON; clients that send no content type at all (DELETE in go-tfe v2) are let through. */
+/** Throws 415 unless the body is JSON. A missing content type is accepted, because go-tfe v2 sends none with DELETE. */
 export function checkContentType(headers: IncomingHttpHeaders): void {
   const given = headers['content-type']
   if (given === undefined) return

@@ -1,18 +1,17 @@
 import type { Actor } from '../access/actor.ts'
 import { AppError } from '../core/errors.ts'
 
-/** Bytes that are held for one body, upload or answer. */
+/** Bytes held for one body, upload or answer. */
 export type Held = {
-  /** Asks for more, or gives some back; throws 503 like `take`, and then holds what it held before. */
+  /** Changes the held amount. Throws 503 like `take`, and then the old amount stays. */
   resize(bytes: number): void
-  /** Gives all of it back; a second call does nothing. */
+  /** Releases all of it. A second call does nothing. */
   release(): void
 }
 
 /**
- * One budget for the bytes of all bodies, uploads and answers that this process holds at the same time. Nobody may hold
- * more of it than they leave free: one caller gets half of it at most, two get a third each, and a caller who comes later
- * always finds something.
+ * One budget for the bytes of all bodies, uploads and answers in this process. A caller may not hold more than they
+ * leave free: one caller gets at most half, two get a third each, so there is always room for another one.
  */
 export class BytesInFlight {
   readonly limit: number
@@ -28,9 +27,9 @@ export class BytesInFlight {
   }
 
   /**
-   * Takes bytes of the budget; throws 503 when too few are free.
+   * Takes bytes from the budget. Throws 503 if too few are free.
    *
-   * @param holders who answers for the bytes: see `holdersOf`
+   * @param holders who the bytes are counted for: see `holdersOf`
    */
   take(bytes: number, holders: readonly string[]): Held {
     let held = 0
@@ -69,7 +68,7 @@ export class BytesInFlight {
   }
 }
 
-/** The caller, and the organization that the request is about. */
+/** The caller, and the organization of the request. */
 export function holdersOf(actor: Actor, organization: { readonly id: string } | undefined): string[] {
   const caller = actor.userId ?? actor.organizationId ?? actor.tokenId
   return organization === undefined || organization.id === caller ? [caller] : [caller, organization.id]

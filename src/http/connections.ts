@@ -1,21 +1,21 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 
-/** For the first request on a new connection. */
+/** Time limit for the first request on a new connection. */
 const UNUSED_MS = 1_000
 
 type Connection = {
-  /** The latest. */
+  /** The latest request. */
   request?: IncomingMessage
   response?: ServerResponse
-  /** Since when nothing has come, and how much had come before. */
+  /** When data last arrived, and how many bytes had arrived by then. */
   idle?: { since: number; bytesRead: number }
 }
 
-/** The connections of a server: whom they wait for, and which of them may be closed. */
+/** The connections of a server: who is waiting for whom, and which ones may be closed. */
 export class Connections {
   readonly #connections = new Map<Socket, Connection>()
-  /** When the latest one was made. */
+  /** When the newest connection was made. */
   latestAt = 0
 
   follow(server: Server): void {
@@ -30,13 +30,13 @@ export class Connections {
       connection.request = request
       connection.response = response
     })
-    // A connection was silent for the server's timeout. An answer that takes the server itself as long is not cut off.
+    // The timeout is for silent clients. A connection that waits for this server's answer is not closed.
     server.on('timeout', (socket: Socket) => {
       if (!this.#isServersTurn(socket)) socket.destroy()
     })
   }
 
-  /** Closes those on which nothing is under way, and nothing came for so long as far as repeated calls have seen. */
+  /** Closes connections without a running request if, over repeated calls, no byte has arrived for `ms`. */
   closeIdle(ms: number): void {
     const now = performance.now()
     for (const [socket, connection] of this.#connections) {
@@ -47,7 +47,7 @@ export class Connections {
     }
   }
 
-  /** Whether the client has sent all of its request, and taken all that was sent to them. */
+  /** Whether the client has sent its whole request and received everything sent so far. */
   #isServersTurn(socket: Socket): boolean {
     const { request, response } = this.#connections.get(socket) ?? {}
     if (request === undefined || response?.writableFinished !== false) return false

@@ -16,7 +16,7 @@ import type { Refusals } from '../refusals/refusals.ts'
 import type { Deletions } from '../operation/deletions.ts'
 import type { Drain } from '../operation/drain.ts'
 
-/** What every act may need of its surroundings. */
+/** What acts may need. */
 export type Deps = {
   readonly config: ServerConfig
   readonly clock: Clock
@@ -34,6 +34,6 @@ export type Deps = {
   readonly deletions: Deletions
   readonly drain: Drain
   readonly log: Logger
-  /** Set only where a command speaks to a server of its own, in its own process. */
+  /** Set only if a command uses its own server in its own process. */
   readonly operator?: Operator
 }

@@ -4,18 +4,19 @@ import type { Query } from '../jsonapi/query.ts'
 import type { Answer } from './call.ts'
 
 const PARAMETER = 'dry-run'
-/** Whether somebody may mean it who writes this: `dry_run`, `dryRun`, `dry--run`, `filter[dry-run]`. */
+/** Whether a name may be a misspelled `dry-run`: `dry_run`, `dryRun`, `dry--run`, `filter[dry-run]`. */
 function isMisspelled(name: string): boolean {
   return name !== PARAMETER && /dryrun/i.test(name.replace(/[^a-z]/gi, ''))
 }
 
 /**
- * Whether a write is only to be tried. Throws 400 for any value but true and false, the empty one too, for one that is given
- * twice or misspelled, and for a route that cannot be tried: what was meant as a trial must never be done.
+ * Whether a write is only a dry run. Throws 400 for any value except true and false, also an empty one, if the
+ * parameter is repeated or misspelled, or if the route has no dry run: a request meant as a dry run must never be
+ * executed.
  */
 export function isTrial(query: Query, canBeTried: boolean): boolean {
   for (const name of query.names) {
-    // Older clients and proxies part parameters by a semicolon.
+    // Older clients and proxies use a semicolon between parameters.
     const isHidden = /[;&?]\s*dry[\W_]*run/i.test(query.given(name) ?? '')
     if (isMisspelled(name) || isHidden) throw refusal('it is written dry-run=true', name)
   }
@@ -32,8 +33,8 @@ function refusal(detail: string, parameter = PARAMETER): AppError {
 }
 
 /**
- * What watches a write that is only tried. `look` runs in the write's transaction, before and after the act, and must read
- * little, since others wait for the write lock; `compare` runs when all is undone and nobody waits.
+ * Observes a dry run. `look` runs in the write's transaction, before and after the act. It must read little, because
+ * others wait for the write lock. `compare` runs after the rollback, when nobody waits.
  */
 export type Watch<Look = unknown> = {
   readonly look: (tx: Transaction) => Promise<Look>
@@ -49,7 +50,7 @@ class Undone<T> extends Error {
   }
 }
 
-/** Does all that a write does and undoes it; what came of it. */
+/** Runs the whole write, rolls it back, and returns its result. */
 export async function undone<T>(
   database: Database,
   work: (tx: Transaction) => Promise<T>,

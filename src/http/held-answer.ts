@@ -5,12 +5,12 @@ import { holdersOf } from './bytes-in-flight.ts'
 import type { Answer } from './call.ts'
 import type { Deps } from './deps.ts'
 
-/** Shorter answers are not counted: what the system takes of a connection at once is about as much. */
+/** Shorter answers are not counted: the system's send buffer takes about this much at once. */
 const FREE_BYTES = 64 * 1024
-/** What a document that is made while it is sent has in memory: some pieces, and what it knows of those that were sent. */
+/** Memory of a document that is made while it is sent: some pieces, and a record of what was sent. */
 const STREAM_BYTES = 4 * 1024 * 1024
 
-/** Takes the answer's bytes from the budget; throws 503 when there are too few. */
+/** Takes the answer's bytes from the budget. Throws 503 if too few are free. */
 export function holdAnswer(
   answer: Answer,
   { bytesInFlight }: Deps,
@@ -19,7 +19,7 @@ export function holdAnswer(
 ): Answer {
   const { body } = answer
   if (!(body instanceof Readable)) {
-    // Of a text this is its characters, which are bytes but for a few.
+    // For a text this is its number of characters, which is nearly its number of bytes.
     const length = body?.length ?? 0
     if (length <= FREE_BYTES) return answer
     return { ...answer, held: bytesInFlight.take(length, holdersOf(actor, organization)) }
@@ -35,7 +35,7 @@ export function holdAnswer(
   }
 }
 
-/** Gives them back when the answer has left, or its connection has ended. */
+/** Releases the bytes once the answer was sent or its connection has ended. */
 export function releaseWhenSent({ held }: Answer, response: ServerResponse): void {
   if (held === undefined) return
   if (response.destroyed) held.release()

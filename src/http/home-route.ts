@@ -12,12 +12,12 @@ small { opacity: .7 }`
 const headers = {
   'content-type': 'text/html; charset=utf-8',
   'cache-control': 'no-cache',
-  // The page loads nothing and runs nothing: its one style is known by its hash.
+  // The page loads nothing and runs no script; its single style is allowed by hash.
   'content-security-policy': `default-src 'none'; style-src 'sha256-${hash('sha256', style, 'base64')}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`,
   'referrer-policy': 'no-referrer',
 }
 
-/** A page for whoever opens the address in a browser. */
+/** A page for a browser. */
 export const homeRoute: RawRoute = {
   method: 'GET',
   path: '/',
@@ -54,7 +54,7 @@ ${commandName} config tofu</pre>
 `
 }
 
-/** The origin is what the request's Host header says: anything. */
+/** The origin comes from the Host header, so it can be any text. */
 function escape(text: string): string {
   return text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`)
 }

@@ -3,14 +3,14 @@ import { Query } from '../jsonapi/query.ts'
 import type { Call } from './call.ts'
 import type { Deps } from './deps.ts'
 
-/** The route that a request was found to be for. */
+/** The route that the router found for a request. */
 export type FoundRoute = {
   /** The whole path, with `:name` for parameters; empty for an unknown path. */
   readonly url: string
   readonly params: Readonly<Record<string, string>>
 }
 
-/** A call as it came over HTTP. A class, since it is made for each request: what is seldom asked for is a getter. */
+/** A call over HTTP. It is a class with getters, because one is made for each request and few values are used. */
 export class HttpCall implements Call {
   readonly requestId: string
   readonly params: Readonly<Record<string, string>>
@@ -35,7 +35,7 @@ export class HttpCall implements Call {
     return this.stream.method as string
   }
 
-  /** From the route, not from what was asked for: that may have a scheme and a host, a fragment, and any escapes. */
+  /** Built from the route: the requested path may have a scheme, a host, a fragment or any escapes. */
   get path(): string {
     return this.#url.replaceAll(/:([a-z_]+)/g, (_, name: string) => this.params[name] as string)
   }

@@ -5,10 +5,10 @@ import { ok, type Answer } from './call.ts'
 import type { Viewer } from './route.ts'
 
 /**
- * A page of a list that is kept ready-made. What it says may depend on nothing but the organization's version, the caller,
- * what `name` names and which page it is: so nothing is ever invalidated.
+ * A list page from the cache. Its content may depend only on the organization's version, the caller's rights, `name`
+ * and the page number and size, which form the key, so nothing is ever invalidated.
  *
- * @param name undefined: the page is not kept
+ * @param name undefined: the page is not cached
  */
 export async function keptPage(
   viewer: Viewer,
@@ -29,7 +29,7 @@ export async function keptPage(
   return ok(body)
 }
 
-/** The same of a document about one resource. It is kept when it is asked for a second time, since there are very many. */
+/** The same for a document about one resource. It is cached at the second request, because there are very many. */
 export async function keptDocument(
   viewer: Viewer,
   organization: OrganizationFacts,

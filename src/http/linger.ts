@@ -1,13 +1,13 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 
 const MAX_IGNORED_BODY_BYTES = 1024 * 1024
-/** As much as a state may have by default: many clients read no answer before they have sent all of it. */
+/** The default limit of a state: many clients read no answer before they have sent everything. */
 const MAX_LINGER_BYTES = 512 * 1024 * 1024
 const MAX_LINGER_MS = 60_000
-/** A client that sends nothing for so long is not going to. */
+/** A client that is silent for this long will send nothing more. */
 const MAX_SILENCE_MS = 10_000
 
-/** Whether a request was answered while so much of its body is still to come that the connection is given up for it. */
+/** Whether to close the connection after this answer, because too much of the request's body is still unread. */
 export function mustClose(request: IncomingMessage, status: number): boolean {
   if (request.complete) return false
   return (
@@ -18,8 +18,8 @@ export function mustClose(request: IncomingMessage, status: number): boolean {
 }
 
 /**
- * Sends the answer at once and ends the connection a little later: closed with bytes unread, the client's system would
- * throw the answer away before the client has read it (RFC 9112, 9.6).
+ * Sends the answer at once and ends the connection later. If it were closed with unread bytes, the client's system
+ * would discard the answer before the client reads it (RFC 9112, 9.6).
  */
 export async function endLingering(
   request: IncomingMessage,

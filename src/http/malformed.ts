@@ -2,14 +2,14 @@ import type { Socket } from 'node:net'
 import { JSON_API } from './call.ts'
 import { nextRequestId } from './request-id.ts'
 
-/** By Node's name of what went wrong. Importing node:http for its STATUS_CODES would load all that `fetch` needs too. */
+/** By Node's error code. Importing node:http for STATUS_CODES would also load everything that `fetch` needs. */
 const statuses: Readonly<Record<string, readonly [number, string]>> = {
   ERR_HTTP_REQUEST_TIMEOUT: [408, 'Request Timeout'],
   HPE_CHUNK_EXTENSIONS_OVERFLOW: [413, 'Payload Too Large'],
   HPE_HEADER_OVERFLOW: [431, 'Request Header Fields Too Large'],
 }
 
-/** Answers what is no HTTP, or too much of it: an error document like any other, and the end of the connection. */
+/** Answers invalid or too large HTTP with an error document, and closes the connection. */
 export function answerMalformed(error: Error & { code?: string }, socket: Socket): void {
   if (error.code === 'ECONNRESET' || !socket.writable) {
     socket.destroy()
@@ -27,6 +27,6 @@ export function answerMalformed(error: Error & { code?: string }, socket: Socket
     'Connection: close',
   ]
   socket.write(`${headers.join('\r\n')}\r\n\r\n${body}`)
-  // Nobody reads the rest, so that the other side's end would never be noticed.
+  // The rest is never read, so the client's end of the connection would go unnoticed.
   socket.destroySoon()
 }

@@ -1,18 +1,18 @@
 import { AppError } from '../core/errors.ts'
 
-/** What a sender must bring in the long run: a line of 1 Mbit/s brings eight times as much. */
+/** Minimum average rate of a sender. A line of 1 Mbit/s is eight times as fast. */
 export const MIN_BYTES_PER_SECOND = 16 * 1024
 const LEAST_LOOK_MS = 50
 
 /**
- * Watches the pace of one sender. They may send nothing for so many milliseconds in all, and earn time back with every
- * byte, but never more than they had at first: so neither a sender who stops nor one who trickles stays for long.
+ * Limits how slowly a sender may send. They may be silent for `mostMs` in total. Each byte earns time back, but never
+ * above that limit. So neither a sender that stops nor one that trickles can stay for long.
  */
 export class Pace {
   readonly #mostMs: number
   readonly #tooSlow: (error: AppError) => void
   #leftMs: number
-  /** Since when the sender is waited for; undefined while the server itself is not ready for more. */
+  /** Since when the server has been waiting for the sender; undefined while the server is not ready for more. */
   #since: number | undefined = performance.now()
   #timer: NodeJS.Timeout
 
@@ -28,7 +28,7 @@ export class Pace {
     this.#leftMs = Math.min(this.#mostMs, this.#leftMs + (bytes / MIN_BYTES_PER_SECOND) * 1000)
   }
 
-  /** The server needs time: it does not count against the sender. */
+  /** Pauses the clock, because the server is busy; this time does not count against the sender. */
   hold(): void {
     this.#count()
     this.#since = undefined
@@ -49,7 +49,7 @@ export class Pace {
     this.#since = now
   }
 
-  /** One timer for all of it, however many bytes arrive: it looks again when the time may have run out. */
+  /** A single timer, however many bytes arrive: it checks again when the time may be over. */
   #look(): NodeJS.Timeout {
     return setTimeout(
       () => {

@@ -1,20 +1,20 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 
-/** Requests of one connection that may wait while an earlier one is answered. A client that sends more is hung up on. */
+/** How many requests of a connection may wait for an earlier answer. With more, the connection is closed. */
 export const MAX_WAITING_REQUESTS = 100
 
-/** How many requests of a connection wait now; a connection without any is not in it. */
+/** Waiting requests by connection; a connection without any has no entry. */
 const waiting = new WeakMap<Socket, number>()
 
-/** Whether the answers to earlier requests of the connection have not left yet: Node gives it the socket after them. */
+/** Whether earlier answers on the connection are still unsent. Node assigns the socket only after them. */
 export function mustWait(response: ServerResponse): boolean {
   return response.socket === null
 }
 
 /**
- * Resolves when every earlier request of the connection is answered: true, or false when the connection has ended.
- * Node begins all requests that a client has sent without waiting for answers; their answers would all be in memory.
+ * Waits until all earlier requests of the connection are answered. Returns false if the connection has ended. Node
+ * starts pipelined requests at once, so without this all of their answers would be in memory together.
  */
 export async function turnOf(request: IncomingMessage, response: ServerResponse): Promise<boolean> {
   const { socket } = request

@@ -2,14 +2,14 @@ import type { Answer, Call } from './call.ts'
 import type { Deps } from './deps.ts'
 import type { RouteDocumentation } from './route.ts'
 
-/** A route outside the JSON:API interface's own way: open to all, or with a right that its URL carries. */
+/** A route that is not JSON:API with a token: it is open to everyone, or its URL carries a right. */
 export type RawRoute = RouteDocumentation & {
   method: 'GET' | 'PUT'
-  /** The whole path. */
+  /** The full path. */
   path: string
-  /** What it answers when all is well; 200 unless said. */
+  /** Statuses of successful answers; default: 200. */
   statuses?: readonly number[]
-  /** Why no token is asked for. */
+  /** Why it needs no token. */
   open: string
   answer: (call: Call, deps: Deps) => Promise<Answer>
 }

@@ -1,15 +1,15 @@
 import { randomBytes } from 'node:crypto'
 
 const LENGTH = 20
-/** As few that an id which is kept for long does not hold on to many others' text. */
+/** Small, because an id that is stored for long keeps the text of its whole pool in memory. */
 const IDS_A_POOL = 32
 
 let pool = ''
 let used = 0
 
 /**
- * The X-Request-Id of an answer. Random, since a number would tell every caller how much others ask; of letters and digits
- * alone, since it is typed after a command. A pool makes it cost next to nothing.
+ * The X-Request-Id of an answer. Random, because a counter would reveal the load to every caller. Only letters and
+ * digits, because people type it into a command. The pool makes it nearly free.
  */
 export function nextRequestId(): string {
   if (used === pool.length) {

@@ -11,20 +11,20 @@ import type { Answer, Call } from './call.ts'
 import type { Deps } from './deps.ts'
 import type { Watch } from './dry-run.ts'
 
-/** What `load` found: the organization it belongs to (none: the user's or the site's own) and what rules must know. */
+/** The result of `load`: the object's organization (undefined: the user's own or the site's), and facts for rules. */
 export type Loaded = {
   readonly organization?: OrganizationFacts
   readonly target: Target
-  /** Where grants on it are made, as far as it is in a workspace or project. */
+  /** The workspace and project of the object, where access to it can be granted. */
   readonly workspace?: { readonly id: string; readonly project_id: string }
   readonly project?: { readonly id: string }
-  /** Something else that the request names, and what the caller needs on it: without it the answer is 404, too. */
+  /** A second object that the request names, and the permission needed on it. Without that: 404 too. */
   readonly also?: { readonly permission: Permission; readonly target: Target } | undefined
-  /** Instead of the route's, where it depends on the kind of thing that was found: a token is judged by its kind. */
+  /** Replaces the route's permission if it depends on the object: for example on a token's kind. */
   readonly permission?: Permission
 }
 
-/** Through whose eyes a document is made. */
+/** The reader that a document is made for. */
 export type Viewer = {
   readonly tx: Transaction
   readonly actor: Actor
@@ -32,38 +32,38 @@ export type Viewer = {
   readonly deps: Deps
 }
 
-/** What is known when a request was let through. */
+/** The facts about a permitted request. */
 export type Permitted<A, R> = Viewer & {
   readonly address: A
   readonly resource: R
   readonly call: Call
 }
 
-/** What an answer reveals, or what finds it out once the answer's transaction has ended: undefined for nothing. */
+/** The audit event for revealed values, or a function that finds it after the transaction (undefined: none). */
 export type Reveal = AuditEvent | (() => Promise<AuditEvent | undefined>)
 
 export type Acting<A, R, B> = Permitted<A, R> & {
   readonly body: B
-  /** Writes an audit event in the same transaction. */
+  /** Adds an audit event to the same transaction. */
   readonly audit: (event: AuditEvent) => void
-  /** Says that nothing had to be changed, so that nothing is audited. */
+  /** Declares that nothing had to change, so there is no audit event. */
   readonly unchanged: () => void
 }
 
-/** What the documentation says of a route: read off into the OpenAPI document. */
+/** The description of a route, which becomes part of the OpenAPI document. */
 export type RouteDocumentation = {
   /** The operation in a few words: "List teams". */
   summary: string
-  /** Query parameters beside the page. */
+  /** Query parameters, without those of the page. */
   query?: Readonly<Record<string, QueryParameter>>
-  /** The resource type of the answer's data; a list's items; undefined: no document. */
+  /** The resource type of the answer's data, or of a list's items. Undefined: the answer has no document. */
   answers?: string
-  /** Instead, where the answer is no JSON:API: its schema, beside its only maker. */
+  /** Instead of `answers`, for an answer that is not JSON:API: its schema. */
   answersJson?: TSchema
   isList?: boolean
-  /** The page stands in `meta` itself too, where go-tfe v2 looks for that of projects. */
+  /** The page is also directly in `meta`, where go-tfe v2 looks for the page of projects. */
   hasPageInMeta?: true
-  /** The whole list comes at once, as its first and only page. */
+  /** The list is not paged: everything is on its only page. */
   isUnpaged?: boolean
 }
 
@@ -71,55 +71,58 @@ type Common<A, R extends Loaded> = RouteDocumentation & {
   /** Below /api/v2, with `:name` for parameters. */
   path: string
   permission: Permission
-  /** Path and query only: throws 400 for what is wrong with the query, returns undefined when the path names nothing. */
+  /** Reads only path and query. Throws 400 for an invalid query; undefined if the path cannot name anything. */
   address: (call: Call) => A | undefined
   /**
-   * Undefined: there is no such thing. It may read what rules need to know, and must not decide. It runs the same queries
-   * whether or not there is one (see NO_ID), and they cost the same whatever belongs to others: else the time of a 404 tells.
+   * Loads the object and the facts for the rules, but does not decide. Undefined: it does not exist. It must run the
+   * same queries whether or not it exists (see NO_ID), at a cost that does not depend on others' data, so the time of a
+   * 404 reveals nothing.
    */
   load: (context: { tx: Transaction; address: A; actor: Actor; deps: Deps }) => Promise<R | undefined>
 }
 
 export type ReadRoute<A, R extends Loaded> = Common<A, R> & {
   method: 'GET'
-  /** Events for what the answer reveals; without them written, the answer does not leave. */
+  /**
+   * Makes the answer. `reveal` adds audit events for sensitive values; the answer is sent only after they are written.
+   */
   document: (context: Permitted<A, R> & { reveal: (event: Reveal) => void }) => Promise<Answer>
 }
 
 export type WriteRoute<A, R extends Loaded, B, P> = Common<A, R> & {
   method: 'POST' | 'PATCH' | 'PUT' | 'DELETE'
   status: 200 | 201 | 204
-  /** What must be true before a large body is worth reading; judged where the first decision is made. */
+  /** Conditions to check before a large body is read. Runs in the transaction of the first decision. */
   beforeBody?: (context: Permitted<A, R>) => Promise<void>
-  /** Refusals that not every write has: 403 for the last owner or administrator, 409, 412. */
+  /** Refusals that not all writes have: 403 for the last owner or administrator, 409, 412. */
   refuses?: readonly (403 | 409 | 412)[]
-  /** The body's bytes into what `act` takes; throws 422. Without it, a body is not read. */
+  /** Parses the body for `act`; throws 422. Without it the body is not read. */
   body?: (bytes: Buffer, address: A, deps: Deps) => B
   /**
-   * Where the body, not the path, names what the route is about: its address, read off before `load`. So a malformed body
-   * is refused to anybody with a token, and only then what it names is looked for.
+   * For a route whose body, not its path, names the object: takes the address from the body, before `load`. So a
+   * malformed body gets 422 for any valid token, before the object is looked up.
    */
   addressInBody?: (body: B) => A | undefined
-  /** What the body may hold, for the documentation. */
+  /** The allowed body, for the API description. */
   accepts?: AcceptedBody
-  /** Bodies up to PURSER_MAX_BODY_BYTES instead of a mebibyte: states come in them. */
+  /** Allows bodies up to PURSER_MAX_BODY_BYTES instead of 1 MiB, because they contain states. */
   isLarge?: true
   /**
-   * What is said, with 403, to a caller who may not do this but is shown the thing. A 404 there would let a client believe
-   * that the thing is gone. Undefined: 404, as everywhere else.
+   * The detail of a 403 for a caller who may see the object but not do this. With 404 a client would believe that the
+   * object is gone. Undefined: 404 as everywhere else.
    */
   refusal?: (context: Permitted<A, R>) => string | undefined
-  /** Work that must not be done inside a transaction: hashing, scanning. */
+  /** Work that must not run inside a transaction: hashing, scanning. */
   prepare?: (body: B, context: Omit<Permitted<A, R>, 'tx'>) => Promise<P>
   act: (context: Acting<A, R, B> & { prepared: P }) => Promise<Answer>
   /**
-   * With `?dry-run=true` the act is done and undone. This reads beforehand, outside its transaction, what the difference
-   * is told by. Without it the route cannot be tried: 400.
+   * With `?dry-run=true` the act runs and is rolled back. Before that, this reads outside the write's transaction what
+   * the difference is computed from. A route without it answers 400 to a dry run.
    */
   dryRun?: (context: Permitted<A, R> & { body: B }) => Promise<Watch>
 }
 
-/** A route of any shape, as the runner takes it: the fields of one route fit each other, which `route` has checked. */
+/** A route of any type, for the runner. `readRoute` and `writeRoute` have checked that its fields fit together. */
 export type Route = ReadRoute<never, never> | WriteRoute<never, never, never, never>
 
 export function readRoute<A, R extends Loaded>(definition: Omit<ReadRoute<A, R>, 'method'>): Route {

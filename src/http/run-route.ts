@@ -26,14 +26,14 @@ type AnyReadRoute = ReadRoute<unknown, Loaded>
 type AnyWriteRoute = WriteRoute<unknown, Loaded, unknown, unknown>
 type Decided = Permitted<unknown, Loaded>
 
-/** Answers one request: address → load → decide → body → act → document. The only caller of `act`. */
+/** Answers a request: address → load → decide → body → act → document. The only caller of `act`. */
 export function runRoute(route: Route, call: Call, deps: Deps): Promise<Answer> {
   return route.method === 'GET'
     ? runRead(route as unknown as AnyReadRoute, call, deps)
     : runWrite(route as unknown as AnyWriteRoute, call, deps)
 }
 
-/** Whom the request's token acts as; throws 401. */
+/** The actor of the request's token. Throws 401. */
 export async function authenticate(tx: Transaction, call: Call, deps: Deps): Promise<Actor> {
   const token = bearerToken(call.headers.authorization)
   const { operator } = deps
@@ -63,7 +63,7 @@ async function runRead(route: AnyReadRoute, call: Call, deps: Deps): Promise<Ans
     noteWithin(error, route, permitted)
     throw error
   }
-  // Before it is written down that something was revealed.
+  // Take the memory first: if that fails, no reveal must be recorded.
   const held = holdAnswer(answer, deps, actor as Actor, permitted?.resource.organization)
   try {
     if (revealed.length > 0) await writeReveals(revealed, actor as Actor, call, deps)
@@ -84,7 +84,7 @@ async function runWrite(route: AnyWriteRoute, call: Call, deps: Deps): Promise<A
 }
 
 async function write(route: AnyWriteRoute, incoming: IncomingBody, call: Call, deps: Deps): Promise<Answer> {
-  // First a read decides: who may not act never waits for the write lock, and learns nothing about the body.
+  // Decide in a read first: without the right, a caller never waits for the write lock and learns nothing of the body.
   let isTried = false
   let holders: string[] = []
   const options = { caller: call.headers.authorization }
@@ -151,7 +151,7 @@ async function write(route: AnyWriteRoute, incoming: IncomingBody, call: Call, d
   }
   try {
     if (!isTried) return await deps.database.write(work, { organizationId })
-    // What the difference is told by is read while nobody waits for it.
+    // Read what the dry run compares before taking the write lock.
     const looking = async (tx: Transaction) => {
       const caller = await authenticate(tx, call, deps)
       permitted = await decide(route, tx, address, caller, call, deps)
@@ -166,7 +166,7 @@ async function write(route: AnyWriteRoute, incoming: IncomingBody, call: Call, d
   return (watch as Watch).compare(looks[0], looks[1])
 }
 
-/** Loads and decides. What is missing and what is forbidden leave by the same exit. */
+/** Loads and decides. A missing object and a forbidden one leave by the same exit. */
 async function decide(
   route: AnyReadRoute | AnyWriteRoute,
   tx: Transaction,
@@ -180,7 +180,7 @@ async function decide(
   const organization = resource?.organization
   const standing =
     organization === undefined ? standingOutside(actor) : await deps.standings.in(even, actor, organization)
-  // What a deleted organization still holds is on its way out.
+  // A deleted organization counts as missing, although its rows still exist.
   if (resource !== undefined && !isDeleted(organization)) {
     const permission = resource.permission ?? route.permission
     const target = await judgedTarget(even, permission, { actor, standing }, resource.target)
@@ -199,7 +199,7 @@ async function decide(
   } else {
     note('missing', route, { address, actor, call, deps })
   }
-  // What is missing, and what belongs to no organization, costs what is hidden in one does.
+  // Without an organization, run the same queries as for a hidden object in one, so that both take the same time.
   if (organization === undefined) await deps.standings.in(even, actor, nowhere)
   await even.makeUp()
   throw notFound()
@@ -208,7 +208,7 @@ async function decide(
 type Refused = Pick<Decided, 'address' | 'actor' | 'call' | 'deps'> &
   Partial<Pick<Decided, 'resource' | 'standing'>>
 
-/** Leaves what is known of a 404 to be written down later. It costs the same whether the thing is missing or forbidden. */
+/** Records a 404 in memory. The cost is the same for missing and forbidden objects. */
 function note(
   reason: 'missing' | 'forbidden',
   route: AnyReadRoute | AnyWriteRoute,
@@ -239,7 +239,7 @@ function note(
   })
 }
 
-/** A 404 behind the decision: a part of what is there that is missing, or that another rule keeps from the caller. */
+/** A 404 after the decision: a part of the object is missing, or another rule forbids it. */
 function noteWithin(
   error: unknown,
   route: AnyReadRoute | AnyWriteRoute,

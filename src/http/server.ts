@@ -24,21 +24,21 @@ const KEEP_ALIVE_MS = 72_000
 const CONNECTION_IDLE_MS = 30_000
 const SHORT_BYTES = 4096
 const MAX_PARAM_LENGTH = 1_000
-/** Of an endpoint that there is not. */
+/** Maximum length of the path recorded for an unknown endpoint. */
 const MAX_NOTED_PATH = 500
 
 type Work = (call: Call) => Promise<Answer>
 
-// An import would evaluate all that these modules export, and load the parts of `fetch` into memory.
+// An import would read every export of these modules, which loads the code of `fetch` into memory.
 const { createServer: createHttpServer } = process.getBuiltinModule('node:http')
 const { createServer: createHttpsServer } = process.getBuiltinModule('node:https')
 
-/** The HTTP server with every route; it does not listen yet. */
+/** The HTTP server with all routes. It does not listen yet. */
 export function createServer(routes: readonly Route[], rawRoutes: readonly RawRoute[], deps: Deps): Server {
   const { config } = deps
   const router = createRouter(routes, rawRoutes, deps)
   const onRequest = (request: IncomingMessage, response: ServerResponse) => router.lookup(request, response)
-  // A missing Host is answered here, since Node would answer it without a document.
+  // This server answers a missing Host; Node would answer it without a document.
   const options = { requireHostHeader: false }
   const server =
     config.tlsCert === undefined || config.tlsKey === undefined
@@ -49,11 +49,11 @@ export function createServer(routes: readonly Route[], rawRoutes: readonly RawRo
         )
   server.keepAliveTimeout = KEEP_ALIVE_MS
   server.requestTimeout = 0
-  // Later than the answer to a body that arrives too slowly (see Pace).
+  // Longer than the limit for a slow body, so that it is answered first (see Pace).
   server.setTimeout(CONNECTION_IDLE_MS + config.uploadIdleSeconds * 1000)
-  // A client that ends its side once the request is sent still reads: otherwise an answer that waits for a database is lost.
+  // A client may close its sending side and still read. Otherwise Node would close too, and lose a slow answer.
   Object.assign(server, { httpAllowHalfOpen: true })
-  // Expectations beyond 100-continue may be ignored (RFC 9110, 10.1.1).
+  // Expectations other than 100-continue may be ignored (RFC 9110, 10.1.1).
   server.on('checkExpectation', onRequest)
   server.on('clientError', answerMalformed)
   return server
@@ -70,7 +70,7 @@ function createRouter(
     onUnknown(request, response)
   const router = findMyWay({
     maxParamLength: MAX_PARAM_LENGTH,
-    // Queries are read by jsonapi/query.ts.
+    // jsonapi/query.ts parses queries.
     querystringParser: () => ({}),
     defaultRoute: onUnknown,
     onBadUrl: onUnreadable,
@@ -78,7 +78,7 @@ function createRouter(
   })
   const add = (method: Route['method'], url: string, work: Work) => {
     router.on(methodsOf(method), url, (request, response, params) => {
-      // Each parameter of a path that was found is there.
+      // A path that was found has all its parameters.
       void respond(request, response, { url, params: params as Record<string, string> }, deps, work)
     })
   }
@@ -92,12 +92,12 @@ function createRouter(
   return router
 }
 
-/** HEAD is answered as GET is, by the same route; `send` leaves the body out. */
+/** HEAD uses the route of GET; `send` leaves the body out. */
 function methodsOf(method: Route['method']): ('HEAD' | Route['method'])[] {
   return method === 'GET' ? ['GET', 'HEAD'] : [method]
 }
 
-/** Node takes no notice of an Upgrade, nor then of the end of a client that has sent half of its body. */
+/** Node ignores an Upgrade request, and then also a client that ends with half of its body sent. */
 function answerHalf(request: IncomingMessage, response: ServerResponse): void {
   const { socket } = request
   const onEnd = () => {
@@ -109,7 +109,7 @@ function answerHalf(request: IncomingMessage, response: ServerResponse): void {
   response.once('close', () => socket.off('end', onEnd))
 }
 
-/** An unknown path or a wrong method: 401 without a good token, else the 404 of everything that is hidden. */
+/** An unknown path or method: 401 without a valid token, otherwise 404 as for everything hidden. */
 async function answerUnknown(call: Call, deps: Deps): Promise<Answer> {
   const actor = await deps.database.read((tx) => authenticate(tx, call, deps))
   deps.refusals.note({
@@ -117,7 +117,7 @@ async function answerUnknown(call: Call, deps: Deps): Promise<Answer> {
     at: deps.clock.now(),
     actor,
     method: call.method,
-    // A copy, since a part of a text keeps the whole in memory.
+    // A copy, because a substring would keep the whole text in memory.
     path: Buffer.from(pathOf(call.stream).slice(0, MAX_NOTED_PATH), 'latin1').toString('latin1'),
     named: '{}',
     permission: null,
@@ -148,14 +148,14 @@ async function respond(
   } catch (error) {
     answer = failure(error, requestId, request, deps)
   }
-  // A command's own server, in its own process, hides nothing from the command.
+  // A command's own server hides nothing from the command.
   if (isSteady(answer) && deps.operator === undefined) await untilNextStep(call.receivedAt)
   if (deps.log.isLevelEnabled('debug')) {
     const { method } = request
     deps.log.debug({ requestId, method, path: pathOf(request), status: answer.status }, 'answered')
   }
   send(request, response, answer, requestId, deps)?.catch((error: unknown) => {
-    // Nothing more can be said to the client, who must not take what came for all.
+    // The headers were sent, so cut the connection: the client must not take a part for the whole answer.
     response.destroy()
     const { method } = request
     const about = { error, requestId, method, path: pathOf(request) }
@@ -165,13 +165,13 @@ async function respond(
   })
 }
 
-/** Whether the connection failed, and not what was sent over it. */
+/** Whether the connection failed, not the answer. */
 function isOfClient(error: unknown): boolean {
   const { code } = error as NodeJS.ErrnoException
   return code !== undefined && /^(ERR_STREAM_|ECONN|EPIPE$|ETIMEDOUT$)/.test(code)
 }
 
-/** A promise when the body is a stream. */
+/** Returns a promise only for a streamed body. */
 function send(
   request: IncomingMessage,
   raw: ServerResponse,
@@ -180,13 +180,13 @@ function send(
   { drain }: Deps,
 ): Promise<void> | undefined {
   const { body } = answer
-  // Names and values in turn: what node:http takes fastest.
+  // Alternating names and values, the fastest form for node:http.
   const headers: (string | number)[] = ['x-content-type-options', 'nosniff', 'x-request-id', requestId]
   for (const name in answer.headers) headers.push(name, answer.headers[name] as string)
-  // Refused with its body unread: the rest of a large one is not worth waiting for.
+  // The body was refused unread. Waiting for the rest of a large one is not worth it.
   const isClosing = mustClose(request, answer.status)
   if (isClosing || drain.isClosing) headers.push('connection', 'close')
-  // What is left of a short one would be read as the next request.
+  // Discard the rest of a short body, or it would be read as the next request.
   else if (!request.complete) request.resume()
   if (body instanceof Readable) {
     raw.writeHead(answer.status, headers)
@@ -199,15 +199,15 @@ function send(
   if (body !== undefined) headers.push('content-length', length)
   raw.writeHead(answer.status, headers)
   if (isClosing) return endLingering(request, raw, body)
-  // Node writes a short text together with the head, in half the time that a buffer beside it takes.
+  // Node writes a short text together with the head, which takes half as long as a separate buffer.
   if (body instanceof Buffer && length <= SHORT_BYTES) raw.end(body.toString('latin1'), 'latin1')
-  // It is ASCII then, which need not be encoded.
+  // Equal lengths mean ASCII, which needs no UTF-8 encoding.
   else if (typeof body === 'string' && length === body.length) raw.end(body, 'latin1')
   else raw.end(body)
   return undefined
 }
 
-/** Node takes the first of two, and a proxy before it may have judged the other. */
+/** Node uses the first of two such headers, but a proxy may have checked the other one. */
 function refuseRepeatedHeaders({ rawHeaders }: IncomingMessage): void {
   let hosts = 0
   let authorizations = 0
@@ -238,7 +238,7 @@ function failure(error: unknown, requestId: string, request: IncomingMessage, de
   return errorAnswer(500, internalErrorDocument(requestId))
 }
 
-/** 304 for a document that the client has: decided, like a 200, before this. */
+/** 304 if the client already has the document. Access was decided before, as for a 200. */
 function conditional(request: IncomingMessage, answer: Answer): Answer {
   const etag = answer.headers?.etag
   const known = request.headers['if-none-match']
@@ -252,6 +252,6 @@ function conditional(request: IncomingMessage, answer: Answer): Answer {
 }
 
 function pathOf(raw: IncomingMessage): string {
-  // Without the query and without an upload's signature: a log is no place for secrets.
+  // Without the query and the signature of an upload URL, because secrets must not be logged.
   return (raw.url as string).split('?', 1)[0]?.replace(/(\/uploads?\/)[^/]+/, '$1…') as string
 }

@@ -12,10 +12,10 @@ function json(value: unknown): Answer {
   }
 }
 
-/** Newer clients go by it instead of the release; that of a release of old is not known. */
+/** Newer clients check this version instead of the release. The version of an old release is not known. */
 const PLATFORM_VERSION = '2.0.1'
 
-/** What go-tfe asks first of all: it reads the headers, and gates features by the version. */
+/** The first request of go-tfe: it reads the headers and enables features by version. */
 const ping: RawRoute = {
   method: 'GET',
   path: '/api/v2/ping',
@@ -34,7 +34,7 @@ const ping: RawRoute = {
   }),
 }
 
-/** Where the Terraform and OpenTofu CLIs look up the services of a host. */
+/** Service discovery of the Terraform and OpenTofu CLIs. */
 const discovery: RawRoute = {
   method: 'GET',
   path: '/.well-known/terraform.json',

@@ -1,23 +1,20 @@
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
 import type { Answer } from './call.ts'
 
-/**
- * Milliseconds. Not a whole number, since timers keep whole ones alone: so the last part, which is waited for awake, stays
- * short.
- */
+/** Milliseconds. Not a whole number, because timers count in whole ones: so the last part, a busy wait, stays short. */
 const STEP_MS = 9.5
 
-/** Statuses whose reason may be something that the caller must not learn of. */
+/** Statuses whose reason may have to stay hidden from the caller. */
 const refusals: ReadonlySet<number> = new Set([404, 422])
 
-/** Whether the time of an answer must not show how long it took to find it. */
+/** Whether the time of this answer must not depend on the work behind it. */
 export function isSteady({ status, isSteady: isMade }: Answer): boolean {
   return isMade === true || refusals.has(status)
 }
 
 /**
- * Waits for the next whole step since all of the request was there. A timer alone would not do: it counts from when it is
- * set, so the time that the work took would still be in it, to the microsecond.
+ * Waits until the next whole step after the request had arrived. A plain timer would count from now on, so the time
+ * that the work took would still show, to the microsecond.
  */
 export async function untilNextStep(receivedAt: number): Promise<void> {
   const steps = Math.floor((performance.now() - receivedAt) / STEP_MS) + 1
