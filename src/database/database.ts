@@ -37,7 +37,7 @@ export interface Transaction extends Partial<Sparing> {
 }
 
 export type TransactionOptions = {
-  /** The organization that is written. Its writes queue for each other without occupying more connections. */
+  /** The organization that is written. Its writes wait for each other, and hold no connection while they wait. */
   organizationId?: string | undefined
   /** No deadlines, for unbounded work such as an upgrade. Requests and background jobs have deadlines. */
   isLong?: boolean

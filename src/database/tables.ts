@@ -120,7 +120,7 @@ export type TeamTable = {
   updated_at: string
 }
 
-/** SQLite only: a block of the organization's teams by number (see TEAM_SEARCH in portable.ts); -1: all its teams. */
+/** SQLite only: a block of the organization's teams by number (see portable.ts for its size); -1: all its teams. */
 export type TeamNameBlockTable = {
   organization_id: string
   number: number

@@ -147,7 +147,7 @@ export async function importTeams(context: Context, teams: readonly TeamRecord[]
   })
 }
 
-/** The owners team always exists. Its settings are copied while the organization is new or has no SSO team id on it. */
+/** The owners team always exists. Its settings are copied if the organization is new or the team has no SSO id. */
 async function likeOwners(context: Context, attributes: Record<string, unknown>, own: Resource) {
   const { target, report, isNew } = context
   const { 'sso-team-id': sso, 'allow-member-token-management': tokens } = attributes

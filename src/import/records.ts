@@ -50,7 +50,7 @@ export const recordSchemas = {
     serial: Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER }),
     size: orNull(Type.Integer({ minimum: 0 })),
     md5: orNull(Type.String({ pattern: '^[0-9a-fA-F]{32}$' })),
-    /** True until the workspace is unlocked, which makes it current. */
+    /** True for a state that is not current before the workspace is unlocked. */
     isSnapshot: Type.Boolean(),
     hasJson: Type.Boolean(),
     /** Where the content is: an address or a file name. */

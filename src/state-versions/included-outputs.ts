@@ -15,7 +15,7 @@ const IDENTIFIERS_A_PIECE = 2_000
 /** The result of `include=outputs`: identifiers for the relationship, resources for `included`, and their number. */
 export type IncludedOutputs = { identifiers: Identifier[]; included: Fragment[]; count: number }
 
-/** Whether all outputs fit into one answer. Outputs given with an encrypted state may be larger than it. */
+/** Whether to make the outputs before sending. Those given with an encrypted state may be larger than the state. */
 export function isMadeAtOnce(
   { outputs_count: count, size, state_format: format }: StateVersionRow,
   later: LaterParts,
