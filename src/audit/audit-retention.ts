@@ -1,9 +1,9 @@
 import type { Logger } from 'pino'
 import type { Clock } from '../core/clock.ts'
+import { BackgroundLoop } from '../database/background-loop.ts'
 import type { Database, Transaction } from '../database/database.ts'
 import { retentionTime } from '../database/retention-clock.ts'
 import { timeAfter } from '../database/shared-clock.ts'
-import { logRepeated } from '../database/unavailable.ts'
 import {
   auditEventsAfter,
   deleteAuditChain,
@@ -31,8 +31,7 @@ export class AuditRetention {
   readonly #clock: Clock
   readonly #log: Logger
   readonly #days: number
-  readonly #timer: NodeJS.Timeout
-  #running: Promise<void> | undefined
+  readonly #loop: BackgroundLoop
 
   constructor(database: Database, key: AuditKey, clock: Clock, log: Logger, days: number) {
     this.#database = database
@@ -40,37 +39,35 @@ export class AuditRetention {
     this.#clock = clock
     this.#log = log
     this.#days = days
-    this.#timer = setInterval(() => void this.apply(), LOOK_EVERY_MS).unref()
+    const failure = 'old audit events could not be deleted yet'
+    this.#loop = new BackgroundLoop({ everyMs: LOOK_EVERY_MS, log, failure }, () => this.#deleteOld())
   }
 
   /** Resolves when no event is too old. */
   apply(): Promise<void> {
-    this.#running ??= this.#run().finally(() => (this.#running = undefined))
-    return this.#running
+    return this.#loop.run()
   }
 
-  async stop(): Promise<void> {
-    clearInterval(this.#timer)
-    await this.#running
+  stop(): Promise<void> {
+    return this.#loop.stop()
   }
 
-  async #run(): Promise<void> {
+  async #deleteOld(): Promise<void> {
     const kept: string[] = []
-    try {
-      const { time } = await retentionTime(this.#database, this.#clock, this.#log)
-      const before = timeAfter(time, -this.#days * DAY_MS)
-      for (;;) {
-        const chain = await this.#database.read((tx) => findAgedChain(tx, before, kept))
-        if (chain === undefined) break
-        if (!(await this.#database.write((tx) => shortenChain(tx, this.#key, chain, before)))) {
-          this.#log.warn({ organizationId: chain }, 'old audit events that do not verify are kept')
-          kept.push(chain)
-        }
+    const { time } = await retentionTime(this.#database, this.#clock, this.#log)
+    const before = timeAfter(time, -this.#days * DAY_MS)
+    while (!this.#loop.isStopping) {
+      const chain = await this.#database.read((tx) => findAgedChain(tx, before, kept))
+      if (chain === undefined) break
+      if (!(await this.#database.write((tx) => shortenChain(tx, this.#key, chain, before)))) {
+        this.#log.warn({ organizationId: chain }, 'old audit events that do not verify are kept')
+        kept.push(chain)
       }
-      while ((await this.#database.write((tx) => deleteUnusedChains(tx, this.#key))) > 0);
-    } catch (error) {
-      logRepeated(this.#log, error, 'old audit events could not be deleted yet')
     }
+    while (
+      !this.#loop.isStopping &&
+      (await this.#database.write((tx) => deleteUnusedChains(tx, this.#key))) > 0
+    );
   }
 }
 

@@ -1,8 +1,8 @@
 import type { Logger } from 'pino'
 import type { Authentication } from '../access/actor-store.ts'
 import { timestamp } from '../core/clock.ts'
+import { BackgroundLoop } from '../database/background-loop.ts'
 import type { Database } from '../database/database.ts'
-import { logRepeated } from '../database/unavailable.ts'
 import { updateLastUsed } from './last-used-store.ts'
 
 const RESOLUTION_MS = 60_000
@@ -12,15 +12,14 @@ const MAX_WAITING = 10_000
 /** Notes when tokens were used: at most once a minute for each, written in batches beside the requests. */
 export class LastUsed {
   readonly #database: Database
-  readonly #log: Logger
   readonly #waiting = new Map<string, string>()
   readonly #written = new Map<string, number>()
-  readonly #timer: NodeJS.Timeout
+  readonly #loop: BackgroundLoop
 
   constructor(database: Database, log: Logger) {
     this.#database = database
-    this.#log = log
-    this.#timer = setInterval(() => void this.flush(), FLUSH_EVERY_MS).unref()
+    const failure = 'last-used-at of some tokens could not be written'
+    this.#loop = new BackgroundLoop({ everyMs: FLUSH_EVERY_MS, log, failure }, () => this.#write())
   }
 
   touch({ actor, lastUsedAt }: Authentication, now: Date): void {
@@ -31,19 +30,20 @@ export class LastUsed {
     this.#waiting.set(actor.tokenId, timestamp(now))
   }
 
-  async flush(): Promise<void> {
-    if (this.#waiting.size === 0) return
-    const batch = [...this.#waiting]
-    this.#waiting.clear()
-    try {
-      await this.#database.write((tx) => updateLastUsed(tx, batch))
-    } catch (error) {
-      logRepeated(this.#log, error, 'last-used-at of some tokens could not be written')
-    }
+  /** Writes the waiting times now. */
+  flush(): Promise<void> {
+    return this.#loop.runAnew()
   }
 
   async stop(): Promise<void> {
-    clearInterval(this.#timer)
+    await this.#loop.stop()
     await this.flush()
+  }
+
+  async #write(): Promise<void> {
+    if (this.#waiting.size === 0) return
+    const batch = [...this.#waiting]
+    this.#waiting.clear()
+    await this.#database.write((tx) => updateLastUsed(tx, batch))
   }
 }

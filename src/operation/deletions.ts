@@ -1,6 +1,6 @@
 import type { Logger } from 'pino'
+import { BackgroundLoop } from '../database/background-loop.ts'
 import type { Database, Transaction } from '../database/database.ts'
-import { logRepeated } from '../database/unavailable.ts'
 import { deleteSlice, findDeletedOrganization } from '../organizations/organization-deletion-store.ts'
 import { deleteOfTag, findDeletedTag } from '../tags/tag-store.ts'
 
@@ -25,40 +25,30 @@ const kinds: readonly Kind[] = [
  */
 export class Deletions {
   readonly #database: Database
-  readonly #log: Logger
-  readonly #timer: NodeJS.Timeout
-  #running: Promise<void> | undefined
-  #isStopping = false
+  readonly #loop: BackgroundLoop
 
   constructor(database: Database, log: Logger) {
     this.#database = database
-    this.#log = log
-    this.#timer = setInterval(() => void this.drain(), LOOK_EVERY_MS).unref()
+    const failure = 'what was deleted could not be cleared away yet'
+    this.#loop = new BackgroundLoop({ everyMs: LOOK_EVERY_MS, log, failure }, () => this.#deleteRest())
   }
 
   /** Resolves when nothing is left to delete. */
   drain(): Promise<void> {
-    this.#running ??= this.#run().finally(() => (this.#running = undefined))
-    return this.#running
+    return this.#loop.run()
   }
 
-  async stop(): Promise<void> {
-    this.#isStopping = true
-    clearInterval(this.#timer)
-    await this.#running
+  stop(): Promise<void> {
+    return this.#loop.stop()
   }
 
-  async #run(): Promise<void> {
-    try {
-      for (const { find, deleteSome } of kinds) {
-        while (!this.#isStopping) {
-          const id = await this.#database.read(find)
-          if (id === undefined) break
-          await this.#database.write((tx) => deleteSome(tx, id))
-        }
+  async #deleteRest(): Promise<void> {
+    for (const { find, deleteSome } of kinds) {
+      while (!this.#loop.isStopping) {
+        const id = await this.#database.read(find)
+        if (id === undefined) break
+        await this.#database.write((tx) => deleteSome(tx, id))
       }
-    } catch (error) {
-      logRepeated(this.#log, error, 'what was deleted could not be cleared away yet')
     }
   }
 }

@@ -2,6 +2,7 @@ import type { Logger } from 'pino'
 import type { Standings } from '../access/standing-store.ts'
 import type { Config } from '../config.ts'
 import type { Clock } from '../core/clock.ts'
+import { BackgroundLoop } from '../database/background-loop.ts'
 import type { Database } from '../database/database.ts'
 import { retentionTime } from '../database/retention-clock.ts'
 import { timeAfter } from '../database/shared-clock.ts'
@@ -30,10 +31,10 @@ export class Refusals {
   readonly #config: Config
   readonly #clock: Clock
   readonly #log: Logger
-  readonly #timers: NodeJS.Timeout[]
+  readonly #flushing: BackgroundLoop
+  readonly #pruning: BackgroundLoop
   readonly #waiting = new WaitingRefusals()
   #failures = 0
-  #flushing: Promise<void> | undefined
 
   constructor(
     database: Database,
@@ -44,12 +45,14 @@ export class Refusals {
     this.#config = config
     this.#clock = clock
     this.#log = log
-    this.#timers = [
-      setInterval(() => {
-        if (this.#flushing === undefined) void this.flush()
-      }, FLUSH_EVERY_MS).unref(),
-      setInterval(() => void this.prune(), PRUNE_EVERY_MS).unref(),
-    ]
+    this.#flushing = new BackgroundLoop(
+      { everyMs: FLUSH_EVERY_MS, log, failure: 'refusals could not be written yet' },
+      () => this.#flush(),
+    )
+    this.#pruning = new BackgroundLoop(
+      { everyMs: PRUNE_EVERY_MS, log, failure: 'old refusals could not be deleted yet' },
+      () => this.#prune(),
+    )
   }
 
   /** Adds a refusal to memory. Never throws and never waits. */
@@ -58,29 +61,27 @@ export class Refusals {
   }
 
   /** Writes the waiting refusals. If that fails, they wait for the next flush, as far as there is room. */
-  async flush(): Promise<void> {
-    // A running flush may have started before the newest refusals were added, so start another one after it.
-    await this.#flushing
-    this.#flushing ??= this.#flush().finally(() => (this.#flushing = undefined))
-    await this.#flushing
+  flush(): Promise<void> {
+    return this.#flushing.runAnew()
   }
 
   /** Deletes refusals older than PURSER_REFUSAL_DAYS. */
-  async prune(): Promise<void> {
-    try {
-      const { time } = await retentionTime(this.#database, this.#clock, this.#log)
-      const oldest = timeAfter(time, -this.#config.refusalDays * DAY_MS)
-      let deleted: number
-      do deleted = await this.#database.write((tx) => deleteRefusalsBefore(tx, oldest, DELETED_A_TRANSACTION))
-      while (deleted === DELETED_A_TRANSACTION)
-    } catch (error) {
-      logRepeated(this.#log, error, 'old refusals could not be deleted yet')
-    }
+  prune(): Promise<void> {
+    return this.#pruning.run()
   }
 
   async stop(): Promise<void> {
-    for (const timer of this.#timers) clearInterval(timer)
+    await Promise.all([this.#pruning.stop(), this.#flushing.stop()])
     await this.flush()
+  }
+
+  async #prune(): Promise<void> {
+    const { time } = await retentionTime(this.#database, this.#clock, this.#log)
+    const oldest = timeAfter(time, -this.#config.refusalDays * DAY_MS)
+    let deleted = DELETED_A_TRANSACTION
+    while (deleted === DELETED_A_TRANSACTION && !this.#pruning.isStopping) {
+      deleted = await this.#database.write((tx) => deleteRefusalsBefore(tx, oldest, DELETED_A_TRANSACTION))
+    }
   }
 
   async #flush(): Promise<void> {

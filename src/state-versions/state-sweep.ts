@@ -3,6 +3,7 @@ import { AuditKey } from '../audit/audit-links.ts'
 import { insertAuditEvents } from '../audit/audit-store.ts'
 import type { ServerConfig } from '../config.ts'
 import { timestamp, type Clock } from '../core/clock.ts'
+import { BackgroundLoop } from '../database/background-loop.ts'
 import type { Database, Transaction } from '../database/database.ts'
 import { retentionTime, type RetentionTime } from '../database/retention-clock.ts'
 import { logRepeated } from '../database/unavailable.ts'
@@ -28,6 +29,7 @@ const MAX_DISCARDED_AT_ONCE = 100
 /** Soft-deleted content to delete at once: each adds an audit event to the same transaction. */
 const MAX_DELETED_AT_ONCE = 10
 const SOON_MS = 50
+const FAILURE = 'a sweep failed; the next one goes on'
 const HOUR_MS = 3_600_000
 const START: SweepPlace = { stateVersionId: '', kind: '', uploadId: '' }
 
@@ -45,8 +47,7 @@ export class StateSweep {
   readonly #auditKey: AuditKey
   readonly #timers = new Set<NodeJS.Timeout>()
   readonly #sweeping = new Set<Promise<void>>()
-  #timer: NodeJS.Timeout | undefined
-  #running: Promise<void> | undefined
+  #loop: BackgroundLoop | undefined
   #isStopped = false
   #place = START
   /** Empty before the first sweep: nothing counts as expired. */
@@ -62,18 +63,14 @@ export class StateSweep {
   }
 
   start(): void {
-    this.#timer = setInterval(() => {
-      this.#running ??= this.sweep()
-        .catch((error: unknown) => logRepeated(this.#log, error, 'a sweep failed; the next one goes on'))
-        .finally(() => (this.#running = undefined))
-    }, SWEEP_EVERY_MS).unref()
+    const options = { everyMs: SWEEP_EVERY_MS, log: this.#log, failure: FAILURE }
+    this.#loop = new BackgroundLoop(options, () => this.sweep())
   }
 
   async stop(): Promise<void> {
     this.#isStopped = true
-    clearInterval(this.#timer)
     for (const timer of this.#timers) clearTimeout(timer)
-    await Promise.all([this.#running, ...this.#sweeping])
+    await Promise.all([this.#loop?.stop(), ...this.#sweeping])
   }
 
   /**
@@ -84,7 +81,7 @@ export class StateSweep {
     const timer = setTimeout(() => {
       this.#timers.delete(timer)
       const sweeping = this.#sweepVersion(id)
-        .catch((error: unknown) => logRepeated(this.#log, error, 'a sweep failed; the next one goes on'))
+        .catch((error: unknown) => logRepeated(this.#log, error, FAILURE))
         .finally(() => this.#sweeping.delete(sweeping))
       this.#sweeping.add(sweeping)
     }, SOON_MS).unref()
