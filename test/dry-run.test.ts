@@ -272,6 +272,7 @@ describe.each(engines)('a dry run on %s', (engine) => {
         all: (query, values) => tx.all(of(query), values),
         first: (query, values) => tx.first(of(query), values),
         repeat: (query, values) => tx.repeat(of(query), values),
+        afterCommit: (act) => tx.afterCommit(act),
       }
     }
     database.write = (work) => write((tx) => work(watched(tx)))

@@ -5,15 +5,18 @@ import type { PreparedQuery } from './prepared.ts'
 import type { Tables } from './tables.ts'
 
 /** A transaction on a bare connection, for changes of tables too. */
-export function inBareTransaction<T>(
+export async function inBareTransaction<T>(
   db: Kysely<Tables>,
   engine: Engine,
   work: (tx: Transaction) => Promise<T>,
 ): Promise<T> {
-  return db.transaction().execute((transaction) => work(over(transaction, engine)))
+  const afterCommit: (() => void)[] = []
+  const value = await db.transaction().execute((transaction) => work(over(transaction, engine, afterCommit)))
+  for (const act of afterCommit) act()
+  return value
 }
 
-function over(db: Kysely<Tables>, engine: Engine): Transaction {
+function over(db: Kysely<Tables>, engine: Engine, afterCommit: (() => void)[]): Transaction {
   const all = async <Values extends Record<string, unknown>, Row>(
     query: PreparedQuery<Values, Row>,
     values: Values,
@@ -28,5 +31,6 @@ function over(db: Kysely<Tables>, engine: Engine): Transaction {
     all,
     first: async (query, values) => (await all(query, values))[0],
     repeat: async (query, values) => void (await all(query, values)),
+    afterCommit: (act) => void afterCommit.push(act),
   }
 }

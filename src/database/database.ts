@@ -34,6 +34,8 @@ export interface Transaction extends Partial<Sparing> {
     query: PreparedQuery<Values, Row>,
     values: Values,
   ): Promise<void>
+  /** Calls `work` once this write is committed, and never if it is rolled back. `work` must not throw. */
+  afterCommit(work: () => void): void
 }
 
 export type TransactionOptions = {

@@ -46,6 +46,10 @@ export class EvenTransaction implements Transaction {
     return this.#tx.repeat(query, values)
   }
 
+  afterCommit(work: () => void): void {
+    this.#tx.afterCommit(work)
+  }
+
   spare<Values extends Record<string, unknown>, Row>(
     query: PreparedQuery<Values, Row>,
     values: Values,

@@ -48,6 +48,7 @@ export class PostgresTransaction implements Transaction {
   readonly engine = 'postgres'
   readonly mode: 'read' | 'write'
   readonly #connection: PostgresConnection
+  readonly #afterCommit: (() => void)[] = []
   #isOpen = true
 
   constructor(connection: PostgresConnection, mode: 'read' | 'write') {
@@ -85,6 +86,16 @@ export class PostgresTransaction implements Transaction {
     values: Values,
   ): Promise<Row | undefined> {
     return (await this.all(query, values))[0]
+  }
+
+  afterCommit(work: () => void): void {
+    assertOpen(this.#isOpen)
+    this.#afterCommit.push(work)
+  }
+
+  /** To be called when the commit is done. */
+  committed(): void {
+    for (const work of this.#afterCommit) work()
   }
 
   end(): void {

@@ -185,6 +185,7 @@ export class PostgresDatabase implements Database {
       const value = await work(tx)
       await (mode === 'read' ? connection.query('commit') : commit(connection))
       client.release()
+      tx.committed()
       return value
     } catch (error) {
       if (isAway(error)) client.release(true)

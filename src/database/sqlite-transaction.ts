@@ -11,6 +11,7 @@ export class SqliteTransaction implements Transaction {
   readonly mode: 'read' | 'write'
   readonly #connection: SqliteConnection
   readonly #known: KnownRows | undefined
+  readonly #afterCommit: (() => void)[] = []
   #isOpen = true
 
   /** Without `known` it is a write. */
@@ -54,6 +55,16 @@ export class SqliteTransaction implements Transaction {
   ): Promise<void> {
     assertOpen(this.#isOpen)
     this.#connection.all(query, values)
+  }
+
+  afterCommit(work: () => void): void {
+    assertOpen(this.#isOpen)
+    this.#afterCommit.push(work)
+  }
+
+  /** To be called when the commit is on the disk. */
+  committed(): void {
+    for (const work of this.#afterCommit) work()
   }
 
   #all<Values extends Record<string, unknown>, Row>(

@@ -35,7 +35,6 @@ type Job = {
 /**
  * SQLite in WAL mode. Reads of one turn of the event loop share a transaction, which more than halves their cost.
  * Writes that wait share one commit, thus one fsync; a savepoint undoes each alone.
- *
  * A connection that failed at more than a statement is dropped, because its state is unknown. The next transaction
  * opens another, and ends with 503 if that fails.
  */
@@ -192,7 +191,8 @@ export class SqliteDatabase implements Database {
     try {
       const value = await job.work(tx)
       writer.commitPart()
-      return () => job.resolve(value)
+      tx.afterCommit(() => job.resolve(value))
+      return () => tx.committed()
     } catch (error) {
       writer.undoPart()
       return () => job.reject(this.#problem(error))

@@ -122,7 +122,7 @@ const permanentlyDelete = contentAction(
       )
     }
     await deleteContent(tx, stateVersion.id, deps.config.secretKey)
-    deps.states.sweepSoon(stateVersion.id)
+    tx.afterCommit(() => deps.states.sweep(stateVersion.id))
     return true
   },
 )

@@ -18,8 +18,6 @@ import {
 import type { StateVersionRow } from './state-version-store.ts'
 
 const POLL_MS = 1_000
-/** The finalizing transaction wakes this before its commit, so wait a moment. */
-const WAKE_MS = 20
 const LEASE_MS = 10_000
 const RENEW_MS = 3_000
 const RETRY_MS = 5_000
@@ -45,6 +43,8 @@ export class StateJobs {
   #timer: NodeJS.Timeout | undefined
   #running: Promise<void> | undefined
   #isStopped = false
+  /** A state was finalized since the last round began. */
+  #isAwake = false
 
   constructor(database: Database, clock: Clock, log: Logger, process: ProcessOutputs) {
     this.#database = database
@@ -59,7 +59,8 @@ export class StateJobs {
   }
 
   wake(): void {
-    this.#schedule(WAKE_MS)
+    this.#isAwake = true
+    this.#schedule(0)
   }
 
   async stop(): Promise<void> {
@@ -72,9 +73,10 @@ export class StateJobs {
     if (this.#isStopped || this.#running !== undefined) return
     clearTimeout(this.#timer)
     this.#timer = setTimeout(() => {
+      this.#isAwake = false
       this.#running = this.#round().then(() => {
         this.#running = undefined
-        this.#schedule(POLL_MS)
+        this.#schedule(this.#isAwake ? 0 : POLL_MS)
       })
     }, ms).unref()
   }

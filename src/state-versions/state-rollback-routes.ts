@@ -106,7 +106,7 @@ const rollback = writeRoute({
       resourceId: id,
       details: { serial, size: state.size, 'workspace-id': workspace.id, to: sourceId },
     })
-    if (isUnprocessed) deps.states.wake()
+    if (isUnprocessed) tx.afterCommit(() => deps.states.wake())
     await deleteOldStateVersions(tx, workspace.id, deps.config.stateVersionsKept)
     const viewer = { actor, standing, target: resource.target }
     const addresses = { origin: call.origin, secretKey: deps.config.secretKey }

@@ -28,7 +28,6 @@ const CHUNKS_A_TRANSACTION = 50
 const MAX_DISCARDED_AT_ONCE = 100
 /** Soft-deleted content to delete at once: each adds an audit event to the same transaction. */
 const MAX_DELETED_AT_ONCE = 10
-const SOON_MS = 50
 const FAILURE = 'a sweep failed; the next one goes on'
 const HOUR_MS = 3_600_000
 const START: SweepPlace = { stateVersionId: '', kind: '', uploadId: '' }
@@ -45,7 +44,6 @@ export class StateSweep {
   readonly #log: Logger
   readonly #config: SweepConfig
   readonly #auditKey: AuditKey
-  readonly #timers = new Set<NodeJS.Timeout>()
   readonly #sweeping = new Set<Promise<void>>()
   #loop: BackgroundLoop | undefined
   #isStopped = false
@@ -69,23 +67,16 @@ export class StateSweep {
 
   async stop(): Promise<void> {
     this.#isStopped = true
-    for (const timer of this.#timers) clearTimeout(timer)
     await Promise.all([this.#loop?.stop(), ...this.#sweeping])
   }
 
-  /**
-   * Sweeps one version after a short delay, because the transaction that freed its content may not have committed yet.
-   */
-  sweepSoon(id: string): void {
+  /** Sweeps one version now. A failure is logged; a later sweep finds the version again. */
+  sweepVersion(id: string): void {
     if (this.#isStopped) return
-    const timer = setTimeout(() => {
-      this.#timers.delete(timer)
-      const sweeping = this.#sweepVersion(id)
-        .catch((error: unknown) => logRepeated(this.#log, error, FAILURE))
-        .finally(() => this.#sweeping.delete(sweeping))
-      this.#sweeping.add(sweeping)
-    }, SOON_MS).unref()
-    this.#timers.add(timer)
+    const sweeping = this.#sweepVersion(id)
+      .catch((error: unknown) => logRepeated(this.#log, error, FAILURE))
+      .finally(() => this.#sweeping.delete(sweeping))
+    this.#sweeping.add(sweeping)
   }
 
   /** One sweep with a limited number of steps; the next one continues where it ended. */

@@ -146,7 +146,7 @@ const createVersion = writeRoute({
           'workspace-id': workspace.id,
         },
       })
-      if (isUnprocessed) deps.states.wake()
+      if (isUnprocessed) tx.afterCommit(() => deps.states.wake())
     }
     await deleteOldStateVersions(tx, workspace.id, deps.config.stateVersionsKept)
     return created(await versionDocument(context, (await findStateVersion(tx, id)) as StateVersionRow))

@@ -77,9 +77,9 @@ export class States {
     this.#jobs.wake()
   }
 
-  /** Sweeps a version soon, because its content was deleted for good. */
-  sweepSoon(id: string): void {
-    this.#sweep.sweepSoon(id)
+  /** Sweeps a version whose content was deleted for good, beside the requests. */
+  sweep(id: string): void {
+    this.#sweep.sweepVersion(id)
   }
 
   async stop(): Promise<void> {
