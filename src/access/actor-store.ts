@@ -5,7 +5,7 @@ import { prepared } from '../database/prepared.ts'
 import type { Actor } from './actor.ts'
 import { isTooOld, ttlKindOf } from './token-policy.ts'
 
-/** Tokens are kept as this alone. A token is 160 random bits or more, so no salt or slow hash is needed. */
+/** The database stores only this hash. A token has at least 160 random bits, so it needs no salt and no slow hash. */
 export function hashToken(token: string): string {
   return hash('sha256', token, 'hex')
 }
@@ -43,8 +43,8 @@ const actorQuery = prepared<{ hash: string }>()((db, param) =>
 export type Authentication = { actor: Actor; lastUsedAt: string | null }
 
 /**
- * Whom a token acts as; undefined for an unknown, revoked or expired one, for a suspended user's, for one that is older
- * than its organization lets it become and for those of a deleted organization.
+ * Finds the caller that a token acts as. Returns undefined if the token is unknown, revoked, expired or older than its
+ * organization allows, if its user is suspended, or if its organization is deleted.
  */
 export async function findActor(
   tx: Transaction,
@@ -60,7 +60,7 @@ export async function findActor(
   ) {
     return undefined
   }
-  // A user's token is no organization's: each that he is in judges it for itself.
+  // A user token belongs to no organization. Each organization checks its age separately, see `refuseUserToken`.
   if (row.kind !== 'user' && isTooOld(row, ttlKindOf(row.kind), row.created_at, now)) return undefined
   const kind = row.kind === 'audit-trails' ? 'organization' : row.kind
   return {
@@ -71,7 +71,7 @@ export async function findActor(
       tokenExpiresAt: row.expires_at,
       userId: row.user_id,
       teamId: row.team_id,
-      // A token for audit trails stands nowhere: it is no organization's token.
+      // An audit-trails token has no standing in the organization: it is not an organization token.
       organizationId: row.kind === 'audit-trails' ? null : row.organization_id,
       auditTrailOf: row.kind === 'audit-trails' ? row.organization_id : null,
       isSiteAdmin: row.kind === 'user' && row.is_site_admin === 1,

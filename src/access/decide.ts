@@ -2,51 +2,56 @@ import type { Actor } from './actor.ts'
 import type { FlagSet } from './organization-flags.ts'
 import { cells, columns, rules, type Cell, type Column, type Permission } from './rules.ts'
 
-/** A set of columns of the table, a bit for each. */
+/** A set of columns of the table, one bit per column. */
 export type ColumnSet = number
 
 export function columnSet(...names: readonly Column[]): ColumnSet {
   return names.reduce((set, name) => set | (1 << columns.indexOf(name)), 0)
 }
 
-/** What a rule has to know about a team. */
+/** The facts about a team that rules need. */
 export type TeamFacts = {
   readonly id: string
   readonly visibility: 'secret' | 'organization'
   readonly isOwners: boolean
   readonly allowMemberTokenManagement: boolean
   readonly flags: FlagSet
-  /** Only of a team that a delegate may want to change; a rule that needs it and does not have it says no. */
+  /** Set only for a team that a delegate may want to change. A rule that needs it denies if it is missing. */
   readonly ungivable?: UngivableGrants
 }
 
-/** Whether a team has grants that nothing granted to the caller lets them give, on workspaces and on projects. */
+/**
+ * Whether the team has grants, on workspaces or on projects, that the caller's own grants do not allow them to give.
+ */
 export type UngivableGrants = { readonly onWorkspaces: boolean; readonly onProjects: boolean }
 
-/** What the caller is in one organization. */
+/** The caller's role in one organization. */
 export type Standing = {
   readonly columns: ColumnSet
   readonly teamIds: ReadonlySet<string>
-  /** Their flags that are in force. */
+  /** The flags of the caller's teams that are in force. */
   readonly flags: FlagSet
-  /** The flags that are in force and that none of the caller's teams has. */
+  /** The flags in force that none of the caller's teams has. */
   readonly lacks: FlagSet
   readonly seesSecretTeams: boolean
-  /** Whether a team may let its members manage its tokens: an emulated older release has no such thing. */
+  /**
+   * Whether a team may let its members manage its tokens. False when the server emulates a release without that
+   * feature.
+   */
   readonly membersManageTokens: boolean
 }
 
-/** What the request is about; a rule that needs a fact that is not there says no. */
+/** The object of the request. A rule denies if it needs a fact that is missing here. */
 export type Target = {
-  /** The user that the thing belongs to. */
+  /** The user who owns the object. */
   readonly userId?: string | null
-  /** It is about whoever calls, who may be no user at all. */
+  /** The request is about the caller, who may be a team or an organization instead of a user. */
   readonly isCallers?: true
   readonly team?: TeamFacts
-  /** All teams of the user concerned. */
+  /** All teams of the user that the request is about. */
   readonly teamsOfUser?: readonly TeamFacts[]
   readonly sharesOrganization?: boolean
-  /** What the caller holds on the workspace or project: columns R … pA. */
+  /** The columns R … pA that the caller holds on the workspace or project. */
   readonly grants?: ColumnSet
 }
 
@@ -72,7 +77,9 @@ const compiledRules = new Map<Permission, CompiledRule>(
 
 const memberOfTeam = columnSet('TM')
 
-/** What a team's token may not do by its team's flags and grants, but only as the owners' token. */
+/**
+ * A team token gets these permissions only from being the owners' token, never from the flags and grants of its team.
+ */
 const personal: ReadonlySet<Permission> = new Set<Permission>([
   'organization:create',
   'membership:accept',
@@ -86,13 +93,13 @@ const personal: ReadonlySet<Permission> = new Set<Permission>([
 ])
 const asTeamToken = columnSet('OW', 'TT')
 
-/** Every column that the caller is in, for this target. */
+/** All columns that the caller holds for this target. */
 export function heldColumns(standing: Standing, target: Target): ColumnSet {
   const held = standing.columns | (target.grants ?? 0)
   return target.team !== undefined && standing.teamIds.has(target.team.id) ? held | memberOfTeam : held
 }
 
-/** The one decision: does the table let this caller do this to that? */
+/** The only place that decides: does the table let this caller use this permission on this target? */
 export function isPermitted(
   permission: Permission,
   actor: Actor,
@@ -108,7 +115,10 @@ export function isPermitted(
   return false
 }
 
-/** The `permissions` of a document: each as the row of the table says, false for what nobody may do here. */
+/**
+ * The `permissions` of a document. Each name maps to a permission of the table, or to false if no caller may do it
+ * here.
+ */
 export function shownPermissions(
   rows: Readonly<Record<string, Permission | false>>,
   may: (permission: Permission) => boolean,
@@ -118,27 +128,29 @@ export function shownPermissions(
   )
 }
 
-/** Those whom the strength of a team binds, and those who are never bound by it. */
+/**
+ * The strength of a team limits callers in the `delegates` columns. It never limits callers in the `unbound` columns.
+ */
 const delegates = columnSet('MM', 'MT', 'MO')
 const unbound = columnSet('SA', 'OW', 'OG')
 
-/** Whether it depends on the strength of teams what this permission lets somebody do. */
+/** Whether the result for this permission can depend on the strength of a team. */
 export function asksForStrength(permission: Permission): boolean {
   const rule = compiledRules.get(permission) as CompiledRule
   return rule.some(([cell]) => cell === 'v5' || cell === 'v3')
 }
 
-/** Whether the caller may change teams, and only those that are no stronger than they are. */
+/** Whether the caller may change teams, but only teams that are no stronger than the caller. */
 export function isDelegate(standing: Standing): boolean {
   return (standing.columns & unbound) === 0 && (standing.columns & delegates) !== 0
 }
 
-/** Whether the caller has all flags of a team that are in force. */
+/** Whether the caller has every flag of the team that is in force. */
 export function hasFlagsOf(standing: Standing, team: TeamFacts): boolean {
   return (team.flags & standing.lacks) === 0
 }
 
-/** Whether the caller may give grants without having been granted anything on the workspace or project themselves. */
+/** Whether the caller may give grants on every workspace or project, even without any grant of their own. */
 export function givesEverywhere(
   on: 'workspaces' | 'projects',
   { actor, standing }: { actor: Actor; standing: Standing },
@@ -165,7 +177,7 @@ function mayBeChanged(actor: Actor, standing: Standing, team: TeamFacts): boolea
   return !team.isOwners && canSeeTeam(standing, team) && isNoStronger(actor, standing, team)
 }
 
-/** Specification 5.1: teams open to the organization, and the secret ones that the caller is in. */
+/** Callers see the teams that are visible to the organization, and the secret teams that they are members of. */
 export function canSeeTeam(standing: Standing, team: TeamFacts): boolean {
   return standing.seesSecretTeams || team.visibility === 'organization' || standing.teamIds.has(team.id)
 }

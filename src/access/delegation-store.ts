@@ -19,12 +19,12 @@ type Caller = { readonly actor: Actor; readonly standing: Standing }
 type Teams = ExpressionBuilder<Tables, 'teams'>
 
 /**
- * Grants of a team that are looked at, on workspaces and on projects: a page has 100 teams, and nobody waits long for it. A
- * team with more is one for whoever gives grants everywhere.
+ * How many grants of one team are compared, on workspaces and on projects. A page has 100 teams, so this limits its
+ * response time. Only callers who may give grants everywhere may change a team with more grants.
  */
 export const MAX_GRANTS_LOOKED_AT = 200
 
-/** Projects where the user is granted one of the levels. */
+/** Ids of the projects on which the user has a grant of one of the levels. */
 function ownProjects(eb: Teams, userId: string, levels: readonly ('maintain' | 'admin')[]) {
   return eb
     .selectFrom('team_projects as own')
@@ -35,7 +35,7 @@ function ownProjects(eb: Teams, userId: string, levels: readonly ('maintain' | '
     .select('own.project_id')
 }
 
-/** Whether the team has a grant on a workspace that nothing granted to the user lets them give, or too many to be looked at. */
+/** Whether the team has a grant on a workspace that the user may not give, or too many grants to compare. */
 function hasUngivableOnWorkspaces(eb: Teams, userId: string): Expression<SqlBool> {
   const given = eb
     .selectFrom('team_workspaces as given')
@@ -66,7 +66,7 @@ function hasUngivableOnWorkspaces(eb: Teams, userId: string): Expression<SqlBool
   ])
 }
 
-/** The same of grants on projects. */
+/** The same for grants on projects. */
 function hasUngivableOnProjects(eb: Teams, userId: string): Expression<SqlBool> {
   const given = eb
     .selectFrom('team_projects as given')
@@ -78,7 +78,7 @@ function hasUngivableOnProjects(eb: Teams, userId: string): Expression<SqlBool> 
   ])
 }
 
-/** Which teams are no stronger than the caller: the list form of what the cell v5 asks beside v. */
+/** SQL condition: the team is no stronger than the caller. For lists, the same rule as cell v5 has in addition to v. */
 export function isNoStronger(eb: Teams, caller: Caller & { userId: string }): Expression<SqlBool> {
   const { userId, standing } = caller
   const parts: Expression<SqlBool>[] = [sql<SqlBool>`(teams.organization_access & ${standing.lacks}) = 0`]
@@ -87,7 +87,7 @@ export function isNoStronger(eb: Teams, caller: Caller & { userId: string }): Ex
   return eb.and(parts)
 }
 
-/** The teams with what is to be known of their grants, for a user who may be a delegate or may become one. */
+/** Adds to each team which of its grants the user cannot give. For users who are delegates, or may become delegates. */
 export async function withUngivable(
   tx: Transaction,
   userId: string,
@@ -111,12 +111,12 @@ export async function withUngivable(
   }))
 }
 
-/** Of a team that need not be looked at. */
+/** For a team whose grants do not change the decision. */
 const unknown = { onWorkspaces: true, onProjects: true } as const
 
 /**
- * What has to be known to decide what a caller may change of these teams. Grants are read for delegates alone, and only of
- * teams that they see and whose flags they have: others are refused, or let through, whatever the grants are.
+ * Adds the facts that decide what the caller may change on these teams. Grants are read only for delegates, and only of
+ * teams that they see and whose flags they have. For all others the decision does not depend on grants.
  */
 export async function judgedTeams(
   tx: Transaction,
@@ -135,7 +135,7 @@ export async function judgedTeams(
   return teams.map((team) => byId.get(team.id) ?? { ...team, ungivable: unknown })
 }
 
-/** The target of a decision with all that the permission asks of its teams. */
+/** Adds to the target what the permission needs to know about its teams. */
 export async function judgedTarget(
   tx: Transaction,
   permission: Permission,

@@ -14,8 +14,8 @@ type Holder = { userId: string; organizationId: string }
 type Param = <N extends keyof Holder>(name: N) => string
 
 /**
- * What a user's teams in an organization were granted on workspaces. It is looked for from the teams on: a refusal must
- * cost the same however much was granted to others.
+ * The workspace grants of the user's teams in an organization. The query starts at the user's teams, so that a refusal
+ * takes the same time however many grants other teams have.
  */
 function workspaceGrants(db: Kysely<Tables>, param: Param) {
   return db
@@ -33,7 +33,7 @@ function workspaceGrants(db: Kysely<Tables>, param: Param) {
     ])
 }
 
-/** The same on projects. */
+/** The same for grants on projects. */
 function projectGrants(db: Kysely<Tables>, param: Param) {
   return db
     .selectFrom('team_projects as tp')
@@ -59,7 +59,7 @@ const onWorkspace = prepared<Holder & { workspaceId: string; projectId: string }
 const onProject = prepared<Holder & { projectId: string }>()((db, param) =>
   workspaceGrants(db, param)
     .innerJoin('workspaces', 'workspaces.id', 'tw.workspace_id')
-    // Not by the index of projects: the project may hold very many workspaces.
+    // `|| ''` keeps the database from using the index on project_id: a project may hold very many workspaces.
     .where(sql<string>`workspaces.project_id || ''`, '=', param('projectId'))
     .distinct()
     .unionAll(projectGrants(db, param).where('tp.project_id', '=', param('projectId'))),
@@ -70,13 +70,12 @@ const inOrganization = prepared<Holder>()((db, param) =>
 )
 
 const MAX_KEPT_GRANTS = 50_000
-/** Whom the table lets do as much or more without any grant, and who belongs to no team of the organization. */
+/** In these columns a caller needs no grant, or belongs to no team of the organization. */
 const needNone = columnSet('SA', 'OW', 'OG', 'IN', 'OUT')
 
 /**
- * Reads what the grants of callers' teams add up to. A set is kept by (organization, its version, caller, place), which
- * never changes its meaning: every change of a grant or of a team's members raises the version. Only what is committed
- * is kept.
+ * Reads and sums the grants of the caller's teams. A sum is cached by organization, version, caller and place. It never
+ * goes stale: every change of a grant or of a team's members raises the version. Only committed data is cached.
  */
 export class Grants {
   readonly #standings: Standings
@@ -86,7 +85,7 @@ export class Grants {
     this.#standings = standings
   }
 
-  /** The caller's columns on a workspace: by grants on it and on its project. */
+  /** The caller's columns on a workspace, from grants on it and on its project. */
   onWorkspace(
     tx: Transaction,
     actor: Actor,
@@ -103,7 +102,7 @@ export class Grants {
     )
   }
 
-  /** The caller's columns on a project; a grant on a workspace in it lets him see the project, no more. */
+  /** The caller's columns on a project. A grant on a workspace in it only lets the caller see the project. */
   onProject(
     tx: Transaction,
     actor: Actor,
@@ -113,7 +112,7 @@ export class Grants {
     return this.#sum({ tx, actor, organization }, onProject, { projectId }, projectId, sumOnProject)
   }
 
-  /** What the caller holds on any workspace or project of the organization: whether a list is for him at all. */
+  /** The caller's columns on any workspace or project of the organization. Decides whether they may list at all. */
   anywhere(tx: Transaction, actor: Actor, organization: OrganizationFacts): Promise<ColumnSet> {
     return this.#sum({ tx, actor, organization }, inOrganization, {}, '', sumOfGrants)
   }

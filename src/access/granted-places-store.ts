@@ -4,13 +4,13 @@ import type { Tables } from '../database/tables.ts'
 import { isPermitted, type Standing } from './decide.ts'
 import type { Actor } from './actor.ts'
 
-/** Whose list it is: everything, or what the teams of one user were granted. */
+/** Limits a list: to everything, or to the places that the teams of one user have grants on. */
 export type Reach = 'everything' | { readonly userId: string }
 
-/** What only some levels of a grant on a project let do with the project itself. */
+/** Rights on the project itself that only some levels of a project grant give. */
 export type ProjectRight = 'project:manage' | 'workspace:create'
 
-/** How far a caller's list of workspaces or projects goes: everything, for whom the table lets do this without a grant. */
+/** Which workspaces or projects the caller's list may show. Everything, if the table permits it without a grant. */
 export function reachOf(
   permission: 'workspace:read' | 'project:read' | ProjectRight,
   { actor, standing }: { actor: Actor; standing: Standing },
@@ -19,8 +19,8 @@ export function reachOf(
 }
 
 /**
- * Grants on workspaces that put the user in some column of the table: a custom one that lets do nothing shows nothing.
- * The list form of what `columnsOfGrant` says of one.
+ * Grants on workspaces that give the user at least one column of the table. A custom grant that allows nothing shows
+ * nothing. For lists, the same rule as `columnsOfGrant`.
  */
 function grantsOnWorkspaces(tx: Transaction, userId: string) {
   return tx.db
@@ -31,7 +31,7 @@ function grantsOnWorkspaces(tx: Transaction, userId: string) {
     .where((eb) => eb.or([eb('tw.state_versions', '!=', 'none'), eb('tw.workspace_locking', '=', 1)]))
 }
 
-/** The same of grants on projects. */
+/** The same for grants on projects. */
 function grantsOnProjects(tx: Transaction, userId: string) {
   return tx.db
     .selectFrom('team_projects as tp')
@@ -48,8 +48,8 @@ function grantsOnProjects(tx: Transaction, userId: string) {
 }
 
 /**
- * Whether a workspace is one that a user sees by grants of his teams: on it, or on its project. Not by a list of all their
- * ids, which a grant on a large project would make long.
+ * SQL condition: the user sees the workspace through a grant of their teams on it or on its project. It does not list
+ * all ids, because a grant on a large project would make that list long.
  */
 export function isWorkspaceGranted(tx: Transaction, userId: string): Expression<SqlBool> {
   const eb = expressionBuilder<Tables, 'workspaces'>()
@@ -59,7 +59,10 @@ export function isWorkspaceGranted(tx: Transaction, userId: string): Expression<
   ])
 }
 
-/** Ids of the projects with which a user may do this by grants of his teams: the list form of what a grant's level gives. */
+/**
+ * Ids of the projects on which grants of the user's teams give the right. For lists, the same rule as the levels of a
+ * grant.
+ */
 export function projectsWith(tx: Transaction, userId: string, right: ProjectRight) {
   return grantsOnProjects(tx, userId)
     .where((eb) =>
@@ -73,7 +76,7 @@ export function projectsWith(tx: Transaction, userId: string, right: ProjectRigh
     .select('tp.project_id as id')
 }
 
-/** Ids of the projects that a user sees by grants of his teams: on them, or on a workspace in them. */
+/** Ids of the projects that the user sees through grants of their teams, on the project or on a workspace in it. */
 export function grantedProjects(tx: Transaction, userId: string) {
   return grantsOnProjects(tx, userId)
     .select('tp.project_id as id')

@@ -1,14 +1,13 @@
 import type { Flag } from '../database/tables.ts'
 import { columnSet, type ColumnSet } from './decide.ts'
 
-/** A team's grant on a workspace or on a project, as far as access depends on it. */
+/** The fields of a team's grant, on a workspace or on a project, that access depends on. */
 export type GrantFacts = {
-  /** Which of the two it is on. */
   readonly on: 'workspace' | 'project'
   readonly access: 'read' | 'plan' | 'write' | 'maintain' | 'admin' | 'custom'
   readonly state_versions: 'none' | 'read-outputs' | 'read' | 'write'
   readonly workspace_locking: Flag
-  /** May create workspaces in the project; 0 for a workspace. */
+  /** Whether the team may create workspaces in the project. 0 for a grant on a workspace. */
   readonly workspace_create: Flag
 }
 
@@ -31,7 +30,9 @@ const ofStateVersions = {
   write: columnSet('cW'),
 } as const
 
-/** The columns of the table that a grant puts its team in. A custom one gives what its details say, and never administers. */
+/**
+ * The columns of the table that a grant gives. A custom grant gives what its details say, and never the admin column.
+ */
 export function columnsOfGrant(grant: GrantFacts): ColumnSet {
   if (grant.access !== 'custom') return ofFixedLevel[grant.on][grant.access]
   return (
@@ -41,15 +42,15 @@ export function columnsOfGrant(grant: GrantFacts): ColumnSet {
   )
 }
 
-/** What grants add up to on a workspace: those on it, and those on its project. */
+/** The columns on a workspace: the sum of the grants on it and on its project. */
 export function sumOfGrants(grants: readonly GrantFacts[]): ColumnSet {
   return grants.reduce((sum, grant) => sum | columnsOfGrant(grant), 0)
 }
 
-/** Seeing a project because of a workspace in it: the least of what the columns give on a project. */
+/** Lets a caller see a project because of a workspace in it. cO is the column that gives least on a project. */
 const seesProject = columnSet('cO')
 
-/** What grants add up to on a project: one on a workspace in it lets see the project, no more. */
+/** The columns on a project. A grant on a workspace in it only lets the caller see the project. */
 export function sumOnProject(grants: readonly GrantFacts[]): ColumnSet {
   return grants.reduce((sum, grant) => {
     const columns = columnsOfGrant(grant)

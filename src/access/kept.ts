@@ -1,9 +1,9 @@
-/** The version is of all that the kept values depend on: with another version they are others. */
+/** The version covers everything that the cached values depend on. A new version means new values. */
 export type Versioned = { readonly id: string; readonly version: number }
 
 /**
- * Keeps values that belong to an organization's version. What was only of an older version is gone with the first of a
- * newer one; when all weigh too much together they begin anew, and what is asked for again is soon there again.
+ * Caches values by organization and version. The first value of a newer version drops the values of the older one. When
+ * the total weight exceeds the limit, the whole cache is cleared; values in use come back soon.
  */
 export class Kept<Value> {
   readonly #limit: number
@@ -25,7 +25,7 @@ export class Kept<Value> {
     const weight = this.#weigh(value)
     if (weight > this.#limit) return
     let known = this.#organizations.get(id)
-    // A read that began before another one may know less.
+    // This read began before a newer version was cached, so its value may be stale.
     if (known !== undefined && known.version > version) return
     if (known !== undefined && known.version < version) {
       this.#weight -= known.weight

@@ -4,10 +4,10 @@ import { columnsOfGrant, type GrantFacts } from './grants.ts'
 import { flagSet, organizationFlags, withIncluded, type OrganizationFlag } from './organization-flags.ts'
 import type { Column, Permission } from './rules.ts'
 
-/** Where a team is granted access: `id` is null for any one of the organization. */
+/** Where a team would be granted access. `id` is null for any workspace or project of the organization. */
 export type GrantPlace = { type: 'workspaces' | 'projects'; id: string | null }
 
-/** One thing that would let a caller through, alone. `or-more`: whatever gives more of the same would, too. */
+/** One grant that would be enough alone. `or-more`: a higher level of the same grant is enough, too. */
 export type NeededGrant =
   | { grant: 'membership' }
   | { grant: 'owner' }
@@ -18,25 +18,25 @@ export type NeededGrant =
   | { grant: 'organization-access'; flag: OrganizationFlag; 'or-more': boolean }
   | { grant: 'team-access'; access: string; 'or-more': boolean; on: GrantPlace[] }
 
-/** What has to be known of the place beside what was judged. */
+/** Facts about the place that the decision itself does not use. */
 export type NeededFacts = {
-  /** Undefined: what belongs to no organization. */
+  /** Undefined if the object belongs to no organization. */
   organization?: {
     readonly hasDelegation: boolean
-    /** Whether the dialect knows `access-secret-teams`. */
+    /** Whether the dialect knows the flag `access-secret-teams`. */
     readonly hasSecretTeamsFlag: boolean
   }
-  /** Where grants on the thing are made: its workspace, and the project that it or the workspace is in. */
+  /** Where a grant for the object can be made: its workspace, and the project of the object or of its workspace. */
   workspaceId?: string
   projectId?: string
 }
 
-/** What isPermitted looks at. */
+/** The arguments of isPermitted. */
 type Judged = { actor: Actor; standing: Standing; target: Target }
 
 /**
- * From the least on: whatever permits something, those behind it permit it too, which a test holds. Only the strength of a
- * team may ask for one of them in particular.
+ * Each chain goes from least to most: if a flag permits something, all flags after it permit it, too. A test proves
+ * this. Only the strength of a team can require one particular flag.
  */
 export const flagChains: readonly (readonly (readonly [OrganizationFlag, Column])[])[] = [
   [
@@ -50,11 +50,11 @@ export const flagChains: readonly (readonly (readonly [OrganizationFlag, Column]
     ['manage-organization-access', 'MO'],
   ],
 ]
-/** The other flags are no column: they only let a delegate change teams that have them. */
+/** The other flags have no column. They only let a delegate change teams that have the same flags. */
 const flagsOfStrength = organizationFlags.filter(
   (flag) => flag !== 'access-secret-teams' && !flagChains.flat().some(([known]) => known === flag),
 )
-/** Count only where the organization has switched on delegated-team-management. */
+/** These columns count only if the organization has switched on delegated-team-management. */
 const delegated: ReadonlySet<Column> = new Set<Column>(['MT', 'MO'])
 
 const nothing = { state_versions: 'none', workspace_locking: 0, workspace_create: 0 } as const
@@ -69,7 +69,7 @@ const customChains: readonly (readonly Level[])[] = [
   ]),
   [['custom with workspace-locking', custom({ workspace_locking: 1 })]],
 ]
-/** From the least on, as well. */
+/** From least to most, like flagChains. */
 export const levelChains: Readonly<Record<GrantFacts['on'], readonly (readonly Level[])[]>> = {
   workspace: [[level('read'), level('write'), level('admin')], ...customChains],
   project: [
@@ -80,10 +80,11 @@ export const levelChains: Readonly<Record<GrantFacts['on'], readonly (readonly L
 }
 
 /**
- * What would have let a caller through who was not: each entry is enough alone, and the least of its kind. Nothing is said
- * here of the rules: each candidate is given to the caller in thought, and the one decision is asked.
+ * Lists what would have permitted the request of a refused caller. Each entry is the least of its kind and is enough
+ * alone. This function repeats no rule: it adds each candidate grant to the caller and asks isPermitted.
  *
- * What rests on more than the table (a delegate may grant no flag that they lack) is left to owners.
+ * Some decisions need more than the table, e.g. a delegate may give no flag that they lack. For those the result names
+ * only ownership.
  */
 export function neededGrants(permission: Permission, judged: Judged, facts: NeededFacts): NeededGrant[] {
   const { actor, target } = judged
@@ -94,7 +95,7 @@ export function neededGrants(permission: Permission, judged: Judged, facts: Need
   const needed: NeededGrant[] = []
   if (facts.organization !== undefined) {
     const insider = asInsider(judged.standing)
-    // An organization's own token is granted nothing, and another organization's team no more.
+    // An organization token cannot receive grants, and neither can a team of another organization.
     const isGrantable =
       actor.kind === 'user' || (actor.kind === 'team' && (insider.columns & columnSet('TT')) !== 0)
     const isAllowedAlready = permits({})
@@ -106,7 +107,7 @@ export function neededGrants(permission: Permission, judged: Judged, facts: Need
     }
     if (actor.kind === 'user' && permits({ standing: asOwner(insider) })) needed.push({ grant: 'owner' })
   } else if (target.sharesOrganization === false) {
-    // What two members of one organization may do, outsiders may as its members.
+    // Some permissions need a shared organization. An outsider gets them by becoming a member of it.
     const standing = { ...judged.standing, columns: judged.standing.columns | columnSet('PM') }
     if (permits({ standing, target: { ...target, sharesOrganization: true } })) {
       needed.push({ grant: 'shared-organization' })
@@ -118,7 +119,7 @@ export function neededGrants(permission: Permission, judged: Judged, facts: Need
   return needed
 }
 
-/** What is granted to teams: the caller is in one, or is one. */
+/** Grants to teams. The caller is a member of a team, or is a team token. */
 function ofTeams(
   { actor, standing, target }: Judged,
   { organization, workspaceId, projectId }: NeededFacts,
@@ -158,7 +159,7 @@ function ofTeams(
   ) {
     needed.push({ grant: 'organization-access', flag: 'access-secret-teams', 'or-more': false })
   }
-  // A rule that looks at grants was given some, if none at all.
+  // `grants` is set, though maybe 0, if the rule depends on grants.
   if (target.grants === undefined) return needed
   const byAccess = new Map<string, Extract<NeededGrant, { grant: 'team-access' }>>()
   for (const place of placesOf(workspaceId, projectId)) {
@@ -181,7 +182,7 @@ function ofTeams(
 }
 
 function placesOf(workspaceId: string | undefined, projectId: string | undefined): GrantPlace[] {
-  // Of neither: a list, or what will be in some project.
+  // Neither is known for a list, or for an object that some project will contain.
   if (workspaceId === undefined && projectId === undefined) {
     return [
       { type: 'workspaces', id: null },
@@ -194,7 +195,7 @@ function placesOf(workspaceId: string | undefined, projectId: string | undefined
   ]
 }
 
-/** Teams hold members: whoever was invited or is outside has to be one first. */
+/** Grants go to members of teams. An invited user or an outsider has to become a member first. */
 function asInsider(standing: Standing): Standing {
   const outside = columnSet('OUT', 'IN')
   if ((standing.columns & outside) === 0) return standing

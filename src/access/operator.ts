@@ -1,11 +1,11 @@
 import type { Actor } from './actor.ts'
 
 /**
- * Whoever acts through a server of the command line's own: his token is in no database, and ends with the process that
- * made it up.
+ * The caller behind a server that the command line starts for itself. The token is in no database: it exists only in
+ * the process that generated it.
  */
 export type Operator = {
-  /** See hashToken. */
+  /** The hash of the token, see hashToken. */
   readonly tokenHash: string
   readonly actor: Actor
 }

@@ -1,8 +1,8 @@
 import type { Config } from '../config.ts'
 
 /**
- * The organization-level permissions of a team, as the specification (2.2) and go-tfe name them. A set of them is stored
- * as one integer, a bit for each place in this list: places are never reused, new flags go to the end.
+ * The organization-level permissions of a team, named as in go-tfe. A set of flags is stored as one integer, and a
+ * flag's bit is its index in this list. So never reuse or reorder an index; add new flags at the end.
  */
 export const organizationFlags = [
   'manage-policies',
@@ -25,27 +25,27 @@ export const organizationFlags = [
 
 export type OrganizationFlag = (typeof organizationFlags)[number]
 
-/** A set of flags. */
+/** A set of flags, one bit per flag. */
 export type FlagSet = number
 
 export function flagSet(...flags: readonly OrganizationFlag[]): FlagSet {
   return flags.reduce((set, flag) => set | (1 << organizationFlags.indexOf(flag)), 0)
 }
 
-/** Every flag that any dialect knows. */
+/** Every flag of every dialect. */
 export const allFlags: FlagSet = flagSet(...organizationFlags)
 
 export function hasFlag(set: FlagSet, flag: OrganizationFlag): boolean {
   return (set & (1 << organizationFlags.indexOf(flag))) !== 0
 }
 
-/** With the flags that these include: whoever manages workspaces reads them, also where it is not stored. */
+/** Adds the flags that others imply: manage-workspaces implies read-workspaces even if only the first one is stored. */
 export function withIncluded(set: FlagSet): FlagSet {
   return hasFlag(set, 'manage-workspaces') ? set | flagSet('read-workspaces') : set
 }
 
 const documentedFlags = organizationFlags.slice(0, 14)
-/** Rule 2.2.3: the list of teams shows nine. */
+/** In the documented dialect, the list of teams shows only these nine flags. */
 const listedFlags: readonly OrganizationFlag[] = [
   'manage-policies',
   'manage-policy-overrides',
@@ -58,7 +58,7 @@ const listedFlags: readonly OrganizationFlag[] = [
   'read-workspaces',
 ]
 
-/** The flags that a dialect knows: others are ignored when sent, kept when stored, and not in force. */
+/** The flags that a dialect knows. Other flags are ignored in requests, kept when stored, and not in force. */
 export function knownFlags(dialect: Config['dialect']): readonly OrganizationFlag[] {
   return dialect === 'documented' ? documentedFlags : organizationFlags
 }

@@ -1,16 +1,17 @@
 /**
- * THE table of who may do what. A row is a permission, a column is something that the caller is or holds; columns add up.
+ * THE table of permissions. A row is a permission. A column is a role or a grant of the caller; a caller may have
+ * several columns, and gets what any of them gives.
  *
- *   Y yes · v only teams that the caller can see, never `owners` · s oneself · seen a team that the caller can see ·
- *   own grants of the caller's own teams · both the user and the caller are active in one organization ·
- *   Y6 not the team `owners` · Y7 a person, while the team lets its members manage its tokens ·
- *   v5 as v, and the team is no stronger than the caller: they have its flags and could give its grants ·
- *   v3 every team of that user is one of v5 · . nothing is added · - no: answers 404
+ *   Y yes · v only teams that the caller can see, never `owners` · s only the caller's own ·
+ *   seen a team that the caller can see · own grants of the caller's own teams · both the user and the caller are active in one organization ·
+ *   Y6 not the team `owners` · Y7 the caller is a person and the team lets its members manage its tokens ·
+ *   v5 like v, and the team is no stronger than the caller: the caller has its flags and could give its grants ·
+ *   v3 like v5 for every team of that user · . adds nothing · - no: the answer is 404
  *
  *   SA site administrator · OW owner, owners team token · OG organization token · MM manage-membership ·
- *   MT manage-teams, MO manage-organization-access: only where the organization has switched delegated-team-management on ·
+ *   MT manage-teams, MO manage-organization-access: only if the organization has switched delegated-team-management on ·
  *   MW manage-workspaces · MP manage-projects · RO read-workspaces or read-projects · PM plain member ·
- *   TM member of the team concerned ·
+ *   TM member of the team that the request is about ·
  *   on the workspace: R read or plan, W write, A admin; custom access: cO state versions read-outputs, cR read, cW write,
  *   cL workspace locking; on its project: pC may create workspaces, pA admin ·
  *   TT team token · IN invited · OUT any other user
@@ -67,7 +68,7 @@ export const rules = {
   'audit:read':                'Y    Y    -    .    .    .    .    .    .    -    .    .    .    .    .    .    .    .    .    .    -    -    -',
   'refusals:read':             'Y    Y    -    .    .    .    .    .    .    -    .    .    .    .    .    .    .    .    .    .    -    -    -',
   'refusals:read-all':         'Y    -    -    .    .    .    .    .    .    -    .    .    .    .    .    .    .    .    .    .    -    -    -',
-  // What it names is the organization of the caller's audit-trails token, which may do nothing else: see isPermitted.
+  // The target is the organization of an audit-trails token. Such a token may do nothing else, see isPermitted.
   'audit-trail:read':          '-    -    s    .    .    .    .    .    .    -    .    .    .    .    .    .    .    .    .    .    -    -    -',
   'effective-access:read':     'Y    Y    Y    .    .    .    .    .    .    s    .    .    .    .    .    .    .    .    .    .    s    -    -',
 } as const

@@ -34,25 +34,25 @@ const nothing: Standing = {
   membersManageTokens: false,
 }
 
-/** Where a caller stands outside any organization: for what belongs to a user or to the whole site. */
+/** The caller's standing outside any organization, for objects of a user or of the whole site. */
 export function standingOutside(actor: Actor): Standing {
   const own = { user: 'OUT', team: 'TT', organization: 'OG' } as const
   return { ...nothing, columns: columnSet(own[actor.kind]) | (actor.isSiteAdmin ? columnSet('SA') : 0) }
 }
 
-/** Of all standings that are kept: somebody may be in very many teams. */
+/** Limits the total over all cached standings, because a caller may be in very many teams. */
 const MAX_KEPT_TEAM_IDS = 300_000
-/** What a standing weighs beside the ids of its teams. */
+/** The weight of a standing without its team ids. */
 const STANDING_WEIGHT = 10
 
 /**
- * Reads where callers stand in organizations. A standing is kept by (organization, its version, caller), which never
- * changes its meaning, so any node may keep it. Only what is committed is kept.
+ * Reads the standing of callers in organizations. A standing is cached by organization, version and caller. It never
+ * goes stale, so every node may cache it. Only committed data is cached.
  */
 export class Standings {
   readonly #kept = new Kept<Standing>(MAX_KEPT_TEAM_IDS, ({ teamIds }) => STANDING_WEIGHT + teamIds.size)
   readonly inForce: InForce
-  /** One request asks for its caller's more than once. */
+  /** The last result, because one request asks for its caller's standing several times. */
   #last: { actor: Actor; organization: OrganizationFacts; standing: Promise<Standing> } | undefined
 
   constructor(inForce: InForce) {
@@ -61,7 +61,7 @@ export class Standings {
 
   in(tx: Transaction, actor: Actor, organization: OrganizationFacts): Promise<Standing> {
     const last = this.#last
-    // What is being written may change while these stay the same.
+    // Not in a write: it may change the standing while the two objects stay the same.
     if (last?.actor === actor && last.organization === organization && tx.mode === 'read')
       return last.standing
     const standing = this.#find(tx, actor, organization)
@@ -73,7 +73,8 @@ export class Standings {
     const key = `${actor.kind} ${actor.userId ?? actor.organizationId}${actor.isSiteAdmin ? ' admin' : ''}`
     const kept = this.#kept.get(organization, key)
     if (kept !== undefined) {
-      // Made up for by an outsider's: the size of what is kept is of no account.
+      // Run the same statements for an outsider, so that a cache hit takes as long as a miss. The number of rows does
+      // not matter.
       if (tx.spare !== undefined && actor.userId !== null) {
         const values = { userId: actor.userId, organizationId: NO_ID }
         tx.spare(membershipQuery, values)
@@ -93,7 +94,7 @@ export class Standings {
     }
     const values = { userId: actor.userId as string, organizationId: organization.id }
     const membership = await tx.first(membershipQuery, values)
-    // Of whoever is no active member there are none: asked for all the same, so that a refusal costs the same.
+    // Only active members have teams. The query runs for others, too, so that a refusal takes the same time.
     const teams = await tx.all(teamsQuery, values)
     const belonging = { kind: actor.kind, isSiteAdmin: actor.isSiteAdmin, status: membership?.status, teams }
     return standingOf(belonging, organization, this.inForce)

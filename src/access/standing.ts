@@ -4,7 +4,10 @@ import { columnSet, type ColumnSet, type Standing } from './decide.ts'
 import { flagSet, hasFlag, withIncluded, type FlagSet } from './organization-flags.ts'
 import type { TokenPolicy } from './token-policy.ts'
 
-/** What a standing depends on, of the organization. Its version grows whenever a standing in it may have changed. */
+/**
+ * The facts about the organization that a standing depends on. Every change that may affect a standing raises the
+ * version.
+ */
 export type OrganizationFacts = {
   readonly id: string
   readonly version: number
@@ -12,7 +15,10 @@ export type OrganizationFacts = {
   readonly deleted_at: string | null
 } & TokenPolicy
 
-/** No organization: what is missing is judged in it, as an outsider, so that it costs what a hidden organization does. */
+/**
+ * Stands in for a missing organization. The caller is an outsider in it, so the answer takes as long as for a hidden
+ * one.
+ */
 export const nowhere: OrganizationFacts = {
   id: NO_ID,
   version: 0,
@@ -23,27 +29,27 @@ export const nowhere: OrganizationFacts = {
   max_ttl_user_ms: null,
 }
 
-/** What the dialect or the emulated release does not know is stored and not in force. */
+/** What is in force. Flags that the dialect or the emulated release does not know are stored but not in force. */
 export type InForce = { readonly flags: FlagSet; readonly memberTokenManagement: boolean }
 
-/** Of a team, what its members stand by. */
+/** The facts about a team that give its members their standing. */
 export type TeamStanding = {
   readonly id: string
   readonly is_owners: Flag
   readonly organization_access: FlagSet
 }
 
-/** A user, or a team's service account, in one organization. */
+/** A user, or the service account of a team, in one organization. */
 export type Belonging = {
   readonly kind: 'user' | 'team'
   readonly isSiteAdmin: boolean
-  /** Of the membership; undefined where there is none. */
+  /** The status of the membership. Undefined if there is none. */
   readonly status: 'active' | 'invited' | undefined
-  /** Those of an active member. */
+  /** The teams of an active member; empty for others. */
   readonly teams: readonly TeamStanding[]
 }
 
-/** What a user or a team stands for in an organization: site administration, membership, and all of the teams together. */
+/** The standing of a user or a team in an organization: site administration, membership and all teams together. */
 export function standingOf(
   { kind, isSiteAdmin, status, teams }: Belonging,
   organization: Pick<OrganizationFacts, 'delegated_team_management'>,
@@ -67,7 +73,7 @@ export function standingOf(
   }
 }
 
-/** The columns of the table that flags put an active member in. */
+/** The columns of the table that an active member gets from flags. */
 export function columnsOfFlags(
   flags: FlagSet,
   organization: Pick<OrganizationFacts, 'delegated_team_management'>,

@@ -3,7 +3,7 @@ import type { Tables } from '../database/tables.ts'
 import type { Actor } from './actor.ts'
 import { DEFAULT_MAX_TTL_MS } from './token-policy.ts'
 
-/** Organizations that the caller's token is let into: the list form of `refuseUserToken`. */
+/** SQL condition: the organization accepts the caller's token. For lists, the same rule as `refuseUserToken`. */
 export function letsTokenIn(
   eb: ExpressionBuilder<Tables, 'organizations'>,
   { kind, isSiteAdmin, tokenMadeAt }: Actor,
