@@ -3,7 +3,8 @@
  * several columns, and gets what any of them gives.
  *
  *   Y yes · v only teams that the caller can see, never `owners` · s only the caller's own ·
- *   seen a team that the caller can see · own grants of the caller's own teams · both the user and the caller are active in one organization ·
+ *   seen a team that the caller can see · own grants of the caller's own teams ·
+ *   both the user and the caller are active in one organization ·
  *   Y6 not the team `owners` · Y7 the caller is a person and the team lets its members manage its tokens ·
  *   v5 like v, and the team is no stronger than the caller: the caller has its flags and could give its grants ·
  *   v3 like v5 for every team of that user · . adds nothing · - no: the answer is 404

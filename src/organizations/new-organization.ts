@@ -15,7 +15,7 @@ export const NAME_IS_TAKEN: Problem = {
   pointer: '/data/attributes/name',
 }
 
-/** What a request asks of a new organization, and what is wrong with that. */
+/** The attributes of a new organization as the request gives them, and the problems found in them. */
 export type NewOrganizationRequest = ReturnType<typeof readNewOrganization>
 
 export function readNewOrganization(bytes: Uint8Array) {
@@ -24,8 +24,8 @@ export function readNewOrganization(bytes: Uint8Array) {
 }
 
 /**
- * Makes what a request asks for, with a user as its first owner. Throws one 422 for what is wrong with the request, a
- * taken name and one too many.
+ * Creates the organization of a request, with a user as its first owner. Throws one 422 for all problems: those of the
+ * request, a taken name, and an owner who is in too many organizations.
  */
 export async function makeOrganization(
   tx: Transaction,
@@ -33,10 +33,10 @@ export async function makeOrganization(
   ownerId: string,
   { attributes, problems: given }: NewOrganizationRequest,
 ): Promise<{ id: string; event: AuditEvent }> {
-  // Deleted this moment, and his token with him.
+  // The user was deleted a moment ago, and their token with them.
   if ((await lockUser(tx, ownerId)) === undefined) throw new AppError('unauthorized')
   const { maxOrganizations } = deps.config
-  // A transaction may be tried again: what was given stays as it is.
+  // Copied, because the transaction may run again and must not add to the same list twice.
   const problems = [...given]
   if ((await countOrganizationsOf(tx, ownerId)) >= maxOrganizations) {
     problems.push({
@@ -67,7 +67,10 @@ export async function makeOrganization(
   }
 }
 
-/** 422 for these problems, with that of a name which is another's; by itself that one shows when it is written. */
+/**
+ * Throws one 422 for these problems and a taken name. Without other problems a taken name shows when the row is
+ * written.
+ */
 export async function refuseOrganization(
   tx: Transaction,
   name: string | undefined,

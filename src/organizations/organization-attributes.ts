@@ -14,7 +14,7 @@ const optionalMinutes: EchoedAttribute = {
   initial: null,
 }
 
-/** Of what would promise a protection that is not there: the other value is refused, not stored. */
+/** For attributes that promise a protection which this server lacks. Any other value is refused instead of stored. */
 const only = (value: boolean | string): EchoedAttribute => ({
   schema: Type.Literal(value, {
     explain: `must be ${JSON.stringify(value)}: this server does not enforce another value`,
@@ -23,11 +23,11 @@ const only = (value: boolean | string): EchoedAttribute => ({
 })
 
 /**
- * The attributes that are kept, echoed and rule nothing: a new one is one line here. A default is not stored, so that it
- * can be changed for all.
+ * Attributes that the server stores and returns but does not use. To add one, add a line here. Defaults are not stored,
+ * so a changed default applies to all organizations.
  */
 export const echoedAttributes = {
-  // The tfe provider sends it with a new organization only when it is true.
+  // The tfe provider sends it with a new organization only if it is true.
   'aggregated-commit-status-enabled': flag(false),
   'allow-force-delete-workspaces': flag(false),
   'assessments-enforced': flag(false),
@@ -46,7 +46,7 @@ export const echoedAttributes = {
   'stacks-enabled': flag(false),
 } satisfies Record<string, EchoedAttribute>
 
-/** The platform's other attributes: nothing here can change them. */
+/** The other attributes of the platform. Nothing in this server changes them. */
 export const fixedAttributes = {
   'fair-run-queuing-enabled': false,
   'is-in-degraded-mode': false,
@@ -70,7 +70,7 @@ export const organizationBody = {
   attributes: {
     name: nameSchema,
     email: emailSchema,
-    // Our own: lets teams with manage-teams and manage-organization-access manage teams.
+    // Not part of the platform. Lets teams with manage-teams or manage-organization-access manage teams.
     'delegated-team-management': Type.Boolean(),
     'user-tokens-enabled': Type.Boolean(),
     'max-ttl-enabled': Type.Boolean(),
@@ -89,7 +89,7 @@ type Ruling = Partial<
   Record<'delegated-team-management' | 'user-tokens-enabled' | 'max-ttl-enabled', boolean>
 >
 
-/** The columns of those attributes that rule something. */
+/** The columns of the attributes that change how the server behaves. */
 export function rulingColumns(given: Ruling): RulingColumns {
   const flag = (value: boolean | undefined) => (value === undefined ? undefined : value ? 1 : 0)
   return {
@@ -99,14 +99,14 @@ export function rulingColumns(given: Ruling): RulingColumns {
   }
 }
 
-/** Of the attributes that a request gives, those that are only kept; null means the default again. */
+/** The echoed attributes of a request. Null means the default again. */
 export function echoedOf(given: Readonly<Record<string, unknown>>): Record<string, unknown> {
   return Object.fromEntries(
     Object.keys(echoedAttributes).flatMap((name) => (name in given ? [[name, given[name]]] : [])),
   )
 }
 
-/** All echoed attributes, those that were never set with their default. */
+/** All echoed attributes. Those that were never set have their default. */
 export function settingsOf(stored: string, config: Config): Record<string, unknown> {
   const settings = JSON.parse(stored) as Record<string, unknown>
   return Object.fromEntries(

@@ -5,14 +5,14 @@ import { deleteProject } from '../projects/project-store.ts'
 import { deleteUnusedInvited } from '../users/user-store.ts'
 import { deleteWorkspace } from '../workspaces/workspace-store.ts'
 
-/** A state's pieces are large. */
+/** Few rows per slice, because each chunk of a state is large. */
 const PIECES = 50
 
-/** From now on it is there for nobody, its tokens are void and its name is free. */
+/** Hides the organization, invalidates its tokens and frees its name, all at once. */
 export async function markDeleted(tx: Transaction, id: string, at: string): Promise<void> {
   await tx.db
     .updateTable('organizations')
-    // No organization can be called so.
+    // The colon keeps this name from colliding: names of organizations have none.
     .set({ name: `${id}:deleted`, deleted_at: at, version: sql`version + 1` })
     .where('id', '=', id)
     .execute()
@@ -31,13 +31,13 @@ export async function findDeletedOrganization(tx: Transaction): Promise<string |
 
 type Part = (tx: Transaction, organizationId: string) => Promise<boolean>
 
-/** Some rows of a table on which nothing else hangs that has to go before. */
+/** Some rows of a table that other rows do not depend on. */
 const rowsOf =
   (table: 'authentication_tokens' | 'tags' | 'refusals'): Part =>
   async (tx, organizationId) =>
     deleteSome(tx, table, sql`organization_id = ${organizationId}`)
 
-/** A workspace after the other, of each some state versions after the others, of those first the pieces. */
+/** One workspace after another. In each, some state versions at a time; in each of those, the chunks first. */
 const deleteOfWorkspaces: Part = async (tx, organizationId) => {
   const workspace = await tx.db
     .selectFrom('workspaces')
@@ -71,7 +71,7 @@ async function deletePieces(tx: Transaction, versions: readonly string[]): Promi
   )
 }
 
-/** A project after the other, once there is no workspace. */
+/** One project after another, once no workspace is left. */
 const deleteOfProjects: Part = async (tx, organizationId) => {
   const project = await tx.db
     .selectFrom('projects')
@@ -85,7 +85,7 @@ const deleteOfProjects: Part = async (tx, organizationId) => {
   return true
 }
 
-/** Some teams with their service accounts, once nobody is in them any more. */
+/** Some teams with their service accounts, once no team has members. */
 const deleteOfTeams: Part = async (tx, organizationId) => {
   const teams = await tx.db
     .selectFrom('teams')
@@ -103,7 +103,9 @@ const deleteOfTeams: Part = async (tx, organizationId) => {
   return true
 }
 
-/** Some memberships, with those users who were invited here, never had an account and are nowhere else. */
+/**
+ * Some memberships. Also deletes users who were only invited here, have no account and are in no other organization.
+ */
 const deleteMembers: Part = async (tx, organizationId) => {
   const members = await tx.db
     .selectFrom('memberships')
@@ -137,7 +139,7 @@ const parts = [
   rowsOf('refusals'),
 ]
 
-/** Deletes some of what a deleted organization still holds, and at last itself: then there is none of it. */
+/** Deletes one slice of a deleted organization's rows. The last call deletes the organization itself. */
 export async function deleteSlice(tx: Transaction, organizationId: string): Promise<void> {
   for (const part of parts) {
     if (await part(tx, organizationId)) return

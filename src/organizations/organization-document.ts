@@ -15,7 +15,7 @@ import { fragment, type Fragment } from '../jsonapi/document.ts'
 import { echoedAttributes, fixedAttributes, settingsOf } from './organization-attributes.ts'
 import type { OrganizationRow } from './organization-store.ts'
 
-/** What the caller may do here, by the row of the table that says so. */
+/** The `permissions` of the document, and the permission of the table that decides each. */
 const permissionsHere: Record<string, Permission> = {
   'can-update': 'organization:manage',
   'can-destroy': 'organization:manage',
@@ -31,7 +31,7 @@ const permissionsHere: Record<string, Permission> = {
   'can-access-via-teams': 'organization:read',
 }
 
-/** What nobody may do here, since there is nothing to do it with. */
+/** Permissions that nobody has, because this server lacks the feature. */
 const permissionsNowhere = [
   'can-create-workspace-migration',
   'can-create-module',
@@ -94,7 +94,7 @@ export const organizationDescription: ResourceDescription = {
   links: { self: Type.String() },
 }
 
-/** The only maker of `"type": "organizations"`; its id is its name, as clients expect. */
+/** The only function that builds `"type": "organizations"`. The id is the name, as clients expect. */
 export function organizationFragment(
   organization: OrganizationRow,
   { actor, standing }: { actor: Actor; standing: Standing },
@@ -130,7 +130,7 @@ export function organizationFragment(
   })
 }
 
-/** What of the platform is here at all. */
+/** The features of the platform that this server has. */
 const entitlements = {
   agents: false,
   'audit-logging': true,
@@ -140,7 +140,7 @@ const entitlements = {
   infragraph: false,
   'infragraph-with-nrtu': false,
   'module-tests-generation': false,
-  // False makes the CLIs run where they are, whatever a workspace says of its execution mode.
+  // False makes the CLIs run locally, whatever execution mode a workspace has.
   operations: false,
   'policy-enforcement': false,
   'private-module-registry': false,
@@ -163,7 +163,7 @@ export const entitlementSetDescription: ResourceDescription = {
   links: { self: Type.String() },
 }
 
-/** The only maker of `"type": "entitlement-sets"`. */
+/** The only function that builds `"type": "entitlement-sets"`. */
 export function entitlementSetFragment({ id, name }: OrganizationRow): Fragment {
   return fragment({
     id,

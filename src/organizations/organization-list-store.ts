@@ -5,10 +5,10 @@ import { holdsText } from '../database/portable.ts'
 import type { Page } from '../jsonapi/paging.ts'
 import type { OrganizationRow } from './organization-store.ts'
 
-/** Parts of texts: `q` of the name or the email. */
+/** Each matches a part of a text; `q` matches in the name or the email. */
 export type OrganizationFilter = { readonly q?: string; readonly name?: string; readonly email?: string }
 
-/** A page of the organizations that a caller may see, by name: the list form of `organization:read`. */
+/** A page of the organizations that the caller may see, by name. The same rule as `organization:read`, in SQL. */
 export async function listOrganizations(
   tx: Transaction,
   actor: Actor,

@@ -6,7 +6,7 @@ import type { Call } from '../http/call.ts'
 import type { Deps } from '../http/deps.ts'
 import { findOrganizationByName } from './organization-store.ts'
 
-/** Undefined for what no organization can be called. */
+/** Undefined if the text cannot be the name of an organization. */
 export function organizationOfPath(call: Call): string | undefined {
   const name = call.params.organization_name as string
   return isName(name) ? name : undefined
@@ -17,7 +17,7 @@ export async function loadOrganization(tx: Transaction, name: string) {
   return organization === undefined ? undefined : { organization, target: {} }
 }
 
-/** With what the caller holds on any workspace or project in it: a list is for him who holds something. */
+/** Also loads the caller's grants on any workspace or project, because only callers with a grant may list. */
 export async function loadOrganizationWithGrants(
   { tx, actor, deps }: { tx: Transaction; actor: Actor; deps: Deps },
   name: string,

@@ -26,7 +26,7 @@ import {
 } from './organization-store.ts'
 import { includes } from '../jsonapi/parameters.ts'
 
-/** All of the caller's, where no page was asked for. */
+/** The page size when the request asks for no page: clients expect all organizations of the caller. */
 const MAX_UNPAGED = 1_000
 
 const organizationAddress = (call: Call) => {
@@ -95,7 +95,7 @@ const list = readRoute({
   },
 })
 
-/** Of subscriptions there is none; clients of the platform ask for them. */
+/** Clients of the platform ask for the subscription. This server has none, so nothing is included for it. */
 const includable = ['default-project', 'default_project', 'subscription'] as const
 
 const show = readRoute({
@@ -120,7 +120,7 @@ const show = readRoute({
   },
 })
 
-/** None for a caller who could not read it by itself. */
+/** Empty if the caller may not read the project. */
 async function defaultProjectOf(viewer: Viewer, organization: OrganizationRow): Promise<Fragment[]> {
   const loaded = await loadProject(viewer, organization.default_project_id)
   if (loaded === undefined) return []
@@ -128,7 +128,7 @@ async function defaultProjectOf(viewer: Viewer, organization: OrganizationRow): 
   return [await projectFragment(viewer, organization, loaded.project)]
 }
 
-/** The platform has both, with one meaning: what is left out stays as it was. */
+/** The platform offers both methods with one meaning: attributes that the request leaves out keep their value. */
 const changes = (['PATCH', 'PUT'] as const).map((method) =>
   writeRoute({
     method,
@@ -155,7 +155,7 @@ const changes = (['PATCH', 'PUT'] as const).map((method) =>
         updated_at: timestamp(deps.clock.now()),
       })
       if (!isNew) refuse([NAME_IS_TAKEN])
-      // Kept pages of teams have the organization's name in their links.
+      // Cached pages of teams contain the organization's name in their links.
       await bumpVersion(tx, organization.id)
       audit({
         action: 'organization.update',

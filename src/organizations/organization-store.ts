@@ -6,7 +6,9 @@ import type { OrganizationTable } from '../database/tables.ts'
 
 export type OrganizationRow = Selectable<OrganizationTable>
 
-/** Columns of attributes that rule something; one that is left out has its default, or stays as it is. */
+/**
+ * Columns of the attributes that change how the server behaves. A column left out gets its default, or keeps its value.
+ */
 export type RulingColumns = Pick<
   Updateable<OrganizationTable>,
   'delegated_team_management' | 'user_tokens_enabled' | 'max_ttl_enabled'
@@ -28,7 +30,7 @@ export function findOrganization(tx: Transaction, id: string): Promise<Organizat
   return tx.first(byId, { id })
 }
 
-/** False when the name is taken. */
+/** Returns false if the name is taken. */
 export async function insertOrganization(
   tx: Transaction,
   row: Insertable<OrganizationTable>,
@@ -41,7 +43,7 @@ export async function insertOrganization(
   return result.numInsertedOrUpdatedRows === 1n
 }
 
-/** False when the new name is taken; the caller must then end the transaction. */
+/** Returns false if the new name is taken. The caller must then end the transaction. */
 export async function updateOrganization(
   tx: Transaction,
   id: string,
@@ -56,7 +58,7 @@ export async function updateOrganization(
   }
 }
 
-/** Where a person is a member, after a change of what those memberships say of him. */
+/** Raises the version of every organization of a user, after a change of user data that their memberships show. */
 export async function bumpVersionsOf(tx: Transaction, userId: string): Promise<void> {
   await tx.db
     .updateTable('organizations')
@@ -67,7 +69,7 @@ export async function bumpVersionsOf(tx: Transaction, userId: string): Promise<v
     .execute()
 }
 
-/** In how many a user is an active member. */
+/** The number of organizations in which the user is an active member. */
 export async function countOrganizationsOf(tx: Transaction, userId: string): Promise<number> {
   const { count } = await tx.db
     .selectFrom('memberships')
@@ -90,10 +92,10 @@ const bump = prepared<{ id: string; teams: number; visibleTeams: number }>()((db
 )
 
 /**
- * Must run in every transaction that changes who may do what in an organization, or what a team's document says: what
- * is kept under the old version is then never looked at again.
+ * Must run in every transaction that changes permissions in an organization or the document of a team. Cached values of
+ * the old version are then never used again.
  *
- * @param teams by how many the number of teams grows, and of those open to the organization
+ * @param teams the change in the number of teams, and `visibleTeams` in the number of those visible to the organization
  */
 export async function bumpVersion(tx: Transaction, id: string, teams = 0, visibleTeams = 0): Promise<void> {
   await tx.all(bump, { id, teams, visibleTeams })

@@ -14,16 +14,16 @@ export type NewOrganization = {
   name: string
   email: string
   ruling?: RulingColumns
-  /** JSON-ready attributes that are only kept and echoed. */
+  /** JSON-ready attributes that are only stored and returned. */
   settings: Record<string, unknown>
-  /** Who becomes its first owner. */
+  /** The user who becomes the first owner. */
   ownerId: string
-  /** Now, as text. */
+  /** The current time, as text. */
   at: string
 }
 
 /**
- * Makes an organization with its team `owners`, its `Default Project` and its first owner. Undefined when the name is
+ * Creates an organization with its team `owners`, its `Default Project` and its first owner. Undefined if the name is
  * taken.
  */
 export async function createOrganization(

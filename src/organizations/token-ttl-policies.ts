@@ -8,7 +8,7 @@ import { fragment, type Fragment } from '../jsonapi/document.ts'
 import type { OrganizationRow } from './organization-store.ts'
 
 const TYPE = 'organization-token-ttl-policies'
-/** A minute up to a hundred years: the tfe provider's own example is half an hour. */
+/** From one minute, because an example of the tfe provider is half an hour, up to a hundred years. */
 const MIN_TTL_MS = 60_000
 const MAX_TTL_MS = 100 * 365 * 86_400_000
 const MAX_POLICIES = 100
@@ -21,7 +21,7 @@ export const ttlPolicyDescription: ResourceDescription = {
   },
 }
 
-/** As go-tfe sends it. */
+/** The body as go-tfe sends it. */
 export const ttlPolicyBody = {
   type: TYPE,
   attributes: {
@@ -35,7 +35,9 @@ export const ttlPolicyBody = {
   },
 }
 
-/** The only maker of `"type": "organization-token-ttl-policies"`: one for each kind, in force or not. */
+/**
+ * The only function that builds `"type": "organization-token-ttl-policies"`. One document per kind, in force or not.
+ */
 export function ttlPolicyFragments(organization: OrganizationRow): Fragment[] {
   return ttlKinds.map((kind) =>
     fragment({
@@ -52,8 +54,8 @@ export function ttlPolicyFragments(organization: OrganizationRow): Fragment[] {
 export type TtlChanges = Partial<Record<TtlKind, number>>
 
 /**
- * Clients write it in two ways: `data` is one resource with a list in `token-ttl-policies`, or `data` is a list of
- * resources, one for each policy. Kinds that are left out stay as they are; of a repeated one the last counts.
+ * Clients send two forms: `data` is one resource with a list in `token-ttl-policies`, or `data` is a list of resources,
+ * one per policy. Kinds left out keep their value. The last entry of a repeated kind counts.
  */
 export function parseTtlPolicies(bytes: Uint8Array): TtlChanges {
   const json = parseJson(bytes)

@@ -3,13 +3,13 @@ import type { Transaction } from '../database/database.ts'
 import type { MembershipTable } from '../database/tables.ts'
 import { keyOf } from '../users/users.ts'
 
-/** A membership that may be put into a team. */
+/** A membership that a request wants to add to a team. */
 export type MemberCandidate = Selectable<MembershipTable> & { username_key: string | null }
 
-/** Several values go into one statement. */
+/** Each row binds several values, so a statement takes fewer rows. */
 const IDS_A_STATEMENT = 500
 
-/** Looks up the members of an organization whom a request names; of users only active ones are found. */
+/** Looks up the members of an organization that a request names. `users` finds only active members. */
 export async function findMemberCandidates(
   tx: Transaction,
   organizationId: string,
@@ -41,6 +41,6 @@ export async function findMemberCandidates(
       if (by === 'users' && row.username_key !== null) byName.set(row.username_key, row)
     }
   }
-  // An id comes before a name: nobody becomes another by what he calls himself.
+  // Ids win over names, so that nobody can pose as another user by choosing a name.
   return (id) => byId.get(id) ?? byName.get(keyOf(id))
 }

@@ -9,21 +9,21 @@ import {
 } from '../access/organization-flags.ts'
 import type { Config } from '../config.ts'
 
-/** Flags as a request gives them: those left out keep their value. */
+/** Flags as a request gives them. Flags left out keep their value. */
 export type FlagChanges = Partial<Record<OrganizationFlag, boolean>>
 
 const schemaOf = (flags: readonly OrganizationFlag[]) =>
   Type.Partial(Type.Object(Object.fromEntries(flags.map((flag) => [flag, Type.Boolean()]))))
 
-/** Of the flags that each dialect knows. */
+/** One schema per dialect, with the flags that the dialect knows. */
 export const organizationAccessSchemas = {
   documented: schemaOf(knownFlags('documented')),
   current: schemaOf(knownFlags('current')),
 }
 
 /**
- * The flags after a change, by the rules of specification 2.2: first what an explicit flag implies, then rule 4, then
- * contradictions, which are problems at the flag. Flags that the dialect does not know are ignored.
+ * The flags after a change. First the flags that an explicit flag implies are added. Then flags that contradict each
+ * other are reported, each problem at its flag. Flags that the dialect does not know are ignored.
  */
 export function applyFlagChanges(
   before: FlagSet,
@@ -43,8 +43,8 @@ export function applyFlagChanges(
   if (hasFlag(after, 'manage-projects') && given('manage-workspaces') === undefined)
     set('manage-workspaces', true)
   if (hasFlag(after, 'read-projects') && given('read-workspaces') === undefined) set('read-workspaces', true)
-  // The current dialect stores and echoes an explicit false, so that the tfe provider sees no difference; it stays until
-  // manage-workspaces is set or turned on again.
+  // The current dialect stores and returns an explicit false, so that the tfe provider sees no difference. It stays
+  // until manage-workspaces is set or turned on again.
   const isTurnedOn = given('manage-workspaces') === true || !hasFlag(before, 'manage-workspaces')
   const isReadImplied = dialect === 'documented' || (given('read-workspaces') === undefined && isTurnedOn)
   if (hasFlag(after, 'manage-workspaces') && isReadImplied) set('read-workspaces', true)

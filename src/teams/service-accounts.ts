@@ -8,7 +8,10 @@ import { serviceAccountId } from '../users/users.ts'
 import { deleteTeamMembers, insertTeamMember } from './team-member-store.ts'
 import { updateTeam, type TeamRow } from './team-store.ts'
 
-/** Whom a team's tokens act as: made with its first token, a member of the organization and of the team. */
+/**
+ * The user that the team's tokens act as. Created with the team's first token, as a member of the organization and the
+ * team.
+ */
 export async function ensureServiceAccount(tx: Transaction, deps: Deps, team: TeamRow): Promise<string> {
   if (team.service_account_id !== null) return team.service_account_id
   const id = serviceAccountId(team.id)
@@ -17,7 +20,7 @@ export async function ensureServiceAccount(tx: Transaction, deps: Deps, team: Te
   await insertUser(tx, {
     id,
     username: id,
-    // Not to be found by name: nobody adds or removes it by hand.
+    // Without a key it cannot be found by name, so nobody adds or removes it by hand.
     username_key: null,
     email: null,
     email_key: null,
@@ -44,7 +47,7 @@ export async function ensureServiceAccount(tx: Transaction, deps: Deps, team: Te
   return id
 }
 
-/** After the team's last token it goes; an expired token counts until it is deleted. */
+/** Deletes the service account after the team's last token. An expired token counts until it is deleted. */
 export async function removeUnusedServiceAccount(tx: Transaction, team: TeamRow): Promise<void> {
   const id = team.service_account_id
   if (id === null || (await countTokens(tx, { kind: 'team', teamId: team.id })) > 0) return

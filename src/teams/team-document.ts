@@ -33,7 +33,7 @@ import {
   type TeamRow,
 } from './team-store.ts'
 
-/** Whether a team is shown by itself, with every flag, or in a list. */
+/** Whether the team is shown alone, with every flag, or in a list. */
 export type TeamShape = 'whole' | 'listed' | 'whole with memberships' | 'listed with memberships'
 
 export type TeamViewer = { actor: Actor; standing: Standing }
@@ -72,7 +72,7 @@ export const teamDescription: ResourceDescription = {
   links: { self: Type.String() },
 }
 
-/** What the caller may do with a team, as its document says. */
+/** The `permissions` of the document for this caller. */
 function teamPermissions(team: TeamFacts, { actor, standing }: TeamViewer, config: Config): TeamPermissions {
   const target = { team }
   const { isOwners } = team
@@ -90,7 +90,7 @@ function teamPermissions(team: TeamFacts, { actor, standing }: TeamViewer, confi
   return {
     ...documented,
     'can-update-name': canManage,
-    // These can be changed of the team owners too.
+    // These may be changed on the team `owners`, too.
     'can-update-sso-team-id': mayManage && hasSsoTeamId(config),
     'can-update-member-token-management': mayManage && hasMemberTokenManagement(config),
     'can-view-api-token': canUpdateToken,
@@ -98,9 +98,8 @@ function teamPermissions(team: TeamFacts, { actor, standing }: TeamViewer, confi
 }
 
 /**
- * The team documents of a page, or of one team, for one caller; all teams are of one organization. Those with many members
- * are made `later`. Each is kept by (team, its version, the organization's name, what the caller may do, shape), which never
- * changes its meaning.
+ * The documents of teams of one organization for one caller. A team with many members is built `later`. Documents are
+ * cached by team, team version, organization name, the caller's permissions and shape, so they never go stale.
  */
 export async function teamFragments(
   tx: Transaction,
@@ -122,7 +121,7 @@ export async function teamFragments(
     if (members !== undefined) {
       const relations = relationsOf(members, deps.config)
       text = fragment(teamResource(team, relations, permissions, shape, organization.name, deps.config))
-      // A write's own view may still be undone.
+      // The view of a write is not cached, because the write may still be rolled back.
       if (tx.mode === 'read') deps.documents.setWhenWantedAgain(key, text)
     }
     fragments.push(
@@ -134,7 +133,7 @@ export async function teamFragments(
 
 const TEAMS_A_TURN = 50
 
-/** The resources of teams, some in each turn. */
+/** Builds the team resources, some per turn of the event loop. */
 export async function* teamsInTurns(
   deps: Deps,
   organization: { readonly id: string; readonly name: string },
@@ -153,7 +152,7 @@ export async function* teamsInTurns(
   }
 }
 
-/** Undefined when the answer has no room for so many. */
+/** Undefined if the answer has no room for so many. */
 async function membersAtOnce(
   tx: Transaction,
   team: TeamRow,
@@ -161,13 +160,16 @@ async function membersAtOnce(
 ): Promise<TeamMember[] | undefined> {
   const room = later.roomForIdentifiers
   if (team.users_count > room) return undefined
-  // The invited ones are not counted.
+  // users_count does not include invited members.
   const members = await someTeamMembers(tx, team.id, '', room + 1)
   later.tookIdentifiers(members.length)
   return members.length > room ? undefined : members
 }
 
-/** The same document, of members that are read in turns. The number of users is that of those who are in it. */
+/**
+ * The same document for a large team. Members are read over several turns, and the number of users is that of the
+ * members read.
+ */
 async function* teamInTurns(
   deps: Deps,
   team: TeamRow,
@@ -195,7 +197,7 @@ async function* teamInTurns(
       organizationName,
       deps.config,
     )
-    // No text that somebody stored has such quotes in JSON.
+    // No stored text matches: JSON escapes the quotes in it.
     text = fragment(empty)
       .replace('"users":{"data":[', (found) => found + texts.users)
       .replace('"organization-memberships":{"data":[', (found) => found + texts.memberships)
@@ -223,7 +225,7 @@ function relationsOf(members: readonly TeamMember[], config: Config): Relations 
   }
 }
 
-/** The only maker of `"type": "teams"`. */
+/** The only function that builds `"type": "teams"`. */
 function teamResource(
   team: TeamRow,
   { users, memberships }: Relations,
@@ -262,12 +264,12 @@ function flagObject(set: number, flags: readonly OrganizationFlag[]): Record<str
   return Object.fromEntries(flags.map((flag) => [flag, hasFlag(set, flag)]))
 }
 
-/** sso-team-id came with self-hosted release 202204-1, and is in the hosted edition. */
+/** Self-hosted releases have sso-team-id from 202204-1 on. The hosted edition has it. */
 export function hasSsoTeamId(config: Config): boolean {
   return config.release === undefined || compareReleases(config.release, '202204-1') >= 0
 }
 
-/** allow-member-token-management came with self-hosted release 202408-1; before, it is false. */
+/** Self-hosted releases have allow-member-token-management from 202408-1 on. In older ones it is false. */
 export function hasMemberTokenManagement(config: Config): boolean {
   return config.release === undefined || compareReleases(config.release, '202408-1') >= 0
 }

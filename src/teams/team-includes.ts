@@ -23,11 +23,11 @@ type Viewer = { deps: Deps; actor: Actor; standing: Standing }
 export type TeamContext = Viewer & {
   tx: Transaction
   later: LaterParts
-  /** Here it takes what is looked at after the transaction and before anything is sent, and may refuse. */
+  /** Takes a function that runs after the transaction and before anything is sent. It may still refuse the request. */
   reveal?: (event: Reveal) => void
 }
 
-/** What `include` adds: each user or membership once; undefined when nothing was asked for. */
+/** The resources that `include` adds, each user or membership once. Undefined if the request includes nothing. */
 export async function includedWithTeams(
   context: TeamContext,
   teams: readonly TeamRow[],
@@ -55,7 +55,7 @@ export async function includedWithTeams(
   ]
 }
 
-/** Undefined when they are more than the answer has room for. */
+/** Undefined if the answer has no room for so many. */
 async function membersAtOnce(
   { tx, later }: TeamContext,
   teams: readonly TeamRow[],
@@ -72,7 +72,7 @@ async function membersAtOnce(
   return [...byUser.values()]
 }
 
-/** Everyone in the teams, once; 400 for more than a list may include. */
+/** All members of the teams, each once. 400 if there are more than a list may include. */
 async function membersOf(deps: Deps, teams: readonly TeamRow[]): Promise<TeamMember[]> {
   const byUser = new Map<string, TeamMember>()
   for (const team of teams) {
@@ -84,7 +84,7 @@ async function membersOf(deps: Deps, teams: readonly TeamRow[]): Promise<TeamMem
   return [...byUser.values()]
 }
 
-/** Of whom the resources are included; somebody who was invited is no user yet, and in one dialect no member. */
+/** Ids of the resources to include. An invited member is not a user yet, and in the documented dialect not a member. */
 function idsOf(members: readonly TeamMember[], include: Includes, { config }: Deps) {
   const active = members.filter((member) => member.is_active === 1)
   const shown = config.dialect === 'current' ? members : active
@@ -115,7 +115,7 @@ async function* resourcesOf(
   }
 }
 
-/** In the order of the ids, as they are when all are made at once. */
+/** Sorted by id, as in an answer that is built at once. */
 function slicesOf(ids: readonly string[]): string[][] {
   const sorted = ids.toSorted()
   return Array.from({ length: Math.ceil(ids.length / RESOURCES_A_TURN) }, (_, place) =>

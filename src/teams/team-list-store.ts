@@ -15,10 +15,10 @@ export type TeamPage = { readonly teams: TeamRow[]; readonly total: number }
 
 type TeamQuery = SelectQueryBuilder<Tables, 'teams', object>
 
-/** Names have no other characters, so a search for one finds nothing. */
+/** Names have only these characters, so a search with any other finds nothing. */
 const searchable = /^[A-Za-z0-9_-]+$/
 
-/** A page of the teams that a caller with this standing may see, by name: the list form of `team:read`. */
+/** A page of the teams that the caller may see, by name. The same rule as `team:read`, in SQL. */
 export async function listVisibleTeams(
   tx: Transaction,
   organization: OrganizationRow,
@@ -35,7 +35,7 @@ export async function listVisibleTeams(
   return { teams: await mergedPage(open, offset, page.size, own), total }
 }
 
-/** The caller's own secret teams that pass the filter: few, so they are read whole and merged in. */
+/** The caller's own secret teams that pass the filter. They are few, so all are read and merged into the page. */
 async function secretTeamsAmong(
   tx: Transaction,
   teamIds: ReadonlySet<string>,
@@ -65,11 +65,14 @@ function byName(a: TeamRow, b: TeamRow): number {
 
 type OpenTeams = {
   total: number
-  /** Rows `offset` … by name. */
+  /** Returns `limit` rows by name, from `offset` on. */
   window: (offset: number, limit: number) => Promise<TeamRow[]>
 }
 
-/** The teams that need no membership to be seen: all for an owner, those open to the organization for a member. */
+/**
+ * The teams that the caller sees without being a member: all for an owner, those visible to the organization for
+ * others.
+ */
 async function openTeams(
   tx: Transaction,
   organization: OrganizationRow,
@@ -105,8 +108,8 @@ async function countOf(query: TeamQuery): Promise<number> {
 }
 
 /**
- * Rows `offset` … of the open teams with the caller's own merged in by name. At most `own.length` rows before the page are
- * own ones, so reading the open ones from that much earlier is enough to know every place.
+ * Returns `limit` rows from `offset` on: the open teams with the caller's own merged in by name. At most `own.length`
+ * rows before the page are own ones, so it is enough to read the open teams from that much earlier.
  */
 async function mergedPage(
   { window }: OpenTeams,

@@ -18,7 +18,7 @@ import { choice, flag } from '../jsonapi/parameters.ts'
 
 type TeamContext = Acting<unknown, NonNullable<Awaited<ReturnType<typeof loadTeam>>>, readonly string[]>
 
-/** Adds those who are not in the team yet: all of them or, if one cannot be, none. */
+/** Adds the members who are not in the team yet. If one of them cannot be added, none is. */
 async function add(context: TeamContext, by: MemberIds): Promise<void> {
   const { tx, deps, resource, body, audit, unchanged } = context
   const { team, organization } = resource
@@ -45,7 +45,7 @@ async function add(context: TeamContext, by: MemberIds): Promise<void> {
   })
 }
 
-/** For the audit trail. Whoever was only invited is named by the membership: see namesUser. */
+/** For the audit trail. A member who is only invited is named by the membership id, see namesUser. */
 function namesOf(members: readonly MemberCandidate[]): Record<string, string[]> {
   const invited = members.filter(({ status }) => status === 'invited').map(({ id }) => id)
   const users = members.filter(({ status }) => status === 'active').map(({ user_id: id }) => id)
@@ -84,7 +84,7 @@ function memberRoute(method: 'POST' | 'DELETE', by: MemberIds): Route {
     body: (bytes, _, { config }) => parseIdentifiers(bytes, by, config.maxTeamMembers),
     dryRun: async (context) => {
       const members = await resolveMembers(context.tx, context.resource.team, by, context.body)
-      // Whoever is only invited holds nothing before he accepts.
+      // An invited member gets no access before they accept.
       const active = members.filter(({ status }) => status === 'active')
       return watchAccess(context, { ...context.resource, userIds: active.map(({ user_id: id }) => id) })
     },

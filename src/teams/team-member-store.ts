@@ -3,12 +3,12 @@ import type { Transaction } from '../database/database.ts'
 import { inSlices, ROWS_A_SLICE } from '../database/slices.ts'
 import type { Flag, TeamMemberTable } from '../database/tables.ts'
 
-/** False when the user is in the team already. Keeps the team's users-count and version. */
+/** Returns false if the user is already in the team. Updates the team's users-count and version. */
 export async function insertTeamMember(tx: Transaction, row: Insertable<TeamMemberTable>): Promise<boolean> {
   return (await insertTeamMembers(tx, row.team_id, [row])) === 1
 }
 
-/** How many of them were not in the team yet. Keeps the team's users-count and version. */
+/** Returns how many rows were new. Updates the team's users-count and version. */
 export async function insertTeamMembers(
   tx: Transaction,
   teamId: string,
@@ -30,7 +30,7 @@ export async function insertTeamMembers(
   return inserted.length
 }
 
-/** How many of them were in the team. Keeps the team's users-count and version. */
+/** Returns how many rows were deleted. Updates the team's users-count and version. */
 export async function deleteTeamMembers(
   tx: Transaction,
   teamId: string,
@@ -52,7 +52,7 @@ export async function deleteTeamMembers(
   return deleted.length
 }
 
-/** The invited ones too. */
+/** Includes invited members. */
 export async function countTeamMembers(tx: Transaction, teamId: string): Promise<number> {
   const { count } = await tx.db
     .selectFrom('team_members')
@@ -62,7 +62,7 @@ export async function countTeamMembers(tx: Transaction, teamId: string): Promise
   return count
 }
 
-/** The people in a team who are active in the organization. */
+/** The members of the team who are active in the organization. */
 export function listOwners(
   tx: Transaction,
   ownersTeamId: string,
@@ -77,7 +77,7 @@ export function listOwners(
     .execute()
 }
 
-/** Someone who was invited into teams has accepted: now he counts there. */
+/** Call when an invited member accepts: from now on their teams count them. */
 export async function activateTeamMembers(tx: Transaction, membershipId: string): Promise<void> {
   const invited = (await teamsOfMembership(tx, membershipId)).filter((row) => row.is_active === 0)
   await inSlices(
@@ -96,7 +96,7 @@ export async function activateTeamMembers(tx: Transaction, membershipId: string)
   )
 }
 
-/** Someone leaves all teams of an organization: they may be very many. */
+/** Removes a member from all teams of an organization, which may be very many. */
 export async function deleteTeamMembersOf(tx: Transaction, membershipId: string): Promise<void> {
   const left = await teamsOfMembership(tx, membershipId)
   for (const isActive of [0, 1]) {

@@ -5,7 +5,9 @@ import { someTeamMembers, type TeamMember } from './team-store.ts'
 
 const MEMBERS_A_TURN = 1_000
 
-/** Everyone in a team, by user id, some at a time: each in a turn and a transaction of its own. */
+/**
+ * All members of a team by user id, in slices. Each slice has its own turn of the event loop and its own transaction.
+ */
 export function membersInTurns(
   { database }: Pick<Deps, 'database'>,
   teamId: string,
@@ -16,7 +18,7 @@ export function membersInTurns(
   })
 }
 
-/** The same in one transaction, which gives way between the statements. */
+/** The same in one transaction, which lets other work run between the statements. */
 export function membersInSlices(tx: Transaction, teamId: string): AsyncGenerator<TeamMember[]> {
   return inSlices((after) => someTeamMembers(tx, teamId, after, MEMBERS_A_TURN))
 }

@@ -6,7 +6,7 @@ import { findMemberCandidates, type MemberCandidate } from './member-candidate-s
 import { countTeamMembers, listOwners } from './team-member-store.ts'
 import type { TeamRow } from './team-store.ts'
 
-/** They are all in every document of the team. */
+/** Throws 422 above the limit, because every document of the team lists all members. */
 export async function checkMemberLimit(
   tx: Transaction,
   team: TeamRow,
@@ -26,7 +26,7 @@ const MAX_PROBLEMS = 100
 
 const NO_OWNER_LEFT = 'an organization must keep an owner who is a person and not suspended'
 
-/** Whether an organization would be left without an owner by these leaving it, or its team `owners`. */
+/** Whether the organization would have no owner if these users left it or its team `owners`. */
 export async function isLastOwner(
   tx: Transaction,
   organization: Pick<OrganizationRow, 'owners_team_id'>,
@@ -42,7 +42,7 @@ export async function checkOwnerRemains(...of: Parameters<typeof isLastOwner>): 
   if (await isLastOwner(...of)) throw new AppError('forbidden', [{ detail: NO_OWNER_LEFT }])
 }
 
-/** How a request names members: by user name or id, or by membership. */
+/** How a request names members: by user name or user id, or by membership id. */
 export type MemberIds = 'users' | 'organization-memberships'
 
 const IS_NOBODY: Record<MemberIds, string> = {
@@ -51,8 +51,8 @@ const IS_NOBODY: Record<MemberIds, string> = {
 }
 
 /**
- * The memberships that a request names, each once; 422 at the place of every one that there is not, with one text for
- * whoever is unknown, elsewhere or, by user, only invited.
+ * The memberships that a request names, each once. Throws 422 with a pointer to each id that is not found. The text is
+ * the same for unknown ids, ids of other organizations and, by user, ids that are only invited.
  */
 export async function resolveMembers(
   tx: Transaction,

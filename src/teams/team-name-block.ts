@@ -1,7 +1,7 @@
-/** A team as a search by a part of its name needs it. */
+/** The fields of a team that a search by part of its name uses. */
 export type NamedTeam = { number: number; name: string; visibility: 'secret' | 'organization' }
 
-// What names are made of, without case. 0 stands for what is beyond a name's end.
+// The characters of names, in lower case. Digit 0 marks the end of a name.
 const alphabet = '-_0123456789abcdefghijklmnopqrstuvwxyz'
 const RADIX = alphabet.length + 1
 const digits = new Uint8Array(128)
@@ -13,22 +13,22 @@ function digitsOf(text: string): Uint8Array {
   return found
 }
 
-/** Three characters as a number; those behind the end of a name do not count. */
+/** Encodes three characters as a number. Characters after the end of a name do not count. */
 function trigramAt(names: Uint8Array, place: number): number {
   const second = names[place] === 0 ? 0 : (names[place + 1] ?? 0)
   const third = second === 0 ? 0 : (names[place + 2] ?? 0)
   return ((names[place] as number) * RADIX + second) * RADIX + third
 }
 
-/** The most teams of one block. Larger ones are searched faster and made again slower, after each change of a name. */
+/** The most teams in one block. Larger blocks are faster to search but slower to rebuild after a name changes. */
 export const BLOCK_SIZE = 1024
 
-/** A part of a name to look for, in lower case. */
+/** The part of a name to search for, in lower case. */
 export class NamePart {
   readonly digits: Uint8Array
-  /** How many trigrams begin with the part: one, but for parts of one or two characters. */
+  /** The number of trigrams that begin with the part: one, or more if the part has only one or two characters. */
   readonly width: number
-  /** The place in the part of the trigram by which names are looked up, and that trigram. */
+  /** The trigram that is looked up, and its position in the part. */
   anchorPlace = 0
   anchor: number
 
@@ -38,7 +38,7 @@ export class NamePart {
     this.anchor = trigramAt(this.digits, 0)
   }
 
-  /** Takes the rarest trigram: few names are looked at then. */
+  /** Chooses the rarest trigram, so that few names have to be compared. */
   anchorBy(blocks: readonly TeamNameBlock[]): void {
     let least = Number.POSITIVE_INFINITY
     for (let place = 0; place <= this.digits.length - 3; place += 1) {
@@ -52,7 +52,7 @@ export class NamePart {
   }
 }
 
-/** What a search has found: how many teams, and the first of them by name. */
+/** The result of a search: the number of teams, and the first of them by name. */
 export class FoundNames {
   count = 0
   readonly first: NamedTeam[] = []
@@ -62,7 +62,7 @@ export class FoundNames {
     this.#limit = limit
   }
 
-  /** False when the team comes after the first ones, and so do all that come after it. */
+  /** Returns false if the team comes after the first ones. Then so do all teams after it. */
   add(team: NamedTeam): boolean {
     const { first } = this
     let from = 0
@@ -80,8 +80,8 @@ export class FoundNames {
 }
 
 /**
- * Whether the part is there whole whose trigram at `anchor` is at `place`. It has no zero, so it is never found over the
- * end of a name.
+ * Whether the whole part is at `place`, given that its trigram at `anchor` matches there. The part contains no zero, so
+ * a match never extends beyond the end of a name.
  */
 function hasAround(names: Uint8Array, place: number, part: Uint8Array, anchor: number): boolean {
   const begin = place - anchor
@@ -95,25 +95,30 @@ function hasAround(names: Uint8Array, place: number, part: Uint8Array, anchor: n
   return true
 }
 
-/** For making a block: how often each trigram is in it, then where its next place goes. All zero in between. */
+/**
+ * Used while a block is built: first the count of each trigram, then its next free position. All zero between builds.
+ */
 const scratch = new Uint32Array(RADIX ** 3)
-/** Filled by each search anew. */
+/** Overwritten by each search. */
 const found = new Uint16Array(BLOCK_SIZE)
 const isFound = new Uint8Array(BLOCK_SIZE)
 
 /**
- * Some hundred names, made to be searched: each trigram points to its places in them, so that a part of a name is looked
- * for at few places only. It never changes; a block whose teams changed is made again.
+ * An index over up to 1024 names. It maps each trigram to its positions, so that a search compares only a few
+ * positions. Immutable: if a team of the block changes, the block is rebuilt.
  */
 export class TeamNameBlock {
   readonly #teams: readonly NamedTeam[]
   readonly #isOpen: Uint8Array
-  /** The names one after the other, a zero behind each. */
+  /** All names in one array, with a zero after each. */
   readonly #names: Uint8Array
-  /** The trigrams of the names, ascending, and where in `#places` those of each begin; one more tells where they end. */
+  /**
+   * The trigrams in ascending order. `#firsts` has the index of each one's first position in `#places`, plus an end
+   * mark.
+   */
   readonly #trigrams: Uint16Array
   readonly #firsts: Uint32Array
-  /** Places in `#names`, and the teams whose names have them. */
+  /** Positions in `#names`, and the team at each position. */
   readonly #places: Uint32Array
   readonly #teamsOfPlaces: Uint16Array
 
@@ -152,14 +157,14 @@ export class TeamNameBlock {
     for (const trigram of met) scratch[trigram] = 0
   }
 
-  /** At how many places the names have the trigram. */
+  /** The number of positions of the trigram. */
   countOf(trigram: number): number {
     const at = this.#indexFrom(trigram)
     if (this.#trigrams[at] !== trigram) return 0
     return (this.#firsts[at + 1] as number) - (this.#firsts[at] as number)
   }
 
-  /** Adds the teams that have the part in their name. */
+  /** Adds the teams whose name contains the part. */
   find(part: NamePart, isOpenOnly: boolean, all: FoundNames): void {
     let length = part.width === 1 ? this.#having(part) : this.#beginning(part)
     if (isOpenOnly) {
@@ -196,7 +201,7 @@ export class TeamNameBlock {
     return length
   }
 
-  /** One or two characters begin many trigrams. */
+  /** For a part of one or two characters, which many trigrams begin with. */
   #beginning({ anchor, width }: NamePart): number {
     isFound.fill(0)
     const end = this.#firsts[this.#indexFrom(anchor + width)] as number
@@ -211,7 +216,7 @@ export class TeamNameBlock {
     return length
   }
 
-  /** Where the first trigram stands that is not before this one. */
+  /** The index of the first trigram that is not less than this one. */
   #indexFrom(trigram: number): number {
     let low = 0
     let high = this.#trigrams.length

@@ -4,7 +4,7 @@ import type { Call } from '../http/call.ts'
 import { findOrganization } from '../organizations/organization-store.ts'
 import { findTeam, teamFacts } from './team-store.ts'
 
-/** Undefined for what is no team's id. */
+/** Undefined if the text cannot be the id of a team. */
 export function teamOfPath(call: Call): { teamId: string } | undefined {
   const teamId = parseId('team', call.params.team_id as string)
   return teamId === undefined ? undefined : { teamId }

@@ -70,7 +70,7 @@ const listTeams = readRoute({
     const context = { ...reader, later: new LaterParts() }
     const { page, filter, include, links } = address
     const { organization } = resource
-    // The bare list is what clients ask for all day: whole pages of it are kept.
+    // Clients request the list without filters most often, so its whole pages are cached.
     const name = links.length === 0 ? 'teams' : undefined
     return keptPage(context, organization, name, page, async () => {
       const { teams, total } = await listVisibleTeams(tx, organization, standing, filter, page)

@@ -25,12 +25,12 @@ const teamsOfBlock = prepared<{ organizationId: string; from: number; to: number
     .selectFrom('teams')
     .where('number', '>=', param('from'))
     .where('number', '<', param('to'))
-    // With the plus, SQLite does not read all teams of the organization for the few of the range.
+    // The plus keeps SQLite from using the index on organization_id, which would read all teams of the organization.
     .where(sql<string>`+organization_id`, '=', param('organizationId'))
     .select(['number', 'name', 'visibility']),
 )
 
-/** `numbers`: a JSON list. */
+/** `numbers` is a JSON list. */
 const teamsByNumber = prepared<{ organizationId: string; numbers: string }>()((db, param) =>
   db
     .selectFrom('teams')
@@ -41,20 +41,23 @@ const teamsByNumber = prepared<{ organizationId: string; numbers: string }>()((d
 )
 
 const MAX_KEPT_BLOCKS = 500
-/** Made for one search: about ten milliseconds. The first searches of a large organization make the others. */
+/**
+ * Limits what one search builds, about ten milliseconds. For a large organization the first few searches build all
+ * blocks.
+ */
 const MAX_BLOCKS_MADE = 8
 
 type Names = { version: number; blocks: Map<number, { version: number; block: TeamNameBlock }> }
 
-/** By organization, the least recently searched first. A version of names or of a block never changes its meaning. */
+/** By organization, least recently searched first. A block is cached with its version, so it never goes stale. */
 const kept = new Map<string, Names>()
 
-/** All names of an organization; undefined while too many of them have yet to be made searchable. */
+/** All names of an organization. Undefined while too many blocks still have to be built. */
 async function namesOf(tx: Transaction, organizationId: string): Promise<Names | undefined> {
   const version = (await tx.first(versionQuery, { organizationId }))?.version ?? 0
   const known = kept.get(organizationId)
   if (known?.version === version) return known
-  // Only what is committed is kept. Searches of the same turn go on where others have come to.
+  // Only committed data is cached. Searches in the same turn share the blocks built so far.
   const names: Names = tx.mode === 'read' && known !== undefined ? known : { version: -1, blocks: new Map() }
   if (tx.mode === 'read') keep(organizationId, names)
   names.version = -1
@@ -85,19 +88,22 @@ function keep(organizationId: string, names: Names): void {
 
 export type Found = {
   readonly total: number
-  /** Rows `offset` … by name; for the first thousand, since later ones cost more than reading all names in order. */
+  /**
+   * Returns `limit` rows by name from `offset` on, for the first thousand. Beyond that, reading all names in order is
+   * cheaper.
+   */
   readonly window: (offset: number, limit: number) => Promise<TeamRow[]>
 }
 
 export const MAX_FOUND_REACH = 1_000
-/** Most ask for the first twenty. */
+/** The page size that most requests use. */
 const LIKELY_PAGE = 20
-/** Enough to tell a rare trigram from a common one. */
+/** Enough blocks to tell a rare trigram from a common one. */
 const SAMPLED_BLOCKS = 4
 
 /**
- * The teams with this part in their name, all or only those open to the organization. SQLite only; undefined while the
- * names are not ready to be searched.
+ * The teams whose name contains the part: all, or only those visible to the organization. SQLite only. Undefined while
+ * the index is not built yet.
  */
 export async function searchTeamNames(
   tx: Transaction,

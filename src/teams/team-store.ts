@@ -32,7 +32,7 @@ const idByName = prepared<{ organizationId: string; name: string }>()((db, param
     .select('id'),
 )
 
-/** Those of the ids that name teams of the organization. */
+/** The teams of the organization with these ids. Other ids are ignored. */
 export function findTeams(
   tx: Transaction,
   organizationId: string,
@@ -59,7 +59,7 @@ export function findTeamOfServiceAccount(tx: Transaction, userId: string): Promi
     .executeTakeFirst()
 }
 
-/** What the access rules must know of a team. */
+/** The facts about a team that access rules need. */
 export function teamFacts(
   team: Pick<
     TeamRow,
@@ -76,7 +76,7 @@ export function teamFacts(
 }
 
 type Inserted = Omit<TeamRow, 'number' | 'users_count' | 'service_account_id' | 'version'>
-/** Without a single-sign-on id and not `owners`, unless it says so. */
+/** sso_team_id defaults to null, is_owners to 0. */
 export type NewTeam = Omit<Inserted, Defaulted> & Partial<Pick<Inserted, Defaulted>>
 type Defaulted = 'sso_team_id' | 'is_owners'
 
@@ -99,12 +99,12 @@ const insertion = prepared<Inserted>()((db, param) =>
     .returning('id'),
 )
 
-/** False when the organization has a team of this name. */
+/** Returns false if the organization already has a team of this name. */
 export async function insertTeam(tx: Transaction, team: NewTeam): Promise<boolean> {
   return (await tx.first(insertion, { sso_team_id: null, is_owners: 0, ...team })) !== undefined
 }
 
-/** False when the organization has another team of the new name; the caller must then end the transaction. */
+/** Returns false if another team has the new name. The caller must then end the transaction. */
 export async function updateTeam(
   tx: Transaction,
   id: string,
@@ -123,7 +123,7 @@ export async function updateTeam(
   }
 }
 
-/** With its service account, its tokens, its members' places and its grants. */
+/** Deletes the team with its service account, tokens, memberships and grants. */
 export async function deleteTeam(tx: Transaction, team: TeamRow): Promise<void> {
   for (const table of ['team_members', 'team_workspaces', 'team_projects'] as const) {
     await deleteInSlices(tx, table, sql`team_id = ${team.id}`)
@@ -150,12 +150,12 @@ const someMembersQuery = prepared<{ teamId: string; after: string; limit: number
 
 export type TeamMember = { user_id: string; membership_id: string; is_active: 0 | 1 }
 
-/** Everyone in the team, the invited too, by user id. */
+/** All members of the team by user id, including invited ones. */
 export function listTeamMembers(tx: Transaction, teamId: string): Promise<TeamMember[]> {
   return tx.all(membersQuery, { teamId })
 }
 
-/** The next ones after a user's id. */
+/** The next members after a user id. */
 export function someTeamMembers(
   tx: Transaction,
   teamId: string,

@@ -1,7 +1,7 @@
 import type { Standing } from '../access/decide.ts'
 import type { Transaction } from '../database/database.ts'
 
-/** Of these teams, those that the caller may not see: no document names them. */
+/** The ids of the teams that the caller may not see. No document may name them. */
 export async function secretTeamsAmong(
   tx: Transaction,
   ids: readonly string[],

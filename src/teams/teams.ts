@@ -17,14 +17,14 @@ const attributes = {
   visibility: oneOf('secret', 'organization'),
   'organization-access': organizationAccessSchemas.current,
   'allow-member-token-management': Type.Boolean(),
-  // The specification's request table names this key, its samples the other; both are taken.
+  // The platform's documentation names both keys for this attribute, so both are accepted.
   'allow-team-token-management': Type.Boolean(),
 }
 
 export const teamBody = { type: 'teams', attributes }
 export const newTeamBody = { ...teamBody, required: ['name'] as const }
 
-/** What a request asks of a team; members that were left out keep their value. */
+/** The attributes that a request changes. Attributes left out keep their value. */
 export type TeamChanges = {
   name?: string
   ssoTeamId?: string | null
@@ -33,7 +33,7 @@ export type TeamChanges = {
   allowMemberTokenManagement?: boolean
 }
 
-/** What the dialect or the emulated release does not know is ignored, whatever it is. */
+/** Attributes that the dialect or the emulated release does not know are ignored, whatever their value. */
 function knownAttributes(config: Config): typeof attributes {
   const known: Partial<typeof attributes> = {
     ...attributes,
@@ -47,7 +47,7 @@ function knownAttributes(config: Config): typeof attributes {
   return known as typeof attributes
 }
 
-/** What is wrong with the body alone is in `problems`; what the team and its organization say against it comes later. */
+/** `problems` has only what is wrong with the body alone. Checks against the team and its organization come later. */
 export function readTeam(
   bytes: Uint8Array,
   shape: typeof teamBody,
@@ -83,7 +83,10 @@ export const NAME_IS_TAKEN: Problem = {
   pointer: '/data/attributes/name',
 }
 
-/** 422 for these problems, with that of a name which is another team's; by itself that one shows when it is written. */
+/**
+ * Throws one 422 for these problems and a taken name. Without other problems a taken name shows when the row is
+ * written.
+ */
 export async function refuseTeam(
   tx: Transaction,
   organizationId: string,
@@ -96,14 +99,14 @@ export async function refuseTeam(
   await refuseBesideTakenName(problems, NAME_IS_TAKEN, findHolder, own?.id)
 }
 
-/** A dry run leaves no trace: it must not tell whether a team that the caller does not see has the name. */
+/** A dry run is not in the audit trail. It must not tell a caller whether a team that they cannot see has the name. */
 export function refuseNameInTrial({ seesSecretTeams }: Standing, { name }: TeamChanges): void {
   if (name === undefined || seesSecretTeams) return
   const detail = 'name can be tried only by a caller who sees all teams: leave name out, or dry-run'
   throw new AppError('bad-request', [{ detail }])
 }
 
-/** Rule 4 of the team `owners`: what makes it the owners' cannot be changed. */
+/** The attributes that make `owners` the owners' team cannot be changed. */
 export function problemsOfOwners(changes: TeamChanges): Problem[] {
   const problems: Problem[] = []
   const refuseChange = (isAsked: boolean, name: string) => {
@@ -120,8 +123,8 @@ export function problemsOfOwners(changes: TeamChanges): Problem[] {
 }
 
 /**
- * The flags that a team gets: judged by the rules of specification 2.2, and by what the caller may grant. To whom the
- * organization delegated it, only flags that they have themselves. Whoever may not is answered 404.
+ * The flags that a team gets, checked for contradictions and for what the caller may give. A delegate may only give
+ * flags that they have. Throws 404 if the caller may not.
  */
 export function grantFlags(
   before: number,

@@ -21,7 +21,7 @@ const USERNAME_IS_TAKEN = 'username is that of another user'
 
 export type NewAccount = { username: string; email: string; passwordHash: string | null; isAdmin: boolean }
 
-/** Makes a user, or gives an invited one his account. Throws 422 for a name or email that is taken. */
+/** Creates a user, or completes the account of an invited user. Throws 422 if the name or email is taken. */
 export async function createAccount(
   tx: Transaction,
   deps: Pick<Deps, 'newId' | 'clock'>,
@@ -40,11 +40,11 @@ export async function createAccount(
   const id = invited?.id ?? deps.newId('user')
   if (invited === undefined) {
     const isNew = await insertUser(tx, { id, ...account, created_at: timestamp(deps.clock.now()) })
-    // Somebody else's request was faster: with the name or with the email.
+    // A concurrent request inserted the same name or email first.
     if (!isNew) throw invalid('username or email is that of another user', '/data/attributes')
   } else {
     await takeOver(tx, id, account)
-    // The same email may be spelled otherwise now, and memberships show it.
+    // The email may now differ in case, and memberships show it.
     if (invited.email !== email) await bumpVersionsOf(tx, id)
   }
   return {
@@ -58,7 +58,7 @@ export async function createAccount(
   }
 }
 
-/** A user name that is somebody's, and an email that is that of somebody who has an account. */
+/** Problems for a taken user name and for an email that already has an account. */
 export async function takenProblems(
   tx: Transaction,
   { username, email }: { username?: string; email?: string },
@@ -74,10 +74,10 @@ export async function takenProblems(
   return problems
 }
 
-/** Whoever was invited under this email and has no account yet; throws 422 for a name or email that is taken. */
+/** The user who was invited with this email and has no account yet. Throws 422 if the name or email is taken. */
 async function invitedUser(tx: Transaction, account: NewAccount): Promise<UserRow | undefined> {
   const found = await findUserByEmail(tx, keyOf(account.email))
-  // Somebody may be taking it over this moment: he is looked at as he is once that is done.
+  // Another request may be creating this account right now, so the row is locked before it is checked.
   const invited = found === undefined ? undefined : await lockUser(tx, found.id)
   refuse(await takenProblems(tx, account))
   return invited

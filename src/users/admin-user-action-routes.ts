@@ -28,7 +28,7 @@ async function loadUser(tx: Transaction, userId: string) {
   return user === undefined ? undefined : { user, target: {} }
 }
 
-/** 403 when nobody would be left to administer the site. */
+/** Throws 403 if no site administrator would be left. */
 function checkAdministratorRemains(leaving: UserRow, administrators: readonly string[]): void {
   if (administrators.length === 1 && administrators.includes(leaving.id)) {
     throw new AppError('forbidden', [{ detail: 'this is the last site administrator' }])
@@ -44,7 +44,7 @@ type UserAction = {
 
 const accepts = { type: 'users', isLenient: true } as const
 
-/** POST admin/users/:user_id/actions/NAME: one attribute, set; what is so already stays so. */
+/** POST admin/users/:user_id/actions/NAME sets one attribute. If it already has the value, nothing changes. */
 function actionRoute({ name, summary, changes, check }: UserAction): Route {
   return writeRoute({
     method: 'POST',
@@ -107,14 +107,14 @@ const revokeAdmin = actionRoute({
   check: checkAdministratorRemains,
 })
 
-/** Holds every organization of a user against other writes until this one ends: before the user himself, as they do. */
+/** Locks every organization of a user until this write ends. Organizations come before the user, as in all writes. */
 async function lockOrganizationsOf(tx: Transaction, userId: string): Promise<void> {
   for (const { organization_id } of await membershipsOfUser(tx, userId)) {
     await lockOrganization(tx, organization_id)
   }
 }
 
-/** 403 naming every organization that would be left without an owner. */
+/** Throws 403 that names every organization which would be left without an owner. */
 async function checkOwnersRemain(tx: Transaction, memberships: readonly MembershipRow[]): Promise<void> {
   const problems: Problem[] = []
   for (const membership of memberships) {

@@ -3,7 +3,7 @@ import type { UserRow } from './user-store.ts'
 
 const MAX_LISTED = 100
 
-/** Those who are not suspended. */
+/** The site administrators who are not suspended. */
 export function findSiteAdministrators(tx: Transaction): Promise<UserRow[]> {
   return tx.db
     .selectFrom('users')

@@ -1,6 +1,6 @@
 import { randomBytes, scrypt } from 'node:crypto'
 
-/** Kept with each hash, so that they can be raised; one hashing takes 32 MiB for as long as it runs. */
+/** Stored with each hash, so that they can be raised later. Hashing needs 32 MiB of memory while it runs. */
 const COST = 2 ** 15
 const BLOCK_SIZE = 8
 const PARALLELISM = 3
@@ -8,7 +8,7 @@ const MAX_MEMORY_BYTES = 64 * 1024 * 1024
 const SALT_BYTES = 16
 const HASH_BYTES = 32
 
-/** All of a password that is kept: `scrypt$cost$block size$parallelism$salt$hash`. */
+/** Returns what is stored for a password: `scrypt$cost$block size$parallelism$salt$hash`. */
 export function hashPassword(password: string): Promise<string> {
   const salt = randomBytes(SALT_BYTES)
   const options = { N: COST, r: BLOCK_SIZE, p: PARALLELISM, maxmem: MAX_MEMORY_BYTES }

@@ -46,15 +46,15 @@ export const userDescription: ResourceDescription = {
 }
 
 type UserShape = {
-  /** What the token that was sent belongs to: account/details says it. */
+  /** The user, team or organization that the sent token belongs to. Shown by account/details. */
   readonly authenticatedResource?: Identifier | undefined
-  /** That the viewer may read the user's membership, which has the email too. */
+  /** Whether the viewer may read the user's membership, which shows the email, too. */
   readonly isMembershipReadable?: boolean
 }
 
 /**
- * The only maker of `"type": "users"`. The email, and whether somebody is an administrator or suspended, are for oneself
- * and for site administrators; the email is also beside a membership that shows it.
+ * The only function that builds `"type": "users"`. Only the user and site administrators see the email, and whether the
+ * user is an administrator or suspended. The email is also shown next to a membership that shows it.
  */
 export function userFragment(
   user: UserRow,

@@ -16,7 +16,7 @@ const accountDetails = readRoute({
   address: () => ({}),
   load: async ({ tx, actor }) => {
     if (actor.kind === 'organization') {
-      // A token for audit trails stands for nobody.
+      // An audit-trails token acts as no user.
       return actor.organizationId === null
         ? undefined
         : { user: organizationUser(actor.organizationId), target: { isCallers: true } }
@@ -52,7 +52,7 @@ const showUser = readRoute({
     return {
       user,
       target: { userId: user.id, sharesOrganization: organization !== undefined },
-      // Whoever may not see a team learns nothing of its service account.
+      // A caller who may not see a team may not see its service account.
       also: team && { permission: 'team:read', target: { team: teamFacts(team) } },
       ...(organization === undefined ? {} : { organization }),
     }

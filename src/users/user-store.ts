@@ -11,7 +11,7 @@ export function findUser(tx: Transaction, id: string): Promise<UserRow | undefin
   return tx.db.selectFrom('users').where('id', '=', id).selectAll().executeTakeFirst()
 }
 
-/** In the order of their ids; ids that name nobody are left out. */
+/** Ordered by id. Unknown ids are ignored. */
 export function findUsers(tx: Transaction, ids: readonly string[]): Promise<UserRow[]> {
   return inSlices(ids.toSorted(), (slice) =>
     tx.db.selectFrom('users').where('id', 'in', slice).selectAll().orderBy('id').execute(),
@@ -29,16 +29,16 @@ export function findUserByUsername(tx: Transaction, key: string): Promise<UserRo
 }
 
 /**
- * The user as committed now, whom nobody else changes or deletes until this write ends. Undefined when he is gone. The
- * organization's lock, if any, comes first.
+ * Locks the user until this write ends, and returns the row as committed. Undefined if the user is gone. Lock the
+ * organization, if any, first.
  */
 export function lockUser(tx: Transaction, id: string): Promise<UserRow | undefined> {
   return tx.db.selectFrom('users').where('id', '=', id).selectAll().$call(forUpdate(tx)).executeTakeFirst()
 }
 
 /**
- * The user, and the ids of all site administrators who are not suspended; none of them changes until this write ends.
- * All are locked in one order, so that two administrators who unmake each other wait instead of blocking each other.
+ * Locks the user and all site administrators who are not suspended until this write ends. Rows are locked in one order,
+ * so that two administrators who revoke each other wait instead of causing a deadlock.
  */
 export async function lockWithAdministrators(
   tx: Transaction,
@@ -55,7 +55,7 @@ export async function lockWithAdministrators(
   return { user: rows.find((row) => row.id === id), administrators: administrators.map((row) => row.id) }
 }
 
-/** A page of the people, by user name or, where there is none yet, by email. `q` is part of either. */
+/** A page of people, by user name or, without one, by email. `q` matches a part of either. */
 export async function listUsers(
   tx: Transaction,
   q: string | undefined,
@@ -78,7 +78,7 @@ export async function listUsers(
   return { users, total: count }
 }
 
-/** False when the user name or the email belongs to somebody. */
+/** Returns false if the user name or the email is taken. */
 export async function insertUser(tx: Transaction, row: Insertable<UserTable>): Promise<boolean> {
   const result = await tx.db
     .insertInto('users')
@@ -96,11 +96,11 @@ export async function deleteUser(tx: Transaction, id: string): Promise<void> {
   await tx.db.deleteFrom('users').where('id', '=', id).execute()
 }
 
-/** Of these users, whoever has no account and is invited nowhere any more. */
+/** Deletes those of these users who have no account and no invitation any more. */
 export async function deleteUnusedInvited(tx: Transaction, userIds: readonly string[]): Promise<void> {
   const invited = tx.db.selectFrom('users').where('id', 'in', userIds).where('username', 'is', null)
   if (locksRows(tx)) {
-    // Whoever is being invited elsewhere this moment holds the row: look for memberships only then.
+    // A request that invites the user elsewhere holds the row. Wait for it before looking for memberships.
     await invited.select('id').orderBy('id').forUpdate().execute()
   }
   await tx.db

@@ -23,7 +23,7 @@ export const newUserBody = {
   required: ['username', 'email'] as const,
 }
 
-/** Names and emails are the same whatever their case. */
+/** The key for comparing names and emails, which ignore case. */
 export function keyOf(nameOrEmail: string): string {
   return nameOrEmail.toLowerCase()
 }
@@ -39,7 +39,7 @@ export function parseUserId(text: string): string | undefined {
   return team === undefined ? parseId('user', text) : parseId('team', `team-${team}`) && text
 }
 
-/** Whom an organization's token acts as: nobody who is kept anywhere. */
+/** The user that an organization token acts as. It is not stored. */
 export function organizationUser(organizationId: string): UserRow {
   const id = `${SERVICE_ACCOUNT_PREFIX}org_${organizationId.slice('org-'.length)}`
   return {
