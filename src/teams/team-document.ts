@@ -217,7 +217,8 @@ type Relations = { users: Identifier[]; memberships: Identifier[] }
 
 function relationsOf(members: readonly TeamMember[], config: Config): Relations {
   const active = members.filter((member) => member.is_active === 1)
-  // The documented dialect shows someone who was invited in no team document; the relation itself only with its include.
+  // The documented dialect does not show invited members in team documents. It shows the relation only if it is
+  // included.
   const shown = config.dialect === 'current' ? members : active
   return {
     users: active.map((member) => ({ id: member.user_id, type: 'users' })),
