@@ -5,14 +5,14 @@ import type { MembershipRow } from './membership-store.ts'
 type Invited = Pick<MembershipRow, 'id' | 'status' | 'user_id'>
 
 /**
- * Whether somebody may know whose membership it is. Anybody can invite any email, so an invitation names nobody before it is
- * accepted: else the accounts of this server could be found by their emails.
+ * Whether the viewer may know the user of a membership. Anybody can invite any email, so an invitation names no user
+ * until it is accepted. Otherwise invitations would reveal which emails have accounts here.
  */
 export function namesUser({ status, user_id: userId }: Invited, viewer: Actor): boolean {
   return status === 'active' || viewer.isSiteAdmin || viewer.userId === userId
 }
 
-/** The id of the user as the viewer is shown it: before an invitation is accepted one that is made of the membership's. */
+/** The user id that the viewer gets. Until an invitation is accepted, it is derived from the membership's id. */
 export function shownUserId(membership: Invited, viewer: Actor): string {
   return namesUser(membership, viewer) ? membership.user_id : standInId(membership.id)
 }
@@ -21,7 +21,7 @@ export function standInId(membershipId: string): string {
   return `user-${membershipId.slice(membershipId.indexOf('-') + 1)}`
 }
 
-/** What is shown instead of the user, the same whether the email has an account or not. */
+/** Stands in for the user. The same whether the email has an account or not. */
 export function standInUser({ id, email, created_at }: MembershipRow): UserRow {
   return {
     id: standInId(id),
@@ -37,7 +37,7 @@ export function standInUser({ id, email, created_at }: MembershipRow): UserRow {
   }
 }
 
-/** Of a membership that ends, what the audit trail says of whose it was. */
+/** The audit details of a membership that ends: whose it was. */
 export function removedDetails({ status, user_id, email }: MembershipRow): Record<string, unknown> {
   return status === 'active' ? { user: user_id, email } : { email }
 }

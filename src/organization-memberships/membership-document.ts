@@ -38,7 +38,7 @@ export const membershipDescription: ResourceDescription = {
 
 export type MembershipViewer = { actor: Actor; standing: Standing }
 
-/** Memberships of a list; made `later` when they are in very many teams. */
+/** The documents of a list of memberships. Built `later` if they are in very many teams. */
 export async function membershipFragments(
   tx: Transaction,
   memberships: readonly MembershipRow[],
@@ -62,7 +62,7 @@ export function fragmentsOf(
   })
 }
 
-/** Undefined when the answer has no room for so many. */
+/** Undefined if the answer has no room for so many. */
 async function teamsAtOnce(
   tx: Transaction,
   memberships: readonly MembershipRow[],
@@ -79,14 +79,16 @@ export function seenTeams(teams: readonly TeamFacts[], { actor, standing }: Memb
   return teams.filter((team) => isPermitted('team:read', actor, standing, { team }))
 }
 
-/** The only maker of `"type": "organization-memberships"`; teams that the caller may not see are not in it. */
+/**
+ * The only function that builds `"type": "organization-memberships"`. It leaves out teams that the caller may not see.
+ */
 export function membershipFragment(
   membership: MembershipRow,
   teams: readonly TeamFacts[],
   viewer: MembershipViewer,
 ): Fragment {
   const { actor, standing } = viewer
-  // A team names memberships that the caller may not read by themselves.
+  // A team document names memberships that the caller may not read directly. Then the email is hidden.
   const isReadable = isPermitted('membership:read', actor, standing, { userId: membership.user_id })
   return fragment({
     id: membership.id,
@@ -108,11 +110,14 @@ type MembershipContext = MembershipViewer & {
   tx: Transaction
   deps: Deps
   later: LaterParts
-  /** Here it takes what is looked at after the transaction and before anything is sent, and may refuse. */
+  /** Takes a function that runs after the transaction and before anything is sent. It may still refuse the request. */
   reveal?: (event: Reveal) => void
 }
 
-/** What `include` adds: the users, and those of the teams that the caller may see; undefined when nothing was asked for. */
+/**
+ * The resources that `include` adds: users, and teams that the caller may see. Undefined if the request includes
+ * nothing.
+ */
 export async function includedWithMemberships(
   context: MembershipContext,
   memberships: readonly MembershipRow[],

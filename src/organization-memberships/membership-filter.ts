@@ -5,10 +5,10 @@ import type { MembershipFilter } from './membership-list-store.ts'
 
 const MAX_EMAILS = 100
 
-/** The platform knows `inactive` too; nobody is that here. */
+/** The platform also has `inactive`. No membership here has that status. */
 const statuses = ['active', 'invited', 'inactive']
 
-/** What the query filters memberships by, and sorts them by where it may; throws 400 for a value that there is not. */
+/** The filters and the sort order of the query. Throws 400 for an unknown value. */
 export function membershipFilterOf(query: Query, sorts: readonly string[] = []): MembershipFilter {
   const problems: Problem[] = []
   const refuse = (parameter: string, detail: string) =>

@@ -67,7 +67,7 @@ const listOwn = readRoute({
     const { tx, deps, actor, address, call, reveal } = context
     const later = new LaterParts()
     const { page, include, links } = address
-    // A team's token may not read its service account's membership, and an organization's has none.
+    // A team token may not read its service account's membership. An organization token has no membership.
     const { memberships, total } =
       actor.kind === 'user'
         ? await listMembershipsOfCaller(tx, actor, page, deps.clock.now())

@@ -10,11 +10,11 @@ import { selectMemberships, type MembershipRow } from './membership-store.ts'
 export type MembershipFilter = {
   /** Part of the email, or of an active member's user name. */
   readonly q?: string
-  /** Whole ones, see keyOf. */
+  /** Whole emails in lower case, see keyOf. */
   readonly emailKeys?: readonly string[]
   readonly status?: string
   readonly isServiceAccount?: boolean
-  /** By status instead of by age; the oldest first among those of one. */
+  /** Sorts by status instead of by age. Within a status, the oldest comes first. */
   readonly sort?: 'asc' | 'desc'
 }
 
@@ -37,7 +37,9 @@ export async function listMemberships(
   return pageOf(filtered(tx, query, { ...filter, isServiceAccount: false }), page)
 }
 
-/** All of them: found by an index from whichever end is nearer, so that the last page costs what the first does. */
+/**
+ * A page without filters. It is read from the nearer end of an index, so that the last page is as fast as the first.
+ */
 async function listPeople(tx: Transaction, organizationId: string, page: Page): Promise<MembershipPage> {
   const total = (await tx.first(peopleOf, { organizationId }))?.count ?? 0
   const window = windowOf(total, (page.number - 1) * page.size, page.size)
@@ -60,7 +62,7 @@ async function listPeople(tx: Transaction, organizationId: string, page: Page): 
   return { memberships, total }
 }
 
-/** Counted without a look at each person. */
+/** Counts from an index, without reading each user. */
 const peopleOf = prepared<{ organizationId: string }>()((db, param) =>
   db
     .selectFrom('memberships')
@@ -69,7 +71,7 @@ const peopleOf = prepared<{ organizationId: string }>()((db, param) =>
     .select((eb) => eb.fn.countAll<number>().as('count')),
 )
 
-/** A page of the memberships of a team, the invited ones and the service account's among them. */
+/** A page of the memberships of a team, including invited members and the service account. */
 export function listMembershipsOfTeam(
   tx: Transaction,
   teamId: string,
@@ -85,7 +87,7 @@ export function listMembershipsOfTeam(
   return pageOf(filtered(tx, query, filter), page, filter)
 }
 
-/** A page of the caller's own, in all organizations that let his token in, and where he is invited. */
+/** A page of the caller's own memberships and invitations, in all organizations that accept the caller's token. */
 export function listMembershipsOfCaller(
   tx: Transaction,
   actor: Actor,
@@ -103,7 +105,7 @@ function filtered(tx: Transaction, given: MembershipQuery, filter: MembershipFil
   const { q, emailKeys, status, isServiceAccount } = filter
   let query = given
   if (q !== undefined) {
-    // The user name of somebody who was invited is not to be found out.
+    // A search must not reveal the user name of an invited user.
     query = query.where((eb) =>
       eb.or([
         eb.and([eb('memberships.status', '=', 'active'), holdsText(tx.engine, 'users.username', q)]),

@@ -16,12 +16,15 @@ const TEAMS_A_TURN = 2_000
 
 type Reader = Pick<Deps, 'database'>
 
-/** Some memberships with their teams, or, of one that has very many, some of its teams. */
+/** Some memberships with all their teams, or one membership with some of its many teams. */
 type Slice =
   | { memberships: readonly MembershipRow[]; teams: readonly TeamOfMembership[] }
   | { membership: MembershipRow; some: TeamFacts[]; isLast: boolean }
 
-/** Memberships with their teams, by name, in turns; of a membership in more than 2,000 teams these come by id. */
+/**
+ * Memberships with their teams, over several turns of the event loop. Teams come by name; in a membership with more
+ * than 2,000 teams they come by id.
+ */
 async function* slicesOf(reader: Reader, memberships: readonly MembershipRow[]): AsyncGenerator<Slice> {
   let size = MEMBERSHIPS_A_TURN
   for (let from = 0; from < memberships.length;) {
@@ -50,7 +53,7 @@ async function* slicesOfOne({ database }: Reader, membership: MembershipRow): As
   }
 }
 
-/** The resources of memberships, with commas between. */
+/** The membership resources as JSON, separated by commas. */
 export function membershipPieces(
   reader: Reader,
   memberships: readonly MembershipRow[],
@@ -74,7 +77,7 @@ async function* texts(
     const text = JSON.stringify(identifiers).slice(1, -1)
     many += many === '' || text === '' ? text : `,${text}`
     if (!slice.isLast) continue
-    // No text that somebody stored has such quotes in JSON.
+    // No stored text matches: JSON escapes the quotes in it.
     yield membershipFragment(slice.membership, [], viewer).replace(
       '"teams":{"data":[',
       (found) => found + many,
@@ -83,7 +86,7 @@ async function* texts(
   }
 }
 
-/** The ids of the teams of memberships that the viewer may see, each once. */
+/** The ids of the memberships' teams that the viewer may see, each once. */
 export async function seenTeamIds(
   reader: Reader,
   memberships: readonly MembershipRow[],

@@ -34,7 +34,7 @@ async function loadMembership({ tx, actor, deps, address: { membershipId } }: Co
   const organization = await findOrganization(tx, membership?.organization_id ?? NO_ID)
   const standing = await deps.standings.in(tx, actor, organization ?? nowhere)
   const target = { userId: membership?.user_id ?? null }
-  // They may be many: of somebody whom the caller may not know they are not read, for the time would tell.
+  // There may be many teams. They are not read if the caller may not know the user, because the time would reveal them.
   const isKnown = membership !== undefined && isPermitted('membership:read', actor, standing, target)
   const teamsOfUser = await teamsOfMembership(tx, isKnown ? membershipId : NO_ID)
   if (membership === undefined || organization === undefined) return undefined
@@ -43,7 +43,7 @@ async function loadMembership({ tx, actor, deps, address: { membershipId } }: Co
     organization,
     membership,
     target: isKnown ? { ...target, teamsOfUser } : target,
-    // A service account shows its team: whoever may not see that learns nothing of the account.
+    // A service account reveals its team, so a caller who may not see the team may not see the account.
     also: team && ({ permission: 'team:read', target: { team } } as const),
   }
 }
@@ -90,7 +90,7 @@ const inviteRoute = writeRoute({
     const viewer = { ...context, later: new LaterParts() }
     const [text] = await membershipFragments(tx, [membership], viewer)
     const included = await includedWithMemberships(viewer, [membership], new Set(['user']))
-    // The time must not show whether somebody has the email already.
+    // The time must not reveal whether the email already has an account.
     return { ...created(document(text as Fragment, included)), isSteady: true }
   },
 })
@@ -162,7 +162,7 @@ const remove = writeRoute({
   refuses: [403],
   address: membershipOfPath,
   load: loadMembership,
-  // Whoever is shown the membership is not told that it is not there.
+  // A caller who may read the membership does not get a 404 for it.
   refusal: ({ actor, standing, resource: { target, also } }) =>
     isPermitted('membership:read', actor, standing, target) &&
     (also === undefined || isPermitted(also.permission, actor, standing, also.target))
@@ -186,7 +186,7 @@ const remove = writeRoute({
       ...(isDeclined ? { actor: { kind: 'user', userId: standInId(membership.id) } } : {}),
     })
     if (isDeclined) {
-      // Who it was is for site administrators.
+      // Only site administrators may know who declined.
       audit({
         action: 'membership.decline',
         resourceType: 'organization-memberships',

@@ -9,7 +9,7 @@ import type { MembershipTable } from '../database/tables.ts'
 import type { OrganizationRow } from '../organizations/organization-store.ts'
 import { teamFacts } from '../teams/team-store.ts'
 
-/** A membership with its user's email, of an invitation the one that was invited, and the organization's name. */
+/** A membership with the organization's name and an email: the user's, or the invited one. */
 export type MembershipRow = Selectable<MembershipTable> & { email: string | null; organization_name: string }
 
 export const selectMemberships = ({ db }: Pick<Transaction, 'db'>) =>
@@ -43,7 +43,7 @@ export function findMemberships(tx: Transaction, ids: readonly string[]): Promis
   )
 }
 
-/** False when the user has a membership of the organization already. */
+/** Returns false if the user is already a member or invited. */
 export async function insertMembership(tx: Transaction, row: Insertable<MembershipTable>): Promise<boolean> {
   const result = await tx.db
     .insertInto('memberships')
@@ -66,7 +66,7 @@ export function findMembershipOf(
     .executeTakeFirst()
 }
 
-/** One in which both the caller and the user are active, and which lets the caller's token in. */
+/** An organization in which both the caller and the user are active, and which accepts the caller's token. */
 export async function findSharedOrganization(
   tx: Transaction,
   actor: Actor,
@@ -88,7 +88,8 @@ export async function findSharedOrganization(
               .select('own.organization_id'),
           ),
     )
-    // A value, which no engine turns into a join: the caller's organizations come first, or the time tells of the user's.
+    // A scalar subquery, which no engine turns into a join. So the caller's organizations are read first, and the time
+    // does not reveal the number of the user's.
     .where(
       (eb) =>
         eb
@@ -102,7 +103,7 @@ export async function findSharedOrganization(
   return query.selectAll('organizations').orderBy('organizations.id').limit(1).executeTakeFirst()
 }
 
-/** Of people, the invited ones among them. */
+/** Counts people, including invited ones. */
 export async function countMemberships(tx: Transaction, organizationId: string): Promise<number> {
   const { count } = await tx.db
     .selectFrom('memberships')
@@ -135,14 +136,14 @@ export async function teamsOfMembership(tx: Transaction, id: string): Promise<Te
   return (await tx.all(teamsOfOne, { id })).map(teamFacts)
 }
 
-/** The teams of each of the memberships, by name; undefined when they are more than `limit` together. */
+/** The teams of each membership, by name. Undefined if there are more than `limit` in total. */
 export async function teamsOfMemberships(
   tx: Transaction,
   ids: readonly string[],
   limit: number,
 ): Promise<TeamOfMembership[] | undefined> {
   if (ids.length === 0) return []
-  // Not sorted here: all of them would be read for that.
+  // No ORDER BY: the database would read all rows for it, despite the limit.
   const rows = await selectTeams(tx)
     .where('team_members.membership_id', 'in', ids)
     .limit(limit + 1)
@@ -152,7 +153,7 @@ export async function teamsOfMemberships(
   return rows.map((row) => ({ membershipId: row.membership_id, team: teamFacts(row) }))
 }
 
-/** Some of the teams of a membership, by id, after one of them. */
+/** The next teams of a membership after a team id, by id. */
 export async function someTeamsOfMembership(
   tx: Transaction,
   id: string,
@@ -172,7 +173,7 @@ export async function deleteMembership(tx: Transaction, id: string): Promise<voi
   await tx.db.deleteFrom('memberships').where('id', '=', id).execute()
 }
 
-/** Every membership of a user, by organization. */
+/** All memberships of a user, by organization id. */
 export function membershipsOfUser(tx: Transaction, userId: string): Promise<MembershipRow[]> {
   return selectMemberships(tx)
     .where('memberships.user_id', '=', userId)

@@ -33,7 +33,7 @@ type Inviting = {
   resource: { organization: OrganizationRow }
 }
 
-/** Makes a membership that waits to be accepted, and a user for an email that nobody has. Gives its id. */
+/** Creates an invitation, and a user if the email is new. Returns the membership's id. */
 export async function invite(context: Inviting, email: string, teamIds: readonly string[]): Promise<string> {
   const { tx, deps } = context
   const { organization } = context.resource
@@ -76,8 +76,8 @@ export async function invite(context: Inviting, email: string, teamIds: readonly
 }
 
 /**
- * The teams of those ids, as teams whose members the caller may change: being invited into a team is being added to it. 422
- * for any other, in the words for one that is not there.
+ * The teams with these ids, if the caller may change their members: an invitation into a team counts as adding a
+ * member. Throws 422 for any other id, with the same text as for a missing team.
  */
 async function invitedInto(context: Inviting, teamIds: readonly string[]): Promise<TeamRow[]> {
   const { tx, actor, standing, resource } = context

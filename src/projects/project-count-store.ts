@@ -4,7 +4,7 @@ import type { Transaction } from '../database/database.ts'
 
 type Counts = ReadonlyMap<string, number>
 
-/** How many workspaces of each project a caller with this reach may see; a project without any is left out. */
+/** How many workspaces of each project the caller may see. A project without any is not in the map. */
 export async function countWorkspacesOfProjects(
   tx: Transaction,
   projectIds: readonly string[],
@@ -19,7 +19,7 @@ export async function countWorkspacesOfProjects(
   return new Map(rows.map((row) => [row.project_id, row.count]))
 }
 
-/** How many teams have access to each project; of the `shown` ones alone, if that is given. */
+/** How many teams have access to each project. If `shown` is given, only those teams count. */
 export async function countTeamsOfProjects(
   tx: Transaction,
   projectIds: readonly string[],

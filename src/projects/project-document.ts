@@ -24,7 +24,10 @@ import type { ProjectRow } from './project-store.ts'
 import { autoDestroyDurationOf, executionModeOf, hasOwnAgentPool } from './projects.ts'
 import { includes } from '../jsonapi/parameters.ts'
 
-/** What the caller may do with it, by the row of the table that says so; there are no stacks and variable sets. */
+/**
+ * The `permissions` of the document, and the permission of the table that decides each. Stacks and variable sets do not
+ * exist here.
+ */
 const permissions: Record<string, Permission | false> = {
   'can-create-workspace': 'workspace:create',
   'can-deploy-no-code-modules': false,
@@ -77,10 +80,10 @@ export async function projectFragment(
   return data[0] as Fragment
 }
 
-/** What a project's document says beside its row. */
+/** Values of a project's document that its row does not have. */
 type Shown = { grants: ColumnSet; workspaces: number; teams: number }
 
-/** Counts only what the caller could list. */
+/** Counts only workspaces and teams that the caller could list. */
 async function shownOf(
   { tx, deps, actor, standing }: Viewer,
   organization: OrganizationRow,
@@ -106,7 +109,7 @@ async function shownOf(
   return shown
 }
 
-/** The only maker of `"type": "projects"`. Its bindings are named when they were asked for. */
+/** The only function that builds `"type": "projects"`. Tag bindings are listed only if the request includes them. */
 function fragmentOf(
   { deps, actor, standing }: Viewer,
   organization: OrganizationRow,
@@ -158,11 +161,11 @@ function fragmentOf(
   })
 }
 
-/** What `include` takes for projects. */
+/** The names that `include` accepts for projects. */
 export const includable = ['effective_tag_bindings', 'effective-tag-bindings'] as const
 export const includeHelp = { include: includes('effective_tag_bindings') }
 
-/** Documents of some projects, and with `isBound` what their bindings add to them. */
+/** The documents of projects. With `isBound`, also their tag bindings. */
 export async function projectFragments(
   viewer: Viewer,
   organization: OrganizationRow,

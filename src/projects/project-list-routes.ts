@@ -11,7 +11,7 @@ import { includable, includeHelp, projectFragments } from './project-document.ts
 import { listVisibleProjects } from './project-store.ts'
 import { choice, commaSeparated, flag } from '../jsonapi/parameters.ts'
 
-/** Of several projects, those with which the caller may do this: clients offer them for a choice. */
+/** Filters for projects with which the caller may do something. Clients use them to offer a choice. */
 const rights = {
   'filter[permissions][update]': 'project:manage',
   'filter[permissions][create-workspace]': 'workspace:create',

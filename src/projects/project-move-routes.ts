@@ -12,7 +12,9 @@ import { loadProject } from './projects.ts'
 
 const MAX_IN_A_REQUEST = 1000
 
-/** Who may create workspaces here and manage those that he names. All of them move, or none. */
+/**
+ * For callers who may create workspaces in this project and manage the workspaces they name. All of them move, or none.
+ */
 const move = writeRoute({
   method: 'POST',
   path: '/projects/:project_id/relationships/workspaces',
@@ -38,7 +40,7 @@ const move = writeRoute({
     )
     const ids = [...new Set(moved.map(({ id }) => id))]
     await moveWorkspaces(tx, ids, project.id, timestamp(deps.clock.now()))
-    // Grants on a project count on the workspaces in it, so moving them changes who may do what.
+    // A project grant applies to the workspaces in the project, so a move changes permissions.
     await bumpVersion(tx, organization.id)
     audit({
       action: 'project.move-workspaces',

@@ -34,7 +34,7 @@ const NAME_IS_TAKEN: Problem = {
   pointer: '/data/attributes/name',
 }
 
-/** 422 for these problems, with that of a name which is another project's. */
+/** Throws one 422 for these problems and a taken name. */
 async function refuseProject(
   tx: Transaction,
   organization: OrganizationRow,
@@ -76,7 +76,7 @@ const createProject = writeRoute({
     const { organization } = resource
     const { changes } = context.body
     const { maxProjects } = deps.config
-    // A transaction may be tried again: what was given stays as it is.
+    // Copied, because the transaction may run again and must not add to the same list twice.
     const problems = [...context.body.problems]
     if ((await countProjects(tx, organization.id)) >= maxProjects) {
       problems.push({ detail: `an organization may have at most ${maxProjects} projects`, pointer: '/data' })
@@ -168,7 +168,7 @@ const changeProject = writeRoute({
   },
 })
 
-/** What the audit trail says of them. */
+/** The changes as the audit trail records them: of tag bindings only the keys. */
 function changesOf({ tagBindings, ...others }: ProjectChanges) {
   return tagBindings === undefined ? others : { ...others, 'tag-bindings': [...tagBindings.keys()] }
 }

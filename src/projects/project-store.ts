@@ -15,7 +15,7 @@ import { isProjectTagged, type TagFilter } from '../tag-bindings/tag-binding-sto
 
 export type ProjectRow = Selectable<ProjectTable>
 
-/** False when the organization has a project of this name. */
+/** Returns false if the organization already has a project of this name. */
 export async function insertProject(tx: Transaction, row: Insertable<ProjectTable>): Promise<boolean> {
   const result = await tx.db
     .insertInto('projects')
@@ -46,7 +46,7 @@ export function findProjectByName(
     .executeTakeFirst()
 }
 
-/** False when the organization has another project of the new name; the caller must then end the transaction. */
+/** Returns false if another project has the new name. The caller must then end the transaction. */
 export async function updateProject(
   tx: Transaction,
   id: string,
@@ -61,7 +61,7 @@ export async function updateProject(
   }
 }
 
-/** With its grants; there must be no workspace in it. */
+/** Deletes a project and its grants. The project must have no workspaces. */
 export async function deleteProject(tx: Transaction, id: string): Promise<void> {
   await deleteInSlices(tx, 'team_projects', sql`project_id = ${id}`)
   await tx.db.deleteFrom('projects').where('id', '=', id).execute()
@@ -89,13 +89,13 @@ export async function countProjects(tx: Transaction, organizationId: string): Pr
 export type ProjectFilter = {
   readonly q?: string | undefined
   readonly names?: readonly string[] | undefined
-  /** All of these. */
+  /** The project must have all of these tag bindings. */
   readonly tagged?: readonly TagFilter[]
-  /** Those with which the reader may do all of this, and how far he may do it. */
+  /** The caller must have all of these rights on the project. `reach` says where they have the right. */
   readonly rights?: readonly { readonly right: ProjectRight; readonly reach: Reach }[]
 }
 
-/** A page of the projects that a caller with this reach may see, by name: the list form of `project:read`. */
+/** A page of the projects that the caller may see, by name. The same rule as `project:read`, in SQL. */
 export async function listVisibleProjects(
   tx: Transaction,
   organizationId: string,
@@ -110,7 +110,7 @@ export async function listVisibleProjects(
     if (reachOfRight === 'everything') continue
     query = query.where('projects.id', 'in', projectsWith(tx, reachOfRight.userId, right))
   }
-  // PostgreSQL takes no NUL, and no name holds one.
+  // PostgreSQL accepts no NUL, and no name contains one.
   const names = filter.names?.filter((name) => !name.includes('\0'))
   if (names !== undefined) query = query.where('projects.name', 'in', names.length === 0 ? [''] : names)
   if (filter.q !== undefined) query = query.where(holdsText(tx.engine, 'projects.name', filter.q))

@@ -39,20 +39,22 @@ export const newProjectBody = { ...projectBody, required: ['name'] as const }
 
 export type ExecutionMode = 'remote' | 'local' | 'agent'
 
-/** What a request asks of a project; members that were left out keep their value. */
+/** The attributes that a request changes. Attributes left out keep their value. */
 export type ProjectChanges = {
   name?: string
   description?: string | null
-  /** Undefined: as it was; null: the organization's. */
+  /** Undefined keeps the value. Null takes the organization's value. */
   executionMode?: ExecutionMode | null
-  /** Whether it says itself which agent pool its workspaces have: echoed, as there are no pools. */
+  /**
+   * Whether the project sets the agent pool of its workspaces. Only stored and returned: there are no agent pools here.
+   */
   hasOwnAgentPool?: boolean
   autoDestroyDuration?: string | null
-  /** All of them, where they were given. */
+  /** If given, replaces all tag bindings. */
   tagBindings?: TagBindings
 }
 
-/** What is wrong is in `problems`: more of it may show in the database. */
+/** `problems` has only what is wrong with the body alone. Checks against the database may add to it. */
 export function readProject(
   bytes: Uint8Array,
   shape: typeof projectBody,
@@ -86,7 +88,10 @@ type ProjectSettings = {
   'auto-destroy-activity-duration'?: string | null
 }
 
-/** What its workspaces have unless they say otherwise, and whether it says so itself. Nothing runs, whatever it says. */
+/**
+ * The default execution mode of the project's workspaces, and whether the project sets it itself. It has no effect
+ * here, because this server runs nothing.
+ */
 export function executionModeOf(
   { settings }: ProjectRow,
   organization: OrganizationRow,
@@ -102,12 +107,12 @@ export function hasOwnAgentPool({ settings }: ProjectRow): boolean {
   return (JSON.parse(settings) as ProjectSettings)['default-agent-pool'] === true
 }
 
-/** That of its workspaces, unless they have their own. */
+/** The default for the project's workspaces. */
 export function autoDestroyDurationOf({ settings }: ProjectRow): string | null {
   return (JSON.parse(settings) as ProjectSettings)['auto-destroy-activity-duration'] ?? null
 }
 
-/** The settings column after a change. */
+/** The new value of the settings column. */
 export function mergeProjectSettings(
   stored: string,
   { executionMode, hasOwnAgentPool, autoDestroyDuration: duration }: ProjectChanges,
@@ -122,7 +127,7 @@ export function mergeProjectSettings(
 
 export type LoadedProject = { organization: OrganizationRow; project: ProjectRow; target: Target }
 
-/** A project with what rules must know of it: for the `load` of every route that is about one. */
+/** Loads a project and the facts that rules need. For the `load` of every route about one project. */
 export async function loadProject(
   { tx, actor, deps }: { tx: Transaction; actor: Actor; deps: Deps },
   projectId: string,

@@ -14,12 +14,12 @@ export const tagBindingDescription: ResourceDescription = {
 export const effectiveTagBindingDescription: ResourceDescription = {
   type: 'effective-tag-bindings',
   attributes,
-  // Clients tell own bindings from inherited ones by whether there are links at all.
+  // Clients treat a binding as inherited if it has `links`, so an own binding has none.
   links: { 'inherited-from': Type.String() },
   hasLinks: 'sometimes',
 }
 
-/** The only maker of `"type": "tag-bindings"`. */
+/** The only function that builds `"type": "tag-bindings"`. */
 export function tagBindingFragment(binding: TagBindingRow): Fragment {
   return fragment({
     id: binding.id,
@@ -28,7 +28,7 @@ export function tagBindingFragment(binding: TagBindingRow): Fragment {
   })
 }
 
-/** The only maker of `"type": "effective-tag-bindings"`. */
+/** The only function that builds `"type": "effective-tag-bindings"`. */
 export function effectiveTagBindingFragment({ binding, projectId }: EffectiveTagBinding): Fragment {
   return fragment({
     id: binding.id,

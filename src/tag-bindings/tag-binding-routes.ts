@@ -21,7 +21,7 @@ import {
   type EffectiveTagBinding,
 } from './tag-bindings.ts'
 
-/** A workspace or project as far as its bindings go. */
+/** The parts of a workspace or project that its bindings need. */
 type Loaded = {
   organization: OrganizationRow
   target: Target
@@ -97,7 +97,7 @@ const ofProjects: Kind = {
   },
 }
 
-/** All of them: how many there may be is bounded. */
+/** One page with all bindings, because their number is limited. */
 function whole(call: Call, fragments: readonly Fragment[]): Answer {
   return ok(listDocument(fragments, pagingOfWhole(call.path, [], fragments.length, fragments.length)))
 }
@@ -106,7 +106,7 @@ async function ownBindings(tx: Transaction, { column, id }: Tagged): Promise<Fra
   return (await findTagBindings(tx, column, [id])).map(tagBindingFragment)
 }
 
-/** The platform has them in two places: go-tfe v1 asks in the first, v2 in the second. */
+/** The platform has both paths: go-tfe v1 uses the first, v2 the second. */
 const places = ['tag-bindings', 'relationships/tag-bindings'] as const
 
 const list = ({ path, what, read, address, load }: Kind, place: (typeof places)[number]) =>
@@ -136,7 +136,7 @@ const listEffective = ({ path, what, read, address, load }: Kind) =>
       whole(call, (await resource.effective(tx)).map(effectiveTagBindingFragment)),
   })
 
-/** Adds and changes bindings, or sets all of them. */
+/** Adds and changes bindings, or replaces all of them. */
 const change = (
   { type, path, what, manage, address, load }: Kind,
   method: 'PATCH' | 'POST',

@@ -6,10 +6,10 @@ import type { TagBindingTable } from '../database/tag-tables.ts'
 
 export type TagBindingRow = Selectable<TagBindingTable>
 
-/** What is tagged, by the column that names it. */
+/** The tagged workspace or project, and the column that refers to it. */
 export type Tagged = { readonly column: 'workspace_id' | 'project_id'; readonly id: string }
 
-/** The bindings of some workspaces, or of some projects, by key. */
+/** The bindings of workspaces, or of projects, by key. */
 export function findTagBindings(
   tx: Transaction,
   column: Tagged['column'],
@@ -20,7 +20,7 @@ export function findTagBindings(
   )
 }
 
-/** Adds bindings; of a key that is there already, the value becomes the new one. */
+/** Adds bindings. A key that already exists gets the new value. */
 export async function putTagBindings(
   tx: Transaction,
   { column, id }: Tagged,
@@ -36,7 +36,7 @@ export async function putTagBindings(
     .execute()
 }
 
-/** Removes the bindings whose keys are not among these. */
+/** Deletes the bindings with any other key. */
 export async function keepTagBindings(
   tx: Transaction,
   { column, id }: Tagged,
@@ -56,7 +56,7 @@ export async function countTagBindings(tx: Transaction, { column, id }: Tagged):
   return count
 }
 
-/** A key, and its value unless any will do. */
+/** A key, and optionally the value that it must have. */
 export type TagFilter = { readonly key: string; readonly value?: string }
 
 function bound(organizationId: string, { key, value }: TagFilter) {
@@ -67,7 +67,7 @@ function bound(organizationId: string, { key, value }: TagFilter) {
   return value === undefined ? query : query.where('tag_bindings.value', '=', value)
 }
 
-/** Whether a project has this binding. */
+/** SQL condition: the project has this binding. */
 export function isProjectTagged(organizationId: string, filter: TagFilter): Expression<SqlBool> {
   const eb = expressionBuilder<Tables, 'projects'>()
   const own = bound(organizationId, filter)
@@ -78,7 +78,10 @@ export function isProjectTagged(organizationId: string, filter: TagFilter): Expr
   )
 }
 
-/** Whether a workspace has this binding in effect: its own, or its project's that it has no own one instead of. */
+/**
+ * SQL condition: the workspace has this binding, as its own or from its project. An own binding overrides the
+ * project's.
+ */
 export function isWorkspaceTagged(organizationId: string, filter: TagFilter): Expression<SqlBool> {
   const eb = expressionBuilder<Tables, 'workspaces'>()
   const own = bound(organizationId, filter).where('workspace_id', 'is not', null)

@@ -24,7 +24,7 @@ const MAX_IN_A_REQUEST = 1000
 const MAX_FILTERS = 20
 const WITHOUT_CONTROLS = '^[^\\u0000-\\u001f\\u007f]*$'
 
-/** A key-value tag as clients send it; without a value it is one that only is there. */
+/** A key-value tag as clients send it. The value may be missing. */
 export const tagBindingItem = Type.Object({
   type: Type.Literal('tag-bindings'),
   attributes: Type.Object({
@@ -52,8 +52,8 @@ export function parseTagBindings(bytes: Uint8Array): TagBindings {
 }
 
 /**
- * @param items what the schema let through
- * @param problems what is wrong is added to these
+ * @param items items that passed the schema
+ * @param problems receives what is wrong
  */
 export function bindingsOf(
   items: readonly { attributes: { key: string; value?: string } }[],
@@ -72,9 +72,9 @@ export function bindingsOf(
 }
 
 /**
- * Sets bindings of a workspace or project; throws 422 when there are more than may be.
+ * Writes bindings of a workspace or project. Throws 422 if it then has too many.
  *
- * @param isWhole whether others than these are removed
+ * @param isWhole whether other bindings are deleted
  */
 export async function writeTagBindings(
   { tx, deps }: { tx: Transaction; deps: Deps },
@@ -98,17 +98,17 @@ export async function writeTagBindings(
   refuse(tooManyBindings(await countTagBindings(tx, tagged), deps.config))
 }
 
-/** What is wrong with so many of one thing. */
+/** A problem if `count` is above the limit. */
 export function tooManyBindings(count: number, { maxTagBindings }: Config): Problem[] {
   if (count <= maxTagBindings) return []
   const detail = `a workspace or project may have at most ${maxTagBindings} tag bindings`
   return [{ detail, pointer: '/data' }]
 }
 
-/** A binding in effect, and the project that it comes from, unless it is the thing's own. */
+/** A binding in effect. `projectId` is the project that it is inherited from, or null for an own binding. */
 export type EffectiveTagBinding = { readonly binding: TagBindingRow; readonly projectId: string | null }
 
-/** What is in effect on each of some workspaces, by key: its own bindings, and its project's where it has no own. */
+/** The bindings in effect on each workspace, by key: its own, and its project's for all other keys. */
 export async function effectiveOfWorkspaces(
   tx: Transaction,
   workspaces: readonly { id: string; project_id: string }[],
@@ -133,7 +133,10 @@ export async function effectiveOfWorkspaces(
 
 const tagged = /^filter\[tagged\]\[(\d{1,4})\]\[(key|value)\]$/
 
-/** `filter[tagged][0][key]`, `filter[tagged][0][value]` …: all of them must be in effect. Also which parameters they are. */
+/**
+ * Parses `filter[tagged][0][key]`, `filter[tagged][0][value]` …: a result must match all of them. `names` are the
+ * parameters that were read.
+ */
 export function taggedFilterOf(query: Query): { filters: TagFilter[]; names: string[] } {
   const byPlace = new Map<number, { key?: string; value?: string }>()
   const names: string[] = []

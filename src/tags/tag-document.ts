@@ -9,7 +9,7 @@ export const tagDescription: ResourceDescription = {
   relationships: { organization: relationOne('organizations') },
 }
 
-/** The only maker of `"type": "tags"`. */
+/** The only function that builds `"type": "tags"`. */
 export function tagFragment(organizationName: string, tag: TagRow): Fragment {
   return fragment({
     id: tag.id,

@@ -65,7 +65,7 @@ const removeTags = writeRoute({
   status: 204,
   accepts: { identifiers: 'tags' },
   address: organizationAddress,
-  // Without grants: whose they are, tags are on the workspaces of others too.
+  // Grants do not count here: a tag may also be on workspaces that the caller has no grant on.
   load: ({ tx, address }) => loadOrganization(tx, address.name),
   body: (bytes) => parseIdentifiers(bytes, 'tags', MAX_TAGS_IN_A_REQUEST),
   act: async ({ tx, resource, body, audit, unchanged }) => {

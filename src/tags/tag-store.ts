@@ -6,19 +6,19 @@ import { deleteSome, inSlices } from '../database/slices.ts'
 import type { TagTable } from '../database/tag-tables.ts'
 import type { Page } from '../jsonapi/paging.ts'
 
-/** A tag, and how many of the workspaces that the reader may see have it. */
+/** A tag, and how many workspaces with it the caller may see. */
 export type TagRow = { id: string; name: string; instance_count: number }
 
 export type TagFilter = {
   readonly q?: string | undefined
   readonly ids?: readonly string[]
-  /** Those that this workspace has. */
+  /** Only tags that this workspace has. */
   readonly of?: string
-  /** Those that this workspace does not have; one that the reader may not see excludes nothing. */
+  /** Only tags that this workspace does not have. If the caller may not see the workspace, it excludes nothing. */
   readonly notOf?: string | undefined
 }
 
-/** Which workspaces that a caller with this reach may see have which tags. */
+/** Pairs of a tag and a workspace, for the workspaces that the caller may see. */
 function tagged(tx: Transaction, organizationId: string, reach: Reach) {
   const query = tx.db.selectFrom('workspace_tags')
   return reach === 'everything'
@@ -32,7 +32,10 @@ function tagged(tx: Transaction, organizationId: string, reach: Reach) {
       )
 }
 
-/** The tags that a caller with this reach may see: of a workspace that he sees, for whom sees all also those of none. */
+/**
+ * The tags that the caller may see: those on a workspace that they see. A caller who sees everything also gets unused
+ * tags.
+ */
 function visibleTags(tx: Transaction, organizationId: string, reach: Reach, filter: TagFilter) {
   const exists = (query: ReturnType<typeof tagged>): Expression<SqlBool> => {
     const ofTag = query.where('workspace_tags.tag_id', '=', sql.ref<string>('tags.id'))
@@ -50,7 +53,7 @@ function visibleTags(tx: Transaction, organizationId: string, reach: Reach, filt
   return query
 }
 
-/** A page of them, by name. */
+/** A page of the visible tags, by name. */
 export async function listVisibleTags(
   tx: Transaction,
   organizationId: string,
@@ -70,7 +73,10 @@ export async function listVisibleTags(
   return { tags: tags.map((tag) => ({ ...tag, instance_count: counts.get(tag.id) ?? 0 })), total: count }
 }
 
-/** How many workspaces that the caller may see have each of these tags: in one statement, which finds the workspaces once. */
+/**
+ * How many workspaces with each tag the caller may see. One statement for all tags, so that the workspaces are found
+ * once.
+ */
 async function countsOf(
   tx: Transaction,
   organizationId: string,
@@ -87,7 +93,7 @@ async function countsOf(
   return new Map(rows.map(({ id, count }) => [id, count]))
 }
 
-/** Of these ids, the tags that a caller with this reach may see. */
+/** The tags with these ids that the caller may see. */
 export function findVisibleTags(
   tx: Transaction,
   organizationId: string,
@@ -106,7 +112,7 @@ export async function findTag(
   return tx.db.selectFrom('tags').where('id', '=', id).selectAll().executeTakeFirst()
 }
 
-/** Adds those that the organization does not have yet. */
+/** Inserts the tags that the organization does not have yet. */
 export async function insertTags(tx: Transaction, rows: readonly Insertable<TagTable>[]): Promise<void> {
   await tx.db
     .insertInto('tags')
@@ -124,7 +130,10 @@ export async function countTags(tx: Transaction, organizationId: string): Promis
   return count
 }
 
-/** Deletes tags, from every workspace of the organization too: what they were on is left for `deleteOfTag`. */
+/**
+ * Deletes tags from the organization and from all its workspaces. `deleteOfTag` later removes the rows that say which
+ * workspaces had them.
+ */
 export async function deleteTags(tx: Transaction, ids: readonly string[]): Promise<void> {
   await tx.db.deleteFrom('tags').where('id', 'in', ids).execute()
   await tx.db
@@ -138,7 +147,7 @@ export async function findDeletedTag(tx: Transaction): Promise<string | undefine
   return row?.id
 }
 
-/** Deletes some of what is left of a deleted tag; at last, that there is something left. */
+/** Deletes a slice of the rows of a deleted tag. The last call deletes the note that there is work left. */
 export async function deleteOfTag(tx: Transaction, id: string): Promise<void> {
   if (await deleteSome(tx, 'workspace_tags', sql`tag_id = ${id}`)) return
   await tx.db.deleteFrom('deleted_tags').where('id', '=', id).execute()

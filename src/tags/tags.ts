@@ -9,14 +9,14 @@ import { refuse } from '../jsonapi/body.ts'
 import { parseJson } from '../jsonapi/json.ts'
 import { countTags, findVisibleTags, insertTags } from './tag-store.ts'
 
-/** OpenTofu's `cloud` block finds the workspaces of a configuration by some tags; a tag is a name alone. */
+/** A tag is only a name. The `cloud` block of OpenTofu selects the workspaces of a configuration by tags. */
 const namePattern = /^[A-Za-z0-9]([A-Za-z0-9:_-]{0,253}[A-Za-z0-9])?$/
 export const MAX_TAGS_IN_A_REQUEST = 1000
 const explain =
   'must be {"data": [{"type": "tags", "attributes": {"name": …}} or {"type": "tags", "id": …}, …]}, with names of 1 to 255 ' +
   `ASCII letters, digits, colons, - and _, that begin and end with a letter or digit; at most ${MAX_TAGS_IN_A_REQUEST}`
 
-/** A tag as clients send it: by name, which makes what there is not, or by id. */
+/** A tag as clients send it: by id, or by name, which creates the tag if it is new. */
 export const tagItem = Type.Object({
   type: Type.Literal('tags'),
   id: Type.Optional(Type.String({ maxLength: 100 })),
@@ -30,7 +30,7 @@ const tagList = Type.Array(tagItem, { maxItems: MAX_TAGS_IN_A_REQUEST })
 export const tagsRelation = Type.Object({ data: tagList }, { explain })
 const isTagList = Compile(tagList)
 
-/** A tag that a body names, and where. */
+/** A tag of a request's body, and its index there. */
 export type NamedTag = { readonly place: number; readonly id?: string; readonly name?: string }
 
 /** The tags in the body of a write to `relationships/tags`. */
@@ -44,8 +44,8 @@ export function parseTags(bytes: Uint8Array): NamedTag[] {
 }
 
 /**
- * @param items what the schema let through
- * @param problems what is wrong is added to these
+ * @param items items that passed the schema
+ * @param problems receives what is wrong
  */
 export function namedTags(
   items: readonly { id?: string; attributes?: { name?: string } }[],
@@ -54,7 +54,7 @@ export function namedTags(
 ): NamedTag[] {
   return items.flatMap(({ id, attributes }, place) => {
     const name = attributes?.name
-    // The id wins: clients send whole tags, which have both.
+    // The id wins, because clients send whole tags that have both.
     if (id !== undefined && id !== '') return { place, id }
     if (name !== undefined && name !== '') return { place, name }
     problems.push({ detail: 'a tag must have a name or an id', pointer: `${pointer}/${place}` })
@@ -62,7 +62,7 @@ export function namedTags(
   })
 }
 
-/** The names of tags; of an id that names no tag that the caller may see, undefined. */
+/** The names of the tags, in order. Undefined for an id of no tag that the caller may see. */
 export async function namesOfTags(
   viewer: Viewer,
   organizationId: string,
@@ -75,7 +75,7 @@ export async function namesOfTags(
   return tags.map(({ id, name }) => (id === undefined ? name : names.get(id)))
 }
 
-/** Throws 422 that names the places of those that are missing. */
+/** Throws 422 with a pointer to each item that was not found. */
 export function refuseUnknown(
   items: readonly { readonly place: number }[],
   found: readonly unknown[],
@@ -88,7 +88,7 @@ export function refuseUnknown(
   if (problems.length > 0) throw new AppError('invalid', problems.slice(0, 100))
 }
 
-/** Makes the tags that the organization does not have yet; throws 422 when it then has more than it may. */
+/** Creates the tags that the organization does not have yet. Throws 422 if it then has too many. */
 export async function makeTags(
   { tx, deps }: Viewer,
   organizationId: string,

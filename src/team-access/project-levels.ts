@@ -5,14 +5,17 @@ import { detailProblems, refuse } from './workspace-levels.ts'
 export const projectLevel = oneOf('read', 'write', 'maintain', 'admin', 'custom')
 export type ProjectLevel = 'read' | 'write' | 'maintain' | 'admin' | 'custom'
 
-/** Of custom access, kept and shown: only the level admin rules a project itself. */
+/** Part of a custom grant. Only stored and shown: of all levels, only admin gives rights on the project itself. */
 export type ProjectAccess = {
   settings: 'read' | 'update' | 'delete'
   teams: 'none' | 'read' | 'manage'
   'variable-sets': 'none' | 'read' | 'write'
 }
 
-/** In each workspace of the project. State versions, locking and create are in force; the rest is kept and shown. */
+/**
+ * Applies to each workspace of the project. Only state-versions, locking and create have an effect; the rest is stored
+ * and shown.
+ */
 export type WorkspaceAccess = {
   runs: 'read' | 'plan' | 'apply'
   'sentinel-mocks': 'none' | 'read'
@@ -78,7 +81,7 @@ const everything: WorkspaceAccess = {
   'run-tasks': true,
   'policy-overrides': true,
 }
-/** What a level stands for; of custom, what a new grant starts from. */
+/** The details of each level. For custom: the details that a new grant starts with. */
 export const projectLevels: Record<ProjectLevel, ProjectDetails> = {
   read: {
     project: custom.project,
@@ -101,7 +104,7 @@ export type AskedProjectGrant = {
   workspace: Partial<WorkspaceAccess>
 }
 
-/** A grant after a change, by the same rule as one on a workspace. */
+/** Applies a change to a grant, by the same rule as changeWorkspaceGrant. */
 export function changeProjectGrant(before: ProjectGrant | undefined, asked: AskedProjectGrant): ProjectGrant {
   const access = asked.access ?? (before as ProjectGrant).access
   if (access !== 'custom') {

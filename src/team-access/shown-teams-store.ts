@@ -9,8 +9,8 @@ const openTeam: TeamFacts = { ...somebodyElses, visibility: 'organization' }
 const ownersTeam: TeamFacts = { ...somebodyElses, visibility: 'secret', isOwners: true }
 
 /**
- * Of which teams the caller is shown the grants on one workspace or project, as a condition on `teams`: the list form of
- * `team-access:read` and `project-access:read`. Undefined: of all.
+ * SQL condition on `teams`: the caller may see the team's grants on one workspace or project. The same rule as
+ * `team-access:read` and `project-access:read`. Undefined if the caller may see those of all teams.
  */
 export function shownTeams(
   permission: Permission,

@@ -21,10 +21,10 @@ import { teamToGrant } from './team-to-grant.ts'
 
 type Context = { tx: Transaction; actor: Actor; deps: Deps }
 
-/** A workspace or project, with what rules must know of it. */
+/** A workspace or project, and the facts that rules need. */
 type LoadedPlace = Loaded & { organization: OrganizationRow; target: Target }
 
-/** What the access of teams to workspaces and that to projects have not in common. */
+/** The differences between team access to workspaces and team access to projects. */
 export type AccessKind<Row extends { id: string; team_id: string }, Grant, Asked, P extends LoadedPlace> = {
   thing: 'workspace' | 'project'
   type: 'team-workspaces' | 'team-projects'
@@ -43,7 +43,7 @@ export type AccessKind<Row extends { id: string; team_id: string }, Grant, Asked
     filter: { placeId: string; teamId: string | undefined; shown: ReturnType<typeof shownTeams> },
     page: Page,
   ) => Promise<{ rows: Row[]; total: number }>
-  /** False when the team has a grant there already. */
+  /** Returns false if the team already has a grant there. */
   insert: (
     tx: Transaction,
     keys: { id: string; organization_id: string; team_id: string; created_at: string },
@@ -53,7 +53,7 @@ export type AccessKind<Row extends { id: string; team_id: string }, Grant, Asked
   update: (tx: Transaction, id: string, grant: Grant) => Promise<void>
   remove: (tx: Transaction, id: string) => Promise<void>
   grantOf: (row: Row) => Grant
-  /** A grant after a change; throws 422 for what does not go together. */
+  /** Applies a change to a grant. Throws 422 for values that contradict each other. */
   change: (before: Grant | undefined, asked: Asked) => Grant
   fragment: (row: Row) => Fragment
 }
@@ -72,7 +72,7 @@ export function teamAccessRoutes<
   const idName = `team_${thing}_id`
   const singular = `team-${thing}`
 
-  /** Refusals say what was asked about, and look for the names that other addresses have for it. */
+  /** The facts for a refusal: the id under the name used here and the name used by other routes. */
   const named = (placeId: string) => ({ placeId, [`${thing}Id`]: placeId })
 
   const grantOfPath = ({ params }: Call) => {
@@ -80,7 +80,7 @@ export function teamAccessRoutes<
     return id === undefined ? undefined : { id }
   }
 
-  /** A grant with where it is, and with its team as what the rules must know of. */
+  /** A grant with its place and its team, as rules need them. */
   const loadGrant = async (context: Context, id: string) => {
     const row = await kind.find(context.tx, id)
     const loaded = await kind.loadPlace(context, row === undefined ? NO_ID : kind.placeIdOf(row))

@@ -15,7 +15,7 @@ export const teamProjectDescription: ResourceDescription = {
   links: { self: Type.String() },
 }
 
-/** The only maker of `"type": "team-projects"`: of a team that the caller can see. */
+/** The only function that builds `"type": "team-projects"`. Only for teams that the caller can see. */
 export function teamProjectFragment(row: TeamProjectRow): Fragment {
   const { access, details } = toGrant(row)
   return fragment({

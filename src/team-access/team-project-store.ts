@@ -33,7 +33,7 @@ export function findTeamProject(tx: Transaction, id: string): Promise<TeamProjec
   return tx.db.selectFrom('team_projects').where('id', '=', id).selectAll().executeTakeFirst()
 }
 
-/** False when the team has a grant on the project already. */
+/** Returns false if the team already has a grant on the project. */
 export async function insertTeamProject(
   tx: Transaction,
   row: Insertable<TeamProjectTable>,
@@ -58,7 +58,7 @@ export async function deleteTeamProject(tx: Transaction, id: string): Promise<vo
   await tx.db.deleteFrom('team_projects').where('id', '=', id).execute()
 }
 
-/** A page of the grants on a project, by the names of their teams; of the `shown` teams alone, if that is given. */
+/** A page of the grants on a project, by team name. If `shown` is given, only of those teams. */
 export async function listTeamProjects(
   tx: Transaction,
   filter: { placeId: string; teamId: string | undefined; shown: Expression<SqlBool> | undefined },

@@ -12,12 +12,12 @@ import {
 
 const attributes = {
   access: projectLevel,
-  // Clients send them empty beside a fixed level.
+  // Clients send these empty together with a fixed level.
   'project-access': Type.Partial(Type.Object(projectAccessSchemas)),
   'workspace-access': Type.Partial(Type.Object(workspaceAccessSchemas)),
 }
 
-// pytfe
+// pytfe sends this type.
 const otherTypes = ['team-project-access']
 
 export const teamProjectBody = { type: 'team-projects', otherTypes, attributes }
@@ -46,7 +46,7 @@ function askedGrant(given: GivenAttributes): AskedProjectGrant {
   }
 }
 
-/** Members of an object that nobody knows are ignored like others. */
+/** Unknown members of the object are ignored, as elsewhere. */
 function known<T extends object>(given: Partial<T> | undefined, schemas: Record<keyof T & string, unknown>) {
   const entries = Object.entries(given ?? {}).filter(([name]) => Object.hasOwn(schemas, name))
   return Object.fromEntries(entries) as Partial<T>

@@ -5,7 +5,10 @@ import { NO_ID, parseId } from '../core/ids.ts'
 import type { Viewer } from '../http/route.ts'
 import { findTeam, teamFacts, type TeamRow } from '../teams/team-store.ts'
 
-/** The team that a body gives access to; one that the caller cannot see, or may not give it to, is as good as missing. */
+/**
+ * The team that a body gives access to. A team that the caller cannot see, or may not give access to, counts as
+ * missing.
+ */
 export async function teamToGrant(
   { tx, actor, standing }: Viewer,
   permission: Permission,

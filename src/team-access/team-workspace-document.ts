@@ -11,7 +11,7 @@ export const teamWorkspaceDescription: ResourceDescription = {
   links: { self: Type.String() },
 }
 
-/** The only maker of `"type": "team-workspaces"`: of a team that the caller can see. */
+/** The only function that builds `"type": "team-workspaces"`. Only for teams that the caller can see. */
 export function teamWorkspaceFragment(row: TeamWorkspaceRow): Fragment {
   return fragment({
     id: row.id,

@@ -40,7 +40,7 @@ export function findTeamWorkspace(tx: Transaction, id: string): Promise<TeamWork
   return tx.db.selectFrom('team_workspaces').where('id', '=', id).selectAll().executeTakeFirst()
 }
 
-/** False when the team has a grant on the workspace already. */
+/** Returns false if the team already has a grant on the workspace. */
 export async function insertTeamWorkspace(
   tx: Transaction,
   row: Insertable<TeamWorkspaceTable>,
@@ -65,7 +65,7 @@ export async function deleteTeamWorkspace(tx: Transaction, id: string): Promise<
   await tx.db.deleteFrom('team_workspaces').where('id', '=', id).execute()
 }
 
-/** A page of the grants on a workspace, by the names of their teams; of the `shown` teams alone, if that is given. */
+/** A page of the grants on a workspace, by team name. If `shown` is given, only of those teams. */
 export async function listTeamWorkspaces(
   tx: Transaction,
   filter: { placeId: string; teamId: string | undefined; shown: Expression<SqlBool> | undefined },

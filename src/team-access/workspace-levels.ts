@@ -5,7 +5,10 @@ import { oneOf, type Explained } from '../jsonapi/body.ts'
 export const workspaceLevel = oneOf('read', 'plan', 'write', 'admin', 'custom')
 export type WorkspaceLevel = 'read' | 'plan' | 'write' | 'admin' | 'custom'
 
-/** What a grant on a workspace is made of. Runs, variables, mocks, run tasks and overrides are kept and shown: there are none. */
+/**
+ * The details of a grant on a workspace. Only state-versions and workspace-locking have an effect; the rest is stored
+ * and shown.
+ */
 export type WorkspaceDetails = {
   runs: 'read' | 'plan' | 'apply'
   variables: 'none' | 'read' | 'write'
@@ -44,7 +47,7 @@ const write: WorkspaceDetails = {
   'sentinel-mocks': 'read',
   'workspace-locking': true,
 }
-/** What a level stands for; of custom, what a new grant starts from. */
+/** The details of each level. For custom: the details that a new grant starts with. */
 export const workspaceLevels: Record<WorkspaceLevel, WorkspaceDetails> = {
   read,
   plan: { ...read, runs: 'plan' },
@@ -56,8 +59,8 @@ export const workspaceLevels: Record<WorkspaceLevel, WorkspaceDetails> = {
 export type WorkspaceGrant = { access: WorkspaceLevel; details: WorkspaceDetails }
 
 /**
- * A grant after a change: details belong to custom access alone, and keep their value when they are left out, that of a
- * fixed level too. The tfe provider sends only those that change.
+ * Applies a change to a grant. Only custom access takes details. Details left out keep their value, even if it came
+ * from a fixed level, because the tfe provider sends only the changed ones.
  */
 export function changeWorkspaceGrant(
   before: WorkspaceGrant | undefined,
@@ -72,7 +75,7 @@ export function changeWorkspaceGrant(
   return { access, details: { ...kept, ...asked.details } }
 }
 
-/** Of details beside a fixed level, in the platform's own words. */
+/** Problems for details given with a fixed level. The text is the platform's. */
 export function detailProblems(access: string, details: object, pointer: string): Problem[] {
   return Object.keys(details).map((name) => ({
     detail:

@@ -44,8 +44,8 @@ const changes = [
 ] as const
 
 /**
- * Adding one that is there and removing one that is not are no errors. Who is replaced is who the caller can see: he
- * knows of no others.
+ * Adding an existing consumer or removing a missing one is no error. Replacing affects only the consumers that the
+ * caller can see, because the caller does not know of others.
  */
 const changeConsumers = changes.map(({ method, what, summary }) =>
   writeRoute({

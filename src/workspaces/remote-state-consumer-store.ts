@@ -4,7 +4,7 @@ import { inSlices } from '../database/slices.ts'
 import type { Page } from '../jsonapi/paging.ts'
 import type { WorkspaceRow } from './workspace-store.ts'
 
-/** The consumers of a workspace that a caller with this reach may see. */
+/** The consumers of a workspace that the caller may see. */
 function visibleConsumers(tx: Transaction, workspaceId: string, reach: Reach) {
   const query = tx.db
     .selectFrom('remote_state_consumers')
@@ -13,7 +13,7 @@ function visibleConsumers(tx: Transaction, workspaceId: string, reach: Reach) {
   return reach === 'everything' ? query : query.where(isWorkspaceGranted(tx, reach.userId))
 }
 
-/** A page of them, by name. */
+/** A page of the visible consumers, by name. */
 export async function listVisibleConsumers(
   tx: Transaction,
   workspaceId: string,
@@ -41,7 +41,7 @@ export async function idsOfVisibleConsumers(
   return rows.map(({ id }) => id)
 }
 
-/** Adds those that are not there yet. */
+/** Adds the consumers that are not there yet. */
 export async function addConsumers(
   tx: Transaction,
   workspaceId: string,

@@ -4,8 +4,8 @@ import { findStateVersion, type StateVersionRow } from '../state-versions/state-
 import type { WorkspaceRow } from './workspace-store.ts'
 
 /**
- * Safe is what holds no state, or one without managed resources. go-tfe tells the reasons apart by "locked" and "being
- * processed": no other text may hold those.
+ * Throws 409 unless the workspace has no state, or a state without managed resources. go-tfe recognizes two reasons by
+ * the words "locked" and "being processed", so no other text may contain them.
  */
 export async function refuseUnsafeDelete(tx: Transaction, workspace: WorkspaceRow): Promise<void> {
   if (workspace.locked_by_id !== null) throw conflict('the workspace is locked')
@@ -18,7 +18,7 @@ export async function refuseUnsafeDelete(tx: Transaction, workspace: WorkspaceRo
   if (problem !== undefined) throw conflict(`${problem}: it is not safe to delete`)
 }
 
-/** What a finalized state says against deleting its workspace. */
+/** The reason why a finalized state makes deletion unsafe. Undefined if it does not. */
 function resourcesOf(state: StateVersionRow): string | undefined {
   const { resources_count: all, managed_resources_count: managed } = state
   if (all === null) {

@@ -34,7 +34,7 @@ import { echoedSettings, settingSchemas } from './workspace-settings.ts'
 import type { WorkspaceRow } from './workspace-store.ts'
 import { tagNamesOf } from './workspace-tag-store.ts'
 
-/** The platform's other attributes: nothing here can change them. */
+/** The other attributes of the platform. Nothing in this server changes them. */
 const fixedAttributes = {
   actions: { 'is-destroyable': true },
   'apply-duration-average': null,
@@ -52,7 +52,10 @@ const fixedAttributes = {
   'workspace-kpis-runs-count': null,
 } as const
 
-/** What the caller may do with it, by the row of the table that says so; of runs, variables and assessments there are none. */
+/**
+ * The `permissions` of the document, and the permission of the table that decides each. Runs, variables and assessments
+ * do not exist here.
+ */
 const permissions: Record<string, Permission | false> = {
   'can-create-state-versions': 'state-version:create',
   'can-destroy': 'workspace:manage',
@@ -118,7 +121,9 @@ export const workspaceDescription: ResourceDescription = {
   links: { self: Type.String(), 'self-html': Type.String() },
 }
 
-/** The resources of some workspaces of one organization, and what `include` adds to them, parts of it `later`. */
+/**
+ * The documents of workspaces of one organization and the resources that `include` adds. Large parts are built `later`.
+ */
 export async function workspaceFragments(
   reader: WorkspaceViewer,
   organization: OrganizationRow,
@@ -147,7 +152,7 @@ export async function workspaceFragments(
       bindings: bindings?.get(workspace.id),
       lockHolder: await lockHolderShown(viewer, workspace),
     }
-    // Before the next ones are read: they may be very many.
+    // Checked here, before the outputs of the next workspaces are read: there may be very many.
     outputs += one.outputs?.count ?? 0
     checkIncluded(workspaces.length, outputs)
     data.push(await workspaceFragment(viewer, organization, one))
@@ -157,7 +162,7 @@ export async function workspaceFragments(
   return { data, included: await includedWith(viewer, organization, shown, include), later }
 }
 
-/** A workspace alone, as its writes answer it. */
+/** The document of one workspace, as writes answer it. */
 export async function workspaceDocument(
   viewer: WorkspaceViewer,
   organization: OrganizationRow,
@@ -167,7 +172,10 @@ export async function workspaceDocument(
   return document(data[0] as Fragment)
 }
 
-/** The only maker of `"type": "workspaces"`. Outputs and bindings are named when they were asked for. */
+/**
+ * The only function that builds `"type": "workspaces"`. Outputs and bindings are listed only if the request includes
+ * them.
+ */
 async function workspaceFragment(
   viewer: Viewer,
   organization: OrganizationRow,
@@ -215,14 +223,14 @@ async function workspaceFragment(
           }),
     },
     links: {
-      // By name, as clients expect it; by id it is found as well.
+      // By name, as clients expect it. The id works, too.
       self: `/api/v2/organizations/${organization.name}/workspaces/${workspace.name}`,
       'self-html': `/app/${organization.name}/workspaces/${workspace.name}`,
     },
   })
 }
 
-/** Who holds the lock, unless it is a team that the caller may not see. */
+/** The holder of the lock. Null for a team that the caller may not see. */
 async function lockHolderShown(
   { tx, standing }: Viewer,
   { locked_by_id: id, locked_by_kind: type }: WorkspaceRow,
@@ -235,7 +243,7 @@ async function lockHolderShown(
   return { id, type }
 }
 
-/** @param inherited what it has from its project where it has none of its own */
+/** @param inherited the project's values, for what the workspace does not set itself */
 function attributesOf(
   workspace: WorkspaceRow,
   inherited: { mode: ExecutionMode; autoDestroyDuration: string | null },

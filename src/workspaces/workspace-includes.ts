@@ -32,7 +32,7 @@ const known = [
   'current_state_version',
   'current_state_version.outputs',
   'effective_tag_bindings',
-  // Of these there is none, here or at all; clients ask for them and go on.
+  // These never exist here. Clients ask for them and accept that nothing is included.
   'agent_pool',
   'current_run',
   'current_run.plan',
@@ -52,7 +52,7 @@ export const includeHelp = {
   ),
 }
 
-/** Each name is known with hyphens too: clients write some of them so. */
+/** Each name also works with hyphens, because some clients write them. */
 const spellings = [...known, ...known.map((name) => name.replaceAll('_', '-'))]
 
 export function includesOf(query: Query): Includes {
@@ -60,10 +60,12 @@ export function includesOf(query: Query): Includes {
   return new Set(names) as Includes
 }
 
-/** A viewer of workspaces: what a state version's document says depends on the address that was asked. */
+/**
+ * A viewer of workspaces. `call` is needed because a state version's document contains links to the requested address.
+ */
 export type WorkspaceViewer = Omit<IncludingViewer, 'later'> & { readonly call: Call }
 
-/** A workspace with what its document and its includes are made of. */
+/** A workspace and the data for its document and its includes. */
 export type ShownWorkspace = {
   workspace: WorkspaceRow
   project: ProjectRow
@@ -74,7 +76,7 @@ export type ShownWorkspace = {
   lockHolder: Identifier | null
 }
 
-/** What `include` adds, each resource once, and nothing that the caller could not read by itself. */
+/** The resources that `include` adds, each once. It leaves out all that the caller may not read directly. */
 export async function includedWith(
   viewer: WorkspaceViewer & IncludingViewer,
   organization: OrganizationRow,
@@ -119,7 +121,7 @@ export async function includedWith(
   return [...included.values()]
 }
 
-/** The user or team that holds the lock, for who could read it. */
+/** The user or team that holds the lock. Undefined if the caller may not read it. */
 async function lockHolderFragment(
   viewer: WorkspaceViewer & IncludingViewer,
   organization: OrganizationRow,
@@ -139,7 +141,10 @@ async function lockHolderFragment(
     : undefined
 }
 
-/** The current state version for who may read it, and its outputs; as when it is shown by itself. */
+/**
+ * The current state version and its outputs, as the state version's own route shows them. Undefined if the caller may
+ * not read it.
+ */
 async function currentState(
   viewer: WorkspaceViewer & IncludingViewer,
   workspace: WorkspaceRow,

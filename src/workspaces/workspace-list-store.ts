@@ -11,17 +11,17 @@ import { findWorkspaces, type WorkspaceRow } from './workspace-store.ts'
 
 export type WorkspaceFilter = {
   readonly name?: string
-  /** The whole name, with `*` at its ends for anything. */
+  /** The whole name. `*` at its start or end matches anything. */
   readonly wildcardName?: string
   readonly projectId?: string
-  /** All of these, each once. */
+  /** The workspace must have all of these, each listed once. */
   readonly tags?: readonly string[]
-  /** None of these. */
+  /** The workspace must have none of these. */
   readonly withoutTags?: readonly string[]
-  /** All of these in effect, or with `isTagUnion` one of them. */
+  /** The workspace must have all of these bindings in effect, or one of them with `isTagUnion`. */
   readonly tagged?: readonly TagFilter[]
   readonly isTagUnion?: boolean
-  /** Of workspaces with runs: there are none. */
+  /** Only workspaces with runs. There are none here. */
   readonly hasRun?: boolean
 }
 
@@ -30,7 +30,7 @@ export const workspaceSorts = [
   '-name',
   'latest-change-at',
   '-latest-change-at',
-  // There are no runs, so all are alike in this.
+  // There are no runs here, so this does not order anything.
   'current-run.created-at',
   '-current-run.created-at',
 ] as const
@@ -39,8 +39,8 @@ export type WorkspaceSort = (typeof workspaceSorts)[number]
 type WorkspaceQuery = SelectQueryBuilder<Tables, 'workspaces', object>
 
 /**
- * What grows with every change of a document of the organization's workspaces, and how many there are: pages are kept by
- * it. PostgreSQL keeps no such count, since the writers of an organization would wait for each other at it.
+ * A version that every change of a workspace document in the organization raises, and the number of workspaces. Pages
+ * are cached by it. PostgreSQL has no such row: all writers of an organization would wait for it.
  */
 const versionOf = prepared<{ organizationId: string }>()((db, param) =>
   db
@@ -57,7 +57,7 @@ export async function workspacesVersion(
   return (await tx.first(versionOf, { organizationId })) ?? { version: 0, count: 0 }
 }
 
-/** A page of the workspaces that a caller with this reach may see: the list form of `workspace:read`. */
+/** A page of the workspaces that the caller may see. The same rule as `workspace:read`, in SQL. */
 export async function listVisibleWorkspaces(
   tx: Transaction,
   organizationId: string,
@@ -95,7 +95,7 @@ export async function listVisibleWorkspaces(
   const { isFromEnd } = window
   const isDescending = sort === '-name' || sort === '-latest-change-at'
   const direction = isDescending === isFromEnd ? 'asc' : 'desc'
-  // First the ids alone, which an index holds with all that filters look at.
+  // First only the ids: an index covers them and all filtered columns.
   const found = await query
     .select('workspaces.id')
     .$if(sort.endsWith('latest-change-at'), (sorted) => sorted.orderBy('workspaces.updated_at', direction))
@@ -109,7 +109,10 @@ export async function listVisibleWorkspaces(
   return { workspaces, total: count }
 }
 
-/** The project, if it is one of the organization: so the index of its workspaces is used, and not that of all. */
+/**
+ * Selects the project only if it is in the organization. This makes the database use the index on the project's
+ * workspaces instead of the one on the organization's.
+ */
 function projectOf(organizationId: string, projectId: string) {
   return expressionBuilder<Tables>()
     .selectFrom('projects')
@@ -123,7 +126,9 @@ async function countOf(query: WorkspaceQuery): Promise<number> {
   return count
 }
 
-/** Without case, like a search for a part; `*` elsewhere than at the ends means itself, which no name holds. */
+/**
+ * Ignores case, as a search for a part does. A `*` that is not at an end is taken literally, and no name contains one.
+ */
 function matches(tx: Transaction, pattern: string): RawBuilder<boolean> {
   const isOpenBefore = pattern.startsWith('*')
   const isOpenAfter = pattern.length > 1 && pattern.endsWith('*')
@@ -140,7 +145,7 @@ function matches(tx: Transaction, pattern: string): RawBuilder<boolean> {
 }
 
 function taggedWorkspaces(tx: Transaction, organizationId: string, anyOf: readonly string[]) {
-  // PostgreSQL takes no NUL, and no tag holds one.
+  // PostgreSQL accepts no NUL, and no tag contains one.
   const names = anyOf.filter((name) => !name.includes('\0'))
   return tx.db
     .selectFrom('tags')

@@ -17,7 +17,7 @@ import { loadWorkspace, workspaceOfPath } from './workspaces.ts'
 
 const lockBody = { type: 'workspaces', isLenient: true, attributes: { reason: shortTextSchema } } as const
 
-/** The documentation sends `{"reason": …}`, go-tfe a resource with the attribute; both may leave it out. */
+/** The documentation sends `{"reason": …}`, go-tfe a resource with the attribute. Both may leave it out. */
 function readLock(bytes: Uint8Array) {
   const json = bytes.length === 0 ? undefined : parseJson(bytes)
   const isBare = typeof json === 'object' && json !== null && 'reason' in json && !('data' in json)
@@ -27,14 +27,14 @@ function readLock(bytes: Uint8Array) {
   return readResource(wrapped, lockBody)
 }
 
-/** Once nobody is at work any more, the newest snapshot of the work is the workspace's state. */
+/** When the lock is released, the newest intermediate state becomes the current state. */
 async function settleState({ tx, deps }: Viewer, workspace: WorkspaceRow): Promise<void> {
   const newest = await findNewestStateVersion(tx, workspace)
   if (newest === undefined || newest.is_intermediate === 0) return
   await setCurrentStateVersion(tx, workspace.id, newest.id, timestamp(deps.clock.now()))
 }
 
-/** The routes of the three actions differ in the permission and in what becomes of the lock. */
+/** The routes of the three actions differ in the permission and in what happens to the lock. */
 function lockAction(
   action: 'lock' | 'unlock' | 'force-unlock',
   path: string,

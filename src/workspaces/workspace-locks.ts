@@ -7,7 +7,7 @@ import type { WorkspaceRow } from './workspace-store.ts'
 
 export type Holder = Pick<WorkspaceRow, 'locked_by_id' | 'locked_by_kind'>
 
-/** Whom a lock of this caller belongs to: a team's token locks as the team. */
+/** The owner of a lock that this caller takes. A team token locks as the team. */
 export function lockHolder(actor: Actor): Holder {
   return actor.kind === 'team'
     ? { locked_by_id: actor.teamId, locked_by_kind: 'teams' }
@@ -15,8 +15,8 @@ export function lockHolder(actor: Actor): Holder {
 }
 
 /**
- * "User alice", "Team platform": go-tfe looks for "is locked by User" and "is locked by Team". A team that the caller may
- * not see is not named.
+ * "User alice" or "Team platform": go-tfe looks for "is locked by User" and "is locked by Team". A team that the caller
+ * may not see is not named.
  */
 export async function lockHolderText({ tx, standing }: Viewer, workspace: Holder): Promise<string> {
   const id = workspace.locked_by_id as string

@@ -9,8 +9,8 @@ import { findStateVersion } from '../state-versions/state-version-store.ts'
 import type { WorkspaceRow } from './workspace-store.ts'
 
 /**
- * The current outputs of a workspace as resources of type workspace-outputs; none while it has no state, and for whoever
- * may not read current outputs at all.
+ * The current outputs of a workspace, as resources of type workspace-outputs. Empty if it has no state, or if the
+ * caller may not read current outputs.
  */
 export async function workspaceOutputs(
   viewer: IncludingViewer,

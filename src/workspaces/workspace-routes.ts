@@ -36,7 +36,7 @@ import {
   type WorkspaceChanges,
 } from './workspaces.ts'
 
-/** Each is there by id and by name. */
+/** Each route exists with the id and with the name. */
 const forms = [
   { path: '/workspaces/:workspace_id', by: 'by id' },
   { path: '/organizations/:organization_name/workspaces/:workspace_name', by: 'by name' },
@@ -47,7 +47,7 @@ const NAME_IS_TAKEN: Problem = {
   pointer: '/data/attributes/name',
 }
 
-/** 422 for these problems, with that of a name which is another workspace's. */
+/** Throws one 422 for these problems and a taken name. */
 async function refuseWorkspace(
   tx: Transaction,
   organization: OrganizationRow,
@@ -62,7 +62,10 @@ async function refuseWorkspace(
 
 const TAGS_POINTER = '/data/relationships/tags/data'
 
-/** The project that a body names, or the default one; one that the caller may not fill is as good as missing. */
+/**
+ * The project that a body names, or the default one. A project in which the caller may not create workspaces counts as
+ * missing.
+ */
 async function projectFor(
   { tx, actor, standing, deps }: Viewer,
   organization: OrganizationRow,
@@ -105,7 +108,7 @@ const createWorkspace = writeRoute({
     const { organization } = resource
     const { changes } = context.body
     const { maxWorkspaces } = deps.config
-    // A transaction may be tried again: what was given stays as it is.
+    // Copied, because the transaction may run again and must not add to the same list twice.
     const problems = [...context.body.problems]
     const project = await orProblems(problems, projectFor(context, organization, changes.projectId))
     if ((await countWorkspaces(tx, organization.id)) >= maxWorkspaces) {
@@ -209,7 +212,7 @@ const changeWorkspace = forms.map(({ path, by }) =>
       })
       if (!isNew) refuse([NAME_IS_TAKEN])
       await bindTags(context, organization, workspace.id, changes.tagBindings)
-      // Grants on its project count on it, so moving it changes who may do what.
+      // A project grant applies to the workspaces in the project, so a move changes permissions.
       if (isMoved) await bumpVersion(tx, organization.id)
       const updated = (await findWorkspace(tx, workspace.id)) as WorkspaceRow
       audit({
@@ -224,7 +227,7 @@ const changeWorkspace = forms.map(({ path, by }) =>
   }),
 )
 
-/** What the audit trail says of them. */
+/** The changes as the audit trail records them: of tag bindings only the keys. */
 function changesOf({ tagBindings, ...others }: WorkspaceChanges) {
   return tagBindings === undefined ? others : { ...others, 'tag-bindings': [...tagBindings.keys()] }
 }

@@ -17,16 +17,19 @@ const texts = {
   }),
   default: [],
 }
-/** Keeping it would promise what this server does not do. */
+/** For features that this server lacks. Storing a value would promise the feature. */
 const never = (what: string) => ({
   schema: Type.Union([Type.Null(), Type.Literal('')], { explain: `must be null: this server ${what}` }),
   default: null,
 })
 
-/** Clients that named one would plan it anew for ever. */
+/** The body schema refuses a pool. If the server dropped it silently, clients would plan the same change for ever. */
 export const noAgentPool = never('has no agent pools').schema
 
-/** After how long without activity a workspace would be destroyed: kept and echoed, since nothing is destroyed here. */
+/**
+ * The time without activity after which a workspace would be destroyed. Only stored and returned: nothing is destroyed
+ * here.
+ */
 export const autoDestroyDuration = Type.Union(
   [Type.String({ pattern: '^([0-9]{1,4}[dh])?$' }), Type.Null()],
   {
@@ -37,8 +40,8 @@ export const autoDestroyDuration = Type.Union(
 const AUTO_DESTROY_AT = 'must be a time such as 2030-01-31T12:00:00Z, or null'
 
 /**
- * Attributes of a workspace that are kept and echoed, and rule nothing here: clients set them and want them back. They
- * live in the `settings` column; what was never given has the default.
+ * Attributes of a workspace that are stored and returned but not used, because clients set them and expect them back.
+ * They are in the `settings` column. An attribute that was never set has its default.
  */
 export const workspaceSettings = {
   'allow-destroy-plan': flag(true),
@@ -64,7 +67,7 @@ export const workspaceSettings = {
   'trigger-patterns': texts,
   'trigger-prefixes': texts,
   'vcs-repo': {
-    // pytfe always sends an object, be it empty.
+    // pytfe always sends an object, even an empty one.
     schema: Type.Union([Type.Null(), Type.Literal(''), Type.Object({}, { additionalProperties: false })], {
       explain: 'must be null: this server is connected to no version control',
     }),
@@ -83,14 +86,14 @@ const defaults: Readonly<Record<string, unknown>> = Object.fromEntries(
   Object.entries(workspaceSettings).map(([name, setting]) => [name, setting.default]),
 )
 
-/** All of them, from what is stored. */
+/** All of these settings, with defaults for those that are not stored. */
 export function echoedSettings(stored: Readonly<Record<string, unknown>>): Record<string, unknown> {
   const echoed: Record<string, unknown> = { ...defaults }
   for (const name of Object.keys(defaults)) if (Object.hasOwn(stored, name)) echoed[name] = stored[name]
   return echoed
 }
 
-/** Of what a request gave, that which is kept in the column; what is wrong with it goes to `problems`. */
+/** The settings of a request, as the column stores them. What is wrong goes to `problems`. */
 export function givenSettings(
   given: Readonly<Record<string, unknown>>,
   problems: Problem[],
@@ -115,8 +118,8 @@ function isNothing(value: unknown): boolean {
 }
 
 /**
- * A workspace has a time or duration of its own, or the project's: whichever a request gives, the other one goes. The tfe
- * provider only reads which of the two it is.
+ * A workspace either has its own time or duration, or inherits the project's. A request that sets one clears the other.
+ * The tfe provider only reads `inherits-project-auto-destroy`, so the server derives it.
  */
 function autoDestroy(given: Readonly<Record<string, unknown>>, problems: Problem[]): Record<string, unknown> {
   const pointer = '/data/attributes/auto-destroy-at'
@@ -136,7 +139,7 @@ function autoDestroy(given: Readonly<Record<string, unknown>>, problems: Problem
   }
 }
 
-/** Two ways to say one thing: clients that write one of them, even empty, expect the other to be empty afterwards. */
+/** Two ways to say the same. A client that writes one of them, even empty, expects the other to be empty afterwards. */
 function triggers(
   patterns: string[] | undefined,
   prefixes: string[] | undefined,

@@ -31,7 +31,7 @@ export function findWorkspaceByName(
   return tx.first(byName, { organizationId, name })
 }
 
-/** False when the organization has a workspace of this name. */
+/** Returns false if the organization already has a workspace of this name. */
 export async function insertWorkspace(tx: Transaction, row: Insertable<WorkspaceTable>): Promise<boolean> {
   const result = await tx.db
     .insertInto('workspaces')
@@ -41,7 +41,7 @@ export async function insertWorkspace(tx: Transaction, row: Insertable<Workspace
   return result.numInsertedOrUpdatedRows === 1n
 }
 
-/** False when the organization has another workspace of the new name; the caller must then end the transaction. */
+/** Returns false if another workspace has the new name. The caller must then end the transaction. */
 export async function updateWorkspace(
   tx: Transaction,
   id: string,
@@ -56,7 +56,7 @@ export async function updateWorkspace(
   }
 }
 
-/** Of these ids, those of the organization. */
+/** The workspaces of the organization with these ids. Other ids are ignored. */
 export function findWorkspaces(
   tx: Transaction,
   organizationId: string,
@@ -86,7 +86,7 @@ export async function moveWorkspaces(
     .execute()
 }
 
-/** With its grants and the rows of its state versions, not with their content. */
+/** Deletes the workspace, its grants and the rows of its state versions, but not their content. */
 export async function deleteWorkspace(tx: Transaction, id: string): Promise<void> {
   await deleteInSlices(tx, 'state_versions', sql`workspace_id = ${id}`)
   await deleteInSlices(tx, 'team_workspaces', sql`workspace_id = ${id}`)

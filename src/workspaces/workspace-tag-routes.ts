@@ -53,7 +53,7 @@ const changes = [
   { method: 'DELETE', action: 'workspace.untag', summary: 'Remove tags from a workspace', change: remove },
 ] as const
 
-/** Adding one that is there and removing one that is not are no errors. */
+/** Adding an existing tag or removing a missing one is no error. */
 const changeTags = changes.map(({ method, action, summary, change }) =>
   writeRoute({
     method,

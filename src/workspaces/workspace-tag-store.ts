@@ -3,7 +3,7 @@ import type { Transaction } from '../database/database.ts'
 const tagsNamed = (tx: Transaction, organizationId: string, names: readonly string[]) =>
   tx.db.selectFrom('tags').where('organization_id', '=', organizationId).where('name', 'in', names)
 
-/** Adds those tags of the organization that the workspace does not have yet. */
+/** Adds the tags that the workspace does not have yet. The organization must have them. */
 export async function addTags(
   tx: Transaction,
   organizationId: string,
@@ -51,7 +51,7 @@ export async function countTags(tx: Transaction, workspaceId: string): Promise<n
   return count
 }
 
-/** The tags of each of the workspaces that has any, by name. */
+/** The tag names of each workspace, sorted. A workspace without tags is not in the map. */
 export async function tagNamesOf(
   tx: Transaction,
   workspaceIds: readonly string[],

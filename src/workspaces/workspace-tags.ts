@@ -7,7 +7,7 @@ import { refuse } from '../jsonapi/body.ts'
 import { makeTags, namesOfTags, refuseUnknown, type NamedTag } from '../tags/tags.ts'
 import { addTags, countTags } from './workspace-tag-store.ts'
 
-/** Tags a workspace, with new tags too; throws 422 for an id that names no tag, and when there are more than may be. */
+/** Adds tags to a workspace and creates new ones. Throws 422 for an unknown id, and if there are too many. */
 export async function tagWorkspace(
   viewer: Viewer,
   organizationId: string,
@@ -20,7 +20,7 @@ export async function tagWorkspace(
   return names
 }
 
-/** Their names, and new ones are made; throws 422 for an id that names no tag, and for more than an organization may have. */
+/** The names of the tags. Creates new tags. Throws 422 for an unknown id, and if the organization then has too many. */
 export async function tagsToAdd(
   viewer: Viewer,
   organizationId: string,
@@ -37,12 +37,12 @@ export async function tagsToAdd(
   return found as string[]
 }
 
-/** Throws when the workspace has more tags than it may. */
+/** Throws 422 if the workspace has too many tags. */
 export async function limitTags(tx: Transaction, { config }: Deps, workspaceId: string): Promise<void> {
   refuse(tooManyTags(await countTags(tx, workspaceId), config))
 }
 
-/** What is wrong with so many of one workspace. */
+/** A problem if one workspace would have `count` tags and that is above the limit. */
 export function tooManyTags(count: number, { maxWorkspaceTags }: Config): Problem[] {
   if (count <= maxWorkspaceTags) return []
   return [{ detail: `a workspace may have at most ${maxWorkspaceTags} tags`, pointer: '/data' }]

@@ -28,7 +28,7 @@ import {
 import { namedTags, tagsRelation, type NamedTag } from '../tags/tags.ts'
 import { findWorkspace, findWorkspaceByName, findWorkspaces, type WorkspaceRow } from './workspace-store.ts'
 
-/** A workspace in a path: by its id, or by the names of its organization and its own. */
+/** A workspace in a path: by id, or by organization name and workspace name. */
 export type WorkspaceAddress = { workspaceId: string } | { organizationName: string; workspaceName: string }
 
 export function workspaceOfPath({ params }: Call): WorkspaceAddress | undefined {
@@ -40,19 +40,19 @@ export function workspaceOfPath({ params }: Call): WorkspaceAddress | undefined 
   return isName(organizationName) && isName(workspaceName) ? { organizationName, workspaceName } : undefined
 }
 
-/** A workspace in a path, and which page is asked for of a list of it. */
+/** A workspace in a path, and the requested page of a list below it. */
 export function workspacePageOfPath(call: Call): { workspace: WorkspaceAddress; page: Page } | undefined {
   const page = call.query.page()
   const workspace = workspaceOfPath(call)
   return workspace === undefined ? undefined : { workspace, page }
 }
 
-/** Looked for in place of one that is missing. */
+/** Stands in for a missing workspace, so that the same queries run. */
 export const noWorkspace = { id: NO_ID, project_id: NO_ID }
 
 export type LoadedWorkspace = { organization: OrganizationRow; workspace: WorkspaceRow; target: Target }
 
-/** A workspace with what rules must know of it: for the `load` of every route that is about one. */
+/** Loads a workspace and the facts that rules need. For the `load` of every route about one workspace. */
 export async function loadWorkspace(
   { tx, actor, deps }: { tx: Transaction; actor: Actor; deps: Deps },
   address: WorkspaceAddress,
@@ -77,7 +77,7 @@ export async function loadWorkspace(
 const VERSION = 'v?\\d+(?:\\.\\d+)*(?:-[0-9A-Za-z.~-]+|[A-Za-z~][0-9A-Za-z.~-]*)?(?:\\+[0-9A-Za-z.~-]+)?'
 const CONSTRAINT = ` *(?:(?:=|!=|>=?|<=?|~>) *)?${VERSION} *`
 
-/** What tofu compares its own version with; an empty text is any version. */
+/** tofu compares its own version with this. An empty text means any version. */
 const versionSchema = Type.Union(
   [Type.String({ maxLength: 255, pattern: `^(?:latest|${CONSTRAINT}(?:,${CONSTRAINT})*)?$` }), Type.Null()],
   { explain: 'must be a version (1.10.10), a constraint (~> 1.10.0) or "latest"' },
@@ -93,7 +93,7 @@ export const workspaceBody = {
     'terraform-version': versionSchema,
     'execution-mode': executionMode,
     'agent-pool-id': noAgentPool,
-    // The older name of the same thing: true is remote, false is local.
+    // The older name of the execution mode: true means remote, false means local.
     operations: Type.Boolean(),
     'setting-overwrites': Type.Object({
       'execution-mode': Type.Optional(Type.Boolean()),
@@ -105,25 +105,25 @@ export const workspaceBody = {
 }
 export const newWorkspaceBody = { ...workspaceBody, required: ['name'] as const }
 
-/** Anything runs with it: tofu compares its own version with another one, and refuses. */
+/** Accepts every version. With any other value tofu compares its own version and may refuse to run. */
 export const ANY_VERSION = 'latest'
 
-/** What a request asks of a workspace; members that were left out keep their value. */
+/** The attributes that a request changes. Attributes left out keep their value. */
 export type WorkspaceChanges = {
   name?: string
   description?: string | null
   terraformVersion?: string
   projectId?: string
-  /** Taken by a new workspace; later ones come by `relationships/tags`. */
+  /** Only for a new workspace. Later, tags are changed through `relationships/tags`. */
   tags?: NamedTag[]
-  /** All of them, where they were given. */
+  /** If given, replaces all tag bindings. */
   tagBindings?: TagBindings
-  /** Undefined: as it was; null: the project's. */
+  /** Undefined keeps the value. Null takes the project's value. */
   executionMode?: ExecutionMode | null
   settings: Record<string, unknown>
 }
 
-/** What is wrong is in `problems`: more of it may show in the database. */
+/** `problems` has only what is wrong with the body alone. Checks against the database may add to it. */
 export function readWorkspace(
   bytes: Uint8Array,
   shape: typeof workspaceBody,
@@ -158,7 +158,7 @@ function modeOfOperations(operations: boolean | undefined): ExecutionMode | unde
   return operations ? 'remote' : 'local'
 }
 
-/** The settings column after a change. */
+/** The new value of the settings column. */
 export function mergeSettings(stored: string, { settings, executionMode }: WorkspaceChanges): string {
   const merged: Record<string, unknown> = { ...(JSON.parse(stored) as object), ...settings }
   if (executionMode === null) delete merged['execution-mode']
@@ -166,7 +166,10 @@ export function mergeSettings(stored: string, { settings, executionMode }: Works
   return JSON.stringify(merged)
 }
 
-/** The workspaces with these ids, in their places; undefined for what is missing or what the caller may not do this with. */
+/**
+ * The workspaces with these ids, in the same order. Undefined for one that is missing or that the caller may not use
+ * so.
+ */
 export async function namedWorkspaces(
   { tx, actor, standing, deps }: Viewer,
   organization: OrganizationRow,
@@ -179,7 +182,7 @@ export async function namedWorkspaces(
   const permitted = new Map<string, WorkspaceRow>()
   for (const id of new Set(ids)) {
     const workspace = found.get(id)
-    // Of what is missing too, so that it takes as long.
+    // Also read for a missing workspace, so that both take the same time.
     const grants = await deps.grants.onWorkspace(tx, actor, organization, workspace ?? noWorkspace)
     if (workspace !== undefined && isPermitted(permission, actor, standing, { grants })) {
       permitted.set(id, workspace)
