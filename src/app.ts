@@ -63,7 +63,7 @@ import { workspaceLockRoutes } from './workspaces/workspace-lock-routes.ts'
 import { workspaceRoutes } from './workspaces/workspace-routes.ts'
 import { workspaceTagRoutes } from './workspaces/workspace-tag-routes.ts'
 
-/** Every route of the JSON:API interface: the OpenAPI document and the access matrix are read off this list. */
+/** All routes of the JSON:API interface. The OpenAPI document and the access matrix are generated from this list. */
 export const routes: readonly Route[] = [
   ...organizationRoutes,
   ...tokenTtlPolicyRoutes,
@@ -103,19 +103,19 @@ export const routes: readonly Route[] = [
   ...auditRoutes,
 ]
 
-/** Routes that ask for no token. */
+/** Routes that need no token. */
 const openRoutes: readonly RawRoute[] = [homeRoute, ...serviceRoutes, ...stateUploadRoutes]
 export const rawRoutes: readonly RawRoute[] = [...openRoutes, openApiRoute(routes, openRoutes)]
 
 export type App = {
   readonly deps: Deps
-  /** Starts to serve; gives the port (of interest when 0 was asked for). */
+  /** Starts to listen and returns the port, which differs from the argument if that is 0. */
   listen(host: string, port: number): Promise<number>
-  /** Answers what is under way, takes nothing new, writes what waits. */
+  /** Finishes the current requests, accepts no new ones and writes what is still queued. */
   close(): Promise<void>
 }
 
-/** The server over an open database whose tables are up to date. */
+/** The server on an open database whose tables are up to date. */
 export function createApp(
   config: ServerConfig,
   database: Database,

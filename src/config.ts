@@ -13,11 +13,11 @@ import {
 } from './setting-values.ts'
 
 /**
- * A setting: the environment variable PURSER_NAME and the flag --name are the same thing. docs/settings.md is printed
+ * A setting can be given as the environment variable PURSER_NAME or as the flag --name. docs/settings.md is generated
  * from this table.
  */
 export type Setting<T> = {
-  /** Text that stands for the value when nothing is given; undefined where there is none. */
+  /** The default, as text. Undefined if there is none. */
   default?: string
   help: string
   isSecret?: true
@@ -188,9 +188,9 @@ type WithDefault = {
   [N in SettingName]: ReturnType<(typeof settings)[N]['parse']>
 }
 type Optional = 'databaseUrl' | 'publicUrl' | 'adminToken' | 'secretKey' | 'tlsCert' | 'tlsKey' | 'release'
-/** Every setting by its name, parsed. */
+/** All settings, parsed. */
 export type Config = Omit<WithDefault, Optional> & Partial<Pick<WithDefault, Optional>>
-/** Of a server that is ready: the secret key has been found or made. */
+/** The settings of a server that is ready: the secret key has been read or generated. */
 export type ServerConfig = Config & { secretKey: Buffer }
 
 export function environmentName(name: SettingName): string {
@@ -201,7 +201,7 @@ export function flagName(name: SettingName): string {
   return `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`
 }
 
-/** Reads every setting; flags win over the environment. Throws one SettingError with a line for each problem. */
+/** Reads all settings. Flags win over the environment. Throws one SettingError with a line per problem. */
 export function readConfig(
   flags: Partial<Record<SettingName, string>>,
   environment: NodeJS.ProcessEnv,
@@ -212,7 +212,7 @@ export function readConfig(
     const name = key as SettingName
     const given = flags[name]
     const fromEnvironment = environment[environmentName(name)]
-    // An empty variable is how many a tool says "not set".
+    // Many tools set an empty variable to say "not set".
     const value = given ?? (fromEnvironment === '' ? undefined : fromEnvironment) ?? initial
     if (value === undefined) continue
     try {
@@ -227,14 +227,17 @@ export function readConfig(
   return config as Config
 }
 
-/** Variables that look like ours and are not: worth a warning, no more, since Kubernetes makes such for a service. */
+/**
+ * Variables that begin with our prefix but are no setting. They only cause a warning, because Kubernetes sets such
+ * variables for a service named purser.
+ */
 export function unknownVariables(environment: NodeJS.ProcessEnv): string[] {
   return Object.keys(environment).filter(
     (name) => name.startsWith('PURSER_') && !name.startsWith('PURSER_TEST_') && !knownVariables.has(name),
   )
 }
 
-/** The token of `purser import` is no setting: it is another server's. */
+/** The token of `purser import` is not a setting, because it belongs to another server. */
 const knownVariables = new Set([
   'PURSER_IMPORT_TOKEN',
   ...Object.keys(settings).map((name) => environmentName(name as SettingName)),
@@ -246,7 +249,7 @@ function contradictions(config: Partial<Config>): string[] {
     problems.push('PURSER_TLS_CERT and PURSER_TLS_KEY belong together: give both or none')
   }
   const { maxBytesInFlight, maxBodyBytes } = config
-  // One body counts twice, with what is made of it, and one caller has half of the budget at most.
+  // A body counts twice, with its parsed form, and one caller may use at most half of the budget.
   if (
     maxBytesInFlight !== undefined &&
     maxBodyBytes !== undefined &&

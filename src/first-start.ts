@@ -11,10 +11,10 @@ import { isFirstStart } from './users/first-user-store.ts'
 const ADMIN_EMAIL = 'admin@localhost'
 
 /**
- * Makes the first user, `admin`, with a token: the given one or a new one. Undefined when there are users already; nodes
- * may race, one of them wins.
+ * Creates the first user, `admin`, with a given or a generated token. Undefined if there are users already. Several
+ * nodes may try at once; only one succeeds.
  *
- * @param keep gets the token before the commit that makes it good
+ * @param keep receives the token before the commit that makes it valid
  */
 export async function makeFirstUser(
   database: Database,

@@ -1,9 +1,9 @@
 import { enableCompileCache } from 'node:module'
 import { fileURLToPath } from 'node:url'
 
-// Compiled code is kept between starts. It must be asked for before anything else is loaded.
+// Caches compiled code between starts. Only affects modules that are loaded after this call.
 enableCompileCache(fileURLToPath(new URL('../node_modules/.cache/node', import.meta.url)))
-// Whatever this program writes holds secrets: for its own user alone.
+// Everything that this program writes contains secrets, so only its own user may read it.
 process.umask(0o077)
 const { runCommandLine } = await import('./cli/program.ts')
 await runCommandLine(process.argv)

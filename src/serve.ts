@@ -12,7 +12,9 @@ import { warnings, welcome } from './operation/welcome.ts'
 import { releaseLeases } from './state-versions/state-job-store.ts'
 import { Workers } from './operation/workers.ts'
 
-/** Migrates, serves, and ends with 0 after SIGTERM or SIGINT. Throws what is wrong before anything is touched. */
+/**
+ * Migrates, serves, and exits with 0 after SIGTERM or SIGINT. Throws configuration problems before it changes anything.
+ */
 export async function serve(config: Config): Promise<void> {
   const log = createLog(config.log)
   if (cluster.isWorker) await serveAsWorker(config, log)
@@ -23,14 +25,14 @@ async function serveAsFirst(config: Config, log: Logger): Promise<void> {
   checkTls(config)
   await checkAddress(config.listen)
   const isSqlite = config.databaseUrl === undefined
-  // With PostgreSQL the folder is for a generated admin token alone, and many nodes may share it.
+  // With PostgreSQL the folder holds only a generated admin token, and many nodes may share it.
   if (isSqlite || config.adminToken === undefined) makeDataFolder(config.data)
   const lock = isSqlite ? lockDataFolder(config.data) : undefined
   const prepared = await prepare(config, {
     clock: systemClock,
     say: (line) => console.log(`purser: ${line}`),
   })
-  // Under the folder's lock there is no other server: what a killed one was working on is taken up at once.
+  // The lock proves that no other server runs on this folder. So jobs of a killed server can be resumed at once.
   if (isSqlite) await prepared.database.write(releaseLeases)
   for (const line of warnings(prepared.config, process.env)) console.error(`purser: ${line}`)
   const serving = await (config.workers > 1 ? serveByWorkers : serveHere)(prepared, log)
@@ -47,9 +49,9 @@ async function serveAsWorker(config: Config, log: Logger): Promise<void> {
 
 type Serving = {
   readonly port: number
-  /** Stops in good order; the signal says whether there is time to wait. */
+  /** Stops in an orderly way. The signal says whether there is time to wait. */
   readonly stop: (signal: NodeJS.Signals) => Promise<void>
-  /** What `stop` still waits for is not worth it. */
+  /** Tells `stop` not to wait any longer. */
   readonly hurry: (signal: NodeJS.Signals) => void
 }
 
@@ -85,9 +87,9 @@ async function serveByWorkers({ config, database }: Prepared, log: Logger): Prom
   }
 }
 
-/** One act of somebody's may arrive as several signals: below npm, from a terminal, of a whole control group. */
+/** One stop may arrive as several signals: from npm, from a terminal, or to a whole control group. */
 const ONE_SIGNAL_MS = 500
-/** For requests under way (see Drain), then for what is to be written. */
+/** Time for the running requests (see Drain) and then for pending writes. */
 const STOP_MS = 40_000
 
 function stopOnSignals(serving: Serving, { drainSeconds }: Config, last = () => {}): void {

@@ -1,6 +1,6 @@
 import { OperatorError } from './core/operator-error.ts'
 
-/** What is wrong with a setting, said to whoever starts the server. */
+/** A problem with a setting, reported to the person who starts the server. */
 export class SettingError extends OperatorError {}
 
 export function oneOf<const V extends string>(...values: V[]) {
@@ -45,7 +45,7 @@ export function databaseUrl(value: string): string {
       'has target_session_attrs, which is not supported; name a host that is the primary',
     )
   }
-  // The form for a socket in the file system has no host.
+  // A URL for a Unix socket has no host, so insert one before parsing.
   if (!URL.canParse(value.replace('@/', '@localhost/'))) {
     throw new SettingError('is no URL; write characters such as @ : / ? # % of a password as %40 and so on')
   }

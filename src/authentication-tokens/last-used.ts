@@ -9,7 +9,7 @@ const RESOLUTION_MS = 60_000
 const FLUSH_EVERY_MS = 2_000
 const MAX_WAITING = 10_000
 
-/** Notes when tokens were used: at most once a minute for each, written in batches beside the requests. */
+/** Records when tokens were used, at most once a minute per token. Writes in batches, apart from the requests. */
 export class LastUsed {
   readonly #database: Database
   readonly #waiting = new Map<string, string>()

@@ -24,7 +24,7 @@ const MAX_AT_ONCE = 500
 const filters = ['q', 'filter[expiry_status]', 'sort'] as const
 const expiries = ['active', 'expired'] as const
 
-/** Throws 400 for a filter or an order that there is not. */
+/** Throws 400 for an unknown filter value or sort order. */
 function askedOf(query: Query): { filter: TeamTokenFilter; sort: TeamTokenSort } {
   const problems: Problem[] = []
   const oneOf = <V extends string>(parameter: string, value: string | undefined, known: readonly V[]) => {

@@ -19,7 +19,7 @@ type Kind = 'organization' | 'audit-trails'
 const address = (call: Call) => {
   const given = call.query.text('token')
   if (given !== undefined && given !== 'audit-trails') {
-    // Who asked for a lesser token must not be handed the organization's.
+    // A request for a weaker token must not get the organization token.
     throw new AppError('invalid-query', [
       { detail: 'token must be audit-trails or absent', parameter: 'token' },
     ])

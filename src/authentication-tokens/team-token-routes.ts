@@ -24,7 +24,7 @@ type Creating = Acting<unknown, LoadedTeam, TokenRequest>
 
 const ownerOf = (team: TeamRow): TokenOwner => ({ kind: 'team', teamId: team.id })
 
-/** Title and detail are those that go-tfe compares with. */
+/** go-tfe compares title and detail with these texts. */
 function descriptionIsTaken(): AppError {
   return new AppError('invalid', [
     {
@@ -72,7 +72,7 @@ async function create(context: Creating, isSingle: boolean): Promise<Answer> {
   return created(document(tokenFragment(token, await viewerOf(context), text)))
 }
 
-/** POST: the single token of `…/authentication-token`, or one of those beside it. */
+/** POST for the single token of `…/authentication-token`, or for one of the team's further tokens. */
 function creatingRoute(path: string, isSingle: boolean, summary: string): Route {
   return writeRoute({
     method: 'POST',

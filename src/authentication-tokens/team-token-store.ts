@@ -17,14 +17,14 @@ import type { TokenRow } from './token-store.ts'
 type Teams = ExpressionBuilder<Tables, 'teams' | 'authentication_tokens'>
 type Viewer = { actor: Actor; standing: Standing }
 
-/** Which teams' tokens are the caller's to manage: the list form of `team:tokens`. */
+/** SQL condition: the caller may manage the tokens of the team. The same rule as `team:tokens`. */
 function isManageable(eb: Teams, { actor, standing }: Viewer): Expression<SqlBool> {
   const has = (...columns: Column[]) => (standing.columns & columnSet(...columns)) !== 0
   const isNotOwners = eb('teams.is_owners', '=', 0)
   const isOpen = eb('teams.visibility', '=', 'organization')
   if (has('SA', 'OW')) return eb.lit(true)
   if (has('OG')) return isNotOwners
-  // What a team's flags give is for the people in it, not for its token.
+  // A team's flags work for its members, not for its token.
   if (actor.kind !== 'user') return eb.lit(false)
   const isOwn = eb(
     'teams.id',
@@ -64,7 +64,10 @@ const ofOrganization = (tx: Transaction, { id }: OrganizationRow, viewer: Viewer
     .where('authentication_tokens.kind', '=', 'team')
     .where((eb) => isManageable(eb, viewer))
 
-/** A page of the tokens that the caller manages. What was never used, or made by somebody he does not see, comes first. */
+/**
+ * A page of the tokens that the caller manages. Never used ones, or ones whose creator the caller may not see, sort
+ * first.
+ */
 export async function listManageableTeamTokens(
   tx: Transaction,
   organization: OrganizationRow,
@@ -96,7 +99,7 @@ export async function listManageableTeamTokens(
   return { tokens, total: count }
 }
 
-/** Not expired, and no older than the organization lets a team's token become. */
+/** Not expired, and not older than the organization allows for team tokens. */
 function inForce(eb: Teams, organization: OrganizationRow, now: Date): Expression<SqlBool> {
   const most = maxTtlOf(organization, 'team')
   const parts = [eb('authentication_tokens.expires_at', '>', timestamp(now))]
@@ -113,14 +116,14 @@ const sortKeys: Record<TeamTokenSort['by'], SortKey> = {
   'expired-at': (eb) => eb.ref('authentication_tokens.expires_at'),
   'created-at': (eb) => eb.ref('authentication_tokens.created_at'),
   'last-used-at': (eb) => eb.fn.coalesce('authentication_tokens.last_used_at', sql.lit('')),
-  // As the document says it: a maker whom the viewer is not shown must not show by his place either.
+  // Sorts by what the document shows: a creator that is hidden must not show through the position, either.
   'created-by': (_, organization, seesOwners) => sql<string>`case authentication_tokens.created_by_id
     when ${organization.id} then ${organization.name}
     when ${organization.owners_team_id} then ${seesOwners ? OWNERS_TEAM : ''}
     else coalesce(maker.username, '') end`,
 }
 
-/** Of these tokens, those that the caller manages. */
+/** The tokens with these ids that the caller manages. */
 export function findManageableTeamTokens(
   tx: Transaction,
   organization: OrganizationRow,

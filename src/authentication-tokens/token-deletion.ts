@@ -6,7 +6,7 @@ import { removeUnusedServiceAccount } from '../teams/service-accounts.ts'
 import type { TeamRow } from '../teams/team-store.ts'
 import { deleteToken, type TokenRow } from './token-store.ts'
 
-/** Deletes a team's token and, with its last one, its service account. Gives what the audit trail says of it. */
+/** Deletes a team token and, with the last one, the service account. Returns the audit event. */
 export async function deleteTeamToken(
   tx: Transaction,
   token: TokenRow,
@@ -41,7 +41,7 @@ export async function deleteOrganizationToken(
 }
 
 export async function deleteUserToken(tx: Transaction, token: TokenRow): Promise<AuditEvent> {
-  // No lock of an organization keeps two of these apart.
+  // Deletions of a user token hold no organization lock, so two may run at once. The second one gets 404.
   if (!(await deleteToken(tx, token.id))) throw notFound()
   return {
     action: 'user-token.delete',

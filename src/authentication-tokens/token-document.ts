@@ -24,7 +24,9 @@ export const tokenDescription: ResourceDescription = {
   links: { self: Type.String() },
 }
 
-/** Where a token is seen from; `ownersTeam` is the organization's, by whose token others may have been made. */
+/**
+ * The viewer of a token. `ownersTeam` is the organization's owners team, whose token may have created the viewed one.
+ */
 export type TokenViewer = {
   actor: Actor
   standing: Standing
@@ -32,7 +34,7 @@ export type TokenViewer = {
   ownersTeam?: TeamRow
 }
 
-/** Whoever makes or reads a token of a team. */
+/** The viewer of a team token, from the request that creates or reads it. */
 export async function viewerOf<R extends { organization: OrganizationRow }>({
   tx,
   actor,
@@ -44,9 +46,9 @@ export async function viewerOf<R extends { organization: OrganizationRow }>({
 }
 
 /**
- * The only maker of `"type": "authentication-tokens"`.
+ * The only function that builds `"type": "authentication-tokens"`.
  *
- * @param text the token itself: only for the answer to its creation, nobody can read it again
+ * @param text the token itself, only in the answer that creates it: nobody can read it again
  */
 export function tokenFragment(token: TokenRow, viewer: TokenViewer, text: string | null = null): Fragment {
   return fragment({
@@ -67,7 +69,7 @@ export function tokenFragment(token: TokenRow, viewer: TokenViewer, text: string
   })
 }
 
-/** A user, team or organization; null for a team that the viewer may not see. */
+/** A user, team or organization. Null for a team that the viewer may not see. */
 function creatorOf({ created_by_id: id }: TokenRow, viewer: TokenViewer): Identifier | null {
   const { actor, standing, organization, ownersTeam } = viewer
   if (id === null) return null

@@ -26,7 +26,7 @@ const tokenOfPath = (call: Call) => {
   return tokenId === undefined ? undefined : { tokenId }
 }
 
-/** A token is judged by the row of its kind. */
+/** Each kind of token has its own permission. */
 async function loadToken(tx: Transaction, tokenId: string): Promise<LoadedToken | undefined> {
   const token = await findToken(tx, tokenId)
   const team = await findTeam(tx, token?.team_id ?? NO_ID)

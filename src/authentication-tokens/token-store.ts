@@ -6,7 +6,7 @@ import type { Page } from '../jsonapi/paging.ts'
 
 export type TokenRow = Selectable<AuthenticationTokenTable>
 
-/** Whose tokens: a user's own, a team's, an organization's own of one of two kinds. */
+/** The owner of tokens: a user, a team, or an organization with one of its two kinds. */
 export type TokenOwner =
   | { kind: 'user'; userId: string }
   | { kind: 'team'; teamId: string }
@@ -31,7 +31,7 @@ const tokensOf = (tx: Transaction, owner: TokenOwner) => {
   return query.where('organization_id', '=', owner.organizationId)
 }
 
-/** Expired ones count until they are deleted. */
+/** Expired tokens count until they are deleted. */
 export async function countTokens(tx: Transaction, owner: TokenOwner): Promise<number> {
   const { count } = await tokensOf(tx, owner)
     .select((eb) => eb.fn.countAll<number>().as('count'))
@@ -39,7 +39,7 @@ export async function countTokens(tx: Transaction, owner: TokenOwner): Promise<n
   return count
 }
 
-/** A page of them, oldest first. */
+/** A page of the owner's tokens, oldest first. */
 export function listTokens(tx: Transaction, owner: TokenOwner, page: Page): Promise<TokenRow[]> {
   return tokensOf(tx, owner)
     .selectAll()
@@ -50,7 +50,7 @@ export function listTokens(tx: Transaction, owner: TokenOwner, page: Page): Prom
     .execute()
 }
 
-/** The one of `…/authentication-token`, beside any number of described ones. */
+/** The token of `…/authentication-token`. The owner may have further tokens with descriptions. */
 export function findSingleToken(tx: Transaction, owner: TokenOwner): Promise<TokenRow | undefined> {
   return tokensOf(tx, owner).where('is_single', '=', 1).selectAll().executeTakeFirst()
 }
@@ -64,7 +64,7 @@ export async function isDescriptionTaken(
   return (await query.select('id').limit(1).executeTakeFirst()) !== undefined
 }
 
-/** False when somebody was faster. */
+/** Returns false if another request deleted it first. */
 export async function deleteToken(tx: Transaction, id: string): Promise<boolean> {
   const result = await tx.db.deleteFrom('authentication_tokens').where('id', '=', id).executeTakeFirst()
   return result.numDeletedRows === 1n

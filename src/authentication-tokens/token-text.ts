@@ -8,8 +8,8 @@ const RANDOM_CHARACTERS = 32
 const CHECKSUM_CHARACTERS = 7
 
 /**
- * The text of a new token: a prefix for its kind, 32 random base58 characters (187 bits) and a checksum, by which
- * scanners tell a leaked one from a look-alike. The server itself looks at the hash alone.
+ * The text of a new token: a prefix for its kind, 32 random base58 characters (187 bits) and a checksum. Scanners use
+ * the checksum to recognize a leaked token. The server itself compares only the hash.
  */
 export function newTokenText(kind: TokenKind): string {
   const text = prefixes[kind] + randomBase58(RANDOM_CHARACTERS)

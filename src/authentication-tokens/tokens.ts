@@ -20,7 +20,7 @@ const EXPLAIN_TIME = 'must be a time such as 2030-01-31T12:00:00Z, or null for t
 
 export const tokenBody = {
   type: 'authentication-tokens',
-  // pytfe
+  // pytfe sends this type.
   otherTypes: ['authentication-token'],
   attributes: {
     description: shortTextSchema,
@@ -31,7 +31,7 @@ export const tokenBody = {
   isLenient: true,
 }
 
-/** What a request asks of a new token; without an expiry it gets the longest that it may have, up to two years. */
+/** The fields of a request for a token. Without an expiry the token gets the latest one allowed, at most two years. */
 export type TokenRequest = { description: string | null; expiresAt: Timestamp | undefined }
 
 export function parseTokenRequest(bytes: Uint8Array, { clock }: Pick<Deps, 'clock'>): TokenRequest {
@@ -47,10 +47,10 @@ export function parseTokenRequest(bytes: Uint8Array, { clock }: Pick<Deps, 'cloc
   return { description: attributes.description ?? null, expiresAt }
 }
 
-/** The latest end of a token, and why. */
+/** The latest expiry of a token, and the reason. */
 type Limit = { latest: string; reason: string }
 
-/** When a token that is made now ends: as asked for; 422 beyond a limit. Without a request, at the earliest limit. */
+/** The expiry of a new token: the requested one, or the earliest limit. Throws 422 if the request is beyond a limit. */
 function expiryOf(asked: Timestamp | undefined, limits: readonly Limit[], now: Date): string {
   const passed = limits.filter(({ latest }) => asked !== undefined && asked > latest)
   refuse(
@@ -62,7 +62,7 @@ function expiryOf(asked: Timestamp | undefined, limits: readonly Limit[], now: D
   return [asked ?? defaultExpiry(now), ...limits.map(({ latest }) => latest)].sort()[0] as string
 }
 
-/** How long an organization lets tokens of this kind live. */
+/** The limit from the organization's policy for this kind of token. */
 function limitOfPolicy(kind: TokenOwner['kind'], policy: TtlPolicy | undefined, now: Date): Limit[] {
   const most = policy === undefined ? undefined : maxTtlOf(policy, ttlKindOf(kind))
   if (most === undefined) return []
@@ -71,8 +71,8 @@ function limitOfPolicy(kind: TokenOwner['kind'], policy: TtlPolicy | undefined, 
 }
 
 /**
- * A token ends no later than the one that it is made with, of a user, a team or an organization: otherwise a token that was
- * lent for a minute would be worth one for years. Site administrators are free of it, so that somebody can renew tokens.
+ * A token expires no later than the token that creates it, of a user, team or organization. Otherwise a token lent for
+ * a minute would be worth one for years. Site administrators are exempt, so that someone can renew tokens.
  */
 function limitOfMaker(maker: Actor | null): Limit[] {
   if (!isBoundBy(maker)) return []
@@ -83,19 +83,19 @@ function isBoundBy(maker: Actor | null): maker is Actor {
   return maker !== null && !maker.isSiteAdmin
 }
 
-/** Two years from now: for a token that was made without an expiry. */
+/** Two years from now, for a token without a requested expiry. */
 function defaultExpiry(now: Date): Timestamp {
   const expiry = new Date(now)
   expiry.setUTCFullYear(expiry.getUTCFullYear() + LIFE_YEARS)
   return timestamp(expiry)
 }
 
-/** Whom a token's document names as its maker. */
+/** The id that a token's document names as its creator. */
 function creatorOf(actor: Actor): string | null {
   return actor.kind === 'user' ? actor.userId : (actor.teamId ?? actor.organizationId)
 }
 
-/** Refuses one more token than `owner` may have. */
+/** Throws 422 if `owner` already has the most tokens allowed. */
 export async function checkTokenLimit(
   tx: Transaction,
   owner: TokenOwner,
@@ -107,12 +107,12 @@ export async function checkTokenLimit(
 
 export type NewToken = {
   owner: TokenOwner
-  /** Whom it acts as: for a team's token its service account. */
+  /** The user that the token acts as. For a team token, its service account. */
   userId: string | null
-  /** A team's, or the one that owns it: it says how long the token may live. */
+  /** The organization of a team token, or the owner of an organization token. Its policy limits the lifetime. */
   organization: ({ id: string } & TtlPolicy) | undefined
   isSingle: boolean
-  /** Null: the command line. */
+  /** Null for the command line. */
   maker: Actor | null
   /** Instead of the maker's id. */
   createdById?: string
@@ -120,7 +120,7 @@ export type NewToken = {
   text?: string
 }
 
-/** Makes a token; its text is in no other answer. */
+/** Creates a token. Only the answer to its creation contains its text. */
 export async function createToken(
   tx: Transaction,
   deps: Pick<Deps, 'newId' | 'clock'>,
@@ -152,7 +152,7 @@ export async function createToken(
   return { token: (await findToken(tx, id)) as TokenRow, text }
 }
 
-/** Makes a user's token outside a request, without asking whether he may have one more. */
+/** Creates a user token outside a request, without checking the limit. */
 export async function createUserToken(
   tx: Transaction,
   makeId: typeof newId,

@@ -8,7 +8,7 @@ import { lockUser, type UserRow } from '../users/user-store.ts'
 import type { TokenOwner, TokenRow } from './token-store.ts'
 import { checkTokenLimit, createToken, type TokenRequest } from './tokens.ts'
 
-/** Makes a token for a user; throws 422 for whoever may have none, and for one too many. */
+/** Creates a token for a user. Throws 422 if the user cannot have tokens or has too many. */
 export async function issueUserToken(
   tx: Transaction,
   deps: Pick<Deps, 'newId' | 'clock'> & { config: Config },
@@ -35,7 +35,7 @@ export async function issueUserToken(
   return { token, text, event }
 }
 
-/** Nobody is handed a token of a team's service account, or of somebody who has no account yet. */
+/** A service account gets only its team's tokens. An invited user without an account gets none. */
 function refuseTokenFor(user: UserRow): void {
   if (user.is_service_account === 1) {
     throw invalid("a team's service account has its team's tokens and no others")

@@ -28,6 +28,6 @@ export function accessCommand(): Command {
         asJson: flags.json === true,
       })
     })
-  // Which flags are in force depends on what is emulated.
+  // The emulated dialect, edition and release decide which flags are in force.
   return withSettings(command, [...databaseSettings, 'dialect', 'edition', 'release'])
 }

@@ -17,7 +17,7 @@ import { listVisibleWorkspaces } from '../workspaces/workspace-list-store.ts'
 import { withDatabase } from './database.ts'
 import { columns, print } from './output.ts'
 
-/** Whoever can open the database may see everything, and is asked about as site administrators are. */
+/** Someone who can open the database may see everything, so the question is asked as a site administrator. */
 const operator = { isSiteAdmin: true, userId: null }
 const WORKSPACES_AT_ONCE = 100
 
@@ -59,7 +59,7 @@ export async function printAccess(config: Config, options: AccessOptions): Promi
   else for (const line of columns([['name', 'level', 'because of'], ...found.map(rowOf)])) print(line)
 }
 
-/** At the command line a team may be named, too. */
+/** Replaces a team's name by its id. Only the command line accepts names of teams. */
 async function byTeamId(
   tx: Transaction,
   organization: OrganizationRow,

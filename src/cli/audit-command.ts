@@ -28,7 +28,7 @@ export function auditCommand(): Command {
         asJson: isFlag(flags.json),
       })
     })
-  // What stands behind `verify` is for it.
+  // With positional options, flags after `verify` belong to `verify`.
   return withSettings(command, databaseSettings).enablePositionalOptions().addCommand(verifyCommand())
 }
 

@@ -11,10 +11,13 @@ import { parseMoment } from './parse.ts'
 
 const LOOK_EVERY_MS = 500
 const MOST_AT_ONCE = 10_000
-/** Of two transactions at once the later number may be seen first: so far back, events are looked for again. */
+/**
+ * Of two concurrent transactions, the one with the higher number may commit first. So each look reads this many old
+ * numbers again.
+ */
 const OVERLAP = 200
 
-/** Events that were there at the last look, as far back as the next one goes. */
+/** The events of the last look, as far back as the next look reads. */
 type Seen = { last: number; numbers: Set<number> }
 
 export type AuditOptions = {
@@ -26,7 +29,7 @@ export type AuditOptions = {
   asJson: boolean
 }
 
-/** Prints the newest events, oldest first; with `follow` goes on until it is ended. */
+/** Prints the newest events, oldest first. With `follow` it continues until the process is stopped. */
 export async function printAuditTrail(config: Config, options: AuditOptions): Promise<void> {
   await withDatabase(config, async ({ database }) => {
     const filter = await filterOf(database, options)

@@ -11,7 +11,7 @@ import { print, printJson } from './output.ts'
 
 const DAY_MS = 86_400_000
 
-/** Prints that the audit trail is what was written; ends with 1 and the first event that is not. */
+/** Prints whether the audit trail is intact. If not, prints the first event that is wrong and exits with 1. */
 export async function printVerdict(config: Config, asJson: boolean, seenFile?: string): Promise<void> {
   const seen = seenFile === undefined ? undefined : seenIn(seenFile, config)
   const { events, chains, adopted, ends, problem, organization } = await withDatabase(
@@ -70,7 +70,7 @@ const verdictSchema = Compile(
   }),
 )
 
-/** What `purser audit verify --json` once printed into a file. */
+/** Reads a file that holds earlier output of `purser audit verify --json`. */
 function seenIn(file: string, config: Config): SeenEnds {
   let found: unknown
   try {

@@ -43,9 +43,9 @@ export async function restore(config: Config, file: string, keyFile: string | un
   try {
     open = await openDatabase(config)
     const rows = await restoreBackup(open, file, header, async (tx) => {
-      // Before the commit: what was restored can be read by nobody without it.
+      // Written before the commit: without the key nobody could read the restored data.
       if (isNew) writeSecretKey(secretKeyFile(config.data), key)
-      // Of a backup from before there were chains.
+      // Events in older backups are not chained yet.
       await chainOlderEvents(tx, new AuditKey(key), operatorDeps.clock)
       await audit(tx, config, 'database.restore', file)
     })
@@ -58,7 +58,7 @@ export async function restore(config: Config, file: string, keyFile: string | un
   }
 }
 
-/** The key that the backup needs, and whether the data folder has yet to get it. */
+/** The key that the backup needs, and whether it has to be written to the data folder. */
 function keyFor(config: Config, fingerprint: string | null, keyFile: string | undefined) {
   const own = findSecretKey(config)
   const given = keyFile === undefined ? own : readSecretKey(keyFile)

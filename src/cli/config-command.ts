@@ -24,7 +24,7 @@ function tofuCommand(): Command {
   return withSettings(command, ['listen', 'publicUrl', 'tlsCert', 'tlsKey'])
 }
 
-/** The block for the CLI's configuration file, and in comments what goes elsewhere. */
+/** The block for the CLI's configuration file. Comments in it say what belongs elsewhere. */
 export function tofuConfiguration(
   config: Config,
   hostname = hostnameOf(config),
@@ -62,13 +62,13 @@ function addressOf({ publicUrl, listen, tlsCert }: Config): string {
   return `${tlsCert === undefined ? 'http' : 'https'}://${addressText({ host, port: listen.port })}`
 }
 
-/** The CLIs look it up in their own configuration first, so that any name will do. */
+/** The CLIs look the host up in their own configuration first, so any name works. */
 function hostnameOf(config: Config): string {
   const { host, hostname, port } = new URL(addressOf(config))
   return isLoopback(hostname) ? `localhost:${port}` : host
 }
 
-/** Dots become underscores, hyphens two: as the CLIs read it. */
+/** The CLIs replace dots by underscores and hyphens by two underscores. */
 function tokenVariable(hostname: string): string {
   return `TF_TOKEN_${hostname.replaceAll('-', '__').replaceAll('.', '_')}`
 }

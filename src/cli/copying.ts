@@ -30,7 +30,7 @@ export type CopyingFlags = {
 
 const INTERRUPTED = 130
 
-/** Copies into the database of the settings. */
+/** Copies into the database that the settings name. */
 export async function importFrom(config: Config, from: string, flags: CopyingFlags): Promise<void> {
   await untilInterrupted(
     async (signal) => {
@@ -60,7 +60,7 @@ function folderOf(from: string): string {
   )
 }
 
-/** Writes the files of an export, from the database of the settings or from another server. */
+/** Writes the files of an export, from the database that the settings name or from another server. */
 export async function exportTo(config: Config, folder: string, flags: CopyingFlags): Promise<void> {
   const onBegin = () => {
     if (flags.states === 'none') return
@@ -105,7 +105,7 @@ async function findOrganizations(database: Database, names: readonly string[]): 
   }
 }
 
-/** The first Ctrl-C ends what has begun; a second one ends the program. */
+/** The first Ctrl-C stops after the current step. The second one stops the program. */
 async function untilInterrupted(
   work: (signal: AbortSignal) => Promise<Report>,
   advice: string,
@@ -137,7 +137,7 @@ async function untilInterrupted(
 }
 
 async function sourceClient(from: string, flags: CopyingFlags, signal: AbortSignal): Promise<SourceClient> {
-  // Before the token is asked for, with the address in the question.
+  // Validates the address before asking for the token, because the question shows the address.
   addressOfSource(from)
   return new SourceClient({
     from,

@@ -18,12 +18,12 @@ import {
 import { findMeta } from '../operation/meta-store.ts'
 import { checkFingerprint, findSecretKey, FINGERPRINT } from '../operation/secret-key.ts'
 
-/** What the rules need when the operator acts at the command line. */
+/** The dependencies of rules when the operator acts at the command line. */
 export const operatorDeps = { clock: systemClock, newId }
 
 /**
- * Runs `work` on the database that is there already, beside a server that may be running. Throws when there is none or
- * when its tables are of another version.
+ * Runs `work` on an existing database; a server may be running on it. Throws if there is no database or its tables have
+ * another version.
  */
 export async function withDatabase<T>(config: Config, work: (open: OpenDatabase) => Promise<T>): Promise<T> {
   if (config.databaseUrl === undefined && !hasSqliteFile(config.data)) {
@@ -48,7 +48,10 @@ export async function withDatabase<T>(config: Config, work: (open: OpenDatabase)
   }
 }
 
-/** Audits what the operator does: nobody's token acts, so the system's user is named. */
+/**
+ * Writes audit events for actions of the operator. They have no token, so the events name the user of the operating
+ * system.
+ */
 export async function auditOperator(
   tx: Transaction,
   config: Config,
@@ -63,7 +66,7 @@ export async function auditOperator(
   )
 }
 
-/** The key that audit events of this database are chained with. */
+/** The key that chains the audit events of this database. */
 export async function operatorAuditKey(tx: Transaction, config: Config): Promise<AuditKey> {
   const secretKey = findSecretKey(config)
   checkFingerprint(await findMeta(tx, FINGERPRINT), secretKey, config.data)
@@ -77,7 +80,7 @@ function systemUser(): string {
   try {
     return userInfo().username
   } catch {
-    // A container may run as a user without a name.
+    // In a container the user may have no name.
     return String(process.getuid?.())
   }
 }

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 
-/** What `purser seed` makes: enough to see every kind of access at work. */
+/** The data that `purser seed` creates: an example of every kind of access. */
 export const demo = {
   organization: 'demo',
   people: [
@@ -39,7 +39,7 @@ export const demo = {
 
 const LINEAGE = '5c1a7d0e-0000-4000-8000-000000000000'
 
-/** A first state with these outputs, as the request's attributes want it. */
+/** The request attributes of a first state with these outputs. */
 export function stateAttributes(outputs: object) {
   const state = {
     version: 4,

@@ -8,7 +8,7 @@ import { REQUESTS_KEPT } from '../refusals/waiting-refusals.ts'
 import { withDatabase } from './database.ts'
 import { print, printJson } from './output.ts'
 
-/** Says all that is known of a refusal: whoever can open the database may know it. */
+/** Prints everything about a refusal. Someone who can open the database may see it all. */
 export async function explain(config: Config, requestId: string, asJson: boolean): Promise<void> {
   const row = await withDatabase(config, ({ database }) => database.read((tx) => findRefusal(tx, requestId)))
   if (row === undefined) throw new OperatorError(unknown(requestId, config))
@@ -24,7 +24,7 @@ export async function explain(config: Config, requestId: string, asJson: boolean
   if (command !== undefined) print(`What the caller may do there now, and by which grants: ${command}`)
 }
 
-/** How to go on: whose access to which place is to be looked at; undefined where no team access would have helped. */
+/** The command that shows the caller's access to the place. Undefined if no team access would have helped. */
 function accessCommandOf(row: RefusalRow): string | undefined {
   const place = grantsOf(row)
     .flatMap((needed) => (needed.grant === 'team-access' ? needed.on : []))

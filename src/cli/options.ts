@@ -10,10 +10,10 @@ import {
 } from '../config.ts'
 
 const allSettings = Object.keys(settings) as SettingName[]
-/** What a command needs to find the database. */
+/** The settings that a command needs to find the database. */
 export const databaseSettings: readonly SettingName[] = ['data', 'databaseUrl', 'secretKey']
 
-/** The settings as flags of a command, with variable and default in the help. */
+/** Adds the settings as flags, with variable and default in the help. */
 export function withSettings(command: Command, names: readonly SettingName[] = allSettings): Command {
   for (const name of names) {
     const setting: Setting<unknown> = settings[name]
@@ -25,7 +25,7 @@ export function withSettings(command: Command, names: readonly SettingName[] = a
   return command
 }
 
-/** The settings of a command: its flags before the environment. */
+/** The settings of a command. Flags win over the environment. */
 export function configOf(flags: Record<string, unknown>): Config {
   const given = Object.entries(flags).filter(([name]) => name in settings)
   return readConfig(Object.fromEntries(given), process.env)

@@ -17,7 +17,7 @@ export async function createOrganization(
   { name, email, owner }: { name: string; email: string; owner: string },
 ) {
   const body = readNewOrganization(bodyOf('organizations', { name, email }))
-  // Before the database is opened, which may not be there yet.
+  // Report these first: opening the database may fail for another reason.
   refuse(body.problems)
   return withDatabase(config, ({ database }) =>
     database.write(async (tx) => {
@@ -29,7 +29,7 @@ export async function createOrganization(
   )
 }
 
-/** For owners who have shut themselves out. */
+/** For owners who have locked themselves out. */
 export async function allowUserTokens(config: Config, name: string): Promise<void> {
   await withDatabase(config, ({ database }) =>
     database.write(async (tx) => {

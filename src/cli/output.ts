@@ -2,7 +2,7 @@ import { createInterface } from 'node:readline/promises'
 import { Writable } from 'node:stream'
 import { forTerminal } from '../core/terminal.ts'
 
-/** What a script reads: standard output. Others' text may be in it. */
+/** Prints to standard output, for scripts. Escapes control characters, because the text may come from others. */
 export function print(line: string): void {
   process.stdout.write(`${forTerminal(line)}\n`)
 }
@@ -11,12 +11,12 @@ export function printJson(value: unknown): void {
   print(JSON.stringify(value))
 }
 
-/** What only a person reads, beside a result that may be piped on. */
+/** Prints to standard error, for people, so that a pipe does not receive it. */
 export function note(line: string): void {
   process.stderr.write(`${forTerminal(line)}\n`)
 }
 
-/** Rows in columns as wide as their widest entry, the last one as it is. */
+/** Formats rows as columns. Each is as wide as its widest entry, except the last. */
 export function columns(rows: readonly (readonly string[])[]): string[] {
   const widths = (rows[0] ?? []).map((_, column) =>
     Math.max(...rows.map((row) => (row[column] ?? '').length)),
@@ -28,11 +28,11 @@ export function columns(rows: readonly (readonly string[])[]): string[] {
   )
 }
 
-/** Asks on the terminal for what must not be seen there. */
+/** Asks on the terminal without showing the input. */
 export async function askUnseen(question: string, signal: AbortSignal): Promise<string> {
   const unseen = new Writable({ write: (_chunk, _encoding, done) => done() })
   const lines = createInterface({ input: process.stdin, output: unseen, terminal: true })
-  // The terminal is read key by key meanwhile: Ctrl-C arrives as one.
+  // The terminal is in raw mode here, so Ctrl-C arrives as a key.
   lines.on('SIGINT', () => process.kill(process.pid, 'SIGINT'))
   process.stderr.write(question)
   try {

@@ -3,20 +3,20 @@ import type { Clock, Timestamp } from '../core/clock.ts'
 import { timestamp } from '../core/clock.ts'
 import { OperatorError } from '../core/operator-error.ts'
 
-/** A body as the interface takes it, so that the command line keeps the same rules. */
+/** A request body, so that the command line applies the same rules as the interface. */
 export function bodyOf(type: string, attributes: Record<string, unknown>): Uint8Array {
   return Buffer.from(JSON.stringify({ data: { type, attributes } }))
 }
 
 const unitsMs = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const
 
-/** `90d`, `12h`, `15m`, `30s` in milliseconds; undefined for anything else. */
+/** Parses `90d`, `12h`, `15m`, `30s` to milliseconds. Undefined for anything else. */
 function parseDuration(text: string): number | undefined {
   const match = /^(\d{1,6})([smhd])$/.exec(text)
   return match === null ? undefined : Number(match[1]) * unitsMs[match[2] as keyof typeof unitsMs]
 }
 
-/** A time that is given as itself, or as how far it is from now. */
+/** Parses a time, or a duration before or after now. */
 export function parseMoment(text: string, clock: Clock, direction: 'past' | 'future'): Timestamp {
   const duration = parseDuration(text)
   if (duration !== undefined) {

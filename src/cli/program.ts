@@ -25,13 +25,13 @@ Examples:
 Every setting is a flag and an environment variable; the flag wins. docs/settings.md has them all.
 In a clone, type "npm run purser --" instead of "purser".`
 
-/** The command line. Each command loads what it needs when it runs. */
+/** The command line. Each command loads its modules only when it runs. */
 export function createProgram(): Command {
   const program = new Command('purser')
     .description('Teams and state outputs for Terraform and OpenTofu, on your own server.')
     .version(version, '-V, --version')
     .addHelpText('after', EXAMPLES)
-    // `audit` and `audit verify` both have --json: it is that of the word before it.
+    // `audit` and `audit verify` both have --json. It belongs to the word before it.
     .enablePositionalOptions()
     .addCommand(serveCommand(), { isDefault: true })
     .addCommand(migrateCommand())
@@ -51,13 +51,13 @@ export function createProgram(): Command {
   return program
 }
 
-/** What is wrong with the arguments is said like everything else that is wrong: below, and in one line. */
+/** Makes commander throw argument errors, so that runCommandLine reports them in one line like all others. */
 function leaveProblemsToUs(command: Command): void {
   command.exitOverride().configureOutput({ outputError: () => {} })
   for (const child of command.commands) leaveProblemsToUs(child)
 }
 
-/** Runs a command; says what is wrong in one line for each problem, and ends with 1. */
+/** Runs a command. On errors it prints one line per problem and exits with 1. */
 export async function runCommandLine(argv: readonly string[]): Promise<void> {
   process.stdout.on('error', endQuietly)
   try {
@@ -66,7 +66,7 @@ export async function runCommandLine(argv: readonly string[]): Promise<void> {
     await program.parseAsync([...argv])
   } catch (error) {
     if (error instanceof CommanderError) {
-      // Help was printed: because it was asked for, or because a command needs another word.
+      // Help was printed, either on request or because a subcommand is missing.
       if (error.code === 'commander.help' || error.exitCode === 0) process.exit(error.exitCode)
       fail(`${error.message.replace(/^error: /, '').replaceAll('\n', ' ')} (--help says what there is)`)
     } else if (error instanceof OperatorError || error instanceof AppError) {
@@ -77,7 +77,7 @@ export async function runCommandLine(argv: readonly string[]): Promise<void> {
   }
 }
 
-/** The default command would take the word for an argument of its own. */
+/** Without this check the default command would take the word as its argument. */
 function refuseUnknownCommand(program: Command, word: string | undefined): void {
   if (word === undefined || word.startsWith('-') || word === 'help') return
   const names = program.commands.map((command) => command.name())
@@ -85,7 +85,7 @@ function refuseUnknownCommand(program: Command, word: string | undefined): void 
     fail(`there is no command ${word}; there are ${names.join(', ')} (--help says more)`)
 }
 
-/** Whoever read our output has read enough: `purser audit | head`. */
+/** The reader of a pipe has closed it, e.g. `purser audit | head`. That is no error. */
 function endQuietly(error: NodeJS.ErrnoException): void {
   if (error.code === 'EPIPE') process.exit(0)
   fail(`cannot write the output: ${reasonOf(error)}`)

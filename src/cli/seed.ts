@@ -16,7 +16,7 @@ export type Seeded = { organization: string; people: { username: string; role: s
 
 const OWNER = demo.people[0].username
 
-/** Makes the demo organization, as its people would over HTTP; undefined when there is one already. */
+/** Creates the demo organization by the same rules as over HTTP. Undefined if it already exists. */
 export async function seed(config: Config): Promise<Seeded | undefined> {
   await prepareForSeed(config)
   const isThere = await withDatabase(config, ({ database }) =>
@@ -35,7 +35,7 @@ export async function seed(config: Config): Promise<Seeded | undefined> {
   return { organization: demo.organization, people }
 }
 
-/** Beside a running server nothing is left to prepare; a folder without a database gets one. */
+/** Creates the database if there is none. If a server is running on it, there is nothing to prepare. */
 async function prepareForSeed(config: Config): Promise<void> {
   const isNew = config.databaseUrl === undefined && !existsSync(sqliteFile(config.data))
   if (isNew || config.databaseUrl !== undefined) makeDataFolder(config.data)

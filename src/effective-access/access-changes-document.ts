@@ -8,17 +8,20 @@ import type { LevelName } from './levels.ts'
 export type AccessChange = {
   who: { type: 'users' | 'teams'; id: string; name: string }
   on: { type: 'organizations' | 'workspaces' | 'projects'; id: string; name: string }
-  /** Levels, on a workspace or project. */
+  /** Only for a workspace or project. */
   from?: LevelName
   to?: LevelName
-  /** What may be done there, or in the organization the permissions. */
+  /** Actions on the workspace or project, or permissions in the organization. */
   gained: string[]
   lost: string[]
 }
 
 export type AccessChanges = {
   changes: AccessChange[]
-  /** Of all changes that were found, of everybody concerned, and of the workspaces and projects that the caller sees. */
+  /**
+   * Totals over everything: all changes, all users and teams concerned, and all workspaces and projects that the caller
+   * sees.
+   */
   counts: Record<'changes' | 'who' | 'who-looked-at' | 'places' | 'places-looked-at', number>
 }
 
@@ -47,14 +50,14 @@ export const accessChangesDescription: ResourceDescription = {
   },
 }
 
-/** The only maker of `"type": "access-changes"`. */
+/** The only function that builds `"type": "access-changes"`. */
 export function accessChangesDocument(id: string, { changes, counts }: AccessChanges): string {
   return document(
     fragment({
       id,
       type: 'access-changes',
       attributes: {
-        // Whoever or whatever was not looked at may change too.
+        // Also true if someone or some place was not examined, because their access may change, too.
         truncated:
           changes.length < counts.changes ||
           counts['who-looked-at'] < counts.who ||

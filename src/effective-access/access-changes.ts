@@ -10,17 +10,17 @@ import { actionsOn, levelOn, namesOfActions, type Held } from './levels.ts'
 import type { NamedPlace } from './places.ts'
 import type { GrantsByTeam } from './team-grants.ts'
 
-/** Whose access may change, with the teams that do not. */
+/** A user or team whose access may change, and their teams other than the one that changes. */
 export type Concerned = {
   readonly who: AccessChange['who']
   readonly otherTeams: readonly HoldingTeam[]
 }
 
-/** The team that changes, at one moment. */
+/** The team that changes, before or after the change. */
 export type TeamState = {
-  /** Undefined when it is gone. */
+  /** Undefined if the team does not exist then. */
   readonly team: HoldingTeam | undefined
-  /** Undefined: everyone who is looked at. */
+  /** Undefined if all examined users are members. */
   readonly memberIds: ReadonlySet<string> | undefined
   readonly granted: Granted
 }
@@ -31,7 +31,7 @@ const nothingHeld: Held = { columns: 0, inWorkspaces: 0, plans: false }
 
 export const teamGone: TeamState = { team: undefined, memberIds: undefined, granted: nothingGranted }
 
-/** After so many pairs of somebody and a place others have their turn. */
+/** After this many pairs of a user or team and a place, other work gets a turn of the event loop. */
 const PAIRS_A_TURN = 5_000
 
 export type Compared = {
@@ -44,7 +44,7 @@ export type Compared = {
   readonly after: TeamState
 }
 
-/** What is not the same before and after: `most` of the changes, and how many there are. */
+/** The differences between before and after: at most `most` of them, and their total number. */
 export async function changesOf(
   seen: Compared,
   most: number,
@@ -87,7 +87,7 @@ export async function changesOf(
   return { changes, count }
 }
 
-/** What somebody holds in the organization, by his other teams and, if he is in it, by the one that changes. */
+/** A user's or team's standing: from their other teams and, if they are a member, from the team that changes. */
 function standsBy(
   { who, otherTeams }: Concerned,
   { team, memberIds }: TeamState,

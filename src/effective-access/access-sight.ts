@@ -7,7 +7,7 @@ import { grantedTo, heldOn } from './holdings.ts'
 import type { NamedPlace } from './places.ts'
 import { readGrants, type GrantsByTeam } from './team-grants.ts'
 
-/** Which teams and grants somebody may know of: others must not show through what they add up to. */
+/** The teams and grants that the viewer may know. Others must not show through the sum of access. */
 export type Sight = {
   readonly seesTeam: (team: HoldingTeam) => boolean
   readonly seenGrants: (grants: GrantsByTeam) => GrantsByTeam
@@ -21,7 +21,7 @@ const ownersTeam = {
   flags: 0,
 } as const
 
-/** As it is before a change: what the change hides or shows is its own effect, and no other. */
+/** Evaluated before the change. If the change itself hides or shows teams, that must not count as another change. */
 export async function sightOf(
   viewer: Viewer,
   { organization }: { organization: OrganizationRow },
@@ -67,7 +67,7 @@ export async function sightOf(
 
 const project = (id: string): NamedPlace => ({ on: 'project', id, projectId: id, name: '' })
 
-/** What the caller holds himself, by grants, on each of the places. */
+/** The columns that the caller's own grants give on each place. */
 async function ownColumns(
   { tx, actor }: Viewer,
   organization: OrganizationRow,

@@ -17,21 +17,23 @@ import { grantedTo } from './holdings.ts'
 import { placeOf, placeOfProject, type NamedPlace } from './places.ts'
 import { readGrants, type Grants } from './team-grants.ts'
 
-/** A statement must not keep other requests waiting. */
+/** Limits one statement, so that other requests do not wait long. */
 const ROWS_A_STATEMENT = 2_000
 
-/** What a trial is about: whose access may change, and where. */
+/** The scope of a dry run: whose access may change, and where. */
 export type Trial = {
   readonly organization: OrganizationRow
-  /** The team that changes: what its token may do is looked at, and what its members may do. */
+  /** The team that changes. The run examines the team's token and its members. */
   readonly team: TeamRow
-  /** These alone instead of the team and its members: who joins or leaves it. */
+  /** Examine only these users, who join or leave the team, instead of the team and its members. */
   readonly userIds?: readonly string[]
-  /** The workspace, or the project with all workspaces in it; everywhere when it is left out. */
+  /** The workspace, or the project with all its workspaces. Undefined means the whole organization. */
   readonly place?: NamedPlace
 }
 
-/** What a trial's change may change: the team itself, who of those concerned is in it, and what it holds on the place. */
+/**
+ * Everything that the change may affect: the team, its members among the examined users, and its grants on the place.
+ */
 type Look = {
   readonly team: TeamRow | undefined
   readonly memberIds: ReadonlySet<string> | undefined
@@ -39,9 +41,9 @@ type Look = {
 }
 
 /**
- * Reads who may do what by everything that the change leaves alone, and gives what looks at the rest before and after it
- * and answers with the difference. It tells the caller nothing that he could not read: levels are what comes of the teams
- * and grants that he sees, on the workspaces and projects that he sees.
+ * Reads all access that does not depend on the change. The returned `look` reads the rest, before and after the change,
+ * and `compare` returns the differences. The result contains nothing that the caller could not read: levels come only
+ * from teams and grants that they see, on workspaces and projects that they see.
  */
 export async function watchAccess(viewer: Viewer, trial: Trial): Promise<Watch> {
   const { tx, deps } = viewer
@@ -98,11 +100,11 @@ export async function watchAccess(viewer: Viewer, trial: Trial): Promise<Watch> 
   return { look, compare } satisfies Watch<Look> as Watch
 }
 
-/** Few rows, since others wait for the write lock meanwhile. */
+/** Reads only a few rows, because other writers wait for the lock meanwhile. */
 async function lookAt(tx: Transaction, trial: Trial, userIds: readonly string[]): Promise<Look> {
   const { place } = trial
   const team = await findTeam(tx, trial.team.id)
-  // Only what adds and removes members changes who they are.
+  // Only a trial that adds or removes members changes who is a member.
   const memberIds =
     trial.userIds === undefined ? undefined : await activeMembersAmong(tx, trial.team.id, userIds)
   if (place === undefined) return { team, memberIds, onPlace: {} }
@@ -112,7 +114,7 @@ async function lookAt(tx: Transaction, trial: Trial, userIds: readonly string[])
   return { team, memberIds, onPlace: place.on === 'workspace' ? { onWorkspaces } : { onProjects } }
 }
 
-/** The people in a team: its service account is the team itself. */
+/** The people in a team. The service account is left out, because it acts as the team itself. */
 async function membersOf({ tx }: Viewer, team: TeamRow): Promise<string[]> {
   const ids: string[] = []
   for await (const members of membersInSlices(tx, team.id)) {
@@ -123,7 +125,7 @@ async function membersOf({ tx }: Viewer, team: TeamRow): Promise<string[]> {
   return ids
 }
 
-/** The workspaces and projects that a trial is about and its caller sees, so many of them; and how many there are. */
+/** At most `most` of the workspaces and projects in the scope that the caller sees, and their total number. */
 async function placesOf(
   viewer: Viewer,
   { organization, place }: Trial,
@@ -171,7 +173,7 @@ function scopeOf({ place }: Trial): Places {
     : { workspaceIds: [place.id], projectIds: [place.projectId] }
 }
 
-/** The teams of each, as far as the caller sees them, without the one that changes. */
+/** Each user's teams that the caller sees, without the team that changes. */
 async function otherTeamsOf(
   { tx }: Viewer,
   { organization, team: changing }: Trial,

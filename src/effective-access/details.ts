@@ -7,10 +7,10 @@ import {
 import { workspaceLevels, type WorkspaceDetails } from '../team-access/workspace-levels.ts'
 import type { LevelName } from './levels.ts'
 
-/** Of each detail the values from the least to the most. */
+/** The values of all details, from least to most. */
 const order = ['none', 'read-outputs', 'read', 'plan', 'update', 'write', 'manage', 'apply', 'delete']
 
-/** Details as they add up: of each the most. Runs are `none` where nothing is held. */
+/** The sum of details: the highest value of each. Runs are `none` without any grant. */
 type Sum<D> = { [N in keyof D]: D[N] | 'none' }
 export type WorkspaceSum = Sum<WorkspaceDetails>
 export type ProjectSum = { project: Sum<ProjectAccess>; workspace: Sum<WorkspaceAccess> }
@@ -45,7 +45,7 @@ export function sumOfProjectDetails(all: readonly ProjectDetails[]): ProjectSum 
   }
 }
 
-/** What a grant on a project means for each workspace in it. */
+/** The details that a project grant gives on each workspace of the project. */
 export function workspaceDetailsOf({ workspace }: ProjectDetails): WorkspaceDetails {
   return {
     runs: workspace.runs,
@@ -58,7 +58,7 @@ export function workspaceDetailsOf({ workspace }: ProjectDetails): WorkspaceDeta
   }
 }
 
-/** What is no grant has no details of its own: those of the level that it comes to. */
+/** For access without a grant: the details of the level that it amounts to. */
 export function workspaceDetailsOfLevel(level: LevelName): WorkspaceDetails | undefined {
   return level in workspaceLevels && level !== 'custom'
     ? workspaceLevels[level as keyof typeof workspaceLevels]

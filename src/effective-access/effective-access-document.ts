@@ -38,9 +38,9 @@ export const effectiveAccessDescription: ResourceDescription = {
   attributes: {
     name: Type.String(),
     level: levelSchema,
-    // Of a workspace.
+    // Only for a workspace.
     ...onlyOfWorkspaces,
-    // Of a project.
+    // Only for a project.
     'project-access': Type.Optional(
       closedObject({ ...projectAccessSchemas, settings: oneOf('none', 'read', 'update', 'delete') }),
     ),
@@ -74,7 +74,7 @@ export const effectiveAccessDescription: ResourceDescription = {
   },
 }
 
-/** What somebody may do on a place: all of it, and what it comes from. */
+/** All access of a user or team to a place, and its sources. */
 export type EffectiveAccess = {
   readonly holder: Holder
   readonly place: Place & { readonly name: string }
@@ -82,7 +82,10 @@ export type EffectiveAccess = {
   readonly sources: readonly Source[]
 }
 
-/** The only maker of `"type": "effective-access"`: of teams, workspaces and projects that the caller may see. */
+/**
+ * The only function that builds `"type": "effective-access"`. Only for teams, workspaces and projects that the caller
+ * may see.
+ */
 export function effectiveAccessFragment({ holder, place, held, sources }: EffectiveAccess): Fragment {
   const { on, id, projectId, name } = place
   const actions = actionsOn(on, held)
@@ -105,7 +108,8 @@ export function effectiveAccessFragment({ holder, place, held, sources }: Effect
       name,
       level: levelOn(on, held),
       ...ofPlace,
-      // Of what the organization gives, only what comes to something here: managing members opens no workspace.
+      // Of the organization-wide sources, show only those that allow something here: managing members opens no
+      // workspace.
       grants: sources
         .filter(({ grant, held: alone }) => grant !== undefined || actionsOn(on, alone) !== 0)
         .map(({ source, held: alone, team, flag, grant }) => ({

@@ -17,7 +17,7 @@ import { findSubject, type SubjectAddress } from './subjects.ts'
 
 const parameters = ['user', 'team', 'workspace', 'project'] as const
 
-/** Throws 400 unless one of user and team is named, and at most one of workspace and project. */
+/** Throws 400 unless the query names either a user or a team, and at most one of workspace and project. */
 function questionOf({ query }: Call): { subject: SubjectAddress; place: PlaceAddress | undefined } {
   const [user, team, workspace, project] = parameters.map((name) => query.text(name))
   const problems: Problem[] = []
@@ -36,7 +36,7 @@ function questionOf({ query }: Call): { subject: SubjectAddress; place: PlaceAdd
   return { subject, place: project === undefined ? undefined : { project } }
 }
 
-/** What adds up to the access that one answer shows; a single workspace or project is never refused. */
+/** The most sources that one page may show. An answer about one workspace or project is never refused. */
 const MAX_NAMED = 20_000
 
 const showEffectiveAccess = readRoute({
@@ -84,7 +84,7 @@ const showEffectiveAccess = readRoute({
   },
 })
 
-/** The place that was asked for, which the caller must be able to see; undefined: it is missing. */
+/** The requested place, if the caller may see it. Undefined if it is missing. */
 async function findNamed(
   { tx, actor, deps }: Pick<Viewer, 'tx' | 'actor' | 'deps'>,
   organization: OrganizationFacts | undefined,
@@ -103,7 +103,7 @@ async function findNamed(
   return place && { place, project, also: { permission: 'project:read', target: { grants } } }
 }
 
-/** The workspace or project that was asked for, or a page of the workspaces that the caller may see. */
+/** The requested workspace or project, or a page of the workspaces that the caller may see. */
 async function placesOf(
   viewer: Viewer,
   organization: OrganizationRow,

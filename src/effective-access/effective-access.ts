@@ -6,7 +6,7 @@ import { readGrants } from './team-grants.ts'
 
 const MOST_NAMED = 1_000
 
-/** What somebody may do on each of these places, and what it comes from: two or three queries for all of them. */
+/** The access of a user or team to each place, and its sources. Takes two or three queries for all places together. */
 export async function effectiveAccess(
   tx: Transaction,
   { holder, organization, inForce }: { holder: Holder; organization: OrganizationFacts; inForce: InForce },
@@ -17,7 +17,7 @@ export async function effectiveAccess(
   const projectIds = [...new Set(places.map(({ projectId }) => projectId))]
   const teamIds = holder.teams.map(({ id }) => id)
   const on = workspaceIds.length === places.length ? 'workspaces' : 'projects too'
-  // Of very many it is faster to read all that the teams have.
+  // For very many places it is faster to read all grants of the teams.
   const scope = places.length > MOST_NAMED ? 'everywhere' : { workspaceIds, projectIds }
   const granted = grantedTo(holder, await readGrants(tx, teamIds, scope, on))
   const sumOn = sumsOn(standingSources(holder, organization, inForce), granted)

@@ -8,7 +8,7 @@ import type { Flag, Tables, TeamProjectTable, TeamWorkspaceTable } from '../data
 import { toDetails } from '../team-access/team-workspace-store.ts'
 import type { WorkspaceDetails } from '../team-access/workspace-levels.ts'
 
-/** A team as far as what its members may do depends on it, and whether it may be named. */
+/** The fields of a team that its members' access depends on, and those that decide whether it may be named. */
 export type HoldingTeam = {
   id: string
   name: string
@@ -27,7 +27,7 @@ const teamColumns = [
   'teams.organization_access',
 ] as const
 
-/** The teams of active members, by user, in the order of their names. */
+/** The teams of active members, by team name. A team appears once for each of its users. */
 export function teamsOfUsers(
   tx: Transaction,
   organizationId: string,
@@ -48,7 +48,7 @@ export function teamsOfUsers(
   )
 }
 
-/** Who of these is an active member of the team. */
+/** Which of these users are active members of the team. */
 export async function activeMembersAmong(
   tx: Transaction,
   teamId: string,
@@ -66,13 +66,13 @@ export async function activeMembersAmong(
   return new Set(rows.map((row) => row.user_id))
 }
 
-/** Which workspaces and projects are looked at: all of the organization, all of a project with it, or these. */
+/** The places to read: the whole organization, a project with its workspaces, or these. */
 export type Places =
   | 'everywhere'
   | { readonly projectId: string }
   | { readonly workspaceIds: readonly string[]; readonly projectIds: readonly string[] }
 
-/** What is read at once: an answer with more could not be made in time, and is refused. */
+/** The most grants to read for one answer. An answer with more would take too long and is refused. */
 export const MAX_GRANTS = 200_000
 
 function checked<Row>(rows: Row[]): Row[] {
@@ -81,7 +81,7 @@ function checked<Row>(rows: Row[]): Row[] {
   throw new AppError('bad-request', [{ detail }])
 }
 
-/** The details of a custom grant in one text: there are very many rows and few different ones. */
+/** The details of a custom grant as one text, because very many rows have few different values. */
 const customDetails = sql<string | null>`case when tw.access = 'custom' then
   tw.runs || ' ' || tw.variables || ' ' || tw.state_versions || ' ' || tw.sentinel_mocks || ' ' ||
   tw.workspace_locking || ' ' || tw.run_tasks || ' ' || tw.policy_overrides end`
@@ -91,7 +91,7 @@ export type WorkspaceGrantRow = Pick<
   'id' | 'team_id' | 'workspace_id' | 'access'
 > & { custom: string | null }
 
-/** What stands in `custom`. */
+/** Parses the text of `custom`. */
 export function customDetailsOf(text: string): WorkspaceDetails {
   const [runs, variables, states, mocks, locking, tasks, overrides] = text.split(' ')
   return toDetails({
@@ -106,7 +106,7 @@ export function customDetailsOf(text: string): WorkspaceDetails {
   } as Parameters<typeof toDetails>[0])
 }
 
-/** What teams were granted on workspaces: one for each team and workspace. */
+/** The grants of teams on workspaces: one row per team and workspace. */
 export async function workspaceGrantsOfTeams(
   tx: Transaction,
   teamIds: readonly string[],
@@ -150,10 +150,10 @@ export async function projectGrantsOfTeams(
   return checked(rows)
 }
 
-/** Grants on workspaces in a project, of which it matters only that there are such. */
+/** Stands for grants on workspaces in a project. Only their existence matters. */
 export type InnerGrantRow = GrantFacts & { id: string; team_id: string; project_id: string }
 
-/** One for each team, project and kind of grant: a project is seen by a grant on any workspace in it. */
+/** One row per team, project and kind of grant: a grant on any workspace in a project shows the project. */
 export async function innerGrantsOfTeams(
   tx: Transaction,
   teamIds: readonly string[],

@@ -6,7 +6,7 @@ import type { HoldingTeam } from './holdings-store.ts'
 import { levelOn, type Held, type On } from './levels.ts'
 import type { Grant, GrantsByTeam } from './team-grants.ts'
 
-/** A user, or a team as what its token may do, with the teams that count. */
+/** A user, or a team for its token, with the teams that count. */
 export type Holder = {
   readonly kind: 'user' | 'team'
   readonly id: string
@@ -15,7 +15,7 @@ export type Holder = {
   readonly teams: readonly HoldingTeam[]
 }
 
-/** What adds to what somebody may do. `columns` count on every workspace and project, or on the one of the grant. */
+/** One source of access. Its columns apply to every workspace and project, or to the place of the grant. */
 export type Source = {
   readonly source:
     | 'site-administrator'
@@ -40,11 +40,11 @@ function addTo<Item>(groups: Map<string, Item[]>, key: string, item: Item): void
 
 type ByPlace = ReadonlyMap<string, readonly Source[]>
 
-/** All that somebody's teams were granted, by workspace and project: in the order of the teams. */
+/** All grants of a holder's teams by workspace and project, in the order of the teams. */
 export type Granted = {
-  /** What a project's grants come to on its workspaces, and on itself. */
+  /** The effect of project grants on the project's workspaces, and on the project itself. */
   readonly ofProjects: Readonly<Record<On, ByPlace>>
-  /** What is granted on workspaces, by workspace; and by project what it comes to on the project that they are in. */
+  /** The effect of workspace grants: on each workspace, and on the project that contains it. */
   readonly ofWorkspaces: Readonly<Record<On, ByPlace>>
 }
 
@@ -74,7 +74,7 @@ export function grantedTo({ teams }: Pick<Holder, 'teams'>, grants: GrantsByTeam
   return { ofProjects, ofWorkspaces }
 }
 
-/** What holds on every workspace and project alike, and what it adds up to: the standing that requests are judged by. */
+/** The sources that apply to all workspaces and projects, and their sum: the standing that decides requests, too. */
 export function standingSources(
   holder: Holder,
   organization: Pick<OrganizationFacts, 'delegated_team_management'>,
@@ -88,7 +88,7 @@ export function standingSources(
   if (holder.status === 'active') {
     add({ source: 'organization-member' }, columnSet(holder.kind === 'team' ? 'TT' : 'PM'))
     for (const team of holder.teams) {
-      // All flags are true on `owners`, and nothing beside what the owners may do anyway.
+      // The team `owners` has all flags, but they give nothing that owners do not have anyway.
       if (team.is_owners === 1) {
         add({ source: 'organization-owner', team }, columnSet('OW'))
         continue
@@ -104,7 +104,7 @@ export function standingSources(
   return { columns: standingOf(holder, organization, inForce).columns, sources }
 }
 
-/** What adds up, and what it comes to. */
+/** Access and its sources. */
 export type Sum = { readonly held: Held; readonly sources: readonly Source[] }
 
 function plus({ held, sources }: Sum, more: readonly Source[] | undefined): Sum {
@@ -122,14 +122,14 @@ function plusHeld({ columns, inWorkspaces, plans }: Held, more: readonly Source[
   return sum
 }
 
-/** What somebody holds on a place in all: columns add up, what counts everywhere, on the project and on the place. */
+/** All columns on a place: those that apply everywhere, those from the project and those from the place. */
 export function heldOn(columns: ColumnSet, granted: Granted, { on, id, projectId }: Place): Held {
   const everywhere = { columns, inWorkspaces: columns, plans: false }
   const withProject = plusHeld(everywhere, granted.ofProjects[on].get(projectId))
   return plusHeld(withProject, granted.ofWorkspaces[on].get(id))
 }
 
-/** The same with what it comes from, in this order; what a project adds is added up once for all workspaces in it. */
+/** The same with the sources, in this order. The sum for a project is computed once for all its workspaces. */
 export function sumsOn(
   { columns, sources }: { columns: ColumnSet; sources: readonly Source[] },
   granted: Granted,
@@ -146,7 +146,7 @@ export function sumsOn(
   }
 }
 
-/** The details that a source adds: those of the grant, or else of the level that it comes to. */
+/** The details that a source gives: those of the grant, or of the level that the source amounts to. */
 export function workspaceDetailsOfSource({ grant, held }: Source) {
   return grant === undefined ? workspaceDetailsOfLevel(levelOn('workspace', held)) : grant.workspaceDetails
 }

@@ -3,7 +3,7 @@ import { isPermitted, type ColumnSet, type Standing } from '../access/decide.ts'
 import { columnsOfGrant, type GrantFacts } from '../access/grants.ts'
 import type { Permission } from '../access/rules.ts'
 
-/** What may be done with a workspace, and the row of the table that says so. */
+/** The actions on a workspace, and the permission of the table that decides each. */
 export const workspaceActions = {
   'read-workspace': 'workspace:read',
   'read-current-outputs': 'outputs:read-current',
@@ -17,7 +17,7 @@ export const workspaceActions = {
   'manage-state-content': 'state-content:manage',
 } as const satisfies Record<string, Permission>
 
-/** What may be done with a project itself. */
+/** The actions on a project itself. */
 export const projectActions = {
   'read-project': 'project:read',
   'create-workspaces': 'workspace:create',
@@ -26,13 +26,13 @@ export const projectActions = {
 } as const satisfies Record<string, Permission>
 
 export type On = GrantFacts['on']
-/** What may be done: a bit for each of the workspace actions and, of a project, of the project actions above them. */
+/** One bit per action. For a project, the project actions come above the workspace actions. */
 export type ActionSet = number
 
 const ofWorkspace = Object.entries(workspaceActions)
 const ofProject = Object.entries(projectActions)
 
-/** The table asks who calls only where something belongs to somebody, which nothing of these does. */
+/** The table looks at the caller only for objects that belong to a user. None of these do. */
 const somebody: Actor = {
   kind: 'user',
   tokenId: '',
@@ -62,7 +62,7 @@ function actionsOf(actions: typeof ofWorkspace | typeof ofProject, columns: Colu
   )
 }
 
-/** There are few different sums of columns, and very many workspaces. */
+/** Cached, because there are few different sums of columns and very many workspaces. */
 function kept(read: (columns: ColumnSet) => ActionSet): (columns: ColumnSet) => ActionSet {
   const known = new Map<ColumnSet, ActionSet>()
   return (columns) => {
@@ -75,10 +75,12 @@ function kept(read: (columns: ColumnSet) => ActionSet): (columns: ColumnSet) => 
 const inWorkspace = kept((columns) => actionsOf(ofWorkspace, columns))
 const inProject = kept((columns) => actionsOf(ofProject, columns))
 
-/** What somebody holds on a place. `plans`: a grant lets runs be planned, which nothing but the level's name shows here. */
+/**
+ * What a user or team holds on a place. `plans` means that a grant allows planning; it only affects the level's name.
+ */
 export type Held = {
   readonly columns: ColumnSet
-  /** Of a project: the columns that count in each of its workspaces. */
+  /** For a project: the columns that apply in each of its workspaces. */
   readonly inWorkspaces: ColumnSet
   readonly plans: boolean
 }
@@ -89,7 +91,7 @@ export function actionsOn(on: On, { columns, inWorkspaces }: Held): ActionSet {
     : inWorkspace(inWorkspaces) | (inProject(columns) << ofWorkspace.length)
 }
 
-/** `{"read-workspace": true, …}`; for a project those of its workspaces, and its own apart. */
+/** `{"read-workspace": true, …}`. For a project: the actions in its workspaces; its own are in shownProjectActions. */
 export function shownActions(actions: ActionSet): Record<string, boolean> {
   return Object.fromEntries(ofWorkspace.map(([name], place) => [name, (actions & (1 << place)) !== 0]))
 }
@@ -99,7 +101,7 @@ export function shownProjectActions(actions: ActionSet): Record<string, boolean>
   return Object.fromEntries(ofProject.map(([name], place) => [name, (own & (1 << place)) !== 0]))
 }
 
-/** The names alone: those of a project's workspaces after `workspaces/`. */
+/** The names of the actions. For a project, actions in its workspaces begin with `workspaces/`. */
 export function namesOfActions(on: On, actions: ActionSet): string[] {
   const names = (shown: Record<string, boolean>) => Object.keys(shown).filter((name) => shown[name])
   if (on === 'workspace') return names(shownActions(actions))
@@ -147,8 +149,8 @@ const admin = {
 const sees = { workspace: 1, project: 1 << ofWorkspace.length }
 
 /**
- * The level whose grant gives exactly what is held; admin for as much as it and more, none for what cannot be seen, and
- * custom for what lies between levels.
+ * The level whose grant gives exactly these actions. `admin` for that and more, `none` if the place is not visible, and
+ * `custom` for anything between two levels.
  */
 export function levelOn(on: On, held: Held): LevelName {
   const actions = actionsOn(on, held)

@@ -21,7 +21,10 @@ export function placeOfProject({ id, name }: Pick<ProjectRow, 'id' | 'name'>): N
   return { on: 'project', id, projectId: id, name }
 }
 
-/** A name never stands in for an id: an id comes first. Both are looked for, whichever is found. */
+/**
+ * An id wins over a name, so that a name cannot pose as an id. Both queries always run, so that the time reveals
+ * nothing.
+ */
 export async function findPlace(
   tx: Transaction,
   organizationId: string,

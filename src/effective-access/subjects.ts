@@ -8,10 +8,10 @@ import { keyOf, parseUserId } from '../users/users.ts'
 import { teamsOfUsers } from './holdings-store.ts'
 import type { Holder } from './holdings.ts'
 
-/** Who is asked about: somebody by id or user name, or a team by its id. */
+/** The user or team that the question is about: a user by id or user name, or a team by id. */
 export type SubjectAddress = { readonly user: string } | { readonly team: string }
 
-/** With the user as whom they or the team's token call; what they are is read later, since it may be much. */
+/** `userId` is the user that they, or the team's token, act as. `holder` is read later, because it may be large. */
 export type Subject = {
   readonly name: string
   readonly userId: string | null
@@ -20,7 +20,7 @@ export type Subject = {
 
 type Asking = Pick<Actor, 'isSiteAdmin' | 'userId'>
 
-/** Undefined for whoever does not belong to the organization. A service account is its team. */
+/** Undefined if the subject does not belong to the organization. A service account means its team. */
 export async function findSubject(
   tx: Transaction,
   organizationId: string,
@@ -35,7 +35,7 @@ export async function findSubject(
   const team = await findTeamOfServiceAccount(tx, isServiceAccount ? user.id : NO_ID)
   const membership = await findMembershipOf(tx, organizationId, user?.id ?? NO_ID)
   if (isServiceAccount) return teamSubject(team, organizationId)
-  // Before somebody has accepted nobody learns who was invited.
+  // Until an invitation is accepted, only site administrators may know who was invited.
   if (user === undefined || (membership?.status !== 'active' && !actor.isSiteAdmin)) return undefined
   return {
     name: user.username ?? user.id,
@@ -43,7 +43,7 @@ export async function findSubject(
     holder: async (reading) => ({
       kind: 'user',
       id: user.id,
-      // Who is a site administrator is for them and for themselves to know.
+      // Only site administrators and the user may know that the user is a site administrator.
       isSiteAdmin: user.is_site_admin === 1 && (actor.isSiteAdmin || actor.userId === user.id),
       status: membership?.status,
       teams: await teamsOfUsers(reading, organizationId, [user.id]),
@@ -51,7 +51,7 @@ export async function findSubject(
   }
 }
 
-/** Both are looked for, whichever is found. An id comes first. */
+/** An id wins over a name. Both queries always run, so that the time reveals nothing. */
 async function findUserNamed(tx: Transaction, text: string): Promise<UserRow | undefined> {
   const byId = await findUser(tx, parseUserId(text) ?? NO_ID)
   const byName = await findUserByUsername(tx, keyOf(text))
@@ -63,7 +63,7 @@ function teamSubject(team: TeamRow | undefined, organizationId: string): Subject
   return { name: team.name, userId: team.service_account_id, holder: () => Promise.resolve(teamHolder(team)) }
 }
 
-/** A team as what its token may do, whether it has one or not. */
+/** The access of a team's token, whether the team has a token or not. */
 export function teamHolder(team: TeamRow): Holder {
   return { kind: 'team', id: team.id, isSiteAdmin: false, status: 'active', teams: [team] }
 }

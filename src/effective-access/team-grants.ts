@@ -20,11 +20,13 @@ import {
 } from './holdings-store.ts'
 import type { Held, On } from './levels.ts'
 
-/** A grant with what it gives alone. One on a project counts on very many workspaces, so this is made of it once. */
+/**
+ * A grant and what it gives alone. Computed once per grant, because a project grant applies to very many workspaces.
+ */
 export type Grant = {
   readonly source: 'team-workspaces' | 'team-projects'
   readonly id: string
-  /** The workspace or the project that it is on. */
+  /** The id of the workspace or project that the grant is on. */
   readonly placeId: string
   readonly access: string
   readonly held: Readonly<Record<On, Held>>
@@ -32,14 +34,14 @@ export type Grant = {
   readonly projectDetails: ProjectDetails | undefined
 }
 
-/** What one team was granted. */
+/** The grants of one team. */
 export type Grants = {
   readonly onWorkspaces: readonly Grant[]
   readonly onProjects: readonly Grant[]
   readonly inProjects: readonly Grant[]
 }
 
-/** What a grant gives, by the functions that requests are judged by. */
+/** What a grant gives, by the functions that decide requests. */
 function heldBy(facts: GrantFacts, plans: boolean): Record<On, Held> {
   const columns = sumOfGrants([facts])
   return {
@@ -65,7 +67,7 @@ function kindOf(access: WorkspaceLevel, details: WorkspaceDetails): Kind {
   return { held: heldBy(facts, details.runs !== 'read'), workspaceDetails: details }
 }
 
-/** Of very many grants on workspaces there are few kinds: what one gives is worked out once for each. */
+/** Computed once per kind, because very many workspace grants have few kinds. */
 const fixedKinds = new Map(
   Object.entries(workspaceLevels).map(([access, details]) => [
     access,
@@ -125,10 +127,10 @@ function innerGrant(row: InnerGrantRow): Grant {
   }
 }
 
-/** Grants of some teams on some places, by team. */
+/** Grants of teams on places, by team id. */
 export type GrantsByTeam = ReadonlyMap<string, Grants>
 
-/** @param on whether projects are looked at too: then also what is granted on workspaces in them */
+/** @param on 'projects too' also reads grants on the workspaces in the projects */
 export async function readGrants(
   tx: Transaction,
   teamIds: readonly string[],

@@ -21,7 +21,7 @@ import { membershipDescription } from '../organization-memberships/membership-do
 import { refusalDescription } from '../refusals/refusal-document.ts'
 import { workspaceDescription } from '../workspaces/workspace-document.ts'
 
-/** Every type of resource that an answer may hold. A route whose `answers` is not here fails test/openapi.test.ts. */
+/** Every type of resource in answers. If the `answers` of a route is missing here, test/openapi.test.ts fails. */
 export const descriptions: readonly ResourceDescription[] = [
   accessChangesDescription,
   effectiveAccessDescription,

@@ -3,7 +3,7 @@ import type { RawRoute } from '../http/raw-route.ts'
 import type { Route } from '../http/route.ts'
 import { openApiDocument } from './openapi.ts'
 
-/** GET /api/v2/openapi.json: what this server serves, read off its routes. */
+/** GET /api/v2/openapi.json: describes the interface, generated from the routes. */
 export function openApiRoute(routes: readonly Route[], rawRoutes: readonly RawRoute[]): RawRoute {
   let text: string | undefined
   const route: RawRoute = {

@@ -48,13 +48,13 @@ const DRY_RUN = {
 
 const LOCATION = { Location: { description: 'The path of what was made', schema: { type: 'string' } } }
 
-/** 422 is of writes without a body too: the team `owners` cannot be deleted. */
+/** Writes without a body can get 422, too: the team `owners` cannot be deleted. */
 const READ_ERRORS = [400, 401, 404, 500, 503]
 const WRITE_ERRORS = [...READ_ERRORS, 422]
 const BODY_ERRORS = [408, 413, 415]
 const OPEN_ERRORS = { GET: [400, 404, 500, 503], PUT: [400, 404, 408, 409, 413, 422, 500, 503] } as const
 
-/** The fields of a route that its description is made of. */
+/** The fields of a route that the document uses. */
 type Documented = Omit<Partial<Route>, 'accepts' | 'body' | 'status' | 'act' | 'refuses' | 'isLarge'> & {
   method: string
   path: string
@@ -156,13 +156,16 @@ function openOperationOf(route: RawRoute): Schema {
   }
 }
 
-/** What the summary leaves open. */
+/** Adds what the summary does not say. */
 function descriptionOf({ permission, isLarge }: Documented): string {
   const large = isLarge ? ' The body may be large: see PURSER_MAX_BODY_BYTES.' : ''
   return `Needs the permission ${permission}. A caller without it gets the same 404 as for what does not exist.${large}`
 }
 
-/** A trial answers 200 with what would change, beside or instead of what the route answers otherwise. */
+/**
+ * A dry run answers 200 with the changes that the write would make. That is either a second status or a second schema
+ * for 200.
+ */
 function successes(route: Documented): Record<number, Schema> {
   const status = route.status ?? 200
   const done = success(route)
@@ -200,7 +203,7 @@ function documentName(type: string, form: DocumentForm): string {
   return `${type}-${form === 'one' ? 'document' : 'page'}`
 }
 
-/** The documents of all routes, each once. */
+/** The document schemas of all routes, each once. */
 function documentSchemas(routes: readonly Documented[]): Record<string, Schema> {
   const tried = routes.filter(({ dryRun }) => dryRun !== undefined)
   const answering = [...routes, ...tried.map((route) => ({ ...route, answers: 'access-changes' }))]
@@ -221,7 +224,7 @@ function errorResponses(statuses: readonly number[]): Record<number, Schema> {
   )
 }
 
-/** Every error is the same document. */
+/** Every error answer has the same schema. */
 function sharedResponses(): Record<string, Schema> {
   const content = { [JSON_API]: { schema: reference('errors') } }
   const retryAfter = { description: 'In how many seconds to try it again', schema: { type: 'integer' } }

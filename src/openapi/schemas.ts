@@ -3,7 +3,7 @@ import type { AcceptedBody } from '../jsonapi/body.ts'
 import { idPrefixes } from '../core/ids.ts'
 import type { ResourceDescription } from '../jsonapi/description.ts'
 
-/** A JSON Schema (2020-12), ready to be printed. */
+/** A JSON Schema (2020-12) that is ready for JSON.stringify. */
 export type Schema = { [member: string]: unknown }
 
 export const reference = (type: string): Schema => ({ $ref: `#/components/schemas/${type}` })
@@ -19,8 +19,8 @@ const object = (
 })
 
 /**
- * A typebox schema as plain JSON Schema, with our `explain` or `complaint` as its description, and in the forms that makers of clients
- * understand: enumerations for unions of words, a list of types for what may be null.
+ * Converts a typebox schema to plain JSON Schema. `explain` or `complaint` becomes the description. Uses the forms that
+ * client generators understand: an enumeration for a union of words, and a list of types for a nullable value.
  */
 export function plain(schema: TSchema): Schema {
   return JSON.parse(JSON.stringify(schema), (_, value: unknown) =>
@@ -37,16 +37,16 @@ function forGenerators({ explain, complaint, ...schema }: Schema): Schema {
   const described = typeof words === 'string' ? { ...schema, description: words } : schema
   const { const: word, anyOf, ...rest } = described
   if (typeof word === 'string') return { ...rest, type: 'string', enum: [word] }
-  // Always null: a type of null alone is unknown to makers of clients.
+  // Always null. Client generators do not support a type that is only null.
   if (rest.type === 'null') return { ...rest, type: ['string', 'null'], maxLength: 0 }
   return Array.isArray(anyOf) ? (oneForAll(anyOf as Schema[], rest) ?? described) : described
 }
 
-/** One schema for a union of words, and for a union of something with null. */
+/** One schema instead of a union of words, or of a union of something with null. */
 function oneForAll(union: readonly Schema[], rest: Schema): Schema | undefined {
   const isNull = ({ type, maxLength }: Schema) => Array.isArray(type) && maxLength === 0
   const hasNull = union.some(isNull)
-  // `{}` as another word for null is for clients that are there; nobody need make one that sends it.
+  // `{}` as another form of null is only for existing clients. New clients need not send it.
   const isEmpty = ({ properties }: Schema) =>
     properties !== undefined && Object.keys(properties as object).length === 0
   const others = union.filter((one) => !isNull(one) && !(hasNull && isEmpty(one)))
@@ -66,7 +66,7 @@ function oneForAll(union: readonly Schema[], rest: Schema): Schema | undefined {
 
 function members(schemas: Readonly<Record<string, TSchema>>): Schema {
   const names = Object.keys(schemas)
-  // A second spelling would be the same member of a generated class.
+  // In generated classes, the second spelling would be the same member.
   const twins = names.filter((name) => names.includes(name.replaceAll('_', '-')) && name.includes('_'))
   const properties = Object.fromEntries(
     names.filter((name) => !twins.includes(name)).map((name) => [name, plain(schemas[name] as TSchema)]),
@@ -81,7 +81,7 @@ function members(schemas: Readonly<Record<string, TSchema>>): Schema {
 
 const oneWord = (word: string): Schema => ({ type: 'string', enum: [word] })
 
-/** A resource as answers hold it: with every attribute and no other. */
+/** A resource in an answer: all attributes are required, others are not allowed. */
 export function resourceSchema(description: ResourceDescription): Schema {
   const { type, attributes, relationships, links, hasLinks } = description
   const properties = {
@@ -102,10 +102,10 @@ const idOf = (prefixes: string): Schema => ({
 })
 const nameSchema: Schema = { type: 'string', pattern: '^[A-Za-z0-9_-]+$', minLength: 1, maxLength: 90 }
 
-/** What ids of each type look like. An organization's is its name. */
+/** The patterns of ids per type. An organization's id is its name. */
 const idSchemas: Readonly<Record<string, Schema>> = {
   organizations: nameSchema,
-  // A team's service account and an organization's token act as users, too.
+  // A team's service account and an organization token act as users, too.
   users: { type: 'string', pattern: '^(user-|api-team_|api-org_)[1-9A-HJ-NP-Za-km-z]{16}$', maxLength: 100 },
   teams: idOf(idPrefixes.team),
   'organization-memberships': idOf(idPrefixes.membership),
@@ -125,7 +125,7 @@ export function idSchema(type: string): Schema {
   return idSchemas[type] ?? { type: 'string', minLength: 1, maxLength: 200 }
 }
 
-/** Of the parameters of paths: `team_id` is the id of a team. */
+/** The schema of a path parameter: `team_id` is the id of a team. */
 export function pathParameterSchema(name: string): Schema {
   if (name.endsWith('_name')) return nameSchema
   const plural = `${name.replace(/_id$/, '').replaceAll('_', '-')}s`
@@ -145,7 +145,7 @@ const pagination = {
   'total-count': { type: 'integer' },
 }
 
-/** The schemas that belong to no type. */
+/** The schemas that belong to no resource type. */
 export const sharedSchemas: Record<string, Schema> = {
   errors: object({
     errors: {
@@ -174,7 +174,10 @@ export const sharedSchemas: Record<string, Schema> = {
 
 export type DocumentForm = 'one' | 'page' | 'page in meta'
 
-/** What a route's document looks like: one resource, or a page of them, which may stand in meta twice. */
+/**
+ * The document of a route: one resource, or a page. With "page in meta", meta has the page numbers at its top level,
+ * too.
+ */
 export function documentSchema(type: string, form: DocumentForm): Schema {
   const data = reference(type)
   const meta = { pagination: reference('pagination'), ...(form === 'page in meta' ? pagination : {}) }
@@ -190,11 +193,11 @@ export function documentSchema(type: string, form: DocumentForm): Schema {
   )
 }
 
-/** What a request's body may hold. Members that are not named are ignored. */
+/** The body that a request may send. Unknown members are ignored. */
 export function bodySchema(body: AcceptedBody): Schema {
   const data = dataSchema(body)
   const isLenient = 'isLenient' in body && body.isLenient === true
-  // Clients send null, too, where nothing need be said.
+  // Clients also send null if no value is needed.
   const type = isLenient ? ['object', 'null'] : 'object'
   return { type, properties: { data }, required: isLenient ? [] : ['data'] }
 }
@@ -227,7 +230,7 @@ function requestedResource(
     type: 'object',
     properties: {
       type: { type: 'string', enum: types },
-      // An update takes no other id than that of the path; a create ignores it.
+      // An update accepts only the id of the path. A create ignores it.
       id: {},
       attributes: part(body.attributes, body.required),
       relationships: part(body.relationships, body.requiredRelationships),

@@ -1,4 +1,4 @@
-/** The groups of operations, in the order of their paths' first match. */
+/** The groups of operations. A path belongs to the first group that it matches. */
 export const tags: readonly { name: string; description: string; paths: RegExp }[] = [
   {
     name: 'Outputs',
