@@ -10,11 +10,12 @@
  *   v3 like v5 for every team of that user · . adds nothing · - no: the answer is 404
  *
  *   SA site administrator · OW owner, owners team token · OG organization token · MM manage-membership ·
- *   MT manage-teams, MO manage-organization-access: only if the organization has switched delegated-team-management on ·
+ *   MT manage-teams, MO manage-organization-access: only if the organization has
+ *   switched on delegated-team-management ·
  *   MW manage-workspaces · MP manage-projects · RO read-workspaces or read-projects · PM plain member ·
  *   TM member of the team that the request is about ·
- *   on the workspace: R read or plan, W write, A admin; custom access: cO state versions read-outputs, cR read, cW write,
- *   cL workspace locking; on its project: pC may create workspaces, pA admin ·
+ *   on the workspace: R read or plan, W write, A admin; custom access: cO state versions read-outputs,
+ *   cR read, cW write, cL workspace locking; on its project: pC may create workspaces, pA admin ·
  *   TT team token · IN invited · OUT any other user
  */
 // prettier-ignore

@@ -114,9 +114,9 @@ export type NewToken = {
   isSingle: boolean
   /** Null for the command line. */
   maker: Actor | null
-  /** Instead of the maker's id. */
+  /** Replaces the maker's id as creator. */
   createdById?: string
-  /** Instead of a new one: that of the first administrator may be given. */
+  /** Replaces a generated text. Only the token of the first administrator may be chosen. */
   text?: string
 }
 

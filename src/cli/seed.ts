@@ -16,7 +16,7 @@ export type Seeded = { organization: string; people: { username: string; role: s
 
 const OWNER = demo.people[0].username
 
-/** Creates the demo organization by the same rules as over HTTP. Undefined if it already exists. */
+/** Creates the demo organization, with requests of its people over HTTP. Undefined if it already exists. */
 export async function seed(config: Config): Promise<Seeded | undefined> {
   await prepareForSeed(config)
   const isThere = await withDatabase(config, ({ database }) =>

@@ -54,7 +54,7 @@ const WRITE_ERRORS = [...READ_ERRORS, 422]
 const BODY_ERRORS = [408, 413, 415]
 const OPEN_ERRORS = { GET: [400, 404, 500, 503], PUT: [400, 404, 408, 409, 413, 422, 500, 503] } as const
 
-/** The fields of a route that the document uses. */
+/** The fields of a route that its description uses. */
 type Documented = Omit<Partial<Route>, 'accepts' | 'body' | 'status' | 'act' | 'refuses' | 'isLarge'> & {
   method: string
   path: string
@@ -162,10 +162,7 @@ function descriptionOf({ permission, isLarge }: Documented): string {
   return `Needs the permission ${permission}. A caller without it gets the same 404 as for what does not exist.${large}`
 }
 
-/**
- * A dry run answers 200 with the changes that the write would make. That is either a second status or a second schema
- * for 200.
- */
+/** A dry run answers 200 with the changes: a second status, or a second schema for 200. */
 function successes(route: Documented): Record<number, Schema> {
   const status = route.status ?? 200
   const done = success(route)
