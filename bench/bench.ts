@@ -3,34 +3,34 @@ import type { Job, JobResult } from './load.ts'
 import { Purser } from './purser.ts'
 import type { World } from './seed.ts'
 
-/** One measured figure, with what it must reach and what is aimed at. */
+/** One measured value, the minimum it must reach and the value we aim for. */
 export type Figure = {
   what: string
   value: number
   unit: string
   atLeast?: number
   aim?: number
-  /** Whether a larger value is the better one. */
+  /** Whether a larger or a smaller value is better. */
   better: 'more' | 'less'
   details: string
 }
 
-/** Some rows of a table that only inform: how speed or memory grow with something. */
+/** A table that only informs: how speed or memory grow with something. */
 export type Table = { title: string; head: string[]; lines: string[][] }
 
 export type Outcome = { figures: Figure[]; tables?: Table[] }
 
 export type Row = {
-  /** For --only. */
+  /** The name for --only. */
   id: string
-  /** What it measures: said when it could not be measured. */
+  /** What the row measures. Printed if the measurement fails. */
   what: string
   run: (bench: Bench) => Promise<Outcome>
 }
 
 export const CONNECTIONS = 16
 
-/** What every row works with. */
+/** The processes and data that every row uses. */
 export class Bench {
   readonly world: World
   purser: Purser
@@ -55,7 +55,7 @@ export class Bench {
     this.isQuick = parts.isQuick
   }
 
-  /** Runs a job of the load generator; any status but the expected one ends the row. */
+  /** Runs a job of the load generator. Throws if an answer has another status than expected. */
   async run(job: Partial<Job> & { requests: string[] }, status = '200'): Promise<JobResult> {
     const result = await this.load.ask<JobResult>('run', {
       port: this.purser.port,
@@ -67,7 +67,7 @@ export class Bench {
     return result
   }
 
-  /** A fresh process on the same data. */
+  /** Starts a new server process on the same data. */
   async restart(): Promise<void> {
     await this.purser.stop()
     this.purser = await Purser.start(this.world.folder)

@@ -1,4 +1,4 @@
-// Questions and answers between the benchmark and its processes, over the channel that Node gives a child.
+// Questions and answers between the benchmark and its processes, over Node's IPC channel.
 import { fork, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { availableParallelism } from 'node:os'
@@ -7,7 +7,7 @@ import { spawnSync } from 'node:child_process'
 type Question = { id: number; name: string; argument: unknown }
 type Reply = { id: number; value?: unknown; error?: string }
 
-/** In the child: answers each question by the function of its name. */
+/** Runs in the child: answers each question with the function of the same name. */
 export function answerQuestions(functions: Record<string, (argument: never) => Promise<unknown>>): void {
   process.on('message', ({ id, name, argument }: Question) => {
     const reply = (rest: Omit<Reply, 'id'>) => process.send?.({ id, ...rest })
@@ -21,11 +21,11 @@ export function answerQuestions(functions: Record<string, (argument: never) => P
   process.once('disconnect', () => process.kill(process.pid, 'SIGTERM'))
 }
 
-/** Whether processes can be kept to given processors here. */
+/** Whether this machine can pin processes to CPUs. */
 export const canPin = availableParallelism() > 1 && spawnSync('taskset', ['-V']).status === 0
 
 const cpus = availableParallelism()
-/** The last processor is the load generator's, all others are the servers'. */
+/** The load generator has the last CPU. The servers have all others. */
 const places = { load: String(cpus - 1), server: cpus === 2 ? '0' : `0-${cpus - 2}` } as const
 export type Place = keyof typeof places
 
@@ -37,12 +37,12 @@ export function pinSelf(): void {
   if (canPin) spawnSync('taskset', ['-a', '-c', '-p', places.load, String(process.pid)])
 }
 
-/** The command, kept to the processor of the place. */
+/** The command, pinned to the CPUs of the place. */
 export function onPlace(place: Place, command: readonly string[]): string[] {
   return canPin ? ['taskset', '-c', places[place], ...command] : [...command]
 }
 
-/** A process of the benchmark, on its processor. */
+/** A process of the benchmark, pinned to its CPUs. */
 export class Child {
   readonly #process: ChildProcess
   readonly #waiting = new Map<number, { resolve: (value: never) => void; reject: (error: Error) => void }>()

@@ -4,7 +4,7 @@ import { wire } from './purser.ts'
 import { hasWrk, wrkRate } from './wrk.ts'
 
 const WARM_UP_MS = 1_500
-/** Short, so that a machine that slows down for a second slows both. */
+/** Short rounds, so that a slow second of the machine affects both servers. */
 const ROUND_MS = 250
 const ROUNDS = 15
 const QUICK_ROUNDS = 5
@@ -12,27 +12,27 @@ const QUICK_ROUNDS = 5
 const WRK_SECONDS = 1
 const WRK_ROUNDS = 7
 
-/** A GET below /api/v2, and with whose token. */
+/** A GET below /api/v2, and the token to send. */
 export type Asked = { path: string; token: string }
 
-/** Requests a second, and microseconds of CPU that one of them cost the server. */
+/** Requests per second, microseconds of server CPU per request, and the 99th percentile of latency. */
 type Round = { perSecond: number; cpu: number; p99: number }
 
 export type Compared = {
-  /** Of the server's requests a second to the floor's: the median of the rounds. */
+  /** Requests per second of the server, divided by those of the floor. The median of the rounds. */
   ratio: number
-  /** Of the floor's CPU time for a request to the server's: less disturbed by a busy machine than `ratio`. */
+  /** CPU time per request of the floor, divided by that of the server. A busy machine affects it less than `ratio`. */
   cpuRatio: number
   server: Round
   floor: Round
   bare: Round
-  /** Of the server's requests a second to its own for the short list. */
+  /** Requests per second of the server, divided by its own for the short list. */
   shortRatio: number | undefined
   /** The same as `ratio`, with requests of wrk; undefined where it is not installed. */
   wrk: { ratio: number; server: number; floor: number } | undefined
 }
 
-/** Measures one GET of the server against the floor with the same bytes, in turns after a warm-up. */
+/** Compares a GET of the server with the floor sending the same bytes, in alternating rounds after a warm-up. */
 export async function compare(bench: Bench, asked: Asked, short?: Asked): Promise<Compared> {
   const { path, token } = asked
   const answer = await bench.purser.must('GET', path, token)
@@ -108,7 +108,7 @@ function medianRound(rounds: readonly Round[]): Round {
   }
 }
 
-/** The figures of one compared path: against the floor, and against the short list where there is one. */
+/** The figures of one path: against the floor and, if there is one, against the short list. */
 export function comparedFigures(what: string, compared: Compared, atLeast: number, aim: number): Figure[] {
   const { ratio, cpuRatio, shortRatio, server, floor, bare, wrk } = compared
   const ratios =

@@ -1,4 +1,5 @@
-// The floor: what node:http takes that hashes the bearer token, makes two indexed SQLite reads and sends ready bytes.
+// The floor: a minimal node:http server that hashes the bearer token, does two indexed SQLite reads and sends stored
+// bytes.
 import { hash } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { createServer } from 'node:http'
@@ -13,7 +14,7 @@ export type FloorAnswer = {
   status: number
   headers: Record<string, string>
   body: string
-  /** Bare: no hash and no reads. */
+  /** Bare: answers without the hash and the reads. */
   isBare: boolean
 }
 

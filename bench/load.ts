@@ -1,4 +1,4 @@
-// The load generator, a process of its own: keep-alive sockets, one request under way on each, no pipelining.
+// The load generator, in its own process: keep-alive sockets with one request at a time each, no pipelining.
 import { createHistogram, type RecordableHistogram } from 'node:perf_hooks'
 import net from 'node:net'
 import { answerQuestions } from './child.ts'
@@ -6,14 +6,14 @@ import { answerQuestions } from './child.ts'
 export type Job = {
   port: number
   connections: number
-  /** Whole requests as they go over the wire; asked for in turn, each connection from its own place in the row. */
+  /** Complete HTTP requests. They are sent in turn; each connection starts at another position. */
   requests: string[]
-  /** To which group the latency of each request counts; default all to group 0. */
+  /** The latency group of each request. By default all are in group 0. */
   groups?: number[]
-  /** Ends after so long, so many answers, or when asked to stop, whichever comes first. */
+  /** The run ends after this time, after this many answers, or on a stop, whichever comes first. */
   durationMs?: number
   count?: number
-  /** The least time from one request to the next of a connection. */
+  /** The least time between two requests of a connection. */
   everyMs?: number
 }
 
@@ -22,14 +22,14 @@ export type Latency = { count: number; p50: number; p99: number; p999: number; m
 export type JobResult = {
   answers: number
   seconds: number
-  /** How many answers had each status. */
+  /** The number of answers per status. */
   statuses: Record<string, number>
-  /** Milliseconds, for each group of requests. */
+  /** In milliseconds, per group of requests. */
   latencies: Latency[]
 }
 
 const HEAD_END = Buffer.from('\r\n\r\n')
-/** What ends an answer in chunks. JSON holds no such bytes, and a connection has one request at a time. */
+/** The end of a chunked answer. JSON contains no such bytes, and a connection has one request at a time. */
 const LAST_CHUNK = '\r\n0\r\n\r\n'
 const READ_BYTES = 256 * 1024
 
@@ -51,7 +51,7 @@ class Run {
     this.histograms = Array.from({ length: groups }, () => createHistogram())
   }
 
-  /** The next request to send, undefined when there is nothing more to do. */
+  /** The next request to send. Undefined if the run is over. */
   take(): number | undefined {
     if (this.isStopped || (this.job.count !== undefined && this.#sent >= this.job.count)) return undefined
     this.#sent += 1
@@ -81,7 +81,8 @@ class Run {
     this.#running = connections.length
     const timer = setTimeout(() => (this.isStopped = true), this.job.durationMs ?? 2 ** 31 - 1)
     for (const connection of connections) connection.next()
-    // Never asleep: waking a sleeping peer is dear, and the slower server would pay for it more often.
+    // Keep the event loop busy: waking a sleeping process is expensive, and the slower server would pay for it more
+    // often.
     let isOver = false
     const stayAwake = () => void (isOver || setImmediate(stayAwake))
     stayAwake()
@@ -102,16 +103,16 @@ class Run {
   }
 }
 
-/** One keep-alive connection; understands answers with a content-length, in chunks, and without a body. */
+/** A keep-alive connection. Parses answers with a content-length, in chunks, or without a body. */
 class Connection {
   readonly #run: Run
   readonly #socket: net.Socket
   #request = 0
   #sentAt = 0
   #status = ''
-  /** Bytes of the body that are still to come, infinite in chunks; undefined while the head is. */
+  /** Bytes of the body still to come; infinite for chunks. Undefined while the head is still incomplete. */
   #left: number | undefined
-  /** Of an answer in chunks: the end of what came. */
+  /** The last bytes of a chunked answer so far. */
   #tail = ''
   #head: Buffer | undefined
   #isClosed = false

@@ -1,12 +1,12 @@
-// Preloaded into the server that is measured (node --import): answers what only the process itself can tell.
+// Loaded into the measured server (node --import). Reports what only the process itself can measure.
 import { readFileSync } from 'node:fs'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { answerQuestions } from './child.ts'
 
-/** Microseconds of CPU since the start, megabytes of memory now and at most. */
+/** Microseconds of CPU time since the start, and current and highest memory in MB. */
 export type Usage = { cpu: number; rss: number; peakRss: number }
 
-/** How late the event loop was, in milliseconds. */
+/** Delay of the event loop in milliseconds. */
 export type Delay = { p99: number; p999: number; max: number }
 
 const RESOLUTION_MS = 1
@@ -23,7 +23,7 @@ answerQuestions({
     delays.enable()
   },
   delay: async (): Promise<Delay> => {
-    // What is recorded is the time between two ticks of a timer, the timer's own period included.
+    // A recorded value is the time between two ticks of a timer, so it includes the timer's period.
     const late = (nanoseconds: number) => Math.max(0, nanoseconds / 1e6 - RESOLUTION_MS)
     delays?.disable()
     return {
@@ -33,7 +33,7 @@ answerQuestions({
     }
   },
 })
-// The server ends by its own signals, not because its observer listens.
+// The open channel must not keep the server running.
 process.channel?.unref()
 
 function peakRss(): number {

@@ -4,17 +4,17 @@ import { fileURLToPath } from 'node:url'
 import { Child } from './child.ts'
 import type { Delay, Usage } from './observer.ts'
 
-// As `npm start` does it, which keeps compiled code between starts; the observer's is kept there too.
+// Starts like `npm start`, which caches compiled code between starts. The observer's code is cached there, too.
 const main = fileURLToPath(new URL('../bin/purser.cjs', import.meta.url))
 const compileCache = fileURLToPath(new URL('../node_modules/.cache/node', import.meta.url))
 const observer = new URL('./observer.ts', import.meta.url).href
 
-/** Of nothing but thrown-away data. */
+/** Only protects temporary data. */
 export const secretKey = '0123456789abcdef'.repeat(4)
 
 export type Answer = { status: number; headers: Headers; text: string }
 
-/** A running server: the real entry on a data folder, with nothing but an observer beside it. */
+/** A running server: the real entry point on a data folder, plus only the observer. */
 export class Purser {
   readonly child: Child
   readonly port: number
@@ -79,7 +79,7 @@ export class Purser {
     return { status: response.status, headers: response.headers, text: await response.text() }
   }
 
-  /** The same, where anything but success ends the row. */
+  /** Like request, but throws if the answer is no success. */
   async must(method: string, path: string, token: string, body?: unknown): Promise<Answer> {
     const answer = await this.request(method, path, token, body)
     if (answer.status >= 300) {
@@ -93,7 +93,7 @@ export class Purser {
   }
 }
 
-/** A request as it goes over the wire. */
+/** A complete HTTP request as text. */
 export function wire(method: string, path: string, token: string, body?: unknown): string {
   const text = body === undefined ? '' : JSON.stringify(body)
   const head = [

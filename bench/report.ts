@@ -44,7 +44,7 @@ function markdown(head: readonly string[], lines: readonly string[][]): string {
 
 export type Run = { date: Date; load: string; seconds: number }
 
-/** docs/performance.md: the machine, the figures of the last full run, and how to run it again. */
+/** Writes docs/performance.md: the machine, the figures of the last full run, and how to repeat it. */
 export function writeReport(
   path: string,
   figures: readonly Figure[],

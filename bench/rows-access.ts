@@ -1,4 +1,4 @@
-// What somebody in many teams may do on very many workspaces, and why.
+// The access of a user in many teams to very many workspaces, and its sources.
 import { readConfig } from '../src/config.ts'
 import { systemClock, timestamp } from '../src/core/clock.ts'
 import { newId } from '../src/core/ids.ts'
@@ -39,7 +39,10 @@ type Asked = { name: string; owner: Person; member: Person; organizationId: stri
 
 const config = (folder: string) => readConfig({ data: folder, secretKey }, {})
 
-/** An organization of 10,000 workspaces in 20 projects; each workspace has a grant, and each project two, of the member's teams. */
+/**
+ * An organization of 10,000 workspaces in 20 projects. Of the member's teams, one has a grant on each workspace and two
+ * have one on each project.
+ */
 async function seedAccess(tx: Transaction): Promise<Asked> {
   const at = timestamp(systemClock.now())
   const name = `access-${process.pid}`
@@ -114,7 +117,7 @@ async function measure(bench: Bench) {
   const { folder } = bench.world
   const { database } = await openDatabase(config(folder))
   try {
-    // Beside the running server, as the command line does it.
+    // Opened while the server is running, as the command line does.
     const { name, owner, member, organizationId } = await database.write(seedAccess)
     const times: number[] = []
     for (let round = 0; round < ROUNDS; round += 1) {
@@ -137,7 +140,7 @@ async function measure(bench: Bench) {
           return time
         }),
       )
-      // A read lives for one turn.
+      // A read transaction lives for one turn of the event loop.
       await new Promise((resolve) => setImmediate(resolve))
     }
     const path = `/organizations/${name}/effective-access?user=${member.id}&page%5Bsize%5D=${PAGE}&page%5Bnumber%5D=`

@@ -1,18 +1,18 @@
-// Forbidden against missing: how long the same 404 takes for what is there and hidden, and for what is not there.
+// Hidden against missing: how long the same 404 takes for a hidden object and for one that does not exist.
 import type { Bench, Figure, Row } from './bench.ts'
 import { wire } from './purser.ts'
 import { workspaceWith } from './rows-outputs.ts'
 import { outputIds } from './states.ts'
 
-// A refusal leaves at whole steps of time: about a hundred of them a second.
+// Refusals leave at fixed steps of time, so there are only about a hundred per second.
 const PAIRS = 1_000
 const QUICK_PAIRS = 200
-/** Of the kind of every id; nobody has it. */
+/** Valid after every id prefix, but never used. */
 const NO_ID = 'NoSuchThing11111'
 
 type Kind = {
   name: string
-  /** The path of something hidden, of something missing, and whose token asks. */
+  /** The path of a hidden object and of a missing one, and the token to send. */
   pair: (bench: Bench) => Promise<{ hidden: string; missing: string; token: string }>
 }
 
@@ -102,7 +102,7 @@ export const hiddenRows: Row[] = kinds.map(({ name, pair }) => {
           `the answers differ: ${answers.map(({ status, text }) => `${status} ${text}`).join(' / ')}`,
         )
       }
-      // Now the one comes first, now the other.
+      // Alternate which of the two comes first.
       const requests = [hidden, missing, missing, hidden].map((path) => wire('GET', path, token))
       const job = { requests, groups: [0, 1, 1, 0], connections: 1 }
       await bench.run({ ...job, count: 400 }, '404')

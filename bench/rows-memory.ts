@@ -1,4 +1,4 @@
-// Memory of a server that was just started, and after work; and how speed and memory grow.
+// Memory of a new server and after work, and how speed and memory grow.
 import { median, thousands, type Bench, type Row } from './bench.ts'
 import { wire } from './purser.ts'
 import { uploadLarge, uploadTimes, workspaceWith } from './rows-outputs.ts'

@@ -11,7 +11,7 @@ export type Stored = { workspaceId: string; stateVersionId: string }
 
 const stored = new WeakMap<Bench, Map<string, Promise<Stored>>>()
 
-/** A workspace of the small organization with a state of so many outputs, made once. */
+/** A workspace of the small organization, with a state of `outputs` outputs. Created once. */
 export function workspaceWith(bench: Bench, outputs: number, withSensitive = false): Promise<Stored> {
   const known = stored.get(bench) ?? new Map<string, Promise<Stored>>()
   stored.set(bench, known)
@@ -39,7 +39,7 @@ type Reading = {
 }
 
 async function current(bench: Bench, outputs: number, token: string): Promise<Asked> {
-  // As in life, some of them are sensitive: null here.
+  // Some outputs are sensitive, as in practice. This list shows them as null.
   const { workspaceId } = await workspaceWith(bench, outputs, true)
   return { path: `/workspaces/${workspaceId}/current-state-version-outputs`, token }
 }
@@ -114,7 +114,7 @@ export const outputRows: Row[] = readings.map(({ id, what, ask, short, atLeast, 
 
 const UPLOADS = 7
 
-/** How long uploads of a state take until its outputs are readable, each to a workspace of its own. */
+/** How long uploads of a state take until its outputs are readable, in milliseconds. Each goes to a new workspace. */
 export async function uploadTimes(bench: Bench, outputs: number, times: number): Promise<number[]> {
   const { small } = bench.world
   const measured: number[] = []
@@ -129,7 +129,7 @@ export async function uploadTimes(bench: Bench, outputs: number, times: number):
   return measured
 }
 
-/** Uploads a large state to a server that was just started, with 16 clients reading beside it. */
+/** Uploads a large state to a new server while 16 clients read. */
 export async function uploadLarge(bench: Bench, megabytes: number) {
   await bench.restart()
   const { small } = bench.world

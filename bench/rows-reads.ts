@@ -1,4 +1,4 @@
-// Reads of teams, and of the lists around them, against the floor.
+// Reads of teams and related lists, compared with the floor.
 import type { Row } from './bench.ts'
 import { compare, comparedFigures, type Asked } from './compare.ts'
 import { BROAD } from './seed-broad.ts'

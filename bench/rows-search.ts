@@ -1,18 +1,18 @@
-// `q` and `filter[names]` among 100,000 teams, each request another string, with a write beside them.
+// `q` and `filter[names]` among 100,000 teams, each request with another text, during writes.
 import type { Bench, Figure, Row } from './bench.ts'
 import { wire } from './purser.ts'
 import { LARGE, teamName, type Person } from './seed.ts'
 
 const STRINGS = 4_000
-/** Each waits for its answer before it asks again. */
+/** Each client waits for an answer before its next request. */
 const CLIENTS = 8
 const MANY_CLIENTS = 16
 const DURATION_MS = 4_000
 const QUICK_MS = 1_500
-/** A hundred writes a second, each of which changes the organization's version. */
+/** A hundred writes a second. Each raises the organization's version. */
 const WRITE_EVERY_MS = 10
 
-/** Parts of names from three characters on, short and long, common and rare; every twentieth is in no name. */
+/** Parts of names with at least three characters: short and long, common and rare. Every twentieth matches no name. */
 function part(number: number): string {
   const name = teamName((number * 7_919) % LARGE)
   if (number % 20 === 0) return `no-such-team-${number}`
@@ -37,7 +37,7 @@ async function search(bench: Bench, what: string, reader: Person, query: (number
       data: { type: 'teams', attributes: { 'sso-team-id': `sso-${number}-${process.hrtime.bigint()}` } },
     }),
   )
-  // The first searches build what is searched, and Node compiles for some thousand more.
+  // The first searches build the index, and Node compiles during some thousand more.
   await bench.run({ requests, count: bench.isQuick ? 500 : STRINGS })
   const writing = bench.run({ requests: writes, connections: 1, everyMs: WRITE_EVERY_MS })
   const before = await bench.purser.usage()

@@ -5,7 +5,7 @@ const CLIENTS = 8
 const ROUNDS = 3
 const ROUND_MS = 2_500
 const QUICK_MS = 1_000
-/** More than a round can take, so that each name is asked for once. */
+/** More than a round can use, so that each name is used once. */
 const MOST_A_ROUND = 20_000
 
 let round = 0
@@ -35,7 +35,7 @@ export const writeRows: Row[] = [
           cpu: (after.cpu - before.cpu) / result.answers,
         })
       }
-      // The first one warms up.
+      // The first round is the warm-up.
       const measured = rounds.slice(1)
       return {
         figures: [

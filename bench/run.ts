@@ -1,4 +1,4 @@
-// npm run bench: measures, prints, writes docs/performance.md; ends with 1 when a figure misses its "at least".
+// npm run bench: measures, prints, writes docs/performance.md. Exits with 1 if a figure is worse than its "at least".
 import { mkdtempSync, rmSync } from 'node:fs'
 import { loadavg, tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -21,10 +21,10 @@ import { seedOnce } from './seed.ts'
 const { values: options } = parseArgs({
   options: {
     only: { type: 'string', multiple: true },
-    // Keeps the data there, and takes what an earlier run has left.
+    // Keeps the data in this folder, and reuses the data of an earlier run.
     data: { type: 'string' },
     quick: { type: 'boolean', default: false },
-    // Options for the measured server's Node, such as --cpu-prof.
+    // Options for the Node of the measured server, such as --cpu-prof.
     node: { type: 'string', multiple: true, default: [] },
   },
 })

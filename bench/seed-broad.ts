@@ -1,4 +1,4 @@
-// An organization with many workspaces, members and accesses to one workspace.
+// An organization with many workspaces, many members, and one workspace that many teams may access.
 import { systemClock, timestamp } from '../src/core/clock.ts'
 import { newId } from '../src/core/ids.ts'
 import type { Database, Transaction } from '../src/database/database.ts'

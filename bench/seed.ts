@@ -1,4 +1,4 @@
-// Fills a fresh data folder through the store functions themselves: counters, search index and versions are theirs.
+// Fills a new data folder with the server's own store functions, so that counters, search index and versions are right.
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createUserToken } from '../src/authentication-tokens/tokens.ts'
@@ -27,7 +27,7 @@ export type Organization = {
   id: string
   name: string
   owner: Person
-  /** Of three teams, one of them secret; without any flag. */
+  /** In three teams, one of them secret, and without any flag. */
   member: Person
   memberTeams: SeededTeam[]
   memberMembershipId: string
@@ -37,15 +37,15 @@ export type Organization = {
 export type World = {
   folder: string
   adminToken: string
-  /** A user without any organization. */
+  /** A user in no organization. */
   outsider: Person
   small: Organization
-  /** 1,000 and 10,000 teams, for the growth tables. */
+  /** 1,000 and 10,000 teams, for the tables of growth. */
   middle: Organization[]
   large: Organization
-  /** 19 teams of 1,000 members each, beside `owners`. */
+  /** 19 teams of 1,000 members each, plus `owners`. */
   crowded: Organization
-  /** 10,000 workspaces, one of which 10,000 teams have access to, and 10,000 members. */
+  /** 10,000 workspaces, one of them with grants for 10,000 teams, and 10,000 members. */
   broad: Broad
 }
 
@@ -57,12 +57,12 @@ const MEMBERS_A_TEAM = 3
 
 type Plan = { name: string; teams: number; membersOfTeam: number; users: number }
 
-/** The data of an earlier run in the same folder, or new one. */
+/** Returns the data of an earlier run in the same folder, or creates it. */
 export async function seedOnce(folder: string): Promise<World> {
   const note = join(folder, 'world.json')
   if (existsSync(note)) {
     const world = JSON.parse(readFileSync(note, 'utf8')) as World
-    // Made by an earlier version, which had less.
+    // An older version created less data.
     if (world.broad !== undefined) return world
     throw new Error(`${folder} is of an older seed: delete it`)
   }
@@ -156,7 +156,7 @@ export async function createSeeded(database: Database, plan: Plan): Promise<Orga
     }
     return { organization, crowd }
   })
-  // `owners` is one of the list.
+  // Start at 1, because `owners` is one of the teams.
   for (let from = 1; from < plan.teams; from += TEAMS_A_TRANSACTION) {
     const to = Math.min(plan.teams, from + TEAMS_A_TRANSACTION)
     await database.write((tx) => createTeams(tx, organization, crowd.slice(0), { from, to, plan, at }))
@@ -173,7 +173,7 @@ async function createTeams(
 ): Promise<void> {
   let open = 0
   for (let number = from; number < to; number += 1) {
-    // One in five is secret, the first three among them: the member joins these.
+    // One team in five is secret. The member joins the first three teams, and the first of them is secret.
     const team: SeededTeam = {
       id: newId('team'),
       name: teamName(number),
@@ -233,7 +233,7 @@ const places = 'eu-west eu-north us-east us-west ap-south ap-east sa-east af-sou
   ' ',
 )
 
-/** Names as people give them: words that return all the time, told apart by a number. */
+/** Realistic names: words that repeat often, made unique by a number. */
 export function teamName(number: number): string {
   const pick = (words: readonly string[], factor: number) =>
     words[((Math.imul(number, factor) >>> 8) & 0xffff) % words.length] as string

@@ -1,4 +1,4 @@
-// Workspaces with states, made over HTTP as a client would.
+// Workspaces with states, created over HTTP like a client does.
 import { createHash } from 'node:crypto'
 import { request as httpRequest } from 'node:http'
 import type { Purser } from './purser.ts'
@@ -9,7 +9,7 @@ const LINEAGE = '3f2c1a88-7d55-4b7e-9d4f-0a1b2c3d4e5f'
 
 type Document = { data: { id: string; attributes: Record<string, unknown> } }
 
-/** An output of each of the usual kinds in turn; one in ten is sensitive when asked for. */
+/** An output. The usual kinds take turns, and one in ten is sensitive if `withSensitive` is set. */
 function output(number: number, withSensitive: boolean): [string, object] {
   const name = `output_${String(number).padStart(5, '0')}`
   const kinds = [
@@ -49,7 +49,7 @@ export function smallState(serial: number, outputs: number, withSensitive = fals
   return stateFile(serial, [Buffer.from(`${head(serial, outputs, withSensitive)}],"check_results":null}\n`)])
 }
 
-/** A state of so many megabytes of resources, the same chunk over and over. */
+/** A state with this many megabytes of resources, the same chunk repeated. */
 export function largeState(serial: number, megabytes: number): StateFile {
   const instance = (number: number) => ({
     mode: 'managed',
@@ -94,7 +94,7 @@ export async function createWorkspace(
   return id
 }
 
-/** Stores a state and waits until its outputs are readable; gives the state version's id. */
+/** Stores a state and waits until its outputs are readable. Returns the state version's id. */
 export async function upload(
   purser: Purser,
   workspaceId: string,
@@ -160,7 +160,7 @@ async function untilReadable(purser: Purser, workspaceId: string, token: string,
 
 type OutputList = { data: { id: string }[] }
 
-/** The outputs' ids of the current state version. */
+/** The ids of the current state version's outputs. */
 export async function outputIds(purser: Purser, workspaceId: string, token: string): Promise<string[]> {
   const { text } = await purser.must('GET', `/workspaces/${workspaceId}/current-state-version-outputs`, token)
   return (JSON.parse(text) as OutputList).data.map(({ id }) => id)

@@ -1,8 +1,8 @@
-// Sends the requests of bench/timing.ts one after the other, in a process of its own, and says how long each took.
+// Sends the requests of bench/timing.ts one after another, in its own process, and reports how long each took.
 import net from 'node:net'
 import { answerQuestions } from './child.ts'
 
-/** Whole requests in their order; those of group -1 are sent and not measured. */
+/** Complete HTTP requests and their order. Requests of group -1 are sent but not measured. */
 export type Probes = {
   port: number
   requests: string[]

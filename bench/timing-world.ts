@@ -1,4 +1,4 @@
-// Whom bench/timing.ts asks as, and what it asks for: much that is hidden, and a guesser who has much of their own.
+// The caller and the targets of bench/timing.ts: many hidden objects, and a guesser with many objects of their own.
 import { timestamp, systemClock } from '../src/core/clock.ts'
 import { newId } from '../src/core/ids.ts'
 import type { Transaction } from '../src/database/database.ts'
@@ -20,18 +20,20 @@ const AT_ONCE = 200
 export type Case = {
   name: string
   method?: 'POST'
-  /** Paths of something hidden and of something missing; or the bodies of one path. */
+  /** The paths of a hidden and a missing object, or the request bodies for one path. */
   hidden: string
   missing: string
   bodies?: { hidden: object; missing: object }
-  /** What of their own the guesser asks for before: as much as the same route gives. */
+  /** The guesser's own object, which they request first. The same route answers as much as for the hidden one. */
   own: string
 }
 
 const usernameOf = async (server: TestServer, id: string): Promise<string> =>
   (await server.admin.get(`/users/${id}`)).json.data.attributes.username
 
-/** The guesser owns an organization with very many teams that they are in, and is a plain member of the world's. */
+/**
+ * The guesser owns an organization, is in very many of its teams, and is a plain member of the world's organization.
+ */
 export async function createCases(
   server: TestServer,
   { home, other }: AccessWorld,
@@ -46,7 +48,8 @@ export async function createCases(
   const ownWorkspace = await createWorkspace(own, { name: 'own' })
   const memberships = await guesser.client.get(`/organizations/${ownName}/organization-memberships`)
   const ownMembership = memberships.json.data[0].id as string
-  // Of others: a user in very many teams, a workspace granted to all of them, and a project with very many workspaces.
+  // Objects of others: a user in very many teams, a workspace with grants for all these teams, and a project with very
+  // many workspaces.
   const busy = other.members.open
   const teams = await addTeams(server, other.organization.name, busy.id, MANY)
   for (const there of [home, other]) {
@@ -150,7 +153,7 @@ async function inParts(
   }
 }
 
-/** Secret teams, with the user in each. */
+/** Creates secret teams and adds the user to each. */
 async function addTeams(
   server: TestServer,
   name: string,

@@ -1,5 +1,5 @@
-// npm run timing: whether the time of a refusal tells what there is. Paired probes of what is hidden and of what is missing,
-// by a guesser who has much of their own and, when prepared, asks for that before. Prints; writes nothing.
+// npm run timing: checks whether the time of a refusal reveals what exists. Sends paired probes for hidden and missing
+// objects, as a guesser who owns a lot and, when prepared, first requests their own. Prints; writes nothing.
 import { parseArgs } from 'node:util'
 import { accessRoutes } from '../test/support/access-requests.ts'
 import { isAllowed } from '../test/support/access-table.ts'
@@ -13,9 +13,9 @@ import type { Probed, Probes } from './timing-prober.ts'
 
 const { values: options } = parseArgs({
   options: {
-    /** Pairs of each route of the interface; 0 leaves them out. */
+    /** Pairs per route of the interface. 0 skips them. */
     pairs: { type: 'string', default: '60' },
-    /** Probes of a decision; 0 leaves the guesser out. */
+    /** Probes per decision. 0 skips the guesser. */
     probes: { type: 'string', default: '60' },
     /** A part of the names of cases. */
     only: { type: 'string', multiple: true, default: [''] },
@@ -24,9 +24,9 @@ const { values: options } = parseArgs({
 })
 const PAIRS = Number(options.pairs)
 const PROBES = Number(options.probes)
-/** What is known to the guesser beforehand, and what is to be guessed: half of each is hidden. */
+/** Objects that the guesser knows beforehand, and objects to guess. Half of each are hidden. */
 const [KNOWN, GUESSED] = [20, 40]
-/** Of 40 decisions so many right ones are luck in 2 % of the cases. */
+/** Of 40 decisions, at least this many are right by luck in 2 % of the cases. */
 const BY_LUCK = 27
 const PREPARE_EVERY = 5
 
@@ -46,7 +46,7 @@ function median(values: readonly number[]): number {
 const percent = (hidden: number, missing: number) => 100 * (hidden / missing - 1)
 const ms = (value: number) => value.toFixed(3)
 
-/** Now the one comes first, now the other. */
+/** Alternates which of the two comes first. */
 const alternating = (pairs: number) =>
   Array.from({ length: pairs }, (_, place) =>
     place % 2 === 0
@@ -99,7 +99,7 @@ function pairOf(
   )
 }
 
-/** How many of the decisions a guesser gets right whose threshold comes from what they know beforehand. */
+/** How many decisions are right for a guesser who takes the threshold from the objects they know beforehand. */
 function guessed(times: readonly number[][], isHidden: readonly boolean[]): number {
   const points = times.map(median)
   const known = (hidden: boolean) => points.slice(0, KNOWN).filter((_, place) => isHidden[place] === hidden)

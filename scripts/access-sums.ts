@@ -8,7 +8,7 @@ type Custom = Partial<Pick<GrantFacts, 'state_versions' | 'workspace_locking' | 
 const fixed = { state_versions: 'none', workspace_locking: 0, workspace_create: 0 } as const
 const held = (columns: number, plans = false): Held => ({ columns, inWorkspaces: columns, plans })
 
-/** A grant, or a custom one with one thing in it. */
+/** A grant. For a custom one, with a single right. */
 function grant(on: On, access: GrantFacts['access'], custom: Custom = {}): Held {
   return held(columnsOfGrant({ ...fixed, ...custom, on, access }), access === 'plan')
 }
@@ -47,7 +47,7 @@ const bases: [string, number][] = [
 ]
 const seen = actionsOn('workspace', grant('project', 'custom', { workspace_create: 1 }))
 
-/** The level, and for what lies between levels the highest one in it and what comes on top. */
+/** The level. For access between two levels: the highest level that it includes, plus the further actions. */
 function text(sum: Held): string {
   const level = levelOn('workspace', sum)
   if (level === 'none') return '–'
@@ -75,7 +75,7 @@ function table(corner: string, base: Held): string {
 const ofFlag = (flag: OrganizationFlag) =>
   held(columnsOfFlags(flagSet(flag), { delegated_team_management: 0 }))
 
-/** What grants add up to, computed by the functions that requests are judged by. */
+/** The sums of grants, computed by the functions that decide requests. */
 export function accessSums(): string {
   const flags = organizationFlags.filter((flag) => levelOn('workspace', ofFlag(flag)) !== 'none')
   const flagRows = flags.map(
@@ -102,7 +102,7 @@ const BEGIN =
   '<!-- The tables are printed by npm run docs; a test fails when they are not what it prints. -->\n\n'
 const END = '\n<!-- End of what is printed. -->'
 
-/** docs/access.md with the tables as they are now. */
+/** docs/access.md with its tables regenerated. */
 export function accessPage(page: string): string {
   const [before, rest] = page.split(BEGIN)
   const after = rest?.split(END)[1]

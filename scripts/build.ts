@@ -9,7 +9,7 @@ const { status } = spawnSync('tsc', ['-p', 'tsconfig.build.json'], {
 })
 if (status !== 0) process.exit(1)
 
-// tsc rewrites `.ts` in imports only: the address of a worker file must take its extension from import.meta.url.
+// tsc rewrites `.ts` only in imports. The path of a worker file must take its extension from import.meta.url.
 const left = globSync('dist/**/*.js').filter((file) =>
   /['"`]\.{1,2}\/[^'"`\n]*\.ts['"`]/.test(readFileSync(file, 'utf8')),
 )

@@ -1,4 +1,4 @@
-// npm run check: types, lint, format, and whether the package can be built; all of them, even if an early one fails.
+// npm run check: types, lint, format and the package build. Runs all of them, even if an early one fails.
 import { spawnSync } from 'node:child_process'
 
 const checks = [

@@ -1,4 +1,5 @@
-// npm run docs: writes the pages that are printed from the sources, and those that tests print from a running server.
+// npm run docs: writes the pages that are generated from the sources, and those that tests generate from a running
+// server.
 import { spawnSync } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { accessPage } from './access-sums.ts'

@@ -1,6 +1,6 @@
 'use strict'
 
-// Runs one file of this repository on the Node that it needs: node scripts/run.cjs FILE [ARGUMENT…]
+// Runs a file of this repository on the required version of Node: node scripts/run.cjs FILE [ARGUMENT…]
 var path = require('path')
 var launch = require('../bin/launch.cjs')
 

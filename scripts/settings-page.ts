@@ -1,6 +1,6 @@
 import { environmentName, flagName, settings, type Setting, type SettingName } from '../src/config.ts'
 
-/** docs/settings.md, from the table that the server reads its settings by. */
+/** docs/settings.md, generated from the table of settings in src/config.ts. */
 export function settingsPage(): string {
   const rows = (Object.keys(settings) as SettingName[]).map((name) => {
     const { help, default: initial, isSecret }: Setting<unknown> = settings[name]
