@@ -10,13 +10,13 @@ export interface Tally {
   failed: number
 }
 
-/** Modules in which programs live, by folder, and the harness that all of them use. */
+/** The Go modules that contain programs. All of them use the module `harness`. */
 export const programModules = ['go-tfe', 'tofu', 'provider']
 const allModules = ['harness', ...programModules]
 
 export const folder = import.meta.dirname
 
-/** Throws, saying what to do, unless Go is there and at least as new as the newest of the modules wants. */
+/** Throws an error with instructions unless Go is installed and as new as the modules require. */
 export function requireGo(): void {
   const wanted = allModules
     .map((module) => /^go (\S+)$/m.exec(readFileSync(join(folder, module, 'go.mod'), 'utf8'))?.[1] ?? '')
@@ -30,16 +30,16 @@ export function requireGo(): void {
   }
 }
 
-/** A command that a module's tool directive names. */
+/** A command from the tool directive of a module. */
 interface Tool {
   name: string
-  /** What it is called on the screen. */
+  /** The name to print. */
   title: string
   module: string
-  /** The package, and the module that it is in. */
+  /** The package, and the module that contains it. */
   path: string
   versionOf: string
-  /** For the linker, so that it says the version that it is, also to the server. */
+  /** Linker variables that set the version that the tool reports, also to the server. */
   variables: (version: string) => string
 }
 
@@ -61,13 +61,13 @@ const provider: Tool = {
 }
 
 export interface Tools {
-  /** Path of the tofu command. */
+  /** The path of the tofu command. */
   tofu: string
-  /** Folder of the provider, which has the name that a CLI looks for. */
+  /** The folder of the provider, whose file has the name that a CLI looks for. */
   provider: string
 }
 
-/** Builds what is not there yet: the first time takes some minutes. */
+/** Builds the tools that are missing. The first build takes some minutes. */
 export function buildTools(): Tools {
   const built = [tofu, provider].map((tool) => ({ tool, folder: folderOf(tool) }))
   mkdirSync(binaries, { recursive: true })
@@ -81,10 +81,10 @@ export function buildTools(): Tools {
 }
 
 export const binaries = join(folder, '.bin')
-/** Of folders there that are no tools in Go: python.ts makes them. */
+/** The prefix of folders that python.ts creates. */
 export const PYTHON_PREFIX = 'python-'
 
-/** Another one for each set of dependencies, and each Go. */
+/** A separate folder for each set of dependencies and each Go version. */
 function folderOf(tool: Tool): string {
   const { name, module } = tool
   const key = createHash('sha256')
@@ -126,7 +126,7 @@ function pinnedVersion({ module, versionOf }: Tool): string {
   return version.replace(/^v/, '')
 }
 
-/** Format and vet of all the Go code here. */
+/** Runs gofmt and go vet on all Go code here. */
 export function checkGoCode(): Tally {
   const tally = { passed: 0, failed: 0 }
   const unformatted = spawnSync('gofmt', ['-l', ...allModules], { cwd: folder, encoding: 'utf8' })
@@ -155,13 +155,16 @@ interface TestEvent {
 
 export type Dialect = 'documented' | 'current'
 
-/** The flags of `go test` for the tests whose names match, of those that hold in the dialect: most hold in both. */
+/** The flags of `go test` that select the tests of a dialect whose names match. Most tests apply to both dialects. */
 function selection(dialect: Dialect, patterns: string[]): string[] {
   const wanted = patterns.length > 0 ? `(${patterns.join('|')})` : ''
   return dialect === 'current' ? ['-run', wanted] : ['-skip', '^TestCurrentDialect', '-run', wanted]
 }
 
-/** Runs a module's tests. Counts those without sub-tests, and a package that fails outside of any test as one failure. */
+/**
+ * Runs a module's tests. Counts tests without sub-tests. A package that fails outside of any test counts as one
+ * failure.
+ */
 export async function runGoTests(
   module: string,
   environment: NodeJS.ProcessEnv,
@@ -177,7 +180,7 @@ export async function runGoTests(
 
 interface TestRun {
   status: number
-  /** `pass`, `fail` or `skip` by package and test. */
+  /** `pass`, `fail` or `skip`, by package and test. */
   results: Map<string, string>
   outputs: Map<string, string>
   complaints: string
@@ -204,7 +207,7 @@ export async function goTest(cwd: string, args: string[], env: NodeJS.ProcessEnv
     }
     const event = JSON.parse(line) as TestEvent
     const name = event.Test ? `${event.Package} ${event.Test}` : (event.Package ?? 'build')
-    // Lines like `=== RUN` only tell the order of tests that run side by side.
+    // Lines like `=== RUN` only show the order of parallel tests.
     if (event.Output && !event.Output.startsWith('=== '))
       outputs.set(name, (outputs.get(name) ?? '') + event.Output)
     if (['pass', 'fail', 'skip'].includes(event.Action)) results.set(name, event.Action)
@@ -212,7 +215,7 @@ export async function goTest(cwd: string, args: string[], env: NodeJS.ProcessEnv
   return { status: await ended, results, outputs, complaints: await complaints }
 }
 
-/** A skipped test counts as failed: nothing here may be left out. */
+/** A skipped test counts as failed, because no test may be left out. */
 function tallyOf(results: Map<string, string>, outputs: Map<string, string>): Tally {
   const tally = { passed: 0, failed: 0 }
   for (const [name, result] of ownResults(results)) {
@@ -221,7 +224,7 @@ function tallyOf(results: Map<string, string>, outputs: Map<string, string>): Ta
   return tally
 }
 
-/** Those of tests without sub-tests, and of what failed by itself: not only because something in it did. */
+/** The results of tests without sub-tests, and failures that no sub-test has caused. */
 export function ownResults(results: Map<string, string>): Map<string, string> {
   const names = [...results.keys()]
   const own = new Map<string, string>()

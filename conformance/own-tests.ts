@@ -5,10 +5,10 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { count, folder, goTest, ownResults, type Tally } from './go.ts'
 
-/** Names of files or tests; `*` at the end of a file's name stands for anything. */
+/** Reasons by name of a file or test. A `*` at the end of a file name matches anything. */
 type Listed = Record<string, string>
 
-/** Which of go-tfe's own tests are run, and what becomes of the others, each with its reason. */
+/** Which of go-tfe's own tests run, and the reason for each that does not run, fails or skips. */
 const lists = JSON.parse(readFileSync(join(folder, 'own-tests.json'), 'utf8')) as {
   files: string[]
   filesNotRun: Listed
@@ -23,8 +23,8 @@ const PARALLEL = 4
 export const ownTestsSettings = { PURSER_DIALECT: 'current', PURSER_MAX_TAG_BINDINGS: '10' }
 
 /**
- * Runs the tests with which go-tfe's authors test the platform, against a server in the dialect `current`. Every test that
- * fails or skips itself must be listed, and whatever is listed must happen.
+ * Runs go-tfe's own tests of the platform against a server in the dialect `current`. Every test that fails or skips
+ * itself must be listed, and every listed failure or skip must happen.
  */
 export async function runOwnTests(address: string, adminToken: string, patterns: string[]): Promise<Tally> {
   const tally = { passed: 0, failed: 0 }
@@ -51,7 +51,7 @@ export async function runOwnTests(address: string, adminToken: string, patterns:
   return tally
 }
 
-/** Each of the client's files of tests is run, or left out for a reason; what is listed is there. */
+/** Each test file of the client must be listed as run, or as left out with a reason. Each listed file must exist. */
 function checkFiles(module: string, tally: Tally): void {
   const files = readdirSync(module).filter((name) => name.endsWith('_integration_test.go'))
   const isListed = (file: string, listed: string) =>
@@ -74,7 +74,7 @@ function testsIn(file: string): string[] {
   return [...readFileSync(file, 'utf8').matchAll(/^func (Test\w+)\(/gm)].map(([, name]) => name as string)
 }
 
-/** Compares what happened with the lists, in both directions. */
+/** Compares the results with the lists, in both directions. */
 function judge(
   results: Map<string, string>,
   outputs: Map<string, string>,
@@ -102,7 +102,7 @@ function judge(
   }
 }
 
-/** A user of their own, since a site administrator is never refused what the tests want to see refused. */
+/** Creates a user for the tests. A site administrator would never get the refusals that the tests expect. */
 async function environmentOf(
   server: string,
   platform: string,
@@ -132,7 +132,10 @@ async function environmentOf(
   }
 }
 
-/** The server, and the two endpoints by which the tests buy a plan for an organization: nothing is sold here. */
+/**
+ * A proxy to the server. It also answers the two endpoints with which the tests buy a plan for an organization, which
+ * Purser does not have.
+ */
 async function startPlatform(address: string): Promise<{ address: string; stop: () => void }> {
   const target = new URL(address)
   const server = createServer((incoming, outgoing) => {

@@ -6,10 +6,12 @@ import { text } from 'node:stream/consumers'
 import { binaries, count, folder, PYTHON_PREFIX, type Tally } from './go.ts'
 
 const walks = join(folder, 'python')
-/** That of pytfe. */
+/** The oldest version that pytfe supports. */
 const OLDEST = [3, 10] as const
 
-/** Throws, saying what to do, unless Python is there, new enough, and able to make an environment of its own. */
+/**
+ * Throws an error with instructions unless Python is installed, new enough and able to create a virtual environment.
+ */
 function requirePython(): string {
   const question = 'import ensurepip, sys, venv; print(*sys.version_info[:3])'
   const { status, stdout } = spawnSync('python3', ['-c', question], { encoding: 'utf8' })
@@ -22,8 +24,8 @@ function requirePython(): string {
 }
 
 /**
- * Installs what the folder's requirements.txt names, at the versions that it pins, unless it is there; gives the path of
- * the Python that has it.
+ * Installs the pinned packages of the folder's requirements.txt, if they are missing. Returns the path of the Python
+ * that has them.
  */
 export function installPython(from = walks): string {
   const version = requirePython()
@@ -50,7 +52,7 @@ function run(command: string, ...args: string[]): void {
   if (status !== 0) throw new Error(`${command} ${args.join(' ')} failed`)
 }
 
-/** Runs the walk of each client whose name matches, one after the other. */
+/** Runs the walk of each client whose name matches, one after another. */
 export async function runPython(
   python: string,
   environment: NodeJS.ProcessEnv,

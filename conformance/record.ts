@@ -1,14 +1,14 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { rawRoutes, routes } from '../src/app.ts'
 
-/** Of each operation, by client, the test that shows it. */
+/** For each operation and client, the test that shows it. */
 type Recorded = Record<string, Record<string, string>>
 
 const file = new URL('requests.json', import.meta.url)
 
 /**
- * Writes conformance/requests.json, which docs/compatibility.md is printed from, out of the programs' notes: client,
- * test, method and path of each request. Of several tests that send a request it takes the one that sends fewest others.
+ * Writes conformance/requests.json, from which docs/compatibility.md is generated. The notes have client, test, method
+ * and path of each request. If several tests send a request, it takes the test with the fewest other requests.
  */
 export function writeRecorded(notes: string): void {
   const operationsOf = new Map<string, Set<string>>()
@@ -39,7 +39,7 @@ const served = [
   ...routes.map(({ method, path }) => ({ method, path: `/api/v2${path}` })),
   ...rawRoutes.map(({ method, path }) => ({ method, path })),
 ]
-  // What is spelled out comes before a parameter, as the router has it.
+  // Literal paths come before paths with parameters, as in the router.
   .toSorted((one, other) => one.path.split(':').length - other.path.split(':').length)
   .map(({ method, path }) => ({
     method,

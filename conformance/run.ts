@@ -1,6 +1,6 @@
-// npm run conformance [-- PATTERN…]: real clients against a Purser that is started for them. With patterns, only the
-// tests whose names match. Runs a second time on PostgreSQL when PURSER_TEST_POSTGRES_URL is set. With --record it
-// runs everything on SQLite and notes in requests.json which test shows which operation.
+// npm run conformance [-- PATTERN…]: runs real clients against a Purser that it starts. With patterns, only the tests
+// whose names match. Runs again on PostgreSQL if PURSER_TEST_POSTGRES_URL is set. With --record it runs everything on
+// SQLite and notes in requests.json which test shows which operation.
 import { randomBytes } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -26,11 +26,11 @@ import { startPurser, tofuConfig, type Purser } from './server.ts'
 
 const isRecording = process.argv[2] === '--record'
 const patterns = isRecording ? [] : process.argv.slice(2)
-// A database keeps the token of its first start, and the second dialect finds it there on PostgreSQL.
+// Fixed, because a database keeps the token of its first start, and on PostgreSQL the second dialect uses it again.
 const token = `conformance-${randomBytes(24).toString('hex')}`
 type AllTools = Tools & { python: string }
 const total: Tally = { passed: 0, failed: 0 }
-/** What the programs' configurations call the server; no resolver knows it. */
+/** The server's name in the programs' configurations. No resolver knows it. */
 const tofuHostname = 'purser.example.com'
 let current: Purser | undefined
 
@@ -46,7 +46,7 @@ function add(what: string, tally: Tally): void {
   process.stdout.write(`conformance: ${what}: ${tally.passed} passed, ${tally.failed} failed\n`)
 }
 
-/** Starts a server for the work, and looks at its end. */
+/** Starts a server for the work, and checks that it stops cleanly. */
 async function onServer(
   name: string,
   settings: Record<string, string>,
@@ -65,7 +65,7 @@ async function onServer(
   if (total.failed > before) process.stdout.write(`conformance: the server's last words:\n${server.tail()}\n`)
 }
 
-/** Runs the programs that hold in a dialect against one server. */
+/** Runs the programs of a dialect against one server. */
 async function runDialect(
   engine: string,
   dialect: Dialect,
@@ -94,22 +94,22 @@ async function runPrograms(engine: string, settings: Record<string, string>, too
   for (const dialect of ['documented', 'current'] as const) await runDialect(engine, dialect, settings, tools)
 }
 
-/** The tests of go-tfe's own authors, which are about the interface: one engine is enough. */
+/** Runs go-tfe's own tests. They test the interface, so one engine is enough. */
 async function runTestsOfGoTfe(): Promise<void> {
   await onServer("SQLite, for go-tfe's own tests", ownTestsSettings, async (server) =>
     add("go-tfe's own tests", await runOwnTests(server.address, token, patterns)),
   )
 }
 
-/** For each caller, in seconds. */
+/** Per caller, in seconds. */
 const SCHEMATHESIS_SECONDS = 25
 
-/** What the server says of its interface: clients are made from it, and requests that it allows are sent, and others. */
+/** Tests the description of the interface: generates clients from it, and sends requests that it allows and others. */
 async function runDescription(): Promise<void> {
   await onNewServer(async ({ address }) =>
     add('clients made from openapi.json', await runGeneratedClients(address, token)),
   )
-  // A server of its own: compiling clients takes minutes, after which connections to the first one may have ended.
+  // On a separate server: compiling clients takes minutes, and connections to the first server may have ended by then.
   await onNewServer(async ({ address }) => {
     const owner = await createOwner(address, token)
     const bounds = { seconds: SCHEMATHESIS_SECONDS, seed: process.env['PURSER_FUZZ_SEED'] ?? '20261122' }
@@ -129,7 +129,7 @@ async function onNewServer(work: (server: Purser) => Promise<void>): Promise<voi
   }
 }
 
-/** Runs everything with notes of the requests, and keeps what they say unless something has failed. */
+/** Runs everything and notes the requests. Writes the notes unless a test failed. */
 async function record(tools: AllTools): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'purser-conformance-notes-'))
   const notes = join(folder, 'requests')
@@ -142,7 +142,7 @@ async function record(tools: AllTools): Promise<void> {
   }
 }
 
-/** Runs the work with the URL of a new, empty database in the cluster of the given URL, and drops it afterwards. */
+/** Creates an empty database in the given cluster, runs the work with its URL, and drops it afterwards. */
 async function withDatabase(url: string, work: (databaseUrl: string) => Promise<void>): Promise<void> {
   const name = `purser_conformance_${randomBytes(6).toString('hex')}`
   await administer(url, `create database ${name}`)

@@ -7,16 +7,16 @@ import { setTimeout as delay } from 'node:timers/promises'
 
 export interface Purser {
   address: string
-  /** Ends it with SIGTERM and resolves to its exit code, when its data folder is gone too. */
+  /** Stops it with SIGTERM. Resolves to its exit code after its data folder has been deleted. */
   stop: () => Promise<number>
-  /** What it has last said. */
+  /** Its last output. */
   tail: () => string
 }
 
 const startLimitMs = 60_000
 const main = resolve(import.meta.dirname, '../src/main.ts')
 
-/** Starts a Purser of this clone on a free port, with an empty data folder of its own and no other settings than these. */
+/** Starts a Purser of this clone on a free port, with an empty data folder and only these settings. */
 export async function startPurser(settings: Record<`PURSER_${string}`, string>): Promise<Purser> {
   const data = mkdtempSync(join(tmpdir(), 'purser-conformance-'))
   const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith('PURSER_'))
@@ -60,7 +60,7 @@ export async function startPurser(settings: Record<`PURSER_${string}`, string>):
   }
 }
 
-/** What the command line tells people to write into OpenTofu's configuration for this server. */
+/** The configuration of OpenTofu for this server, as the command line prints it. */
 export function tofuConfig(address: string, hostname: string): string {
   const { status, stdout, stderr } = spawnSync(
     process.execPath,

@@ -1,5 +1,5 @@
-// Package harness prepares what the client programs need on a running Purser: people, organizations and
-// memberships. It speaks plain HTTP, because the clients under test cannot create users or accept invitations.
+// Package harness prepares people, organizations and memberships on a running Purser for the client programs. It uses
+// plain HTTP, because the clients under test cannot create users or accept invitations.
 package harness
 
 import (
@@ -20,7 +20,7 @@ type Server struct {
 	Token   string
 }
 
-// Dialect is the one in which the server speaks.
+// Dialect is the server's dialect.
 func Dialect() string {
 	if dialect := os.Getenv("PURSER_DIALECT"); dialect != "" {
 		return dialect
@@ -28,7 +28,8 @@ func Dialect() string {
 	return "documented"
 }
 
-// DefaultExecutionMode is what a new organization and its workspaces say; nothing runs on the server in either dialect.
+// DefaultExecutionMode is the value of a new organization and its workspaces. Nothing runs on the server in either
+// dialect.
 func DefaultExecutionMode() string {
 	if Dialect() == "current" {
 		return "remote"
@@ -36,7 +37,7 @@ func DefaultExecutionMode() string {
 	return "local"
 }
 
-// User is a person with a user token of their own.
+// User is a person with their own user token.
 type User struct {
 	ID       string
 	Username string
@@ -44,14 +45,14 @@ type User struct {
 	Token    string
 }
 
-// Resource is one JSON:API resource, as far as this package reads it.
+// Resource is a JSON:API resource, with the fields that this package reads.
 type Resource struct {
 	ID         string         `json:"id"`
 	Type       string         `json:"type"`
 	Attributes map[string]any `json:"attributes"`
 }
 
-// Running gives the server that PURSER_ADDRESS and PURSER_TOKEN point at. Without them no test can run, so it fails.
+// Running returns the server that PURSER_ADDRESS and PURSER_TOKEN name. It fails the test if they are not set.
 func Running(t *testing.T) Server {
 	t.Helper()
 	server := Server{
@@ -64,7 +65,7 @@ func Running(t *testing.T) Server {
 	return server
 }
 
-// Unique makes a name that no other test or earlier run on the same server has used.
+// Unique returns a name that no other test or earlier run on the same server has used.
 func Unique(prefix string) string {
 	suffix := make([]byte, 6)
 	if _, err := rand.Read(suffix); err != nil {
@@ -73,7 +74,7 @@ func Unique(prefix string) string {
 	return prefix + "-" + hex.EncodeToString(suffix)
 }
 
-// Call sends one JSON:API request and gives the status and the raw answer. A nil body sends none.
+// Call sends a JSON:API request and returns the status and the raw answer. A nil body sends none.
 func (s Server) Call(t *testing.T, token, method, path string, body any) (int, []byte) {
 	t.Helper()
 	var content io.Reader
@@ -102,7 +103,8 @@ func (s Server) Call(t *testing.T, token, method, path string, body any) (int, [
 	return response.StatusCode, answer
 }
 
-// Create posts a new resource and gives what the server made of it. Anything but a success fails the test.
+// Create posts a new resource and returns it as the server has stored it. It fails the test if the answer is no
+// success.
 func (s Server) Create(t *testing.T, token, path, kind string, attributes map[string]any) Resource {
 	t.Helper()
 	resource := map[string]any{"type": kind}
@@ -122,7 +124,7 @@ func (s Server) Create(t *testing.T, token, path, kind string, attributes map[st
 	return document.Data
 }
 
-// NewUser makes a person, who is in no organization yet.
+// NewUser creates a person who is in no organization.
 func (s Server) NewUser(t *testing.T, name string) User {
 	t.Helper()
 	username := Unique(name)
@@ -141,7 +143,7 @@ func (s Server) NewUser(t *testing.T, name string) User {
 	return user
 }
 
-// NewOrganization makes an organization whose only owner is the given person, and deletes it when the test ends.
+// NewOrganization creates an organization with one owner, and deletes it when the test ends.
 func (s Server) NewOrganization(t *testing.T, owner User) string {
 	t.Helper()
 	name := Unique("org")
@@ -155,7 +157,7 @@ func (s Server) NewOrganization(t *testing.T, owner User) string {
 	return name
 }
 
-// Join makes the person an active member of the organization and gives the membership's id.
+// Join makes the person an active member of the organization and returns the membership's id.
 func (s Server) Join(t *testing.T, organization string, owner, member User) string {
 	t.Helper()
 	membership := s.Create(t, owner.Token, "organizations/"+organization+"/organization-memberships",
@@ -164,7 +166,7 @@ func (s Server) Join(t *testing.T, organization string, owner, member User) stri
 	return membership.ID
 }
 
-// Accept lets the person take up an invitation.
+// Accept accepts an invitation as the invited person.
 func (s Server) Accept(t *testing.T, member User, membershipID string) {
 	t.Helper()
 	path := "organization-memberships/" + membershipID + "/actions/accept"

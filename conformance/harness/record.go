@@ -14,8 +14,8 @@ import (
 
 var recording sync.Mutex
 
-// Through is the address that a client under test is given: the server's, or, while `npm run conformance -- --record`
-// notes which test sends which request, that of a proxy in front of it which lasts as long as the test.
+// Through returns the address for a client under test: usually the server's. With `npm run conformance -- --record` it
+// is the address of a proxy, which lives as long as the test and notes which test sends which request.
 func (s Server) Through(t *testing.T, client string) string {
 	t.Helper()
 	file := os.Getenv("PURSER_RECORD")
@@ -30,10 +30,10 @@ func (s Server) Through(t *testing.T, client string) string {
 	proxy := httptest.NewServer(&httputil.ReverseProxy{
 		Rewrite: func(request *httputil.ProxyRequest) {
 			request.SetURL(target)
-			// Addresses for uploads are made of it.
+			// The server builds upload URLs from the host.
 			request.Out.Host = request.In.Host
 		},
-		// A request that is refused shows little of the operation.
+		// A refused request shows little of the operation.
 		ModifyResponse: func(response *http.Response) error {
 			if response.StatusCode < 300 {
 				note(file, client, test, response.Request)
@@ -45,7 +45,7 @@ func (s Server) Through(t *testing.T, client string) string {
 	return proxy.URL
 }
 
-// recordedName leaves out sub-tests, but for the resources of a replay.
+// recordedName leaves out sub-tests, except the resources of a replay.
 func recordedName(name string) string {
 	parts := strings.Split(name, "/")
 	if len(parts) > 2 && parts[1] == "resources" {

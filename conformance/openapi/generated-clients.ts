@@ -10,7 +10,7 @@ const here = import.meta.dirname
 const tsc = resolve(here, '../../node_modules/.bin/tsc')
 const LIMIT_MS = 300_000
 
-/** Runs a program to its end, and gives what it printed. Throws with its last words when it fails. */
+/** Runs a program to its end and returns its output. If the program fails, throws an error with its last output. */
 function run(program: string, words: readonly string[], cwd: string, more: NodeJS.ProcessEnv = {}): string {
   const { status, stdout, stderr, error } = spawnSync(program, words, {
     cwd,
@@ -26,7 +26,7 @@ function run(program: string, words: readonly string[], cwd: string, more: NodeJ
 
 type Maker = {
   name: string
-  /** Makes a client from `openapi.json` in the folder, compiles it, runs its program and gives what that printed. */
+  /** Generates a client from `openapi.json` in the folder, compiles it, runs its program and returns the output. */
   make: (folder: string, environment: NodeJS.ProcessEnv) => string
 }
 
@@ -97,7 +97,7 @@ const makers: readonly Maker[] = [
   },
 ]
 
-/** Makes clients from the description that the server serves; each must compile, and list teams and current outputs. */
+/** Generates clients from the served description. Each must compile, and list teams and current outputs. */
 export async function runGeneratedClients(address: string, token: string): Promise<Tally> {
   const tally: Tally = { passed: 0, failed: 0 }
   const world = await createWorld(address, token)
@@ -133,7 +133,7 @@ function check(printed: unknown, { teams, outputs }: World): void {
   if (!same) throw new Error(`it printed ${got} instead of ${wanted}`)
 }
 
-/** The members of objects in one order, at every depth. */
+/** Sorts the members of objects, at every depth. */
 function sorted(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(sorted)
   if (typeof value !== 'object' || value === null) return value

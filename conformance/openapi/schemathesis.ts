@@ -6,7 +6,7 @@ import { text } from 'node:stream/consumers'
 import type { Tally } from '../go.ts'
 import { pythonProgram } from './python-programs.ts'
 
-/** `positive_data_acceptance` finds valid requests that are refused: each must be listed in refused.json. */
+/** `positive_data_acceptance` finds valid requests that are refused. Each must be listed in refused.json. */
 const CHECKS = [
   'not_a_server_error',
   'status_code_conformance',
@@ -16,7 +16,7 @@ const CHECKS = [
   'negative_data_rejection',
   'positive_data_acceptance',
 ]
-/** It must not take its own token away, nor suspend itself. */
+/** The run must not delete its own token or suspend its own user. */
 const WITHOUT_PATHS =
   '/authentication-tokens/|/actions/(suspend|revoke_admin)$|/admin/users/[^/]+$|/team-tokens$'
 
@@ -33,7 +33,9 @@ type Scenario = {
   }
 }
 
-/** Sends requests that the description allows, and others, for so long; gives one failure for each kind of finding. */
+/**
+ * Sends requests that the description allows, and others, for some seconds. Each kind of finding counts as one failure.
+ */
 export async function runSchemathesis(
   address: string,
   token: string,
@@ -60,9 +62,9 @@ export async function runSchemathesis(
       stdio: ['ignore', 'pipe', 'pipe'],
     })
     const ended = new Promise<number | null>((resolve) => child.on('close', resolve))
-    // Read while it runs: it would wait for ever for room in a full pipe.
+    // Read while it runs, because it would block on a full pipe.
     const [code, ...said] = await Promise.all([ended, text(child.stdout), text(child.stderr)])
-    // 0: nothing was found; 1: something was.
+    // 0 means no findings, 1 means findings.
     if (code !== 0 && code !== 1)
       throw new Error(`schemathesis ended with ${code}: ${said.join('').slice(-2_000)}`)
     return tallyOf(readFileSync(report, 'utf8'))

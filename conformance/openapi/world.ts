@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 
-/** What the generated clients are to find. */
+/** The data that the generated clients must find. */
 export type World = {
   organization: string
   workspaceId: string
@@ -29,7 +29,7 @@ async function make(
   return (JSON.parse(text) as { data: Made }).data
 }
 
-/** Somebody who owns an organization; gives their token. */
+/** Creates a user who owns an organization. Returns their token. */
 export async function createOwner(address: string, adminToken: string): Promise<string> {
   const person = { username: 'owner', email: 'owner@example.com' }
   const { id } = await make(address, adminToken, '/admin/users', 'users', person)
@@ -42,7 +42,7 @@ export async function createOwner(address: string, adminToken: string): Promise<
   return token as string
 }
 
-/** An organization with a team, and a workspace with outputs of several types. */
+/** Creates an organization with a team, and a workspace with outputs of several types. */
 export async function createWorld(address: string, token: string): Promise<World> {
   const organization = 'generated'
   const post = async (path: string, type: string, attributes: object) =>

@@ -51,7 +51,7 @@ func tryTeamMembers(t *testing.T, w world) {
 func tryTeamOrganizationMember(t *testing.T, w world) {
 	d := w.newDirectory(t, w.owner.Token)
 	people, _ := w.members(t, "ann")
-	// Whoever is in already is imported first, as in any organization that is older than its configuration.
+	// Existing members are imported first, as in any organization that is older than its configuration.
 	ann := fmt.Sprintf("resource \"tfe_organization_membership\" \"ann\" {\n  email = %q\n}\n", people[0].Email)
 	adopted := fmt.Sprintf("import {\n  to = tfe_organization_membership.ann\n  id = \"%s/%s\"\n}\n", w.organization, people[0].Email)
 	member := func(name string) string {
@@ -63,7 +63,7 @@ func tryTeamOrganizationMember(t *testing.T, w world) {
 	d.withoutKind(t, "tfe_team_organization_member", func() { d.apply(t, readersTeam+ann) })
 	invited := fmt.Sprintf("resource \"tfe_organization_membership\" \"invited\" {\n  email = %q\n}\n", harness.Unique("invited")+"@example.com")
 	d.apply(t, readersTeam+ann+invited+member("ann")+member("invited"))
-	// In the other dialect the provider does not read who is invited, and so never takes them out again.
+	// In the other dialect the provider does not read invited members, and so never removes them.
 	if d.all.Dialect() == "current" {
 		d.wantImported(t)
 		d.withoutKind(t, "tfe_team_organization_member", func() { d.apply(t, readersTeam+ann+invited) })
@@ -81,7 +81,7 @@ func tryTeamOrganizationMembers(t *testing.T, w world) {
 	d.apply(t, members(memberships[:2]...))
 	d.apply(t, members(memberships[1:]...))
 	d.wantImported(t)
-	// The service account that a team with a token has is none of its members here.
+	// The service account of a team with a token does not count as a member here.
 	token := "resource \"tfe_team_token\" \"this\" {\n  team_id = tfe_team.this.id\n  description = \"deploy\"\n}\n"
 	d.apply(t, members(memberships[1:]...)+token)
 	d.apply(t, members(memberships[0])+token)

@@ -16,7 +16,7 @@ func tryOrganization(t *testing.T, w world) {
 	}
 	rows := [][]string{
 		{``},
-		// The provider never says that one of these three was taken out of a configuration.
+		// The provider does not send it when one of these three is removed from a configuration.
 		{`session_timeout_minutes = 30`, `session_timeout_minutes = 60`},
 		{`session_remember_minutes = 60`, `session_remember_minutes = 30`},
 		{`owners_team_saml_role_id = "owners"`, `owners_team_saml_role_id = "masters"`},
@@ -61,7 +61,7 @@ data "tfe_organizations" "all" {
 	d.destroy(t)
 }
 
-// tryUserTokens is for a caller who goes on when user tokens are off.
+// tryUserTokens uses a token that still works when user tokens are off.
 func tryUserTokens(t *testing.T, w world) {
 	d := w.newDirectory(t, ownersToken(t, w))
 	for _, isOn := range []bool{false, true} {
@@ -96,7 +96,7 @@ resource "tfe_organization_membership" "each" {
 `, known.Email, stranger)
 	d.apply(t, configuration)
 	d.wantImported(t)
-	// Until they accept, nobody is told who has the address.
+	// Until they accept, nobody may know which user has the address.
 	invited := d.state(t).at(t, fmt.Sprintf("tfe_organization_membership.each[%q]", known.Email))
 	if name := invited.text("username"); name != "" {
 		t.Errorf("the invitation names %s", name)

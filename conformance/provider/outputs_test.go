@@ -26,7 +26,7 @@ const stateFile = `{
   "check_results": null
 }`
 
-// uploadState gives a workspace a state with outputs and one resource.
+// uploadState stores a state with outputs and one resource in a workspace.
 func (w world) uploadState(t *testing.T, workspace string) {
 	t.Helper()
 	post := func(path, kind string, attributes map[string]any) {
@@ -105,7 +105,7 @@ resource "tfe_team_access" "readers" {
 		t.Errorf("a member without access has read outputs:\n%s", got.stdout)
 	}
 
-	// A workspace that holds resources goes only by force.
+	// A workspace that contains resources can only be deleted by force.
 	if got := d.run(t, "destroy", "-no-color", "-auto-approve", "-target=tfe_workspace.network"); got.code == 0 {
 		t.Errorf("a workspace that holds resources was destroyed:\n%s", got.stdout)
 	}

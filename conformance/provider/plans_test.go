@@ -11,7 +11,7 @@ import (
 	"purser.example/conformance/harness/replay"
 )
 
-// plan is as much of a plan as says what it would change.
+// plan has the parts of a plan that say what it would change.
 type plan struct {
 	ResourceChanges []resourceChange `json:"resource_changes"`
 }
@@ -28,7 +28,8 @@ type resourceChange struct {
 	} `json:"change"`
 }
 
-// planned gives what differs between the configuration and what the provider has just read, and nil for nothing.
+// planned returns the differences between the configuration and what the provider has just read. It returns nil if
+// there are none.
 func (d directory) planned(t *testing.T) *plan {
 	t.Helper()
 	got := d.run(t, "plan", "-no-color", "-detailed-exitcode", "-out=next.plan")
@@ -46,7 +47,7 @@ func (d directory) planned(t *testing.T) *plan {
 	}
 }
 
-// wantNoChanges fails when the next plan changes anything that differences.json does not have.
+// wantNoChanges fails if the next plan changes anything that is not in differences.json.
 func (d directory) wantNoChanges(t *testing.T) {
 	t.Helper()
 	next := d.planned(t)
@@ -66,10 +67,10 @@ func (d directory) wantNoChanges(t *testing.T) {
 	}
 }
 
-// vanished names what differs when the provider reads nothing of a resource that it has made.
+// vanished names the difference for a resource that the provider has created but cannot read.
 var vanished = map[string]string{"tfe_team_organization_member": "invited", "tfe_team_organization_members": "invited"}
 
-// changed gives the attributes that a change concerns, by their names on the wire: as configured, and as read.
+// changed returns the attributes of a change by their names in the JSON: as configured, and as read.
 func changed(change resourceChange) (want, got replay.Fields) {
 	if change.Change.Before == nil {
 		name := vanished[change.Type]
@@ -88,7 +89,7 @@ func changed(change resourceChange) (want, got replay.Fields) {
 	return want, got
 }
 
-// leaves flattens a value into names as the wire has them: a block that is there once counts as its members.
+// leaves flattens a value to names as in the JSON. A block that occurs once is replaced by its members.
 func leaves(value map[string]any) map[string]any {
 	flat := map[string]any{}
 	for name, member := range value {
@@ -107,8 +108,8 @@ func leaves(value map[string]any) map[string]any {
 	return flat
 }
 
-// neverRead are arguments that only the provider knows, and texts that the server shows once: an import leaves them
-// empty. A team keeps the name of its organization only when imported.
+// neverRead lists arguments that only the provider knows, and texts that the server shows once. After an import they
+// are empty. A team has the name of its organization only after an import.
 var neverRead = map[string][]string{
 	"tfe_team":               {"organization"},
 	"tfe_workspace":          {"force-delete", "ignore-additional-tag-names", "ignore-additional-tags"},
@@ -117,11 +118,11 @@ var neverRead = map[string][]string{
 	"tfe_audit_trail_token":  {"token", "force-regenerate"},
 }
 
-// wantImported plans an import of everything in the directory's state into a fresh one: nothing is to be changed, and the
-// same is read.
+// wantImported plans an import of everything in the directory's state into a new one. The plan must change nothing and
+// read the same values.
 func (d directory) wantImported(t *testing.T) {
 	t.Helper()
-	// What one resource changes of another is in the state only now.
+	// Refresh the state first: changes that one resource makes to another are not in it yet.
 	d.ok(t, "apply", "-no-color", "-refresh-only", "-auto-approve")
 	original := d.state(t)
 	_, next := d.importing(t, original)
@@ -130,8 +131,9 @@ func (d directory) wantImported(t *testing.T) {
 	}
 }
 
-// importing gives a fresh directory with the same configuration and a block for each resource, and what is planned there,
-// which must be nothing else. Of resources of one kind every other one is imported by name, where the provider takes one.
+// importing creates a new directory with the same configuration and an import block for each resource, and returns the
+// plan. The plan must only contain imports. Every other resource of a kind is imported by name, if the provider
+// supports that.
 func (d directory) importing(t *testing.T, original state) (directory, *plan) {
 	t.Helper()
 	fresh := d.newDirectory(t, d.token)
@@ -175,7 +177,7 @@ func wantSameAttributes(t *testing.T, original instance, imported map[string]any
 	}
 }
 
-// unlessEmpty is nil for all that older resources do not tell from what is not there.
+// unlessEmpty returns nil for values that older resources cannot distinguish from an absent value.
 func unlessEmpty(value any) any {
 	switch value := value.(type) {
 	case string:
@@ -198,7 +200,7 @@ func unlessEmpty(value any) any {
 	return value
 }
 
-// destroy destroys everything of the directory, and sees that the server has none of it any more.
+// destroy destroys everything in the directory, and checks that the server no longer has any of it.
 func (d directory) destroy(t *testing.T) {
 	t.Helper()
 	was := d.state(t)

@@ -8,7 +8,7 @@ import (
 	"purser.example/conformance/harness/replay"
 )
 
-// What is tried, by the names that the provider has for it.
+// The tests, by the provider's resource names.
 var programs = map[string]func(t *testing.T, w world){
 	"tfe_organization":                  tryOrganization,
 	"tfe_organization, user tokens":     tryUserTokens,

@@ -22,7 +22,7 @@ func (i instance) text(name string) string {
 	return value
 }
 
-// state is all that one directory manages.
+// state has all resources that one directory manages.
 type state []instance
 
 // state reads the file that tofu has written.
@@ -72,7 +72,7 @@ func (s state) at(t *testing.T, address string) instance {
 	return instance{}
 }
 
-// withID is the resource of a kind that has the id.
+// withID returns the resource with the kind and id.
 func (s state) withID(t *testing.T, kind, id string) instance {
 	t.Helper()
 	one, isHere := s.find(kind, id)
@@ -91,7 +91,8 @@ func (s state) find(kind, id string) (instance, bool) {
 	return instance{}, false
 }
 
-// importIDs are what a person types to import the resource: by id, and by names where the provider takes these.
+// importIDs returns the texts that a person can type to import the resource: by id, and by name if the provider
+// supports it.
 func (d directory) importIDs(t *testing.T, s state, one instance) []string {
 	t.Helper()
 	id, organization := one.text("id"), d.organizationOf(one)
@@ -122,7 +123,7 @@ func (d directory) importIDs(t *testing.T, s state, one instance) []string {
 	}
 }
 
-// organizationOf is in the state, but of teams that leave it to the provider.
+// organizationOf reads the organization from the state. Teams may leave it to the provider's setting.
 func (d directory) organizationOf(one instance) string {
 	if name := one.text("organization"); name != "" {
 		return name
@@ -130,7 +131,7 @@ func (d directory) organizationOf(one instance) string {
 	return d.organization
 }
 
-// wantGone fails when the server still has what the provider has destroyed.
+// wantGone fails if the server still has a resource that the provider has destroyed.
 func (w world) wantGone(t *testing.T, one instance) {
 	t.Helper()
 	path, text := one.place()
@@ -146,7 +147,7 @@ func (w world) wantGone(t *testing.T, one instance) {
 	}
 }
 
-// place is where the server shows the resource: at a path of its own, or in what is shown there as the given text.
+// place returns where the server shows the resource: a path of its own, or a path and a text in its answer.
 func (i instance) place() (path, text string) {
 	id := i.text("id")
 	switch i.kind {

@@ -1,5 +1,5 @@
 // Package provider drives a running Purser with the tfe provider itself, built from this module's tool directive, and
-// OpenTofu: configurations are applied, planned anew, changed, imported and destroyed.
+// OpenTofu. It applies, plans again, changes, imports and destroys configurations.
 package provider
 
 import (
@@ -17,16 +17,16 @@ import (
 	"purser.example/conformance/harness/replay"
 )
 
-// hostname is what PURSER_TOFU_CONFIG describes.
+// hostname is the host in PURSER_TOFU_CONFIG.
 const hostname = "purser.example.com"
 
 // client is the name in differences.json and requests.json.
 const client = "tfe provider"
 
-// world is an organization of its own for one test.
+// world is a new organization for one test.
 type world struct {
 	server harness.Server
-	// address is what the provider is told: the state has it in links.
+	// address is the one that the provider uses. The state contains it in links.
 	address      string
 	owner        harness.User
 	organization string
@@ -46,7 +46,7 @@ func newWorld(t *testing.T, all *replay.Replays) world {
 	}
 }
 
-// members makes people who are in the organization, and gives them with the ids of their memberships.
+// members creates people who are in the organization. It returns them and the ids of their memberships.
 func (w world) members(t *testing.T, names ...string) (people []harness.User, memberships []string) {
 	t.Helper()
 	for _, name := range names {
@@ -57,7 +57,7 @@ func (w world) members(t *testing.T, names ...string) (people []harness.User, me
 	return people, memberships
 }
 
-// directory is a working directory with a configuration, whose state is a file in it.
+// directory is a working directory with a configuration. The state is a file in it.
 type directory struct {
 	world
 	token       string
@@ -65,7 +65,7 @@ type directory struct {
 	environment []string
 }
 
-// newDirectory prepares a working directory for whoever has the token, and keeps everything on this machine's loopback.
+// newDirectory prepares a working directory that uses the token. All requests stay on this machine's loopback.
 func (w world) newDirectory(t *testing.T, token string) directory {
 	t.Helper()
 	settings := filepath.Join(t.TempDir(), "tofu.rc")
@@ -83,9 +83,9 @@ func (w world) newDirectory(t *testing.T, token string) directory {
 			"TF_CLI_CONFIG_FILE=" + settings,
 			"TF_IN_AUTOMATION=1",
 			"TFE_TOKEN=" + token,
-			// Each run is over in a moment, and a fifth faster without collecting garbage.
+			// Each run is short, and a fifth faster without garbage collection.
 			"GOGC=off",
-			// Nothing listens there: a request that leaves loopback fails.
+			// Nothing listens there, so a request that leaves loopback fails.
 			"HTTP_PROXY=http://127.0.0.1:9",
 			"HTTPS_PROXY=http://127.0.0.1:9",
 		},
@@ -122,7 +122,7 @@ func (d directory) copyVariables(t *testing.T, from directory) {
 	d.write(t, variables, string(content))
 }
 
-// answer is what one run of tofu has said.
+// answer is the output of one run of tofu.
 type answer struct {
 	stdout string
 	stderr string
@@ -144,7 +144,7 @@ func (d directory) run(t *testing.T, arguments ...string) answer {
 	return answer{stdout: stdout.String(), stderr: stderr.String(), code: command.ProcessState.ExitCode()}
 }
 
-// ok runs tofu, which must succeed, and gives its standard output.
+// ok runs tofu, which must succeed, and returns its standard output.
 func (d directory) ok(t *testing.T, arguments ...string) string {
 	t.Helper()
 	got := d.run(t, arguments...)
@@ -161,7 +161,7 @@ func (d directory) configuration(t *testing.T) string {
 	return string(content)
 }
 
-// apply makes the configuration the directory's, applies it, and sees that the next plan changes nothing.
+// apply writes the configuration, applies it, and checks that the next plan changes nothing.
 func (d directory) apply(t *testing.T, configuration string) {
 	t.Helper()
 	d.write(t, "main.tf", configuration)
@@ -169,8 +169,8 @@ func (d directory) apply(t *testing.T, configuration string) {
 	d.wantNoChanges(t)
 }
 
-// applyRows applies resources of one kind, each of which takes the texts of its row one after the other, all rows at once.
-// A row that is at its end stays as it is.
+// applyRows applies resources of one kind. Each resource takes the texts of its row in turn, all rows at the same time.
+// A row that has ended keeps its last text.
 func (d directory) applyRows(t *testing.T, before string, resource func(number int, attributes string) string, rows [][]string) {
 	t.Helper()
 	steps := 0
@@ -186,8 +186,8 @@ func (d directory) applyRows(t *testing.T, before string, resource func(number i
 	}
 }
 
-// refused applies a configuration that the server must refuse with the given words (line breaks of error boxes do not
-// count), and puts the one before back.
+// refused applies a configuration that the server must refuse with the given words, and then restores the previous one.
+// Line breaks in error boxes do not count.
 func (d directory) refused(t *testing.T, words, configuration string) {
 	t.Helper()
 	before := d.configuration(t)
@@ -200,7 +200,7 @@ func (d directory) refused(t *testing.T, words, configuration string) {
 	d.apply(t, before)
 }
 
-// get asks the server for what the owner sees at the path.
+// get requests the path as the owner.
 func (w world) get(t *testing.T, path string) (status int, body string) {
 	t.Helper()
 	status, answer := w.server.Call(t, w.owner.Token, http.MethodGet, path, nil)

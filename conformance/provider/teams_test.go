@@ -55,7 +55,8 @@ data "tfe_teams" "all" {
 	d.destroy(t)
 }
 
-// tryFlags has a team for each flag, with that flag alone and what it cannot be without; then the others are on.
+// tryFlags creates a team for each flag, with only that flag and the flags that it requires. Then it switches to the
+// other flags.
 func tryFlags(t *testing.T, w world) {
 	d := w.newDirectory(t, w.owner.Token)
 	with := func(on func(team, flag string) bool) string {
@@ -136,7 +137,7 @@ data "tfe_team_access" "n8" {
 	d.destroy(t)
 }
 
-// withoutKind takes resources of a kind out of the configuration, after which the server has none of them.
+// withoutKind removes the resources of a kind from the configuration. Afterwards the server must have none of them.
 func (d directory) withoutKind(t *testing.T, kind string, apply func()) {
 	t.Helper()
 	before := d.state(t)
@@ -169,7 +170,7 @@ func tryTeamProjectAccess(t *testing.T, w world) {
 		{`access = "write"`, `access = "custom"`, `access = "write"`},
 		{`access = "admin"`, onProject("read", "none", "none"), `access = "maintain"`},
 		{`access = "custom"`, onProject("update", "read", "read"), onProject("delete", "manage", "write")},
-		// Nothing but the name of the level changes.
+		// Only the name of the level changes.
 		{`access = "admin"`, onProject("delete", "manage", "write"), `access = "custom"`},
 		{onProject("update", "manage", "none"), onProject("read", "read", "write"), onProject("update", "none", "read")},
 		{onWorkspaces("read", "none", "read-outputs", "none", false), onWorkspaces("plan", "read", "read", "read", true), onWorkspaces("apply", "read", "write", "write", false)},

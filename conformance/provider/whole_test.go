@@ -9,7 +9,7 @@ import (
 	"purser.example/conformance/harness"
 )
 
-// tryImportCommand imports with `tofu import`, as people did before there were blocks for it.
+// tryImportCommand imports with `tofu import`, which people used before import blocks existed.
 func tryImportCommand(t *testing.T, w world) {
 	configuration := "resource \"tfe_team\" \"this\" {\n  name = \"readers\"\n}\nresource \"tfe_workspace\" \"this\" {\n  name = \"network\"\n}\n"
 	d := w.newDirectory(t, w.owner.Token)
@@ -44,7 +44,8 @@ func tryImportCommand(t *testing.T, w world) {
 	d.destroy(t)
 }
 
-// tryWhatIsNotThere has resources of which this server has nothing: the provider says so at once, and goes on with others.
+// tryWhatIsNotThere uses resources that this server does not support. The provider must report them at once and
+// continue with the others.
 func tryWhatIsNotThere(t *testing.T, w world) {
 	d := w.newDirectory(t, w.owner.Token)
 	d.write(t, "main.tf", `
@@ -87,7 +88,7 @@ resource "tfe_run_trigger" "self" {
 	if said := strings.Count(got.stderr, "resource not found"); got.code == 0 || said != 7 {
 		t.Errorf("resource not found is said %d times, want 7:\n%s", said, got.stderr)
 	}
-	// A client tries again for minutes when it is answered 5xx.
+	// A client retries for minutes if the answer is 5xx.
 	if took := time.Since(began); took > time.Minute {
 		t.Errorf("the refusals took %s", took)
 	}
@@ -97,7 +98,7 @@ resource "tfe_run_trigger" "self" {
 	d.destroy(t)
 }
 
-// wholeOrganization is what people have: teams, projects, workspaces and access out of a few maps.
+// wholeOrganization is a realistic configuration: teams, projects, workspaces and access from a few maps.
 const wholeOrganization = `
 variable "people" {
   type = map(string)
@@ -240,8 +241,8 @@ resource "tfe_team_token" "deploy" {
 }
 `
 
-// tryWholeOrganization applies, changes and destroys a configuration of some fifty resources, as each kind of caller that
-// people give to the provider.
+// tryWholeOrganization applies, changes and destroys a configuration of some fifty resources, with each kind of token
+// that people give to the provider.
 func tryWholeOrganization(t *testing.T, w world) {
 	callers := map[string]func(t *testing.T, w world) string{
 		"an owner":               func(_ *testing.T, w world) string { return w.owner.Token },
@@ -251,7 +252,7 @@ func tryWholeOrganization(t *testing.T, w world) {
 	for caller, token := range callers {
 		t.Run(caller, func(t *testing.T) {
 			t.Parallel()
-			// Those above wait for their parallel sub-tests, so each of these has a world of its own.
+			// The caller's tests wait for their parallel sub-tests, so each of these needs its own world.
 			w := newWorld(t, w.all)
 			people, _ := w.members(t, "ann", "ben")
 			d := w.newDirectory(t, token(t, w))
@@ -269,7 +270,7 @@ func tryWholeOrganization(t *testing.T, w world) {
 	}
 }
 
-// wantAdopted imports a whole configuration into a fresh state, and plans and changes from there.
+// wantAdopted imports a whole configuration into a new state, and then plans and changes it.
 func (d directory) wantAdopted(t *testing.T) {
 	t.Helper()
 	fresh, _ := d.importing(t, d.state(t))

@@ -70,7 +70,7 @@ func tryProjectSettings(t *testing.T, w world) {
 	d.destroy(t)
 }
 
-// neighbours are what the workspace under test refers to.
+// neighbours are the resources that the workspace under test refers to.
 const neighbours = `
 data "tfe_organization" "this" {
 }
@@ -249,7 +249,7 @@ data "tfe_organization_tags" "all" {
   }
 }
 `
-	// First without the lists: they would be read while the workspaces above are still being destroyed.
+	// First without the lists, because they would be read while the workspaces above are still being destroyed.
 	d.apply(t, workspaces)
 	d.apply(t, workspaces+lists)
 	d.destroy(t)

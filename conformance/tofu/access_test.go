@@ -77,7 +77,7 @@ func TestRemoteStateIsReadWithTheRightToReadStates(t *testing.T) {
 		})
 		owner.ok(t, "init")
 		owner.ok(t, "apply", "-auto-approve")
-		// With cloud the workspace has to be named here as well.
+		// With cloud, the workspace has to be named here, too.
 		selection := map[string]string{"cloud": `workspace = "network"`}
 		consumer := map[string]string{"main.tf": fmt.Sprintf(`
 data "terraform_remote_state" "network" {

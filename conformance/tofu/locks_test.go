@@ -66,7 +66,7 @@ output "done" { value = terraform_data.slow.id }
 	})
 }
 
-// newPipe makes a named pipe: opening it waits for the other side, so nothing here has to wait by the clock.
+// newPipe creates a named pipe. Opening it waits for the other side, so the test needs no timing.
 func newPipe(t *testing.T, name string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), name)

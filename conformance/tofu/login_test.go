@@ -17,7 +17,7 @@ import (
 	"time"
 )
 
-// A host that is not described in the settings is looked up over https, which a proxy in front of the server gives it.
+// OpenTofu discovers a host that is not in its settings over https. A proxy in front of the server provides https.
 func TestHostIsDiscoveredAndLoggedInTo(t *testing.T) {
 	w := newWorld(t)
 	front, trust := w.newTLSFront(t)
@@ -42,13 +42,13 @@ func TestHostIsDiscoveredAndLoggedInTo(t *testing.T) {
 	d.refused(t, "Required token could not be found", "output")
 }
 
-// newTLSFront hands every request on to the server, and gives its own address and the file that certifies it.
+// newTLSFront is an https proxy to the server. It returns its address and the file with its certificate.
 func (w world) newTLSFront(t *testing.T) (address *url.URL, certificateFile string) {
 	t.Helper()
 	target, err := url.Parse(w.server.Address)
 	must(t, err)
 	front := httptest.NewUnstartedServer(&httputil.ReverseProxy{
-		// The server hears its own address, so that the upload and download URLs it makes lead straight to it.
+		// The server sees its own address, so that its upload and download URLs lead directly to it.
 		Rewrite: func(request *httputil.ProxyRequest) { request.SetURL(target) },
 	})
 	certificate, encoded := newCertificate(t)
@@ -62,7 +62,7 @@ func (w world) newTLSFront(t *testing.T) (address *url.URL, certificateFile stri
 	return address, certificateFile
 }
 
-// newCertificate is one that localhost has signed for itself.
+// newCertificate returns a self-signed certificate for localhost.
 func newCertificate(t *testing.T) (certificate tls.Certificate, encoded string) {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)

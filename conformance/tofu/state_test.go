@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// mainFile has one resource, that needs no provider from a registry, and an output of every type.
+// mainFile has one resource, which needs no provider from a registry, and an output of every type.
 const mainFile = `
 variable "size" {
   type    = number
@@ -39,7 +39,7 @@ output "string" { value = "10.0.0.0/16 äöü \"quoted\" <&>" }
 output "tuple" { value = ["a", 1, true, null] }
 `
 
-// outputsJSON is what tofu output -json says after an apply.
+// outputsJSON is the output of tofu output -json after an apply.
 const outputsJSON = `{
   "bool":   {"sensitive": false, "type": "bool", "value": true},
   "list":   {"sensitive": false, "type": ["list", "string"], "value": ["a", "b"]},
@@ -124,7 +124,7 @@ func TestStateIsPulledAndPushed(t *testing.T) {
 		d.refused(t, "lineage", "state", "push", file)
 		wantText(t, d.ok(t, "output", "-raw", "text"), "new")
 		if kind == "cloud" {
-			// OpenTofu 1.10 forgets -force on the way to the server here, which must then refuse.
+			// OpenTofu 1.10 does not send -force to the server here, so the server must refuse.
 			d.refused(t, "lineage", "state", "push", "-force", file)
 			return
 		}
@@ -146,7 +146,7 @@ func TestLocalStateIsTakenOver(t *testing.T) {
 	})
 }
 
-// Outputs of more than a mebibyte are processed after the upload; the client asks again until they are there.
+// Outputs of more than a mebibyte are processed after the upload. The client retries until they are available.
 func TestLargeOutputsAreReadOnceTheyAreProcessed(t *testing.T) {
 	w := newWorld(t)
 	d := w.newDirectory(t, w.owner, map[string]string{
@@ -206,7 +206,7 @@ terraform {
 	})
 }
 
-// snapshot is a state as far as the scenarios look at it.
+// snapshot has the parts of a state that the scenarios check.
 type snapshot struct {
 	Serial    int            `json:"serial"`
 	Lineage   string         `json:"lineage"`
@@ -214,7 +214,7 @@ type snapshot struct {
 	Resources []any          `json:"resources"`
 }
 
-// wantNoState expects what OpenTofu prints when the server has no state for it: one with nothing in it.
+// wantNoState expects an empty state, which OpenTofu prints if the server has none.
 func wantNoState(t *testing.T, d directory) {
 	t.Helper()
 	state := pulled(t, d)
@@ -240,7 +240,7 @@ func wantOutputs(t *testing.T, got, want string) {
 	}
 }
 
-// edited replaces the patterns in a text, as a person would in an editor: pattern, replacement, pattern, …
+// edited replaces patterns in a text, like a person in an editor: pattern, replacement, pattern, …
 func edited(text string, replacements ...string) string {
 	for i := 0; i < len(replacements); i += 2 {
 		text = regexp.MustCompile(replacements[i]).ReplaceAllString(text, replacements[i+1])

@@ -1,6 +1,6 @@
 // Package tofu drives a running Purser with the OpenTofu command line, built from this module's tool directive.
 //
-// go-tfe prepares what a scenario needs; it is the older version that OpenTofu itself is built with.
+// go-tfe prepares the data of a scenario. It is the older version that OpenTofu itself is built with.
 package tofu
 
 import (
@@ -20,10 +20,10 @@ import (
 	"purser.example/conformance/harness"
 )
 
-// hostname is what PURSER_TOFU_CONFIG describes.
+// hostname is the host in PURSER_TOFU_CONFIG.
 const hostname = "purser.example.com"
 
-// world is an organization of its own for one test, seen by its owner.
+// world is a new organization for one test, with a client of its owner.
 type world struct {
 	server       harness.Server
 	owner        harness.User
@@ -51,7 +51,7 @@ func newClient(t *testing.T, server harness.Server, token string) *tfe.Client {
 	return client
 }
 
-// newMember makes a member of the organization in a team of their own.
+// newMember creates a member of the organization, and a team with only that member.
 func (w world) newMember(t *testing.T, name string) (harness.User, *tfe.Team) {
 	t.Helper()
 	member := w.server.NewUser(t, name)
@@ -62,7 +62,7 @@ func (w world) newMember(t *testing.T, name string) (harness.User, *tfe.Team) {
 	return member, team
 }
 
-// grant lets the team into a workspace that a scenario has made.
+// grant gives the team access to a workspace that a scenario has created.
 func (w world) grant(t *testing.T, team *tfe.Team, workspace string, options tfe.TeamAccessAddOptions) {
 	t.Helper()
 	found, err := w.client.Workspaces.Read(t.Context(), w.organization, workspace)
@@ -72,7 +72,7 @@ func (w world) grant(t *testing.T, team *tfe.Team, workspace string, options tfe
 	must(t, err)
 }
 
-// readOutputs is the access for which this project exists.
+// readOutputs is the access that this project exists for.
 func readOutputs() tfe.TeamAccessAddOptions {
 	return tfe.TeamAccessAddOptions{
 		Access:        tfe.Access(tfe.AccessCustom),
@@ -86,7 +86,7 @@ type directory struct {
 	environment []string
 }
 
-// newDirectory writes the configuration files and everything that keeps tofu on this machine's loopback.
+// newDirectory writes the configuration files, and settings that keep tofu on this machine's loopback.
 func (w world) newDirectory(t *testing.T, user harness.User, files map[string]string) directory {
 	t.Helper()
 	path := t.TempDir()
@@ -105,22 +105,22 @@ func (w world) newDirectory(t *testing.T, user harness.User, files map[string]st
 			"TF_CLI_CONFIG_FILE=" + settings,
 			"TF_IN_AUTOMATION=1",
 			"TF_TOKEN_" + strings.ReplaceAll(hostname, ".", "_") + "=" + user.Token,
-			// Nothing listens there: a request that leaves loopback fails.
+			// Nothing listens there, so a request that leaves loopback fails.
 			"HTTP_PROXY=http://127.0.0.1:9",
 			"HTTPS_PROXY=http://127.0.0.1:9",
 		},
 	}
 }
 
-// with is the same directory with one more environment variable.
+// with returns the same directory with one more environment variable.
 func (d directory) with(variable string) directory {
 	return directory{path: d.path, environment: append(append([]string{}, d.environment...), variable)}
 }
 
-// colors are what a terminal would show in colors; OpenTofu sends them to anything.
+// colors matches the color codes of a terminal. OpenTofu prints them even if the output is no terminal.
 var colors = regexp.MustCompile("\x1b\\[[0-9;]*m")
 
-// answer is what one run of tofu has said, without colors.
+// answer is the output of one run of tofu, without colors.
 type answer struct {
 	command string
 	stdout  string
@@ -128,7 +128,7 @@ type answer struct {
 	failed  bool
 }
 
-// command prepares one run of tofu, that can also be started and left running.
+// command prepares one run of tofu, which may also run in the background.
 func (d directory) command(t *testing.T, arguments ...string) *exec.Cmd {
 	t.Helper()
 	command := exec.CommandContext(t.Context(), fromEnvironment(t, "PURSER_TOFU"), arguments...)
@@ -146,7 +146,7 @@ func fromEnvironment(t *testing.T, name string) string {
 	return value
 }
 
-// run runs tofu to its end. The lines are what a person types, each when tofu asks for a value.
+// run runs tofu to its end. It types one of the lines whenever tofu asks for a value.
 func (d directory) run(t *testing.T, lines []string, arguments ...string) answer {
 	t.Helper()
 	command := d.command(t, arguments...)
@@ -168,8 +168,8 @@ func (d directory) run(t *testing.T, lines []string, arguments ...string) answer
 	}
 }
 
-// dialogue collects what tofu says, and types the next line whenever it asks: each of its questions reads all the
-// input there is, so typing ahead would be lost. With nothing left to type it closes the input.
+// dialogue collects the output of tofu, and types the next line at each question. Each question discards earlier input,
+// so lines cannot be typed ahead. After the last line it closes the input.
 type dialogue struct {
 	screen   bytes.Buffer
 	keyboard io.WriteCloser
@@ -189,7 +189,7 @@ func (d *dialogue) Write(output []byte) (int, error) {
 	return len(output), nil
 }
 
-// ok runs tofu, which must succeed, and gives its standard output.
+// ok runs tofu, which must succeed, and returns its standard output.
 func (d directory) ok(t *testing.T, arguments ...string) string {
 	t.Helper()
 	return d.okAnswering(t, nil, arguments...)
@@ -205,7 +205,7 @@ func (d directory) okAnswering(t *testing.T, lines []string, arguments ...string
 	return got.stdout
 }
 
-// refused runs tofu, which must fail with the given words (line breaks of its error boxes do not count).
+// refused runs tofu, which must fail with the given words. Line breaks in error boxes do not count.
 func (d directory) refused(t *testing.T, words string, arguments ...string) {
 	t.Helper()
 	got := d.run(t, nil, arguments...)
@@ -221,7 +221,7 @@ func unwrapped(text string) string {
 	return strings.Join(strings.Fields(strings.NewReplacer("│", " ", "╷", " ", "╵", " ").Replace(text)), " ")
 }
 
-// backendBlock is the block that stores a configuration's state in one workspace.
+// backendBlock returns the block that stores a configuration's state in one workspace.
 func (w world) backendBlock(kind, workspaces string) string {
 	opening := "cloud {"
 	if kind == "remote" {
@@ -231,7 +231,7 @@ func (w world) backendBlock(kind, workspaces string) string {
 		opening, hostname, w.organization, workspaces)
 }
 
-// eachKind runs the scenario with both ways in which OpenTofu stores a state in this kind of server.
+// eachKind runs the scenario with both backends that OpenTofu has for this kind of server.
 func eachKind(t *testing.T, scenario func(t *testing.T, kind string)) {
 	for _, kind := range []string{"cloud", "remote"} {
 		t.Run(kind, func(t *testing.T) { scenario(t, kind) })

@@ -16,14 +16,14 @@ import (
 	"purser.example/conformance/harness"
 )
 
-// The services of the client that are about what Purser keeps.
+// The services of the client that deal with what Purser stores.
 var services = []string{
 	"AuditTrails", "OrganizationMemberships", "OrganizationTags", "OrganizationTokenTTLPolicies", "OrganizationTokens", "Organizations",
 	"Projects", "StateVersionOutputs", "StateVersions", "TeamAccess", "TeamMembers", "TeamProjectAccess", "TeamTokens",
 	"Teams", "UserTokens", "Users", "Workspaces",
 }
 
-// A method that a newer client brings along must work, or be among those that find nothing.
+// If a newer client adds a method, that method must work or be listed among those that find nothing.
 func TestEveryMethodOfTheClientIsCalled(t *testing.T) {
 	called := calledMethods(t)
 	client := reflect.TypeFor[tfe.Client]()
@@ -41,7 +41,7 @@ func TestEveryMethodOfTheClientIsCalled(t *testing.T) {
 	}
 }
 
-// calledMethods reads this package: `client.Teams.Create(…)` is a call of Teams.Create.
+// calledMethods parses this package: `client.Teams.Create(…)` is a call of Teams.Create.
 func calledMethods(t *testing.T) map[string]bool {
 	t.Helper()
 	files, err := filepath.Glob("*_test.go")
@@ -64,7 +64,7 @@ func calledMethods(t *testing.T) map[string]bool {
 	return called
 }
 
-// What the client decodes: every structure, also where several are of one type.
+// The structures that the client decodes, including several for one type.
 var decoded = []any{
 	tfe.Organization{}, tfe.Entitlements{}, tfe.OrganizationMembership{}, tfe.User{}, tfe.Team{}, tfe.TeamToken{},
 	tfe.OrganizationToken{}, tfe.UserToken{}, tfe.TeamAccess{}, tfe.TeamProjectAccess{}, tfe.Workspace{},
@@ -72,7 +72,7 @@ var decoded = []any{
 	tfe.TagBinding{}, tfe.EffectiveTagBinding{}, tfe.OrganizationTokenTTLPolicy{},
 }
 
-// What it decodes and Purser does not send, with the reason.
+// Fields that the client decodes but Purser does not send, and why.
 var notSent = map[string]string{
 	"organization-token-ttl-policies.created-at":             "every organization has had them since it was made",
 	"organization-token-ttl-policies.updated-at":             "the audit trail says when",
@@ -121,13 +121,13 @@ func TestEveryAttributeThatTheClientDecodesIsSent(t *testing.T) {
 	}
 }
 
-// A schema, as far as this file reads it.
+// schema has the parts of a JSON Schema that this file reads.
 type schema struct {
 	Properties map[string]schema `json:"properties"`
 	AnyOf      []schema          `json:"anyOf"`
 }
 
-// object is the alternative that has properties: an attribute may be null instead.
+// object returns the alternative with properties, because an attribute may also be null.
 func (s schema) object() schema {
 	for _, alternative := range s.AnyOf {
 		if alternative.Properties != nil {
@@ -163,7 +163,7 @@ func tagOf(field reflect.StructField) []string {
 	return append(strings.Split(field.Tag.Get("jsonapi"), ","), "")
 }
 
-// missing are the attributes and relations, also those inside attributes, that the description does not have.
+// missing lists the attributes and relations, including nested ones, that the description lacks.
 func missing(kind string, structure reflect.Type, resource schema) []string {
 	var names []string
 	for field := range structure.Fields() {

@@ -6,7 +6,7 @@ import (
 	"github.com/hashicorp/go-tfe"
 )
 
-// The tests of this file hold in the dialect `current` alone; all others hold in both.
+// The tests of this file apply only to the dialect `current`. All others apply to both dialects.
 
 func TestCurrentDialectHasSixteenFlagsEverywhere(t *testing.T) {
 	w := newWorld(t)

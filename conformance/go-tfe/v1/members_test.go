@@ -129,7 +129,7 @@ func TestMembershipsAreFound(t *testing.T) {
 			var emails []string
 			for _, membership := range found.Items {
 				emails = append(emails, membership.Email)
-				// Whoever has not accepted is named by the email alone.
+				// A user who has not accepted is shown by email only.
 				username := strings.TrimSuffix(membership.Email, "@example.com")
 				if membership.Status == tfe.OrganizationMembershipInvited {
 					username = ""

@@ -8,7 +8,7 @@ import (
 	"github.com/hashicorp/go-tfe"
 )
 
-// What Purser does not have answers 404 at once: a 5xx would be tried again for minutes.
+// Features that Purser lacks must answer 404 at once: the client would retry a 5xx for minutes.
 func TestWhatIsNotThereIsNotFound(t *testing.T) {
 	w := newWorld(t)
 	workspace := w.newWorkspace(t, "network")
@@ -38,7 +38,7 @@ func TestWhatIsNotThereIsNotFound(t *testing.T) {
 	}
 }
 
-// The client looks into the organization or workspace for the kind of policy, and finds none.
+// The client looks for the kind of policy in the organization or workspace, and finds none.
 func TestThereIsNoChoiceOfRetention(t *testing.T) {
 	w := newWorld(t)
 	ofOrganization, err := w.client.Organizations.ReadDataRetentionPolicyChoice(t.Context(), w.organization)

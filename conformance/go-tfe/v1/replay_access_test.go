@@ -29,7 +29,7 @@ func replayTeamAccess(t *testing.T, w world, all *replay.Replays) {
 			shown, err := w.client.TeamAccess.Read(t.Context(), id)
 			return reading(id, shown, err)
 		},
-		// The level is always sent, a detail when it changes.
+		// The provider always sends the level, but a detail only if it changes.
 		Update: func(t *testing.T, id string, prior, config replay.Fields) (replay.Answer, error) {
 			updated, err := w.client.TeamAccess.Update(t.Context(), id, options[tfe.TeamAccessUpdateOptions](t, changed(prior, config, "access")))
 			return reading(id, updated, err)
@@ -74,7 +74,7 @@ func replayTeamAccess(t *testing.T, w world, all *replay.Replays) {
 
 func replayTeamProjectAccess(t *testing.T, w world, all *replay.Replays) {
 	project, team := w.newProject(t, "Landing zone"), w.newTeam(t, "readers")
-	// Both blocks are always sent, empty for a fixed level.
+	// The provider always sends both blocks, empty for a fixed level.
 	blocks := func(config replay.Fields) replay.Fields {
 		return replay.Fields{"project-access": replay.Fields{}, "workspace-access": replay.Fields{}}.With(config)
 	}
@@ -154,7 +154,7 @@ func replayTeamProjectAccess(t *testing.T, w world, all *replay.Replays) {
 	all.Play(t, "tfe_team_project_access", resource, replay.Step{Name: "created as custom", Config: custom}, level("maintain"))
 }
 
-// changed are the attributes that differ from the prior configuration, and those that are always sent.
+// changed returns the attributes that differ from the prior configuration, and those that are always sent.
 func changed(prior, config replay.Fields, always ...string) replay.Fields {
 	sent := maps.Clone(config)
 	if sent == nil {

@@ -9,14 +9,14 @@ import (
 	"purser.example/conformance/harness/replay"
 )
 
-// members are the ways in which the provider adds, removes and reads the members of a team.
+// members has the functions with which the provider adds, removes and reads the members of a team.
 type members struct {
 	add, remove func(t *testing.T, names []string) error
 	read        func(t *testing.T) ([]string, error)
 }
 
-// resource is one that holds a set of members, with the people by what they are called in the test. The provider
-// forgets it when nobody is left.
+// resource is a set of members. `called` maps the test's names to user names or membership ids. The provider forgets
+// the resource when the set is empty.
 func (m members) resource(teamID string, called map[string]string) replay.Resource {
 	named := func(config replay.Fields) []string {
 		var names []string
@@ -93,7 +93,7 @@ func (w world) membersByUserName(team *tfe.Team) members {
 	}
 }
 
-// membersByMembership reads whole memberships too when it is asked to leave out service accounts.
+// membersByMembership reads whole memberships, too, if it has to leave out service accounts.
 func (w world) membersByMembership(team *tfe.Team, leaveOutServiceAccounts bool) members {
 	return members{
 		add: func(t *testing.T, ids []string) error {
@@ -127,7 +127,7 @@ func (w world) membersByMembership(team *tfe.Team, leaveOutServiceAccounts bool)
 func replayTeamMember(t *testing.T, w world, all *replay.Replays) {
 	anna, ben := w.newMember(t, "anna"), w.newMember(t, "ben")
 	team := w.newTeamOf(t, "readers", ben)
-	// Another's membership in the team is none of this resource's business.
+	// Another member of the team must not affect this resource.
 	resource := w.membersByUserName(team).resource(team.ID+"/"+anna.Username, map[string]string{"anna": anna.Username})
 	resource.Update = nil
 	resource.Destroy = func(t *testing.T, _ string) error {
@@ -170,7 +170,7 @@ func replayTeamOrganizationMember(t *testing.T, w world, all *replay.Replays) {
 func replayTeamOrganizationMembers(t *testing.T, w world, all *replay.Replays) {
 	anna, ben := w.newMember(t, "anna"), w.newMember(t, "ben")
 	team := w.newTeam(t, "readers")
-	// The service account that comes with a token is left out by the provider.
+	// A token comes with a service account, which the provider leaves out.
 	_, err := w.client.TeamTokens.Create(t.Context(), team.ID)
 	must(t, err)
 	resource := w.membersByMembership(team, true).resource(team.ID, map[string]string{
@@ -184,8 +184,8 @@ func replayTeamOrganizationMembers(t *testing.T, w world, all *replay.Replays) {
 	)
 }
 
-// forgiving reads a resource that holds one member and is not there as one that holds nobody, so that the difference is
-// one of attributes; but once it is destroyed it is gone.
+// forgiving reads a missing resource as one without members, so that the difference is one of attributes. After
+// Destroy, a missing resource is gone.
 func forgiving(resource replay.Resource) replay.Resource {
 	read, destroy, destroyed := resource.Read, resource.Destroy, false
 	resource.Destroy = func(t *testing.T, id string) error {
@@ -266,7 +266,7 @@ func replayOrganizationMembers(t *testing.T, w world, all *replay.Replays) {
 		replay.Fields{"active": sorted(got["active"].([]string)...), "invited": got["invited"]})
 }
 
-// membershipIDByEmail finds a membership as the provider does, which looks at the included user's address.
+// membershipIDByEmail finds a membership like the provider does, by the email of the included user.
 func (w world) membershipIDByEmail(t *testing.T, email string) string {
 	t.Helper()
 	found, err := w.client.OrganizationMemberships.List(t.Context(), w.organization, &tfe.OrganizationMembershipListOptions{
@@ -278,7 +278,7 @@ func (w world) membershipIDByEmail(t *testing.T, email string) string {
 	return found.Items[0].ID
 }
 
-// invite gives the membership of somebody who has not accepted.
+// invite returns the membership of a user who has not accepted.
 func (w world) invite(t *testing.T) string {
 	t.Helper()
 	invited, err := w.client.OrganizationMemberships.Create(t.Context(), w.organization, tfe.OrganizationMembershipCreateOptions{

@@ -9,7 +9,7 @@ import (
 	"purser.example/conformance/harness/replay"
 )
 
-// organizationResource creates with one client and does the rest with what that one is followed by.
+// organizationResource creates with one client and does everything else with the client that followedBy returns.
 func organizationResource(creator *tfe.Client, followedBy func(t *testing.T, name string) *tfe.Client) replay.Resource {
 	client := creator
 	// The library takes the name from the id.
@@ -25,7 +25,7 @@ func organizationResource(creator *tfe.Client, followedBy func(t *testing.T, nam
 		return shownBy(client.Organizations.Update(t.Context(), id, options[tfe.OrganizationUpdateOptions](t, config)))
 	}
 	return replay.Resource{
-		// The provider creates with two attributes, and sends all of them right after.
+		// The provider creates with two attributes and sends all attributes in an update directly afterwards.
 		Create: func(t *testing.T, config replay.Fields) (replay.Answer, error) {
 			created, err := creator.Organizations.Create(t.Context(), options[tfe.OrganizationCreateOptions](t,
 				replay.Fields{"name": config["name"], "email": config["email"]}))
@@ -56,7 +56,7 @@ func organizationResource(creator *tfe.Client, followedBy func(t *testing.T, nam
 		},
 		Destroy: func(t *testing.T, id string) error {
 			err := client.Organizations.Delete(t.Context(), id)
-			// A team's token goes with the team.
+			// The team's token has been deleted with the team.
 			client = creator
 			return unlessGone(err)
 		},
@@ -66,7 +66,7 @@ func organizationResource(creator *tfe.Client, followedBy func(t *testing.T, nam
 
 func replayOrganization(t *testing.T, w world, all *replay.Replays) {
 	resource := organizationResource(w.client, func(*testing.T, string) *tfe.Client { return w.client })
-	// The provider's defaults; attributes that it computes are absent.
+	// The provider's defaults, without the attributes that it computes.
 	base := replay.Fields{
 		"name": harness.Unique("replayed"), "email": w.owner.Email, "speculative-plan-management-enabled": true,
 		"user-tokens-enabled": true, "enforce-hyok": false, "max-ttl-enabled": false,
@@ -106,7 +106,7 @@ func replayOrganization(t *testing.T, w world, all *replay.Replays) {
 		with("default-execution-mode", "local"),
 		replay.Step{Name: "all of it unset", Config: base},
 	)
-	// What shuts out users' tokens can only be applied, and read again, with the token of a team.
+	// A change that shuts out user tokens can only be applied, and read again, with a team token.
 	ofOwners := organizationResource(w.client, func(t *testing.T, name string) *tfe.Client {
 		inNew := w
 		inNew.organization = name

@@ -16,7 +16,7 @@ var flagNames = []string{
 	"manage-membership", "manage-teams", "manage-organization-access", "access-secret-teams", "manage-agent-pools",
 }
 
-// flags are all sixteen, as the provider sends them once the block is there: false but for the named ones.
+// flags returns all sixteen flags, as the provider sends them once the block exists. Only the named ones are true.
 func flags(on ...string) replay.Fields {
 	all := replay.Fields{}
 	for _, name := range flagNames {
@@ -67,7 +67,7 @@ func replayTeam(t *testing.T, w world, all *replay.Replays) {
 		{Name: "no flag", Config: base.With(replay.Fields{"organization-access": flags()})},
 		{Name: "every flag", Config: base.With(replay.Fields{"organization-access": flags(flagNames...)})},
 	}
-	// Every pair of flags, a flag with itself among them, after no flag.
+	// Every pair of flags, including a flag with itself, each after a step without flags.
 	for i, one := range flagNames {
 		for _, other := range flagNames[i:] {
 			config := base.With(replay.Fields{"organization-access": flags(one, other)})
@@ -86,7 +86,7 @@ func replayTeam(t *testing.T, w world, all *replay.Replays) {
 	all.Play(t, "tfe_team", team, replay.Step{Name: "created with everything", Config: full}, replay.Step{Name: "most of it unset", Config: base})
 }
 
-// contradicted are the flags that a refusal may name: those that are set and say more than another that is not.
+// contradicted lists the flags that a refusal may name: set flags that imply another flag which is not set.
 func contradicted(on ...string) []string {
 	var names []string
 	if slices.Contains(on, "manage-projects") && !slices.Contains(on, "manage-workspaces") {
@@ -131,7 +131,7 @@ func (w world) teamIDByName(t *testing.T, name string) string {
 	return found.Items[0].ID
 }
 
-// withoutEmpty leaves attributes out that the provider sends only with a value.
+// withoutEmpty removes attributes that the provider sends only with a value.
 func withoutEmpty(config replay.Fields, names ...string) replay.Fields {
 	sent := maps.Clone(config)
 	for _, name := range names {

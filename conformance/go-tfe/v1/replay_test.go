@@ -15,7 +15,7 @@ import (
 	"purser.example/conformance/harness/replay"
 )
 
-// What the tfe provider up to 0.79 does for each of its resources, by the names that these have there.
+// What the tfe provider up to 0.79 does for each of its resources, by the provider's resource names.
 var providerResources = map[string]func(t *testing.T, w world, all *replay.Replays){
 	"tfe_team":                        replayTeam,
 	"data tfe_team, tfe_teams":        replayTeamLists,
@@ -53,7 +53,7 @@ func TestReplayOfTheProvider(t *testing.T) {
 	all.CheckList(t, slices.Collect(maps.Keys(providerResources)))
 }
 
-// options fills a go-tfe options struct with a configuration's attributes, as far as it has such fields.
+// options fills a go-tfe options struct with those attributes of a configuration that it has fields for.
 func options[T any](t *testing.T, config replay.Fields) T {
 	t.Helper()
 	var filled T
@@ -75,7 +75,7 @@ func options[T any](t *testing.T, config replay.Fields) T {
 	return filled
 }
 
-// nullable makes the map with which this library tells null from absent.
+// nullable makes the map with which this library distinguishes null from absent.
 func nullable(kind reflect.Type, value any) reflect.Value {
 	attribute := reflect.MakeMap(kind)
 	if value == nil {
@@ -86,7 +86,7 @@ func nullable(kind reflect.Type, value any) reflect.Value {
 	return attribute
 }
 
-// answer gives what the library has decoded: attributes by their names, and relationships as ids.
+// answer returns what the library has decoded: attributes by name, and relationships as ids.
 func answer(id string, resource any) replay.Answer {
 	attributes, relationships := replay.Fields{}, map[string]any{}
 	value := reflect.ValueOf(resource).Elem()
@@ -157,7 +157,7 @@ func identifiers(value reflect.Value) any {
 	}
 }
 
-// gone turns this library's "not found" into the one of replays.
+// gone converts this library's "not found" into replay.ErrGone.
 func gone(err error) error {
 	if errors.Is(err, tfe.ErrResourceNotFound) {
 		return replay.ErrGone
@@ -165,7 +165,7 @@ func gone(err error) error {
 	return err
 }
 
-// unlessGone is how the provider takes the answer to a delete.
+// unlessGone accepts "not found" as the answer to a delete, like the provider.
 func unlessGone(err error) error {
 	if errors.Is(err, tfe.ErrResourceNotFound) {
 		return nil
@@ -173,7 +173,7 @@ func unlessGone(err error) error {
 	return err
 }
 
-// reading makes a replay's answer of a request that shows a resource.
+// reading converts the answer of a read request into a replay.Answer.
 func reading[T any](id string, resource *T, err error) (replay.Answer, error) {
 	if err != nil {
 		return replay.Answer{}, gone(err)

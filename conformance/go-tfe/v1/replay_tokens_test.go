@@ -11,7 +11,7 @@ import (
 	"purser.example/conformance/harness/replay"
 )
 
-// The text of a token is shown once, and reading one with another changes when that was last used.
+// A token's text is shown only once. Reading one token with another changes when the latter was last used.
 var changingOfTokens = []string{"token", "last-used-at"}
 
 func inTwoDays() string {
@@ -22,7 +22,7 @@ func replayTeamToken(t *testing.T, w world, all *replay.Replays) {
 	team := w.newTeam(t, "readers")
 	resource := replay.Resource{
 		Create: func(t *testing.T, config replay.Fields) (replay.Answer, error) {
-			// The provider refuses to replace a token that is there.
+			// The provider refuses to replace an existing token.
 			if _, err := w.client.TeamTokens.Read(t.Context(), team.ID); !errors.Is(err, tfe.ErrResourceNotFound) {
 				t.Fatalf("before creation: got error %v, want none to be found", err)
 			}
@@ -33,7 +33,7 @@ func replayTeamToken(t *testing.T, w world, all *replay.Replays) {
 			shown, err := w.client.TeamTokens.Read(t.Context(), id)
 			return reading(id, shown, err)
 		},
-		// With force_regenerate.
+		// An update with force_regenerate.
 		Update: func(t *testing.T, id string, _, config replay.Fields) (replay.Answer, error) {
 			created, err := w.client.TeamTokens.CreateWithOptions(t.Context(), id, options[tfe.TeamTokenCreateOptions](t, config))
 			return reading(id, created, err)
@@ -84,8 +84,8 @@ func replayDescribedTeamToken(t *testing.T, w world, all *replay.Replays) {
 	})
 }
 
-// The ephemeral resource makes a described token, and when it is closed asks to delete the token of a team whose id is
-// that of the token: it takes "not found" for good, and the token stays until it expires.
+// The ephemeral resource creates a token with a description. When it is closed, it asks to delete the token of a team
+// with the token's id. It accepts "not found" as success, and the token stays until it expires.
 func replayEphemeralTeamToken(t *testing.T, w world, all *replay.Replays) {
 	team := w.newTeam(t, "readers")
 	expiry := inTwoDays()
@@ -145,7 +145,7 @@ func playOrganizationToken(t *testing.T, w world, all *replay.Replays, name stri
 	)
 }
 
-// The policies are there as long as their organization: destroying them says two years of each kind again.
+// The policies exist as long as their organization. Destroying them resets each kind to two years.
 func replayTokenTTLPolicy(t *testing.T, w world, all *replay.Replays) {
 	const twoYears = 63_072_000_000
 	kinds := []tfe.TokenType{tfe.TokenTypeOrganization, tfe.TokenTypeTeam, tfe.TokenTypeUser, tfe.TokenTypeAuditTrails}

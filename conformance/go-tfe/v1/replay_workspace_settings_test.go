@@ -8,7 +8,7 @@ import (
 	"purser.example/conformance/harness/replay"
 )
 
-// The resource is the settings of a workspace that another resource has made; destroyed, it sets all back.
+// The resource is the settings of a workspace that another resource has created. Destroying it resets all settings.
 func replayWorkspaceSettings(t *testing.T, w world, all *replay.Replays) {
 	workspace, consumer := w.newWorkspace(t, "network"), w.newWorkspace(t, "consumer")
 	destroyed := false
@@ -22,8 +22,8 @@ func replayWorkspaceSettings(t *testing.T, w world, all *replay.Replays) {
 		}
 		return w.workspaceFields(t, shown), nil
 	}
-	// Everything is sent each time: what the configuration leaves open with the value that was read, and without an
-	// execution mode that the organization's is to be followed.
+	// The provider sends all settings each time. For a setting that the configuration leaves open it sends the value it
+	// has read. Without an execution mode it asks for the organization's.
 	write := func(t *testing.T, id string, config replay.Fields) (replay.Answer, error) {
 		before, err := read(t, id)
 		must(t, err)

@@ -11,7 +11,7 @@ import (
 	"purser.example/conformance/harness/replay"
 )
 
-// readForProvider reads a workspace with its bindings, and without when the server does not know that include.
+// readForProvider reads a workspace with its bindings, or without them if the server does not know that include.
 func (w world) readForProvider(t *testing.T, id string) (*tfe.Workspace, error) {
 	t.Helper()
 	shown, err := w.client.Workspaces.ReadByIDWithOptions(t.Context(), id, &tfe.WorkspaceReadOptions{
@@ -23,8 +23,8 @@ func (w world) readForProvider(t *testing.T, id string) (*tfe.Workspace, error) 
 	return shown, err
 }
 
-// consumers are whom the workspace shares its state with by name. Where the server does not know of consumers the
-// provider takes it that the workspace shares with all.
+// consumers returns the workspaces that may read this workspace's state. If the server does not know consumers, the
+// provider assumes that the workspace shares with all.
 func (w world) consumers(t *testing.T, id string) (isGlobal bool, ids []string) {
 	t.Helper()
 	query := &tfe.RemoteStateConsumersListOptions{ListOptions: tfe.ListOptions{PageSize: 100}}
@@ -39,7 +39,7 @@ func (w world) consumers(t *testing.T, id string) (isGlobal bool, ids []string) 
 	return false, sorted(ids...)
 }
 
-// shareWith adds and removes consumers, as their configuration changes.
+// shareWith adds and removes consumers when the configuration changes.
 func (w world) shareWith(t *testing.T, id string, before, after []string) {
 	t.Helper()
 	if added := minus(after, before); len(added) > 0 {
@@ -58,7 +58,7 @@ func workspaces(ids []string) []*tfe.Workspace {
 	return all
 }
 
-// workspaceFields are what the provider keeps of a workspace: its attributes, project, bindings and consumers.
+// workspaceFields returns what the provider stores of a workspace: its attributes, project, bindings and consumers.
 func (w world) workspaceFields(t *testing.T, shown *tfe.Workspace) replay.Answer {
 	t.Helper()
 	read := answer(shown.ID, shown)
@@ -78,7 +78,7 @@ func (w world) workspaceFields(t *testing.T, shown *tfe.Workspace) replay.Answer
 	return replay.Answer{ID: shown.ID, Fields: read.Fields.With(more), Whole: read.Whole}
 }
 
-// listOf makes a leaf of a map, so that an empty one can be compared too.
+// listOf converts a map to a list, which replays compare as one value, even if it is empty.
 func listOf(pairs map[string]any) []any {
 	var keys []string
 	for key := range pairs {
@@ -177,7 +177,7 @@ func (w world) workspaceResource(force bool) replay.Resource {
 	}
 }
 
-// destroyWorkspace deletes as the provider does, which looks at what the caller may do and how much is in it.
+// destroyWorkspace deletes like the provider, which first checks the caller's permissions and the number of resources.
 func (w world) destroyWorkspace(t *testing.T, id string, force bool) error {
 	t.Helper()
 	shown, err := w.client.Workspaces.ReadByID(t.Context(), id)
@@ -196,7 +196,7 @@ func (w world) destroyWorkspace(t *testing.T, id string, force bool) error {
 	}
 }
 
-// whatWorkspaceUpdateSends leaves out what the provider sends only when it changes.
+// whatWorkspaceUpdateSends removes what the provider sends only when it changes.
 func whatWorkspaceUpdateSends(prior, config replay.Fields) replay.Fields {
 	sent := config.Without("setting-overwrites", "tag-names", "project", "source-name", "source-url")
 	for _, name := range []string{"assessments-enabled", "auto-apply", "description", "execution-mode", "auto-destroy-activity-duration"} {
@@ -215,7 +215,7 @@ func whatWorkspaceUpdateSends(prior, config replay.Fields) replay.Fields {
 	return sent
 }
 
-// providerWorkspace is a configuration with a name alone, which sends these defaults.
+// providerWorkspace is a configuration with only a name. The provider sends these defaults for it.
 func providerWorkspace(name string) replay.Fields {
 	return replay.Fields{
 		"name": name, "allow-destroy-plan": true, "auto-apply-run-trigger": false, "file-triggers-enabled": true,
@@ -228,7 +228,7 @@ func replayWorkspace(t *testing.T, w world, all *replay.Replays) {
 	project := w.newProject(t, "Landing zone")
 	one, other := w.newWorkspace(t, "consumer-one"), w.newWorkspace(t, "consumer-other")
 	created := providerWorkspace("network")
-	// From its first update on the provider knows, and sends again, what it has read.
+	// From its first update on, the provider sends the values again that it has read.
 	base := created.Without("setting-overwrites").With(replay.Fields{"global-remote-state": true})
 	with := func(name string, value any) replay.Step {
 		return replay.Step{Name: name, Config: base.With(replay.Fields{name: value})}
@@ -277,7 +277,7 @@ func replayWorkspace(t *testing.T, w world, all *replay.Replays) {
 
 func replayWorkspaceInUse(t *testing.T, w world, all *replay.Replays) {
 	workspace := w.newWorkspace(t, "network")
-	// Who may not delete by force is told so, and is left the safe way.
+	// A caller who may not force a deletion is told so, and can still delete safely.
 	admin := w.newMember(t, "admin")
 	w.grant(t, w.newTeamOf(t, "admins", admin), workspace, tfe.AccessAdmin)
 	asAdmin := w

@@ -16,7 +16,7 @@ import (
 
 const lineage = "6b1f31a5-9a4c-4a0e-8a0f-2f9d2f7a5c11"
 
-// stateFile writes a state of format 4 with the given JSON texts of its outputs and resources.
+// stateFile returns a state of format 4 with the given JSON texts of its outputs and resources.
 func stateFile(serial int64, outputs, resources string) []byte {
 	return fmt.Appendf(nil,
 		`{"version":4,"terraform_version":"1.10.10","serial":%d,"lineage":%q,"outputs":%s,"resources":%s,"check_results":null}`,
@@ -46,7 +46,7 @@ func md5Of(state []byte) *string {
 	return tfe.String(fmt.Sprintf("%x", md5.Sum(state)))
 }
 
-// createOptions sends the state within the request.
+// createOptions returns options that send the state within the request.
 func createOptions(serial int64, state []byte) tfe.StateVersionCreateOptions {
 	return tfe.StateVersionCreateOptions{
 		Lineage: tfe.String(lineage),
@@ -228,7 +228,8 @@ func TestCurrentOutputsMaskWhatIsSensitive(t *testing.T) {
 	wantError(t, err, tfe.ErrResourceNotFound)
 }
 
-// Outputs of more than a mebibyte are processed after the upload; until then the answer is a 503, which is asked again.
+// Outputs of more than a mebibyte are processed after the upload. Until then the server answers 503, and the client
+// retries.
 func TestLargeOutputsAreReadOnceTheyAreProcessed(t *testing.T) {
 	w := newWorld(t)
 	workspace := w.newLockedWorkspace(t, "network")
@@ -292,7 +293,7 @@ func TestWorkspaceIsReadWithItsOutputs(t *testing.T) {
 	}
 }
 
-// wantOutputs compares with someOutputs; the JSON text of the sensitive value is given, as it depends on the way of asking.
+// wantOutputs compares with someOutputs. The sensitive value depends on the request: `secret` is its JSON text.
 func wantOutputs(t *testing.T, outputs []*tfe.StateVersionOutput, secret string) {
 	t.Helper()
 	var got []string

@@ -1,4 +1,4 @@
-// Package v1 drives a running Purser with go-tfe v1, the client that the tfe provider has used up to 0.79.
+// Package v1 drives a running Purser with go-tfe v1, the client of the tfe provider up to 0.79.
 package v1
 
 import (
@@ -11,7 +11,7 @@ import (
 	"purser.example/conformance/harness"
 )
 
-// world is an organization of its own for one test, seen by its owner.
+// world is a new organization for one test, with a client of its owner.
 type world struct {
 	server       harness.Server
 	owner        harness.User
@@ -39,7 +39,7 @@ func newClient(t *testing.T, server harness.Server, token string) *tfe.Client {
 	return client
 }
 
-// member is an active member of the organization with a client of their own.
+// member is an active member of the organization, with their own client.
 type member struct {
 	harness.User
 	membershipID string
@@ -63,7 +63,7 @@ func (w world) newTeam(t *testing.T, name string) *tfe.Team {
 	return team
 }
 
-// newTeamOf makes a team with the given people in it.
+// newTeamOf creates a team with the given members.
 func (w world) newTeamOf(t *testing.T, name string, members ...member) *tfe.Team {
 	t.Helper()
 	team := w.newTeam(t, name)
@@ -119,7 +119,7 @@ func wantError(t *testing.T, got, want error) {
 	}
 }
 
-// wantRefusal expects an error of the kind that go-tfe only hands on as text: neither "not found" nor "unauthorized".
+// wantRefusal expects an error that go-tfe only passes on as text: neither "not found" nor "unauthorized".
 func wantRefusal(t *testing.T, err error) {
 	t.Helper()
 	if err == nil || errors.Is(err, tfe.ErrResourceNotFound) || errors.Is(err, tfe.ErrUnauthorized) {

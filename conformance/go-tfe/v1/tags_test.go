@@ -109,7 +109,8 @@ func TestWorkspacesIncludeWhatIsAskedFor(t *testing.T) {
 		Include: []tfe.WSIncludeOpt{tfe.WSProject, tfe.WSLockedBy, tfe.WSCurrentStateVer, tfe.WSCurrentRun},
 	})
 	must(t, err)
-	// Not beside the project: the organization names its default project, which names it, and the library follows both for ever.
+	// Not together with the project: the organization refers to its default project, which refers back to it, and the
+	// library follows such references for ever.
 	withOrganization, err := w.client.Workspaces.ReadByIDWithOptions(t.Context(), workspace.ID, &tfe.WorkspaceReadOptions{
 		Include: []tfe.WSIncludeOpt{tfe.WSOrganization},
 	})

@@ -7,7 +7,7 @@ import (
 	"github.com/hashicorp/go-tfe"
 )
 
-// details are what a team may do in a workspace, apart from whose and where.
+// details returns what a team may do in a workspace, without the ids.
 func details(access *tfe.TeamAccess) tfe.TeamAccess {
 	plain := *access
 	plain.ID, plain.Team, plain.Workspace = "", nil, nil

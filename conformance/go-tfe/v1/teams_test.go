@@ -51,7 +51,7 @@ func TestTeamIsCreatedShownUpdatedAndDeleted(t *testing.T) {
 	wantError(t, w.client.Teams.Delete(t.Context(), created.ID), tfe.ErrResourceNotFound)
 }
 
-// flagCase turns one flag on and says what the answer then holds.
+// flagCase turns one flag on and has the flags that the answer must then hold.
 type flagCase struct {
 	name string
 	set  tfe.OrganizationAccessOptions

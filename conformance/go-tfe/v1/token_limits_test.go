@@ -51,7 +51,7 @@ func TestTokensOfUsersAreSwitchedOffForAnOrganization(t *testing.T) {
 	shown, err := machine.Organizations.Read(t.Context(), w.organization)
 	must(t, err)
 	wantEqual(t, "user-tokens-enabled", *shown.UserTokensEnabled, false)
-	// The test's owner deletes the organization at its end.
+	// Allow user tokens again, because the test's owner deletes the organization at the end.
 	_, err = machine.Organizations.Update(t.Context(), w.organization, tfe.OrganizationUpdateOptions{UserTokensEnabled: tfe.Bool(true)})
 	must(t, err)
 	_, err = w.client.Teams.List(t.Context(), w.organization, nil)

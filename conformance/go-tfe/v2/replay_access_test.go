@@ -60,7 +60,7 @@ func replayTeamAccess(t *testing.T, w world, all *replay.Replays) {
 	all.Play(t, "tfe_team_access", resource, replay.Step{Name: "created as custom", Config: custom}, level("write"))
 }
 
-// changed are the attributes that the provider sends with an update: the level, and a detail when it changes.
+// changed returns the attributes that the provider sends with an update: the level, and each detail that changes.
 func changed(prior, config replay.Fields) replay.Fields {
 	sent := replay.Fields{}
 	for name, value := range config {
@@ -73,7 +73,7 @@ func changed(prior, config replay.Fields) replay.Fields {
 
 func replayTeamProjectAccess(t *testing.T, w world, all *replay.Replays) {
 	project, team := w.newProject(t, "Landing zone"), *w.newTeam(t, "readers").GetId()
-	// Both blocks are always sent, empty for a fixed level.
+	// The provider always sends both blocks, empty for a fixed level.
 	grant := func(config replay.Fields, relationships map[string]any) models.TeamProjectsEnvelopeable {
 		whole := replay.Fields{"project-access": replay.Fields{}, "workspace-access": replay.Fields{}}.With(config)
 		return resourceBody[models.TeamProjectsEnvelopeable](t, models.CreateTeamProjectsEnvelopeFromDiscriminatorValue, "team-projects", whole, relationships)

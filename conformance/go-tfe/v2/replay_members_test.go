@@ -11,8 +11,8 @@ import (
 	"purser.example/conformance/harness/replay"
 )
 
-// usernames reads the members as the provider does: the team with its users. This release of the library loses the names
-// in what is included, so they are asked for one by one.
+// usernames reads the members like the provider: the team with its users. This release of the library loses the names
+// of included users, so each is requested separately.
 func (w world) usernames(t *testing.T, teamID string) ([]string, error) {
 	t.Helper()
 	shown, err := w.client.API.Teams().ById(teamID).Get(t.Context(), with(teams.ItemRequestBuilderGetQueryParameters{
@@ -31,7 +31,7 @@ func (w world) usernames(t *testing.T, teamID string) ([]string, error) {
 	return sorted(names...), nil
 }
 
-// membershipIDs reads the members as the provider does from 0.80 on: all pages of their memberships.
+// membershipIDs reads the members like the provider from 0.80 on: all pages of their memberships.
 func (w world) membershipIDs(t *testing.T, teamID string) ([]string, error) {
 	t.Helper()
 	ids := []string{}
@@ -51,7 +51,7 @@ func (w world) membershipIDs(t *testing.T, teamID string) ([]string, error) {
 	}
 }
 
-// setOfMembers is a resource that holds people, by what they are called in the test; with nobody left it is forgotten.
+// setOfMembers is a resource that holds people, by their names in the test. The provider forgets it when it is empty.
 func setOfMembers(teamID string, called map[string]string, read func(*testing.T, string) ([]string, error), add, remove func(*testing.T, []string) error) replay.Resource {
 	named := func(config replay.Fields) []string {
 		var names []string
@@ -167,7 +167,7 @@ func replayTeamOrganizationMembers(t *testing.T, w world, all *replay.Replays) {
 		replay.Step{Name: "one member", Config: replay.Fields{"anna": true}},
 		replay.Step{Name: "an invited one too", Config: replay.Fields{"anna": true, "invited": true}},
 		replay.Step{Name: "another instead", Config: replay.Fields{"ben": true}})
-	// The service account of the token is left; the provider tells it by its user.
+	// The service account of the token is left. The provider recognizes it by its user.
 	left, err := w.membershipIDs(t, team)
 	must(t, err)
 	wantEqual(t, "memberships that are left", len(left), 1)
@@ -176,7 +176,7 @@ func replayTeamOrganizationMembers(t *testing.T, w world, all *replay.Replays) {
 	wantEqual(t, "has a user", shown.GetData().GetRelationships().GetUser().GetData().GetId() != nil, true)
 }
 
-// join gives the membership of a new member, invite that of somebody who has not accepted.
+// join returns the membership of a new member, and invite that of a user who has not accepted.
 func (w world) join(t *testing.T) string {
 	t.Helper()
 	return w.server.Join(t, w.organization, w.owner, w.server.NewUser(t, "member"))

@@ -72,7 +72,7 @@ func replayProject(t *testing.T, w world, all *replay.Replays) {
 	)
 }
 
-// bind sets the key-value tags of a project, all at once.
+// bind replaces all key-value tags of a project.
 func (w world) bind(t *testing.T, project string, config replay.Fields) {
 	t.Helper()
 	list, pairs := []any{}, config["tags"].([]any)
@@ -83,7 +83,7 @@ func (w world) bind(t *testing.T, project string, config replay.Fields) {
 	must(t, w.client.API.Projects().ByProject_id(project).Relationships().TagBindings().Patch(t.Context(), bindings, nil))
 }
 
-// boundTo reads them where this release of the library has no method: beside the project.
+// boundTo reads the tags with a URL of its own, because this release of the library has no method for it.
 func (w world) boundTo(t *testing.T, project string) []any {
 	t.Helper()
 	bound, err := w.client.API.Projects().ByProject_id(project).Relationships().TagBindings().

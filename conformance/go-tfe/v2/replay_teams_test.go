@@ -24,7 +24,8 @@ func flags(on ...string) replay.Fields {
 	return all
 }
 
-// asKept is how the provider keeps what is absent: no SSO id as "", a flag that the server does not know as false.
+// asKept returns what the provider stores for absent values: "" for no SSO id, false for a flag that the server does
+// not know.
 func asKept(answer replay.Answer, err error) (replay.Answer, error) {
 	if err != nil {
 		return answer, err

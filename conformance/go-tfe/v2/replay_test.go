@@ -19,8 +19,8 @@ import (
 	"purser.example/conformance/harness/replay"
 )
 
-// What the tfe provider from 0.80 on does for the resources that it reads and writes with this library; the others are
-// replayed with go-tfe v1.
+// What the tfe provider from 0.80 on does for the resources that it handles with this library. The others are replayed
+// with go-tfe v1.
 var providerResources = map[string]func(t *testing.T, w world, all *replay.Replays){
 	"tfe_team":                      replayTeam,
 	"data tfe_team, tfe_teams":      replayTeamLists,
@@ -47,7 +47,7 @@ func TestReplayOfTheProvider(t *testing.T) {
 	all.CheckList(t, slices.Collect(maps.Keys(providerResources)))
 }
 
-// body makes a request's body of JSON, as this library decodes it.
+// body decodes JSON into this library's type of a request body.
 func body[T serialization.Parsable](t *testing.T, factory serialization.ParsableFactory, content any) T {
 	t.Helper()
 	encoded, err := json.Marshal(content)
@@ -59,7 +59,7 @@ func body[T serialization.Parsable](t *testing.T, factory serialization.Parsable
 	return parsed.(T)
 }
 
-// resourceBody is the usual document of one resource.
+// resourceBody returns the usual document of one resource.
 func resourceBody[T serialization.Parsable](t *testing.T, factory serialization.ParsableFactory, kind string, attributes replay.Fields, relationships map[string]any) T {
 	t.Helper()
 	data := map[string]any{"type": kind, "attributes": attributes}
@@ -81,10 +81,11 @@ func toAll(kind string, ids []string) map[string]any {
 	return map[string]any{"data": list}
 }
 
-// notOfTheWire are methods of every model that give nothing which came with an answer.
+// notOfTheWire lists methods of every model that return nothing from the answer.
 var notOfTheWire = []string{"GetBackingStore", "GetFieldDeserializers", "GetAdditionalData", "GetTypeEscaped", "GetIsComposedType"}
 
-// decoded gives all that the library has made of an answer, by the names of the wire. What it has no method for too.
+// decoded returns everything that the library has decoded from an answer, by the names in the JSON. That includes what
+// it has no method for.
 func decoded(value reflect.Value) any {
 	if !value.IsValid() || (slices.Contains([]reflect.Kind{reflect.Pointer, reflect.Interface, reflect.Slice, reflect.Map}, value.Kind()) && value.IsNil()) {
 		return nil
@@ -113,7 +114,7 @@ func decoded(value reflect.Value) any {
 	}
 }
 
-// written is the JSON of a value for which the library has no model.
+// written returns the JSON of a value that the library has no model for.
 func written(node serialization.UntypedNodeable) string {
 	writer := kiotajson.NewJsonSerializationWriter()
 	err := writer.WriteObjectValue("", node)
@@ -147,7 +148,7 @@ func onTheWire(name string) string {
 	return strings.ToLower(capitals.ReplaceAllString(name, "$1-$2"))
 }
 
-// reading makes a replay's answer of a request that shows a resource.
+// reading converts the answer of a read request into a replay.Answer.
 func reading(envelope serialization.Parsable, err error) (replay.Answer, error) {
 	if err != nil {
 		return replay.Answer{}, gone(err)
@@ -158,7 +159,7 @@ func reading(envelope serialization.Parsable, err error) (replay.Answer, error) 
 	return replay.Answer{ID: id, Fields: attributes, Whole: data}, nil
 }
 
-// gone turns this library's "not found" into the one of replays, and gives other answers with their details.
+// gone converts this library's "not found" into replay.ErrGone, and adds the details to other errors.
 func gone(err error) error {
 	var answer *tfe.APIError
 	switch {

@@ -9,7 +9,7 @@ import (
 	"purser.example/conformance/harness/replay"
 )
 
-// A token is made with plain HTTP, since this release of the library cannot decode the answer.
+// Creates a token with plain HTTP, because this release of the library cannot decode the answer.
 func (w world) postToken(t *testing.T, path string, config replay.Fields) string {
 	t.Helper()
 	return w.server.Create(t, w.owner.Token, path, "", config).ID

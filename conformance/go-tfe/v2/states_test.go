@@ -41,7 +41,7 @@ func stateBody(state string) models.StateVersionsEnvelopeable {
 	return body
 }
 
-// newWorkspaceWithState makes a workspace, locked by the owner, that holds the state.
+// newWorkspaceWithState creates a workspace with a state, locked by the owner.
 func (w world) newWorkspaceWithState(t *testing.T) (workspaceID, stateID string) {
 	t.Helper()
 	workspaceID = *w.newWorkspace(t, "network").GetId()
@@ -187,7 +187,8 @@ func TestReaderOfOutputsNeverGetsTheState(t *testing.T) {
 	wantStatus(t, second(readerClient.API.StateVersions().ByState_version_id(stateID).Outputs().Get(t.Context(), nil)), tfe.ErrNotFound)
 }
 
-// outputs are those of the state, written as described does; the text of the sensitive value depends on who asks how.
+// outputs returns the outputs of the state in the format of described. The sensitive value depends on the caller and
+// the request.
 func outputs(secret string) []string {
 	return []string{
 		`list array ["list","string"] ["a","b"] false`,
@@ -209,7 +210,7 @@ func described(t *testing.T, outputs []models.StateVersionOutputsable) []string 
 	return lines
 }
 
-// untyped writes the JSON of a value that the client keeps without a model.
+// untyped returns the JSON of a value that the client keeps without a model.
 func untyped(t *testing.T, node serialization.UntypedNodeable) string {
 	t.Helper()
 	writer := kiotajson.NewJsonSerializationWriter()

@@ -1,7 +1,7 @@
 // Package v2 drives a running Purser with go-tfe v2, the client that newer releases of the tfe provider use for teams.
 //
-// Not driven, because v2.1.0 decodes a single created token as a list and so fails on every server: POST of a team's
-// token. Tokens are made with plain HTTP here, and with go-tfe v1 in the package next to this one.
+// POST of a team's token is not tested, because v2.1.0 decodes a single created token as a list and so fails on every
+// server. Tokens are created with plain HTTP here, and with go-tfe v1 in the package next to this one.
 package v2
 
 import (
@@ -18,7 +18,7 @@ import (
 	"purser.example/conformance/harness"
 )
 
-// world is an organization of its own for one test, seen by its owner.
+// world is a new organization for one test, with a client of its owner.
 type world struct {
 	server       harness.Server
 	owner        harness.User
@@ -46,12 +46,12 @@ func newClient(t *testing.T, server harness.Server, token string) *tfe.Client {
 	return client
 }
 
-// in gives the client's view of the test's organization.
+// in returns the client's request builder for the test's organization.
 func (w world) in(client *tfe.Client) *organizations.WithOrganization_nameItemRequestBuilder {
 	return client.API.Organizations().ByOrganization_name(w.organization)
 }
 
-// newMember makes an active member of the organization with a client of their own.
+// newMember creates an active member of the organization, with their own client.
 func (w world) newMember(t *testing.T, name string) (harness.User, *tfe.Client) {
 	t.Helper()
 	user := w.server.NewUser(t, name)
@@ -113,7 +113,7 @@ func (w world) newWorkspace(t *testing.T, name string) models.Workspacesable {
 	return created.GetData()
 }
 
-// with wraps query parameters as the generated client wants them.
+// with wraps query parameters in the generated client's type.
 func with[T any](parameters T) *abstractions.RequestConfiguration[T] {
 	return &abstractions.RequestConfiguration[T]{QueryParameters: &parameters}
 }
@@ -129,7 +129,7 @@ func must(t *testing.T, err error) {
 	}
 }
 
-// wantStatus expects an error answer with one of the client's named status codes.
+// wantStatus expects an error with one of the client's named status codes.
 func wantStatus(t *testing.T, got error, want *tfe.APIError) {
 	t.Helper()
 	if !errors.Is(got, want) {

@@ -73,7 +73,7 @@ func TestKeyValueTagsOfAWorkspaceAreSet(t *testing.T) {
 	wantEqual(t, "value", *bound.GetData()[0].GetAttributes().GetValue(), "prod")
 }
 
-// tagBindings is the relationship of a workspace or of a project.
+// tagBindings is the relationship of a workspace or a project.
 type tagBindings interface {
 	Get(context.Context, *abstractions.RequestConfiguration[abstractions.DefaultQueryParameters]) (models.TagBindingsCollectionable, error)
 	Post(context.Context, models.TagBindingsCollectionable, *abstractions.RequestConfiguration[abstractions.DefaultQueryParameters]) error

@@ -207,7 +207,7 @@ func TestTokensAreReadAndDeleted(t *testing.T) {
 	wantEqual(t, "status with the deleted token", status, http.StatusUnauthorized)
 }
 
-// eachPage follows next-page as the provider does and gives the names of all teams.
+// eachPage follows next-page like the provider, and returns the names of all teams.
 func eachPage(t *testing.T, list *organizations.ItemTeamsRequestBuilder, query organizations.ItemTeamsRequestBuilderGetQueryParameters) []string {
 	t.Helper()
 	var names []string
@@ -224,7 +224,7 @@ func eachPage(t *testing.T, list *organizations.ItemTeamsRequestBuilder, query o
 	}
 }
 
-// flagBody sets flags by the names that the generated client gives their methods.
+// flagBody sets flags, named like the methods of the generated client.
 func flagBody(flags map[string]bool) models.TeamsEnvelopeable {
 	access := models.NewTeams_attributes_organizationAccess()
 	for name, value := range flags {
@@ -233,7 +233,7 @@ func flagBody(flags map[string]bool) models.TeamsEnvelopeable {
 	return teamBody(func(attributes models.Teams_attributesable) { attributes.SetOrganizationAccess(access) })
 }
 
-// flagsOf gives the names of the flags that are on, in the order of their names.
+// flagsOf returns the names of the flags that are on, sorted.
 func flagsOf(team models.Teamsable) []string {
 	access := reflect.ValueOf(team.GetAttributes().GetOrganizationAccess())
 	var on []string

@@ -6,8 +6,8 @@ import (
 	"github.com/hashicorp/go-tfe/v2/api/models"
 )
 
-// This library counts the milliseconds with 32 bits: it fails to read what is longer than 24 days, as two years are,
-// and so works where each kind of token has a short life.
+// This library stores milliseconds in 32 bits, so it cannot read more than 24 days. The default of two years fails. It
+// only works if each kind of token has a short lifetime.
 func TestTokensLiveNoLongerThanTheOrganizationAllows(t *testing.T) {
 	w := newWorld(t)
 	const day = int32(86_400_000)
@@ -27,7 +27,7 @@ func TestTokensLiveNoLongerThanTheOrganizationAllows(t *testing.T) {
 	}
 }
 
-// ttlPolicies asks for the same for each kind of token.
+// ttlPolicies asks for the same lifetime for each kind of token.
 func ttlPolicies(ms int32) models.TokenTtlPoliciesEnvelopeable {
 	var entries []models.TokenTtlPolicyEntryable
 	for _, kind := range []models.TokenTtlPolicyEntry_tokenType{

@@ -1,5 +1,5 @@
-// Package replay plays what the tfe provider does for a resource, whatever client library it does it with: create, read,
-// update each attribute, unset, import, destroy. After each write it compares what was sent with what is read.
+// Package replay repeats what the tfe provider does for a resource, with any client library: create, read, update each
+// attribute, unset, import, destroy. After each write it compares the sent values with those that it reads.
 package replay
 
 import (
@@ -18,21 +18,21 @@ import (
 	"purser.example/conformance/harness"
 )
 
-// ErrGone is what a replayed read gives when the provider would forget the resource: it has been deleted.
+// ErrGone is returned by a read when the resource has been deleted, so that the provider would forget it.
 var ErrGone = errors.New("gone")
 
-// Fields are a resource's attributes by the names that they have on the wire. An attribute that a configuration leaves to
-// the server is absent; one that it leaves at the provider's default is there with that default.
+// Fields are the attributes of a resource by their names in the JSON. An attribute that the configuration leaves to the
+// server is absent. One that it leaves at the provider's default has that default.
 type Fields map[string]any
 
-// With is a copy with some attributes changed.
+// With returns a copy with some attributes changed.
 func (f Fields) With(changes Fields) Fields {
 	changed := maps.Clone(f)
 	maps.Copy(changed, changes)
 	return changed
 }
 
-// Without is a copy that leaves an attribute to the server.
+// Without returns a copy that leaves the named attributes to the server.
 func (f Fields) Without(names ...string) Fields {
 	changed := maps.Clone(f)
 	for _, name := range names {
@@ -41,40 +41,40 @@ func (f Fields) Without(names ...string) Fields {
 	return changed
 }
 
-// Answer is what one request of the provider came back with.
+// Answer is the result of one request of the provider.
 type Answer struct {
 	ID string
-	// Fields are the attributes that it shows.
+	// Fields are the attributes in the answer.
 	Fields Fields
-	// Whole is all of what it shows, relationships too; nil when the answer is of another kind than a read's.
+	// Whole is the complete resource with relationships. It is nil for an answer of another kind than a read's.
 	Whole any
 }
 
-// Resource is what the provider does for one of its resources.
+// Resource has the requests that the provider sends for one of its resources.
 type Resource struct {
 	Create func(t *testing.T, config Fields) (Answer, error)
 	Read   func(t *testing.T, id string) (Answer, error)
-	// Update gets the prior configuration too, since the provider sends some attributes only when they change. Nil when
-	// every change replaces the resource.
+	// Update gets the prior configuration, too, since the provider sends some attributes only when they change. It is nil
+	// if every change replaces the resource.
 	Update func(t *testing.T, id string, prior, config Fields) (Answer, error)
-	// Imports find the id from what a person types, by the kind of text.
+	// Imports find the id from the text that a person types, by the kind of text.
 	Imports map[string]func(t *testing.T, id string, config Fields) (string, error)
 	Destroy func(t *testing.T, id string) error
-	// Changing names fields of Whole that differ between any two answers: times of change, texts shown once.
+	// Changing names the fields of Whole that differ between any two answers: times of change, texts shown once.
 	Changing []string
 }
 
-// Step is a configuration that is applied to a resource.
+// Step is a configuration to apply to a resource.
 type Step struct {
 	Name   string
 	Config Fields
-	// Refused is a word that the refusal must have in it; empty when the server must take the configuration.
+	// Refused is a word that the refusal must contain. It is empty if the server must accept the configuration.
 	Refused string
-	// MayRefuse lists words of which a refusal must have one, when both taking and refusing are right.
+	// MayRefuse lists words, one of which a refusal must contain. Used if both accepting and refusing are right.
 	MayRefuse []string
 }
 
-// Difference is an attribute that reads back other than it was sent: the provider would plan the same change for ever.
+// Difference is an attribute that reads back with another value: the provider would plan the same change for ever.
 type Difference struct {
 	Dialect   string   `json:"dialect"`
 	Clients   []string `json:"clients"`
@@ -89,7 +89,7 @@ func (d Difference) is(other Difference) bool {
 	return d.Resource == other.Resource && d.Attribute == other.Attribute && same(d.Sent, other.Sent) && same(d.Read, other.Read)
 }
 
-// Replays collects the differences that one client library's replays find, and holds them against differences.json.
+// Replays collects the differences that one client library's replays find, and compares them with differences.json.
 type Replays struct {
 	client   string
 	dialect  string
@@ -98,16 +98,15 @@ type Replays struct {
 	found    []Difference
 }
 
-// Of starts the collection for a client, such as "go-tfe v1", in the dialect that PURSER_DIALECT names.
+// Of starts the collection for a client, such as "go-tfe v1", in the dialect of PURSER_DIALECT.
 func Of(client string) *Replays {
 	return &Replays{client: client, dialect: harness.Dialect(), replayed: map[string]bool{}}
 }
 
-// Dialect is the one that the server speaks.
+// Dialect is the server's dialect.
 func (r *Replays) Dialect() string { return r.dialect }
 
-// Play creates the resource with the first configuration, applies the others one after the other, imports and destroys
-// it, and after each write reads and compares.
+// Play creates, updates, imports and destroys the resource. After each write it reads and compares.
 func (r *Replays) Play(t *testing.T, name string, resource Resource, steps ...Step) {
 	t.Helper()
 	r.mutex.Lock()
@@ -163,8 +162,8 @@ func (r *Replays) Play(t *testing.T, name string, resource Resource, steps ...St
 	}
 }
 
-// compare reads the resource, notes what differs from the configuration, and fails when the write answered something
-// else than the read does, or a second read something else than the first.
+// compare reads the resource and notes the differences from the configuration. It fails if the write answered something
+// else than the read, or if a second read differs from the first.
 func (r *Replays) compare(t *testing.T, what string, resource Resource, id string, config Fields, written Answer) Answer {
 	t.Helper()
 	read, err := resource.Read(t, id)
@@ -190,7 +189,7 @@ func (r *Replays) compare(t *testing.T, what string, resource Resource, id strin
 	return read
 }
 
-// Compare notes what a data source, which is only read, shows other than expected.
+// Compare notes where a data source, which is only read, differs from what is expected.
 func (r *Replays) Compare(t *testing.T, name string, want, got Fields) {
 	t.Helper()
 	r.mutex.Lock()
@@ -204,7 +203,7 @@ func (r *Replays) Compare(t *testing.T, name string, want, got Fields) {
 	}
 }
 
-// differ notes a difference that is listed, and fails the test for one that is not.
+// differ notes a listed difference, and fails the test for an unlisted one.
 func (r *Replays) differ(t *testing.T, what string, found Difference) {
 	t.Helper()
 	if !slices.ContainsFunc(r.listed(t), found.is) {
@@ -217,8 +216,8 @@ func (r *Replays) differ(t *testing.T, what string, found Difference) {
 	r.found = append(r.found, found)
 }
 
-// CheckList fails for each listed difference that no longer happens, and for one of a resource that is never replayed.
-// Resources whose replay the flags of `go test` have left out are not judged.
+// CheckList fails for each listed difference that no longer happens or whose resource is never replayed. It ignores
+// resources that the flags of `go test` have excluded.
 func (r *Replays) CheckList(t *testing.T, all []string) {
 	t.Helper()
 	for _, listed := range r.listed(t) {
@@ -231,7 +230,7 @@ func (r *Replays) CheckList(t *testing.T, all []string) {
 	}
 }
 
-// listed are the differences of this client and dialect.
+// listed returns the differences of this client and dialect.
 func (r *Replays) listed(t *testing.T) []Difference {
 	t.Helper()
 	_, here, _, _ := runtime.Caller(0)
@@ -264,7 +263,7 @@ func wantSame(t *testing.T, what string, changing []string, one, other any) {
 	}
 }
 
-// flat gives the leaves of a value, as JSON has it, by their paths. Lists are leaves.
+// flat returns the leaves of a JSON value by their paths. Lists count as leaves.
 func flat(value any) map[string]any {
 	leaves := map[string]any{}
 	var walk func(path string, value any)

@@ -1,4 +1,4 @@
-// Lists teams and current outputs with the client that oapi-codegen made.
+// Lists teams and current outputs with the client that oapi-codegen generates.
 package main
 
 import (

@@ -1,4 +1,4 @@
-// Lists teams and current outputs with the client that openapi-generator made.
+// Lists teams and current outputs with the client that openapi-generator generates.
 package main
 
 import (

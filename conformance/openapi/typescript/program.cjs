@@ -1,4 +1,4 @@
-// Lists teams and current outputs with the client that openapi-generator made.
+// Lists teams and current outputs with the client that openapi-generator generates.
 const { Configuration, OutputsApi, TeamsApi } = require('./made/index.js')
 
 const { PURSER_ADDRESS, PURSER_TOKEN, PURSER_ORGANIZATION, PURSER_WORKSPACE } = process.env
