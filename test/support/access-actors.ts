@@ -11,7 +11,7 @@ const flagColumns: Readonly<Record<string, string>> = {
   'read-workspaces': 'RO',
   'read-projects': 'RO',
 }
-/** A flag alone turns others on (specification 2.2). */
+/** A flag that is set alone turns on these columns, too. */
 const impliedColumns: Readonly<Record<string, readonly string[]>> = {
   'manage-workspaces': ['RO'],
   'manage-projects': ['MW', 'RO'],
@@ -88,7 +88,7 @@ export async function flagActors(
   return actors
 }
 
-/** May change every team that they see. */
+/** A delegate who may change every team that they see. */
 export async function strongDelegate(server: TestServer, home: Home): Promise<AccessActor> {
   const { teamId, member } = await memberOfNewTeam(server, home, {
     'organization-access': { 'manage-teams': true, 'manage-projects': true },
@@ -107,7 +107,7 @@ export async function strongDelegate(server: TestServer, home: Home): Promise<Ac
   }
 }
 
-/** May give the granted team's grants, and has no more flags than this one. */
+/** A delegate who may give the grants of the team `granted`, and has no more flags than that team. */
 export async function sharingManager(server: TestServer, home: Home): Promise<AccessActor> {
   const { teamId, member } = await memberOfNewTeam(server, home, {
     'organization-access': { 'manage-membership': true },

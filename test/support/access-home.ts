@@ -18,20 +18,20 @@ import {
 
 type TeamTarget = NonNullable<Target['team']>
 
-/** An organization with one of everything that routes are about. */
+/** An organization with one object of each kind that routes need. */
 export type Home = {
   organization: TestOrganization
   ownerMembershipId: string
-  /** Open and with nothing, open with a flag, open with grants, secret with grants, and the owners. */
+  /** Visible without anything, visible with a flag, visible with grants, secret with grants, and the owners. */
   teams: Record<'open' | 'flagged' | 'granted' | 'secret' | 'owners', TeamTarget>
-  /** Teams without a grant, for a new one. */
+  /** Teams without a grant, to create one for. */
   freeTeams: { open: TeamTarget; secret: TeamTarget }
   projectId: string
   workspaceId: string
   workspaceName: string
-  /** Of the workspace. */
+  /** A tag of the workspace. */
   tagId: string
-  /** Members of the teams. */
+  /** A member of each of these teams. */
   members: Record<'open' | 'granted' | 'secret', { id: string; membershipId: string }>
   outsiderId: string
   grants: { granted: string; secret: string }
@@ -40,10 +40,10 @@ export type Home = {
     'user' | 'openTeam' | 'flaggedTeam' | 'grantedTeam' | 'secretTeam' | 'ownersTeam' | 'organization',
     string
   >
-  /** Of one workspace: its current version, one before it, and one whose content was deleted softly. */
+  /** Versions of one workspace: the current one, an older one, and one whose content is soft-deleted. */
   stateVersions: { current: string; older: string; deleted: string }
   outputId: string
-  /** Of an upload that waits. */
+  /** A state version that waits for its upload. */
   upload: { signature: string; stateVersionId: string }
 }
 
@@ -126,7 +126,7 @@ export async function createHome(server: TestServer): Promise<Home> {
   }
 }
 
-/** Finalized states with one output, and with their JSON form. */
+/** Creates finalized states with one output and with their JSON state. */
 async function createWholeStates(client: Client, workspaceId: string): Promise<Home['stateVersions']> {
   await lock(client, workspaceId)
   const make = async (serial: number) => {
@@ -141,7 +141,7 @@ async function createWholeStates(client: Client, workspaceId: string): Promise<H
   return states
 }
 
-/** A version that waits for its bytes, in a workspace of its own. */
+/** Creates a state version that waits for its upload, in a new workspace. */
 async function createUpload(organization: TestOrganization): Promise<Home['upload']> {
   const { client } = organization.owner
   const id = await createWorkspace(organization)
@@ -154,7 +154,7 @@ async function createUpload(organization: TestOrganization): Promise<Home['uploa
   return { signature: url.pathname.split('/')[2] as string, stateVersionId: made.json.data.id }
 }
 
-/** Gives a team a level on a project; gives the grant's id. */
+/** Gives a team a level on a project. Returns the grant's id. */
 export async function grantProject(
   { owner }: TestOrganization,
   projectId: string,

@@ -2,11 +2,11 @@ import type { Target } from './access-table.ts'
 import { stateText, md5Of, base64 } from './states.ts'
 import { body } from './world.ts'
 
-/** A request of the matrix: a route, and what is sent to it. */
+/** A request of the access matrix: a route, and the query and body to send. */
 export type AccessRoute = {
   method: string
   path: string
-  /** Of the table in docs/decisions.md; 0: open to everyone. */
+  /** The row of the table in docs/decisions.md. 0: open to everyone. */
   row: number
   note?: string
   query?: (target: Target) => string
@@ -14,11 +14,11 @@ export type AccessRoute = {
 }
 
 type Extra = Pick<AccessRoute, 'note' | 'query' | 'body'>
-/** Row 21 where there is no project yet whose own level could count. */
+/** Row 21 for a project that does not exist yet, so that no level on it can count. */
 const PROJECT_CREATE = 121
-/** Rows 27 and 28 where they are about projects: the cells that say "workspaces only" are empty there. */
+/** Rows 27 and 28 for projects. Cells that say "workspaces only" are empty there. */
 const PROJECT_GRANT_READ = 127
-/** Row 24 for what is about all workspaces of the organization: no grant on some of them is enough. */
+/** Row 24 for all workspaces of the organization. A grant on some of them is not enough. */
 const ALL_WORKSPACES = 124
 const PROJECT_GRANT_MANAGE = 128
 const inOrganization = '/organizations/:organization_name'
@@ -66,7 +66,7 @@ const route = (row: number, method: string, path: string, extra: Extra = {}): Ac
   ...extra,
 })
 
-/** Which row of the table each route is in, and a body that is valid. A route that is not here fails the test. */
+/** The row of the table for each route, and a valid body. A route that is missing here fails the test. */
 export const accessRoutes: readonly AccessRoute[] = [
   route(3, 'GET', '/organizations'),
   route(2, 'POST', '/organizations', {
@@ -120,7 +120,8 @@ export const accessRoutes: readonly AccessRoute[] = [
   route(20, 'GET', '/projects/:project_id'),
   route(21, 'PATCH', '/projects/:project_id', { body: empty('projects') }),
   route(21, 'DELETE', '/projects/:project_id'),
-  // A workspace that the caller may not manage is 422: of those here, whoever may create workspaces may manage it.
+  // Naming a workspace that the caller may not manage is 422. Here, callers who may create workspaces may also manage
+  // it.
   route(23, 'POST', '/projects/:project_id/relationships/workspaces', { body: id('workspaces') }),
   route(20, 'GET', '/projects/:project_id/tag-bindings'),
   route(20, 'GET', '/projects/:project_id/relationships/tag-bindings'),
@@ -133,7 +134,8 @@ export const accessRoutes: readonly AccessRoute[] = [
     route(15, 'GET', `/teams/:team_id/${path}`),
   ]),
   route(15, 'DELETE', '/teams/:team_id/authentication-token'),
-  // Whoever sees the organization sees the list, with the tokens of the teams that row 15 gives him: often none.
+  // Callers who may read the organization may list. The list has only tokens of teams that row 15 gives them, often
+  // none.
   route(4, 'GET', `${inOrganization}/team-tokens`),
   route(4, 'DELETE', `${inOrganization}/team-tokens`, { body: () => ({ data: [] }) }),
   route(5, 'GET', `${inOrganization}/token-ttl-policies`),
@@ -188,7 +190,7 @@ export const accessRoutes: readonly AccessRoute[] = [
   route(25, 'POST', `${workspaceByName}/actions/lock`),
   route(25, 'POST', '/workspaces/:workspace_id/actions/unlock'),
   route(26, 'POST', '/workspaces/:workspace_id/actions/force-unlock'),
-  // Whoever may read the workspace or project has the list, with the teams in it that he may know of.
+  // Callers who may read the workspace or project may list. The list has only teams that they may know.
   route(22, 'GET', '/team-workspaces', { query: filter('workspace') }),
   route(28, 'POST', '/team-workspaces', { body: grant('workspace') }),
   route(27, 'GET', '/team-workspaces/:team_workspace_id'),
@@ -218,5 +220,5 @@ export const accessRoutes: readonly AccessRoute[] = [
   route(33, 'GET', `${inOrganization}/refusals`),
   route(18, 'GET', '/admin/refusals'),
   route(33, 'GET', `${inOrganization}/audit-events`),
-  route(135, 'GET', '/organization/audit-trail'), // No row of the decisions: a later one.
+  route(135, 'GET', '/organization/audit-trail'), // Not in the table of docs/decisions.md: added later.
 ]

@@ -1,24 +1,24 @@
 import { readFileSync } from 'node:fs'
 import type { AccessActor } from './access-world.ts'
 
-/** What a request is about, as far as the table asks. */
+/** The facts about a request that the table needs. */
 export type Target = {
   label: string
   params: Record<string, string>
-  /** The team that it is, or that it belongs to. */
+  /** The team itself, or the team that the object belongs to. */
   team?: {
     id: string
     isOpen: boolean
     isOwners: boolean
-    /** Its flags, and what it was granted in the workspace and its project. */
+    /** The team's flags, and its grants on the workspace and its project. */
     flags?: readonly string[]
     grants?: readonly ('workspace' | 'project')[]
   }
-  /** It is the caller's own. */
+  /** The object is the caller's own. */
   isSelf?: boolean
-  /** Of a user: all teams of whom. */
+  /** For a user: all their teams. */
   teamsOfUser?: NonNullable<Target['team']>[]
-  /** The row that it has instead of its route's. */
+  /** Replaces the row of the route. */
   row?: number
 }
 
@@ -38,16 +38,18 @@ const rows = new Map(
   }),
 )
 
-/** Rows that a team's token may not use by its flags and grants. */
+/** Rows that a team token may not use through its team's flags and grants. */
 const personalRows = new Set([2, 9, 12, 13, 14, 15, 16, 17, 18])
 
-/** Whether the table of docs/decisions.md lets someone do this, said a second time without a look at the code. */
+/**
+ * Whether the table of docs/decisions.md permits this. Written independently of the server's code, to check that code.
+ */
 export function isAllowed(row: number, actor: AccessActor, held: readonly string[], target: Target): boolean {
   const cells = rows.get(row)
   if (cells === undefined) throw new Error(`the table has no row ${row}`)
   const counted =
     actor.isTeamToken && personalRows.has(row) ? held.filter((column) => ['OW', 'TT'].includes(column)) : held
-  // "any user": a token that is nobody's makes no organization.
+  // "any user" means a person: a token without a person cannot create an organization.
   if (row === 2 && actor.kind !== 'person') return false
   const isTeamOwn = target.team !== undefined && actor.teamIds.includes(target.team.id)
   const all =
@@ -59,7 +61,7 @@ export function isAllowed(row: number, actor: AccessActor, held: readonly string
   )
 }
 
-/** Specification 5.1. */
+/** Callers see the teams that are visible to the organization, and the secret teams that they are members of. */
 function sees(actor: AccessActor, held: readonly string[], team: Target['team']): boolean {
   return (
     team === undefined ||
@@ -69,7 +71,7 @@ function sees(actor: AccessActor, held: readonly string[], team: Target['team'])
   )
 }
 
-/** What a delegate must be able to give to change a team: each of its flags, and its grants. */
+/** To change a team, a delegate must be able to give each of its flags and its grants. */
 function couldGive(actor: AccessActor, held: readonly string[], team: Target['team']): boolean {
   const holds = (...columns: string[]) => columns.some((column) => held.includes(column))
   const giving = {
@@ -83,7 +85,7 @@ function couldGive(actor: AccessActor, held: readonly string[], team: Target['te
   )
 }
 
-/** What the table says in words beside its cells: project levels. */
+/** Rules about project levels that the table states in its text instead of in cells. */
 function isAllowedByLevel(column: string, row: number, seesTeam: boolean): boolean {
   if (column === 'maintain') return row === 23
   if (column !== 'project admin') return false

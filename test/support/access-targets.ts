@@ -23,7 +23,7 @@ export const missingParams: Record<string, string> = {
   tag_id: missingId(idPrefixes.tag),
 }
 
-/** Path and query of a route's request about the target. */
+/** The path and query of a route's request for the target. */
 export function pathOf({ path, query }: AccessRoute, target: Target): string {
   const filled = path.replace(/:([a-z_]+)/g, (_, name: string) =>
     encodeURIComponent(target.params[name] as string),
@@ -36,7 +36,7 @@ type Asker = Pick<
   'code' | 'home' | 'teamIds' | 'isTeamToken' | 'userId' | 'membershipId' | 'grantId' | 'projectGrantId'
 >
 
-/** What a route may be asked about in an organization, for one caller. */
+/** The targets of a route in an organization, for one caller. */
 export function targetsOf({ path, query, body: makeBody }: AccessRoute, home: Home, actor: Asker): Target[] {
   const { teams, members, tokens } = home
   const shared = paramsOf(home)
@@ -93,7 +93,7 @@ export function targetsOf({ path, query, body: makeBody }: AccessRoute, home: Ho
   if (path.includes(':team_project_id')) return grantTargets(home, actor, true)
   if (path === effectiveAccess) {
     const { userId, teamIds, isTeamToken } = actor
-    // Whoever is no member of the organization has no access there that could be asked for.
+    // Only members of the organization can ask for their own access there.
     const isMember = userId !== undefined && actor.membershipId !== undefined && actor.home === home
     const user = isMember ? [target('oneself', { user: userId }, { isSelf: true })] : []
     const own = isTeamToken

@@ -13,19 +13,19 @@ import { createHome, grantProject, type Home } from './access-home.ts'
 import { addMember, createTeam, createUser, grantWorkspace, invitePerson, uniqueName } from './world.ts'
 
 export type AccessActor = {
-  /** In words, and as the head of a column. */
+  /** The name in words, and the code for the head of a column. */
   name: string
   code: string
   kind: 'person' | 'team' | 'organization' | 'nobody'
   isTeamToken: boolean
   client: Client
-  /** Where the actor belongs: what is "own". */
+  /** The organization of the caller's own objects. */
   home: Home
-  /** What the actor is in that organization, and in any other. */
+  /** The caller's columns in that organization, and in any other. */
   columns: readonly string[]
   elsewhere: readonly string[]
   teamIds: readonly string[]
-  /** Of all the teams. */
+  /** The flags of all teams of the caller. */
   flags: readonly string[]
   userId?: string
   membershipId?: string
@@ -58,7 +58,7 @@ const projectLevels = [
   ['project admin', 'pA', 'admin', ['A', 'project admin']],
 ] as const
 
-/** Two organizations with something of everything, a third where managing teams is delegated, and everyone who may ask. */
+/** Two organizations with objects of every kind, a third with delegated team management, and every kind of caller. */
 export async function createAccessWorld(server: TestServer): Promise<AccessWorld> {
   const home = await createHome(server)
   const other = await createHome(server)
@@ -95,7 +95,7 @@ export async function createAccessWorld(server: TestServer): Promise<AccessWorld
 async function refusedActors(server: TestServer, home: Home): Promise<AccessActor[]> {
   const [revoked, suspended] = [await createUser(server, 'revoked'), await createUser(server, 'suspended')]
   const late = await createUser(server, 'late')
-  // An hour ahead of the server's clock, which goes on by two.
+  // One hour ahead of the server's clock, which is then moved by two hours.
   const soon = new Date(server.clock.now().getTime() + 3_600_000).toISOString()
   const token = await late.client.post(`/users/${late.id}/authentication-tokens`, {
     data: { type: 'authentication-tokens', attributes: { 'expired-at': soon } },
@@ -168,7 +168,7 @@ async function tokenActors(server: TestServer, home: Home): Promise<AccessActor[
     const attributes = path.endsWith('s') ? { description: uniqueName('token') } : {}
     const answer = await client.post(path, { data: { type: 'authentication-tokens', attributes } })
     if (answer.status !== 201) throw new Error(`${path}: ${answer.status} ${answer.text}`)
-    // An organization has one token: this one is now what there is to be asked about.
+    // An organization has only one token, so the new token is now the one to ask about.
     if (path.startsWith('/organizations') && !path.includes('?'))
       home.tokens.organization = answer.json.data.id
     return server.client(answer.json.data.attributes.token)

@@ -13,14 +13,14 @@ const MAX_PEAK_MIB = 512
 const MAX_P999_MS = 50
 const CONTROL_MS = isLong ? 20_000 : 500
 
-/** A server of its own, and somebody with an organization of their own who attacks it. */
+/** A separate server, and an attacker with an organization. */
 export type Attacked = {
   engine: Engine
   address: string
   attacker: TestOrganization
   token: string
   pid: number
-  /** The server's own, for rows that would take hours by requests. */
+  /** The server's own database, to insert rows that would take hours through requests. */
   openDatabase: () => Promise<Database>
 }
 
@@ -41,8 +41,9 @@ export async function startAttacked(engine: Engine, settings: Settings = {}): Pr
 }
 
 /**
- * Sends somebody else's read every 20 ms beside each attack. All must be answered, with memory below 512 MiB; where
- * `isTimed` says so, 99.9 % of them within 50 ms, or within twice the longest read of this machine without an attack.
+ * Sends a read of another user every 20 ms during each attack. Every read must succeed, and memory must stay below 512
+ * MiB. If `isTimed` is true, 99.9 % of the reads must take at most 50 ms, or at most twice as long as the longest read
+ * on this machine without an attack.
  */
 export async function probeAttacks<World extends Attacked>(
   world: World,
@@ -67,7 +68,7 @@ export async function probeAttacks<World extends Attacked>(
     )
     if (failures > 0) wrong.push(`${name}: ${failures} of ${count} were not answered with 200`)
     if (peak > MAX_PEAK_MIB) wrong.push(`${name}: ${peak} MiB`)
-    // More than it gives anyway cannot be asked of a busy machine.
+    // A busy machine cannot be faster than it is without an attack.
     if (name === 'nothing') mostMs = Math.max(MAX_P999_MS, 2 * longest)
     if (isTimed(name) && p999 > mostMs) wrong.push(`${name}: p99.9 ${p999} ms`)
   }

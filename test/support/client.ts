@@ -1,6 +1,6 @@
 import { Conformity } from './conformity.ts'
 
-/** A resource as tests look at it. */
+/** A resource with the fields that tests use. */
 export type Resource = {
   id: string
   type: string
@@ -14,14 +14,14 @@ export type Json = any
 
 export type Response = { status: number; headers: Headers; text: string; json: Json }
 
-/** Every answer that any test gets is held against the OpenAPI document. */
+/** Every answer to any test is checked against the OpenAPI document. */
 let conformity: Conformity | undefined
 
 function pathOf(url: string): string {
   return url.replace(/^https?:\/\/[^/]+/, '').split(/[?#]/, 1)[0] as string
 }
 
-/** Speaks JSON:API to a server with one token. */
+/** Sends JSON:API requests to a server with one token. */
 export class Client {
   readonly address: string
   readonly token: string | undefined
@@ -44,7 +44,7 @@ export class Client {
     return this.request('DELETE', path, body)
   }
 
-  /** @param path below /api/v2, or absolute when it begins with http */
+  /** @param path below /api/v2, or a whole URL */
   async request(
     method: string,
     path: string,

@@ -4,7 +4,7 @@ import type { Client, Response } from './client.ts'
 import { base64, lock, md5Of, stateText } from './states.ts'
 import { body } from './world.ts'
 
-/** State versions that the servers of these tests keep. */
+/** The number of state versions that the servers of these tests keep. */
 export const KEPT = 6
 const MAX_SOFTLY_DELETED = 3
 const LARGE_BYTES = 600_000
@@ -12,12 +12,12 @@ const LARGE_BYTES = 600_000
 type Version = { id: string; text: string }
 export type Random = () => number
 
-/** A workspace and what must be in it: everything that was acknowledged, in this order. */
+/** A workspace and its expected content: everything that was acknowledged, in order. */
 export class ClockedWorkspace {
   readonly #organization: string
   readonly #name: string
   readonly #id: string
-  /** Finalized versions, the current one last. */
+  /** Finalized versions. The current one is last. */
   #versions: Version[] = []
   readonly #softlyDeleted: Version[] = []
   #serial = 0
@@ -30,7 +30,7 @@ export class ClockedWorkspace {
     this.#id = id
   }
 
-  /** Something that is done to it, through one of its clients at a time. */
+  /** Does something random to the workspace, each time with one of the clients. */
   async step(random: Random, any: () => Client): Promise<void> {
     const acts = [
       () => this.#write(any()),
@@ -92,13 +92,13 @@ export class ClockedWorkspace {
   async #upload(client: Client, other: Client): Promise<void> {
     const text = this.#nextState(LARGE_BYTES)
     const { data } = (await this.#create(client, text)).json
-    // The URL names the node that made it.
+    // The URL has the address of the node that answered. Send it to the other node.
     const url = data.attributes['hosted-state-upload-url'].replace(client.address, other.address)
     good(await other.request('PUT', url, text), 200)
     this.#made(data.id, text)
   }
 
-  /** The newest of them becomes current. */
+  /** The newest snapshot becomes current. */
   async #snapshots(client: Client, other: Client): Promise<void> {
     await this.#write(client, { intermediate: true })
     await this.#write(other, { intermediate: true })
@@ -113,7 +113,7 @@ export class ClockedWorkspace {
     const path = `/workspaces/${this.#id}/state-versions`
     const back = await client.patch(path, body('state-versions', {}, relationships))
     if (back.status === 409) {
-      // Its clock jumped ahead, and it lost its lease.
+      // The node's clock jumped ahead, so it lost its lease.
       this.refused += 1
       return
     }

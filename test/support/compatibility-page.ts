@@ -9,7 +9,7 @@ const platform = JSON.parse(
 ) as Operation[]
 
 const conformance = new URL('../conformance/', tests)
-/** By operation and client, the program that shows it; `npm run conformance -- --record` writes them. */
+/** The program that shows each operation, by client. `npm run conformance -- --record` writes this file. */
 export const programs = JSON.parse(readFileSync(new URL('requests.json', conformance), 'utf8')) as Record<
   string,
   Record<string, string>
@@ -24,12 +24,15 @@ type Difference = {
   read: unknown
   reason: string
 }
-/** What the tfe provider sends and reads back otherwise; the programs in conformance/ fail for more, and for less. */
+/**
+ * Values that the tfe provider reads back differently than it sent them. The programs in conformance/ fail for others,
+ * and for listed ones that no longer happen.
+ */
 const providerDifferences = JSON.parse(
   readFileSync(new URL('differences.json', conformance), 'utf8'),
 ) as Difference[]
 
-/** What is there and does not do what the platform does, and why. */
+/** Operations that exist here but differ from the platform, and why. */
 const differences: Record<string, string> = {
   'PATCH /organizations/:organization_name':
     'settings that rule nothing here are kept and echoed; nothing runs remotely',
@@ -61,7 +64,7 @@ const differences: Record<string, string> = {
   'GET /users/:user_id': 'the email is for oneself and for site administrators',
 }
 
-/** Why something is not there, by the beginning of its path. */
+/** Why an operation does not exist here, by the beginning of its path. */
 const absences: readonly (readonly [pattern: RegExp, reason: string])[] = [
   [/\/vars|\/runs|\/capacity|ssh-key/, 'nothing runs on the server'],
   [
@@ -76,7 +79,9 @@ const absences: readonly (readonly [pattern: RegExp, reason: string])[] = [
 const shape = ({ method, path }: Pick<Operation, 'method' | 'path'>) =>
   `${method} ${path.replace(/:[a-z_]+/g, ':')}`
 
-/** docs/compatibility.md: the platform's operations on teams, outputs and their neighbours, and what becomes of each here. */
+/**
+ * docs/compatibility.md: the platform's operations on teams, outputs and related objects, and which of them exist here.
+ */
 export function compatibilityPage(): string {
   const own = [
     ...routes.map(({ method, path, summary }) => ({ method, path, name: summary })),
@@ -118,7 +123,7 @@ export function compatibilityPage(): string {
   ].join('')
 }
 
-/** Which of the tests of go-tfe's authors do not hold here, by the reason. */
+/** The tests of go-tfe's authors that fail here, by reason. */
 function ownTestsSection(): string {
   const { files, filesNotRun, failing } = JSON.parse(
     readFileSync(new URL('own-tests.json', conformance), 'utf8'),
@@ -171,13 +176,13 @@ function providerSection(): string {
 const providerVersion = () => pinned('provider', 'github.com/hashicorp/terraform-provider-tfe')
 const openTofuVersion = () => pinned('tofu', 'github.com/opentofu/opentofu')
 
-/** Of what a module of conformance/ builds. */
+/** The version of a dependency that a module of conformance/ builds. */
 function pinned(module: string, dependency: string): string {
   const required = readFileSync(new URL(`${module}/go.mod`, conformance), 'utf8')
   return new RegExp(`${dependency} v(\\S+)`).exec(required)?.[1] ?? ''
 }
 
-/** Name and version of a client in Python. */
+/** The name and version of a Python client. */
 function inPython(name: string): string {
   const required = readFileSync(new URL('python/requirements.txt', conformance), 'utf8')
   return `${name} ${new RegExp(`^${name}==(\\S+)`, 'm').exec(required)?.[1] ?? ''}`
@@ -188,7 +193,7 @@ function split(key: string): Pick<Operation, 'method' | 'path'> {
   return { method, path }
 }
 
-/** The test file that sends a request, found by how it writes it: `.get('/teams/…')`, `.request('PUT', …)`. */
+/** Finds the test file that sends a request, by its source text: `.get('/teams/…')`, `.request('PUT', …)`. */
 function shownBy(): (operation: Operation) => string {
   const sources = readdirSync(tests)
     .filter((file) => file.endsWith('.test.ts'))
@@ -199,7 +204,7 @@ function shownBy(): (operation: Operation) => string {
     const call = `\\.${method.toLowerCase()}\\(\\s*['"\`]${place}['"\`?]`
     const request = `['"]${method}['"],\\s*['"\`](X)?(/api/v2)?${place}['"\`?]`
     const pattern = new RegExp(`${call}|${request}`)
-    // Of several the one that is named after what the path is about.
+    // If there are several files, take the one named after the resource in the path.
     const words = path.split('/').filter((word) => word !== '' && !word.startsWith(':'))
     const fit = (file: string) => words.filter((word) => file.includes(word.replace(/s$/, ''))).length
     const [best] = sources

@@ -10,14 +10,14 @@ export type Operation = {
   responses: Record<string, { content?: Media } | { $ref: string }>
 }
 
-/** An answer as it came over the wire. */
+/** An answer as received. */
 export type Seen = {
   status: number
   headers: { get: (name: string) => string | null | undefined }
   text: string
 }
 
-/** The document of the routes as they stand in the code, with every operation that it describes. */
+/** The OpenAPI document of the current routes, and every operation in it. */
 export class Conformity {
   readonly document = openApiDocument(routes, rawRoutes, '0.0.0') as {
     paths: Record<string, Record<string, Omit<Operation, 'method' | 'path'>>>
@@ -41,11 +41,11 @@ export class Conformity {
     )
     this.#patterns = this.operations
       .map((operation) => ({ pattern: patternOf(operation.path), operation }))
-      // What is spelled out comes before a parameter, as the router has it.
+      // Literal paths come before paths with parameters, as in the router.
       .sort((a, b) => a.operation.path.split('{').length - b.operation.path.split('{').length)
   }
 
-  /** The operation that a request is for; undefined when the document has none. */
+  /** The operation of a request. Undefined if the document has none. */
   find(method: string, path: string): Operation | undefined {
     if (!isRoutable(path)) return undefined
     const described = method === 'HEAD' ? 'GET' : method
@@ -54,11 +54,12 @@ export class Conformity {
     )?.operation
   }
 
-  /** What is wrong with an answer, by the document; undefined when nothing is. */
+  /** How an answer contradicts the document. Undefined if it does not. */
   problem(method: string, path: string, seen: Seen): string | undefined {
     if (!hasRequestId(seen)) return `${method} ${path} answered ${seen.status} without X-Request-Id`
     const operation = this.find(method, path)
-    // A path that is not described is nothing that one could find; a request with two Host headers is malformed on any path.
+    // A path without a description must not succeed. 400 is possible because a request with two Host headers is
+    // malformed on any path.
     if (operation === undefined && ![400, 401, 404].includes(seen.status)) {
       return `${method} ${path} is not described, and answered ${seen.status}`
     }
@@ -82,7 +83,7 @@ export class Conformity {
       : response
   }
 
-  /** The same of an answer that came before any route was looked for. */
+  /** The same for an answer that was sent before the server looked for a route. */
   errorProblem(seen: Seen): string | undefined {
     const what = `a request that is no HTTP: ${seen.status}`
     const contentType = seen.headers.get('content-type')
@@ -91,7 +92,7 @@ export class Conformity {
     return this.#check(errorSchema, seen.text, what)
   }
 
-  /** Many operations have the same schema: it is compiled once. */
+  /** Each schema is compiled once, because many operations share it. */
   #validatorOf(schema: object): ValidateFunction {
     const known = this.#validators.get(schema)
     if (known !== undefined) return known
@@ -118,12 +119,12 @@ export class Conformity {
   }
 }
 
-/** By which whoever was refused asks for the reason, whatever the answer was. */
+/** A refused caller uses the request id to ask for the reason, so every answer must have it. */
 function hasRequestId({ headers }: Seen): boolean {
   return /^[0-9a-f]{20}$/.test(headers.get('x-request-id') ?? '')
 }
 
-/** JSON:API wants it to be the resource's own link, where it has one. */
+/** JSON:API requires Location to be the self link of the resource, if it has one. */
 function hasLocation({ headers, text }: Seen): boolean {
   const { id, links } = (JSON.parse(text) as { data: { id: string; links?: { self: string } } }).data
   const location = headers.get('location')
@@ -141,7 +142,7 @@ function inDefinitions<T extends object>(schema: T): T {
 
 const MAX_SEGMENT_LENGTH = 1_000
 
-/** A path that is no percent-encoded text, or has a very long segment, is that of no route. */
+/** A path that is no valid percent-encoding or has a very long segment matches no route. */
 function isRoutable(path: string): boolean {
   try {
     return decodeURIComponent(path)

@@ -1,7 +1,7 @@
 import { expect } from 'vitest'
 import type { Client, Response } from './client.ts'
 
-/** The answer, or undefined when the connection broke: then nobody knows whether it was done. */
+/** The answer, or undefined if the connection broke. Then the outcome of the request is unknown. */
 export async function unlessCut(answer: Promise<Response>): Promise<Response | undefined> {
   try {
     return await answer
@@ -13,7 +13,7 @@ export async function unlessCut(answer: Promise<Response>): Promise<Response | u
 
 export type Listed = { id: string; attributes: Record<string, unknown> }
 
-/** All pages of a list, whose total must be that of its rows. */
+/** All pages of a list. The total must match the number of rows. */
 export async function allOf(client: Client, path: string, filter = ''): Promise<Listed[]> {
   const items: Listed[] = []
   for (let page = 1; ; page++) {

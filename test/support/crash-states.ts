@@ -7,16 +7,16 @@ import { body } from './world.ts'
 type StatePlace = { organization: string; workspace: string; workspaceId: string }
 type Outputs = Record<string, { value: string }>
 
-/** Uploads state after state into one workspace until the server is gone. */
+/** Uploads one state after another to a workspace until the server is gone. */
 export class StateWriter {
   readonly #place: StatePlace
   readonly #outputs: number
   #serial = 1
-  /** Serials whose upload was acknowledged since the last check. */
+  /** Serials of the uploads that were acknowledged since the last check. */
   #acknowledged: number[] = []
   acknowledged = 0
 
-  /** @param outputs of each state; each is a kibibyte */
+  /** @param outputs the number of outputs per state; each is a kibibyte */
   constructor(place: StatePlace, outputs: number) {
     this.#place = place
     this.#outputs = outputs
@@ -36,7 +36,7 @@ export class StateWriter {
     while (await this.#upload(client)) this.#serial += 1
   }
 
-  /** The next state; false when the server went away. It can be begun again as often as one likes. */
+  /** Uploads the next state. Returns false if the server went away. May be repeated as often as needed. */
   async #upload(client: Client): Promise<boolean> {
     const serial = this.#serial
     const text = this.#text(serial)
@@ -47,7 +47,7 @@ export class StateWriter {
     if (made === undefined) return false
     expect(made.status, made.text).toBe(201)
     const url = made.json.data.attributes['hosted-state-upload-url'] as string | null
-    // Stored before the kill, though nobody was told.
+    // No URL: the state was stored before the kill, but the answer was lost.
     if (url !== null) {
       const { pathname } = new URL(url)
       const sent = await unlessCut(client.request('PUT', client.address + pathname, text))
@@ -59,7 +59,7 @@ export class StateWriter {
     return true
   }
 
-  /** Every state that was acknowledged is there, byte for byte, and processed once; so is the one that was broken off. */
+  /** Every acknowledged state must exist, byte for byte, and must be processed once. So must the interrupted one. */
   async check(client: Client): Promise<void> {
     expect(await this.#upload(client)).toBe(true)
     this.#serial += 1

@@ -3,16 +3,16 @@ import type { Client } from './client.ts'
 import { allOf, unlessCut } from './crash-requests.ts'
 import { body, uniqueName } from './world.ts'
 
-/** What a team must be like: what was acknowledged, or what was asked for when the server was killed. */
+/** A state that a team may be in: acknowledged, or requested when the server was killed. */
 type TeamState = { visibility: string; count: number } | 'gone'
 
 /** Creates, changes and deletes teams until the server is gone. */
 export class TeamWriter {
   readonly #organization: string
   readonly #teams = new Map<string, { name: string; possible: TeamState[] }>()
-  /** Creates whose answer never came, by name. */
+  /** The names of teams whose create request got no answer. */
   readonly #unanswered = new Set<string>()
-  /** Written since the last check. */
+  /** Teams written since the last check. */
   readonly #touched = new Set<string>()
   acknowledged = 0
 
@@ -54,7 +54,7 @@ export class TeamWriter {
     return true
   }
 
-  /** Nothing acknowledged is lost, and nothing is half there. */
+  /** Nothing acknowledged may be lost, and nothing may be half done. */
   async check(client: Client): Promise<void> {
     const listed = await allOf(client, `/organizations/${this.#organization}/teams`)
     const byId = new Map(listed.map((team) => [team.id, team]))
@@ -73,7 +73,7 @@ export class TeamWriter {
       else team.possible = [fits as TeamState]
     }
     this.#touched.clear()
-    // What was asked for and never answered may be there, whole; nothing else may.
+    // A create request without an answer may have succeeded. No other teams may exist.
     const names = new Set([...this.#teams.values()].map(({ name }) => name))
     for (const { id, attributes } of listed) {
       const name = attributes['name'] as string

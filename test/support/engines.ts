@@ -5,13 +5,16 @@ export type Engine = 'sqlite' | 'postgres'
 
 const postgresUrl = process.env.PURSER_TEST_POSTGRES_URL
 
-/** Every test of HTTP runs on each: PostgreSQL where PURSER_TEST_POSTGRES_URL names a server to make databases on. */
+/**
+ * Every HTTP test runs on each engine. PostgreSQL is included if PURSER_TEST_POSTGRES_URL names a server on which tests
+ * can create databases.
+ */
 export const engines: readonly Engine[] = postgresUrl === undefined ? ['sqlite'] : ['sqlite', 'postgres']
 
 export async function createPostgresDatabase(): Promise<{ url: string; drop: () => Promise<void> }> {
   const name = `purser_test_${randomBytes(6).toString('hex')}`
   await onServer(`create database ${name}`)
-  // So that a test can put a function of its own in the place of clock_timestamp(): see moveDatabaseClock.
+  // A function of a test can then replace clock_timestamp(), see moveDatabaseClock.
   await onServer(`alter database ${name} set search_path = public, pg_catalog`)
   const url = new URL(postgresUrl as string)
   url.pathname = `/${name}`
@@ -28,7 +31,7 @@ async function onServer(statement: string): Promise<void> {
   }
 }
 
-/** Moves the clock that PostgreSQL shows to everyone on this database. */
+/** Moves the clock that PostgreSQL shows to all connections of this database. */
 export async function moveDatabaseClock(url: string, milliseconds: number): Promise<void> {
   const client = new Client({ connectionString: url })
   await client.connect()

@@ -1,22 +1,24 @@
 import { execFileSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 
-/** The library that shows a process another time. Throws where it is missing, since no test is skipped. */
+/**
+ * The path of the library that changes the time for a process. Throws if it is missing, because no test may be skipped.
+ */
 function libfaketime(): string {
   try {
     const files = execFileSync('dpkg', ['-L', 'libfaketime'], { encoding: 'utf8', stdio: 'pipe' }).split('\n')
     const found = files.find((file) => file.endsWith('libfaketime.so.1'))
     if (found !== undefined) return found
   } catch {
-    // Not installed, or no Debian.
+    // Not installed, or not Debian.
   }
   throw new Error('libfaketime is missing; on Debian: apt-get install faketime')
 }
 
-/** A clock for a process: its wall clock is moved by what stands in `file`, its timers go on as ever. */
+/** A clock for a process. The text in `file` moves its wall clock; its timers are not affected. */
 export class FakeClock {
   readonly #file: string
-  /** What the process must have in its environment. */
+  /** The environment variables that the process needs. */
   readonly environment: Record<string, string>
 
   constructor(file: string) {

@@ -4,11 +4,14 @@ import type { ChunkSink } from '../../src/state-versions/state-thread.ts'
 
 export type FolderSinkOptions = {
   folder: string
-  /** Two flags, as 32-bit integers: chunks have come so far; 1 once they may be stored. */
+  /** Two 32-bit integers: the number of chunks so far, and 1 when they may be stored. */
   gate: SharedArrayBuffer
 }
 
-/** Stores chunks as files, and leaves a file when it is closed. An upload named `refuse` is refused, and one named `crash` ends the thread. */
+/**
+ * Stores chunks as files, and creates a file when it is closed. It refuses an upload named `refuse`, and an upload
+ * named `crash` ends the thread.
+ */
 export async function openSink(options: unknown): Promise<ChunkSink> {
   const { folder, gate } = options as FolderSinkOptions
   const flags = new Int32Array(gate)

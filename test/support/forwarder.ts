@@ -1,11 +1,11 @@
 import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net'
 
-/** Of the simple query `commit`, as pg sends it. */
+/** The simple query `commit`, as pg sends it. */
 const COMMIT = Buffer.from('Q\0\0\0\u000bcommit\0', 'latin1')
 
 type Pair = { client: Socket; server: Socket; isSwallowed: boolean }
 
-/** Stands between Purser and its database, and fails as networks do. */
+/** A proxy between Purser and its database that fails like a network. */
 export class Forwarder {
   readonly #server: Server
   readonly #target: number
@@ -39,8 +39,8 @@ export class Forwarder {
   }
 
   /**
-   * A black hole: connections are accepted and stay open, and nothing passes any more. Those of now never pass anything
-   * again, also when `heal` lets new ones through.
+   * Acts as a black hole: accepts connections and keeps them open, but forwards nothing. Connections that exist now
+   * never forward anything again, even after `heal`.
    */
   swallow(): void {
     this.#isSwallowing = true
@@ -51,7 +51,9 @@ export class Forwarder {
     this.#isSwallowing = false
   }
 
-  /** Cuts the connection that sends the n-th commit from now on: before the server gets it, or instead of the answer. */
+  /**
+   * Cuts the connection that sends the n-th commit from now on: before the server gets it, or instead of the answer.
+   */
   cutAtCommit(n: number, when: 'before' | 'after'): void {
     this.#cutAt = { commit: this.#commits + n, when }
   }
@@ -71,7 +73,7 @@ export class Forwarder {
     this.#pairs.add(pair)
     let isAnswerCut = false
     const end = () => {
-      // Neither side learns of the other's end.
+      // The other side must not see that this one has closed.
       if (pair.isSwallowed) return
       this.#pairs.delete(pair)
       client.destroy()

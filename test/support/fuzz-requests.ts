@@ -4,10 +4,10 @@ import { bodySchema, type Schema } from '../../src/openapi/schemas.ts'
 import type { AcceptedBody } from '../../src/jsonapi/body.ts'
 import { bodyOf, hostileText, type Objects } from './fuzz-values.ts'
 
-/** A route as far as requests are made from it. */
+/** The fields of a route that requests are generated from. */
 export type FuzzedRoute = {
   method: string
-  /** The whole path. */
+  /** The path from the root, with /api/v2. */
   path: string
   query?: Readonly<Record<string, QueryParameter>>
   accepts?: AcceptedBody
@@ -29,12 +29,12 @@ const methods = fc.constantFrom(
   'QUERY',
 )
 
-/** Once in so many times. */
+/** A value in one of `times` cases, otherwise undefined. */
 function seldom<T>(times: number, arbitrary: fc.Arbitrary<T>): fc.Arbitrary<T | undefined> {
   return fc.oneof({ arbitrary: fc.constant(undefined), weight: times - 1 }, arbitrary)
 }
 
-/** Segments that are no ids, or would be if nobody looked closely. */
+/** Segments that are no ids, some of which look like ids. */
 const oddSegment = fc.oneof(
   fc.constantFrom(
     '%',
@@ -69,7 +69,7 @@ function encoded(text: string): string {
 
 const pathEnding = fc.constantFrom('/', '//', '/x', '.json', '%', '%00', '%2f', '\t', ';', '/..', '/../teams')
 
-/** The ids that a parameter may stand for, by the segment before it. */
+/** The ids that a parameter can stand for, by the segment before it. */
 export function idsOf(path: string, parameter: string, objects: Objects): readonly string[] {
   const segments = path.split('/')
   const before = segments[segments.indexOf(`:${parameter}`) - 1] as string
@@ -184,7 +184,7 @@ const framings = [
   'none',
 ] as const
 
-/** Requests for a route, well-formed and not. */
+/** Requests for a route, some well-formed and some not. */
 export function requestsFor(
   route: FuzzedRoute,
   objects: Objects,
@@ -250,7 +250,8 @@ function assembled(parts: Parts, takesBody: boolean): FuzzedRequest {
   if (odd !== undefined) lines.push(odd)
   const body = hasBody && framing !== 'none' ? framed(parts.body, framing, lines) : Buffer.alloc(0)
   const head = Buffer.from(`${lines.join('\r\n')}\r\n\r\n`, 'latin1')
-  // Whoever promises a body that he does not send, or sends two lengths, waits for ever unless he leaves.
+  // These requests promise a body that is never sent, or have two lengths. The client must close, or both sides wait
+  // for ever.
   const endsEarly =
     framing === 'truncated' ||
     framing === 'broken chunks' ||

@@ -3,7 +3,7 @@ import type { Schema } from '../../src/openapi/schemas.ts'
 
 const longText = fc.integer({ min: 91, max: 70_000 }).map((length) => 'x'.repeat(length))
 
-/** Texts that break things: NUL, lone surrogates, names of prototypes, pieces of SQL, long ones. */
+/** Texts that often break programs: NUL, lone surrogates, names of prototypes, SQL, long texts. */
 export const hostileText: fc.Arbitrary<string> = fc.oneof(
   fc.constantFrom(
     '',
@@ -33,7 +33,7 @@ export const hostileText: fc.Arbitrary<string> = fc.oneof(
   { arbitrary: longText, weight: 1 },
 )
 
-/** JSON texts that are no JSON, or more than one bargained for. */
+/** Invalid JSON, and valid JSON that may surprise a parser. */
 const hostileJson: fc.Arbitrary<string> = fc.oneof(
   fc.constantFrom(
     '',
@@ -69,10 +69,10 @@ const hostileValue: fc.Arbitrary<unknown> = fc.oneof(
   fc.jsonValue({ maxDepth: 3 }),
 )
 
-/** Ids of what is there, by type; relationships are made with them. */
+/** Ids of existing objects by type, to build relationships with. */
 export type Objects = Readonly<Record<string, readonly string[]>>
 
-/** Values that a schema lets through, mostly; `objects` gives the ids of identifiers. */
+/** Mostly values that match the schema. `objects` has the ids for identifiers. */
 export function valueOf(schema: Schema, objects: Objects): fc.Arbitrary<unknown> {
   const { anyOf, type, enum: words } = schema as { anyOf?: Schema[]; type?: unknown; enum?: unknown[] }
   if (anyOf !== undefined) return fc.oneof(...anyOf.map((one) => valueOf(one, objects)))
@@ -116,7 +116,7 @@ function textOf(schema: Schema): fc.Arbitrary<unknown> {
   return fc.oneof({ arbitrary: names, weight: 6 }, times, base64, fc.emailAddress(), hostileText)
 }
 
-/** The text of a body: mostly what the schema lets through, often with something broken in it. */
+/** Request bodies as text. Most match the schema, many have one part replaced. */
 export function bodyOf(schema: Schema | undefined, objects: Objects): fc.Arbitrary<string> {
   const document = schema === undefined ? fc.constant({}) : valueOf(schema, objects)
   const broken = fc.tuple(document, fc.nat(30), fc.oneof(hostileValue, fc.constant(undefined)))
@@ -134,7 +134,7 @@ export function bodyOf(schema: Schema | undefined, objects: Objects): fc.Arbitra
   )
 }
 
-/** A copy with the member at a place, counted through all levels, replaced; `undefined` takes it away. */
+/** Copies a value and replaces one member, counted through all levels. `undefined` removes the member. */
 function replaced(value: unknown, place: number, other: unknown): unknown {
   let left = place
   const visit = (one: unknown): unknown => {

@@ -11,7 +11,7 @@ export function sourceOf(address: string, token: string): HttpSource {
   return new HttpSource(clientOf(address, token, new AbortController().signal))
 }
 
-/** Interrupts when the content of the second state is asked for. */
+/** Interrupts the import when it requests the content of the second state. */
 export class InterruptedSource extends HttpSource {
   readonly #controller: AbortController
   #count = 0
@@ -28,7 +28,7 @@ export class InterruptedSource extends HttpSource {
   }
 }
 
-/** Has things beside its own that this server refuses, whole or in part. */
+/** Has additional objects that this server refuses, wholly or partly. */
 export class OddSource extends HttpSource {
   constructor(address: string, token: string) {
     super(clientOf(address, token, new AbortController().signal))
@@ -54,7 +54,7 @@ export class OddSource extends HttpSource {
   }
 }
 
-/** Shows no JSON state. */
+/** Refuses to return JSON states. */
 export class WithoutJsonStates extends HttpSource {
   constructor(address: string, token: string) {
     super(clientOf(address, token, new AbortController().signal))

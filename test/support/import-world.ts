@@ -22,7 +22,7 @@ import {
 
 export const silent = () => new Progress({ write: () => {} })
 
-/** Imports into a server that runs. */
+/** Imports into a running server. */
 export function importInto(
   target: TestServer,
   source: Source,
@@ -39,7 +39,7 @@ export function importInto(
   })
 }
 
-/** States with what JavaScript would spoil if it read them: large numbers, order of keys, escapes, spaces. */
+/** States that would change if JavaScript parsed and printed them: large numbers, order of keys, escapes, spaces. */
 export const states = [1, 2, 5].map((serial) =>
   stateText(
     `{"big": {"value": 12345678901234567890.10, "type": "number"}, "secret": {"value": "s3cret-${serial}", "type": "string", "sensitive": true}}`,
@@ -48,7 +48,7 @@ export const states = [1, 2, 5].map((serial) =>
 )
 export const jsonState = '{"format_version": "1.0", "values": {"big": 1.0}}'
 
-/** An organization with something of everything. */
+/** An organization with objects of every kind. */
 export async function createSourceWorld(server: TestServer): Promise<TestOrganization> {
   const organization = await createTestOrganization(server, {
     'session-timeout': 77,
@@ -163,7 +163,7 @@ const changing = [
   'hosted-json-state-upload-url',
 ]
 
-/** All documents of an organization, without ids and times, and with names where relationships have ids. */
+/** All documents of an organization, without ids and times, and with names instead of ids in relationships. */
 export async function documentsOf(client: Client, name: string): Promise<Json> {
   const all = async (path: string): Promise<Json[]> => {
     const found: Json[] = []

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 
-/** JSON text in its tokens: joined it is the raw text, and any whitespace may stand between two of them. */
+/** JSON text as tokens. Joined, they are the raw text. Whitespace may be inserted between any two. */
 export type Tokens = string[]
 
 const escapes = ['\\"', '\\\\', '\\/', '\\b', '\\f', '\\n', '\\r', '\\t']
@@ -33,7 +33,7 @@ const plain = [
   '\uffff',
 ]
 
-/** A string's raw text, quotes included. */
+/** The raw text of a string, with quotes. */
 export const stringText = fc
   .array(
     fc.oneof(
@@ -45,7 +45,7 @@ export const stringText = fc
   )
   .map((parts) => `"${parts.join('')}"`)
 
-/** Keeps what needs no escape and can be UTF-8. */
+/** Removes characters that need an escape or cannot be UTF-8. */
 function withoutSpecials(text: string): string {
   return text.replaceAll(/["\\\p{Cc}]/gu, '').toWellFormed()
 }
@@ -64,7 +64,7 @@ function separated(items: Tokens[]): Tokens {
   return items.flatMap((item, index) => (index === 0 ? item : [',', ...item]))
 }
 
-/** The tokens of any JSON value. Names may repeat. */
+/** The tokens of any JSON value. Member names may repeat. */
 export const valueTokens: fc.Arbitrary<Tokens> = fc.letrec<{ value: Tokens }>((tie) => ({
   value: fc.oneof(
     { maxDepth: 5, depthSize: 'small', withCrossShrink: true },
@@ -82,7 +82,7 @@ export function objectTokens(members: [name: string, value: Tokens][]): Tokens {
 
 export const whitespace = fc.constantFrom('', '', ' ', '\n', '\t', '\r\n', '\n        ', ' \t\r\n ')
 
-/** Puts whitespace around the tokens, over and over from the same few. */
+/** Inserts whitespace around the tokens, cycling through `spaces`. */
 export function spaced(tokens: Tokens, spaces: string[]): string {
   const space = (index: number) => spaces[index % spaces.length] ?? ''
   return tokens.map((token, index) => space(index) + token).join('') + space(tokens.length)

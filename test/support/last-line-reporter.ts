@@ -1,6 +1,6 @@
 import type { Reporter, SerializedError, TestModule, Vitest } from 'vitest/node'
 
-/** Ends the output with the plain line `N passed, M failed`, whatever else the run had to say. */
+/** Ends the output with the plain line `N passed, M failed`, whatever the run printed before. */
 export class LastLineReporter implements Reporter {
   #isPart = false
 
@@ -10,18 +10,18 @@ export class LastLineReporter implements Reporter {
 
   onTestRunEnd(modules: readonly TestModule[], errors: readonly SerializedError[]): void {
     let passed = 0
-    // An error outside of tests (a rejection nobody handled, a file that does not load) is a failure too.
+    // An error outside of tests counts as a failure, too: an unhandled rejection, or a file that does not load.
     let failed = errors.length
     for (const testModule of modules) {
       failed += testModule.errors().length
       for (const test of testModule.children.allTests()) {
         const { state } = test.result()
         if (state === 'passed') passed++
-        // Nothing may be skipped, unless by asking for some tests only.
+        // A skipped test counts as failed, unless the run selects tests by name.
         else if (state !== 'skipped' || !this.#isPart) failed++
       }
     }
-    // On exit, since the other reporters still write their summaries.
+    // On exit, because the other reporters still write their summaries.
     process.once('exit', () => process.stdout.write(`${passed} passed, ${failed} failed\n`))
   }
 }

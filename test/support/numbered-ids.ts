@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 
-/** Sixteen characters of an id, in the order of the numbers. */
+/** Sixteen characters for an id. They sort like the numbers. */
 export function idOf(n: number): string {
   return n
     .toString(9)
@@ -8,12 +8,15 @@ export function idOf(n: number): string {
     .replaceAll(/\d/g, (digit) => String(Number(digit) + 1))
 }
 
-/** For rows that would take minutes by requests: `insert … ${numbersUpTo(9)} select ${numberedIds(1)}, n from numbers`. */
+/**
+ * Inserts rows that would take minutes through requests: `insert … ${numbersUpTo(9)} select ${numberedIds(1)}, n from
+ * numbers`.
+ */
 export function numbersUpTo(count: number) {
   return sql`with recursive numbers (n) as (select 1 union all select n + 1 from numbers where n < ${sql.lit(count)})`
 }
 
-/** Sixteen characters of an id for each number, others for each kind. */
+/** Sixteen characters for an id for each number. Each kind gets other ids. */
 export function numberedIds(kind: number) {
   return sql.raw(`replace(cast(${kind}000000000000000 + n as text), '0', 'a')`)
 }

@@ -3,7 +3,10 @@ import zlib from 'node:zlib'
 
 const original = zlib.zstdDecompressSync
 
-/** Counts what is opened of stored content in this process: all bytes, and the most in one turn of the event loop. */
+/**
+ * Counts the bytes of stored content that this process decompresses: in total, and the most in one turn of the event
+ * loop.
+ */
 export class OpenedBytes {
   all = 0
   mostInTurn = 0

@@ -4,7 +4,7 @@ import type { Forwarder } from './forwarder.ts'
 import type { PostgresCluster } from './postgres-cluster.ts'
 import { Client, type Response } from './client.ts'
 
-/** What happens to the database; each resolves when it is repaired. */
+/** Outages of the database. Each function resolves when the database is repaired. */
 const outages = {
   'stop fast': async (cluster: PostgresCluster, _: Forwarder, ms: number) => {
     await cluster.stop('fast')
@@ -44,7 +44,7 @@ async function atCommit(forwarder: Forwarder, when: 'before' | 'after'): Promise
 
 export type Outage = { kind: keyof typeof outages; afterMs: number; ms: number }
 
-/** Of every kind about as many, in an order and with times that the seed decides. */
+/** About the same number of each kind. The seed decides order and times. */
 export function randomOutages(count: number, seed: number): Outage[] {
   const kinds = Object.keys(outages) as Outage['kind'][]
   const round = fc.tuple(
@@ -68,7 +68,7 @@ export async function inflict(outage: Outage, cluster: PostgresCluster, forwarde
   await outages[outage.kind](cluster, forwarder, outage.ms)
 }
 
-/** Repeats what was answered 503, as clients do. */
+/** Retries requests that are answered 503, like clients do. */
 export class PatientClient extends Client {
   override async request(...request: Parameters<Client['request']>): Promise<Response> {
     for (let tries = 1; ; tries++) {
@@ -79,13 +79,13 @@ export class PatientClient extends Client {
   }
 }
 
-/** For the writers of the crash tests: to them a 503 is a broken connection, since either leaves the outcome open. */
+/** For the writers of the crash tests. It reports a 503 as a broken connection, because both leave the outcome open. */
 export class OutageClient extends Client {
   #isOver = false
-  /** Every answer with a status of 500 or more. */
+  /** The status of every answer of 500 or above. */
   readonly failures: number[] = []
 
-  /** Every request from now on fails before it is sent. */
+  /** From now on every request fails before it is sent. */
   end(): void {
     this.#isOver = true
   }

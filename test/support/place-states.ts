@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { Client } from './client.ts'
 
-/** A small state with an output that is sensitive and one that is not, as the request's attributes want it. */
+/** The request attributes of a small state with a sensitive and a plain output. */
 export function stateAttributes(serial: number): {
   serial: number
   md5: string
@@ -24,16 +24,16 @@ export function stateAttributes(serial: number): {
 
 export type States = {
   finalized: string
-  /** Before it, and one whose content was deleted softly. */
+  /** An older version, and one whose content is soft-deleted. */
   older: string
   deleted: string
   outputs: string[]
-  /** Waits for its upload, and the part of the upload URL that is the right to do it. */
+  /** A version that waits for its upload, and the signature in its upload URL. */
   pending: string
   signature: string
 }
 
-/** Stores states in the workspace and begins another; the workspace stays locked by the caller. */
+/** Stores states in the workspace and starts another. The workspace stays locked by the caller. */
 export async function createStates(client: Client, workspaceId: string): Promise<States> {
   await expectStatus(client.post(`/workspaces/${workspaceId}/actions/lock`, {}), 200)
   const post = (attributes: object) =>

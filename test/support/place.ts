@@ -15,10 +15,10 @@ import {
   type TestOrganization,
 } from './world.ts'
 
-/** An organization with something of everything in it. */
+/** An organization with objects of every kind. */
 export type Place = {
   organization: TestOrganization
-  /** What routes may be asked about: ids (of organizations and workspaces names too) by JSON:API type. */
+  /** The objects that routes can ask for: ids by JSON:API type, and names of organizations and workspaces. */
   objects: Record<string, string[]>
 }
 
@@ -90,7 +90,7 @@ export async function createPlace(server: TestServer): Promise<Place> {
 
 type Made = { id: string; attributes: { name: string }; relationships: { project: { data: { id: string } } } }
 
-/** Makes a resource over HTTP, which must succeed. */
+/** Creates a resource over HTTP. Throws if that fails. */
 export async function created(client: Client, path: string, data: object): Promise<Made> {
   const answer = await client.post(path, { data })
   if (answer.status !== 201 && answer.status !== 200)
@@ -138,7 +138,7 @@ export type TeamOptions = {
   members?: readonly Member[]
 }
 
-/** Makes a team in the database, and gives its id. */
+/** Creates a team directly in the database. Returns its id. */
 export async function createTeam(
   server: TestServer,
   organization: TestOrganization,

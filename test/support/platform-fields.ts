@@ -2,18 +2,18 @@ import type { ResourceDescription } from '../../src/jsonapi/description.ts'
 import { plain, type Schema } from '../../src/openapi/schemas.ts'
 
 /**
- * JSON types of an attribute, or of each member of an object. A text that is a time is `time`, and one of a few is each of
- * them in quotes: `'secret'`.
+ * The JSON types of an attribute, or of each member of an object. `time` is a text with a time. A text with few
+ * possible values is listed as each value in quotes: `'secret'`.
  */
 type Types = readonly string[] | { readonly [member: string]: Types }
 
 export type PlatformFields = {
   attributes: Record<string, Types>
-  /** To one, to many, or a link without data. */
+  /** To one, to many, or only a link. */
   relationships: Record<string, 'one' | 'many' | 'link'>
 }
 
-/** The attributes that the platform does not have, or has with other JSON types: `type.attribute`, with the type. */
+/** Attributes that the platform lacks or has with other JSON types: `type.attribute`, with the type. */
 export function attributeDifferences(description: ResourceDescription, fields: PlatformFields): string[] {
   return Object.entries(description.attributes).flatMap(([name, schema]) =>
     differences(`${description.type}.${name}`, plain(schema), fields.attributes[name]),
@@ -37,7 +37,7 @@ function differences(name: string, schema: Schema, types: Types | undefined): st
 
 const isText = (type: string) => type.startsWith("'")
 
-/** The attributes of the platform that no document here has: `type.attribute`. */
+/** Attributes of the platform that no document here has: `type.attribute`. */
 export function absentAttributes(description: ResourceDescription, fields: PlatformFields): string[] {
   return absent(
     description.type,
@@ -63,7 +63,7 @@ function isList(types: Types): types is readonly string[] {
 function alternatives(schema: Schema): Schema[] {
   if (Array.isArray(schema.anyOf)) return (schema.anyOf as Schema[]).flatMap(alternatives)
   if (!Array.isArray(schema.type)) return [schema]
-  // A text of no length beside null stands for null alone.
+  // The schemas write "always null" as a union of null and a text of length 0.
   const types = schema.maxLength === 0 ? ['null'] : (schema.type as string[])
   return types.map((type) => (type === 'null' ? { type } : { ...schema, type }))
 }
@@ -82,7 +82,7 @@ function typesOf(schema: Schema): string[] {
   return [...new Set(types)]
 }
 
-/** The relationships that the platform does not have, or has with another cardinality. */
+/** Relationships that the platform lacks or has with another cardinality. */
 export function relationshipDifferences(
   { type, relationships }: ResourceDescription,
   fields: PlatformFields,

@@ -9,7 +9,7 @@ import { Client } from 'pg'
 const run = promisify(execFile)
 const isRoot = process.getuid?.() === 0
 
-/** Where initdb and pg_ctl are; the newest, as Debian installs them, or those of the search path. */
+/** The folder of initdb and pg_ctl: the newest version that Debian installed, or the search path. */
 function binaries(): string {
   const debian = '/usr/lib/postgresql'
   const versions = existsSync(debian) ? readdirSync(debian).toSorted((a, b) => Number(b) - Number(a)) : []
@@ -24,7 +24,7 @@ function binaries(): string {
   return found
 }
 
-/** PostgreSQL refuses to run as root. */
+/** Runs as the user postgres if needed, because PostgreSQL refuses to run as root. */
 async function asOwner(folder: string, file: string, args: readonly string[]): Promise<string> {
   const [program, all] = isRoot ? ['runuser', ['-u', 'postgres', '--', file, ...args]] : [file, [...args]]
   return (await run(program, all, { cwd: folder })).stdout
@@ -38,7 +38,7 @@ async function freePort(): Promise<number> {
   return port
 }
 
-/** A PostgreSQL server for one test, which may be stopped, killed and made to hang. */
+/** A PostgreSQL server for one test, which can be stopped, killed and frozen. */
 export class PostgresCluster {
   readonly folder: string
   readonly port: number
@@ -83,12 +83,12 @@ export class PostgresCluster {
     return join(this.folder, 'data')
   }
 
-  /** @param port of a forwarder that stands before it */
+  /** @param port the port of a forwarder in front of it */
   url(port = this.port): string {
     return `postgres://purser@127.0.0.1:${port}/postgres`
   }
 
-  /** Resolves when it takes connections. */
+  /** Resolves when it accepts connections. */
   async start(): Promise<void> {
     await this.#control('start', '-w', '-s', '-l', join(this.folder, 'server.log'))
   }
@@ -97,7 +97,7 @@ export class PostgresCluster {
     await this.#control('stop', '-w', '-s', '-m', mode)
   }
 
-  /** Every process of it stands still: connections stay open and nothing is answered. */
+  /** Freezes all its processes: connections stay open, but nothing is answered. */
   hang(): void {
     for (const pid of this.#processes()) signal(pid, 'SIGSTOP')
   }
@@ -125,7 +125,7 @@ export class PostgresCluster {
     )
   }
 
-  /** Gone, with its folder. */
+  /** Stops it and deletes its folder. */
   async remove(): Promise<void> {
     this.goOn()
     if (existsSync(join(this.#data, 'postmaster.pid'))) await this.stop('immediate').catch(() => {})
@@ -153,6 +153,6 @@ function signal(pid: number, name: NodeJS.Signals): void {
   try {
     process.kill(pid, name)
   } catch {
-    // It has ended meanwhile.
+    // The process has ended in the meantime.
   }
 }

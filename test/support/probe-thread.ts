@@ -1,7 +1,10 @@
 import { Agent, request } from 'node:http'
 import { parentPort, workerData } from 'node:worker_threads'
 
-/** A thread of its own, so that a busy test does not look like a busy server: asks every so often, until it is told to stop. */
+/**
+ * Sends requests at intervals until it is told to stop. In a separate thread, so that a busy test does not look like a
+ * busy server.
+ */
 const { url, token, everyMs } = workerData as { url: string; token: string; everyMs: number }
 const agent = new Agent({ keepAlive: true })
 const times: number[] = []

@@ -4,7 +4,7 @@ import { Worker } from 'node:worker_threads'
 
 export type Probed = { count: number; failures: number; p50: number; p999: number; longest: number }
 
-/** Somebody else's read, every 20 ms, for as long as `work` takes. */
+/** Reads as another user every 20 ms while `work` runs. Times are in milliseconds. */
 export async function probeBeside(url: string, token: string, work: () => Promise<void>): Promise<Probed> {
   const thread = new Worker(new URL('./probe-thread.ts', import.meta.url), {
     name: 'probe',
@@ -24,7 +24,7 @@ export async function probeBeside(url: string, token: string, work: () => Promis
   }
 }
 
-/** The most memory that a process had at once since `forgetPeak`, in MiB. */
+/** The highest memory of a process since `forgetPeak`, in MiB. */
 export function peakMemory(pid: number): number {
   const kilobytes = /VmHWM:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]
   return Number(kilobytes) / 1024

@@ -11,14 +11,14 @@ export const SECRET_KEY = '00112233445566778899aabbccddeeff00112233445566778899a
 
 export type Settings = Record<string, string>
 
-/** A folder that is gone after the test. */
+/** A folder that is deleted after the test. */
 export function temporaryFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'purser-test-'))
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
   return folder
 }
 
-/** What the settings of a Purser on this engine are: a folder of its own, a database of its own. */
+/** The settings of a Purser on this engine, with a new folder and a new database. */
 export async function settingsFor(engine: Engine): Promise<Settings> {
   const settings = { PURSER_DATA: join(temporaryFolder(), 'data'), PURSER_LISTEN: '127.0.0.1:0' }
   if (engine === 'sqlite') return settings
@@ -27,19 +27,19 @@ export async function settingsFor(engine: Engine): Promise<Settings> {
   return { ...settings, PURSER_DATABASE_URL: url, PURSER_SECRET_KEY: SECRET_KEY }
 }
 
-/** The program as a process of its own: `src/main.ts` with these arguments and no other settings than these. */
+/** The program as a separate process: `src/main.ts` with these arguments and only these settings. */
 export class Purser {
   readonly child: ChildProcess
   stdout = ''
   stderr = ''
-  /** Resolves when it has ended: to its exit code, or the signal that ended it. */
+  /** Resolves when the process has ended: to its exit code, or to the signal that ended it. */
   readonly ended: Promise<number | string>
 
   constructor(args: readonly string[], settings: Settings = {}, wrapper: readonly string[] = []) {
     const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith('PURSER_'))
     const [program, ...words] = [...wrapper, process.execPath, entry, ...args]
     this.child = spawn(program as string, words, {
-      // Nothing notices /readyz here, so nothing is waited for.
+      // No load balancer watches /readyz here, so there is no need to wait for one.
       env: { ...Object.fromEntries(inherited), PURSER_DRAIN_SECONDS: '0', ...settings },
       stdio: ['ignore', 'pipe', 'pipe'],
     })
@@ -54,7 +54,7 @@ export class Purser {
     })
   }
 
-  /** Waits until it has said something like this on either stream; throws when it ends before. */
+  /** Waits until one of the outputs matches. Throws if the process ends first. */
   async says(pattern: RegExp): Promise<RegExpExecArray> {
     let hasEnded = false
     void this.ended.then(() => (hasEnded = true))
@@ -70,7 +70,7 @@ export class Purser {
     }
   }
 
-  /** Its address, when it serves. */
+  /** Resolves to its address when it serves. */
   async address(): Promise<string> {
     return (await this.says(/serves at (https?:\/\/[^ ]+)/m))[1]?.trim() as string
   }
@@ -81,7 +81,7 @@ export class Purser {
   }
 }
 
-/** Runs a command to its end as somebody who may not look into the folder. */
+/** Runs a command to its end as a user who may not read the folder. */
 export async function runWithout(
   folder: string,
   args: readonly string[],
@@ -92,7 +92,7 @@ export async function runWithout(
     onTestFinished(() => chmodSync(folder, 0o700))
     return run(args, settings)
   }
-  // Nothing is forbidden to root, but to a root without these capabilities what is another user's and closed.
+  // Root may read everything. Root without these capabilities may not read another user's closed folder.
   chownSync(folder, 65534, 65534)
   const purser = new Purser(args, settings, [
     'setpriv',

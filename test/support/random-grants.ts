@@ -16,7 +16,7 @@ const PLACES = 3
 const stateVersions = fc.constantFrom('none', 'read-outputs', 'read', 'write')
 const flag = fc.constantFrom('manage-workspaces', 'manage-projects', 'read-workspaces', 'manage-membership')
 
-/** Teams, what they may do, and members of up to two of them. */
+/** Teams, their grants, and members of up to two of them. */
 export const grantsAndMembers = fc.record({
   teams: fc.array(
     fc.record({
@@ -63,7 +63,7 @@ export const grantsAndMembers = fc.record({
 
 export type GrantsAndMembers = typeof grantsAndMembers extends fc.Arbitrary<infer T> ? T : never
 
-/** Custom access that gives one thing alone. */
+/** Custom grants that each give a single right. */
 export const leastGrants: GrantsAndMembers = {
   teams: Array.from({ length: TEAMS }, () => ({ visibility: 'secret', flags: [] })),
   onWorkspaces: [
@@ -96,7 +96,7 @@ export const leastGrants: GrantsAndMembers = {
   members: [[0], [1], [2]],
 }
 
-/** An organization of its own with all that in it: a project for each place, with a workspace. */
+/** A new organization with these grants: a project with a workspace for each place. */
 export async function createGrants(
   server: TestServer,
   { teams, onWorkspaces, onProjects, members }: GrantsAndMembers,

@@ -1,19 +1,19 @@
 import { connect, type Socket } from 'node:net'
 
-/** What came back; undefined status: the connection was closed without an answer. */
+/** The answer. `status` is undefined if the connection was closed without one. */
 export type RawAnswer = { status: number | undefined; headers: Map<string, string>; body: Buffer }
 
 export type RawRequest = {
   bytes: Buffer
-  /** HEAD: the answer has no body, whatever its headers say. */
+  /** For HEAD, whose answer has no body, whatever its headers say. */
   isHead?: boolean
-  /** The client goes away after these bytes. */
+  /** The client closes the connection after these bytes. */
   endsEarly?: boolean
 }
 
 const NOTHING: RawAnswer = { status: undefined, headers: new Map(), body: Buffer.alloc(0) }
 
-/** One connection, over which any bytes can be sent; it connects again when the server closed it. */
+/** A connection that can send any bytes. It reconnects if the server has closed it. */
 export class RawClient {
   readonly #port: number
   #socket: Socket | undefined
@@ -32,7 +32,7 @@ export class RawClient {
       let received: Buffer = Buffer.alloc(0)
       const finish = (answer: RawAnswer, isOpen: boolean) => {
         socket.removeAllListeners()
-        // A late complaint of a connection that is given up is nobody's.
+        // Ignore late errors of a connection that is no longer used.
         socket.on('error', () => {})
         if (!isOpen || endsEarly || answer.headers.get('connection') === 'close') {
           socket.destroy()
@@ -54,7 +54,7 @@ export class RawClient {
   }
 }
 
-/** The answer that begins the bytes; undefined while it is not whole. */
+/** The answer at the start of the bytes. Undefined while it is incomplete. */
 function parseAnswer(bytes: Buffer, isHead: boolean, isEnd: boolean): RawAnswer | undefined {
   const end = bytes.indexOf('\r\n\r\n')
   if (end === -1) return undefined

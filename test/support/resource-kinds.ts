@@ -3,15 +3,15 @@ import type { TestServer } from './server.ts'
 import { base64, lock, postState, stateText } from './states.ts'
 import { body, createWorkspace, uniqueName, type TestOrganization } from './world.ts'
 
-/** A resource: how it is made, where it is read, alone or in a list, and how it is changed. */
+/** A resource: how to create it, where to read it, alone or in a list, and how to change it. */
 export type Kind = {
   what: string
   type: string
   make: (server: TestServer, organization: TestOrganization) => Promise<Response>
-  /** The first shows it alone. */
+  /** The first path shows it alone. */
   places: (item: Json, organization: TestOrganization) => readonly string[] | Promise<readonly string[]>
   update?: (item: Json) => { path: string; body: object }
-  /** The dialect in which a list has less of it. */
+  /** The dialect in which a list shows less of it. */
   isShorterInListOf?: 'documented'
 }
 
@@ -44,7 +44,7 @@ const project = ({ owner, name }: TestOrganization) =>
 
 const IN_A_YEAR = new Date(Date.now() + 365 * 86_400_000).toISOString()
 const token = { description: 'd', 'expired-at': IN_A_YEAR }
-/** POST where an organization has one token of its kind. */
+/** An organization has one token of each kind, created by POST. */
 const organizationToken = (what: string, query: string): Kind => ({
   what,
   type: 'authentication-tokens',
@@ -58,7 +58,7 @@ const organizationToken = (what: string, query: string): Kind => ({
     `/organizations/${name}/authentication-token${query}`,
   ],
 })
-/** A state version of a workspace of its own. */
+/** A state version in a new workspace. */
 const state = async (organization: TestOrganization, isSentAlong: boolean): Promise<Response> => {
   const id = await createWorkspace(organization)
   await lock(organization.owner.client, id)
@@ -69,13 +69,13 @@ const statesOf = async ({ owner, name }: TestOrganization, { relationships }: Js
   const shown = await owner.client.get(`/workspaces/${relationships.workspace.data.id}`)
   return `/state-versions?filter[organization][name]=${name}&filter[workspace][name]=${shown.json.data.attributes.name}`
 }
-/** The first of a list, as if it had been made by that. */
+/** The first matching resource of a list, in the form of an answer to its creation. */
 const first = async (answer: Promise<Response>, type: string): Promise<Response> => {
   const { json, ...rest } = await answer
   return { ...rest, json: { data: json.data.find((item: Json) => item.type === type) } }
 }
 
-/** Everything that is made and read again. */
+/** Everything that can be created and read again. */
 export const kinds: readonly Kind[] = [
   {
     what: 'organizations',

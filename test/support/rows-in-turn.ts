@@ -3,7 +3,7 @@ import { Client } from 'pg'
 
 export type CountedRows = { all: number; mostInTurn: number; stop: () => void }
 
-/** Counts the rows that this process reads from either engine: all, and the most in one turn of the event loop. */
+/** Counts the rows that this process reads from either engine: in total, and the most in one turn of the event loop. */
 export function countRows(): CountedRows {
   let inTurn = 0
   const counted: CountedRows = { all: 0, mostInTurn: 0, stop: () => {} }
@@ -17,7 +17,7 @@ export function countRows(): CountedRows {
     wrap(StatementSync.prototype, 'all', (rows) => count(rows as unknown[])),
     wrap(Client.prototype, 'query', (result) => {
       if (!(result instanceof Promise)) return
-      // Of several statements at once there are several results.
+      // A query with several statements has several results.
       const look = (found: unknown) =>
         [found].flat().forEach((one) => count((one as { rows: unknown[] }).rows))
       result.then(look, () => {})
@@ -29,7 +29,7 @@ export function countRows(): CountedRows {
   return counted
 }
 
-/** Counts the turns of the event loop that begin while a write of SQLite goes on. */
+/** Counts the turns of the event loop that begin during a write of SQLite. */
 export function countTurnsWithinWrites(): { all: number; stop: () => void } {
   const counted = { all: 0, stop: () => {} }
   let isWriting = false
@@ -40,7 +40,7 @@ export function countTurnsWithinWrites(): { all: number; stop: () => void } {
   }
   counted.stop = wrap(StatementSync.prototype, 'run', (_, statement) => {
     const text = (statement as StatementSync).sourceSQL
-    // Each write is a part of what is committed together.
+    // Several writes are committed together. Each of them is a savepoint.
     if (text === 'savepoint part') {
       isWriting = true
       setImmediate(tick)
@@ -50,7 +50,7 @@ export function countTurnsWithinWrites(): { all: number; stop: () => void } {
   return counted
 }
 
-/** Lets every result of a method be looked at; gives what ends that. */
+/** Calls `look` with every result of a method. Returns a function that stops this. */
 function wrap(prototype: object, name: string, look: (result: unknown, self: unknown) => void): () => void {
   const methods = prototype as Record<string, (...given: unknown[]) => unknown>
   const original = methods[name] as (...given: unknown[]) => unknown

@@ -2,14 +2,14 @@ import { connect, type Socket } from 'node:net'
 
 export type SentRequest = {
   method: string
-  /** Below the address, or absolute. */
+  /** A path below the address, or a whole URL. */
   path: string
   token?: string | undefined
-  /** Undefined: chunked. */
+  /** Undefined means chunked. */
   length?: number
 }
 
-/** One request that is sent piece by piece, or never to its end, and whatever comes back for it. */
+/** A request that is sent in pieces, or never completely, and the answer to it. */
 export class Sender {
   readonly socket: Socket
   readonly #isChunked: boolean
@@ -36,7 +36,7 @@ export class Sender {
     this.socket.write(`${head.join('\r\n')}\r\n\r\n`)
   }
 
-  /** Sends a part of the body; resolves when the system has taken it. */
+  /** Sends a part of the body. Resolves when the system has accepted it. */
   send(bytes: Uint8Array | string): Promise<void> {
     const part = Buffer.from(bytes)
     const framed = this.#isChunked
@@ -54,7 +54,7 @@ export class Sender {
     return found === null ? undefined : Number(found[1])
   }
 
-  /** Waits for the answer's status; undefined when the connection ended without one. */
+  /** Waits for the status of the answer. Undefined if the connection ended without one. */
   async answered(): Promise<number | undefined> {
     await this.#end.promise
     return this.status

@@ -15,20 +15,23 @@ import { createPostgresDatabase, moveDatabaseClock, type Engine } from './engine
 export type TestServer = {
   engine: Engine
   app: App
-  /** Folder of this server's data: gone after `stop`. */
+  /** The folder of this server's data. Deleted by `stop`. */
   folder: string
   /** `http://127.0.0.1:PORT` */
   address: string
-  /** The site administrator. */
+  /** A client with the site administrator's token. */
   admin: Client
   client: (token?: string) => Client
-  /** Moves the server's own clock. */
+  /** Moves only the server's own clock. */
   clock: TestClock
-  /** Moves every clock, the server's own and that of its database, by whole seconds: no server sees this time pass. */
+  /**
+   * Moves all clocks, those of the server and of its database, by whole seconds. The time passes as if no server were
+   * running.
+   */
   jumpTime: (milliseconds: number) => Promise<void>
-  /** The same, as if a server had run all the time. */
+  /** The same, as if a server had been running all the time. */
   passTime: (milliseconds: number) => Promise<void>
-  /** Of PostgreSQL: its database, for a second node on it. */
+  /** For PostgreSQL: its database, to start a second node on it. */
   databaseUrl: string | undefined
   stop: () => Promise<void>
 }
@@ -47,7 +50,7 @@ export class TestClock implements Clock {
 const ADMIN_TOKEN = 'the-admin-token-of-the-tests'
 const SECRET_KEY = '00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff'
 
-/** A real server on a real database of its own, on a free port. */
+/** A real server on a new, real database and a free port. */
 export async function startServer(
   engine: Engine,
   settings: Partial<Record<SettingName, string>> = {},

@@ -2,16 +2,16 @@ import { StatementSync } from 'node:sqlite'
 import { Client } from 'pg'
 import type { Engine } from './engines.ts'
 
-/** What is no work of a request's own. */
+/** Statements that are not part of a request's own work. */
 const ignored = /^\s*(begin|commit|rollback|savepoint|release|pragma|set) ?/i
-/** Whose token it is, which known rows may spare whatever the request is about; and what jobs look for beside requests. */
+/** The look-up of the token, which a cache may skip whatever the request asks for, and queries of background jobs. */
 const others = [
   'from "authentication_tokens" as "token"',
   'order by "finalized_at" limit',
   'select clock_timestamp() as now',
 ]
 
-/** Notes every SQL statement that this process runs. */
+/** Records every SQL statement that this process runs. */
 export class Statements {
   readonly #undo: (() => void)[]
   #noted: string[] = []
@@ -27,7 +27,7 @@ export class Statements {
         : [this.#watch(Client.prototype, 'query', ofPostgres)]
   }
 
-  /** The statements that ran meanwhile, sorted: in which order they ran is of no account. */
+  /** The statements that `work` ran, sorted, because their order does not matter. */
   async of(work: () => Promise<unknown>): Promise<string[]> {
     this.#noted = []
     await work()

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { body, createWorkspace, type TestOrganization } from './world.ts'
 import type { Client, Response } from './client.ts'
 
-/** A state file of format 4; outputs as raw JSON text, so that tests may put anything into it. */
+/** A state file of format 4. The outputs are raw JSON text, so that tests can use any text. */
 export function stateText(outputs: string, serial = 1, lineage = 'lineage-of-the-tests'): string {
   return `{"version": 4, "terraform_version": "1.10.10", "serial": ${serial}, "lineage": "${lineage}", "outputs": ${outputs}, "resources": [], "check_results": null}`
 }
@@ -16,7 +16,7 @@ export async function lock(client: Client, workspaceId: string): Promise<void> {
   if (locked.status !== 200) throw new Error(`expected 200, got ${locked.status} ${locked.text}`)
 }
 
-/** POST of a state version; `more` adds or replaces attributes. */
+/** POST of a state version. `more` adds or replaces attributes. */
 export function postState(
   client: Client,
   workspaceId: string,
@@ -32,7 +32,7 @@ export function base64(text: string): string {
   return Buffer.from(text).toString('base64')
 }
 
-/** A workspace whose current state has these outputs; gives the ids of both. */
+/** A workspace whose current state has these outputs. Returns the ids of both. */
 export async function createState(
   organization: TestOrganization,
   outputs: string,

@@ -6,7 +6,7 @@ import { body } from './world.ts'
 const noTeam = 'team-zzzzzzzzzzzzzzzz'
 const isThere = ({ status }: Response) => status !== 404
 
-/** Whether a body that names this place is about something that the caller may share: then only the team is wrong. */
+/** Whether the caller may give access to this place. If so, only the missing team in the request is a problem. */
 async function mayShare(client: Client, kind: 'workspace' | 'project', id: string): Promise<boolean> {
   const answer = await client.post(
     `/team-${kind}s`,
@@ -25,7 +25,7 @@ async function mayShare(client: Client, kind: 'workspace' | 'project', id: strin
 
 export type TriedPlace = { workspace: string; workspaceName: string; stateVersion: string }
 
-/** What requests show that somebody may do: each is refused for another reason when it is let through, or changes nothing. */
+/** Shows by requests what a user may do. A permitted request is refused for another reason, or changes nothing. */
 export const workspaceRequests: Record<
   keyof typeof workspaceActions,
   (client: Client, place: TriedPlace) => Promise<boolean>

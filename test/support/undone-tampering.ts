@@ -10,7 +10,7 @@ class Undone extends Error {
   }
 }
 
-/** What `purser audit verify` finds after somebody has written into the database, which is then undone. */
+/** The result of `purser audit verify` after a change in the database. The change is then rolled back. */
 export async function verdictAfter(
   server: TestServer,
   tamper: (tx: Transaction) => Promise<unknown>,

@@ -9,8 +9,8 @@ class Undone extends Error {
 }
 
 /**
- * From now on every write of this database does all that it does, answers, and is rolled back instead of committed, until
- * what this returns is called.
+ * Makes every write of this database do its work and answer, but then roll back instead of commit. Returns a function
+ * that ends this.
  */
 export function undoWrites(database: Database): () => void {
   const write = database.write.bind(database)

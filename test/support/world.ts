@@ -1,7 +1,7 @@
 import type { Client, Response } from './client.ts'
 import type { TestServer } from './server.ts'
 
-/** A server to make a world on: in this process, or in one of its own. */
+/** A server to create a world on: in this process or in another one. */
 type Served = Pick<TestServer, 'admin' | 'client'>
 
 let count = 0
@@ -13,7 +13,7 @@ export function uniqueName(prefix: string): string {
 
 export type Person = { id: string; username: string; email: string; client: Client }
 
-/** What a world is made of must be there: the rest of the test says nothing otherwise. */
+/** Throws if a part of a world could not be created, because the test would be meaningless without it. */
 function made(response: Response, status: number): Response {
   if (response.status !== status)
     throw new Error(`expected ${status}, got ${response.status} ${response.text}`)
@@ -25,7 +25,7 @@ export function body(type: string, attributes: object, relationships?: object): 
   return { data: { type, attributes, ...(relationships === undefined ? {} : { relationships }) } }
 }
 
-/** Somebody with an account and a token, in no organization. */
+/** A user with an account and a token, in no organization. */
 export async function createUser(server: Served, prefix = 'user'): Promise<Person> {
   const username = uniqueName(prefix)
   const email = `${username}@example.com`
@@ -37,7 +37,7 @@ export async function createUser(server: Served, prefix = 'user'): Promise<Perso
 
 export type TestOrganization = { id: string; name: string; owner: Person }
 
-/** An organization of its own for each test, with an owner. */
+/** A new organization with an owner. */
 export async function createTestOrganization(
   server: Served,
   attributes: object = {},
@@ -54,7 +54,7 @@ export async function createTestOrganization(
   return { id: organization.json.data.attributes['external-id'], name, owner }
 }
 
-/** An invitation that waits; gives the membership's id. */
+/** Creates a pending invitation. Returns the membership's id. */
 export async function invitePerson(
   organization: TestOrganization,
   person: Pick<Person, 'email'>,
@@ -70,7 +70,7 @@ export async function invitePerson(
 
 export type Member = Person & { membershipId: string }
 
-/** Somebody new who was invited, into those teams too, and accepted. */
+/** Creates a user who has accepted an invitation, to these teams, too. */
 export async function addMember(
   server: TestServer,
   organization: TestOrganization,
@@ -82,7 +82,7 @@ export async function addMember(
   return { ...person, membershipId }
 }
 
-/** A team of the organization; gives its id. */
+/** Creates a team of the organization. Returns its id. */
 export async function createTeam(
   organization: TestOrganization,
   attributes: { name?: string } & Record<string, unknown> = {},
@@ -94,7 +94,7 @@ export async function createTeam(
   return made(response, 200).json.data.id
 }
 
-/** A workspace of the organization; gives its id. */
+/** Creates a workspace of the organization. Returns its id. */
 export async function createWorkspace(
   organization: TestOrganization,
   attributes: { name?: string } & Record<string, unknown> = {},
@@ -107,7 +107,7 @@ export async function createWorkspace(
   return made(response, 201).json.data.id
 }
 
-/** Gives a team access to a workspace; gives the grant's id. */
+/** Gives a team access to a workspace. Returns the grant's id. */
 export async function grantWorkspace(
   organization: TestOrganization,
   teamId: string,
@@ -124,7 +124,7 @@ export async function grantWorkspace(
   return made(response, 201).json.data.id
 }
 
-/** A project of the organization; gives its id. */
+/** Creates a project of the organization. Returns its id. */
 export async function createProject(
   organization: TestOrganization,
   attributes: { name?: string } & Record<string, unknown> = {},
@@ -136,7 +136,7 @@ export async function createProject(
   return made(response, 201).json.data.id
 }
 
-/** Gives a team access to a project; gives the grant's id. */
+/** Gives a team access to a project. Returns the grant's id. */
 export async function grantProject(
   organization: TestOrganization,
   teamId: string,

@@ -1,7 +1,10 @@
 import { isLong } from '../runs.ts'
 import type { Fault } from './faults.ts'
 
-/** How many faults of each kind `npm test` tries; the long mode tries every call, or PURSER_TEST_FAULTS of them. */
+/**
+ * How many faults of each kind `npm test` tries. The long mode tries a fault at every call, or PURSER_TEST_FAULTS of
+ * them.
+ */
 const samples = { KILL: 3, EIO: 2, ENOSPC: 2 } as const
 
 export type Kind = keyof typeof samples
@@ -9,7 +12,7 @@ export const everyKind: readonly Kind[] = ['KILL', 'EIO', 'ENOSPC']
 
 const seed = Number(process.env.PURSER_TEST_FAULT_SEED ?? 20261122)
 
-/** Every fault takes a process or two. */
+/** In milliseconds. Every fault needs one or two processes. */
 export const faultTimeout = isLong ? 4 * 3_600_000 : 300_000
 
 const mostOfKind = Number(process.env.PURSER_TEST_FAULTS ?? Infinity)
@@ -18,13 +21,15 @@ export const everyWrite = ['writes', 'syncs', 'names'] as const
 
 export type Case = Required<Pick<Fault, 'calls' | 'at' | 'error' | 'isOnce'>>
 
-/** The faults to try where a run without one makes so many calls: at each of them, of each kind, or a sample of these. */
+/**
+ * The faults to try, if a run without faults makes this many calls: each kind at every call, or at a sample of them.
+ */
 export function casesOf(calls: number, kinds: readonly Kind[]): Case[] {
   const cases: Case[] = []
   for (const error of kinds) {
     const numbers = Array.from({ length: calls }, (_, index) => index + 1)
     for (const at of sample(numbers, isLong ? mostOfKind : samples[error])) {
-      // A disk that is full stays full; a failed fsync may be the only one.
+      // A full disk stays full, but a failed fsync may be the only one.
       cases.push({ calls: everyWrite, at, error, isOnce: error === 'EIO' })
     }
   }
@@ -33,7 +38,7 @@ export function casesOf(calls: number, kinds: readonly Kind[]): Case[] {
 
 let state = seed
 
-/** Different ones, the same for the same seed. */
+/** Different numbers. The same seed gives the same numbers. */
 function sample(numbers: number[], count: number): number[] {
   if (count >= numbers.length) return numbers
   const left = [...numbers]

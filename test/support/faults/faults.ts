@@ -5,22 +5,22 @@ import { join, resolve } from 'node:path'
 import { onTestFinished } from 'vitest'
 import { temporaryFolder, type Settings } from '../purser.ts'
 
-/** As in faults.c; `names` are rename, link and unlink. */
+/** The same values as in faults.c. `names` are rename, link and unlink. */
 const kinds = { writes: 1, syncs: 2, names: 4, reads: 8 } as const
 const PLACES = { calls: 0, at: 1, error: 2, isOnce: 3, count: 4, failed: 5 } as const
 const CONTROL_BYTES = 24
 
 export type Fault = {
   calls: readonly (keyof typeof kinds)[]
-  /** The number of the call that meets it, counted from now; none does without it. */
+  /** The number of the call that fails, counted from now. Without it no call fails. */
   at?: number
-  /** `KILL` ends the process in place of the call. */
+  /** `KILL` ends the process instead of the call. */
   error?: 'EIO' | 'ESTALE' | 'ENOSPC' | 'KILL'
-  /** Later calls succeed. Otherwise they fail too, until `clear`. */
+  /** Later calls succeed. Otherwise they fail, too, until `clear`. */
   isOnce?: boolean
 }
 
-/** Faults of the files in one folder, in the processes that are started with `settings`. */
+/** Faults on the files of one folder, in processes that are started with `settings`. */
 export class Faults {
   readonly settings: Settings
   readonly #control: number
@@ -33,7 +33,7 @@ export class Faults {
     this.settings = { LD_PRELOAD: library(), FAULT_FOLDER: resolve(folder), FAULT_CONTROL: file }
   }
 
-  /** Counts calls from now on, and lets them fail as it says. */
+  /** Counts calls from now on, and makes them fail as given. */
   set({ calls, at = 0, error = 'KILL', isOnce = false }: Fault): void {
     const sum = calls.reduce((all, kind) => all + kinds[kind], 0)
     const errno = error === 'KILL' ? 0 : constants.errno[error]
@@ -48,7 +48,7 @@ export class Faults {
     this.set({ calls: [] })
   }
 
-  /** Calls since `set`. */
+  /** The number of calls since `set`. */
   get count(): number {
     return this.#read(PLACES.count)
   }
@@ -66,7 +66,7 @@ export class Faults {
 
 let built: string | undefined
 
-/** The library, compiled at its first use. */
+/** The library, compiled when first used. */
 function library(): string {
   if (built !== undefined) return built
   const folder = mkdtempSync(join(tmpdir(), 'purser-faults-'))
