@@ -14,7 +14,10 @@ import { undoWrites } from './support/undone-writes.ts'
 const file = new URL('../docs/access-matrix.txt', import.meta.url)
 const PARALLEL = 16
 
-/** Answers of one request line: `own`, `another's` or `missing`, for each caller that has such a thing. */
+/**
+ * The answers for one line of the matrix: for an object that is `own`, `another's` or `missing`, per caller that has
+ * one.
+ */
 type Line = {
   route: AccessRoute
   where: 'own' | "another's" | 'missing'
@@ -98,8 +101,8 @@ describe.each(engines)('access on %s', (engine) => {
     const isDone = (line: Line) => [...line.cells.values()].some(({ response }) => response.status < 300)
     const done = new Set(lines.filter(isDone).map(({ route: { method, path } }) => `${method} ${path}`))
     const never = routes.map(({ method, path }) => `${method} ${path}`).filter((route) => !done.has(route))
-    // Nobody here holds a lock, the workspace has a state and the project a workspace: test/projects.test.ts,
-    // test/workspaces.test.ts, test/state-versions.test.ts and test/state-rollback.test.ts show these, with the same client.
+    // Not possible here: nobody holds a lock, the workspace has a state, and the project has a workspace. These tests
+    // cover the routes with the same client: projects, workspaces, state-versions and state-rollback.
     expect(never).toEqual([
       'DELETE /projects/:project_id',
       'POST /workspaces/:workspace_id/actions/unlock',
@@ -116,7 +119,7 @@ describe.each(engines)('access on %s', (engine) => {
   })
 })
 
-/** Sends every request of the matrix. Writes are undone, so that all callers meet the same world. */
+/** Sends every request of the matrix. Writes are rolled back, so that all callers see the same world. */
 async function drive({ actors, other }: AccessWorld): Promise<Line[]> {
   const lines = new Map<string, Line>()
   const jobs: (() => Promise<void>)[] = []
@@ -126,7 +129,7 @@ async function drive({ actors, other }: AccessWorld): Promise<Line[]> {
       const missing = { ...(own[0] as Target), params: { ...(own[0] as Target).params, ...missingParams } }
       const hasObject = isAbout(route)
       let usual: Promise<Response> | undefined
-      // Of a new grant in one's own organization it is the team that may be hidden.
+      // For a new grant in the caller's own organization, the team is the object that may be hidden.
       const missingFor = (where: Line['where'], { params }: Target): Promise<Response> =>
         where === 'own' && route.body !== undefined && !route.path.includes(':')
           ? send(route, actor, { ...missing, params: { ...params, teams: missingId(idPrefixes.team) } })
@@ -156,7 +159,7 @@ async function drive({ actors, other }: AccessWorld): Promise<Line[]> {
   return [...lines.values()]
 }
 
-/** Whether the request names something that can be another's or missing. */
+/** Whether the request names an object that may be another's or missing. */
 function isAbout({ path, query, method }: AccessRoute): boolean {
   return path.includes(':') || query !== undefined || (method === 'POST' && path.startsWith('/team-'))
 }
@@ -165,12 +168,12 @@ function send(route: AccessRoute, { client }: AccessActor, target: Target): Prom
   return client.request(route.method, pathOf(route, target), route.body?.(target))
 }
 
-/** Row 10 of a membership that row 7 shows: 403, since it is plainly there. */
+/** Row 10 for a membership that row 7 shows: 403, because the caller knows that it exists. */
 function isShownAnyway({ row }: AccessRoute, actor: AccessActor, held: readonly string[], target: Target) {
   return row === 10 && isAllowed(7, actor, held, target)
 }
 
-/** A grant's workspace or project, and its team, are named in the body. */
+/** The body names the workspace or project of a grant, and its team. */
 function isHidden({ path, method }: AccessRoute, { status }: Response): boolean {
   return status === 404 || (status === 422 && method === 'POST' && path.startsWith('/team-'))
 }

@@ -141,13 +141,13 @@ describe.each(engines)('accounts, asked for at once, on %s', (engine) => {
     const act = (action: string) =>
       Promise.all(both.map(({ id }) => server.admin.post(`/admin/users/${id}/actions/${action}`)))
     for (let round = 0; round < 5; round++) {
-      // Shutting somebody out is never refused.
+      // Suspending an owner is never refused, so both may be suspended.
       expect(statuses(await act('suspend'))).toEqual([200, 200])
       const removed = await Promise.all(both.map(({ id }) => server.admin.delete(members, users(id))))
       expect(statuses(removed)).toEqual([403, 403])
       expect(statuses(await act('unsuspend'))).toEqual([200, 200])
     }
-    // One is suspended while the other leaves: as if one had come after the other, and who is left is an owner.
+    // One is suspended while the other leaves. The result must match one of the two orders, and an owner must be left.
     const [suspended, left] = await Promise.all([
       server.admin.post(`/admin/users/${second.id}/actions/suspend`),
       owner.client.delete(members, users(owner.id)),
@@ -187,7 +187,7 @@ describe.each(engines)('accounts, asked for at once, on %s', (engine) => {
           body('organizations', { name: uniqueName('race'), email: 'a@example.com' }),
         ),
       ])
-      // 403: he had just made an organization, and owns it alone.
+      // 403 if the user had just created an organization and is its only owner.
       expect([204, 403]).toContain(removed.status)
       for (const { status } of others) expect([201, 401, 404, 422]).toContain(status)
     }

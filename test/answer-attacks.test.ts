@@ -10,7 +10,7 @@ import { createWorkspace } from './support/world.ts'
 
 const MIB = 1024 * 1024
 const TIMEOUT_MS = isLong ? 3_600_000 : 300_000
-/** What the attacks of commit bbc6522 had, in the long mode. */
+/** In the long mode, as large as in the attacks of commit bbc6522. */
 const [VALUE_BYTES, NAME_BYTES] = isLong ? [60 * MIB, 20 * MIB] : [6 * MIB, MIB]
 const [TEAMS, MEMBERS] = isLong ? [100, 5_000] : [10, 1_000]
 const TAGGED = isLong ? 99_000 : 3_000
@@ -19,7 +19,7 @@ const AT = '2026-01-01T00:00:00.000Z'
 
 type World = Attacked & { outputs: Record<'large' | 'named', string>; tagId: string; teamPath: string }
 
-/** The body's bytes, which are not looked at; in slices, so that the test has little memory too. */
+/** Reads the body in slices without keeping it, so that the test itself needs little memory. */
 async function read({ address, token }: World, path: string): Promise<void> {
   const response = await fetch(`${address}/api/v2${path}`, { headers: { authorization: `Bearer ${token}` } })
   for await (const part of response.body ?? []) void part
@@ -67,7 +67,7 @@ const attacks: Attacks<World> = {
       body: JSON.stringify({ data: [{ type: 'tags', id: tagId }] }),
     })
     expect(response.status).toBe(204)
-    // Its rows go afterwards.
+    // The rows of the tag are deleted afterwards, in the background.
     await new Promise((resolve) => setTimeout(resolve, isLong ? 20_000 : 500))
   },
 }
@@ -92,7 +92,7 @@ async function startWorld(engine: Engine): Promise<World> {
   return { ...attacked, outputs, tagId, teamPath }
 }
 
-/** The id of the one output of a new state. */
+/** The id of the only output of a new state. */
 async function outputOf({ attacker, address, token }: Attacked, text: string): Promise<string> {
   const { client } = attacker.owner
   const workspaceId = await createWorkspace(attacker)
@@ -110,7 +110,7 @@ async function outputOf({ attacker, address, token }: Attacked, text: string): P
   }
 }
 
-/** Many members in many teams, and a tag at many workspaces. */
+/** Inserts many members in many teams, and a tag on many workspaces. */
 async function fillTables({ attacker, openDatabase }: Attacked, tagId: string): Promise<void> {
   const id = numberedIds(1)
   const database = await openDatabase()

@@ -120,7 +120,7 @@ describe.each(engines)('audit events on %s', (engine) => {
     const organization = await createTestOrganization(server)
     const { owner } = organization
     const [first] = [await createTeam(organization, { name: 'first' }), await createTeam(organization)]
-    // Otherwise the last event may be of the very millisecond that is asked for.
+    // Otherwise the last event could be from exactly the requested millisecond.
     server.clock.advance(1000)
     const start = server.clock.now().toISOString()
     server.clock.advance(60_000)
@@ -221,7 +221,7 @@ describe.each(engines)('audit events on %s', (engine) => {
       ({ attributes }) => attributes['created-at'],
     )
     expect(times[0]).toBe(times[1])
-    // A clock that was wrong by more does not hold up time.
+    // A clock that was wrong by more than that does not hold up later events.
     server.clock.advance(3_600_000)
     await createTeam(organization)
     server.clock.advance(-3_600_000)
@@ -383,7 +383,7 @@ describe.each(engines)('the audit trail for tools on %s', (engine) => {
     const made = { name: 'by-auditor', email: 'a@example.com' }
     expect((await auditor.post('/organizations', body('organizations', made))).text).toBe(NOT_FOUND)
     expect((await auditor.get('/organization/audit-trail')).status).toBe(200)
-    // A new one takes the place of the old one; deleted, it is void.
+    // A new token replaces the old one. A deleted token is invalid.
     const next = await auditorOf(organization)
     expect((await auditor.get('/organization/audit-trail')).status).toBe(401)
     expect((await organization.owner.client.delete(`${path}?token=audit-trails`)).status).toBe(204)

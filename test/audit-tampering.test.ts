@@ -57,7 +57,7 @@ const key = { audit_events: 'number', audit_chains: 'organization_id' } as const
 
 describe.each(engines)('whoever writes into the audit trail on %s', (engine) => {
   let server: TestServer
-  /** Keys of the rows of each table. */
+  /** The keys of the rows of each table. */
   let rows: { audit_events: unknown[]; audit_chains: unknown[] }
   beforeAll(async () => {
     server = await startServer(engine)
@@ -66,7 +66,7 @@ describe.each(engines)('whoever writes into the audit trail on %s', (engine) => 
     await createTestOrganization(server)
     const { database, auditKey } = server.app.deps
     await database.write((tx) =>
-      // A text of one digit, and one that a careless reader takes for bytes that are no text.
+      // A text of one digit, and a replacement character, which a careless reader cannot tell from invalid bytes.
       insertAuditEvents(tx, { at: '', requestId: '5', actor: null, key: auditKey }, [
         {
           action: 'some.act',
@@ -111,7 +111,7 @@ describe.each(engines)('whoever writes into the audit trail on %s', (engine) => 
   }
   const valueOf = (bytes: Buffer, kind: Cell['kind']): RawBuilder<unknown> => {
     if (kind === 'bytes') return sql`${bytes}`
-    // As a number where it is one; what is none, SQLite keeps as a text.
+    // As a number if possible. SQLite stores anything else as text.
     if (engine === 'sqlite') return sql`cast(${bytes} as text)`
     return kind === 'text' ? sql`convert_from(${bytes}, 'UTF8')` : sql`convert_from(${bytes}, 'UTF8')::bigint`
   }
@@ -138,11 +138,12 @@ describe.each(engines)('whoever writes into the audit trail on %s', (engine) => 
             await sql`
             update ${sql.table(cell.table)} set ${sql.ref(cell.column)} = ${valueOf(changed, cell.kind)}
             where ${sql.ref(key[cell.table])} = ${chosen}`.execute(tx.db)
-            // Of a number, `7` and `07` are one.
+            // For a number, `7` and `07` are the same value, so nothing has changed.
             const after = await bytesOf(tx, cell, chosen)
             isWritten = after === null || before === null || !Buffer.from(after).equals(before)
           }).catch((error: unknown) => {
-            // What the engine does not take is not in the trail: a second row of one key, bytes that are no text or number.
+            // If the engine refuses a change, the trail is unchanged: a duplicate key, or bytes that are no text or
+            // number.
             const { code, errcode } = error as { code?: string; errcode?: number }
             if (errcode === undefined && !/^(22|23)/.test(code ?? '')) throw error
             return undefined
@@ -250,9 +251,9 @@ describe.each(engines)('whoever writes into the audit trail on %s', (engine) => 
         { at: server.clock.now().toISOString(), requestId: null, actor: null, key: auditKey },
         [{ action: 'x.y', organizationId: older.id, resourceType: 'things', resourceId: 'thing' }],
       )
-    // By itself such a trail is intact …
+    // Taken alone, such a trail is intact …
     expect(await detailAfter(server, (tx) => putBack(tx, afterOne))).toBeUndefined()
-    // … but one event is missing, or it is another, or the whole trail is gone.
+    // … but compared with the ends seen before, an event is missing or different, or the whole trail is missing.
     expect(await detailAfter(server, (tx) => putBack(tx, afterOne), seen)).toContain('event 2 is missing')
     expect(
       await detailAfter(
@@ -270,7 +271,7 @@ describe.each(engines)('whoever writes into the audit trail on %s', (engine) => 
         ends: ends.filter((end) => end.organizationId === older.id),
       }),
     ).toContain(`the trail of ${older.id}, which was there when it was seen, is missing`)
-    // What PURSER_AUDIT_DAYS has deleted may be missing.
+    // Events that PURSER_AUDIT_DAYS has deleted may be missing.
     expect(
       await detailAfter(server, (tx) => putBack(tx, before), {
         keptSince: '2100',
@@ -293,7 +294,7 @@ describe.each(engines)('whoever writes into the audit trail on %s', (engine) => 
     )) as [{ request_id: string }]
     const places: number[] = []
     for (let at = bytes.indexOf(unique); at !== -1; at = bytes.indexOf(unique, at + 1)) places.push(at)
-    // In the row, and in an index.
+    // Once in the row and once in an index.
     expect(places).toHaveLength(2)
     for (const place of [undefined, ...places]) {
       const altered = Buffer.from(bytes)

@@ -92,7 +92,7 @@ describe.each(engines)('the chain of audit events on %s', (engine) => {
       expect(problem, column).toMatchObject({ position: 3, organizationId: organization.id })
       expect(problem?.detail).toContain('is not what was written')
     }
-    // What comes after is the same, and is not to blame.
+    // Later events are unchanged, so they must not be reported.
     expect((await verdictAfter(server, setOf(row.number, { action: 'x' }))).problem?.detail).toContain(
       `event 3 of ${organization.id}`,
     )
@@ -149,7 +149,7 @@ describe.each(engines)('the chain of audit events on %s', (engine) => {
       await setOf(second.number, { position: first.position, mac: first.mac })(tx)
     }
     expect(await detailAfter(exchange)).toContain('event 2 of')
-    // Whoever cuts the end off and says so in the record has not the link that was there.
+    // Someone who cuts off the end and updates the record does not know the link that the record needs.
     const cut = async (tx: Transaction) => {
       await remove(last.number)(tx)
       await tx.db
@@ -159,7 +159,7 @@ describe.each(engines)('the chain of audit events on %s', (engine) => {
         .execute()
     }
     expect(await detailAfter(cut)).toContain('the record of where events end was changed')
-    // … and what is then written behind it does not hide that.
+    // … and events that are written afterwards do not hide it.
     const goOn = async (tx: Transaction) => {
       const before = (rows[4] as Row).mac
       await cut(tx)
@@ -246,7 +246,7 @@ describe.each(engines)('the chain of audit events on %s, as time goes by', (engi
     const list = await organization.owner.client.get(`/organizations/${organization.name}/audit-events`)
     expect(list.json.meta.pagination['total-count']).toBe(1)
 
-    // What was deleted does not come back unseen, and neither does the record of the time before.
+    // Deleted events cannot be inserted again without being noticed, and neither can the earlier record of the chain.
     const [deleted] = before as [Row]
     const again = await verdictAfter(server, (tx) =>
       tx.db.insertInto('audit_events').values(deleted).execute(),
@@ -262,7 +262,7 @@ describe.each(engines)('the chain of audit events on %s, as time goes by', (engi
     })
     expect(emptied.problem).toBeDefined()
 
-    // Idle for long enough, nothing is left; then it goes on.
+    // After a long time without events nothing is left. New events continue the numbers.
     await server.passTime(30 * DAY_MS)
     await retain(20)
     expect(await rowsOf(server, organization)).toEqual([])
@@ -333,7 +333,7 @@ describe.each(engines)('audit events of two nodes on one %s database', (engine) 
       Array.from({ length: 60 }, async (_, count) => {
         const client = clients[count % 2] as (typeof clients)[number]
         if (count % 3 === 0) {
-          // Reveals lock nothing but the chain.
+          // Reveals lock only the chain.
           const seen = await client.get(`/state-versions/${current.json.data.id}/outputs`)
           expect(seen.text).toContain('secret')
         } else if (count % 3 === 1) {
@@ -458,7 +458,7 @@ describe.each(engines)('purser audit verify on %s', (engine) => {
       intact: false,
       problem: { position: 1, number: 4, organization: { name: 'acme' } },
     })
-    // The trail itself is still printed by the command that `verify` is a part of.
+    // `purser audit` without `verify` still prints the trail.
     expect((await run(['audit', '--json'], settings)).stdout.trim().split('\n')).toHaveLength(4)
   }, 120_000)
 })

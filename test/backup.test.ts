@@ -13,7 +13,7 @@ const PASSWORD = demo.workspaces[1].outputs.password.value
 
 type Tokens = Record<string, string>
 
-/** Runs a command that must succeed, and gives what it printed. */
+/** Runs a command that must succeed, and returns its output. */
 async function output(args: readonly string[], settings: Settings): Promise<string> {
   const { code, stdout, stderr } = await run(args, settings)
   if (code !== 0) throw new Error(`${args.join(' ')} ended with ${code}: ${stderr}`)
@@ -27,7 +27,7 @@ async function seeded(settings: Settings): Promise<Tokens> {
   )
 }
 
-/** What the demo's people see: everything that a restored server must answer alike. */
+/** What the people of the demo see. A restored server must give the same answers. */
 async function seenBy(address: string, tokens: Tokens) {
   const get = async (username: string, path: string) => {
     const { status, text } = await new Client(address, tokens[username]).get(path)
@@ -70,7 +70,7 @@ describe.each(engines)('a backup of %s', (engine) => {
     const address = await restored.address()
     expect(restored.stdout).not.toContain('token')
     expect(await seenBy(address, tokens)).toEqual(before)
-    // What counts up goes on: a new team is found, and the trail goes on behind the old one.
+    // Counters continue: a search finds a new team, and the audit trail continues after the old events.
     const team = { data: { type: 'teams', attributes: { name: 'newcomers' } } }
     expect((await new Client(address, tokens.anna).post('/organizations/demo/teams', team)).status).toBe(200)
     const search = await new Client(address, tokens.anna).get('/organizations/demo/teams?q=newc')
@@ -153,7 +153,7 @@ describe.each(engines)('a backup of %s', (engine) => {
     expect((await run(['restore', file], wrong)).stderr).toMatch(
       /^purser: the secret key is not the one of this/,
     )
-    // After all that, the folder is still good for the real one.
+    // The folder can still receive the right backup.
     expect(
       await output(['restore', file, '--key-file', join(folder, 'key')], {
         PURSER_DATA: join(folder, 'data'),

@@ -41,7 +41,7 @@ describe.each(engines)('bodies on %s', (engine) => {
     await lock(owner.client, id)
     return id
   }
-  /** An unfinished POST of a state version by the attacker. */
+  /** Starts a POST of a state version by the attacker and does not finish it. */
   const unfinished = (workspaceId: string, length?: number) =>
     begin({
       method: 'POST',
@@ -49,7 +49,7 @@ describe.each(engines)('bodies on %s', (engine) => {
       token: attacker.owner.client.token,
       ...(length === undefined ? {} : { length }),
     })
-  /** What everybody else must still be able to do. */
+  /** Requests that must still work for everyone else. */
   const othersAreServed = async () => {
     const { client } = other.owner
     expect((await fetch(`${server.address}/healthz`)).status).toBe(200)
@@ -75,7 +75,7 @@ describe.each(engines)('bodies on %s', (engine) => {
     const { bytesInFlight } = server.app.deps
     const declared = Array.from({ length: 30 }, () => unfinished(workspaceId, 32 * MIB))
     const chunked = Array.from({ length: 30 }, () => unfinished(workspaceId))
-    // They stop short of the end, or are refused on the way.
+    // The senders stop before the end, or are refused on the way.
     await Promise.all(
       [...declared, ...chunked].map(async (sender) => {
         for (let sent = 0; sent < 3 && sender.status === undefined; sent++) {
@@ -115,7 +115,7 @@ describe.each(engines)('bodies on %s', (engine) => {
     const workspaceId = await lockedWorkspace(attacker)
     const sender = unfinished(workspaceId)
     const before = process.memoryUsage()
-    // A quarter of a mebibyte of bytes, each in a chunk of its own.
+    // A quarter of a mebibyte in chunks of one byte each.
     for (let round = 0; round < 16; round++) {
       await new Promise((resolve) => sender.socket.write('1\r\n \r\n'.repeat(16_384), resolve))
     }
@@ -124,7 +124,7 @@ describe.each(engines)('bodies on %s', (engine) => {
       20_000,
     )
     const after = process.memoryUsage()
-    // As a list of buffers it would be some 25 MB of heap.
+    // A list of buffers would need about 25 MB of heap.
     const grown = after.heapUsed + after.arrayBuffers - before.heapUsed - before.arrayBuffers
     expect(server.app.deps.bytesInFlight.taken).toBeLessThan(4 * MIB)
     expect(grown).toBeLessThan(100 * MIB)

@@ -11,11 +11,11 @@ import { createWorkspace } from './support/world.ts'
 const MIB = 1024 * 1024
 const LARGE_STATES = 'states of many megabytes in the body'
 const TIMEOUT_MS = isLong ? 3_600_000 : 300_000
-/** Bodies of tens of megabytes in the long mode, of a few otherwise. */
+/** Tens of megabytes in the long mode, otherwise a few. */
 const BODY_BYTES = (isLong ? 31 : 4) * MIB
 const HOLD_MS = isLong ? 20_000 : 500
 
-/** Workspaces that are locked by the attacker, and not. */
+/** A workspace that the attacker has locked, and one that nobody has. */
 type World = Attacked & { locked: string; unlocked: string }
 
 let senders: Sender[] = []
@@ -30,7 +30,7 @@ function begin(address: string, request: SentRequest): Sender {
   return sender
 }
 
-/** Sends until it is answered, or until so many bytes were sent. */
+/** Sends until there is an answer, or until this many bytes have been sent. */
 async function fill(sender: Sender, part: Uint8Array, bytes: number): Promise<void> {
   for (let sent = 0; sent < bytes && sender.status === undefined; sent += part.length) {
     await Promise.race([sender.send(part), sender.answered()])
@@ -147,7 +147,7 @@ describe.each(engines)('beside attacks with bodies on %s', (engine) => {
       const stop = () => {
         for (const sender of senders.splice(0)) sender.stop()
       }
-      // A commit of fifteen megabytes takes its time.
+      // A commit of fifteen megabytes takes a long time.
       const isTimed = (name: string) => isLong && name !== LARGE_STATES
       await probeAttacks(world, attacks, isTimed, stop)
     },

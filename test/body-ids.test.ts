@@ -8,7 +8,7 @@ import { engines } from './support/engines.ts'
 import { startServer, type TestServer } from './support/server.ts'
 import { undoWrites } from './support/undone-writes.ts'
 
-/** What a path names its thing by, for each type whose bodies are about such a thing. */
+/** For each type of body: the path parameters that name the object of that body. */
 const named: Readonly<Record<string, readonly string[]>> = {
   organizations: [':organization_name'],
   'organization-memberships': [':organization_membership_id'],
@@ -44,7 +44,7 @@ describe.each(engines)("a body's id on %s", (engine) => {
     for (const route of accessRoutes) {
       const type = typeOf(route)
       if (type === undefined || !(named[type] ?? []).some((name) => route.path.includes(name))) continue
-      // The owner has no invitation that could be accepted.
+      // The owner has no invitation to accept.
       if (route.path.endsWith('/actions/accept')) continue
       const name = `${route.method} ${route.path}`
       checked.push(name)
@@ -78,7 +78,7 @@ describe.each(engines)("a body's id on %s", (engine) => {
   })
 })
 
-/** Of the single resource that a route's body is. */
+/** The type of the resource in a route's body, if the body is a single resource. */
 function typeOf({ method, path }: AccessRoute): string | undefined {
   const route = routes.find((one) => one.method === method && one.path === path)
   const accepts = route !== undefined && 'accepts' in route ? route.accepts : undefined

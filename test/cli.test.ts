@@ -24,7 +24,7 @@ import {
   type Settings,
 } from './support/purser.ts'
 
-/** Runs a command that must succeed, and gives what it printed. */
+/** Runs a command that must succeed, and returns its output. */
 async function output(args: readonly string[], settings: Record<string, string>): Promise<string> {
   const { code, stdout, stderr } = await run(args, settings)
   if (code !== 0) throw new Error(`${args.join(' ')} ended with ${code}: ${stderr}`)
@@ -212,7 +212,7 @@ describe.each(engines)('the command line on %s', (engine) => {
     const path = `/workspaces/${id}/current-state-version`
     const refused = await rosa.get(path)
     expect([refused.status, refused.text]).toEqual([404, '{"errors":[{"status":"404","title":"not found"}]}'])
-    // What waits is written when the server ends.
+    // Refusals are written with a delay, at the latest when the server stops.
     await purser.stop()
     const requestId = refused.headers.get('x-request-id') as string
     const text = (await output(['explain', requestId], settings)).split('\n')

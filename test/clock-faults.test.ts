@@ -15,7 +15,7 @@ import { startServer } from './support/server.ts'
 import { lock } from './support/states.ts'
 import { body, uniqueName } from './support/world.ts'
 
-// The normal mode is the same each time.
+// The normal mode uses a fixed seed, so that each run is the same.
 const SEED = Number(process.env.PURSER_CLOCK_SEED ?? (isLong ? randomInt(2 ** 31) : 20261122))
 const MINUTES = Number(process.env.PURSER_CLOCK_MINUTES ?? 10)
 const STEPS = 25
@@ -23,7 +23,7 @@ const WORKSPACES = 3
 const TWO_HOURS_MS = 2 * 3_600_000
 const JUMPS_MS = [0, 5_000, -5_000, 120_000, -120_000, TWO_HOURS_MS, -TWO_HOURS_MS]
 
-/** Mulberry32. */
+/** The random generator Mulberry32. */
 function randomFrom(seed: number): Random {
   let state = seed
   return () => {
@@ -36,15 +36,15 @@ function randomFrom(seed: number): Random {
 
 type Node = {
   client: Client
-  /** Shows its server a time that is so far from the real one. */
+  /** Shifts the server's clock by this time from the real one. */
   moveTo: (milliseconds: number) => void
-  /** What a server does now and then. */
+  /** Runs the server's periodic background work. */
   sweep: () => Promise<void>
 }
 
 type Nodes = { nodes: Node[]; end: () => Promise<void> }
 
-/** Servers in this process, with clocks of their own; on SQLite one. */
+/** Servers in this process, each with its own clock. On SQLite only one. */
 async function nodesInside(engine: Engine): Promise<Nodes> {
   const settings = { stateVersionsKept: String(KEPT), deletedStateDays: '1', auditDays: '1' }
   const first = await startServer(engine, settings)
@@ -81,7 +81,7 @@ async function nodesInside(engine: Engine): Promise<Nodes> {
   return { nodes, end }
 }
 
-/** Servers as processes of their own, whose clocks are moved from outside; on SQLite one. */
+/** Servers as separate processes, whose clocks are moved from outside. On SQLite only one. */
 async function nodesOutside(engine: Engine): Promise<Nodes> {
   const settings = {
     ...(await settingsFor(engine)),

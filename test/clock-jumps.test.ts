@@ -34,7 +34,7 @@ describe.each(engines)('a clock that jumps, on %s', (engine) => {
   })
   afterAll(() => server.stop())
 
-  /** What a running server does every few minutes; a new one each time, as after a restart. */
+  /** Runs the periodic work of a server, each time with new objects, as after a restart. */
   const look = async () => {
     const { database, config, clock, auditKey, refusals } = server.app.deps
     await new StateSweep(database, config, clock, log).sweep()
@@ -43,7 +43,7 @@ describe.each(engines)('a clock that jumps, on %s', (engine) => {
     await retention.stop()
     await refusals.prune()
   }
-  /** A state whose content was deleted softly, an upload that is awaited, a refusal, and events. */
+  /** Creates a state with soft-deleted content, a pending upload, a refusal, and events. */
   const makeOld = async () => {
     const { client } = organization.owner
     const workspaceId = await createWorkspace(organization)
@@ -100,7 +100,7 @@ describe.each(engines)('a clock that jumps, on %s', (engine) => {
     await look()
     expect(await doctor()).toMatchObject({ result: 'good' })
     expect(await leftOf(old)).toEqual(before)
-    // A second jump is doubted as the first one was.
+    // A second jump must be doubted like the first.
     await server.jumpTime(60 * DAY_MS)
     await look()
     expect(await leftOf(old)).toEqual(before)

@@ -10,7 +10,7 @@ import { body, uniqueName } from './support/world.ts'
 
 const CYCLES = Number(process.env.PURSER_CRASH_CYCLES ?? (isLong ? 200 : 12))
 const MOST_MS_BEFORE_KILL = 150
-/** Outputs are a kibibyte each: those of the larger states are processed in the background. */
+/** Each output is a kibibyte, so the larger states are processed in the background. */
 const INLINE_BYTES = 20_000
 const OUTPUTS = [5, 60, 300] as const
 
@@ -39,7 +39,7 @@ test.each(engines)(
       expect(made.status).toBe(201)
       return name
     }
-    // One for each, since a writer knows only of what it wrote itself.
+    // One organization per writer, because a writer only knows its own writes.
     const teams = [new TeamWriter(await createOrganization()), new TeamWriter(await createOrganization())]
     const organization = await createOrganization()
     const states: StateWriter[] = []
@@ -55,7 +55,7 @@ test.each(engines)(
     }
 
     const writers = [...teams, ...states]
-    // On a busy machine little is acknowledged before the end: then it takes more of them.
+    // A busy machine acknowledges few writes per cycle, so it needs more cycles.
     const isEnough = () => writers.every(({ acknowledged }) => acknowledged > CYCLES / 2)
     for (let cycle = 0; cycle < CYCLES || (!isEnough() && cycle < 4 * CYCLES); cycle++) {
       const work = Promise.all(writers.map((writer) => writer.write(client)))

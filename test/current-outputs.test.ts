@@ -8,7 +8,7 @@ import { startServer, type TestServer } from './support/server.ts'
 import { createState } from './support/states.ts'
 import { createTestOrganization, type TestOrganization } from './support/world.ts'
 
-/** More than are made into one document at once, and with texts in which a character is several bytes. */
+/** More than a document contains at once, with characters of several bytes. */
 const MANY = 5_000
 const outputs = Array.from({ length: MANY }, (_, n) => {
   const sensitive = n % 7 === 0 ? ', "sensitive": true' : ''
@@ -83,7 +83,7 @@ describe.each(engines)('current outputs of a large state on %s', (engine) => {
     expect(answer.json.data.map((item: never) => item['attributes']['name'])).toEqual(['a', 'b'])
     const encrypted = await createState(organization, '{}')
     const { database } = server.app.deps
-    // As of an encrypted state: nothing says how large its outputs are.
+    // As for an encrypted state: the sizes of its outputs are not known.
     await database.write((tx) =>
       tx.db
         .updateTable('state_versions')

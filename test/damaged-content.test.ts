@@ -13,7 +13,7 @@ import { body, createTestOrganization, createWorkspace, type TestOrganization } 
 
 const CHUNK_BYTES = 256 * 1024
 
-/** Outputs of so many names, in byte order. */
+/** This many outputs, in byte order of their names. */
 const outputsOf = (count: number) =>
   `{${Array.from({ length: count }, (_, n) => `"o${String(n).padStart(5, '0')}":{"value":${n},"type":"number"}`).join(',')}}`
 
@@ -40,14 +40,14 @@ describe.each(engines)('content that was damaged on %s', (engine) => {
       () => 'whole',
       () => 'broken',
     )
-  /** The log has one line of an error, and it names the version. */
+  /** The log must have exactly one error, and it must name the version. */
   const expectLogged = (id: string) => {
     const errors = lines.filter(({ level }) => level >= 50)
     expect(errors.map(({ error }) => error?.message)).toEqual([expect.stringContaining(id)])
     lines = []
   }
 
-  /** A state of so many chunks that compress little, with its JSON twin. */
+  /** Creates a state of this many chunks that compress badly, with its JSON state. */
   const createContent = async (chunks: number) => {
     const { client } = organization.owner
     const workspaceId = await createWorkspace(organization)
@@ -90,7 +90,7 @@ describe.each(engines)('content that was damaged on %s', (engine) => {
         expect((await get(path)).status, path).toBe(500)
         expectLogged(stateVersionId)
       }
-      // Those that are there are answered as ever.
+      // Outputs in other blocks are answered as before.
       const there = await get(`/state-versions/${stateVersionId}/outputs?page[size]=20&page[number]=14`)
       expect([there.status, there.json.data.length]).toEqual([200, 20])
     })
@@ -178,7 +178,7 @@ describe.each(engines)('content that was damaged on %s', (engine) => {
         await put(id, uploadId, kind, one, second)
         await put(id, uploadId, kind, two, first)
       }
-    /** A chunk as another upload of the same version had it in this place. */
+    /** Replaces a chunk by the chunk that another upload of the same version would have there. */
     const ofAnotherUpload =
       (number: number): Damage =>
       async (id, uploadId, kind) => {

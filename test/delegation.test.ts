@@ -27,7 +27,7 @@ type Flags = Readonly<Record<string, boolean>>
 const delegating = ['manage-membership', 'manage-teams', 'manage-organization-access'] as const
 const others = ['manage-workspaces', 'manage-projects', 'read-workspaces', 'access-secret-teams'] as const
 
-/** A team of delegates: what it may do beside that, and which of the world's teams one of them is in too. */
+/** A team of delegates: its other rights, and the team of the world that one delegate is in, too. */
 const delegates = fc.record({
   flags: fc
     .tuple(fc.subarray([...delegating], { minLength: 1 }), fc.subarray([...others]))
@@ -63,7 +63,7 @@ describe.each(dialects)('delegates, dialect %s', (dialect) => {
     })
     afterAll(() => server.stop())
 
-    /** With the world's teams, what rule says of each for one caller, from requests that rest on other rows of the table. */
+    /** Whether the rule lets the caller change a team. Computed from requests that other rows of the table decide. */
     async function changeable(
       caller: { client: Client; flags: Flags },
       organization: TestOrganization,
@@ -78,7 +78,7 @@ describe.each(dialects)('delegates, dialect %s', (dialect) => {
       if (own['manage-workspaces']) own['read-workspaces'] = true
       if (Object.keys(flags).some((flag) => flags[flag] && !own[flag])) return false
       for (const grant of grants) {
-        // Whoever may take a grant away may give it.
+        // A caller who may remove a grant may also give it.
         const taken = await caller.client.delete(grant)
         expect([204, 404]).toContain(taken.status)
         if (taken.status === 404) return false
@@ -240,7 +240,7 @@ describe.each(dialects)('delegates, dialect %s', (dialect) => {
           }),
           {
             ...runs(4, 200),
-            // A delegate who could give everything, and one who could give some of it.
+            // A delegate who can give everything, and one who can give only some of it.
             examples: [
               [weakAndStrong, { ...nothing, flags: ['manage-organization-access', 'manage-projects'] }],
               [
@@ -293,7 +293,7 @@ describe.each(dialects)('delegates, dialect %s', (dialect) => {
       ]) {
         expect([refused.status, refused.text]).toEqual([404, NOT_FOUND])
       }
-      // A team that is weak until it is granted what the delegate could not give.
+      // A weak team that becomes too strong when it gets a grant that the delegate cannot give.
       const made = await client.post(
         `/organizations/${name}/teams`,
         body('teams', { name: uniqueName('made'), visibility: 'organization' }),
@@ -304,7 +304,7 @@ describe.each(dialects)('delegates, dialect %s', (dialect) => {
       const grant = await grantWorkspace(organization, weak, workspace, { access: 'read' })
       const remove = () => client.delete(`/teams/${weak}/relationships/users`, self)
       expect((await remove()).text).toBe(NOT_FOUND)
-      // Those who are in the team mint its token, which can do no more than they.
+      // The members of the team may create its token, because it can do no more than they can.
       expect((await client.post(`/teams/${weak}/authentication-token`, token())).status).toBe(201)
       expect((await owner.client.delete(`/team-workspaces/${grant}`)).status).toBe(204)
       expect((await remove()).status).toBe(204)
@@ -391,7 +391,7 @@ const nothing: Delegates = {
   also: null,
 }
 
-/** Open teams: one with nothing, one with a flag, one with a grant on a workspace and one with one on a project. */
+/** Visible teams: one with nothing, one with a flag, one with a grant on a workspace, one with a grant on a project. */
 const weakAndStrong: GrantsAndMembers = {
   teams: [
     { visibility: 'organization', flags: [] },

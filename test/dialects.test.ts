@@ -10,7 +10,7 @@ import {
   invitePerson,
 } from './support/world.ts'
 
-/** The table of docs/decisions.md, A, said a second time. */
+/** Repeats the table of docs/decisions.md, section A, independently of the code. */
 const listed = [
   'manage-policies',
   'manage-policy-overrides',
@@ -114,11 +114,11 @@ describe.each(cases)('the $dialect dialect on $engine', ({ engine, dialect, isCu
     expect(flagsOf((await client.get(`/teams/${id}`)).json.data)).toMatchObject(expected)
     const again = await client.patch(`/teams/${id}`, change({ 'organization-access': asked }))
     expect(flagsOf(again.json.data)).toMatchObject(expected)
-    // Managing workspaces includes reading them, whatever is echoed.
+    // Managing workspaces includes reading them, whatever the answer echoes.
     const member = await addMember(server, organization, [id])
     const workspaces = await member.client.get(`/organizations/${organization.name}/workspaces`)
     expect(workspaces.status).toBe(200)
-    // Not given, it follows in both.
+    // Without an explicit value, it is implied in both dialects.
     const other = await createTeam(organization, { 'organization-access': { 'manage-workspaces': true } })
     expect(flagsOf((await client.get(`/teams/${other}`)).json.data)).toMatchObject({
       'read-workspaces': true,

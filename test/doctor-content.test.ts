@@ -24,7 +24,7 @@ import {
 const SECRET_KEY = '00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff'
 const PAGE_BYTES = 4096
 
-/** Outputs in two blocks, one of them in two parts of its own, and bytes enough for four chunks. */
+/** A state with outputs in two blocks, one output in two parts, and enough bytes for four chunks. */
 function largeState(serial: number): string {
   const outputs = Array.from({ length: 300 }, (_, n) => `"o${n}":{"value":${n},"type":"number"}`).join(',')
   const large = `"big":{"value":"${'x'.repeat(300_000)}","type":"string"}`
@@ -56,7 +56,7 @@ describe.each(engines)('doctor --content on %s', (engine) => {
       expect(made.status, made.text).toBe(201)
       versions.push(made.json.data.id)
     }
-    // What is there beside finalized versions is well, too: deleted softly, for good, awaited, without outputs.
+    // Other versions must be reported as good, too: soft-deleted, finally deleted, pending, without outputs.
     const deleted = await createWorkspace(organization)
     await lock(client, deleted)
     for (const serial of [1, 2, 3]) {
@@ -105,7 +105,7 @@ describe.each(engines)('doctor --content on %s', (engine) => {
     else expect(file).toBeUndefined()
   })
 
-  // PostgreSQL lets nobody lose a parent.
+  // PostgreSQL never allows a row without its parent.
   if (engine === 'sqlite') {
     test('finds rows whose parents are lost, and a lost fingerprint', async () => {
       const file = new DatabaseSync(sqliteFile(server.app.deps.config.data), {
@@ -283,7 +283,7 @@ describe('doctor --content', () => {
     expect(await purser.stop()).toBe(0)
 
     const file = join(settings.PURSER_DATA as string, 'purser.sqlite')
-    // Random bytes that fill a page are a part of a chunk.
+    // A page full of random bytes belongs to a chunk.
     const bytes = readFileSync(file)
     const pages = Array.from({ length: bytes.length / PAGE_BYTES }, (_, page) => page)
     const zeroes = (page: number) =>

@@ -8,7 +8,7 @@ import { isLong, longTimeout } from './support/runs.ts'
 
 const RUNS = isLong ? 100 : 2
 const CLIENTS = 16
-/** Long enough for a busy machine to do something in it. */
+/** Long enough for a busy machine to handle some requests. */
 const DRAIN_SECONDS = 2
 
 type Outcome = { answers: number; closing: number; broken: string[] }
@@ -25,7 +25,7 @@ function get(agent: Agent, url: string): Promise<IncomingMessage> {
   })
 }
 
-/** Asks again and again over one connection, until the port is closed. */
+/** Repeats requests over one connection until the port is closed. */
 async function ask(address: string, outcome: Outcome): Promise<void> {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 })
   for (;;) {
@@ -67,7 +67,7 @@ describe.each([
         purser.child.kill('SIGTERM')
         const plain = new Client(address)
         while ((await plain.get(`${address}/readyz`)).status === 200) await pause(5)
-        // The port is open and requests are answered; only who looks at /readyz is sent away.
+        // The port is still open and requests are answered. Only /readyz tells load balancers to go elsewhere.
         const alive = await get(new Agent(), `${address}/healthz`)
         expect([alive.statusCode, alive.headers.connection]).toEqual([200, 'close'])
         await Promise.all(clients)
@@ -90,7 +90,7 @@ describe('the end of a server', () => {
     const second = new Purser(['serve', '--workers', '2'], patient)
     await second.address()
     second.child.kill('SIGTERM')
-    // Those that come close together are one: npm and a terminal send two.
+    // Signals in quick succession count as one, because npm and a terminal send two.
     second.child.kill('SIGTERM')
     await pause(1_000)
     expect(second.child.exitCode).toBeNull()
@@ -108,7 +108,7 @@ describe('the end of a server', () => {
     purser.child.kill('SIGTERM')
     await isClosed
     expect(await purser.ended).toBe(0)
-    // Not by cutting everything off after half a minute.
+    // The server must not have cut connections off after half a minute.
     expect(purser.stdout).not.toContain('were cut off')
   })
 })

@@ -39,7 +39,7 @@ const grantBody = (team: string, kind: 'workspace' | 'project', id: string, attr
     [kind]: { data: { type: `${kind}s`, id } },
   })
 
-/** What an effective access lets do, named as a dry run names it. */
+/** The actions of an effective access, by the names that a dry run uses. */
 function mayOf(attributes: {
   may: Record<string, boolean>
   'may-in-workspaces'?: Record<string, boolean>
@@ -64,7 +64,7 @@ describe.each(engines)('a dry run on %s', (engine) => {
   })
   afterAll(() => server.stop())
 
-  /** All that a write could leave behind. */
+  /** Everything that a write could change. */
   const written = () =>
     server.app.deps.database.read(async ({ db }) => ({
       events: await db
@@ -166,7 +166,7 @@ describe.each(engines)('a dry run on %s', (engine) => {
             const after = await levels()
             const expected: string[] = []
             for (const [id, { level, may }] of before) {
-              // Of a team that is gone nothing can be asked any more.
+              // A deleted team cannot be asked for its access.
               const now = after.get(id) ?? { level: 'none', may: [] }
               const gained = now.may.filter((name) => !may.includes(name))
               const lost = may.filter((name) => !now.may.includes(name))
@@ -182,9 +182,9 @@ describe.each(engines)('a dry run on %s', (engine) => {
                 ({ who, on, from, to, gained, lost }) =>
                   `${who.id}:${on.id} ${from} ${to} +${gained.toSorted().join()} -${lost.toSorted().join()}`,
               )
-              // What the test does not ask for: the Default Project.
+              // Drop the Default Project, which the test does not ask for.
               .filter((text) => before.has(text.split(' ')[0] as string))
-            // Whether a project is seen because of a workspace in it is not looked at when a workspace alone is shared.
+            // A grant on one workspace does not report whether its project becomes visible.
             const relevant = target.startsWith('/team-workspaces')
               ? expected.filter((text) => text.includes(':ws-'))
               : expected
@@ -390,7 +390,7 @@ describe.each(engines)('a dry run on %s', (engine) => {
           const { organization, teamIds, projects, workspaces, members } = await createGrants(server, random)
           const { client } = organization.owner
           const [project, workspace] = [projects[0] as string, workspaces[0] as string]
-          // Administers one place, and sees of the teams those that are open.
+          // The caller administers one place and sees the teams that are visible to the organization.
           const administrators = await createTeam(organization)
           const onPlace = kind === 'workspace' ? grantWorkspace : grantProject
           await onPlace(organization, administrators, kind === 'workspace' ? workspace : project, {
@@ -420,7 +420,7 @@ describe.each(engines)('a dry run on %s', (engine) => {
             return answers
           }
           const before = await tries()
-          // A team that he does not see, which gives everything everywhere, and a place that he does not see.
+          // Create a team that the caller cannot see and that gives access to everything, and a place they cannot see.
           const hidden = await createTeam(organization, {
             'organization-access': { 'manage-projects': true },
           })
@@ -431,7 +431,7 @@ describe.each(engines)('a dry run on %s', (engine) => {
           await client.post(`/teams/${hidden}/relationships/organization-memberships`, { data })
           await grantWorkspace(organization, hidden, workspace, { access: 'admin' })
           await grantProject(organization, hidden, project, { access: 'admin' })
-          // He who administers a workspace does not see who was granted its project, not even to a team that he sees.
+          // The administrator of a workspace does not see grants on its project, even for a team that they see.
           if (kind === 'workspace') {
             await grantProject(organization, elsewhere, project, { access: 'admin' })
           }
@@ -446,7 +446,7 @@ describe.each(engines)('a dry run on %s', (engine) => {
           expect(await tries()).toEqual(before)
           for (const text of before) expect(text).toContain('"type":"access-changes"')
         }),
-        // A world that differs is shown as it is: a smaller one takes as long to make.
+        // No shrinking after a failure: a smaller world would take as long to create.
         {
           ...runs(2, 60),
           endOnFailure: true,
@@ -479,7 +479,7 @@ describe.each(engines)('a dry run on %s', (engine) => {
       const changes = changesOf(await client.post('/team-workspaces?dry-run=true', granting))
       return changes.find(({ who }) => who.id === member.id)?.from
     }
-    // The owner sees that nothing changes; to the workspace's administrator neither grant is known.
+    // The owner sees that nothing changes. The workspace's administrator does not know either grant.
     expect(await from(organization.owner.client)).toBeUndefined()
     expect(await from(caller.client)).toBe('none')
     await grantWorkspace(organization, seen, workspace, { access: 'write' })
@@ -488,7 +488,7 @@ describe.each(engines)('a dry run on %s', (engine) => {
     const manager = await addMember(server, organization, [managers])
     const joining = { data: [{ type: 'users', id: caller.id }] }
     const path = `/teams/${seen}/relationships/users?dry-run=true`
-    // A team that is stronger than a manager is not theirs to try, either.
+    // A manager may not try a dry run on a stronger team, either.
     expect((await manager.client.post(path, joining)).text).toBe(notFound)
     const tried = await manager.client.post(`/teams/${open}/relationships/users?dry-run=true`, joining)
     expect(changesOf(tried)).toEqual([])
@@ -513,7 +513,7 @@ describe.each(engines)('a dry run on %s', (engine) => {
     expect(refusals.map(({ status }) => status)).toEqual([400, 400])
     expect(refusals[0]?.text).toBe(refusals[1]?.text)
     expect(refusals[0]?.json.errors[0].detail).toContain('sees all teams')
-    // Without a name they may try it, and without a trial they may name it.
+    // Without a name they may run it dry, and without a dry run they may set the name.
     const other = body('teams', { 'sso-team-id': 'sso' })
     expect((await blind.client.patch(`/teams/${open}?dry-run=true`, other)).status).toBe(200)
     expect((await blind.client.patch(`/teams/${open}`, body('teams', { name: free }))).status).toBe(200)
@@ -539,7 +539,8 @@ describe.each(engines)('a dry run with limits on %s', (engine) => {
     const { client } = organization.owner
     const attributes = async () =>
       (await client.patch(`/teams/${team}?dry-run=true`, flags)).json.data.attributes
-    // One workspace, the Default Project: three of them can be looked at, each with its organization's change.
+    // Two places: the workspace and the Default Project. The limit allows three users or teams, each with the
+    // organization's change.
     expect(await attributes()).toMatchObject({
       truncated: true,
       'changes-count': 9,

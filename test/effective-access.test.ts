@@ -26,7 +26,7 @@ const notFound = '{"errors":[{"status":"404","title":"not found"}]}'
 type Shown = Record<string, boolean>
 type Grant = { gives: string[]; source: string; level: string }
 
-/** What is listed as coming from somewhere is, together, what may be done. */
+/** The grants listed as sources must together give exactly the listed actions. */
 function expectSumOfGrants(attributes: { may: Shown; 'may-in-workspaces'?: Shown; grants: Grant[] }): void {
   const given = new Set(attributes.grants.flatMap((grant) => grant.gives))
   const may = [
@@ -283,7 +283,7 @@ describe.each(engines)('effective access on %s', (engine) => {
     expect(await status(client, 'team=a-name')).toBe(404)
     expect(await status(client, `user=${member.id}&workspace=no-such`)).toBe(404)
     expect(await status(client, `user=${member.id}&project=no-such`)).toBe(404)
-    // An owner is not told who was invited, before they accept.
+    // An owner may not know which user was invited until they accept.
     expect(await status(client, `user=${invited.id}`)).toBe(404)
     expect(await status(server.admin, `user=${invited.id}`)).toBe(200)
     expect(await status(invited.client, `user=${invited.id}`)).toBe(404)
@@ -295,7 +295,7 @@ describe.each(engines)('effective access on %s', (engine) => {
     const elsewhere = await createWorkspace(other)
     expect(await status(client, `user=${member.id}&workspace=${elsewhere}`)).toBe(404)
     expect((await ask(client, other, `user=${other.owner.id}`)).text).toBe(notFound)
-    // Who is a site administrator is for site administrators and for himself to know.
+    // Only site administrators and the user may know that the user is a site administrator.
     const administrator = await addMember(server, organization)
     await server.admin.post(`/admin/users/${administrator.id}/actions/grant_admin`)
     const level = async (caller: Client, id: string) =>

@@ -15,13 +15,13 @@ import { startServer, type TestServer } from './support/server.ts'
 import { Statements } from './support/statements.ts'
 import { undoWrites } from './support/undone-writes.ts'
 
-// The statements are what is looked at: their time need not pass.
+// The test compares statements, so it does not wait for the steps of time.
 vi.mock(import('../src/http/steady.ts'), () => ({
   isSteady: () => false,
   untilNextStep: () => Promise.resolve(),
 }))
 
-/** Whom the normal mode tries: an outsider, a member whom something was granted, and a team's token. */
+/** The callers of the normal mode: an outsider, a member with a grant, and a team token. */
 const codes = new Set(['OUT', 'cO', 'TT'])
 
 type Probe = { label: string; path: string; body: object | undefined }
@@ -32,7 +32,7 @@ describe.each(engines)('what a refusal runs on %s', (engine) => {
   let statements: Statements
   let write: (work: (tx: Transaction) => Promise<unknown>) => Promise<unknown>
   beforeAll(async () => {
-    // What is done beside the requests, now and then, is not theirs.
+    // Periodic background work must not run during the requests.
     vi.useFakeTimers({ toFake: ['setInterval'] })
     statements = new Statements(engine)
     server = await startServer(engine)
@@ -46,7 +46,7 @@ describe.each(engines)('what a refusal runs on %s', (engine) => {
     await server.stop()
   })
 
-  /** Nothing of these organizations is kept any more. */
+  /** Invalidates the caches of these organizations. */
   const forget = (organizationIds: readonly string[]) =>
     write(async (tx) => {
       for (const id of organizationIds) await bumpVersion(tx, id)
@@ -57,7 +57,7 @@ describe.each(engines)('what a refusal runs on %s', (engine) => {
       return (found as NonNullable<typeof found>).id
     })
 
-  /** Says where the statements of refusals differ from those of the first. */
+  /** Describes where the statements of refusals differ from those of the first refusal. */
   const differences = async (
     { method, path: route, note }: AccessRoute,
     { name, client, home }: AccessActor,
@@ -82,7 +82,7 @@ describe.each(engines)('what a refusal runs on %s', (engine) => {
     for (const one of probes) {
       const preparations = {
         first: () => forget(ids),
-        // An owner finds it: its rows are known then.
+        // After an owner has read it, its rows are in the cache.
         later: async () => {
           for (const { organization } of isShown ? [home, world.other] : []) {
             await organization.owner.client.get(one.path)
@@ -91,7 +91,7 @@ describe.each(engines)('what a refusal runs on %s', (engine) => {
       }
       for (const [when, prepare] of Object.entries(preparations)) {
         let difference: string | undefined
-        // Something beside the requests may run just then, but not each time.
+        // Background work may disturb one attempt, but not three.
         for (let attempt = 0; attempt === 0 || (difference !== undefined && attempt < 3); attempt += 1) {
           await prepare()
           difference = await probe(one, when)
@@ -111,7 +111,7 @@ describe.each(engines)('what a refusal runs on %s', (engine) => {
       for (const actor of world.actors) {
         if (actor.kind === 'nobody' || (!isLong && !codes.has(actor.code))) continue
         for (const route of accessRoutes) {
-          // It has questions of several forms: see below.
+          // This route has several kinds of query, and its own test below.
           if (route.path === effectiveAccess) continue
           const hidden = hiddenFrom(route, actor, world)
           if (hidden.length === 0) continue
@@ -205,7 +205,7 @@ test('what is read before a decision begins with what is the caller’s', async 
       .prepare(`explain query plan ${sql}`)
       .all()
       .map(({ detail }) => String(detail))
-  // Grants are looked for from the caller's teams on, each by its key.
+  // Grants are looked up from the caller's teams on, each by its key.
   const ofGrants = [...new Set(ran)].filter((sql) => sql.includes('as "tw"'))
   expect(ofGrants).toHaveLength(3)
   for (const sql of ofGrants) {
@@ -214,7 +214,7 @@ test('what is read before a decision begins with what is the caller’s', async 
     for (const step of steps)
       expect(step).toMatch(/^SEARCH member |team_id=\?|^SEARCH workspaces .*\(id=\?\)/)
   }
-  // Of a user's memberships only those in the caller's organizations are looked at.
+  // Of a user's memberships, only those in the caller's organizations may be read.
   const [ofShared] = ran.filter((sql) => sql.includes('as "theirs"'))
   const steps = stepsOf(ofShared as string)
   expect(steps.find((step) => step.includes(' theirs '))).toContain('(user_id=? AND organization_id=?)')
@@ -236,7 +236,7 @@ function hiddenFrom(route: AccessRoute, actor: AccessActor, { other }: AccessWor
     : [...own, { label: "another's", target: one }]
 }
 
-/** Whether the request names something that can be missing. */
+/** Whether the request names an object that may be missing. */
 function isAbout({ path, query, method }: AccessRoute): boolean {
   return path.includes(':') || query !== undefined || (method === 'POST' && path.startsWith('/team-'))
 }

@@ -116,7 +116,7 @@ describe.each(engines)('a body with many problems, on %s', (engine) => {
       '/data/attributes/default-execution-mode',
       '/data/relationships/tag-bindings/data/2/attributes/key',
     ]
-    // The default project is the third: one too many, and one binding too many.
+    // The third project, with the default one: one project too many, and one binding too many.
     expect(await pointersOf(client, 'POST', path, bad)).toEqual(['/data', '/data', ...both].toSorted())
     expect(await pointersOf(client, 'PATCH', `/projects/${second}`, bad)).toEqual(
       ['/data', ...both].toSorted(),

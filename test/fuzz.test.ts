@@ -13,10 +13,12 @@ import { startServer, type TestServer } from './support/server.ts'
 import { createUser } from './support/world.ts'
 
 const CONNECTIONS = 8
-/** So many requests meet one organization; then comes a new one, since some delete what others need. */
+/**
+ * This many requests use one organization. Then a new one is created, because some requests delete what others need.
+ */
 const ROUND = 400
 
-/** PURSER_FUZZ_SEED=…: the first round's seed, as a failure names it. Round after round it grows by one. */
+/** PURSER_FUZZ_SEED=…: the seed of the first round, which a failure prints. Each round adds one. */
 const firstSeed = Number(process.env.PURSER_FUZZ_SEED ?? Math.floor(Math.random() * 1_000_000_000))
 const requests = Number(process.env.PURSER_FUZZ_REQUESTS ?? (isLong ? 2_000_000 : 3_000))
 
@@ -64,7 +66,7 @@ describe.each(engines)('fuzzing on %s', (engine) => {
     const objects = mixed(place, other)
     const all = fc.oneof(...fuzzed.map((route) => requestsFor(route, objects, tokens)))
     const waiting = fc.sample(all, { seed, numRuns: ROUND })
-    // What takes most away comes last, that is first in the list.
+    // The most destructive requests come last: the list is taken from its end.
     waiting.sort((a, b) => Number(isDestructive(b)) - Number(isDestructive(a)))
     const statuses = new Map<number, number>()
     const work = async (client: RawClient) => {
@@ -83,7 +85,7 @@ describe.each(engines)('fuzzing on %s', (engine) => {
     return statuses
   }
 
-  /** Of everything here there is a second one, in an organization that the first one's people are not in. */
+  /** Objects of two organizations. The people of the first are not in the second. */
   function mixed(place: Place, other: Place): Record<string, string[]> {
     return Object.fromEntries(
       Object.entries(place.objects).map(([type, ids]) => [
@@ -95,11 +97,11 @@ describe.each(engines)('fuzzing on %s', (engine) => {
 
   function problemOf({ method, target }: FuzzedRequest, answer: RawAnswer): string | undefined {
     const { status, headers, body } = answer
-    // Half a request too is answered while its sender still reads.
+    // Even an incomplete request must get an answer while its sender still reads.
     if (status === undefined) return `${method} ${target} got no answer`
     if (status === 500) return `${method} ${target} answered 500`
     const seen = { status, headers, text: body.toString() }
-    // What is no HTTP is refused before any route is looked for.
+    // A request that is not valid HTTP is refused before the server looks for a route.
     if (method === 'HEAD' && seen.text === '') return undefined
     if ([400, 413, 417, 431].includes(status) && headers.get('connection') === 'close') {
       return conformity.errorProblem(seen)
@@ -123,7 +125,7 @@ describe.each(engines)('fuzzing on %s', (engine) => {
         }
       }
       console.log(summary(statuses))
-      // Requests that are all refused would prove little.
+      // If all requests were refused, the test would prove little.
       expect(statuses.get(200)).toBeGreaterThan(requests / 50)
       expect(complaints).toEqual([])
     },

@@ -16,7 +16,10 @@ describe.each(engines)('lists of what teams were granted on %s', (engine) => {
   })
   afterAll(() => server.stop())
 
-  /** The list is there exactly for whom one of the things is, and has those things as they are when shown alone. */
+  /**
+   * A list must be readable exactly if one of its objects is, and must contain these objects as their own route shows
+   * them.
+   */
   async function expectAgreement(client: Client, list: string, kind: string, ids: readonly string[]) {
     const shown: Item[] = []
     for (const id of ids) {
@@ -32,7 +35,7 @@ describe.each(engines)('lists of what teams were granted on %s', (engine) => {
     expect(listed.json.meta.pagination['total-count']).toBe(shown.length)
   }
 
-  /** The filters by permission leave those projects whose documents say that the caller has it. */
+  /** The filters by permission must keep exactly the projects whose documents show that permission. */
   async function expectFilteredByRights(client: Client, list: string) {
     const all = await client.get(list)
     for (const asked of [['update'], ['create-workspace']]) {

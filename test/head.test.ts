@@ -8,7 +8,7 @@ import { engines } from './support/engines.ts'
 import { startServer, type TestServer } from './support/server.ts'
 import { addMember, createUser } from './support/world.ts'
 
-/** Lists of refusals, audit events and tokens grow by what this test itself asks. */
+/** Lists of refusals, audit events and tokens grow through the requests of this test. */
 const MOST_TRIES = 5
 
 describe.each(engines)('HEAD on %s', (engine) => {
@@ -65,7 +65,7 @@ describe.each(engines)('HEAD on %s', (engine) => {
   })
 })
 
-/** Each GET of the access matrix, about what is there and about what is not. */
+/** The path of each GET of the access matrix, for existing and missing objects. */
 function pathsOf(home: Home): Set<string> {
   const asker = { code: '', home, teamIds: [], isTeamToken: false }
   const paths = accessRoutes
@@ -90,8 +90,8 @@ async function compare(client: Client, path: string): Promise<{ problem?: string
 }
 
 /**
- * Status and headers. Where there is no body, its framing need not be said (RFC 9110, 9.3.2); `fetch` asks for the end of
- * the connection with every HEAD.
+ * Status and headers. An answer without a body may leave out the framing headers (RFC 9110, 9.3.2). `fetch` asks to
+ * close the connection with every HEAD.
  */
 function headOf({ status, headers }: Response): string {
   const own = ['date', 'x-request-id', 'transfer-encoding', 'connection', 'keep-alive']

@@ -31,7 +31,7 @@ describe.each(engines)('answers that their readers do not take on %s', (engine) 
   afterAll(() => server.stop())
 
   const sockets: Socket[] = []
-  /** Sends so many requests, one behind the other, and reads nothing. */
+  /** Sends this many requests on one connection and reads nothing. */
   const askAndWait = async (requests: number) => {
     const socket = connect(Number(new URL(server.address).port), '127.0.0.1').pause()
     sockets.push(socket)
@@ -50,12 +50,12 @@ describe.each(engines)('answers that their readers do not take on %s', (engine) 
     const { bytesInFlight } = server.app.deps
     expect(bytesInFlight.taken).toBe(0)
     for (let count = 1; count <= 8; count++) {
-      // What a connection takes without a reader is some of these answers.
+      // The connection buffers some of these answers even without a reader.
       await askAndWait(20)
       await vi.waitFor(() => expect(bytesInFlight.taken).toBe(count * 4 * MIB), 10_000)
     }
     let before = -1
-    // Until the connections are full.
+    // Repeat until the connections are full.
     for (let now = await reveals(); now !== before; now = await reveals()) {
       before = now
       await new Promise((resolve) => setTimeout(resolve, 300))
@@ -63,9 +63,9 @@ describe.each(engines)('answers that their readers do not take on %s', (engine) 
     const refused = await organization.owner.client.get(path)
     expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '1'])
     expect(refused.json.errors[0].detail).toContain('busy')
-    // What was not revealed is not written down.
+    // Values that were not revealed are not recorded.
     expect(await reveals()).toBe(before)
-    // Small answers, and those of others, go on.
+    // Small answers, and answers to others, still work.
     expect((await organization.owner.client.get(`/organizations/${organization.name}`)).status).toBe(200)
     const { stateVersionId } = await createState(other, '{"a": {"value": 1, "type": "number"}}')
     expect((await other.owner.client.get(`/state-versions/${stateVersionId}/outputs`)).status).toBe(200)

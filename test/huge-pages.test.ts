@@ -17,7 +17,7 @@ describe.each(engines)('pages of any number and size on %s', (engine) => {
   })
   afterAll(() => server.stop())
 
-  /** Of every list that has pages: its path and query, with room for more. */
+  /** The path and query of every list with pages, ready to append more parameters. */
   const lists = () =>
     routes
       .filter((route) => route.method === 'GET' && route.isList && !route.isUnpaged)
@@ -51,7 +51,7 @@ describe.each(engines)('pages of any number and size on %s', (engine) => {
       for (const number of ['2587042900703776', '9223372036854775807', beyondAny]) {
         const answer = await ask(`${path}page[number]=${number}&page[size]=100`)
         expect(answer.status, path).toBe(200)
-        // Some lists are always sent whole.
+        // Some lists are always sent as a whole.
         if (!answer.json.links.self.includes('page')) continue
         expect(answer.json.data, path).toEqual([])
         const { pagination } = answer.json.meta
@@ -68,7 +68,7 @@ describe.each(engines)('pages of any number and size on %s', (engine) => {
     }
   })
 
-  /** Users in all are the site administrator's to list. */
+  /** Only the site administrator may list all users. */
   const ask = (path: string) =>
     path.startsWith('/admin') ? server.admin.get(path) : home.organization.owner.client.get(path)
 })

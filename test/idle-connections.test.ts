@@ -6,7 +6,7 @@ import { Connections } from '../src/http/connections.ts'
 
 const TIMEOUT_MS = 300
 
-/** The server's own half minute is too long for a test. */
+/** Starts a server with a short limit, because the real half minute is too long for a test. */
 async function serve(listener: RequestListener): Promise<() => Promise<Socket>> {
   const server = createServer(listener)
   server.setTimeout(TIMEOUT_MS)

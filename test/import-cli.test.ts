@@ -35,7 +35,7 @@ async function sourceServer(engine: Engine): Promise<TestServer> {
   return source
 }
 
-/** A Purser of its own that serves, as the target. */
+/** A separate, running Purser as the target. */
 async function serving(engine: Engine): Promise<{ settings: Settings; client: Client }> {
   const settings = { ...(await settingsFor(engine)), PURSER_ADMIN_TOKEN: ADMIN_TOKEN }
   const address = await new Purser(['serve'], settings).address()
@@ -110,7 +110,7 @@ describe.each(engines)('purser import and export on %s', { timeout: 300_000 }, (
     const found: string[] = []
     for (let kills = 0; kills < runs(3, 100).numRuns; kills += 1) {
       const doomed = new Purser(args, given)
-      // Starting takes longest: the moments that matter come after it.
+      // The start takes longest, and the interesting moments come after it.
       const hasBegun = (await begun()) ? () => doomed.stderr !== '' : begun
       while (doomed.child.exitCode === null && !(await hasBegun())) await delay(1)
       await delay(Math.random() ** 2 * 2000)
@@ -172,7 +172,7 @@ describe.each(engines)('purser import and export on %s', { timeout: 300_000 }, (
     const stored = readdirSync(join(folder, 'states')).filter((name) => name.endsWith('.tfstate'))
     const bytes = stored.map((name) => md5Of(readFileSync(join(folder, 'states', name))))
     expect(bytes.sort()).toEqual(states.map((state) => md5Of(state)).sort())
-    // States are shown to whoever exports: the audit trail says so.
+    // An export reads states, so the audit trail must record it.
     const audit = await run(['audit', '--json', '--action', 'state-version.download'], own)
     expect(audit.stdout.trim().split('\n')).toHaveLength(states.length + 1)
 
@@ -205,7 +205,7 @@ describe.each(engines)('purser import and export on %s', { timeout: 300_000 }, (
     const folder = join(temporaryFolder(), 'export')
     const given = { PURSER_IMPORT_TOKEN: tokenOf(world) }
     const args = ['export', '--from', source.address, folder]
-    // As one that was killed left it.
+    // The folder as a killed export leaves it.
     mkdirSync(join(folder, 'states'), { recursive: true })
     for (const name of ['unfinished', 'teams.jsonl', 'states/arriving']) {
       writeFileSync(join(folder, name), 'half a li')
@@ -266,7 +266,7 @@ describe('purser export', () => {
     const world = await createTestOrganization(source)
     await createState(world, `{"a": {"value": "${'x'.repeat(100_000)}"}}`)
     const folder = join(temporaryFolder(), 'export')
-    // No file may be longer than 64 KiB.
+    // Limits each file to 64 KiB.
     const limited = ['bash', '-c', 'trap "" XFSZ; ulimit -f 64; exec "$0" "$@"']
     const given = { PURSER_IMPORT_TOKEN: tokenOf(world), NODE_COMPILE_CACHE: '' }
     const command = new Purser(['export', '--from', source.address, folder], given, limited)

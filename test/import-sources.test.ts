@@ -19,7 +19,7 @@ const TOKEN = 'the-token-of-the-source'
 
 type Handler = (request: IncomingMessage, response: ServerResponse) => void
 
-/** A server that answers as it likes; gives its address. */
+/** Starts a server with any behavior. Returns its address. */
 async function serve(handler: Handler): Promise<string> {
   const server = createServer(handler)
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
@@ -47,7 +47,7 @@ function clientOf(from: string, more: object = {}): SourceClient {
   })
 }
 
-/** Whether a descriptor is of a file that had its name in the folder. */
+/** Whether the descriptor belongs to a deleted file of the folder. */
 function isGone(descriptor: string, folder: string): boolean {
   try {
     return readlinkSync(descriptor).startsWith(folder)
@@ -211,7 +211,7 @@ describe('a source that is not to be trusted', () => {
     await expect(client.document('/a')).rejects.toThrow(Unreadable)
     await expect(client.document('/b')).rejects.toThrow(Unreadable)
     await expect(client.document('/c')).rejects.toThrow(OperatorError)
-    // An address of the source's that leads nowhere is not the source's end.
+    // One bad address from the source does not mean that the source is down.
     await expect(contentOf(client, 'http://127.0.0.1:1/state', 100)).rejects.toThrow(Unreadable)
   })
 
@@ -231,7 +231,7 @@ describe('a source that is not to be trusted', () => {
       expect(Buffer.concat([...spool.chunks()]).equals(whole)).toBe(true)
       expect([spool.size, spool.md5]).toEqual([whole.length, md5Of(whole)])
       expect(spool.head.equals(whole.subarray(0, spool.head.length))).toBe(true)
-      // As others of this machine might look at it.
+      // Read the files like another process of this machine could.
       const files = existsSync('/proc/self/fd') ? readdirSync('/proc/self/fd') : []
       const stored = files.map((name) => `/proc/self/fd/${name}`).filter((name) => isGone(name, folder))
       for (const name of stored) expect(readFileSync(name).includes('a state in clear')).toBe(false)
@@ -313,7 +313,7 @@ describe('an import from a source that lies', () => {
   })
   afterAll(() => target.stop())
 
-  /** A source with one organization and some workspaces with a state each. */
+  /** A source with one organization and some workspaces, each with a state. */
   const lyingSource = async (
     organization: string,
     versions: Record<string, { attributes: object; content?: string }>,

@@ -31,13 +31,15 @@ import {
 
 const tokenOf = ({ owner }: TestOrganization) => owner.client.token as string
 
-/** The organization in a site administrator's hands. */
+/** The organization, with requests by the site administrator. */
 const asAdmin = ({ admin }: TestServer, world: TestOrganization): TestOrganization => ({
   ...world,
   owner: { ...world.owner, client: admin },
 })
 
-/** Everything that is in its database, as text; but for what its server writes when it has time: refusals, and when tokens were used. */
+/**
+ * The content of all tables as text, except what the server writes with a delay: refusals, and when tokens were used.
+ */
 async function contentOf({ app }: TestServer): Promise<Record<string, string>> {
   return app.deps.database.read(async (tx) => {
     const tables: Record<string, string> = {}
@@ -201,7 +203,7 @@ describe.each(engines)('an import on %s', { timeout: 300_000 }, (engine: Engine)
       ['teams', 'odd'],
       ['teams', 'without'],
       ['workspaces', 'tagged'],
-      // The source does not know it either.
+      // The source does not know this team, either.
       ['team-workspaces', 'all on tagged'],
       ['remote state consumers', 'all of tagged'],
       ['state versions', 'all of tagged'],
@@ -235,7 +237,7 @@ describe.each(engines)('an import on %s', { timeout: 300_000 }, (engine: Engine)
     const from = sourceOf(source.address, tokenOf(world))
     const first = await importInto(target, from, { states: 'current' })
     expect(first.organizations[0]?.copied['state versions']).toBe(1)
-    // A lower serial and another lineage, by force: the newest is the current one all the same.
+    // A state with a lower serial and another lineage, pushed by force. The newest is still the current one.
     await push(stateText('{"a": {"value": 1, "type": "number"}}', 1_000))
     await push(stateText('{"b": {"value": 1, "type": "number"}}', 7, 'another'), { force: true })
     const second = await importInto(target, from)

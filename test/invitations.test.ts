@@ -21,7 +21,7 @@ describe.each(engines)('whom an invitation names, on %s', (engine) => {
     })
     afterAll(() => server.stop())
 
-    /** Somebody with an account whose email is written in large and small letters. */
+    /** Creates a user whose email has upper and lower case letters. */
     async function somebody() {
       const username = uniqueName('Rosa')
       const email = `${uniqueName('Mail')}@Example.com`
@@ -38,7 +38,7 @@ describe.each(engines)('whom an invitation names, on %s', (engine) => {
       return owner.client.get(`/organizations/${name}/refusals`)
     }
 
-    /** Everything that an owner is answered about an invitation and a team that it is for. */
+    /** All answers to an owner about an invitation and about the team that it is for. */
     async function answersAbout(organization: TestOrganization, email: string, q: string) {
       const { client } = organization.owner
       const team = await createTeam(organization, { visibility: 'organization' })
@@ -91,7 +91,7 @@ describe.each(engines)('whom an invitation names, on %s', (engine) => {
       const unknown = await wholeOf(`${uniqueName('mail')}@example.com`, stranger)
       expect(known).toBe(unknown)
       expect(seen[0]).not.toContain(rosa.id)
-      // Links repeat the question.
+      // Only links may contain the search text.
       expect(seen[0]).not.toContain(`"${rosa.username}`)
       expect(seen[0]).toContain(rosa.asInvited)
     })

@@ -28,7 +28,7 @@ test('with the first value of a newer version, all of the older one are gone and
     '12345678',
     '12',
   ])
-  // A read that began earlier does not bring the older version back.
+  // A read that began earlier must not restore the older version.
   kept.set(one, 'first', '1')
   expect([kept.get(one, 'first'), kept.get(next, 'second')]).toEqual([undefined, '12345678'])
 })

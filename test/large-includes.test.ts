@@ -15,7 +15,7 @@ import {
   type TestOrganization,
 } from './support/world.ts'
 
-/** More than are made at once; every seventh is sensitive, and some look like what stands for parts of a document. */
+/** More than a document contains at once. Every seventh is sensitive, and some look like placeholders in a document. */
 const MANY = 4_000
 const outputs = Array.from({ length: MANY }, (_, n) => {
   const sensitive = n % 7 === 0 ? ', "sensitive": true' : ''
@@ -57,7 +57,7 @@ describe.each(engines)('many included outputs on %s', (engine) => {
   })
   afterAll(() => server.stop())
 
-  /** As workspace-outputs. */
+  /** The same outputs as resources of type workspace-outputs. */
   const inWorkspaces = () =>
     single.map(({ id, attributes: { type, ...attributes }, links }) => ({
       id,

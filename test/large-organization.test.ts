@@ -12,11 +12,11 @@ import {
   type TestOrganization,
 } from './support/world.ts'
 
-/** More than SQLite takes values in one statement. */
+/** More values than SQLite accepts in one statement. */
 const MANY = 33_000
 const WHEN = '2026-01-01T00:00:00.000Z'
 
-/** Written to the database: a request for each would take minutes. */
+/** Written directly to the database, because requests would take minutes. */
 const numbers = numbersUpTo(MANY)
 
 const [firstIds, secondIds] = [numberedIds(1), numberedIds(2)]
@@ -28,7 +28,7 @@ describe.each(engines)('an organization that has grown large, on %s', (engine) =
   })
   afterAll(() => server.stop())
 
-  /** Puts the same many new members into teams. */
+  /** Adds the same many new members to each of the teams. */
   const fill = ({ id }: TestOrganization, teamIds: readonly string[]) =>
     server.app.deps.database.write(async ({ db }) => {
       await sql`insert into users (id, username, created_at) ${numbers} select 'user-' || ${firstIds}, 'user-' || n, ${WHEN} from numbers`.execute(

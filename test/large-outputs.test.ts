@@ -11,17 +11,17 @@ import { createState } from './support/states.ts'
 import { addMember, createTestOrganization, type TestOrganization } from './support/world.ts'
 
 const MB = 1_000_000
-/** Of the largest value. */
+/** The size of the largest value, in bytes. */
 const LARGE = (isLong ? 16 : 3) * MB
-/** What one turn of the event loop may open: one stored piece, which is 256 KiB but for characters of several bytes. */
+/** One turn of the event loop may decompress one stored piece: 256 KiB, or more with characters of several bytes. */
 const MAX_IN_TURN = MB
 
 type Given = { name: string; value: string; type: string; sensitive: boolean }
 
-/** In byte order of their names; every text as it must come out again. */
+/** In byte order of their names. Each text must come back unchanged. */
 const given: Given[] = [
   { name: '"a"', value: '"small"', type: '"string"', sensitive: false },
-  // Digits, escapes and characters of several bytes, which lie across the ends of parts.
+  // Digits, escapes and characters of several bytes that lie across the ends of parts.
   { name: '"b"', value: `"${'1.50é€\\u0000\\"'.repeat(LARGE / 16)}"`, type: '"string"', sensitive: false },
   { name: '"c"', value: '[1.0,1e400]', type: '["list","number"]', sensitive: true },
   {
@@ -72,7 +72,7 @@ describe.each(engines)('large outputs on %s', (engine) => {
 
   const maskedTypes: Record<string, string> = { '"d"': '"object"' }
 
-  /** The resource of an output, as text. */
+  /** The expected resource of an output, as text. */
   const resource = (place: number, shape: 'single' | 'listed' | 'workspace-outputs', isMasked: boolean) => {
     const { name, value, type, sensitive } = given[place] as Given
     const isHidden = isMasked && sensitive
@@ -162,7 +162,7 @@ describe.each(engines)('large outputs on %s', (engine) => {
       await once(socket, 'connect')
       socket.pause()
       const head = `GET /api/v2/state-version-outputs/${ids[1]} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${client.token}\r\n\r\n`
-      // What the system keeps for the connection is some of one answer.
+      // The operating system buffers only a part of one answer.
       socket.write(head.repeat(8))
       let before = -1
       while (opened.all > before) {

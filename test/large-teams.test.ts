@@ -9,9 +9,9 @@ import { createTestOrganization, uniqueName, type TestOrganization } from './sup
 const AT = '2026-01-01T00:00:00.000Z'
 const PEOPLE = 1_200
 const INVITED = 30
-/** Each with all people: more members than one answer makes at once. */
+/** Each of these teams has all people as members, more than one answer contains at once. */
 const LARGE_TEAMS = 8
-/** In all of which the first of the people is: more than are read in one turn. */
+/** The first person is in all of these teams, more than one turn reads. */
 const SMALL_TEAMS = 2_300
 const MAX_ROWS_IN_TURN = 6_500
 
@@ -39,7 +39,7 @@ describe.each(engines)('teams with many members on %s', (engine) => {
     small: Array.from({ length: SMALL_TEAMS }, (_, n) => `team-b${idOf(n).slice(1)}`),
   }
   beforeAll(async () => {
-    // Nothing is kept ready-made, so every document is made anew.
+    // No cache, so that every document is built again.
     server = await startServer(engine, { cacheBytes: '0', dialect: 'current' })
     organization = await createTestOrganization(server)
     ;({ client } = organization.owner)
@@ -129,7 +129,7 @@ describe.each(engines)('teams with many members on %s', (engine) => {
   const activeUsers = people.filter(({ isActive }) => isActive).map(({ user }) => user)
   const memberships = people.map(({ membership }) => membership)
 
-  /** The answer, of which no turn of the event loop read more than its share. */
+  /** Requests a path, and checks that no turn of the event loop read too many rows. */
   const inTurns = async (path: string) => {
     const rows = countRows()
     try {

@@ -19,7 +19,7 @@ process.on('SIGTERM', () => { console.log('told'); setTimeout(() => process.exit
 if (process.argv.includes('--wait')) setInterval(() => {}, 1000)
 console.log('ready', process.argv.slice(2).join(' '))
 `
-/** Stands for npm: notes that it ran, and does what the file `npm-does` says. */
+/** Replaces npm: records that it ran, and executes the file `npm-does`. */
 const NPM = `
 const fs = require('fs')
 fs.appendFileSync('npm-ran', process.argv[2] + '\\n')
@@ -29,7 +29,7 @@ eval(fs.readFileSync('npm-does', 'utf8'))
 
 let root: string
 
-/** A clone of its own with a small program and an npm that installs nothing. */
+/** Each test gets a copy with a small program and an npm that installs nothing. */
 beforeEach(() => {
   root = mkdtempSync(join(tmpdir(), 'purser-launcher-'))
   cpSync(resolve('bin'), join(root, 'bin'), { recursive: true })
