@@ -26,8 +26,8 @@ func TestHostIsDiscoveredAndLoggedInTo(t *testing.T) {
 		"main.tf":    mainFile,
 		"backend.tf": strings.Replace(w.backendBlock("cloud", `name = "network"`), hostname, host, 1),
 	}).with("SSL_CERT_FILE=" + trust).
-		with("PATH=/nowhere").      // where no browser is found, which login would open
-		with("TF_CLI_CONFIG_FILE=") // which would keep tofu from the file that login writes
+		with("PATH=/nowhere").      // no browser here that login could open
+		with("TF_CLI_CONFIG_FILE=") // otherwise tofu ignores the file that login writes
 	d.refused(t, "Required token could not be found", "init")
 	if got := d.run(t, []string{"yes", "no-such-token"}, "login", host); !got.failed {
 		t.Fatalf("login with a bad token succeeded:\n%s", got.stdout)

@@ -122,7 +122,7 @@ function plusHeld({ columns, inWorkspaces, plans }: Held, more: readonly Source[
   return sum
 }
 
-/** All columns on a place: those that apply everywhere, those from the project and those from the place. */
+/** All columns on a place: organization-wide ones, and those from grants on the project and on the place. */
 export function heldOn(columns: ColumnSet, granted: Granted, { on, id, projectId }: Place): Held {
   const everywhere = { columns, inWorkspaces: columns, plans: false }
   const withProject = plusHeld(everywhere, granted.ofProjects[on].get(projectId))
