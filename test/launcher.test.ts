@@ -148,7 +148,7 @@ test('a signal while installing ends npm and the start, and leaves no lock', asy
   expect(existsSync(join(root, '.installing'))).toBe(false)
 })
 
-/** As on a Node that is too old to run the program itself. */
+/** Runs the program in a child process, as on a Node that is too old. */
 const throughChild = `
 const run = require('./bin/run.cjs')
 run.runChild(process.execPath, ['bin/purser.cjs', '--wait'])

@@ -26,7 +26,7 @@ const worlds = fc.record({
     }),
     { minLength: 1, maxLength: 4 },
   ),
-  /** Of each person the places of his teams; the last one is only invited. */
+  /** For each person, the indexes of their teams. The last person is only invited. */
   people: fc.array(fc.uniqueArray(fc.nat({ max: 3 }), { maxLength: 3 }), { minLength: 2, maxLength: 4 }),
 })
 
@@ -38,11 +38,11 @@ type World = {
   teams: string[]
   teamTokens: string[]
   memberships: string[]
-  /** Of each membership, all its teams. */
+  /** All teams of each membership. */
   teamsOf: Map<string, string[]>
 }
 
-/** What an owner sees is all there is. */
+/** Creates a world. Its content is what the owner sees. */
 async function makeWorld(server: TestServer, plan: WorldPlan): Promise<World> {
   const organization = await createTestOrganization(server, { 'delegated-team-management': plan.isDelegated })
   const { name, owner } = organization
@@ -96,7 +96,9 @@ async function makeWorld(server: TestServer, plan: WorldPlan): Promise<World> {
   return { name, actors, people, teams: all, teamTokens, memberships: [...teamsOf.keys()], teamsOf }
 }
 
-/** The ids in all pages of a list, none of them twice and as many as it says; undefined when it is not to be had. */
+/**
+ * The ids in all pages of a list. They must be unique, and as many as the total says. Undefined if the answer is 404.
+ */
 async function listed(client: Client, path: string): Promise<string[] | undefined> {
   const ids: string[] = []
   for (let page = 1; ; page++) {
@@ -136,7 +138,7 @@ async function checkActor(client: Client, world: World): Promise<void> {
   for (const id of seenMemberships) {
     const shown = await client.get(`/organization-memberships/${id}?include=teams`)
     const teams = shown.json.data.relationships.teams.data.map((team: { id: string }) => team.id)
-    // Somebody who is invited sees no team yet, not even the open ones.
+    // An invited user sees no team yet, not even those visible to the organization.
     const expected = (world.teamsOf.get(id) ?? []).filter((team) => seenTeams.includes(team))
     expect(teams.sort()).toEqual(expected.sort())
     expect(shown.json.included.map((team: { id: string }) => team.id).sort()).toEqual(expected)

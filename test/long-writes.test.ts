@@ -36,13 +36,13 @@ describe.each(engines)('a write of very many rows on %s', (engine) => {
     )
     return rows[0]?.count
   }
-  /** 1, 2, … as a table `n` with a column `n`. */
+  /** The numbers 1, 2, … as a table `n` with a column `n`. */
   const numbers =
     engine === 'sqlite'
       ? sql`(with recursive n(n) as (select 1 union all select n + 1 from n where n < ${MANY}) select n from n) as n`
       : sql`generate_series(1, ${MANY}) as n(n)`
 
-  /** Gives way to reads, which see all of it or none. */
+  /** The deletion must let reads run in between. A read sees the whole object or nothing. */
   const expectToGiveWay = async (path: string) => {
     const turns = countTurnsWithinWrites()
     const deletion = { isOver: false }

@@ -15,13 +15,13 @@ import { body, createTestOrganization, createWorkspace, type TestOrganization } 
 const TWO_MINUTES_MS = 120_000
 const NEVER = '1970'
 
-/** Of PostgreSQL: for a row that another transaction has changed. */
+/** Whether a PostgreSQL transaction waits for a row that another one has changed. */
 async function isAnyoneWaiting(tx: Transaction): Promise<boolean> {
   const waiting = sql`select 1 from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`
   return (await waiting.execute(tx.db)).rows.length > 0
 }
 
-// On SQLite: two workers of one server.
+// On SQLite the nodes are two workers of one server.
 describe.each(engines)('a node that loses its lease, of two on one %s database', (engine) => {
   let first: TestServer
   let second: TestServer
@@ -56,7 +56,7 @@ describe.each(engines)('a node that loses its lease, of two on one %s database',
   }
   const putTo = (url: string | undefined, state: string) =>
     first.client().request('PUT', url as string, state)
-  /** A locked workspace whose state has ten chunks. */
+  /** Creates a locked workspace whose state has ten chunks. */
   const largeState = async () => {
     const workspaceId = await createWorkspace(organization)
     await lock(organization.owner.client, workspaceId)
@@ -94,7 +94,7 @@ describe.each(engines)('a node that loses its lease, of two on one %s database',
       return (await query.select(['kind', 'upload_id', 'number']).execute()).length
     })
 
-  /** Calls `work` while the first node stands still: in the middle of writing, or after it and before the end. */
+  /** Calls `work` while the first node stands still: in the middle of its writes, or after them and before the end. */
   const whileStopped = (where: 'in the middle' | 'at the end', work: () => Promise<void>) => {
     const { states } = first.app.deps
     if (where === 'at the end') {
@@ -108,7 +108,7 @@ describe.each(engines)('a node that loses its lease, of two on one %s database',
     }
     const content = states.content.bind(states)
     const read = vi.spyOn(states, 'content')
-    // The source is read twice: looked at first, then written again.
+    // The source is read twice: first to check it, then to write it again.
     read.mockImplementationOnce(content).mockImplementationOnce(async function* (...args) {
       let pieces = 0
       for await (const bytes of content(...args)) {
@@ -150,7 +150,7 @@ describe.each(engines)('a node that loses its lease, of two on one %s database',
       second.clock.advance(TWO_MINUTES_MS)
       whileStopped(where, () => sweep.sweep())
       const answer = await rollBack(workspaceId, id)
-      // Processes on one SQLite file have one clock; where that jumps, the rollback is refused.
+      // Processes on one SQLite file share one clock. If it jumps, the rollback is refused.
       expect(answer.status, answer.text).toBe(engine === 'postgres' ? 201 : 409)
       if (answer.status === 201) expect((await download(answer.json.data.id)) === rolledBack).toBe(true)
       else expect(await currentOf(workspaceId)).toBe(id)
@@ -217,7 +217,7 @@ describe.each(engines)('a node that loses its lease, of two on one %s database',
       const one = await second.app.deps.database.write(async (tx) => {
         const done = isSweepFirst ? await sweepSome(tx) : Number((await renew(tx)).numUpdatedRows)
         other = isSweepFirst ? database.write(renew) : database.write(sweepSome)
-        // On SQLite it waits for all of this one.
+        // On SQLite the other write waits for this whole transaction, so there is no need to wait for it.
         let isWaiting = engine === 'sqlite'
         while (!isWaiting) isWaiting = await database.read(isAnyoneWaiting)
         return done

@@ -41,7 +41,7 @@ function actorOf(kind: Actor['kind'], userId: string | null): Actor {
   }
 }
 
-/** Columns that go together, as src/access/standing-store.ts gives them. */
+/** Combinations of columns that src/access/standing-store.ts can produce. */
 const standings = fc
   .record({
     kind: fc.constantFrom<Actor['kind']>('user', 'user', 'user', 'team', 'organization'),
@@ -97,7 +97,7 @@ const facts = fc.record(
 const chained = flagChains.flat()
 const allLevels = Object.values(levelChains).flat(2)
 
-/** What a caller would be with a grant: said a second time. */
+/** The caller with a grant added, written independently of the server's code. */
 function granted(
   needed: NeededGrant,
   { actor, standing, target }: { actor: Actor; standing: Standing; target: Target },
@@ -182,11 +182,11 @@ test('each grant that is named, given alone, makes the table say yes', () => {
     ),
     { numRuns: 20_000 },
   )
-  // The one is oneself alone, the other every user's anyway and no other token's.
+  // Only the user can have the first permission. Every user has the second one, and no other token can have it.
   expect(permissions.filter((permission) => !seen.has(permission))).toEqual([
     'account:read',
     'organization:create',
-    // A kind of token, and nothing that one could be granted.
+    // Needs a kind of token, so no grant can give it.
     'audit-trail:read',
   ])
 })
@@ -230,7 +230,7 @@ test('a member who may not is told of an owner, and of every kind of column that
       permission,
       (['R', 'W', 'A', 'cO', 'cR', 'cW', 'cL', 'pC', 'pA'] as const).some(says),
     ])
-    // The first of each chain that the row has a yes for.
+    // The first flag of each chain for which the row says yes.
     expect([permission, flags]).toEqual([
       permission,
       flagChains.flatMap((chain) => chain.find(([, column]) => says(column))?.[0] ?? []),

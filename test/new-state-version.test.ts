@@ -32,7 +32,7 @@ function scanned(bytes: Buffer): Promise<Outcome> {
   })
 }
 
-/** The same by parsing all of it. */
+/** The same result by parsing the whole body. */
 function parsed(bytes: Buffer): Promise<Outcome> {
   return outcomeOf(() => {
     const { attributes } = parseResource(bytes, newStateVersionBody)
@@ -52,7 +52,7 @@ function parsed(bytes: Buffer): Promise<Outcome> {
   })
 }
 
-/** A string as JSON, some of its characters escaped in one way or the other. */
+/** A string as JSON, with some characters escaped in one of the possible ways. */
 const written = (text: fc.Arbitrary<string>) =>
   fc.tuple(text, fc.nat()).map(([plain, seed]) => {
     const parts = Array.from(plain, (character, place) => {
@@ -64,7 +64,7 @@ const written = (text: fc.Arbitrary<string>) =>
     return `"${parts.join('')}"`
   })
 const space = fc.constantFrom('', '', ' ', '\n\t')
-/** Half of the objects begin with what makes them good; what comes after it may make them bad again. */
+/** Half of the objects begin with valid members. Later members may make them invalid again. */
 const ofMembers = (members: fc.Arbitrary<[string, string]>, most: number, good: [string, string][] = []) =>
   fc
     .tuple(fc.array(members, { minLength: 1, maxLength: most }), space, fc.boolean())
@@ -144,7 +144,7 @@ const text = fc.oneof(
   anything,
 )
 
-/** Seldom is a part of it all that there is. */
+/** In one case of ten the body is cut off. */
 const cutAt = fc.oneof({ weight: 9, arbitrary: fc.constant(null) }, { weight: 1, arbitrary: fc.nat() })
 
 describe('the body of a new state version', () => {
@@ -182,7 +182,7 @@ describe('the body of a new state version', () => {
     let next = setImmediate(turn)
     const { content } = await readNewStateVersion(bytes)
     clearImmediate(next)
-    // 12 MiB scanned and 6 MiB checked, a quarter of a mebibyte in a turn.
+    // 12 MiB are scanned and 6 MiB are checked, a quarter of a mebibyte per turn.
     expect(turns).toBeGreaterThanOrEqual(70)
     let decoded = 0
     for (const piece of content.state?.pieces() ?? []) {

@@ -15,7 +15,7 @@ const platform = JSON.parse(
   readFileSync(new URL('data/platform-fields.json', import.meta.url), 'utf8'),
 ) as Record<string, PlatformFields>
 
-/** Fields that differ from the platform's own description, each with its reason. */
+/** Fields that differ from the platform's own description, and why. */
 const onPurpose: Record<string, string> = {
   'access-changes': 'our own',
   'effective-access': 'our own',
@@ -53,7 +53,7 @@ const onPurpose: Record<string, string> = {
     'a service account has none, and whoever may not read the membership is not told',
 }
 
-/** Attributes of the platform that no document here has, with the reason. */
+/** Attributes of the platform that no document here has, and why. */
 const leftOut: readonly (readonly [pattern: RegExp, reason: string])[] = [
   [/^state-versions\.(state|json-state|json-state-outputs|lineage|md5|force)$/, 'is sent, never shown'],
   [/^users\.password$/, 'is sent, never shown'],

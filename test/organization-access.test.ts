@@ -33,26 +33,26 @@ const inDialect: Record<Dialect, readonly string[]> = {
 }
 
 /**
- * What decisions B2 says, written down once more without a look at the code: the flags after a change, or the flags that
- * the refusal points at.
+ * Repeats decision B2 independently of the server's code: returns the flags after a change, or the flags that the
+ * refusal points at.
  */
 function judge(before: Flags, change: Flags, dialect: Dialect): Flags | string[] {
   const given = (flag: string) => (inDialect[dialect].includes(flag) ? change[flag] : undefined)
   const merged: Record<string, boolean> = { ...before }
   for (const flag of inDialect[dialect]) merged[flag] = given(flag) ?? before[flag] ?? false
-  // First cascades …
+  // First, a flag turns on the flags that it implies …
   if (merged['manage-projects'] && given('manage-workspaces') === undefined)
     merged['manage-workspaces'] = true
   if (merged['read-projects'] && given('read-workspaces') === undefined) merged['read-workspaces'] = true
-  // … then rule 2.2.4, over an explicit false too; in the current dialect an explicit false stays until manage-workspaces
-  // is set or turned on again …
+  // … then manage-workspaces turns on read-workspaces, even over an explicit false. In the current dialect an explicit
+  // false stays until manage-workspaces is set or turned on again …
   if (merged['manage-workspaces']) {
     const isTurnedOn = given('manage-workspaces') === true || before['manage-workspaces'] !== true
     if (dialect === 'documented' || (given('read-workspaces') === undefined && isTurnedOn)) {
       merged['read-workspaces'] = true
     }
   }
-  // … then contradictions.
+  // … then contradictions are refused.
   const refused: string[] = []
   if (merged['manage-projects'] && !merged['manage-workspaces']) refused.push('manage-workspaces')
   if (merged['read-projects'] && !merged['read-workspaces']) refused.push('read-workspaces')
@@ -63,7 +63,7 @@ const pointers = (flags: readonly string[]) =>
   flags.map((flag) => `/data/attributes/organization-access/${flag}`)
 
 const related = ['manage-projects', 'manage-workspaces', 'read-projects', 'read-workspaces'] as const
-/** Any flags, and often those that depend on each other. */
+/** Any flags, and often flags that depend on each other. */
 const change: fc.Arbitrary<FlagChanges> = fc
   .tuple(
     fc.dictionary(fc.constantFrom(...organizationFlags), fc.boolean(), { maxKeys: 6 }),
@@ -83,7 +83,7 @@ describe.each(dialects)('random flag changes, %s dialect', (dialect) => {
 
   test(`the rules hold after each of ${numRuns * CHANGES_IN_A_ROW}`, () => {
     expect(knownFlags(dialect).toSorted()).toEqual(inDialect[dialect].toSorted())
-    // What the other dialect stored is there too, and stays.
+    // Flags that only the other dialect knows may be stored, and must not change.
     const foreign = fc.constantFrom(0, flagSet('delegate-policy-overrides', 'access-secret-teams'))
     let refusals = 0
     fc.assert(

@@ -67,7 +67,7 @@ describe.each(engines)('organization memberships on %s', (engine) => {
     expect(emailsOfUsers(await client.get(`${found}${member.email},${other.email}`))).toEqual(
       new Set([member.email, other.email]),
     )
-    // An owner who is no site administrator sees no more of the person than that.
+    // An owner who is no site administrator sees no more fields of the person.
     const [listed] = (await client.get(`${found}${member.email}`)).json.included
     expect(listed.attributes).not.toHaveProperty('is-suspended')
     expect((await client.get(`/users/${listed.id}`)).json.data.attributes).not.toHaveProperty('email')
@@ -164,7 +164,7 @@ describe.each(engines)('organization memberships on %s', (engine) => {
     for (const client of [organization.owner.client, server.admin]) {
       expect((await accept(client)).text).toBe(NOT_FOUND)
     }
-    // Invited, he sees his invitation and not yet the teams in it.
+    // An invited user sees the invitation, but not yet the teams in it.
     const own = await person.client.get(`/organization-memberships/${id}`)
     expect(own.json.data.attributes.status).toBe('invited')
     expect(own.json.data.relationships.teams.data).toEqual([])
@@ -239,7 +239,7 @@ describe.each(engines)('organization memberships on %s', (engine) => {
     expect(shown.json.data.relationships.teams.data).toEqual([])
     expect(shown.json.included).toEqual([])
     const all = await owner.client.get(path(organization))
-    // They are shown, so it would be untrue to say that they are not there.
+    // The caller can see these memberships, so a 404 would be wrong.
     for (const id of [hidden.membershipId, all.json.data[0].id]) {
       const refused = await remove(manager.client, id)
       expect([refused.status, refused.json.errors[0].detail]).toEqual([

@@ -14,7 +14,7 @@ import {
   createWorkspace,
 } from './support/world.ts'
 
-/** What clients send that nobody here wrote: conformance/ drives the server with some of them. */
+/** Requests of existing clients. conformance/ runs some of these clients against the server. */
 describe.each(engines)('what other clients send, on %s', (engine) => {
   let server: TestServer
   beforeAll(async () => {
@@ -138,7 +138,7 @@ describe.each(engines)('what other clients send, on %s', (engine) => {
     expect((await create(team, 'ci', 'authentication-token')).status).toBe(422)
     expect((await create(team, 'CI')).status).toBe(201)
     expect((await create(other, 'ci')).status).toBe(201)
-    // Those without one, or with an empty one, are not told apart by it; a single token takes the place of itself.
+    // Tokens with no or an empty description may be repeated. A single token replaces the earlier one.
     for (const description of ['', '', null, null]) {
       expect((await create(team, description)).status).toBe(201)
     }
@@ -307,7 +307,7 @@ describe.each(engines)('what other clients read, on %s', (engine) => {
       expect(teams).toHaveLength(4)
       for (const team of teams) expect(team.relationships.organization).toEqual(relation)
     }
-    // Documents are kept once they were wanted again.
+    // Documents are cached when they are requested again.
     for (const _ of [1, 2, 3]) await check(organization.name)
     const name = `${organization.name}-renamed`
     const renamed = await client.patch(`/organizations/${organization.name}`, body('organizations', { name }))

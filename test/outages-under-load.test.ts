@@ -11,10 +11,13 @@ import { ADMIN_TOKEN, Purser, run, SECRET_KEY, temporaryFolder } from './support
 import { isLong } from './support/runs.ts'
 import { body, uniqueName } from './support/world.ts'
 
-/** PURSER_OUTAGE_SEED=…: the outages of a failed run, once more. */
+/** PURSER_OUTAGE_SEED=…: repeats the outages of a failed run. */
 const SEED = Number(process.env.PURSER_OUTAGE_SEED ?? (isLong ? Date.now() % 1_000_000 : 20_261_122))
 const OUTAGES = Number(process.env.PURSER_OUTAGES ?? (isLong ? 500 : 10))
-/** Two nodes serve again sooner; the machine may be busy with other tests. The long mode prints how long it took. */
+/**
+ * Two nodes serve again earlier than that, but other tests may keep the machine busy. The long mode prints the time it
+ * took.
+ */
 const PATIENCE_MS = 30_000
 
 async function serves(client: Client, organization: string): Promise<boolean> {

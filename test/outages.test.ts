@@ -16,7 +16,7 @@ import {
   type TestOrganization,
 } from './support/world.ts'
 
-/** Whatever a request meets, it is answered after that: the deadlines of the server are shorter. */
+/** Every request must get an answer within this time: the deadlines of the server are shorter. */
 const PATIENCE_MS = 40_000
 
 async function until(isTrue: () => Promise<boolean>): Promise<void> {
@@ -119,7 +119,7 @@ describe.each(engines.filter((engine) => engine === 'postgres'))('an outage of %
     'a commit whose connection is lost %s the server gets it is 503, and is not repeated',
     async (when) => {
       await until(isReady)
-      // Its reads commit before it, and jobs beside it.
+      // The n-th commit may be of one of the request's reads or of a background job, so try several.
       let name = ''
       let details: unknown
       for (let attempt = 0; attempt < 30 && !/not known/.test(String(details)); attempt++) {
@@ -140,7 +140,7 @@ describe.each(engines.filter((engine) => engine === 'postgres'))('an outage of %
   test('a commit that one server made alone is not acknowledged', async () => {
     await until(isReady)
     const name = uniqueName('warned')
-    // As PostgreSQL warns when somebody cancels a commit that waits for a standby.
+    // PostgreSQL gives such a warning if a commit that waits for a standby is cancelled.
     await cluster.query(`
       create function warn() returns trigger language plpgsql as $$ begin raise warning 'not replicated'; return null; end $$;
       create constraint trigger warn after insert on teams deferrable initially deferred
@@ -159,7 +159,7 @@ describe.each(engines.filter((engine) => engine === 'postgres'))('an outage of %
       post(uniqueName('team')),
     ])
     expect([read.status, write.status]).toEqual([503, 503])
-    // It is known now, so nobody waits any more.
+    // The outage is known by now, so requests no longer wait.
     const before = performance.now()
     expect((await organization.owner.client.get(teams())).status).toBe(503)
     expect(performance.now() - before).toBeLessThan(PATIENCE_MS)
@@ -170,7 +170,7 @@ describe.each(engines.filter((engine) => engine === 'postgres'))('an outage of %
   test('connections that a network has swallowed are given up', async () => {
     await until(isReady)
     await Promise.all(Array.from({ length: 10 }, () => organization.owner.client.get(teams())))
-    // Those of now: new ones would work.
+    // Affects the existing connections. New ones would work.
     forwarder.swallow()
     forwarder.heal()
     const answers = await Promise.all([organization.owner.client.get(teams()), post(uniqueName('team'))])

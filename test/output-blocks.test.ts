@@ -80,7 +80,7 @@ describe('blocks of outputs', () => {
   })
 })
 
-/** Sizes at and about the ends of parts, with characters of several bytes that lie across them. */
+/** Sizes near the ends of parts, with characters of several bytes that lie across an end. */
 const sizes = [BLOCK_BYTES, PART_BYTES - 20, PART_BYTES, PART_BYTES + 1, 3 * PART_BYTES - 7]
 const large: fc.Arbitrary<StateOutput> = fc
   .record({
@@ -101,7 +101,7 @@ describe('large outputs', () => {
     const blocks = rows.filter(({ part }) => part === 0)
     const found = blocks.flatMap((block) => openOutputs(key, 'sv-1', block))[position]
     if (found === undefined) throw new Error('no such output')
-    // One that just fits into a block has no parts.
+    // An output that just fits into a block has no parts.
     if (!('lengths' in found)) return found[text]
     const bytes = runsOf(found, text).map(({ part, start, end }) => {
       const row = rows.find((one) => one.firstPosition === position && one.part === part)

@@ -13,7 +13,7 @@ const outputs = `{
   "pin\\u0000": {"value": {"code": "hunter3"}, "type": ["object", {"code": "string"}], "sensitive": true}
 }`
 
-/** Where outputs are in an answer: its data, or what it includes. */
+/** The values of the outputs in an answer: in its data, or in what it includes. */
 function valuesOf({ json }: Response): Record<string, unknown> {
   const resources: Json[] = [json.included ?? json.data].flat()
   return Object.fromEntries(resources.map(({ attributes }) => [attributes.name, attributes.value]))
@@ -34,7 +34,7 @@ describe.each(engines)('sensitive outputs on %s', (engine) => {
     await strict.stop()
   })
 
-  /** Everything that holds outputs, but the single one, and the current ones. */
+  /** All lists of outputs, except the current outputs. */
   const lists = (organization: TestOrganization, workspaceId: string, stateVersionId: string) => [
     `/state-versions/${stateVersionId}/outputs`,
     `/state-versions/${stateVersionId}?include=outputs`,
@@ -79,7 +79,7 @@ describe.each(engines)('sensitive outputs on %s', (engine) => {
     expect(typesIn(current)).toEqual(hidden)
     expect(current.text).not.toContain('hidden-key')
 
-    // OpenTofu decodes the value of a sensitive output by the type in this list.
+    // OpenTofu uses the type in this list to decode the value of a sensitive output.
     const { client: owner } = organization.owner
     const path = `/workspaces/${workspaceId}/current-state-version-outputs`
     const exact = '"value":null,"detailed-type":["list",["object",{"hidden-key":"string"}]]'
@@ -170,7 +170,7 @@ describe.each(engines)('sensitive outputs on %s', (engine) => {
     const { client } = organization.owner
     const { workspaceId, stateVersionId } = await createState(organization, outputs)
     for (const path of lists(organization, workspaceId, stateVersionId)) {
-      // A second answer may come from what is kept.
+      // The second answer may come from a cache.
       for (let time = 0; time < 2; time++) expect(valuesOf(await client.get(path))).toEqual(masked)
     }
     expect(await reveals(strict, stateVersionId)).toEqual([])

@@ -99,7 +99,7 @@ describe('implied types', () => {
         const value = tokens.join('')
         const implied = impliedType(value)
         expect(JSON.parse(implied)).toEqual(typeOf(JSON.parse(value)))
-        // Taken for a declared type it stands, or else an array's type would come of the zero.
+        // A declared type must be used as it is: a type implied from the value `0` would be different.
         expect(resolveType(implied, '0').detailedType).toBe(implied)
       }),
       runs(1000, 100_000),

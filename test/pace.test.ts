@@ -15,7 +15,7 @@ describe('the pace of a body', () => {
     vi.useRealTimers()
   })
 
-  /** Sends so many bytes every so often, for so long. */
+  /** Sends this many bytes at this interval for this long. */
   const send = (bytes: number, everyMs: number, forMs: number) => {
     for (let at = 0; at < forMs; at += everyMs) {
       vi.advanceTimersByTime(everyMs)

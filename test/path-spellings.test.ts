@@ -18,7 +18,7 @@ describe.each(engines)('a path that is spelled in unusual ways on %s', (engine) 
     await server.stop()
   })
 
-  /** The path goes out as it is: fetch would tidy it up. */
+  /** Sends the path unchanged. fetch would normalize it. */
   const send = async (client: Client, method: string, path: string) => {
     const head = [`${method} ${path} HTTP/1.1`, 'Host: localhost', `Authorization: Bearer ${client.token}`]
     const { status, body } = await raw.send({ bytes: Buffer.from(`${head.join('\r\n')}\r\n\r\n`) })
@@ -94,7 +94,7 @@ describe.each(engines)('a path that is spelled in unusual ways on %s', (engine) 
       ids.push((await server.client().get('/ping')).headers.get('x-request-id') as string)
     }
     for (const id of ids) expect(id).toMatch(/^[0-9a-f]{20}$/)
-    // One that is counted up begins like the one before it.
+    // With a counter, consecutive ids would begin alike.
     expect(new Set(ids.map((id) => id.slice(0, 8))).size).toBe(ids.length)
   })
 })

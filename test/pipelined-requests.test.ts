@@ -24,14 +24,14 @@ describe.each(engines)('requests sent without waiting for answers on %s', (engin
     socket.write(heads.join(''))
   }
 
-  /** Holds every read of a request until it is released; counts those that are under way. */
+  /** Delays every read of a request until it is released, and counts the reads in progress. */
   function holdReads() {
     const { database } = server.app.deps
     const read = database.read.bind(database)
     const held: (() => void)[] = []
     const counts = { now: 0, most: 0, all: 0 }
     vi.spyOn(database, 'read').mockImplementation(async (work) => {
-      // The server's own jobs read too.
+      // Background jobs of the server read, too.
       if (new Error('who asks').stack?.includes('runRead') !== true) return read(work)
       counts.now += 1
       counts.all += 1

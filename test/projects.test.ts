@@ -58,7 +58,7 @@ describe.each(engines)('projects on %s', (engine) => {
     expect(names(await owner.client.get(`${path}?filter[names]=%00`))).toEqual([])
     const far = await owner.client.get(`${path}?page[number]=999999999999999&page[size]=100`)
     expect(far.status).toBe(200)
-    // go-tfe v2 looks for the page of projects in meta itself.
+    // go-tfe v2 expects the page numbers of projects directly in meta.
     expect(far.json.meta).toEqual({ ...far.json.meta.pagination, pagination: far.json.meta.pagination })
     expect(far.json.meta.pagination).toMatchObject({ 'total-count': 2, 'prev-page': 1, 'next-page': null })
     expect((await owner.client.get(`/projects/${id}?include=workspaces`)).status).toBe(400)
@@ -73,7 +73,7 @@ describe.each(engines)('projects on %s', (engine) => {
       'default-execution-mode': 'agent',
       'setting-overwrites': { 'default-execution-mode': true },
     })
-    // Each is kept for itself: the tfe provider sends both, and fails when it reads another one.
+    // Each setting is stored separately: the tfe provider sends both, and fails if it reads back another value.
     for (const overwrites of [
       { 'default-execution-mode': true, 'default-agent-pool': true },
       { 'default-execution-mode': false, 'default-agent-pool': true },
@@ -149,7 +149,7 @@ describe.each(engines)('projects on %s', (engine) => {
     ]) {
       expect(answer.text).toBe(notFound)
     }
-    // Whose workspace it is may not put it where he may create none.
+    // The administrator of a workspace may not move it to a project where they may not create workspaces.
     for (const id of [hidden, 'prj-1111111111111111']) {
       const answer = await client.patch(`/workspaces/${workspace}`, body('workspaces', {}, inProject(id)))
       expect(answer.status).toBe(422)

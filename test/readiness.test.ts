@@ -7,7 +7,7 @@ import { Forwarder } from './support/forwarder.ts'
 import { PostgresCluster } from './support/postgres-cluster.ts'
 import { startServer, type TestServer } from './support/server.ts'
 
-/** Much more than the server needs: the machine may be busy. */
+/** Much more than the server needs, because the machine may be busy. */
 const PATIENCE_MS = 20_000
 
 async function readiness(server: TestServer): Promise<number> {
@@ -40,7 +40,7 @@ test('on SQLite /readyz is red while nothing can be written, and green again by 
   const other = new DatabaseSync(join(server.folder, 'purser.sqlite'))
   other.exec('begin immediate')
   await becomes(server, 503)
-  // Reads do not need the lock, and the process lives.
+  // Reads do not need the lock, and the process is alive.
   expect((await server.admin.get('/account/details')).status).toBe(200)
   expect((await server.admin.get(`${server.address}/healthz`)).status).toBe(200)
   other.exec('rollback')

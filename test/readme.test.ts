@@ -8,7 +8,7 @@ import { startServer, type TestServer } from './support/server.ts'
 
 const run = promisify(execFile)
 
-/** The blocks that a reader of the page types into a shell, one after the other. */
+/** The shell blocks of a page, in order. */
 function shellBlocks(page: string): string[] {
   return [...readFileSync(page, 'utf8').matchAll(/^```sh\n([\s\S]*?)^```$/gm)].map(([, block = '']) => block)
 }

@@ -51,13 +51,13 @@ describe.each(engines)('refusals on %s', (engine) => {
     return answer.json
   }
   const of = ({ name }: Pick<TestOrganization, 'name'>) => `/organizations/${name}/refusals`
-  /** What the organization's owner reads of a 404. */
+  /** The record of a 404, as the organization's owner reads it. */
   const explained = async (organization: TestOrganization, response: Response) => {
     const { data, meta } = await listOf(organization.owner.client, of(organization), idOf(response))
     expect(meta.pagination['total-count']).toBe(data.length)
     return data[0]
   }
-  /** What a site administrator reads of it. */
+  /** The record of a 404, as a site administrator reads it. */
   const known = async (response: Response) =>
     (await listOf(server.admin, '/admin/refusals', idOf(response))).data[0]
 
@@ -217,7 +217,7 @@ describe.each(engines)('refusals on %s', (engine) => {
     for (const secret of [other.owner.id, other.owner.username, other.name, other.id]) {
       expect(text).not.toContain(secret)
     }
-    // Nor by asking for him.
+    // A filter by the user's id must find nothing, either.
     const asked = await organization.owner.client.get(`${of(organization)}?filter[user]=${other.owner.id}`)
     expect(asked.json.data).toEqual([])
     expect(asked.json.meta.pagination['total-count']).toBe(0)
@@ -329,7 +329,7 @@ describe.each(engines)('refusals on %s', (engine) => {
       (client) => client.get(`/workspaces/${workspaceId}/current-state-version-outputs`),
     ]
     let given = 0
-    /** Whom something was given, by what. */
+    /** Other callers with the needed grant, by grant. */
     const others = new Map<string, Client>()
     const people = [(await addMember(server, organization)).client, (await createUser(server)).client]
     for (const request of requests) {
@@ -368,7 +368,10 @@ describe.each(engines)('refusals on %s', (engine) => {
       return addMember(server, organization, needed.grant === 'membership' ? [] : [team])
     }
 
-    /** As the words say it: "read", "custom with state-versions: read-outputs", "custom with workspace-locking". */
+    /**
+     * Gives a grant in the words of the answer: "read", "custom with state-versions: read-outputs", "custom with
+     * workspace-locking".
+     */
     async function grant(team: string, words: string, { type, id }: Place) {
       const [access = '', detail] = words.split(' with ')
       const [name = '', value = true] = detail?.split(': ') ?? []
@@ -434,12 +437,12 @@ describe.each(engines)('refusals on %s', (engine) => {
     await refusals.flush()
     await lastUsed.flush()
     const spies = [vi.spyOn(database, 'read'), vi.spyOn(database, 'write'), vi.spyOn(refusals, 'note')]
-    // What runs beside the requests waits until it is over.
+    // Delayed writes of the server must not run during the requests.
     const paused = [refusals, lastUsed].map((one) => vi.spyOn(one, 'flush').mockResolvedValue())
     try {
       for (const path of [`/workspaces/${workspaceId}`, '/workspaces/ws-zzzzzzzzzzzzzzzz']) {
         let least = [Infinity]
-        // Other things run beside the requests too, now and then.
+        // Background work may add calls now and then, so take the lowest count.
         for (let n = 0; n < 10; n++) {
           for (const spy of spies) spy.mockClear()
           idOf(await client.get(path))
@@ -470,7 +473,7 @@ describe.each(engines)('refusals on %s', (engine) => {
     expect((await client.delete(`/organizations/${organization.name}`)).status).toBe(204)
     const isGone = async () => (await listOf(server.admin, '/admin/refusals', requestId)).data.length === 0
     await expect.poll(isGone, { timeout: 20_000 }).toBe(true)
-    // What was not written yet is nobody's.
+    // A refusal that was not written yet belongs to no organization.
     const { data } = await listOf(server.admin, '/admin/refusals', late)
     expect(data[0].relationships.organization.data).toBeNull()
   })
@@ -520,7 +523,7 @@ describe.each(engines)('refusals on %s', (engine) => {
     for (let n = 0; n < REQUESTS_KEPT + 5; n++) {
       server.clock.advance(1)
       ids.push(idOf(await member.client.get(path)))
-      // Some are counted in memory, some with what is written.
+      // Some are counted in memory, some in the stored row.
       if (n % 7 === 0) await server.app.deps.refusals.flush()
     }
     const { data, meta } = await listOf(owner.client, of(organization))
@@ -535,11 +538,11 @@ describe.each(engines)('refusals on %s', (engine) => {
     for (const id of ids.slice(0, -REQUESTS_KEPT)) {
       expect((await listOf(owner.client, of(organization), id)).data).toEqual([])
     }
-    // Another's, of another kind, and for another reason are not alike.
+    // A refusal of another caller, of another method or for another reason has a row of its own.
     const other = await addMember(server, organization)
     await other.client.get(path)
     await member.client.patch(path, body('workspaces', {}))
-    // In one and the same second what the caller held at the end counts.
+    // Within one second, the grants that the caller held last count.
     await server.app.deps.refusals.flush()
     const team = await createTeam(organization)
     await grantWorkspace(organization, team, workspaceId, { access: 'custom', 'workspace-locking': true })
@@ -587,7 +590,7 @@ describe.each(engines)('refusals on %s', (engine) => {
         own.unshift(idOf(await client.get(`/organizations/${name}/workspaces/inside`)))
         nobodys.unshift(idOf(await client.get('/workspaces/ws-zzzzzzzzzzzzzzzz')))
       }
-      // Eleven tokens of teams of an organization of their own, and more tokens by more organizations.
+      // Tokens of six teams in each of two other organizations.
       const clients: Client[] = []
       for (let number = 0; number < 2; number += 1) {
         const theirs = await createTestOrganization(small)
@@ -642,12 +645,12 @@ describe.each(engines)('refusals on %s', (engine) => {
     expect(quiet?.refusal.requestId).toBe('quiet')
     expect(loop).toMatchObject({ count: 3 * MAX_WAITING })
     expect(loop?.requests.at(-1)?.id).toBe(`loop-${3 * MAX_WAITING - 1}`)
-    // What could not be written is counted with what came meanwhile.
+    // A refusal that could not be written is counted together with later ones.
     add('loop', '/a', 'later')
     waiting.giveBack([loop as Waiting])
     const taken = waiting.take(MAX_WAITING).find(({ refusal }) => refusal.requestId === 'later')
     expect(taken?.count).toBe(3 * MAX_WAITING + 1)
-    // Room that was taken is free again.
+    // The space of refusals that were taken is free again.
     add('scan', '/new', 'scan-again')
     expect(waiting.size).toBe(1)
   })
@@ -676,7 +679,7 @@ describe.each(engines)('refusals on %s', (engine) => {
       for (const { refusal } of taken) if (refusal.path.startsWith('/quiet')) waiting.add(refusal)
       return taken.filter(({ refusal }) => refusal.path.startsWith('/quiet')).length
     }
-    // Tokens of ever new teams of one organization are one caller; those of ever new organizations are many.
+    // Tokens of many teams of one organization count as one caller. Tokens of many organizations count as many callers.
     for (let n = 0; n < 2 * MAX_WAITING; n++) {
       const team = { kind: 'team', userId: `api-team_${n}`, organizationId: 'org-loud' }
       add(team, `/loud/${n}`)
@@ -688,10 +691,10 @@ describe.each(engines)('refusals on %s', (engine) => {
     expect(waiting.size).toBeLessThanOrEqual(MAX_WAITING)
     expect(waiting.size).toBeGreaterThan(MAX_WAITING * 0.8)
     expect(left()).toBe(50)
-    // Nor does somebody who is in very many teams.
+    // A user in very many teams must not use all the space, either.
     for (let n = 0; n < 200; n++) add({ kind: 'user', userId: 'user-many' }, `/many/${n}`, 5_000)
     expect(left()).toBe(50)
-    // So many callers that an equal share is less than one: a tenth of them goes.
+    // With so many callers that each one's share is less than one, a tenth of them is dropped.
     for (let n = 0; n < MAX_WAITING; n++) add({ kind: 'user', userId: `user-${n}` }, `/once/${n}`)
     expect(waiting.size).toBeGreaterThan(MAX_WAITING * 0.8)
   })
@@ -738,7 +741,7 @@ describe.each(engines)('refusals on %s', (engine) => {
         reason: 'missing',
         found: undefined,
       } as const
-      // As many callers as it takes: one alone has less room.
+      // Use several callers, because each alone may use less space.
       for (let n = 0; n < MAX_WAITING + 500; n++) {
         const actor = { ...refusal.actor, userId: `user-${n % 10}` }
         refusals.note({ ...refusal, actor, requestId: `flood-${n}`, path: `/api/v2/nothing/${n}` })

@@ -32,7 +32,7 @@ describe.each(engines)('remote state consumers on %s', (engine) => {
     const path = `/workspaces/${source}/relationships/remote-state-consumers`
     const listed = async () => names(await client.get(path))
     expect(await listed()).toEqual([])
-    // go-tfe sends whole workspaces.
+    // go-tfe sends whole workspaces instead of identifiers.
     const whole = { data: [{ type: 'workspaces', id: b, attributes: { name: 'ignored', locked: true } }] }
     for (const document of [ids(a), ids(a), whole]) {
       const answer = await client.post(path, document)

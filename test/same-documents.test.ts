@@ -14,7 +14,7 @@ import {
   type TestOrganization,
 } from './support/world.ts'
 
-/** Where something is included, of the things that `placeOf` makes. */
+/** Requests that include the objects that `placeOf` creates. */
 const inclusions = [
   '/organizations/:organization?include=default-project',
   '/organizations/:organization/organization-memberships?include=user,teams',
@@ -28,7 +28,7 @@ const inclusions = [
   '/workspaces/:workspace?include=organization,project,locked_by,outputs,current_state_version,effective_tag_bindings',
 ] as const
 
-/** Where each that is included by a path is read by itself. */
+/** The path that shows an included resource directly, by type. */
 const shownAt: Record<string, (id: string, places: Record<string, string>, path: string) => string> = {
   'effective-tag-bindings': (_, { workspace, project }, path) =>
     `${path.startsWith('/projects') ? `/projects/${project}` : `/workspaces/${workspace}`}/effective-tag-bindings`,
@@ -42,7 +42,7 @@ const shownAt: Record<string, (id: string, places: Record<string, string>, path:
   'workspace-outputs': (id) => `/state-version-outputs/${id}`,
 }
 
-/** Answers of a question, and records: nothing that is made and read again. */
+/** Reports and records, which cannot be created and read again. */
 const reports = ['access-changes', 'effective-access', 'audit-events', 'refusals']
 const seenIncluded = new Set<string>()
 
@@ -57,7 +57,7 @@ describe.each(engines)('documents on %s', (engine) => {
     })
     afterAll(() => server.stop())
 
-    /** The resource in an answer that is about it, or in a list that holds it. */
+    /** Reads a resource from its own route or from a list that contains it. */
     const read = async (client: Client, path: string, { id, type }: Json): Promise<Json> => {
       const answer = await client.get(`${path}${path.includes('?') ? '&' : '?'}page[size]=100`)
       expect([path, answer.status]).toEqual([path, 200])
@@ -107,10 +107,10 @@ describe.each(engines)('documents on %s', (engine) => {
           expect(shown.attributes).toEqual({ ...rest, type: outputType })
           continue
         }
-        // Only whoever may read the membership is told the address.
+        // Only callers who may read the membership see the email.
         if (included.type === 'users') delete included.attributes.email
         if (included.type === 'users') delete shown.attributes.email
-        // What is asked for with it is named in its own relationship.
+        // A relationship lists its objects only if the request includes them.
         for (const name of ['outputs', 'organization-memberships']) {
           delete included.relationships?.[name]
           delete shown.relationships?.[name]
@@ -140,7 +140,7 @@ describe.each(engines)('documents on %s', (engine) => {
   })
 })
 
-/** One of each that includes are asked of, in an organization of their own; the workspace is locked and has a state. */
+/** One object of each kind that includes apply to, in a new organization. The workspace is locked and has a state. */
 async function placeOf(server: TestServer) {
   const organization = await createTestOrganization(server)
   const { client } = organization.owner
@@ -170,7 +170,7 @@ async function placeOf(server: TestServer) {
   }
 }
 
-/** Without what is shown once, and what changes with every use; notes of this test are in parentheses. */
+/** Removes what is shown once and what changes with every use. Members in parentheses are notes of this test. */
 function lasting(item: Json): Json {
   const { token: _, 'last-used-at': __, ...attributes } = item.attributes
   const own = Object.entries(item).filter(([name]) => !name.startsWith('('))

@@ -8,7 +8,7 @@ import { Purser, run, SECRET_KEY, settingsFor, temporaryFolder, type Settings } 
 
 const tls = (name: string) => resolve(import.meta.dirname, 'data/tls', name)
 
-/** A hash for each file of a folder, but for SQLite's shared memory, which a running server's own reads mark. */
+/** A hash for each file of a folder, except SQLite's shared memory, which even reads of a running server change. */
 function contents(folder: string): Record<string, string> {
   const names = readdirSync(folder).filter((name) => !name.endsWith('-shm'))
   return Object.fromEntries(names.map((name) => [name, hash('sha256', readFileSync(join(folder, name)))]))

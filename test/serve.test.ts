@@ -68,7 +68,7 @@ describe.each(engines)('serve on %s', (engine) => {
     const purser = new Purser(['serve'], settings)
     const address = await purser.address()
     await new Client(address, ADMIN_TOKEN).post('/organizations', organization('acme'))
-    // Headers are sent and the body is not: the request is under way.
+    // The head has been sent, but not the body, so the request is in progress.
     const slow = slowRequest(address)
     await slow.waits
     purser.child.kill('SIGTERM')
@@ -111,7 +111,7 @@ const organization = (name: string) => ({
 })
 const TEAM = '{"data":{"type":"teams","attributes":{"name":"late"}}}'
 
-/** A request whose body has not arrived yet. */
+/** A request whose body is sent later. */
 function slowRequest(address: string): { waits: Promise<void>; answer: Promise<string>; finish: () => void } {
   const { hostname, port } = new URL(address)
   const socket = connect(Number(port), hostname)
@@ -132,7 +132,7 @@ function slowRequest(address: string): { waits: Promise<void>; answer: Promise<s
   return { waits, answer, finish: () => socket.write(TEAM) }
 }
 
-/** Sends these bytes on a connection of their own, and gives all that comes back. */
+/** Sends these bytes on a new connection, and returns everything that the server sends back. */
 function rawRequest(address: string, text: string): Promise<string> {
   const { hostname, port } = new URL(address)
   const socket = connect(Number(port), hostname)
@@ -141,7 +141,7 @@ function rawRequest(address: string, text: string): Promise<string> {
   return new Promise((resolve) => socket.on('close', () => resolve(answer)))
 }
 
-/** Returns when nothing listens there any more. */
+/** Returns when the port is closed. */
 async function refusesConnections(address: string): Promise<void> {
   const { hostname, port } = new URL(address)
   for (;;) {

@@ -14,7 +14,7 @@ const textOf = (file: string): string => readFileSync(file, 'utf8')
 const sources = files.filter((file) => /\.(ts|tsx|cjs)$/.test(file))
 const serverSources = sources.filter((file) => file.startsWith('src/'))
 
-/** `file:line: text` for each line that matches, so that a failure says where to go. */
+/** `file:line: text` for each matching line, so that a failure shows the place. */
 function linesMatching(where: string[], pattern: RegExp): string[] {
   return where.flatMap((file) =>
     textOf(file)
@@ -52,7 +52,7 @@ test('no default exports, no enums', () => {
 })
 
 test(`no source file is longer than ${MOST_LINES} lines`, () => {
-  // A test file lists cases: its length is no sign of tangled code.
+  // A test file lists cases, so a long one is not necessarily complicated.
   const long = sources
     .filter((file) => !file.endsWith('.test.ts'))
     .map((file) => ({ file, lines: textOf(file).trimEnd().split('\n').length }))
@@ -81,7 +81,7 @@ test('the lockfile names every package, each with its hash and without an addres
   const { packages } = JSON.parse(textOf('package-lock.json')) as { packages: Record<string, Locked> }
   const locked = Object.entries(packages)
   const names = new Set(locked.map(([path]) => path.replace(/^.*node_modules\//, '')))
-  // npm ci refuses a lockfile without the packages of other platforms, and npm install writes one if the
+  // npm ci refuses a lockfile without the packages of other platforms. npm install writes such a lockfile if the
   // registry lacks a version of them.
   const missing = locked.flatMap(([path, entry]) =>
     Object.keys({ ...entry.dependencies, ...entry.optionalDependencies })

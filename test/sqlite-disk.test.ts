@@ -12,7 +12,7 @@ import { isLong } from './support/runs.ts'
 import { md5Of, postState, stateText } from './support/states.ts'
 import { body, uniqueName } from './support/world.ts'
 
-/** A server in a process of its own, whose disk can fail. */
+/** A server in a separate process, whose disk can fail. */
 async function start(faults?: Faults, settings?: Settings) {
   const all: Settings = settings ?? {
     ...(await settingsFor('sqlite')),
@@ -62,7 +62,7 @@ test('a page that is damaged fails the requests that read it, and no others', as
   const teams = (name: string) => `/organizations/${name}/teams`
   const create = (client: Client, name: string) =>
     client.post(teams(name), body('teams', { name: uniqueName('team') }))
-  // One after the other, so that the rows of each have pages of their own.
+  // One organization after the other, so that the rows of each are in different pages.
   const withTeams = async () => {
     const name = await organization(first.client)
     const made = await Promise.all(Array.from({ length: 40 }, () => create(first.client, name)))
@@ -94,7 +94,7 @@ test('a page that is damaged fails the requests that read it, and no others', as
   expect(await purser.stop()).toBe(0)
 })
 
-/** The table's first leaf, as a disk gives it that has lost it. */
+/** Overwrites the first leaf page of the table with zeros, as after a loss of data on the disk. */
 function zeroFirstPage(file: string, table: string): void {
   const database = new DatabaseSync(file)
   const { pageno } = database
@@ -115,7 +115,7 @@ test('reads that fail end nothing, and all is well again with the disk', async (
   const readers = Array.from({ length: 10 }, () => read)
   await Promise.all(readers.map((one) => one()))
   let met = 0
-  // SQLite takes EIO for a damaged page, and undoes the transaction of all readers for any other.
+  // SQLite reports EIO as a damaged page. For any other error it rolls back the transaction of all readers.
   for (const error of ['EIO', 'ESTALE'] as const) {
     for (const [at, isOnce] of [
       [1, false],
@@ -123,10 +123,10 @@ test('reads that fail end nothing, and all is well again with the disk', async (
       [2, true],
       [3, true],
     ] as const) {
-      // Another connection's commit: what was read before is read anew.
+      // A commit of another connection, so that SQLite reads the pages again.
       await organization(client)
       faults.set({ calls: ['reads'], at, error, isOnce })
-      // All arrive while it stands still, so that they share a transaction.
+      // All requests arrive while the process is stopped, so that they share a transaction.
       purser.child.kill('SIGSTOP')
       const answers = Promise.all(readers.map((one) => one()))
       await new Promise((resolve) => setTimeout(resolve, 50))
@@ -134,7 +134,7 @@ test('reads that fail end nothing, and all is well again with the disk', async (
       const failed = (await answers).filter((status) => status !== 200)
       for (const status of failed) expect(status).toBeOneOf(error === 'EIO' ? [500, 503] : [503])
       if (!isOnce) expect(failed).toHaveLength(readers.length)
-      // None where a job in the background met it.
+      // None, if a background job met the fault.
       else expect(failed.length).toBeLessThanOrEqual(1)
       met += failed.length
       faults.clear()
@@ -164,7 +164,7 @@ test('a full disk is 503 for writes and nothing for reads, and well again with t
   faults.clear()
   await organization(client)
   await expect.poll(async () => (await readiness()).status, { timeout: 20_000 }).toBe(200)
-  // A line for the outage and one for its end, however many requests met it and however often jobs were repeated.
+  // One line for the outage and one for its end, however many requests and jobs met it.
   expect(logged().map(({ msg }) => msg)).toEqual([
     'the database is away: requests are answered 503 until it is back',
     'the database is back',
@@ -212,7 +212,7 @@ test('after a sync that failed, what was committed is in the file before anythin
     const copy = join(temporaryFolder(), 'purser.sqlite')
     copyFileSync(join(folder, 'purser.sqlite'), copy)
     const database = new DatabaseSync(copy)
-    // The log is not copied: without pages from it there is not even a table.
+    // The log is not copied. Without its pages the copy may not even have a table.
     const isThere = database.prepare(`select count(*) as count from sqlite_master`).get()?.count !== 0
     const names = isThere ? database.prepare('select name from organizations').all() : []
     database.close()
@@ -220,14 +220,14 @@ test('after a sync that failed, what was committed is in the file before anythin
   }
   expect(inFile()).not.toContain(before)
   faults.set({ calls: ['syncs'], at: 1, error: 'EIO', isOnce: true })
-  // It fails, unless a write in the background met the fault.
+  // The request fails, unless a background write met the fault.
   await createOrganization(client)
   expect(faults.failed).toBe(1)
   await organization(client)
   expect(inFile()).toContain(before)
 })
 
-/** Gives one state after another of a new workspace, made and still to be uploaded. */
+/** Creates a workspace. Returns a function that creates the next state version, ready for its upload. */
 async function uploads(client: Client) {
   const path = `/organizations/${await organization(client)}/workspaces`
   const made = await client.post(path, body('workspaces', { name: 'w' }))
@@ -235,7 +235,7 @@ async function uploads(client: Client) {
   expect((await client.post(`/workspaces/${workspaceId}/actions/lock`)).status).toBe(200)
   let serial = 0
   return async () => {
-    // It does not compress: more than one chunk.
+    // Does not compress, so it needs more than one chunk.
     const value = randomBytes(800_000).toString('base64')
     const state = stateText(`{"large": {"type": "string", "value": "${value}"}}`, ++serial)
     const version = await postState(client, workspaceId, state)
@@ -285,11 +285,11 @@ test('without file descriptors nothing ends, and all is well once there are some
   const { purser, client } = await start()
   const pid = String(purser.child.pid)
   const name = await organization(client)
-  // The soft limit alone, which may be raised again.
+  // Only the soft limit, which can be raised again.
   const limit = (count: number) => execFileSync('prlimit', ['--pid', pid, `--nofile=${count}:`])
   const upload = await (await uploads(client))()
   limit(readdirSync(`/proc/${pid}/fd`).length)
-  // The thread that reads states cannot be started.
+  // The thread that reads states cannot start.
   expect(await upload.put()).toBe(503)
   const outcomes = await Promise.all(
     Array.from({ length: 20 }, async (_, number) => {

@@ -24,11 +24,11 @@ type Outcome = { code: number | string; stderr: string }
 
 type Scenario = {
   kinds?: readonly Kind[]
-  /** Puts into the new folder what is there before. */
+  /** Fills the new folder before the run. */
   before: (folder: string) => void
-  /** What meets the fault. */
+  /** The run that meets the fault. */
   run: (folder: string, faults: Faults) => Promise<Outcome>
-  /** Throws when what it left behind is neither whole nor a good beginning for the same once more. */
+  /** Throws if the result is neither complete nor a valid start for a repetition. */
   check: (folder: string, outcome: Outcome) => Promise<void>
 }
 
@@ -41,12 +41,12 @@ async function tryEach({ before, run: work, check, kinds = everyKind }: Scenario
     faults.set(fault ?? { calls: everyWrite })
     const outcome = await work(folder, faults)
     const { count } = faults
-    // At the end of a run calls come in another number each time: the last ones may not be made.
+    // The number of calls at the end of a run varies, so a late fault may not happen.
     if (faults.failed > 0) met++
     faults.clear()
     const about = fault === undefined ? 'without a fault' : `${fault.error} at call ${fault.at}`
     try {
-      // A fault is said in one line.
+      // A fault must be reported in one line.
       expect(outcome.stderr).not.toMatch(/\n +at /)
       expect(outcome.code).toBeOneOf(
         fault === undefined ? [0] : fault.error === 'KILL' ? ['SIGKILL', 0] : [0, 1],
@@ -81,7 +81,7 @@ function inDatabase<T>(folder: string, work: (database: DatabaseSync) => T): T {
   }
 }
 
-/** How many rows each table has. */
+/** The number of rows per table. */
 function rowsOf(folder: string): Record<string, number> {
   return inDatabase(folder, (database) => {
     expect(database.prepare('pragma integrity_check').all()).toEqual([{ integrity_check: 'ok' }])
@@ -97,7 +97,7 @@ function rowsOf(folder: string): Record<string, number> {
 
 const surroundings = { clock: systemClock, say: () => {} }
 
-/** Starts as `serve` does, for one who has the admin's token as the file has it. */
+/** Starts a server like `serve`, with a client that uses the admin token from the file. */
 async function whileServing(folder: string, work: (client: Client) => Promise<void>): Promise<void> {
   const { config, database } = await prepare(configOf(folder), surroundings)
   const app = createApp(config, database, createLog('silent'))
@@ -147,14 +147,14 @@ test(
 )
 
 /**
- * Made once, and copied for each fault: `older` before an upgrade, `seeded` with the demo in it, a backup of that, and
- * `uploading` with a state version that has no content.
+ * Data folders that are created once and copied for each fault: `older` before an upgrade, `seeded` with the demo, a
+ * backup of that, and `uploading` with a state version without content.
  */
 const bases = mkdtempSync(join(tmpdir(), 'purser-test-'))
 const base = (name: string): string => join(bases, name)
 const copyOf = (name: string) => (folder: string) => cpSync(base(name), folder, { recursive: true })
 let rowsOfSeeded: Record<string, number>
-/** Too large to be dealt with outside of the thread that stores states. */
+/** Too large to be handled outside of the thread that stores states. */
 const state = stateText(
   `{"large": {"type": "string", "value": "${randomBytes(120_000).toString('base64')}"}}`,
 )
@@ -188,9 +188,9 @@ test(
         expect(rowsOf(folder)).toMatchObject({
           kysely_migration: knownMigrations().length,
           workspaces: olderWorkspaces,
-          // A tag of each, with an id since a later migration.
+          // One tag per workspace. A later migration gave the tags ids.
           tags: olderWorkspaces,
-          // And the event that says that they were chained.
+          // Plus the event that says that older events were chained.
           audit_events: olderEvents + 1,
         })
       },
@@ -230,7 +230,7 @@ test(
         if (code === 0) expect(existsSync(file)).toBe(true)
         if (!existsSync(file)) {
           const isLeft = existsSync(`${file}.partial`)
-          // Only a process that was killed leaves it.
+          // Only a killed process leaves this file.
           if (isLeft) {
             expect(code).toBe('SIGKILL')
             await expect(backUp(configOf(folder), file, join(folder, 'key'))).rejects.toThrow(
@@ -256,7 +256,7 @@ test(
   'a state whose upload is killed at any write is there once it is sent again',
   () =>
     tryEach({
-      // What fails without an end is tried on a server that goes on, in sqlite-disk.test.ts.
+      // Permanent faults are tested on a running server, in sqlite-disk.test.ts.
       kinds: ['KILL'],
       before: copyOf('uploading'),
       run: async (folder, faults) => {

@@ -29,7 +29,7 @@ describe.each(engines)('deleting the content of a state version on %s', (engine)
 
   const act = (id: string, action: string, sent?: unknown): Promise<Response> =>
     client.post(`/state-versions/${id}/actions/${action}_backing_data`, sent)
-  /** A workspace with two versions: the older one and the current one. */
+  /** Creates a workspace with two versions: an older one and the current one. */
   const twoVersions = async (value = 'canary') => {
     const workspaceId = await createWorkspace(organization)
     await lock(client, workspaceId)
@@ -130,11 +130,11 @@ describe.each(engines)('deleting the content of a state version on %s', (engine)
     expect([after.upload_id, after.json_upload_id]).toEqual([null, null])
     expect(await rowsOf(current)).toBeGreaterThan(0)
     if (engine === 'sqlite') {
-      // As an operator would: what lies in free pages is gone with them.
+      // An operator would do this to remove deleted data from free pages.
       const file = join(server.folder, 'purser.sqlite')
       const other = new DatabaseSync(file)
       other.exec('vacuum')
-      // Not while a read of this turn is still open.
+      // Wait until no read of this turn is open.
       await vi.waitFor(() =>
         expect(other.prepare('pragma wal_checkpoint(truncate)').get()).toMatchObject({ busy: 0 }),
       )

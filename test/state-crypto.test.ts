@@ -17,7 +17,7 @@ import { longTimeout, runs } from './support/runs.ts'
 
 const address: PieceAddress = { stateVersionId: 'sv-1', kind: 'state', uploadId: 'one', number: 0 }
 
-/** Changes one bit. */
+/** Flips one bit. */
 function altered(bytes: Uint8Array, at: number): Uint8Array {
   const copy = Uint8Array.from(bytes)
   copy[at] = (copy[at] as number) ^ 1
@@ -97,7 +97,7 @@ describe('pieces', () => {
       expect(() => openPiece(dataKey, address, altered(sealed, at))).toThrow(SealError)
       expect(() => openPiece(dataKey, address, sealed.subarray(0, at))).toThrow(SealError)
     }
-    // Said to be the last one, or of no upload, which it is not.
+    // With a wrong mark: as the last piece, or as a piece of no upload.
     for (const mark of [1, 2, 4]) {
       const marked = Uint8Array.from(sealed)
       marked[0] = mark

@@ -19,7 +19,7 @@ import { createTestOrganization, createWorkspace, type TestOrganization } from '
 const log = pino({ level: 'silent' })
 const PAST_THE_LEASE_MS = 12_000
 
-/** What these tests let a job find: one output, readable or not. */
+/** The result of a job in these tests: one output, readable or not. */
 const oneBlock: ProcessOutputs = (stateVersion) => {
   const output = {
     name: '"a"',
@@ -86,7 +86,7 @@ describe.each(engines)('background processing of outputs on %s', (engine) => {
       read: (work) => database.read(work),
       write: async <T>(work: (tx: Transaction) => Promise<T>) => {
         writes++
-        // Taking the job and holding on to it are done.
+        // The job has been taken and its lease renewed.
         if (writes === 3) {
           stopped.resolve()
           await goOn.promise

@@ -50,7 +50,7 @@ test.each(engines)(
     ;({ purser, client } = await start())
     const read = async () =>
       (await client.get(`/workspaces/${workspaceId}/current-state-version-outputs`)).status
-    // Of PostgreSQL's other nodes nobody knows whether they live: there a lease runs out by itself.
+    // On PostgreSQL a new node cannot know whether other nodes are alive, so it waits until the lease expires.
     const expected = engine === 'sqlite' ? 200 : 503
     let status = await read()
     for (let tries = 0; tries < 100 && status !== 200; tries++) {

@@ -62,7 +62,7 @@ describe.each(engines)('state versions on %s, while the clock is set back', (eng
     await write(id, 2, { intermediate: true })
     server.clock.advance(-5_000)
     const newest = await write(id, 3, { intermediate: true })
-    // The next serial is judged against the newest.
+    // The next serial is compared with the newest snapshot.
     const state = stateText('{}', 3, 'lineage-of-the-tests')
     expect((await postState(client, id, state)).status).toBe(409)
     expect((await client.post(`/workspaces/${id}/actions/unlock`)).status).toBe(200)

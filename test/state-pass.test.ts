@@ -102,7 +102,7 @@ describe('the pass over a state', () => {
           const bytes = stateOf(size)
           const pass = new StatePass(upload)
           const chunks: SealedChunk[] = []
-          // Few parts, however small the sizes that were drawn.
+          // The last size limits the number of parts, however small the random sizes are.
           for (const part of cut(bytes, [...sizes, CHUNK_BYTES])) {
             const copy = Uint8Array.from(part)
             chunks.push(...pass.push(copy))

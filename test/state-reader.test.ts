@@ -22,7 +22,7 @@ function readState(file: string | Uint8Array, sizes = [1_000_000]): StateContent
   for (const part of cut(Buffer.from(file), sizes)) {
     const chunk = Uint8Array.from(part)
     reader.push(chunk)
-    // The memory of a chunk is used again for the next: nothing may be left in it.
+    // The caller reuses the memory of a chunk, so the reader must not keep references to it.
     chunk.fill(0xff)
   }
   return reader.finish()
@@ -32,7 +32,7 @@ function outputsOf(file: string) {
   return readState(file).outputs?.list ?? []
 }
 
-/** The error that reading throws; undefined when there is none. */
+/** The error of a read. Undefined if it succeeds. */
 function errorOf(file: string | Uint8Array, sizes?: number[]): StateError | undefined {
   try {
     readState(file, sizes)
@@ -189,7 +189,7 @@ describe('reading outputs', () => {
   })
 })
 
-/** UTF-8, and for an unpaired surrogate the bytes that UTF-8 would have for it. */
+/** UTF-8, extended to unpaired surrogates. */
 function wtf8(text: string): Buffer {
   return Buffer.concat(
     Array.from(text, (character) => {
@@ -425,7 +425,7 @@ describe('state headers', () => {
 })
 
 describe('resources of a state', () => {
-  // How many there are, and how many of them are managed: everything that does not say that it is data.
+  // The number of all and of managed resources. A resource counts as managed unless its mode is data.
   test.each([
     ['{"version":4}', 0, 0],
     ['{"version":4,"resources":[]}', 0, 0],

@@ -33,7 +33,7 @@ describe.each(engines)('rolling back on %s', (engine) => {
   })
   afterAll(() => server.stop())
 
-  /** Stores a state over its URL, whatever it says of itself, and gives its id. */
+  /** Stores a state through its upload URL, with any attributes. Returns its id. */
   const store = async (workspaceId: string, state: string, attributes: object) => {
     const more = { md5: md5Of(state), ...attributes }
     const made = await client.post(`/workspaces/${workspaceId}/state-versions`, body('state-versions', more))
@@ -96,10 +96,10 @@ describe.each(engines)('rolling back on %s', (engine) => {
     expect(outputs.text).toContain('"value":1.10')
     expect(outputs.json.data.map((item: never) => item['attributes']['name'])).toEqual(['a', 's'])
 
-    // The row has the hash of the new bytes: the same state again is this version.
+    // The row has the hash of the new bytes, so a create with the same state returns this version.
     const again = await postState(client, workspaceId, expected.trim(), { md5: md5Of(expected) })
     expect([again.status, again.json.data.id]).toEqual([201, id])
-    // A client goes on from there.
+    // A client can continue with the next serial.
     const next = stateText('{}', 101, 'l')
     expect((await postState(client, workspaceId, next, { state: base64(next) })).status).toBe(201)
     const events = await server.app.deps.database.read((tx) =>
@@ -192,7 +192,7 @@ describe.each(engines)('rolling back on %s', (engine) => {
     expect(answers.size).toBe(1)
     await client.post(`/state-versions/${old}/actions/restore_backing_data`)
     expect((await rollBack(client, workspaceId, old)).status).toBe(201)
-    // A newer version gives up the one that waits for its upload.
+    // A newer version discards the one that waits for its upload.
     expect((await client.get(`/state-versions/${pending.json.data.id}`)).json.data.attributes.status).toBe(
       'discarded',
     )
@@ -269,7 +269,7 @@ describe.each(engines)('rolling back on %s', (engine) => {
       409,
       'another rollback of this workspace is under way',
     ])
-    // Nothing of it is to be seen but a version that is discarded, and a client goes on with the same serial.
+    // Only a discarded version is left, and a client can use the same serial.
     const next = stateText('{}', 2)
     expect((await postState(client, workspaceId, next, { state: base64(next) })).status).toBe(201)
     await server.passTime(61_000)

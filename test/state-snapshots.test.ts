@@ -85,7 +85,7 @@ describe.each(engines)('repeated creates, lists and snapshots on %s', (engine) =
     expect((await list({ ...names, 'filter[status]': 'uploaded' })).status).toBe(400)
     expect((await list({ ...names, 'filter[workspace][name]': 'no-such' })).status).toBe(404)
     expect((await list({ ...names, 'filter[organization][name]': 'no-such' })).status).toBe(404)
-    // Force-unlocking gives up what waits for its upload.
+    // Force-unlocking discards versions that wait for their upload.
     await client.post(`/workspaces/${workspaceId}/actions/force-unlock`)
     expect(await serials('pending')).toEqual([])
     expect(await serials('discarded')).toEqual([4, 3])
@@ -99,7 +99,7 @@ describe.each(engines)('repeated creates, lists and snapshots on %s', (engine) =
       expect(final.attributes.intermediate).toBe(false)
       const first = await post(workspaceId, 2, { intermediate: true })
       expect(first.attributes).toMatchObject({ intermediate: true, status: 'finalized' })
-      // The next one goes on from it, and no serial is given twice.
+      // The next snapshot follows it, and no serial is used twice.
       const second = await post(workspaceId, 3, { intermediate: true })
       const stale = stateText('{}', 3)
       expect((await postState(client, workspaceId, stale, { state: base64(stale) })).status).toBe(409)

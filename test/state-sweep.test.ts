@@ -24,7 +24,7 @@ import { createTestOrganization, createWorkspace, type TestOrganization } from '
 const DAY_MS = 86_400_000
 const outputs = '{"a": {"value": 1, "type": "number"}}'
 
-/** Of PostgreSQL: for a row that another transaction has changed. */
+/** Whether a PostgreSQL transaction waits for a row that another one has changed. */
 async function isAnyoneWaiting(tx: Transaction): Promise<boolean> {
   const waiting = sql`select 1 from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`
   return (await waiting.execute(tx.db)).rows.length > 0
@@ -60,7 +60,7 @@ describe.each(engines)('the sweep of what no state version counts on, on %s', (e
     )
     return { chunks: chunks.length, blocks: blocks.length }
   }
-  /** As an upload that broke off leaves them. */
+  /** Leaves chunks behind like an interrupted upload. */
   const leave = (upload: UploadAddress, chunks: number) =>
     database.write((tx) =>
       insertChunks(
@@ -149,7 +149,7 @@ describe.each(engines)('the sweep of what no state version counts on, on %s', (e
     await database.write(async (tx) => {
       await updateStateVersion(tx, id, { status: 'finalized' })
       discarding = database.write((other) => discardExpired(other, '2999', 100))
-      // On SQLite it waits for all of this one.
+      // On SQLite the other write waits for this whole transaction, so there is no need to wait for it.
       let isWaiting = engine === 'sqlite'
       while (!isWaiting) isWaiting = await database.read(isAnyoneWaiting)
     })

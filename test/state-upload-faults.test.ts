@@ -12,9 +12,9 @@ import { lock, postState, stateText } from './support/states.ts'
 import { body, createTestOrganization, createWorkspace, type TestOrganization } from './support/world.ts'
 
 const MIB = 1024 * 1024
-/** Of one upload in the budget, before it has outputs. */
+/** The budget that one upload uses before it has outputs. */
 const UPLOAD_BYTES = MIB / 2
-/** Random, so that compressing it does not make it one small chunk. */
+/** Random, so that it does not compress to one small chunk. */
 const large = (bytes: number) => stateText(`{"a": {"value": "${randomBytes(bytes / 2).toString('hex')}"}}`)
 
 const refuseInserts: Record<Engine, readonly string[]> = {
@@ -117,12 +117,12 @@ describe.each(engines)('uploads that fail on %s', (engine) => {
       const state = stateText('{}')
       const url = await pending(state)
       const filling = Buffer.alloc(40 * MIB, ' ')
-      // Too large: the limit is 4 MiB.
+      // Above the limit of 4 MiB.
       expect(await sendAll(url, filling)).toBe(413)
       const broken = Buffer.alloc(4 * MIB - 1, 'x')
       expect(await sendAll(url, broken)).toBe(422)
       expect((await put(url, state)).status).toBe(200)
-      // It has arrived, and this is something else.
+      // The state has already arrived, and these are other bytes.
       expect(await sendAll(url, filling.subarray(0, 4 * MIB))).toBe(409)
     })
   })

@@ -27,7 +27,7 @@ describe.each(engines)('uploads of states on %s', (engine) => {
   afterAll(() => server.stop())
 
   const put = (url: string, content: string | Uint8Array) => server.client().request('PUT', url, content)
-  /** A version that awaits its state, in a workspace that the owner has locked. */
+  /** A version that waits for its state, in a workspace that the owner has locked. */
   const pendingState = async (state = stateText(outputs), more: object = {}) => {
     const workspaceId = await createWorkspace(organization)
     const { client } = organization.owner
@@ -140,7 +140,7 @@ describe.each(engines)('uploads of states on %s', (engine) => {
       upload.flushHeaders()
       return upload
     })
-    // The server says so once a request has been given to its route.
+    // The server sends 100 Continue when a request has reached its route.
     await Promise.all(stalled.map((upload) => once(upload, 'continue')))
     await vi.waitFor(async () => {
       const refused = await put(stateUrl, '{}')
@@ -195,7 +195,7 @@ describe.each(engines)('uploads of states on %s', (engine) => {
     for (let serial = 1; serial <= 4; serial++) {
       for (const failed of [10, 20, 30]) {
         await postState(client, workspaceId, stateText('{}', serial * 100 + failed))
-        // A create that comes later has a later time.
+        // Give the next create a later time.
         server.clock.advance(1)
       }
       const state = stateText(outputs, serial)

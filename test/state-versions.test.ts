@@ -217,7 +217,7 @@ describe.each(engines)('state versions on %s', (engine) => {
     }
     expect((await included(client)).password).toBe('hunter2')
     expect(await included(member.client)).toMatchObject({ password: null, pair: ['a', 1] })
-    // An organization's token reads no outputs, neither there nor here.
+    // An organization token may not read outputs, on either route.
     expect((await asOrganization.get(`${path}/current-state-version-outputs`)).status).toBe(404)
     expect(await included(asOrganization)).toEqual({})
   })

@@ -10,7 +10,7 @@ import { CHUNK_BYTES, type Upload } from '../src/state-versions/state-pass.ts'
 import { StateThreadError, StateWorker, type StateUpload } from '../src/state-versions/state-worker.ts'
 import { cut } from './support/json-texts.ts'
 
-/** A thread takes its time to start on a busy machine. */
+/** On a busy machine a thread takes long to start. */
 const patient = { timeout: 50_000 }
 
 let folder: string
@@ -45,7 +45,7 @@ function uploadOf(uploadId: string): Upload {
   }
 }
 
-/** A state whose characters are cut by the borders of chunks. */
+/** A state with characters that lie across the ends of chunks. */
 function stateOf(size: number): Buffer {
   const text = `${randomBytes(8).toString('hex')}${'€'.repeat(size / 3)}`
   return Buffer.from(`{"version":4,"outputs":{"a":{"value":1.0}},"x":"${text}"}`)
@@ -60,7 +60,7 @@ async function stored(upload: Upload, chunks: number): Promise<Buffer> {
   return Buffer.concat(plain)
 }
 
-/** The thread has seen what was sent to it before: it answers in order. */
+/** Waits until the thread has handled all earlier messages. It answers in order. */
 async function messagesSeen(fence: StateUpload): Promise<void> {
   await fence.push(Buffer.from(']'))
   await expect(fence.finish()).rejects.toThrow(StateError)

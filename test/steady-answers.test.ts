@@ -12,7 +12,7 @@ import {
   type TestOrganization,
 } from './support/world.ts'
 
-/** The least time of a refusal, in milliseconds. A slow machine can only take longer. */
+/** The shortest time of a refusal in milliseconds. A slow machine only takes longer. */
 const STEP_MS = 9.5
 
 describe.each(engines)('the time of a refusal on %s', (engine) => {

@@ -67,7 +67,7 @@ describe.each(engines)('tag bindings on %s', (engine) => {
       expect(pairs(changed)).toEqual({ 'a b/c': 'x:y=z@é', env: '', team: 'data' })
       const listed = await client.get(`${path}/tag-bindings`)
       expect(listed.json).toEqual(changed.json)
-      // The id of what was changed stays.
+      // A changed binding keeps its id.
       expect(listed.json.data[1].id).toBe(added.json.data[0].id)
 
       const update = (value: Pairs | undefined) =>
@@ -113,7 +113,7 @@ describe.each(engines)('tag bindings on %s', (engine) => {
     await client.patch(`/workspaces/${workspace}/tag-bindings`, bindings({ env: 'test', zone: 'eu' }))
     const effective = await client.get(`/workspaces/${workspace}/effective-tag-bindings`)
     expect(pairs(effective)).toEqual({ env: 'test', team: 'data', zone: 'eu' })
-    // The provider takes any links at all for a sign that it is inherited.
+    // The tfe provider treats a binding with any links as inherited.
     expect(effective.json.data.map(({ links }: Item) => links)).toEqual([
       undefined,
       { 'inherited-from': `/api/v2/projects/${project}` },

@@ -91,7 +91,7 @@ describe.each(engines)('tags on %s', (engine) => {
     )
     expect((await client.delete(ofB, ids('tags', network))).status).toBe(204)
     expect(named(await client.get(ofB))).toEqual([])
-    // What no workspace has any more is still there.
+    // A tag that no workspace has any more still exists.
     await client.delete(`/workspaces/${a}`)
     expect(counts(await client.get(`/organizations/${organization.name}/tags`))).toEqual({
       core: 0,
@@ -173,7 +173,7 @@ describe.each(engines)('tags on %s', (engine) => {
     }
     const before = await client.get(`/workspaces/${a}`)
     expect((await client.delete(list, ids('tags', wide))).status).toBe(204)
-    // Nothing but the tag's own row was deleted in the request, and it shows nowhere.
+    // The request has deleted only the row of the tag, and the tag is not shown anywhere.
     expect(await left()).toBe(MANY + 1)
     expect(counts(await client.get(list))).toEqual({ kept: 1 })
     expect(await found()).toBe(0)
@@ -182,12 +182,12 @@ describe.each(engines)('tags on %s', (engine) => {
     const all = await client.get(`/organizations/${organization.name}/workspaces?search[name]=a`)
     expect(all.json.data[0].attributes['tag-names']).toEqual(['kept'])
 
-    // A new one of the same name is on nothing yet, and stays when the rest of the old one goes.
+    // A new tag of the same name is on no workspace yet, and stays when the rest of the old one is deleted.
     expect((await client.post(`/workspaces/${a}/relationships/tags`, tags('wide'))).status).toBe(204)
     expect(counts(await client.get(list))).toEqual({ kept: 1, wide: 1 })
     const write = database.write.bind(database)
     const slices: number[] = []
-    // One write after the other: a write of something else that takes long would count two slices as one.
+    // Serialize the writes: during a slow write of something else, two slices would count as one.
     let last: Promise<unknown> = Promise.resolve()
     database.write = (work) => {
       const mine = last.then(async () => {
@@ -255,7 +255,7 @@ describe.each(engines)('tags on %s', (engine) => {
     const seventh = await client.post(`/workspaces/${c}/relationships/tags`, tags('g'))
     expect(seventh.status).toBe(422)
     expect(seventh.json.errors[0].detail).toContain('at most 6 tags')
-    // Those that are there can be given still.
+    // Existing tags can still be added.
     expect((await client.post(`/workspaces/${c}/relationships/tags`, tags('a'))).status).toBe(204)
     const list = await client.get(`/organizations/${organization.name}/tags`)
     expect(named(list)).toEqual(['a', 'b', 'c', 'd', 'e', 'f'])

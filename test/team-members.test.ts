@@ -139,7 +139,7 @@ describe.each(engines)('team members on %s', (engine) => {
     expect(second.data[0].id).toBe(member.membershipId)
     expect(second.links.prev).toContain('sort=-status')
     expect((await client.get(`${list}?sort=email`)).status).toBe(400)
-    // As the provider reads it: whole memberships, a hundred at a time.
+    // Like the provider, which reads whole memberships, a hundred at a time.
     const whole = await client.get(`${list}?page[size]=100`)
     expect(whole.json.meta.pagination).toMatchObject({ 'page-size': 100, 'next-page': null })
     expect(whole.json.data[0]).toMatchObject({

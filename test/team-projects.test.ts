@@ -79,7 +79,7 @@ describe.each(engines)('team access to a project on %s', (engine) => {
       'workspace-access': { 'state-versions': 'read-outputs' },
     })
     expect(custom.json.data.attributes['workspace-access']).toMatchObject({
-      // As the level before had it.
+      // Kept from the previous level.
       runs: 'apply',
       'state-versions': 'read-outputs',
       create: true,

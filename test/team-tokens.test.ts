@@ -178,7 +178,7 @@ describe.each(engines)('team tokens on %s', (engine) => {
     const team = await createTeam(organization)
     const byTeam = await asOwner.post(`/teams/${team}/authentication-token`)
     expect(byTeam.json.data.relationships['created-by'].data).toEqual({ id: owners, type: 'teams' })
-    // Whoever may not see the owners' team does not read of it.
+    // A caller who may not see the owners' team does not see it as the creator.
     const member = await addMember(server, organization, [team])
     const seen = await member.client.get(`/teams/${team}/authentication-token`)
     expect(seen.json.data.relationships['created-by'].data).toBeNull()

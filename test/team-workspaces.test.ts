@@ -30,7 +30,7 @@ describe.each(engines)('team access to a workspace on %s', (engine) => {
   })
   afterAll(() => server.stop())
 
-  /** A member of a new team that was given this access to a workspace. */
+  /** A member of a new team with this access to a workspace. */
   async function memberWith(
     organization: TestOrganization,
     workspaceId: string,
@@ -114,7 +114,7 @@ describe.each(engines)('team access to a workspace on %s', (engine) => {
       expect.objectContaining({ source: { pointer: '/data/attributes/workspace-locking' } }),
     ])
     expect((await client.get(`/team-workspaces/${id}`)).json).toEqual(fixed.json)
-    // The tfe provider sends only what is to change, so all else stays as the level had it.
+    // The tfe provider sends only what changes, so everything else keeps the value of the previous level.
     const custom = await change({ access: 'custom', 'state-versions': 'read-outputs' })
     expect(custom.json.data.attributes).toEqual({
       ...fixed.json.data.attributes,
@@ -197,7 +197,7 @@ describe.each(engines)('team access to a workspace on %s', (engine) => {
       expect(list.status).toBe(statuses.show)
       if (statuses.show === 200)
         expect(list.json.data).toEqual([(await client.get(`/workspaces/${id}`)).json.data])
-      // Out of the team, everything is gone with the next request.
+      // After leaving the team, the member loses access with the next request.
       const members = `/teams/${team}/relationships/users`
       const gone = await organization.owner.client.delete(members, {
         data: [{ type: 'users', id: member.username }],
@@ -271,7 +271,7 @@ describe.each(engines)('team access to a workspace on %s', (engine) => {
       `/team-workspaces?filter%5Bworkspace%5D%5Bid%5D=${workspace}&filter%5Bteam%5D%5Bid%5D=${own}`,
     )
     expect(one.json.data.map((item: { id: string }) => item.id)).toEqual([ownGrant])
-    // Who shares a workspace cannot name a team that he does not see, nor the owners.
+    // A caller who gives access to a workspace may not name a team that they cannot see, nor the owners.
     const owners = (
       await organization.owner.client.get(`/organizations/${organization.name}/teams`)
     ).json.data.find((team: { attributes: { name: string } }) => team.attributes.name === 'owners').id

@@ -252,10 +252,10 @@ describe.each(engines)('teams on %s', (engine) => {
     const id = await createTeam(organization, { name: 'before' })
     const changed = await owner.client.patch(`/teams/${id}`, team(attributes))
     expect([changed.status, pointers(changed).toSorted()]).toEqual([422, expected])
-    // Its own name is not taken from it.
+    // The team's own name is not reported as taken.
     const own = await owner.client.patch(`/teams/${id}`, team({ ...attributes, name: 'before' }))
     expect(pointers(own).toSorted()).toEqual(expected.filter((pointer) => !pointer.endsWith('/name')))
-    // What is wrong by itself does not contradict.
+    // An invalid value is not also reported as a contradiction.
     const wrong = { ...contradiction, 'manage-teams': 'yes' }
     const broken = await owner.client.post(path, team({ name: 'taken', 'organization-access': wrong }))
     expect(pointers(broken).toSorted()).toEqual([

@@ -83,7 +83,7 @@ describe.each(engines)('what organizations say of tokens, on %s', (engine) => {
         expect([path, refused.status, refused.json]).toEqual([path, 401, refusal])
       }
     }
-    // A body is not looked at, nor anything done.
+    // The body is not read and nothing is changed.
     expect((await owner.client.post(`/organizations/${name}/teams`, '{')).status).toBe(401)
     expect((await owner.client.delete(`/organizations/${name}`)).status).toBe(401)
     for (const client of [ofTeam, ofOwners, ofOrganization, there(ofTeam), server.admin]) {
@@ -109,7 +109,7 @@ describe.each(engines)('what organizations say of tokens, on %s', (engine) => {
     const ofTeam = await tokenOf(owner.client, `/teams/${team}/authentication-token`)
     await setUserTokens(owner.client, organization, false)
 
-    // For members, outsiders and the invited.
+    // For members, outsiders and invited users.
     const outsider = await createUser(server)
     for (const [client, hidden] of [
       [member.client, `/teams/${secret}`],
@@ -125,7 +125,7 @@ describe.each(engines)('what organizations say of tokens, on %s', (engine) => {
       expect((await client.get(hidden)).text).toBe(NOT_FOUND)
     }
 
-    // What is one's own, outside the organization, goes on; lists leave the organization out.
+    // The user's own objects outside of the organization are still readable. Lists leave the organization out.
     expect((await member.client.get('/account/details')).status).toBe(200)
     expect((await member.client.get(`/users/${member.id}`)).status).toBe(200)
     expect((await member.client.get(`/users/${owner.id}`)).text).toBe(NOT_FOUND)
@@ -137,7 +137,7 @@ describe.each(engines)('what organizations say of tokens, on %s', (engine) => {
     expect((await server.admin.get(`/organizations?q=${name}`)).json.data).toHaveLength(1)
     expect((await ofTeam.get('/organizations')).json.data).toHaveLength(1)
 
-    // An invitation is the invited person's own, and can be accepted; then he is a member.
+    // An invitation belongs to the invited user, who may accept it. Then they are a member.
     expect((await invited.client.get('/organization-memberships')).json.data).toHaveLength(1)
     const accepted = await invited.client.post(`/organization-memberships/${invitation}/actions/accept`)
     expect(accepted.status).toBe(200)
@@ -199,7 +199,7 @@ describe.each(engines)('what organizations say of tokens, on %s', (engine) => {
       type: 'organization-token-ttl-policies',
       attributes: { 'token-type': 'team', 'max-ttl-ms': DAY_MS },
     })
-    // The other way in which clients write it.
+    // The second form that clients send.
     const asList = await owner.client.patch(path, {
       data: [body('organization-token-ttl-policies', { 'token-type': 'user', 'max-ttl-ms': 2 * DAY_MS })].map(
         (one) => (one as { data: object }).data,
@@ -285,7 +285,7 @@ describe.each(engines)('what organizations say of tokens, on %s', (engine) => {
       body('', {
         'expired-at': new Date(server.clock.now().getTime() + milliseconds).toISOString(),
       })
-    // Said, and not switched on.
+    // The policies are set but not switched on.
     expect((await owner.client.post(kinds[0][1], after(30 * DAY_MS))).status).toBe(201)
     await owner.client.patch(`/organizations/${name}`, settings({ 'max-ttl-enabled': true }))
     for (const [kind, path] of kinds) {
@@ -302,7 +302,7 @@ describe.each(engines)('what organizations say of tokens, on %s', (engine) => {
       const longest = (await owner.client.post(path)).json.data.attributes
       expect(Date.parse(longest['expired-at']) - Date.parse(longest['created-at'])).toBe(times[kind])
     }
-    // A user's token is no organization's.
+    // A user token does not belong to the organization.
     const own = await server.admin.post(`/users/${owner.id}/authentication-tokens`, after(900 * DAY_MS))
     expect(own.status).toBe(201)
   })
@@ -346,7 +346,7 @@ describe.each(engines)('what organizations say of tokens, on %s', (engine) => {
     const active = await server.admin.get(`/organizations/${name}/team-tokens?filter[expiry_status]=active`)
     expect(active.json.data).toHaveLength(0)
 
-    // A token that an old one makes is as old; a site administrator makes a new one.
+    // A token created with an old token counts as equally old. A site administrator can create a new one.
     const asOld = await tokenOf(member.client, `/users/${member.id}/authentication-tokens`)
     const asOldAgain = await tokenOf(asOld, `/users/${member.id}/authentication-tokens`)
     expect(await status(asOld)).toBe(401)

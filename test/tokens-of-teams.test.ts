@@ -84,14 +84,14 @@ describe.each(engines)('the team tokens of an organization on %s', (engine) => {
     expect(await list('')).toEqual(all)
     expect(await list('sort=created-at')).toEqual(all)
     expect(await list('sort=-created-at')).toEqual(all.toReversed())
-    // Upper case comes before lower case: bytes.
+    // Sorted by bytes: upper case comes before lower case.
     expect(await list('sort=team-name')).toEqual([first.id, second.id, third.id, fourth.id])
     expect(await list('sort=-team-name')).toEqual([third.id, fourth.id, first.id, second.id])
     expect(await list('sort=expired-at')).toEqual([second.id, third.id, fourth.id, first.id])
     expect(await list('sort=-expired-at')).toEqual([first.id, fourth.id, third.id, second.id])
     expect((await list('sort=last-used-at')).at(-1)).toBe(third.id)
     expect((await list('sort=-last-used-at'))[0]).toBe(third.id)
-    // member-… < organization-… < owner-…
+    // The names sort as member-… < organization-… < owner-…
     expect(await list('sort=created-by')).toEqual([second.id, fourth.id, first.id, third.id])
     expect(await list('sort=-created-by')).toEqual([first.id, third.id, fourth.id, second.id])
     expect(await list('q=bETA_')).toEqual([first.id, second.id])
@@ -131,7 +131,7 @@ describe.each(engines)('the team tokens of an organization on %s', (engine) => {
       own,
     )
     const mine = await make(member.client, own)
-    // The owners' team is hidden from him: its tokens are made by nobody, who comes first.
+    // The member may not see the owners' team, so its tokens have no creator and come first.
     const sorted = await member.client.get(`${path(organization)}?sort=created-by`)
     expect(ids(sorted)).toEqual([byOwners.id, mine.id, byOrganization.id])
     expect(sorted.json.meta.pagination['total-count']).toBe(3)
@@ -164,7 +164,7 @@ describe.each(engines)('the team tokens of an organization on %s', (engine) => {
         { status: '422', title: 'invalid attribute', detail, source: { pointer: '/data/1/id' } },
       ])
     }
-    // A token of a team that is hidden from him is one that is not there.
+    // A token of a team that the member cannot see counts as missing.
     const hidden = await member.client.delete(path(organization), identifiers(tokens[2].id))
     const missing = await member.client.delete(path(organization), identifiers('at-1111111111111111'))
     expect([hidden.status, hidden.text]).toEqual([422, missing.text])
@@ -186,7 +186,7 @@ describe.each(engines)('the team tokens of an organization on %s', (engine) => {
     const rest = identifiers(tokens[1].id, tokens[2].id, tokens[1].id)
     expect((await client.delete(path(organization), rest)).status).toBe(204)
     expect(ids(await list())).toEqual([])
-    // With a team's last token its service account is gone.
+    // The service account of a team is deleted with its last token.
     for (const id of [team, secret]) {
       const shown = await client.get(`/teams/${id}?include=users`)
       expect(shown.text).not.toContain('api-team_')

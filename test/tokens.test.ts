@@ -119,7 +119,7 @@ describe.each(engines)('tokens of users and organizations on %s', (engine) => {
       const sooner = until(new Date(Date.parse(end) - 60_000).toISOString())
       expect((await short.post(path, sooner)).status, path).toBe(201)
     }
-    // A team's or the organization's token that was made so hands its end on.
+    // Tokens of a team or an organization that were created this way pass the same end on.
     const [ofTeam, ofOrganization] = await Promise.all(
       [`/teams/${owners}/authentication-tokens`, `/organizations/${name}/authentication-token`].map(
         async (path) => server.client((await short.post(path)).json.data.attributes.token),
@@ -133,7 +133,7 @@ describe.each(engines)('tokens of users and organizations on %s', (engine) => {
       const bounded = await maker.post(made, described)
       expect([bounded.status, bounded.json.data?.attributes['expired-at']], bounded.text).toEqual([201, end])
     }
-    // Somebody must be able to renew tokens: a site administrator is free of it.
+    // A site administrator is exempt, so that someone can renew tokens.
     const other = await createUser(server)
     expect((await create(server.admin, other.id, until(inHours(24)))).status).toBe(201)
     const administrator = (await server.admin.get('/account/details')).json.data.id

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { Turns, type Turn } from '../src/database/turns.ts'
 
-/** Takes a turn; whether it has begun is known after the next microtasks. */
+/** Takes a turn. `hasBegun` is right after the next microtasks. */
 function taken(turns: Turns, turn: Turn) {
   const state = { hasBegun: false, end: () => {} }
   void turns.take(turn).then((end) => {

@@ -5,7 +5,7 @@ import { createState } from './support/states.ts'
 import { addMember, body, createTeam, createTestOrganization } from './support/world.ts'
 import type { Client } from './support/client.ts'
 
-// On SQLite: two workers of one server.
+// On SQLite the nodes are two workers of one server.
 describe.each(engines)('two nodes on one %s database', (engine) => {
   let first: TestServer
   let second: TestServer

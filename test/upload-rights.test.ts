@@ -65,7 +65,7 @@ describe.each(engines)('whom an upload URL was given to, on %s', (engine) => {
     expect((await owner.get(`/state-versions/${id}`)).json.data.attributes.status).toBe('pending')
     await done(server.admin.post(`/admin/users/${writer.id}/actions/unsuspend`))
     expect((await put(stateUrl, text)).status).toBe(200)
-    // What has arrived is not said to have arrived either, once the right is lost.
+    // Without the right, the answer does not reveal that the state has arrived, either.
     await done(server.admin.post(`/admin/users/${writer.id}/actions/suspend`))
     expect((await put(stateUrl, text)).text).toBe(NOT_FOUND)
   })
@@ -108,7 +108,7 @@ describe.each(engines)('whom an upload URL was given to, on %s', (engine) => {
       sending.on('error', reject)
       sending.write(text.slice(0, 20))
       void (async () => {
-        // The first bytes are on their way before the grant goes.
+        // The server has the first bytes before the grant is deleted.
         await owner.get(`/state-versions/${id}`)
         await done(owner.delete(grantPath))
         sending.end(text.slice(20))

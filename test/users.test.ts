@@ -81,7 +81,7 @@ describe.each(engines)('users on %s', (engine) => {
     const membership = await invitePerson(organization, { email: email.toUpperCase() })
     const shown = await organization.owner.client.get(`/organization-memberships/${membership}?include=user`)
     expect(shown.json.included[0].attributes.username).toBeNull()
-    // Who it is, site administrators alone are told.
+    // Only site administrators may know the user.
     const known = await server.admin.get(`/organization-memberships/${membership}`)
     const { id } = known.json.data.relationships.user.data
     expect(id).not.toBe(shown.json.data.relationships.user.data.id)

@@ -103,7 +103,7 @@ describe.each(engines)('what workspaces include, on %s', (engine) => {
     expect(included(await client.get(`/workspaces/${id}?include=locked_by`))).toEqual([
       (await client.get(`/teams/${locking}`)).json.data,
     ])
-    // A site administrator who is in no organization with him may lock, and is then not shown.
+    // A site administrator who shares no organization with the caller holds the lock, and is not shown to them.
     await client.post(`/workspaces/${id}/actions/force-unlock`)
     await server.admin.post(`/workspaces/${id}/actions/lock`)
     const locked = await client.get(`/workspaces/${id}?include=locked_by`)

@@ -72,7 +72,7 @@ describe.each(engines)('lists of workspaces on %s', (engine) => {
     const { client: member } = await addMember(server, organization, [teamId])
     await grantProject(organization, teamId, project, { access: 'read' })
     for (let n = 0; n < 8; n++) {
-      // Two by two changed at the same moment.
+      // Two workspaces each are changed at the same moment.
       if (n % 2 === 0) server.clock.advance(10_000)
       const name = `w${(n * 5) % 8}`
       const id = await createWorkspace(organization, { name }, n === 3 ? undefined : inProject)
@@ -162,7 +162,7 @@ describe.each(engines)('lists of workspaces on %s', (engine) => {
       { project: { data: { type: 'projects', id: project } } },
     )
     await grantWorkspace(organization, team, id, { access: 'write' })
-    /** The same as the workspaces one by one, before and after: what is kept is never older. */
+    /** The list must equal the single workspaces, before and after a change: the cache must never be stale. */
     const check = async () => {
       for (const caller of [client, member]) {
         const list = await caller.get(path)
@@ -275,7 +275,7 @@ describe.each(engines)('lists of workspaces on %s', (engine) => {
     expect((await all())[2].map((item: Json) => item.attributes.email)).toContain(unregistered.email)
     const account = { username: `new-${invited.username}`, email: unregistered.email.toLowerCase() }
     await server.admin.post('/admin/users', body('users', account))
-    // Until it is accepted, an invitation says what was invited and nothing of the account.
+    // Until it is accepted, an invitation shows the invited email and nothing of the account.
     expect((await all())[2].map((item: Json) => item.attributes.email)).toContain(unregistered.email)
   })
 })

@@ -77,7 +77,7 @@ describe.each(engines)('moving workspaces on %s', (engine) => {
       texts.add(refused.text)
     }
     expect(texts.size).toBe(1)
-    // Seeing a project is not enough to put something there.
+    // A caller who may only see a project may not move workspaces into it.
     expect((await client.post(`/projects/${from}/relationships/workspaces`, ids(mine))).text).toBe(notFound)
     expect((await client.post(path, ids(mine))).status).toBe(204)
     const readers = await createTeam(organization)

@@ -413,7 +413,7 @@ describe.each(engines)('workspaces on %s', (engine) => {
             .where('workspace_id', '=', id)
             .execute(),
         )
-      // As an older version left it.
+      // Like a state that an older version has stored.
       await forget(1)
       expect((await safeDelete(id)).json.errors[0].detail).toContain('are not known')
       await forget(0)
