@@ -1,5 +1,4 @@
-// The floor: a minimal node:http server that hashes the bearer token, does two indexed SQLite reads and sends stored
-// bytes.
+// The floor: a node:http server that hashes the bearer token, does two indexed SQLite reads and sends fixed bytes.
 import { hash } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { createServer } from 'node:http'

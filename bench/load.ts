@@ -81,8 +81,7 @@ class Run {
     this.#running = connections.length
     const timer = setTimeout(() => (this.isStopped = true), this.job.durationMs ?? 2 ** 31 - 1)
     for (const connection of connections) connection.next()
-    // Keep the event loop busy: waking a sleeping process is expensive, and the slower server would pay for it more
-    // often.
+    // Keep the event loop busy: waking a sleeping process is expensive, and a slower server would do it more often.
     let isOver = false
     const stayAwake = () => void (isOver || setImmediate(stayAwake))
     stayAwake()

@@ -40,8 +40,8 @@ type Asked = { name: string; owner: Person; member: Person; organizationId: stri
 const config = (folder: string) => readConfig({ data: folder, secretKey }, {})
 
 /**
- * An organization of 10,000 workspaces in 20 projects. Of the member's teams, one has a grant on each workspace and two
- * have one on each project.
+ * An organization of 10,000 workspaces in 20 projects. Each workspace has a grant for one of the member's teams, and
+ * each project has grants for two.
  */
 async function seedAccess(tx: Transaction): Promise<Asked> {
   const at = timestamp(systemClock.now())

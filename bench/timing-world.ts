@@ -24,16 +24,14 @@ export type Case = {
   hidden: string
   missing: string
   bodies?: { hidden: object; missing: object }
-  /** The guesser's own object, which they request first. The same route answers as much as for the hidden one. */
+  /** A path of the guesser's own, requested before the probes. Its answer is as large as the same route gives. */
   own: string
 }
 
 const usernameOf = async (server: TestServer, id: string): Promise<string> =>
   (await server.admin.get(`/users/${id}`)).json.data.attributes.username
 
-/**
- * The guesser owns an organization, is in very many of its teams, and is a plain member of the world's organization.
- */
+/** The guesser owns an organization, is in very many of its teams, and is a plain member of the world's one. */
 export async function createCases(
   server: TestServer,
   { home, other }: AccessWorld,
@@ -48,8 +46,7 @@ export async function createCases(
   const ownWorkspace = await createWorkspace(own, { name: 'own' })
   const memberships = await guesser.client.get(`/organizations/${ownName}/organization-memberships`)
   const ownMembership = memberships.json.data[0].id as string
-  // Objects of others: a user in very many teams, a workspace with grants for all these teams, and a project with very
-  // many workspaces.
+  // Others have a user in very many teams, a workspace with grants for all of them, and a project full of workspaces.
   const busy = other.members.open
   const teams = await addTeams(server, other.organization.name, busy.id, MANY)
   for (const there of [home, other]) {

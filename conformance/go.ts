@@ -161,10 +161,7 @@ function selection(dialect: Dialect, patterns: string[]): string[] {
   return dialect === 'current' ? ['-run', wanted] : ['-skip', '^TestCurrentDialect', '-run', wanted]
 }
 
-/**
- * Runs a module's tests. Counts tests without sub-tests. A package that fails outside of any test counts as one
- * failure.
- */
+/** Runs a module's tests. Counts tests without sub-tests. A package that fails outside of a test is one failure. */
 export async function runGoTests(
   module: string,
   environment: NodeJS.ProcessEnv,

@@ -132,10 +132,7 @@ async function environmentOf(
   }
 }
 
-/**
- * A proxy to the server. It also answers the two endpoints with which the tests buy a plan for an organization, which
- * Purser does not have.
- */
+/** A proxy to the server. It also answers the two endpoints that sell plans, which Purser does not have. */
 async function startPlatform(address: string): Promise<{ address: string; stop: () => void }> {
   const target = new URL(address)
   const server = createServer((incoming, outgoing) => {

@@ -9,9 +9,7 @@ const walks = join(folder, 'python')
 /** The oldest version that pytfe supports. */
 const OLDEST = [3, 10] as const
 
-/**
- * Throws an error with instructions unless Python is installed, new enough and able to create a virtual environment.
- */
+/** Throws an error with instructions unless Python is installed, new enough and able to create environments. */
 function requirePython(): string {
   const question = 'import ensurepip, sys, venv; print(*sys.version_info[:3])'
   const { status, stdout } = spawnSync('python3', ['-c', question], { encoding: 'utf8' })
@@ -23,10 +21,7 @@ function requirePython(): string {
   )
 }
 
-/**
- * Installs the pinned packages of the folder's requirements.txt, if they are missing. Returns the path of the Python
- * that has them.
- */
+/** Installs the pinned packages of requirements.txt if they are missing. Returns the path of that Python. */
 export function installPython(from = walks): string {
   const version = requirePython()
   const requirements = join(from, 'requirements.txt')

@@ -1,5 +1,4 @@
-// npm run docs: writes the pages that are generated from the sources, and those that tests generate from a running
-// server.
+// npm run docs: writes the generated pages. Some come from the sources, others from tests against a running server.
 import { spawnSync } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { accessPage } from './access-sums.ts'

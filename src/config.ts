@@ -12,10 +12,7 @@ import {
   SettingError,
 } from './setting-values.ts'
 
-/**
- * A setting can be given as the environment variable PURSER_NAME or as the flag --name. docs/settings.md is generated
- * from this table.
- */
+/** A setting is given as the variable PURSER_NAME or the flag --name. docs/settings.md is generated from this table. */
 export type Setting<T> = {
   /** The default, as text. Undefined if there is none. */
   default?: string

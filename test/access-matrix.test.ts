@@ -14,10 +14,7 @@ import { undoWrites } from './support/undone-writes.ts'
 const file = new URL('../docs/access-matrix.txt', import.meta.url)
 const PARALLEL = 16
 
-/**
- * The answers for one line of the matrix: for an object that is `own`, `another's` or `missing`, per caller that has
- * one.
- */
+/** The answers for one line: for an object that is `own`, `another's` or `missing`, per caller that has one. */
 type Line = {
   route: AccessRoute
   where: 'own' | "another's" | 'missing'

@@ -142,8 +142,7 @@ describe.each(engines)('whoever writes into the audit trail on %s', (engine) => 
             const after = await bytesOf(tx, cell, chosen)
             isWritten = after === null || before === null || !Buffer.from(after).equals(before)
           }).catch((error: unknown) => {
-            // If the engine refuses a change, the trail is unchanged: a duplicate key, or bytes that are no text or
-            // number.
+            // The trail is unchanged if the engine refuses a change: a duplicate key, or bytes that are no text.
             const { code, errcode } = error as { code?: string; errcode?: number }
             if (errcode === undefined && !/^(22|23)/.test(code ?? '')) throw error
             return undefined

@@ -539,8 +539,7 @@ describe.each(engines)('a dry run with limits on %s', (engine) => {
     const { client } = organization.owner
     const attributes = async () =>
       (await client.patch(`/teams/${team}?dry-run=true`, flags)).json.data.attributes
-    // Two places: the workspace and the Default Project. The limit allows three users or teams, each with the
-    // organization's change.
+    // Two places, the workspace and the Default Project, so the limit allows three users or teams.
     expect(await attributes()).toMatchObject({
       truncated: true,
       'changes-count': 9,

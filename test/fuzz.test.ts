@@ -13,9 +13,7 @@ import { startServer, type TestServer } from './support/server.ts'
 import { createUser } from './support/world.ts'
 
 const CONNECTIONS = 8
-/**
- * This many requests use one organization. Then a new one is created, because some requests delete what others need.
- */
+/** This many requests use one organization. Then comes a new one, because some requests delete what others need. */
 const ROUND = 400
 
 /** PURSER_FUZZ_SEED=…: the seed of the first round, which a failure prints. Each round adds one. */

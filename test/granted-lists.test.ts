@@ -16,10 +16,7 @@ describe.each(engines)('lists of what teams were granted on %s', (engine) => {
   })
   afterAll(() => server.stop())
 
-  /**
-   * A list must be readable exactly if one of its objects is, and must contain these objects as their own route shows
-   * them.
-   */
+  /** A list must be readable exactly if one of its objects is, and must show these objects like their own route. */
   async function expectAgreement(client: Client, list: string, kind: string, ids: readonly string[]) {
     const shown: Item[] = []
     for (const id of ids) {

@@ -37,9 +37,7 @@ const asAdmin = ({ admin }: TestServer, world: TestOrganization): TestOrganizati
   owner: { ...world.owner, client: admin },
 })
 
-/**
- * The content of all tables as text, except what the server writes with a delay: refusals, and when tokens were used.
- */
+/** The content of all tables as text, except what is written with a delay: refusals, and when tokens were used. */
 async function contentOf({ app }: TestServer): Promise<Record<string, string>> {
   return app.deps.database.read(async (tx) => {
     const tables: Record<string, string> = {}

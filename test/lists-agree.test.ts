@@ -96,9 +96,7 @@ async function makeWorld(server: TestServer, plan: WorldPlan): Promise<World> {
   return { name, actors, people, teams: all, teamTokens, memberships: [...teamsOf.keys()], teamsOf }
 }
 
-/**
- * The ids in all pages of a list. They must be unique, and as many as the total says. Undefined if the answer is 404.
- */
+/** The ids in all pages of a list. They must be unique and match the total. Undefined if the answer is 404. */
 async function listed(client: Client, path: string): Promise<string[] | undefined> {
   const ids: string[] = []
   for (let page = 1; ; page++) {

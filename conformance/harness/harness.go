@@ -28,8 +28,7 @@ func Dialect() string {
 	return "documented"
 }
 
-// DefaultExecutionMode is the value of a new organization and its workspaces. Nothing runs on the server in either
-// dialect.
+// DefaultExecutionMode is the mode of a new organization and its workspaces. Nothing runs on the server in any dialect.
 func DefaultExecutionMode() string {
 	if Dialect() == "current" {
 		return "remote"
@@ -103,8 +102,7 @@ func (s Server) Call(t *testing.T, token, method, path string, body any) (int, [
 	return response.StatusCode, answer
 }
 
-// Create posts a new resource and returns it as the server has stored it. It fails the test if the answer is no
-// success.
+// Create posts a new resource and returns it as the server has stored it. It fails the test if that fails.
 func (s Server) Create(t *testing.T, token, path, kind string, attributes map[string]any) Resource {
 	t.Helper()
 	resource := map[string]any{"type": kind}

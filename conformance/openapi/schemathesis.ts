@@ -33,9 +33,7 @@ type Scenario = {
   }
 }
 
-/**
- * Sends requests that the description allows, and others, for some seconds. Each kind of finding counts as one failure.
- */
+/** Sends valid and invalid requests, by the description, for some seconds. Each kind of finding is one failure. */
 export async function runSchemathesis(
   address: string,
   token: string,

@@ -28,8 +28,7 @@ type resourceChange struct {
 	} `json:"change"`
 }
 
-// planned returns the differences between the configuration and what the provider has just read. It returns nil if
-// there are none.
+// planned returns how the configuration differs from what the provider has just read, or nil if it does not.
 func (d directory) planned(t *testing.T) *plan {
 	t.Helper()
 	got := d.run(t, "plan", "-no-color", "-detailed-exitcode", "-out=next.plan")
@@ -118,8 +117,7 @@ var neverRead = map[string][]string{
 	"tfe_audit_trail_token":  {"token", "force-regenerate"},
 }
 
-// wantImported plans an import of everything in the directory's state into a new one. The plan must change nothing and
-// read the same values.
+// wantImported plans an import of the whole state into a new one. It must change nothing and read the same values.
 func (d directory) wantImported(t *testing.T) {
 	t.Helper()
 	// Refresh the state first: changes that one resource makes to another are not in it yet.

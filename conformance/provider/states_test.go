@@ -91,8 +91,7 @@ func (s state) find(kind, id string) (instance, bool) {
 	return instance{}, false
 }
 
-// importIDs returns the texts that a person can type to import the resource: by id, and by name if the provider
-// supports it.
+// importIDs returns the texts with which a person can import the resource: by id, and by name if the provider can.
 func (d directory) importIDs(t *testing.T, s state, one instance) []string {
 	t.Helper()
 	id, organization := one.text("id"), d.organizationOf(one)

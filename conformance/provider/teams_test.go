@@ -55,8 +55,7 @@ data "tfe_teams" "all" {
 	d.destroy(t)
 }
 
-// tryFlags creates a team for each flag, with only that flag and the flags that it requires. Then it switches to the
-// other flags.
+// tryFlags creates a team for each flag, with this flag and the flags it requires. Then it switches to all others.
 func tryFlags(t *testing.T, w world) {
 	d := w.newDirectory(t, w.owner.Token)
 	with := func(on func(team, flag string) bool) string {

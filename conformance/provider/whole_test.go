@@ -44,8 +44,7 @@ func tryImportCommand(t *testing.T, w world) {
 	d.destroy(t)
 }
 
-// tryWhatIsNotThere uses resources that this server does not support. The provider must report them at once and
-// continue with the others.
+// tryWhatIsNotThere uses resources that this server lacks. The provider must report them at once and go on with others.
 func tryWhatIsNotThere(t *testing.T, w world) {
 	d := w.newDirectory(t, w.owner.Token)
 	d.write(t, "main.tf", `

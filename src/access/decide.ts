@@ -20,9 +20,7 @@ export type TeamFacts = {
   readonly ungivable?: UngivableGrants
 }
 
-/**
- * Whether the team has grants, on workspaces or on projects, that the caller's own grants do not allow them to give.
- */
+/** Whether the team has grants, on workspaces or projects, that the caller's own grants do not allow them to give. */
 export type UngivableGrants = { readonly onWorkspaces: boolean; readonly onProjects: boolean }
 
 /** The caller's role in one organization. */
@@ -34,10 +32,7 @@ export type Standing = {
   /** The flags in force that none of the caller's teams has. */
   readonly lacks: FlagSet
   readonly seesSecretTeams: boolean
-  /**
-   * Whether a team may let its members manage its tokens. False when the server emulates a release without that
-   * feature.
-   */
+  /** Whether a team may let its members manage its tokens. False if the emulated release lacks that feature. */
   readonly membersManageTokens: boolean
 }
 
@@ -77,9 +72,7 @@ const compiledRules = new Map<Permission, CompiledRule>(
 
 const memberOfTeam = columnSet('TM')
 
-/**
- * A team token gets these permissions only from being the owners' token, never from the flags and grants of its team.
- */
+/** A team token has these permissions only if it is the owners' token, never from the flags and grants of its team. */
 const personal: ReadonlySet<Permission> = new Set<Permission>([
   'organization:create',
   'membership:accept',
@@ -115,10 +108,7 @@ export function isPermitted(
   return false
 }
 
-/**
- * The `permissions` of a document. Each name maps to a permission of the table, or to false if no caller may do it
- * here.
- */
+/** The `permissions` of a document. Each name maps to a permission of the table, or to false if no caller has it. */
 export function shownPermissions(
   rows: Readonly<Record<string, Permission | false>>,
   may: (permission: Permission) => boolean,
@@ -128,9 +118,7 @@ export function shownPermissions(
   )
 }
 
-/**
- * The strength of a team limits callers in the `delegates` columns. It never limits callers in the `unbound` columns.
- */
+/** The strength of a team limits callers in the `delegates` columns, and never callers in the `unbound` columns. */
 const delegates = columnSet('MM', 'MT', 'MO')
 const unbound = columnSet('SA', 'OW', 'OG')
 

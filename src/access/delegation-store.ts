@@ -115,8 +115,8 @@ export async function withUngivable(
 const unknown = { onWorkspaces: true, onProjects: true } as const
 
 /**
- * Adds the facts that decide what the caller may change on these teams. Grants are read only for delegates, and only of
- * teams that they see and whose flags they have. For all others the decision does not depend on grants.
+ * Adds the facts that decide which of these teams the caller may change. Grants are read only for delegates, and only
+ * of teams that they see and whose flags they have. In all other cases grants do not change the decision.
  */
 export async function judgedTeams(
   tx: Transaction,

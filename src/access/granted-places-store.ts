@@ -59,10 +59,7 @@ export function isWorkspaceGranted(tx: Transaction, userId: string): Expression<
   ])
 }
 
-/**
- * Ids of the projects on which grants of the user's teams give the right. For lists, the same rule as the levels of a
- * grant.
- */
+/** Ids of the projects on which grants of the user's teams give the right. The same rule as in a decision. */
 export function projectsWith(tx: Transaction, userId: string, right: ProjectRight) {
   return grantsOnProjects(tx, userId)
     .where((eb) =>

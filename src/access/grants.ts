@@ -30,9 +30,7 @@ const ofStateVersions = {
   write: columnSet('cW'),
 } as const
 
-/**
- * The columns of the table that a grant gives. A custom grant gives what its details say, and never the admin column.
- */
+/** The columns of the table that a grant gives. A custom grant gives what its details say, never the admin column. */
 export function columnsOfGrant(grant: GrantFacts): ColumnSet {
   if (grant.access !== 'custom') return ofFixedLevel[grant.on][grant.access]
   return (

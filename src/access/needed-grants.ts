@@ -83,8 +83,8 @@ export const levelChains: Readonly<Record<GrantFacts['on'], readonly (readonly L
  * Lists what would have permitted the request of a refused caller. Each entry is the least of its kind and is enough
  * alone. This function repeats no rule: it adds each candidate grant to the caller and asks isPermitted.
  *
- * Some decisions need more than the table, e.g. a delegate may give no flag that they lack. For those the result names
- * only ownership.
+ * Some decisions need more than the table, e.g. a delegate may give no flag that they lack. Then the result names only
+ * ownership.
  */
 export function neededGrants(permission: Permission, judged: Judged, facts: NeededFacts): NeededGrant[] {
   const { actor, target } = judged

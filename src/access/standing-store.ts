@@ -73,8 +73,7 @@ export class Standings {
     const key = `${actor.kind} ${actor.userId ?? actor.organizationId}${actor.isSiteAdmin ? ' admin' : ''}`
     const kept = this.#kept.get(organization, key)
     if (kept !== undefined) {
-      // Run the same statements for an outsider, so that a cache hit takes as long as a miss. The number of rows does
-      // not matter.
+      // Run the same statements as an outsider: a hit must take as long as a miss. The number of rows is irrelevant.
       if (tx.spare !== undefined && actor.userId !== null) {
         const values = { userId: actor.userId, organizationId: NO_ID }
         tx.spare(membershipQuery, values)

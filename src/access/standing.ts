@@ -4,10 +4,7 @@ import { columnSet, type ColumnSet, type Standing } from './decide.ts'
 import { flagSet, hasFlag, withIncluded, type FlagSet } from './organization-flags.ts'
 import type { TokenPolicy } from './token-policy.ts'
 
-/**
- * The facts about the organization that a standing depends on. Every change that may affect a standing raises the
- * version.
- */
+/** The facts about the organization that a standing depends on. Every change that may affect one raises the version. */
 export type OrganizationFacts = {
   readonly id: string
   readonly version: number
@@ -15,10 +12,7 @@ export type OrganizationFacts = {
   readonly deleted_at: string | null
 } & TokenPolicy
 
-/**
- * Stands in for a missing organization. The caller is an outsider in it, so the answer takes as long as for a hidden
- * one.
- */
+/** Replaces a missing organization. The caller is an outsider in it, so a 404 takes as long as for a hidden one. */
 export const nowhere: OrganizationFacts = {
   id: NO_ID,
   version: 0,

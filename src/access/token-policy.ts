@@ -42,8 +42,8 @@ const members = columnSet('PM')
 const administrators = columnSet('SA')
 
 /**
- * Throws 401 if the organization refuses user tokens, or tokens that old. It runs last, for members whom the rules
- * permit: a missing or hidden object stays 404. A site administrator always passes, so that someone can change the
+ * Throws 401 if the organization refuses user tokens, or user tokens of that age. It runs last, when the rules permit
+ * the request: a missing or hidden object stays 404. A site administrator always passes, so that someone can change the
  * setting back.
  */
 export function refuseUserToken(actor: Actor, standing: Standing, policy: TokenPolicy, clock: Clock): void {

@@ -64,10 +64,7 @@ const ofOrganization = (tx: Transaction, { id }: OrganizationRow, viewer: Viewer
     .where('authentication_tokens.kind', '=', 'team')
     .where((eb) => isManageable(eb, viewer))
 
-/**
- * A page of the tokens that the caller manages. Never used ones, or ones whose creator the caller may not see, sort
- * first.
- */
+/** A page of the tokens that the caller manages. Never used tokens, and hidden creators, sort first. */
 export async function listManageableTeamTokens(
   tx: Transaction,
   organization: OrganizationRow,

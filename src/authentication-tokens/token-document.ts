@@ -24,9 +24,7 @@ export const tokenDescription: ResourceDescription = {
   links: { self: Type.String() },
 }
 
-/**
- * The viewer of a token. `ownersTeam` is the organization's owners team, whose token may have created the viewed one.
- */
+/** The viewer of a token. `ownersTeam` is the team `owners`, whose token may have created the viewed one. */
 export type TokenViewer = {
   actor: Actor
   standing: Standing

@@ -21,10 +21,7 @@ import { checkFingerprint, findSecretKey, FINGERPRINT } from '../operation/secre
 /** The dependencies of rules when the operator acts at the command line. */
 export const operatorDeps = { clock: systemClock, newId }
 
-/**
- * Runs `work` on an existing database; a server may be running on it. Throws if there is no database or its tables have
- * another version.
- */
+/** Runs `work` on an existing database, which a server may use, too. Throws if it is missing or has another version. */
 export async function withDatabase<T>(config: Config, work: (open: OpenDatabase) => Promise<T>): Promise<T> {
   if (config.databaseUrl === undefined && !hasSqliteFile(config.data)) {
     throw new OperatorError(
@@ -48,10 +45,7 @@ export async function withDatabase<T>(config: Config, work: (open: OpenDatabase)
   }
 }
 
-/**
- * Writes audit events for actions of the operator. They have no token, so the events name the user of the operating
- * system.
- */
+/** Writes audit events for actions of the operator. They have no token, so the events name the system's user. */
 export async function auditOperator(
   tx: Transaction,
   config: Config,

@@ -18,10 +18,7 @@ export type AccessChange = {
 
 export type AccessChanges = {
   changes: AccessChange[]
-  /**
-   * Totals over everything: all changes, all users and teams concerned, and all workspaces and projects that the caller
-   * sees.
-   */
+  /** Totals: all changes, all users and teams concerned, and all workspaces and projects that the caller sees. */
   counts: Record<'changes' | 'who' | 'who-looked-at' | 'places' | 'places-looked-at', number>
 }
 

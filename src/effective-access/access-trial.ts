@@ -31,9 +31,7 @@ export type Trial = {
   readonly place?: NamedPlace
 }
 
-/**
- * Everything that the change may affect: the team, its members among the examined users, and its grants on the place.
- */
+/** Everything that the change may affect: the team, its members among the examined users, its grants on the place. */
 type Look = {
   readonly team: TeamRow | undefined
   readonly memberIds: ReadonlySet<string> | undefined

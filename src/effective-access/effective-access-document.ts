@@ -82,10 +82,7 @@ export type EffectiveAccess = {
   readonly sources: readonly Source[]
 }
 
-/**
- * The only function that builds `"type": "effective-access"`. Only for teams, workspaces and projects that the caller
- * may see.
- */
+/** The only function that builds `"type": "effective-access"`, of teams and places that the caller may see. */
 export function effectiveAccessFragment({ holder, place, held, sources }: EffectiveAccess): Fragment {
   const { on, id, projectId, name } = place
   const actions = actionsOn(on, held)
@@ -108,8 +105,7 @@ export function effectiveAccessFragment({ holder, place, held, sources }: Effect
       name,
       level: levelOn(on, held),
       ...ofPlace,
-      // Of the organization-wide sources, show only those that allow something here: managing members opens no
-      // workspace.
+      // Show an organization-wide source only if it allows something here: managing members opens no workspace.
       grants: sources
         .filter(({ grant, held: alone }) => grant !== undefined || actionsOn(on, alone) !== 0)
         .map(({ source, held: alone, team, flag, grant }) => ({

@@ -75,9 +75,7 @@ function kept(read: (columns: ColumnSet) => ActionSet): (columns: ColumnSet) => 
 const inWorkspace = kept((columns) => actionsOf(ofWorkspace, columns))
 const inProject = kept((columns) => actionsOf(ofProject, columns))
 
-/**
- * What a user or team holds on a place. `plans` means that a grant allows planning; it only affects the level's name.
- */
+/** What a user or team holds on a place. `plans`: a grant allows planning, which only affects the level's name. */
 export type Held = {
   readonly columns: ColumnSet
   /** For a project: the columns that apply in each of its workspaces. */

@@ -21,10 +21,7 @@ export function placeOfProject({ id, name }: Pick<ProjectRow, 'id' | 'name'>): N
   return { on: 'project', id, projectId: id, name }
 }
 
-/**
- * An id wins over a name, so that a name cannot pose as an id. Both queries always run, so that the time reveals
- * nothing.
- */
+/** An id wins, so that no name can pose as an id. Both queries always run, so that the time reveals nothing. */
 export async function findPlace(
   tx: Transaction,
   organizationId: string,

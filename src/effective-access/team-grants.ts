@@ -20,9 +20,7 @@ import {
 } from './holdings-store.ts'
 import type { Held, On } from './levels.ts'
 
-/**
- * A grant and what it gives alone. Computed once per grant, because a project grant applies to very many workspaces.
- */
+/** A grant and what it gives alone. Computed once per grant, because a project grant affects very many workspaces. */
 export type Grant = {
   readonly source: 'team-workspaces' | 'team-projects'
   readonly id: string

@@ -174,10 +174,7 @@ export const sharedSchemas: Record<string, Schema> = {
 
 export type DocumentForm = 'one' | 'page' | 'page in meta'
 
-/**
- * The document of a route: one resource, or a page. With "page in meta", meta has the page numbers at its top level,
- * too.
- */
+/** The document of a route: one resource, or a page. "page in meta" repeats the page numbers directly in meta. */
 export function documentSchema(type: string, form: DocumentForm): Schema {
   const data = reference(type)
   const meta = { pagination: reference('pagination'), ...(form === 'page in meta' ? pagination : {}) }

@@ -79,9 +79,7 @@ export function seenTeams(teams: readonly TeamFacts[], { actor, standing }: Memb
   return teams.filter((team) => isPermitted('team:read', actor, standing, { team }))
 }
 
-/**
- * The only function that builds `"type": "organization-memberships"`. It leaves out teams that the caller may not see.
- */
+/** The only function that builds `"type": "organization-memberships"`, without teams that the caller may not see. */
 export function membershipFragment(
   membership: MembershipRow,
   teams: readonly TeamFacts[],
@@ -114,10 +112,7 @@ type MembershipContext = MembershipViewer & {
   reveal?: (event: Reveal) => void
 }
 
-/**
- * The resources that `include` adds: users, and teams that the caller may see. Undefined if the request includes
- * nothing.
- */
+/** The resources that `include` adds: users, and teams that the caller may see. Undefined without `include`. */
 export async function includedWithMemberships(
   context: MembershipContext,
   memberships: readonly MembershipRow[],

@@ -37,9 +37,7 @@ export async function listMemberships(
   return pageOf(filtered(tx, query, { ...filter, isServiceAccount: false }), page)
 }
 
-/**
- * A page without filters. It is read from the nearer end of an index, so that the last page is as fast as the first.
- */
+/** A page without filters. Read from the nearer end of an index, so that the last page is as fast as the first. */
 async function listPeople(tx: Transaction, organizationId: string, page: Page): Promise<MembershipPage> {
   const total = (await tx.first(peopleOf, { organizationId }))?.count ?? 0
   const window = windowOf(total, (page.number - 1) * page.size, page.size)

@@ -67,10 +67,7 @@ export async function makeOrganization(
   }
 }
 
-/**
- * Throws one 422 for these problems and a taken name. Without other problems a taken name shows when the row is
- * written.
- */
+/** Throws one 422 for these problems and a taken name. A taken name alone shows later, when the row is written. */
 export async function refuseOrganization(
   tx: Transaction,
   name: string | undefined,

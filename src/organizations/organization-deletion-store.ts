@@ -103,9 +103,7 @@ const deleteOfTeams: Part = async (tx, organizationId) => {
   return true
 }
 
-/**
- * Some memberships. Also deletes users who were only invited here, have no account and are in no other organization.
- */
+/** Some memberships. Also deletes users who were invited here, have no account and are in no other organization. */
 const deleteMembers: Part = async (tx, organizationId) => {
   const members = await tx.db
     .selectFrom('memberships')

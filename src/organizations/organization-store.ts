@@ -6,9 +6,7 @@ import type { OrganizationTable } from '../database/tables.ts'
 
 export type OrganizationRow = Selectable<OrganizationTable>
 
-/**
- * Columns of the attributes that change how the server behaves. A column left out gets its default, or keeps its value.
- */
+/** Columns of the attributes that change how the server behaves. A missing one gets its default, or keeps its value. */
 export type RulingColumns = Pick<
   Updateable<OrganizationTable>,
   'delegated_team_management' | 'user_tokens_enabled' | 'max_ttl_enabled'

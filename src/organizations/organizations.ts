@@ -22,10 +22,7 @@ export type NewOrganization = {
   at: string
 }
 
-/**
- * Creates an organization with its team `owners`, its `Default Project` and its first owner. Undefined if the name is
- * taken.
- */
+/** Creates an organization with team `owners`, `Default Project` and first owner. Undefined if the name is taken. */
 export async function createOrganization(
   tx: Transaction,
   makeId: typeof newId,

@@ -35,9 +35,7 @@ export const ttlPolicyBody = {
   },
 }
 
-/**
- * The only function that builds `"type": "organization-token-ttl-policies"`. One document per kind, in force or not.
- */
+/** The only function that builds `"type": "organization-token-ttl-policies"`. One per kind, in force or not. */
 export function ttlPolicyFragments(organization: OrganizationRow): Fragment[] {
   return ttlKinds.map((kind) =>
     fragment({

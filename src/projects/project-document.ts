@@ -24,10 +24,7 @@ import type { ProjectRow } from './project-store.ts'
 import { autoDestroyDurationOf, executionModeOf, hasOwnAgentPool } from './projects.ts'
 import { includes } from '../jsonapi/parameters.ts'
 
-/**
- * The `permissions` of the document, and the permission of the table that decides each. Stacks and variable sets do not
- * exist here.
- */
+/** Each of the document's `permissions`, by the permission of the table. There are no stacks or variable sets. */
 const permissions: Record<string, Permission | false> = {
   'can-create-workspace': 'workspace:create',
   'can-deploy-no-code-modules': false,

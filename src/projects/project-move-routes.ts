@@ -12,9 +12,7 @@ import { loadProject } from './projects.ts'
 
 const MAX_IN_A_REQUEST = 1000
 
-/**
- * For callers who may create workspaces in this project and manage the workspaces they name. All of them move, or none.
- */
+/** For callers who may create workspaces here and manage the workspaces they name. All of them move, or none. */
 const move = writeRoute({
   method: 'POST',
   path: '/projects/:project_id/relationships/workspaces',

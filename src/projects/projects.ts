@@ -45,9 +45,7 @@ export type ProjectChanges = {
   description?: string | null
   /** Undefined keeps the value. Null takes the organization's value. */
   executionMode?: ExecutionMode | null
-  /**
-   * Whether the project sets the agent pool of its workspaces. Only stored and returned: there are no agent pools here.
-   */
+  /** Whether the project sets the agent pool of its workspaces. Only stored and returned: no agent pools exist here. */
   hasOwnAgentPool?: boolean
   autoDestroyDuration?: string | null
   /** If given, replaces all tag bindings. */

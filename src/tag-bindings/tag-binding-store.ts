@@ -78,10 +78,7 @@ export function isProjectTagged(organizationId: string, filter: TagFilter): Expr
   )
 }
 
-/**
- * SQL condition: the workspace has this binding, as its own or from its project. An own binding overrides the
- * project's.
- */
+/** SQL condition: the workspace has this binding, its own or its project's. An own binding overrides the project's. */
 export function isWorkspaceTagged(organizationId: string, filter: TagFilter): Expression<SqlBool> {
   const eb = expressionBuilder<Tables, 'workspaces'>()
   const own = bound(organizationId, filter).where('workspace_id', 'is not', null)

@@ -133,10 +133,7 @@ export async function effectiveOfWorkspaces(
 
 const tagged = /^filter\[tagged\]\[(\d{1,4})\]\[(key|value)\]$/
 
-/**
- * Parses `filter[tagged][0][key]`, `filter[tagged][0][value]` …: a result must match all of them. `names` are the
- * parameters that were read.
- */
+/** Parses `filter[tagged][0][key]`, `filter[tagged][0][value]` …: all must match. `names` are these parameters. */
 export function taggedFilterOf(query: Query): { filters: TagFilter[]; names: string[] } {
   const byPlace = new Map<number, { key?: string; value?: string }>()
   const names: string[] = []

@@ -32,10 +32,7 @@ function tagged(tx: Transaction, organizationId: string, reach: Reach) {
       )
 }
 
-/**
- * The tags that the caller may see: those on a workspace that they see. A caller who sees everything also gets unused
- * tags.
- */
+/** The tags on workspaces that the caller may see. A caller who sees everything also gets unused tags. */
 function visibleTags(tx: Transaction, organizationId: string, reach: Reach, filter: TagFilter) {
   const exists = (query: ReturnType<typeof tagged>): Expression<SqlBool> => {
     const ofTag = query.where('workspace_tags.tag_id', '=', sql.ref<string>('tags.id'))
@@ -73,10 +70,7 @@ export async function listVisibleTags(
   return { tags: tags.map((tag) => ({ ...tag, instance_count: counts.get(tag.id) ?? 0 })), total: count }
 }
 
-/**
- * How many workspaces with each tag the caller may see. One statement for all tags, so that the workspaces are found
- * once.
- */
+/** How many workspaces with each tag the caller may see. One statement, so that the workspaces are found once. */
 async function countsOf(
   tx: Transaction,
   organizationId: string,
@@ -130,10 +124,7 @@ export async function countTags(tx: Transaction, organizationId: string): Promis
   return count
 }
 
-/**
- * Deletes tags from the organization and from all its workspaces. `deleteOfTag` later removes the rows that say which
- * workspaces had them.
- */
+/** Deletes tags from the organization and all its workspaces. `deleteOfTag` deletes their rows of workspaces later. */
 export async function deleteTags(tx: Transaction, ids: readonly string[]): Promise<void> {
   await tx.db.deleteFrom('tags').where('id', 'in', ids).execute()
   await tx.db

@@ -12,10 +12,7 @@ export type ProjectAccess = {
   'variable-sets': 'none' | 'read' | 'write'
 }
 
-/**
- * Applies to each workspace of the project. Only state-versions, locking and create have an effect; the rest is stored
- * and shown.
- */
+/** In each workspace of the project. State-versions, locking and create have an effect, the rest is only stored. */
 export type WorkspaceAccess = {
   runs: 'read' | 'plan' | 'apply'
   'sentinel-mocks': 'none' | 'read'

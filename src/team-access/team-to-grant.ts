@@ -5,10 +5,7 @@ import { NO_ID, parseId } from '../core/ids.ts'
 import type { Viewer } from '../http/route.ts'
 import { findTeam, teamFacts, type TeamRow } from '../teams/team-store.ts'
 
-/**
- * The team that a body gives access to. A team that the caller cannot see, or may not give access to, counts as
- * missing.
- */
+/** The team that a body gives access to. A team that the caller cannot see or give access to counts as missing. */
 export async function teamToGrant(
   { tx, actor, standing }: Viewer,
   permission: Permission,

@@ -5,10 +5,7 @@ import { oneOf, type Explained } from '../jsonapi/body.ts'
 export const workspaceLevel = oneOf('read', 'plan', 'write', 'admin', 'custom')
 export type WorkspaceLevel = 'read' | 'plan' | 'write' | 'admin' | 'custom'
 
-/**
- * The details of a grant on a workspace. Only state-versions and workspace-locking have an effect; the rest is stored
- * and shown.
- */
+/** The details of a workspace grant. state-versions and workspace-locking have an effect, the rest is only stored. */
 export type WorkspaceDetails = {
   runs: 'read' | 'plan' | 'apply'
   variables: 'none' | 'read' | 'write'

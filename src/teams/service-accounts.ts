@@ -8,10 +8,7 @@ import { serviceAccountId } from '../users/users.ts'
 import { deleteTeamMembers, insertTeamMember } from './team-member-store.ts'
 import { updateTeam, type TeamRow } from './team-store.ts'
 
-/**
- * The user that the team's tokens act as. Created with the team's first token, as a member of the organization and the
- * team.
- */
+/** The user that the team's tokens act as. Created with the first token, as a member of organization and team. */
 export async function ensureServiceAccount(tx: Transaction, deps: Deps, team: TeamRow): Promise<string> {
   if (team.service_account_id !== null) return team.service_account_id
   const id = serviceAccountId(team.id)

@@ -166,10 +166,7 @@ async function membersAtOnce(
   return members.length > room ? undefined : members
 }
 
-/**
- * The same document for a large team. Members are read over several turns, and the number of users is that of the
- * members read.
- */
+/** The same for a large team. Members are read over several turns, and the number of users is counted from them. */
 async function* teamInTurns(
   deps: Deps,
   team: TeamRow,
@@ -217,8 +214,7 @@ type Relations = { users: Identifier[]; memberships: Identifier[] }
 
 function relationsOf(members: readonly TeamMember[], config: Config): Relations {
   const active = members.filter((member) => member.is_active === 1)
-  // The documented dialect does not show invited members in team documents. It shows the relation only if it is
-  // included.
+  // The documented dialect does not show invited members in team documents, and the relation only if it is included.
   const shown = config.dialect === 'current' ? members : active
   return {
     users: active.map((member) => ({ id: member.user_id, type: 'users' })),

@@ -69,10 +69,7 @@ type OpenTeams = {
   window: (offset: number, limit: number) => Promise<TeamRow[]>
 }
 
-/**
- * The teams that the caller sees without being a member: all for an owner, those visible to the organization for
- * others.
- */
+/** The teams that the caller sees without being a member: owners see all, others see those open to the organization. */
 async function openTeams(
   tx: Transaction,
   organization: OrganizationRow,

@@ -5,9 +5,7 @@ import { someTeamMembers, type TeamMember } from './team-store.ts'
 
 const MEMBERS_A_TURN = 1_000
 
-/**
- * All members of a team by user id, in slices. Each slice has its own turn of the event loop and its own transaction.
- */
+/** All members of a team by user id, in slices. Each slice has its own transaction and turn of the event loop. */
 export function membersInTurns(
   { database }: Pick<Deps, 'database'>,
   teamId: string,

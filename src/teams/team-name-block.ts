@@ -95,9 +95,7 @@ function hasAround(names: Uint8Array, place: number, part: Uint8Array, anchor: n
   return true
 }
 
-/**
- * Used while a block is built: first the count of each trigram, then its next free position. All zero between builds.
- */
+/** Used while a block is built: first the count of each trigram, then its next free position. Zero between builds. */
 const scratch = new Uint32Array(RADIX ** 3)
 /** Overwritten by each search. */
 const found = new Uint16Array(BLOCK_SIZE)
@@ -112,10 +110,7 @@ export class TeamNameBlock {
   readonly #isOpen: Uint8Array
   /** All names in one array, with a zero after each. */
   readonly #names: Uint8Array
-  /**
-   * The trigrams in ascending order. `#firsts` has the index of each one's first position in `#places`, plus an end
-   * mark.
-   */
+  /** The trigrams in ascending order. `#firsts` has the index of each one's first position in `#places`, and an end. */
   readonly #trigrams: Uint16Array
   readonly #firsts: Uint32Array
   /** Positions in `#names`, and the team at each position. */

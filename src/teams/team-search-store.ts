@@ -41,10 +41,7 @@ const teamsByNumber = prepared<{ organizationId: string; numbers: string }>()((d
 )
 
 const MAX_KEPT_BLOCKS = 500
-/**
- * Limits what one search builds, about ten milliseconds. For a large organization the first few searches build all
- * blocks.
- */
+/** Limits what one search builds, about ten milliseconds. The first few searches build all blocks. */
 const MAX_BLOCKS_MADE = 8
 
 type Names = { version: number; blocks: Map<number, { version: number; block: TeamNameBlock }> }
@@ -88,10 +85,7 @@ function keep(organizationId: string, names: Names): void {
 
 export type Found = {
   readonly total: number
-  /**
-   * Returns `limit` rows by name from `offset` on, for the first thousand. Beyond that, reading all names in order is
-   * cheaper.
-   */
+  /** Returns `limit` rows by name from `offset` on. Only for the first thousand: then reading in order is cheaper. */
   readonly window: (offset: number, limit: number) => Promise<TeamRow[]>
 }
 

@@ -83,10 +83,7 @@ export const NAME_IS_TAKEN: Problem = {
   pointer: '/data/attributes/name',
 }
 
-/**
- * Throws one 422 for these problems and a taken name. Without other problems a taken name shows when the row is
- * written.
- */
+/** Throws one 422 for these problems and a taken name. A taken name alone shows later, when the row is written. */
 export async function refuseTeam(
   tx: Transaction,
   organizationId: string,

@@ -53,8 +53,7 @@ const fixedAttributes = {
 } as const
 
 /**
- * The `permissions` of the document, and the permission of the table that decides each. Runs, variables and assessments
- * do not exist here.
+ * Each of the document's `permissions`, by the permission of the table. There are no runs, variables or assessments.
  */
 const permissions: Record<string, Permission | false> = {
   'can-create-state-versions': 'state-version:create',
@@ -121,9 +120,7 @@ export const workspaceDescription: ResourceDescription = {
   links: { self: Type.String(), 'self-html': Type.String() },
 }
 
-/**
- * The documents of workspaces of one organization and the resources that `include` adds. Large parts are built `later`.
- */
+/** The documents of an organization's workspaces, and what `include` adds. Large parts are built `later`. */
 export async function workspaceFragments(
   reader: WorkspaceViewer,
   organization: OrganizationRow,
@@ -172,10 +169,7 @@ export async function workspaceDocument(
   return document(data[0] as Fragment)
 }
 
-/**
- * The only function that builds `"type": "workspaces"`. Outputs and bindings are listed only if the request includes
- * them.
- */
+/** The only function that builds `"type": "workspaces"`. Lists outputs and bindings only if included. */
 async function workspaceFragment(
   viewer: Viewer,
   organization: OrganizationRow,

@@ -60,9 +60,7 @@ export function includesOf(query: Query): Includes {
   return new Set(names) as Includes
 }
 
-/**
- * A viewer of workspaces. `call` is needed because a state version's document contains links to the requested address.
- */
+/** A viewer of workspaces. `call` is needed because a state version's document links to the requested address. */
 export type WorkspaceViewer = Omit<IncludingViewer, 'later'> & { readonly call: Call }
 
 /** A workspace and the data for its document and its includes. */
@@ -141,10 +139,7 @@ async function lockHolderFragment(
     : undefined
 }
 
-/**
- * The current state version and its outputs, as the state version's own route shows them. Undefined if the caller may
- * not read it.
- */
+/** The current state version and its outputs, as its own route shows them. Undefined if the caller may not read it. */
 async function currentState(
   viewer: WorkspaceViewer & IncludingViewer,
   workspace: WorkspaceRow,

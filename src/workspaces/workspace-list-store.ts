@@ -126,9 +126,7 @@ async function countOf(query: WorkspaceQuery): Promise<number> {
   return count
 }
 
-/**
- * Ignores case, as a search for a part does. A `*` that is not at an end is taken literally, and no name contains one.
- */
+/** Ignores case, as a search for a part does. A `*` not at an end is taken literally, and no name contains one. */
 function matches(tx: Transaction, pattern: string): RawBuilder<boolean> {
   const isOpenBefore = pattern.startsWith('*')
   const isOpenAfter = pattern.length > 1 && pattern.endsWith('*')

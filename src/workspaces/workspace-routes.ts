@@ -62,10 +62,7 @@ async function refuseWorkspace(
 
 const TAGS_POINTER = '/data/relationships/tags/data'
 
-/**
- * The project that a body names, or the default one. A project in which the caller may not create workspaces counts as
- * missing.
- */
+/** The named or the default project. One in which the caller may not create workspaces counts as missing. */
 async function projectFor(
   { tx, actor, standing, deps }: Viewer,
   organization: OrganizationRow,

@@ -26,10 +26,7 @@ const never = (what: string) => ({
 /** The body schema refuses a pool. If the server dropped it silently, clients would plan the same change for ever. */
 export const noAgentPool = never('has no agent pools').schema
 
-/**
- * The time without activity after which a workspace would be destroyed. Only stored and returned: nothing is destroyed
- * here.
- */
+/** A workspace would be destroyed after this time without activity. Only stored and returned: nothing is destroyed. */
 export const autoDestroyDuration = Type.Union(
   [Type.String({ pattern: '^([0-9]{1,4}[dh])?$' }), Type.Null()],
   {

@@ -166,10 +166,7 @@ export function mergeSettings(stored: string, { settings, executionMode }: Works
   return JSON.stringify(merged)
 }
 
-/**
- * The workspaces with these ids, in the same order. Undefined for one that is missing or that the caller may not use
- * so.
- */
+/** The workspaces with these ids, in the same order. Undefined if one is missing or not permitted. */
 export async function namedWorkspaces(
   { tx, actor, standing, deps }: Viewer,
   organization: OrganizationRow,

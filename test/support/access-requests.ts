@@ -120,8 +120,7 @@ export const accessRoutes: readonly AccessRoute[] = [
   route(20, 'GET', '/projects/:project_id'),
   route(21, 'PATCH', '/projects/:project_id', { body: empty('projects') }),
   route(21, 'DELETE', '/projects/:project_id'),
-  // Naming a workspace that the caller may not manage is 422. Here, callers who may create workspaces may also manage
-  // it.
+  // A workspace that the caller may not manage is 422. Here, callers who may create workspaces may also manage it.
   route(23, 'POST', '/projects/:project_id/relationships/workspaces', { body: id('workspaces') }),
   route(20, 'GET', '/projects/:project_id/tag-bindings'),
   route(20, 'GET', '/projects/:project_id/relationships/tag-bindings'),
@@ -134,8 +133,7 @@ export const accessRoutes: readonly AccessRoute[] = [
     route(15, 'GET', `/teams/:team_id/${path}`),
   ]),
   route(15, 'DELETE', '/teams/:team_id/authentication-token'),
-  // Callers who may read the organization may list. The list has only tokens of teams that row 15 gives them, often
-  // none.
+  // Callers who may read the organization may list. The list has only tokens that row 15 gives them, often none.
   route(4, 'GET', `${inOrganization}/team-tokens`),
   route(4, 'DELETE', `${inOrganization}/team-tokens`, { body: () => ({ data: [] }) }),
   route(5, 'GET', `${inOrganization}/token-ttl-policies`),

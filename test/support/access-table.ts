@@ -41,9 +41,7 @@ const rows = new Map(
 /** Rows that a team token may not use through its team's flags and grants. */
 const personalRows = new Set([2, 9, 12, 13, 14, 15, 16, 17, 18])
 
-/**
- * Whether the table of docs/decisions.md permits this. Written independently of the server's code, to check that code.
- */
+/** Whether the table of docs/decisions.md permits this. Written independently of the server's code, to check it. */
 export function isAllowed(row: number, actor: AccessActor, held: readonly string[], target: Target): boolean {
   const cells = rows.get(row)
   if (cells === undefined) throw new Error(`the table has no row ${row}`)

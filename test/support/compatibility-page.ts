@@ -79,9 +79,7 @@ const absences: readonly (readonly [pattern: RegExp, reason: string])[] = [
 const shape = ({ method, path }: Pick<Operation, 'method' | 'path'>) =>
   `${method} ${path.replace(/:[a-z_]+/g, ':')}`
 
-/**
- * docs/compatibility.md: the platform's operations on teams, outputs and related objects, and which of them exist here.
- */
+/** docs/compatibility.md: the platform's operations on teams, outputs and related objects, and which exist here. */
 export function compatibilityPage(): string {
   const own = [
     ...routes.map(({ method, path, summary }) => ({ method, path, name: summary })),

@@ -58,8 +58,7 @@ export class Conformity {
   problem(method: string, path: string, seen: Seen): string | undefined {
     if (!hasRequestId(seen)) return `${method} ${path} answered ${seen.status} without X-Request-Id`
     const operation = this.find(method, path)
-    // A path without a description must not succeed. 400 is possible because a request with two Host headers is
-    // malformed on any path.
+    // A path without a description must not succeed. 400: a request with two Host headers is malformed on any path.
     if (operation === undefined && ![400, 401, 404].includes(seen.status)) {
       return `${method} ${path} is not described, and answered ${seen.status}`
     }

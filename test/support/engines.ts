@@ -5,10 +5,7 @@ export type Engine = 'sqlite' | 'postgres'
 
 const postgresUrl = process.env.PURSER_TEST_POSTGRES_URL
 
-/**
- * Every HTTP test runs on each engine. PostgreSQL is included if PURSER_TEST_POSTGRES_URL names a server on which tests
- * can create databases.
- */
+/** Every HTTP test runs on each. Includes PostgreSQL if PURSER_TEST_POSTGRES_URL names a server for test databases. */
 export const engines: readonly Engine[] = postgresUrl === undefined ? ['sqlite'] : ['sqlite', 'postgres']
 
 export async function createPostgresDatabase(): Promise<{ url: string; drop: () => Promise<void> }> {

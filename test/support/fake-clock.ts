@@ -1,9 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 
-/**
- * The path of the library that changes the time for a process. Throws if it is missing, because no test may be skipped.
- */
+/** The path of the library that shifts a process's clock. Throws if it is missing, because no test may be skipped. */
 function libfaketime(): string {
   try {
     const files = execFileSync('dpkg', ['-L', 'libfaketime'], { encoding: 'utf8', stdio: 'pipe' }).split('\n')

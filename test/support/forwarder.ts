@@ -51,9 +51,7 @@ export class Forwarder {
     this.#isSwallowing = false
   }
 
-  /**
-   * Cuts the connection that sends the n-th commit from now on: before the server gets it, or instead of the answer.
-   */
+  /** Cuts the connection that sends the n-th commit from now: before the server gets it, or instead of the answer. */
   cutAtCommit(n: number, when: 'before' | 'after'): void {
     this.#cutAt = { commit: this.#commits + n, when }
   }

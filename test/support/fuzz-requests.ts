@@ -250,8 +250,7 @@ function assembled(parts: Parts, takesBody: boolean): FuzzedRequest {
   if (odd !== undefined) lines.push(odd)
   const body = hasBody && framing !== 'none' ? framed(parts.body, framing, lines) : Buffer.alloc(0)
   const head = Buffer.from(`${lines.join('\r\n')}\r\n\r\n`, 'latin1')
-  // These requests promise a body that is never sent, or have two lengths. The client must close, or both sides wait
-  // for ever.
+  // These requests promise a body that never comes, or have two lengths. Without a close both sides wait for ever.
   const endsEarly =
     framing === 'truncated' ||
     framing === 'broken chunks' ||

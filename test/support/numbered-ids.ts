@@ -8,10 +8,7 @@ export function idOf(n: number): string {
     .replaceAll(/\d/g, (digit) => String(Number(digit) + 1))
 }
 
-/**
- * Inserts rows that would take minutes through requests: `insert … ${numbersUpTo(9)} select ${numberedIds(1)}, n from
- * numbers`.
- */
+/** Inserts many rows quickly: `insert … ${numbersUpTo(9)} select ${numberedIds(1)}, n from numbers`. */
 export function numbersUpTo(count: number) {
   return sql`with recursive numbers (n) as (select 1 union all select n + 1 from numbers where n < ${sql.lit(count)})`
 }

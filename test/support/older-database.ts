@@ -16,9 +16,7 @@ const AT = '2026-01-01T00:00:00.000Z'
 export const olderWorkspaces = 300
 export const olderEvents = 500
 
-/**
- * A data folder as after the second migration: an organization whose workspaces have one tag each, and an audit trail.
- */
+/** A data folder after the second migration: an organization whose workspaces have one tag each, and an audit trail. */
 export async function makeOlderDatabase(folder: string): Promise<void> {
   mkdirSync(folder, { recursive: true })
   const key = newSecretKey()

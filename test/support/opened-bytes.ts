@@ -3,10 +3,7 @@ import zlib from 'node:zlib'
 
 const original = zlib.zstdDecompressSync
 
-/**
- * Counts the bytes of stored content that this process decompresses: in total, and the most in one turn of the event
- * loop.
- */
+/** Counts the bytes that this process decompresses: in total, and the most in one turn of the event loop. */
 export class OpenedBytes {
   all = 0
   mostInTurn = 0

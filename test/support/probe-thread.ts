@@ -1,10 +1,7 @@
 import { Agent, request } from 'node:http'
 import { parentPort, workerData } from 'node:worker_threads'
 
-/**
- * Sends requests at intervals until it is told to stop. In a separate thread, so that a busy test does not look like a
- * busy server.
- */
+/** Sends requests at intervals until told to stop. A separate thread: a busy test must not look like a busy server. */
 const { url, token, everyMs } = workerData as { url: string; token: string; everyMs: number }
 const agent = new Agent({ keepAlive: true })
 const times: number[] = []

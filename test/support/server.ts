@@ -24,10 +24,7 @@ export type TestServer = {
   client: (token?: string) => Client
   /** Moves only the server's own clock. */
   clock: TestClock
-  /**
-   * Moves all clocks, those of the server and of its database, by whole seconds. The time passes as if no server were
-   * running.
-   */
+  /** Moves the clocks of the server and its database by whole seconds, as if no server had been running. */
   jumpTime: (milliseconds: number) => Promise<void>
   /** The same, as if a server had been running all the time. */
   passTime: (milliseconds: number) => Promise<void>

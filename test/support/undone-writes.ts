@@ -8,10 +8,7 @@ class Undone extends Error {
   }
 }
 
-/**
- * Makes every write of this database do its work and answer, but then roll back instead of commit. Returns a function
- * that ends this.
- */
+/** From now on writes of this database do their work, but roll back at the end. Returns a function that stops this. */
 export function undoWrites(database: Database): () => void {
   const write = database.write.bind(database)
   database.write = async <T>(work: (tx: Transaction) => Promise<T>): Promise<T> => {

@@ -228,8 +228,7 @@ func TestCurrentOutputsMaskWhatIsSensitive(t *testing.T) {
 	wantError(t, err, tfe.ErrResourceNotFound)
 }
 
-// Outputs of more than a mebibyte are processed after the upload. Until then the server answers 503, and the client
-// retries.
+// Outputs above a mebibyte are processed after the upload. Until then the server answers 503, and the client retries.
 func TestLargeOutputsAreReadOnceTheyAreProcessed(t *testing.T) {
 	w := newWorld(t)
 	workspace := w.newLockedWorkspace(t, "network")

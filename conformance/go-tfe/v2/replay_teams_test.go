@@ -24,8 +24,7 @@ func flags(on ...string) replay.Fields {
 	return all
 }
 
-// asKept returns what the provider stores for absent values: "" for no SSO id, false for a flag that the server does
-// not know.
+// asKept returns what the provider stores for absent values: "" for no SSO id, false for a flag unknown to the server.
 func asKept(answer replay.Answer, err error) (replay.Answer, error) {
 	if err != nil {
 		return answer, err

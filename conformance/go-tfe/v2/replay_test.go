@@ -19,8 +19,7 @@ import (
 	"purser.example/conformance/harness/replay"
 )
 
-// What the tfe provider from 0.80 on does for the resources that it handles with this library. The others are replayed
-// with go-tfe v1.
+// The tfe provider from 0.80 on handles these resources with this library. The others are replayed with go-tfe v1.
 var providerResources = map[string]func(t *testing.T, w world, all *replay.Replays){
 	"tfe_team":                      replayTeam,
 	"data tfe_team, tfe_teams":      replayTeamLists,
@@ -84,8 +83,8 @@ func toAll(kind string, ids []string) map[string]any {
 // notOfTheWire lists methods of every model that return nothing from the answer.
 var notOfTheWire = []string{"GetBackingStore", "GetFieldDeserializers", "GetAdditionalData", "GetTypeEscaped", "GetIsComposedType"}
 
-// decoded returns everything that the library has decoded from an answer, by the names in the JSON. That includes what
-// it has no method for.
+// decoded returns everything that the library has decoded from an answer, by the names in the JSON, including members
+// without a method of their own.
 func decoded(value reflect.Value) any {
 	if !value.IsValid() || (slices.Contains([]reflect.Kind{reflect.Pointer, reflect.Interface, reflect.Slice, reflect.Map}, value.Kind()) && value.IsNil()) {
 		return nil

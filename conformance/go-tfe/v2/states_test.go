@@ -187,8 +187,7 @@ func TestReaderOfOutputsNeverGetsTheState(t *testing.T) {
 	wantStatus(t, second(readerClient.API.StateVersions().ByState_version_id(stateID).Outputs().Get(t.Context(), nil)), tfe.ErrNotFound)
 }
 
-// outputs returns the outputs of the state in the format of described. The sensitive value depends on the caller and
-// the request.
+// outputs returns the state's outputs in the format of described. The sensitive value depends on caller and request.
 func outputs(secret string) []string {
 	return []string{
 		`list array ["list","string"] ["a","b"] false`,

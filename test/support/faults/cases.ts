@@ -1,10 +1,7 @@
 import { isLong } from '../runs.ts'
 import type { Fault } from './faults.ts'
 
-/**
- * How many faults of each kind `npm test` tries. The long mode tries a fault at every call, or PURSER_TEST_FAULTS of
- * them.
- */
+/** How many faults of each kind `npm test` tries. The long mode tries every call, or PURSER_TEST_FAULTS of them. */
 const samples = { KILL: 3, EIO: 2, ENOSPC: 2 } as const
 
 export type Kind = keyof typeof samples
@@ -21,9 +18,7 @@ export const everyWrite = ['writes', 'syncs', 'names'] as const
 
 export type Case = Required<Pick<Fault, 'calls' | 'at' | 'error' | 'isOnce'>>
 
-/**
- * The faults to try, if a run without faults makes this many calls: each kind at every call, or at a sample of them.
- */
+/** The faults to try if a run without faults makes this many calls: each kind at every call, or at a sample of them. */
 export function casesOf(calls: number, kinds: readonly Kind[]): Case[] {
   const cases: Case[] = []
   for (const error of kinds) {
