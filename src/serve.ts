@@ -12,7 +12,7 @@ import { warnings, welcome } from './operation/welcome.ts'
 import { releaseLeases } from './state-versions/state-job-store.ts'
 import { Workers } from './operation/workers.ts'
 
-/** Migrates, serves, and exits with 0 after SIGTERM or SIGINT. Throws wrong settings before it changes anything. */
+/** Migrates, serves, and exits with 0 after SIGTERM or SIGINT. Throws on bad settings before it changes anything. */
 export async function serve(config: Config): Promise<void> {
   const log = createLog(config.log)
   if (cluster.isWorker) await serveAsWorker(config, log)

@@ -142,7 +142,7 @@ describe.each(engines)('whoever writes into the audit trail on %s', (engine) => 
             const after = await bytesOf(tx, cell, chosen)
             isWritten = after === null || before === null || !Buffer.from(after).equals(before)
           }).catch((error: unknown) => {
-            // The trail is unchanged if the engine refuses a change: a duplicate key, or bytes that are no text.
+            // Refused by the engine, so nothing has changed: a duplicate key, or bytes that are no text or number.
             const { code, errcode } = error as { code?: string; errcode?: number }
             if (errcode === undefined && !/^(22|23)/.test(code ?? '')) throw error
             return undefined
