@@ -90,7 +90,7 @@ function pairOf(
   { home }: AccessWorld,
 ): string[] | undefined {
   const hidden = targetsOf(route, home, actor).find(
-    (target) => !isAllowed(target.row ?? route.row, actor, actor.columns, target),
+    (target) => !isAllowed(target.permission ?? route.permission, actor, actor.columns, target),
   )
   if (hidden === undefined || !route.path.includes(':')) return undefined
   const missing = { ...hidden, params: { ...hidden.params, ...missingParams } }

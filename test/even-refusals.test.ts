@@ -227,11 +227,11 @@ type Named = { label: string; target: Target }
 
 function hiddenFrom(route: AccessRoute, actor: AccessActor, { other }: AccessWorld): Named[] {
   const own = targetsOf(route, actor.home, actor)
-    .filter((target) => !isAllowed(target.row ?? route.row, actor, actor.columns, target))
+    .filter((target) => !isAllowed(target.permission ?? route.permission, actor, actor.columns, target))
     .map((target) => ({ label: target.label || 'hidden', target }))
   const [one] = targetsOf(route, other, actor)
   if (one === undefined || !isAbout(route) || other === actor.home) return own
-  return isAllowed(one.row ?? route.row, actor, actor.elsewhere, one)
+  return isAllowed(one.permission ?? route.permission, actor, actor.elsewhere, one)
     ? own
     : [...own, { label: "another's", target: one }]
 }

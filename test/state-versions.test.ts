@@ -199,7 +199,7 @@ describe.each(engines)('state versions on %s', (engine) => {
     expect(answer.json.data[0].attributes.name).toBe('o0')
   })
 
-  test("a workspace's outputs are included as row 31 or 32 of the table lets the caller read them", async () => {
+  test("a workspace's outputs are included as outputs:read or outputs:read-current lets the caller read them", async () => {
     const organization = await createTestOrganization(server)
     const { client } = organization.owner
     const { workspaceId } = await createState(organization, outputs)

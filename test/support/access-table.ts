@@ -1,7 +1,11 @@
 import { readFileSync } from 'node:fs'
+import type { Permission } from '../../src/access/rules.ts'
 import type { AccessActor } from './access-world.ts'
 
-/** The facts about a request that the table needs. */
+/** A row of the table. Deleting a tag, or giving it to workspaces, is about all workspaces of the organization. */
+export type TablePermission = Permission | 'workspace:manage everywhere'
+
+/** What a request is about, as far as the table asks. */
 export type Target = {
   label: string
   params: Record<string, string>
@@ -18,8 +22,8 @@ export type Target = {
   isSelf?: boolean
   /** For a user: all their teams. */
   teamsOfUser?: NonNullable<Target['team']>[]
-  /** Replaces the row of the route. */
-  row?: number
+  /** The permission that it asks for instead of its route's. */
+  permission?: TablePermission
 }
 
 const lines = readFileSync(new URL('../data/access-table.txt', import.meta.url), 'utf8')
@@ -33,33 +37,56 @@ const cellsOf = (line: string) =>
 const [, ...columns] = cellsOf(lines[0] as string)
 const rows = new Map(
   lines.slice(1).map((line) => {
-    const [number, ...cells] = cellsOf(line)
-    return [Number(number), new Map(columns.map((column, place) => [column, cells[place] as string]))]
+    const [name, ...cells] = cellsOf(line)
+    return [
+      name as TablePermission,
+      new Map(columns.map((column, place) => [column, cells[place] as string])),
+    ]
   }),
 )
 
-/** Rows that a team token may not use through its team's flags and grants. */
-const personalRows = new Set([2, 9, 12, 13, 14, 15, 16, 17, 18])
+/** The rows of the table, by name. */
+export const tablePermissions: readonly TablePermission[] = [...rows.keys()]
 
-/** Whether the table of docs/decisions.md permits this. Written independently of the server's code, to check it. */
-export function isAllowed(row: number, actor: AccessActor, held: readonly string[], target: Target): boolean {
-  const cells = rows.get(row)
-  if (cells === undefined) throw new Error(`the table has no row ${row}`)
+/** What a team's token may not do by its flags and grants. */
+const personal = new Set<TablePermission>([
+  'organization:create',
+  'membership:accept',
+  'team:manage',
+  'team:grant',
+  'team:update-members',
+  'team:tokens',
+  'organization:token',
+  'user:tokens',
+  'users:administer',
+])
+
+/** Whether test/data/access-table.txt lets somebody do this: written a second time, without a look at the code. */
+export function isAllowed(
+  permission: TablePermission,
+  actor: AccessActor,
+  held: readonly string[],
+  target: Target,
+): boolean {
+  const cells = rows.get(permission)
+  if (cells === undefined) throw new Error(`the table has no row ${permission}`)
   const counted =
-    actor.isTeamToken && personalRows.has(row) ? held.filter((column) => ['OW', 'TT'].includes(column)) : held
-  // "any user" means a person: a token without a person cannot create an organization.
-  if (row === 2 && actor.kind !== 'person') return false
+    actor.isTeamToken && personal.has(permission)
+      ? held.filter((column) => ['OW', 'TT'].includes(column))
+      : held
+  // "any user": a token that is nobody's makes no organization.
+  if (permission === 'organization:create' && actor.kind !== 'person') return false
   const isTeamOwn = target.team !== undefined && actor.teamIds.includes(target.team.id)
   const all =
     isTeamOwn && held.some((column) => column === 'PM' || column === 'TT') ? [...counted, 'TM'] : counted
   const seesOrdinary = (team: Target['team']) => sees(actor, all, team) && team?.isOwners !== true
   return (
     all.some((column) => says(cells.get(column) ?? '', actor, all, target)) ||
-    all.some((column) => isAllowedByLevel(column, row, seesOrdinary(target.team)))
+    all.some((column) => isAllowedByLevel(column, permission, seesOrdinary(target.team)))
   )
 }
 
-/** Callers see the teams that are visible to the organization, and the secret teams that they are members of. */
+/** Teams that are open to the organization, and secret ones that the caller is in. */
 function sees(actor: AccessActor, held: readonly string[], team: Target['team']): boolean {
   return (
     team === undefined ||
@@ -83,11 +110,14 @@ function couldGive(actor: AccessActor, held: readonly string[], team: Target['te
   )
 }
 
-/** Rules about project levels that the table states in its text instead of in cells. */
-function isAllowedByLevel(column: string, row: number, seesTeam: boolean): boolean {
-  if (column === 'maintain') return row === 23
+/** What the levels maintain and admin of a project add to the table's cells. */
+function isAllowedByLevel(column: string, permission: TablePermission, seesTeam: boolean): boolean {
+  if (column === 'maintain') return permission === 'workspace:create'
   if (column !== 'project admin') return false
-  return row === 21 || row === 23 || ((row === 127 || row === 128) && seesTeam)
+  return (
+    ['project:manage', 'workspace:create'].includes(permission) ||
+    (['project-access:read', 'project-access:manage'].includes(permission) && seesTeam)
+  )
 }
 
 function says(cell: string, actor: AccessActor, held: readonly string[], target: Target): boolean {

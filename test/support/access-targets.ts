@@ -83,10 +83,22 @@ export function targetsOf({ path, query, body: makeBody }: AccessRoute, home: Ho
         { token_id: tokens.user },
         { isSelf: actor.userId === home.organization.owner.id },
       ),
-      target("the open team's", { token_id: tokens.openTeam }, { team: teams.open, row: 15 }),
-      target("the granted team's", { token_id: tokens.grantedTeam }, { team: teams.granted, row: 15 }),
-      target("the owners team's", { token_id: tokens.ownersTeam }, { team: teams.owners, row: 15 }),
-      target("the organization's", { token_id: tokens.organization }, { row: 16 }),
+      target(
+        "the open team's",
+        { token_id: tokens.openTeam },
+        { team: teams.open, permission: 'team:tokens' },
+      ),
+      target(
+        "the granted team's",
+        { token_id: tokens.grantedTeam },
+        { team: teams.granted, permission: 'team:tokens' },
+      ),
+      target(
+        "the owners team's",
+        { token_id: tokens.ownersTeam },
+        { team: teams.owners, permission: 'team:tokens' },
+      ),
+      target("the organization's", { token_id: tokens.organization }, { permission: 'organization:token' }),
     ]
   }
   if (path.includes(':team_workspace_id')) return grantTargets(home, actor, false)
