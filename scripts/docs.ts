@@ -2,10 +2,12 @@
 import { spawnSync } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { accessPage } from './access-sums.ts'
+import { permissionsPage } from './permissions-page.ts'
 import { settingsPage } from './settings-page.ts'
 
 const pages = {
   'docs/settings.md': settingsPage,
+  'docs/reference/permissions.md': permissionsPage,
   'docs/access.md': () => accessPage(readFileSync('docs/access.md', 'utf8')),
 }
 const printingTests = ['test/access-matrix.test.ts', 'test/compatibility.test.ts']

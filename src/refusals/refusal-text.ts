@@ -3,8 +3,8 @@ import type { Column } from '../access/rules.ts'
 import { permissionWords } from './permission-words.ts'
 import type { RefusalRow } from './refusal-store.ts'
 
-/** The caller's roles and grants, by column of the permission table. */
-const columnWords: Record<Column, string> = {
+/** What a caller stood as and held, by the columns of the table. */
+export const columnWords: Record<Column, string> = {
   SA: 'site administrator',
   OW: 'owner',
   OG: "the organization's token",
