@@ -10,7 +10,7 @@ import {
   invitePerson,
 } from './support/world.ts'
 
-/** Repeats the table of docs/decisions.md, section A, independently of the code. */
+/** The table of docs/reference/dialects.md, written a second time. */
 const listed = [
   'manage-policies',
   'manage-policy-overrides',
