@@ -10,7 +10,7 @@ import {
   invitePerson,
 } from './support/world.ts'
 
-/** The table of docs/reference/dialects.md, written a second time. */
+/** Repeats the table of docs/reference/dialects.md, independently of the code. */
 const listed = [
   'manage-policies',
   'manage-policy-overrides',

@@ -14,9 +14,13 @@ function proseOf(page: string): string {
   return readFileSync(page, 'utf8').replace(/^```[\s\S]*?^```$/gm, '')
 }
 
-/** Makes the anchor of a heading as GitHub does; a heading that is repeated gets a number. */
+function ownAnchorsOf(page: string): string[] {
+  return [...proseOf(page).matchAll(/<a id="([^"]+)">/g)].map(([, id = '']) => id)
+}
+
+/** The page's own anchors, and those of headings as GitHub makes them: a heading that is repeated gets a number. */
 function anchorsOf(page: string): Set<string> {
-  const anchors = new Set<string>()
+  const anchors = new Set(ownAnchorsOf(page))
   for (const [, heading = ''] of proseOf(page).matchAll(/^#{1,6} +(.+?) *$/gm)) {
     const text = heading.replace(/\[([^\]]*)\]\([^)]*\)/g, '$1')
     const anchor = text
@@ -56,7 +60,12 @@ test('every link from a page to a file of this repository points at a file', () 
   expect(links.filter(({ file }) => !existsSync(file)).map(named)).toEqual([])
 })
 
-test('every link to a part of a page points at a heading', () => {
+test('no page has an anchor twice', () => {
+  const repeated = pages.filter((page) => new Set(ownAnchorsOf(page)).size < ownAnchorsOf(page).length)
+  expect(repeated).toEqual([])
+})
+
+test('every link to a part of a page points at a heading or an anchor', () => {
   const broken = links.filter(
     ({ file, anchor }) =>
       anchor !== undefined && file.endsWith('.md') && existsSync(file) && !anchorsOf(file).has(anchor),

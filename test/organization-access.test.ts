@@ -32,10 +32,7 @@ const inDialect: Record<Dialect, readonly string[]> = {
   current: [...fourteen, 'delegate-policy-overrides', 'access-secret-teams'],
 }
 
-/**
- * What docs/reference/teams.md says (flag-order), written a second time without a look at the code: the flags after a change, or the flags that
- * the refusal points at.
- */
+/** The rule flag-order of docs/reference/teams.md, independent of the server's code: the flags after a change, or those that a refusal points at. */
 function judge(before: Flags, change: Flags, dialect: Dialect): Flags | string[] {
   const given = (flag: string) => (inDialect[dialect].includes(flag) ? change[flag] : undefined)
   const merged: Record<string, boolean> = { ...before }

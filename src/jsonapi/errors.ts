@@ -1,6 +1,6 @@
 import type { AppError, ErrorCode } from '../core/errors.ts'
 
-/** The HTTP status and title of each kind of error. go-tfe reads some of the titles: see docs/reference/wire.md. */
+/** HTTP status and title of each kind of error. go-tfe reads some of the titles: see docs/reference/wire.md. */
 const answers = {
   unauthorized: { status: 401, title: 'unauthorized' },
   'too-slow': { status: 408, title: 'request timeout' },

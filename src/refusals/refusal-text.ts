@@ -3,7 +3,7 @@ import type { Column } from '../access/rules.ts'
 import { permissionWords } from './permission-words.ts'
 import type { RefusalRow } from './refusal-store.ts'
 
-/** What a caller stood as and held, by the columns of the table. */
+/** The caller's roles and grants, by column of the permission table. */
 export const columnWords: Record<Column, string> = {
   SA: 'site administrator',
   OW: 'owner',

@@ -57,7 +57,7 @@ const createVersion = writeRoute({
     return id === undefined ? undefined : { id }
   },
   load: (context) => loadWorkspace(context, { workspaceId: context.address.id }),
-  // The lock is judged before the body (docs/reference/state.md, create-order).
+  // Check the lock before the body: a caller without it gets 409 whatever the body contains.
   beforeBody: (context) => checkLock(context, context.resource),
   body: (bytes) => bytes,
   prepare: async (bytes, caller): Promise<Prepared> => {

@@ -46,7 +46,7 @@ export const newStateVersionBody = {
 type Known = Pick<StateVersionRow, 'serial' | 'lineage'>
 
 /**
- * Judges a create against what is there, in the order of docs/reference/state.md (create-order).
+ * Checks a create against the stored versions. Throws conflicts in the order of docs/reference/state.md (create-order).
  *
  * @param same the version with this serial that is not discarded
  * @param newest the newest version that is current, or a snapshot that may become current
