@@ -1,50 +1,116 @@
-import { execFile } from 'node:child_process'
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
-import { promisify } from 'node:util'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { spawnSync } from 'node:child_process'
+import { mkdirSync, readFileSync, symlinkSync } from 'node:fs'
+import { dirname, join, resolve } from 'node:path'
+import { describe, expect, test } from 'vitest'
 import { engines } from './support/engines.ts'
-import { startServer, type TestServer } from './support/server.ts'
+import { Purser, settingsFor, type Settings } from './support/purser.ts'
 
-const run = promisify(execFile)
-
-/** The shell blocks of a page, in order. */
-function shellBlocks(page: string): string[] {
-  return [...readFileSync(page, 'utf8').matchAll(/^```sh\n([\s\S]*?)^```$/gm)].map(([, block = '']) => block)
+/** The blocks of a page in this language, in order. Blocks that need other programs name no language. */
+function blocksOf(page: string, language = 'sh'): string[] {
+  const pattern = new RegExp(`^\`\`\`${language}\n([\\s\\S]*?)^\`\`\`$`, 'gm')
+  return [...readFileSync(page, 'utf8').matchAll(pattern)].map(([, block = '']) => block)
 }
 
-describe.each(engines)('the README on %s', (engine) => {
-  let server: TestServer
-  beforeAll(async () => {
-    server = await startServer(engine)
-  })
-  afterAll(() => server.stop())
+/** A shell in a folder that looks like a fresh clone, with a server on its data folder. */
+class Terminal {
+  readonly #settings: Settings
+  readonly #port: string
+  readonly #clone: string
 
-  test('its three minutes end with outputs for somebody who may not have the state', async () => {
-    const blocks = shellBlocks('README.md')
-    expect(blocks).toHaveLength(4)
-    mkdirSync(join(server.folder, 'data'))
-    writeFileSync(join(server.folder, 'data', 'admin-token'), `${server.admin.token}\n`)
-    const script = ['set -euo pipefail', ...blocks].join('\necho\n')
-    const typed = script.replaceAll('http://127.0.0.1:4567', server.address)
-    const { stdout, stderr } = await run('bash', ['-c', typed], { cwd: server.folder })
-    expect(stderr).toBe('')
-    const answers = stdout
-      .replaceAll('}{', '}\n{')
-      .split('\n')
-      .filter((line) => line !== '')
-      .map((line) => JSON.parse(line))
-    const errors = answers.slice(0, -1).filter((answer) => answer.errors !== undefined)
-    expect(errors).toEqual([])
-    const [outputs, state] = answers.slice(-2)
-    const values = outputs.data.map((output: { attributes: { name: string; value: unknown } }) => [
-      output.attributes.name,
-      output.attributes.value,
+  private constructor(settings: Settings, address: string) {
+    this.#settings = settings
+    this.#port = new URL(address).port
+    this.#clone = dirname(settings.PURSER_DATA as string)
+    for (const name of ['bin', 'package.json']) symlinkSync(resolve(name), join(this.#clone, name))
+    mkdirSync(join(this.#clone, 'tmp'))
+  }
+
+  static async open(engine: (typeof engines)[number]): Promise<Terminal> {
+    const settings = await settingsFor(engine)
+    return new Terminal(settings, await new Purser(['serve'], settings).address())
+  }
+
+  /** The lines of both streams, without blank ones and without the expiry of tokens. */
+  paste(blocks: readonly string[]): string[] {
+    const { PURSER_DATA: _, ...rest } = this.#settings
+    const script = `exec 2>&1\n${blocks.join('\n')}`.replaceAll(':4567', `:${this.#port}`)
+    const { stdout } = spawnSync('bash', ['-c', script], {
+      cwd: this.#clone,
+      env: {
+        ...process.env,
+        ...rest,
+        PURSER_LISTEN: `127.0.0.1:${this.#port}`,
+        TMPDIR: join(this.#clone, 'tmp'),
+      },
+      encoding: 'utf8',
+    })
+    return stdout.split('\n').filter((line) => line !== '' && !line.startsWith('expires '))
+  }
+}
+
+const readme = blocksOf('README.md')
+const tour = blocksOf('docs/tour.md')
+/** What `tofu init` makes in the tour, without tofu. */
+const workspaceOfTour =
+  'api /organizations/ferry/workspaces -d \'{"data":{"type":"workspaces","attributes":{"name":"database"}}}\' | pick data.id'
+const promised = blocksOf('README.md', 'text')[0]?.trim().split('\n')
+
+describe.each(engines)('the pages for the first hour on %s', (engine) => {
+  test('the three minutes end with the password for the reader of outputs, and 404 for the other member', async () => {
+    expect(readme).toHaveLength(4)
+    expect(promised).toContain('s3cret')
+    const terminal = await Terminal.open(engine)
+    const first = terminal.paste(readme)
+    expect(first.slice(-5)).toEqual(promised)
+    const before = first.slice(0, -5).filter((line) => !/^(made the user|(ou|team|ws|sv|tws)-)/.test(line))
+    expect(before).toEqual(['ferry', 'active', 'active'])
+  })
+
+  test('pasted again, each block says in a line what is there already, and they end the same', async () => {
+    const terminal = await Terminal.open(engine)
+    terminal.paste(readme)
+    const second = terminal.paste(readme)
+    expect(second.slice(-5)).toEqual(promised)
+    const refusals = second.slice(0, -5).filter((line) => /^\d{3} |^purser: /.test(line))
+    expect(refusals).toEqual([
+      'purser: username is that of another user',
+      'purser: email is that of another user',
+      'purser: username is that of another user',
+      'purser: email is that of another user',
+      '422 name is that of another organization',
+      '422 name is that of another team of the organization',
+      '422 email is that of a member, or of somebody who was invited before',
+      '422 email is that of a member, or of somebody who was invited before',
+      '422 name is that of another workspace of the organization',
+      '422 team has access to the workspace already',
     ])
-    expect(values).toEqual([
-      ['address', '10.0.0.1'],
-      ['password', null],
+    expect(second.filter((line) => /^\s+at |node:internal|Error:/.test(line))).toEqual([])
+  })
+
+  test('the tour goes on in the same shell, and leaves no token behind', async () => {
+    expect(tour).toHaveLength(5)
+    const terminal = await Terminal.open(engine)
+    const [configurations = '', files = '', ...rest] = tour
+    const last = rest.pop() as string
+    const seen = terminal.paste([
+      ...readme,
+      'echo ---',
+      configurations,
+      'stat -c "%a %s" $TOUR $TOUR/*.tofurc; cat $TOUR/ines.tofurc | grep -c $INES; ls',
+      files,
+      workspaceOfTour,
+      ...rest,
+      last,
+      'ls tmp',
     ])
-    expect(state).toEqual({ errors: [{ status: '404', title: 'not found' }] })
+    const lines = seen.slice(seen.indexOf('---') + 1)
+    expect(lines[0]).toMatch(/^700 /)
+    expect(lines.slice(1, 4).every((line) => /^600 \d{3}$/.test(line))).toBe(true)
+    expect(lines.slice(4, 9)).toEqual(['1', 'bin', 'data', 'package.json', 'tmp'])
+    const text = lines.slice(9).join('\n')
+    expect(text).toMatch(/^database +read-outputs +team-workspaces custom .* of team readers$/m)
+    expect(text).toMatch(/^database +none +-$/m)
+    expect(text).toMatch(/output\.reveal .*ferry/)
+    expect(lines.at(-1)).not.toContain('tmp.')
   })
 })
