@@ -1,12 +1,13 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { readDetails } from '../audit/audit-event-document.ts'
+import { findNamesOfIds } from '../audit/audit-name-store.ts'
 import { newestAuditEvents, type AuditFilter, type PrintedRow } from '../audit/audit-list-store.ts'
 import type { Config } from '../config.ts'
 import { OperatorError } from '../core/operator-error.ts'
 import type { Database } from '../database/database.ts'
 import { findOrganizationByName } from '../organizations/organization-store.ts'
 import { operatorDeps, withDatabase } from './database.ts'
-import { print } from './output.ts'
+import { Columns, note, print } from './output.ts'
 import { parseMoment } from './parse.ts'
 
 const LOOK_EVERY_MS = 500
@@ -38,8 +39,10 @@ export async function printAuditTrail(config: Config, options: AuditOptions): Pr
         seen: { last: newest.at(-1)?.number ?? 0, numbers },
       }
     })
-    for (const row of rows) printRow(row, options.asJson)
-    if (options.follow) await follow(database, filter, options.asJson, seen)
+    const printer = new EventPrinter(database, options.asJson)
+    await printer.print(rows)
+    if (options.follow) await follow(database, filter, printer, seen)
+    else if (rows.length === 0 && !options.asJson) note('there are no such events')
   })
 }
 
@@ -58,46 +61,84 @@ async function filterOf(
   return filter
 }
 
-async function follow(database: Database, filter: AuditFilter, asJson: boolean, seen: Seen): Promise<never> {
+async function follow(
+  database: Database,
+  filter: AuditFilter,
+  printer: EventPrinter,
+  seen: Seen,
+): Promise<never> {
   for (;;) {
     await delay(LOOK_EVERY_MS)
     const after = seen.last - OVERLAP
     const rows = await database.read((tx) => newestAuditEvents(tx, { ...filter, after }, MOST_AT_ONCE))
-    for (const row of rows) {
-      if (seen.numbers.has(row.number)) continue
+    const unseen = rows.filter((row) => !seen.numbers.has(row.number))
+    for (const row of unseen) {
       seen.numbers.add(row.number)
       seen.last = Math.max(seen.last, row.number)
-      printRow(row, asJson)
     }
+    await printer.print(unseen)
     for (const number of seen.numbers) if (number <= seen.last - OVERLAP) seen.numbers.delete(number)
   }
 }
 
-function printRow(row: PrintedRow, asJson: boolean): void {
-  const details = readDetails(row.details)
-  if (asJson) {
-    const { number, at, action } = row
-    const actor = { kind: row.actor_kind, id: row.actor_id, name: row.actor_name, token: row.token_id }
-    const organization =
-      row.organization_id === null ? null : { id: row.organization_id, name: row.organization_name }
-    const resource = { type: row.resource_type, id: row.resource_id }
-    print(
-      JSON.stringify({
-        number,
-        at,
-        action,
-        actor,
-        organization,
-        resource,
-        'request-id': row.request_id,
-        details,
-      }),
-    )
-    return
+/** Anything in an event that may be the id of something with a name. */
+const ID = /\b(?:user|team|ws|prj|ou|sv)-[1-9A-HJ-NP-Za-km-z]{16}\b/g
+
+class EventPrinter {
+  readonly #database: Database
+  readonly #asJson: boolean
+  readonly #columns = new Columns()
+
+  constructor(database: Database, asJson: boolean) {
+    this.#database = database
+    this.#asJson = asJson
   }
-  const actor =
-    row.actor_kind === 'system' ? 'system' : `${row.actor_kind} ${row.actor_name ?? row.actor_id ?? ''}`
-  const place = row.organization_name ?? row.organization_id ?? '-'
-  const rest = details !== null && Object.keys(details).length === 0 ? '' : ` ${row.details}`
-  print(`${row.at}  ${actor}  ${row.action}  ${place}  ${row.resource_id}${rest}`)
+
+  async print(rows: readonly PrintedRow[]): Promise<void> {
+    if (rows.length === 0) return
+    if (this.#asJson) {
+      for (const row of rows) print(jsonOf(row))
+      return
+    }
+    const ids = rows.flatMap((row) => [
+      row.resource_id,
+      ...(row.actor_id === null ? [] : [row.actor_id]),
+      ...(row.details.match(ID) ?? []),
+    ])
+    const names = await this.#database.read((tx) => findNamesOfIds(tx, [...new Set(ids)]))
+    for (const line of this.#columns.lines(rows.map((row) => cellsOf(row, names)))) print(line.trimEnd())
+  }
+}
+
+function cellsOf(row: PrintedRow, names: ReadonlyMap<string, string>): string[] {
+  const details = readDetails(row.details)
+  const { name, username, email } = (details ?? {}) as Record<string, unknown>
+  // The event's own name is the one of that time.
+  const own = [name, username, names.get(row.resource_id), email].find((one) => typeof one === 'string')
+  const actor = row.actor_name ?? names.get(row.actor_id ?? '') ?? row.actor_id ?? ''
+  const isEmpty = details !== null && Object.keys(details).length === 0
+  return [
+    row.at,
+    row.actor_kind === 'system' ? 'system' : `${row.actor_kind} ${actor}`,
+    row.action,
+    row.organization_name ?? row.organization_id ?? '-',
+    own === undefined ? row.resource_id : `${own as string} (${row.resource_id})`,
+    isEmpty ? '' : row.details.replaceAll(ID, (id) => (names.has(id) ? `${names.get(id)} (${id})` : id)),
+  ]
+}
+
+function jsonOf(row: PrintedRow): string {
+  const { number, at, action } = row
+  const organization =
+    row.organization_id === null ? null : { id: row.organization_id, name: row.organization_name }
+  return JSON.stringify({
+    number,
+    at,
+    action,
+    actor: { kind: row.actor_kind, id: row.actor_id, name: row.actor_name, token: row.token_id },
+    organization,
+    resource: { type: row.resource_type, id: row.resource_id },
+    'request-id': row.request_id,
+    details: readDetails(row.details),
+  })
 }

@@ -18,14 +18,25 @@ export function note(line: string): void {
 
 /** Formats rows as columns. Each is as wide as its widest entry, except the last. */
 export function columns(rows: readonly (readonly string[])[]): string[] {
-  const widths = (rows[0] ?? []).map((_, column) =>
-    Math.max(...rows.map((row) => (row[column] ?? '').length)),
-  )
-  return rows.map((row) =>
-    row
-      .map((text, column) => (column === row.length - 1 ? text : text.padEnd(widths[column] ?? 0)))
-      .join('  '),
-  )
+  return new Columns().lines(rows)
+}
+
+/** Columns that stay as wide as they once were, for rows that come later. */
+export class Columns {
+  readonly #widths: number[] = []
+
+  lines(rows: readonly (readonly string[])[]): string[] {
+    for (const row of rows) {
+      row.forEach((text, column) => {
+        this.#widths[column] = Math.max(this.#widths[column] ?? 0, text.length)
+      })
+    }
+    return rows.map((row) =>
+      row
+        .map((text, column) => (column === row.length - 1 ? text : text.padEnd(this.#widths[column] ?? 0)))
+        .join('  '),
+    )
+  }
 }
 
 /** Asks on the terminal without showing the input. */
