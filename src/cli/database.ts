@@ -5,7 +5,6 @@ import type { Config } from '../config.ts'
 import { systemClock, timestamp } from '../core/clock.ts'
 import { newId } from '../core/ids.ts'
 import { OperatorError } from '../core/operator-error.ts'
-import { commandName } from '../core/version.ts'
 import type { Transaction } from '../database/database.ts'
 import { missingMigrations } from '../database/migrate.ts'
 import {
@@ -15,6 +14,7 @@ import {
   openDatabase,
   type OpenDatabase,
 } from '../database/open.ts'
+import { advisedCommand } from '../operation/advised-command.ts'
 import { findMeta } from '../operation/meta-store.ts'
 import { checkFingerprint, findSecretKey, FINGERPRINT } from '../operation/secret-key.ts'
 
@@ -25,7 +25,7 @@ export const operatorDeps = { clock: systemClock, newId }
 export async function withDatabase<T>(config: Config, work: (open: OpenDatabase) => Promise<T>): Promise<T> {
   if (config.databaseUrl === undefined && !hasSqliteFile(config.data)) {
     throw new OperatorError(
-      `there is no database in ${config.data}: name its folder with PURSER_DATA, or make one with ${commandName} migrate`,
+      `there is no database in ${config.data}: name its folder with --data or PURSER_DATA, or make one with ${advisedCommand(config, 'migrate')}`,
     )
   }
   let open: OpenDatabase | undefined
@@ -34,7 +34,7 @@ export async function withDatabase<T>(config: Config, work: (open: OpenDatabase)
     const { names } = await open.withConnection(missingMigrations)
     if (names.length > 0) {
       throw new OperatorError(
-        `${nameOfDatabase(config)} is older than this Purser: bring it up to date with ${commandName} migrate`,
+        `${nameOfDatabase(config)} is older than this Purser: bring it up to date with ${advisedCommand(config, 'migrate')}`,
       )
     }
     return await work(open)
@@ -65,7 +65,7 @@ export async function operatorAuditKey(tx: Transaction, config: Config): Promise
   const secretKey = findSecretKey(config)
   checkFingerprint(await findMeta(tx, FINGERPRINT), secretKey, config.data)
   if (secretKey === undefined) {
-    throw new OperatorError(`there is no secret key yet: make one with ${commandName} migrate`)
+    throw new OperatorError(`there is no secret key yet: make one with ${advisedCommand(config, 'migrate')}`)
   }
   return new AuditKey(secretKey)
 }

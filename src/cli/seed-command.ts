@@ -1,22 +1,28 @@
 import { Command } from 'commander'
-import { configOf, withSettings } from './options.ts'
+import { configOf, databaseSettings, withServerSettings } from './options.ts'
 import { columns, print, printJson } from './output.ts'
 
 export function seedCommand(): Command {
   const command = new Command('seed')
     .description('Make a demo organization: people, teams, workspaces and states, to look around in')
     .option('--json', 'print the people and their tokens as JSON')
-    .addHelpText('after', '\nNothing happens when there is an organization demo already.')
+    .addHelpText(
+      'after',
+      '\nNothing happens when there is an organization demo already. The users are anna, ben, rosa, carl and dora.',
+    )
     .action(async (flags) => {
       const { seed } = await import('./seed.ts')
       const made = await seed(configOf(flags))
       if (flags.json) printJson(made ?? {})
-      else if (made === undefined) print('nothing to do: there is an organization demo already')
+      else if (made === undefined)
+        print(
+          'nothing to do: there is an organization demo already. A new token for one of its people: purser user token rosa',
+        )
       else {
         print(`made the organization ${made.organization}, with these people and their tokens:`)
         const rows = made.people.map(({ username, role, token }) => [`  ${username}`, token, role])
         for (const line of columns(rows)) print(line)
       }
     })
-  return withSettings(command)
+  return withServerSettings(command, [...databaseSettings, 'adminToken'])
 }

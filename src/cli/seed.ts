@@ -2,11 +2,14 @@ import { existsSync } from 'node:fs'
 import { createApp } from '../app.ts'
 import type { Config } from '../config.ts'
 import { OperatorError } from '../core/operator-error.ts'
+import type { Transaction } from '../database/database.ts'
 import { sqliteFile } from '../database/open.ts'
 import { findOrganizationByName } from '../organizations/organization-store.ts'
 import { lockDataFolder, makeDataFolder } from '../operation/data-folder.ts'
 import { createLog } from '../operation/log.ts'
 import { openPrepared, prepare } from '../operation/prepare.ts'
+import { findUserByUsername } from '../users/user-store.ts'
+import { keyOf } from '../users/users.ts'
 import { operatorDeps, withDatabase } from './database.ts'
 import { demo, stateAttributes } from './demo.ts'
 import { createOrganization } from './organizations.ts'
@@ -20,7 +23,11 @@ const OWNER = demo.people[0].username
 export async function seed(config: Config): Promise<Seeded | undefined> {
   await prepareForSeed(config)
   const isThere = await withDatabase(config, ({ database }) =>
-    database.read(async (tx) => (await findOrganizationByName(tx, demo.organization)) !== undefined),
+    database.read(async (tx) => {
+      if ((await findOrganizationByName(tx, demo.organization)) !== undefined) return true
+      await checkNamesAreFree(tx)
+      return false
+    }),
   )
   if (isThere) return undefined
   const people = []
@@ -35,7 +42,19 @@ export async function seed(config: Config): Promise<Seeded | undefined> {
   return { organization: demo.organization, people }
 }
 
-/** Creates the database if there is none. If a server is running on it, there is nothing to prepare. */
+/** Before anybody is made, so that half of the people are never left behind. */
+async function checkNamesAreFree(tx: Transaction): Promise<void> {
+  const taken: string[] = []
+  for (const { username } of demo.people) {
+    if ((await findUserByUsername(tx, keyOf(username))) !== undefined) taken.push(username)
+  }
+  if (taken.length === 0) return
+  throw new OperatorError(
+    `there are users ${taken.join(', ')} already, and the demo has people of these names: seed a data folder of its own, with --data`,
+  )
+}
+
+/** Beside a running server nothing is left to prepare; a folder without a database gets one. */
 async function prepareForSeed(config: Config): Promise<void> {
   const isNew = config.databaseUrl === undefined && !existsSync(sqliteFile(config.data))
   if (isNew || config.databaseUrl !== undefined) makeDataFolder(config.data)

@@ -1,8 +1,9 @@
 import { join } from 'node:path'
 import { unknownVariables, type ServerConfig } from '../config.ts'
-import { commandName, version } from '../core/version.ts'
+import { version } from '../core/version.ts'
 import { nameOfDatabase } from '../database/open.ts'
 import { addressText, isLoopback } from './address.ts'
+import { addressFlags, advisedCommand, quoted } from './advised-command.ts'
 import { ADMIN_TOKEN_FILE, type Prepared } from './prepare.ts'
 
 const dialects = {
@@ -32,24 +33,33 @@ export function welcome({ config, keyFile, first }: Prepared, port: number): str
     `  admin    ${adminAdvice(config, first.token)}`,
     '',
     'Try it:',
-    ...linesToTry(config, address),
+    ...linesToTry(config, port),
   ]
 }
 
-/** Three example commands. */
-function linesToTry(config: ServerConfig, address: string): string[] {
-  const token = config.adminToken === undefined ? `$(cat ${adminTokenFile(config)})` : '$PURSER_ADMIN_TOKEN'
+/** What to do first, with the flags of this start. */
+function linesToTry(config: ServerConfig, port: number): string[] {
+  const address = servedAddress(config, port)
+  const served = { ...config, listen: { ...config.listen, port } }
+  const token =
+    config.adminToken === undefined ? `$(cat ${quoted(adminTokenFile(config))})` : '$PURSER_ADMIN_TOKEN'
   const curl = `curl -H "Authorization: Bearer ${token}"`
   const organization =
     '{"data":{"type":"organizations","attributes":{"name":"acme","email":"you@example.com"}}}'
   return [
     `  ${curl} -H "Content-Type: application/vnd.api+json" -d '${organization}' ${address}/api/v2/organizations`,
     `  ${curl} ${address}/api/v2/organizations/acme/teams`,
-    `  ${commandName} config tofu`,
+    `  ${advisedCommand(config, 'user create jane --email jane@example.com --token')}${sameDatabase(config)}`,
+    `  ${advisedCommand(served, 'config tofu', addressFlags)}`,
   ]
 }
 
-/** Warnings about risky settings, one per line. */
+/** The address of a database has a password in it: it is not shown. */
+function sameDatabase({ databaseUrl }: ServerConfig): string {
+  return databaseUrl === undefined ? '' : '   (with the same PURSER_DATABASE_URL and PURSER_SECRET_KEY)'
+}
+
+/** What deserves a second look, a line each. */
 export function warnings(config: ServerConfig, environment: NodeJS.ProcessEnv): string[] {
   const lines = unknownVariables(environment).map(
     (name) => `warning: there is no setting ${name}; it is ignored`,
