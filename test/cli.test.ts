@@ -315,6 +315,8 @@ describe('the command line', () => {
       'migrate',
       'user',
       'organization',
+      'team',
+      'token',
       'seed',
       'backup',
       'restore',
@@ -330,6 +332,8 @@ describe('the command line', () => {
     expect(help.stdout).toContain('Examples:')
     expect((await run(['user', 'create', '--help'])).stdout).toContain('Example:')
     expect((await run(['--version'])).stdout).toMatch(/^\d+\.\d+\.\d+\n$/)
+    const nothing = await run([])
+    expect(nothing).toMatchObject({ code: 1, stdout: '', stderr: help.stdout })
     const wrong = await run(['sreve'])
     expect(wrong).toMatchObject({ code: 1, stdout: '' })
     expect(wrong.stderr).toMatch(/^purser: there is no command sreve; .*\n$/)

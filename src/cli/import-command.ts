@@ -1,5 +1,5 @@
 import { Command, Option } from 'commander'
-import { configOf, withSettings } from './options.ts'
+import { configOf, databaseSettings, withServerSettings } from './options.ts'
 import type { CopyingFlags } from './copying.ts'
 
 const stateOption = () =>
@@ -39,7 +39,7 @@ export function importCommand(): Command {
       const { importFrom } = await import('./copying.ts')
       await importFrom(configOf(flags), flags.from, flags)
     })
-  return withSettings(command)
+  return withServerSettings(command, databaseSettings)
 }
 
 const IMPORT_HELP = `
@@ -69,7 +69,7 @@ export function exportCommand(): Command {
       const { exportTo } = await import('./copying.ts')
       await exportTo(configOf(flags), folder, flags)
     })
-  return withSettings(command)
+  return withServerSettings(command, databaseSettings)
 }
 
 const EXPORT_HELP = `

@@ -15,17 +15,26 @@ export const databaseSettings: readonly SettingName[] = ['data', 'databaseUrl', 
 
 /** Adds the settings as flags, with variable and default in the help. */
 export function withSettings(command: Command, names: readonly SettingName[] = allSettings): Command {
-  for (const name of names) {
-    const setting: Setting<unknown> = settings[name]
-    const initial = setting.default === undefined ? '' : `, default ${setting.default}`
-    command.addOption(
-      new Option(`${flagName(name)} <value>`, `${setting.help} (${environmentName(name)}${initial})`),
-    )
-  }
+  for (const name of names) command.addOption(optionOf(name))
   return command
 }
 
-/** The settings of a command. Flags win over the environment. */
+/** For a command that has a server of its own: takes every setting, and its help lists those that it is about. */
+export function withServerSettings(command: Command, listed: readonly SettingName[]): Command {
+  for (const name of allSettings) command.addOption(optionOf(name).hideHelp(!listed.includes(name)))
+  return command.addHelpText(
+    'after',
+    '\nThe limits of the server hold here, too: every other flag of "purser serve" is taken.',
+  )
+}
+
+function optionOf(name: SettingName): Option {
+  const setting: Setting<unknown> = settings[name]
+  const initial = setting.default === undefined ? '' : `, default ${setting.default}`
+  return new Option(`${flagName(name)} <value>`, `${setting.help} (${environmentName(name)}${initial})`)
+}
+
+/** The settings of a command: its flags before the environment. */
 export function configOf(flags: Record<string, unknown>): Config {
   const given = Object.entries(flags).filter(([name]) => name in settings)
   return readConfig(Object.fromEntries(given), process.env)

@@ -1,12 +1,20 @@
 import { Command } from 'commander'
 import { configOf, databaseSettings, withSettings } from './options.ts'
 import { print, printJson } from './output.ts'
+import { resourceCommands } from './resource-commands.ts'
 
 export function organizationCommand(): Command {
-  return new Command('organization')
-    .description('Make organizations, and let user tokens into one again')
+  const organization = new Command('organization')
+    .description('Make, list, show and delete organizations, and let user tokens into one again')
     .addCommand(createCommand())
     .addCommand(allowUserTokensCommand())
+  const commands = resourceCommands({
+    kind: 'organizations',
+    argument: ['<name>', 'name of the organization'],
+    deletes: 'Delete an organization with everything in it, all states too',
+  })
+  for (const command of commands) organization.addCommand(command)
+  return organization
 }
 
 function createCommand(): Command {

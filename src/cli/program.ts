@@ -12,6 +12,7 @@ import { explainCommand } from './explain-command.ts'
 import { exportCommand, importCommand } from './import-command.ts'
 import { migrateCommand } from './migrate-command.ts'
 import { organizationCommand } from './organization-command.ts'
+import { teamCommand, tokenCommand } from './resource-commands.ts'
 import { seedCommand } from './seed-command.ts'
 import { serveCommand } from './serve-command.ts'
 import { userCommand } from './user-command.ts'
@@ -33,10 +34,12 @@ export function createProgram(): Command {
     .addHelpText('after', EXAMPLES)
     // `audit` and `audit verify` both have --json. It belongs to the word before it.
     .enablePositionalOptions()
-    .addCommand(serveCommand(), { isDefault: true })
+    .addCommand(serveCommand())
     .addCommand(migrateCommand())
     .addCommand(userCommand())
     .addCommand(organizationCommand())
+    .addCommand(teamCommand())
+    .addCommand(tokenCommand())
     .addCommand(seedCommand())
     .addCommand(backupCommand())
     .addCommand(restoreCommand())
@@ -63,6 +66,7 @@ export async function runCommandLine(argv: readonly string[]): Promise<void> {
   try {
     const program = createProgram()
     refuseUnknownCommand(program, argv[2])
+    if (argv.length === 2) program.help({ error: true })
     await program.parseAsync([...argv])
   } catch (error) {
     if (error instanceof CommanderError) {
@@ -77,7 +81,7 @@ export async function runCommandLine(argv: readonly string[]): Promise<void> {
   }
 }
 
-/** Without this check the default command would take the word as its argument. */
+/** Names the commands that there are, which commander does not. */
 function refuseUnknownCommand(program: Command, word: string | undefined): void {
   if (word === undefined || word.startsWith('-') || word === 'help') return
   const names = program.commands.map((command) => command.name())

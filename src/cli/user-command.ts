@@ -1,12 +1,20 @@
 import { Command } from 'commander'
 import { configOf, databaseSettings, withSettings } from './options.ts'
 import { note, print, printJson } from './output.ts'
+import { resourceCommands } from './resource-commands.ts'
 
 export function userCommand(): Command {
-  return new Command('user')
-    .description('Make users, and tokens for them')
+  const user = new Command('user')
+    .description('Make, list, show and delete users, and make tokens for them')
     .addCommand(createCommand())
     .addCommand(tokenCommand())
+  const commands = resourceCommands({
+    kind: 'users',
+    argument: ['<user>', 'user name or id'],
+    deletes: 'Delete a user, with their tokens and memberships; never the last owner or administrator',
+  })
+  for (const command of commands) user.addCommand(command)
+  return user
 }
 
 function createCommand(): Command {

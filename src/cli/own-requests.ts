@@ -1,0 +1,85 @@
+import type { Config } from '../config.ts'
+import { OperatorError } from '../core/operator-error.ts'
+import { openOwnServer, type OwnServer } from '../import/own-server.ts'
+
+/** A resource as the interface shows it. */
+export type Resource = {
+  id: string
+  type: string
+  attributes: Record<string, unknown>
+  relationships?: Record<string, { data?: { id: string; type: string }[] | { id: string } | null }>
+}
+
+const PAGE_SIZE = 100
+const MEDIA_TYPE = 'application/vnd.api+json'
+
+/** Requests to this process's own server, as a site administrator: the rules and the audit trail are those of HTTP. */
+export class OwnRequests {
+  readonly #server: OwnServer
+
+  constructor(server: OwnServer) {
+    this.#server = server
+  }
+
+  /** Undefined when there is no such thing. */
+  async find(path: string): Promise<Resource | undefined> {
+    return (await this.#ask<{ data: Resource }>('GET', path))?.data
+  }
+
+  /** All pages; undefined when what the list belongs to is not there. */
+  async list(path: string, query: Record<string, string> = {}): Promise<Resource[] | undefined> {
+    const found: Resource[] = []
+    for (let page: number | null = 1; page !== null;) {
+      const asked: Record<string, string> = {
+        ...query,
+        'page[number]': String(page),
+        'page[size]': String(PAGE_SIZE),
+      }
+      const answer: ListAnswer | undefined = await this.#ask('GET', `${path}?${new URLSearchParams(asked)}`)
+      if (answer === undefined) return undefined
+      for (const resource of answer.data) found.push(resource)
+      page = answer.meta?.pagination['next-page'] ?? null
+    }
+    return found
+  }
+
+  /** False when there is no such thing. */
+  async delete(path: string): Promise<boolean> {
+    return (await this.#ask('DELETE', path)) !== undefined
+  }
+
+  async #ask<T extends object>(method: string, path: string): Promise<T | undefined> {
+    const { address, token } = this.#server
+    const response = await fetch(`${address}/api/v2${path}`, {
+      method,
+      headers: { authorization: `Bearer ${token}`, accept: MEDIA_TYPE },
+    })
+    const text = await response.text()
+    if (response.status === 404) return undefined
+    const answer = text === '' ? {} : JSON.parse(text)
+    if (response.ok) return answer as T
+    throw new OperatorError(wordsOf(answer, response.status))
+  }
+}
+
+type ListAnswer = { data: Resource[]; meta?: { pagination: { 'next-page': number | null } } }
+type Problem = { title?: string; detail?: string }
+
+function wordsOf({ errors = [] }: { errors?: Problem[] }, status: number): string {
+  const words = errors.map(({ detail, title }) => detail ?? title).filter((word) => word !== undefined)
+  return words.join('\n') || `the server answered ${status}`
+}
+
+/** @param as the site administrator who acts; may be left out where there is only one */
+export async function withOwnRequests<T>(
+  config: Config,
+  { as, isReadOnly = false }: { as?: string | undefined; isReadOnly?: boolean },
+  work: (requests: OwnRequests) => Promise<T>,
+): Promise<T> {
+  const server = await openOwnServer(config, { isReadOnly, ...(as === undefined ? {} : { as }) })
+  try {
+    return await work(new OwnRequests(server))
+  } finally {
+    await server.close()
+  }
+}

@@ -1,0 +1,100 @@
+import { Command } from 'commander'
+import { OperatorError } from '../core/operator-error.ts'
+import { configOf, databaseSettings, withSettings } from './options.ts'
+import type { Flags, KindName } from './resources.ts'
+
+const AS = 'the site administrator who acts (default: the only one)'
+
+type Words = {
+  /** What is listed, shown and deleted, as the interface calls its list. */
+  kind: KindName
+  argument: readonly [name: string, help: string]
+  /** What a deletion takes along. */
+  deletes: string
+  /** Adds the options that say where it is. */
+  within?: (command: Command) => Command
+  /** Of the list alone. */
+  listOptions?: (command: Command) => Command
+  checkList?: (flags: Flags) => void
+}
+
+/** `list`, `show` and `delete`: the same three for everything that can be named. */
+export function resourceCommands(words: Words): Command[] {
+  const within = words.within ?? ((command: Command) => command)
+  return [listCommand(words, within), showCommand(words, within), deleteCommand(words, within)]
+}
+
+function listCommand({ kind, listOptions, checkList }: Words, within: (command: Command) => Command) {
+  const command = (listOptions ?? within)(new Command('list').description(`List ${kind}`))
+    .option('--as <username>', AS)
+    .option('--json', 'print the resources of the interface as JSON')
+    .action(async (flags: Flags) => {
+      checkList?.(flags)
+      const { listResources } = await import('./resources.ts')
+      await listResources(configOf(flags), kind, flags)
+    })
+  return withSettings(command, databaseSettings)
+}
+
+function showCommand({ kind, argument }: Words, within: (command: Command) => Command) {
+  const command = within(new Command('show').description(`Show one of the ${kind}`).argument(...argument))
+    .option('--as <username>', AS)
+    .option('--json', 'print the resource of the interface as JSON')
+    .action(async (name: string, flags: Flags) => {
+      const { showResource } = await import('./resources.ts')
+      await showResource(configOf(flags), kind, name, flags)
+    })
+  return withSettings(command, databaseSettings)
+}
+
+function deleteCommand({ kind, argument, deletes }: Words, within: (command: Command) => Command) {
+  const command = within(new Command('delete').description(deletes).argument(...argument))
+  if (kind === 'organizations') command.option('--yes', 'needed: nothing brings the states back')
+  command
+    .option('--as <username>', AS)
+    .option('--json', 'print what was deleted as JSON')
+    .action(async (name: string, flags: Flags) => {
+      const { deleteResource } = await import('./resources.ts')
+      await deleteResource(configOf(flags), kind, name, flags)
+    })
+  return withSettings(command, databaseSettings)
+}
+
+export function teamCommand(): Command {
+  const team = new Command('team').description('List, show and delete teams')
+  const commands = resourceCommands({
+    kind: 'teams',
+    argument: ['<team>', 'name or id of the team'],
+    deletes: 'Delete a team, with its tokens and what it was granted',
+    within: (command) => command.requiredOption('--organization <name>', 'the organization'),
+  })
+  for (const command of commands) team.addCommand(command)
+  return team.addHelpText('after', '\nExample:\n  purser team list --organization acme')
+}
+
+export function tokenCommand(): Command {
+  const token = new Command('token').description('List, show and delete tokens: never the texts of tokens')
+  const commands = resourceCommands({
+    kind: 'tokens',
+    argument: ['<id>', 'id of the token: at-…'],
+    deletes: 'Delete a token: requests with it are answered 401 from then on',
+    listOptions: (command) =>
+      command
+        .option('--user <user>', 'tokens of this user, by user name or id')
+        .option('--organization <name>', 'tokens of this organization and its teams')
+        .option('--team <team>', 'tokens of this team of the organization alone'),
+    checkList: ({ user, organization, team }) => {
+      if ((user === undefined) === (organization === undefined)) {
+        throw new OperatorError('say whose tokens: --user or --organization')
+      }
+      if (team !== undefined && organization === undefined) {
+        throw new OperatorError('--team needs --organization')
+      }
+    },
+  })
+  for (const command of commands) token.addCommand(command)
+  return token.addHelpText(
+    'after',
+    '\nA token for a user is made with "purser user token".\n\nExample:\n  purser token list --user jane',
+  )
+}

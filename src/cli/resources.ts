@@ -1,0 +1,85 @@
+import type { Config } from '../config.ts'
+import { OperatorError } from '../core/operator-error.ts'
+import { columns, note, print, printJson } from './output.ts'
+import { withOwnRequests, type Resource } from './own-requests.ts'
+import { kinds, type Kind, type ResourceFlags } from './resource-kinds.ts'
+
+export type KindName = keyof typeof kinds
+export type Flags = ResourceFlags & { as?: string; json?: true }
+
+export async function listResources(config: Config, kindName: KindName, flags: Flags): Promise<void> {
+  const kind = kinds[kindName]
+  const found = await withOwnRequests(config, { as: flags.as, isReadOnly: true }, (requests) =>
+    kind.list(requests, flags),
+  )
+  if (flags.json) {
+    printJson({ data: found })
+  } else if (found.length === 0) {
+    note(`there are no ${kindName}`)
+  } else {
+    const headings = kind.columns.map(([heading]) => heading)
+    const rows = found.map((one) => kind.columns.map(([, attribute]) => textOf(one, attribute)))
+    for (const line of columns([headings, ...rows])) print(line)
+  }
+}
+
+export async function showResource(
+  config: Config,
+  kindName: KindName,
+  name: string,
+  flags: Flags,
+): Promise<void> {
+  const kind = kinds[kindName]
+  const found = await withOwnRequests(config, { as: flags.as, isReadOnly: true }, async (requests) => {
+    const path = await kind.pathOf(requests, name, flags)
+    return path === undefined ? undefined : requests.find(path)
+  })
+  if (found === undefined) throw missing(kind, name, flags)
+  if (flags.json) {
+    printJson({ data: found })
+    return
+  }
+  const rows = kind.columns.map(([heading, attribute]) => [heading, textOf(found, attribute)])
+  for (const line of columns([...rows, ...moreOf(found)])) print(line)
+}
+
+export async function deleteResource(
+  config: Config,
+  kindName: KindName,
+  name: string,
+  flags: Flags,
+): Promise<void> {
+  const kind = kinds[kindName]
+  if (kindName === 'organizations' && flags.yes !== true) {
+    throw new OperatorError(
+      `this deletes the organization ${name} with all of its workspaces and states: say so with --yes`,
+    )
+  }
+  const isDeleted = await withOwnRequests(config, { as: flags.as }, async (requests) => {
+    const path = await kind.pathOf(requests, name, flags)
+    return path !== undefined && (await requests.delete(kind.deletedAt?.(path) ?? path))
+  })
+  if (!isDeleted) throw missing(kind, name, flags)
+  if (flags.json) printJson({ deleted: name })
+  else print(`deleted the ${kind.name} ${name}`)
+}
+
+function missing({ name: kind }: Kind, name: string, { organization }: ResourceFlags): OperatorError {
+  const place = organization === undefined ? '' : ` in ${organization}`
+  return new OperatorError(`there is no ${kind} ${name}${place}`)
+}
+
+function textOf({ id, attributes }: Resource, attribute: string): string {
+  const value = attribute === 'id' ? id : attributes[attribute]
+  if (value === null || value === undefined || value === '') return '-'
+  if (typeof value === 'boolean') return value ? 'yes' : 'no'
+  return String(value)
+}
+
+/** What only `show` has room for. */
+function moreOf({ attributes }: Resource): string[][] {
+  const access = attributes['organization-access']
+  if (typeof access !== 'object' || access === null) return []
+  const held = Object.entries(access).filter(([, isHeld]) => isHeld === true)
+  return [['organization-access', held.map(([flag]) => flag).join(', ') || '-']]
+}

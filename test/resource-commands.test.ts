@@ -1,0 +1,160 @@
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { Client } from './support/client.ts'
+import { engines, type Engine } from './support/engines.ts'
+import { Purser, run, settingsFor, temporaryFolder, type Settings } from './support/purser.ts'
+
+/** Runs a command that must succeed; the lines that it printed. */
+async function linesOf(command: string, settings: Settings): Promise<string[]> {
+  const { code, stdout, stderr } = await run(command.split(' '), settings)
+  if (code !== 0) throw new Error(`${command} ended with ${code}: ${stderr}`)
+  return stdout.trim().split('\n')
+}
+
+/** Runs a command that must fail; what it said. */
+async function refused(command: string, settings: Settings): Promise<string> {
+  const { code, stdout, stderr } = await run(command.split(' '), settings)
+  expect({ command, code, stdout }).toEqual({ command, code: 1, stdout: '' })
+  return stderr.trim()
+}
+
+async function world(engine: Engine): Promise<{ settings: Settings; address: string; jane: string }> {
+  const settings = await settingsFor(engine)
+  const address = await new Purser(['serve'], settings).address()
+  const [jane = ''] = await linesOf('user create jane --email jane@example.com --token', settings)
+  await linesOf('user create rosa --email rosa@example.com', settings)
+  await linesOf('organization create acme --email o@example.com --owner jane', settings)
+  const data = { type: 'teams', attributes: { name: 'readers' } }
+  await new Client(address, jane).post('/organizations/acme/teams', { data })
+  return { settings, address, jane }
+}
+
+describe.each(engines)('list, show and delete on %s', (engine) => {
+  test('users are listed, shown and deleted, by the rules of the interface', async () => {
+    const { settings, address, jane } = await world(engine)
+    const list = await linesOf('user list', settings)
+    expect(list[0]).toMatch(/^name +email +administrator +suspended +id$/)
+    expect(list.slice(1).map((line) => line.split(/ +/).slice(0, 4))).toEqual([
+      ['admin', 'admin@localhost', 'yes', 'no'],
+      ['jane', 'jane@example.com', 'no', 'no'],
+      ['rosa', 'rosa@example.com', 'no', 'no'],
+    ])
+    const [shown] = await linesOf('user show ROSA --json', settings)
+    const { data } = JSON.parse(shown as string)
+    expect(data).toMatchObject({ type: 'users', attributes: { username: 'rosa' } })
+    expect((await linesOf(`user show ${data.id}`, settings))[0]).toMatch(/^name +rosa$/)
+    expect(await refused('user delete jane', settings)).toBe(
+      'purser: this is the last owner of the organization acme',
+    )
+    expect(await refused('user delete admin', settings)).toBe('purser: this is the last site administrator')
+    expect(await linesOf('user delete rosa', settings)).toEqual(['deleted the user rosa'])
+    expect(await refused('user show rosa', settings)).toBe('purser: there is no user rosa')
+    expect(await refused('user delete rosa', settings)).toBe('purser: there is no user rosa')
+    const [event] = (await linesOf('audit --json --action user.delete', settings)).map((line) =>
+      JSON.parse(line),
+    )
+    expect(event).toMatchObject({
+      actor: { kind: 'user', name: 'admin', token: 'command-line' },
+      details: { username: 'rosa' },
+    })
+    expect((await new Client(address, jane).get('/account/details')).status).toBe(200)
+  })
+
+  test('teams and tokens are listed, shown and deleted', async () => {
+    const { settings, address, jane } = await world(engine)
+    const teams = await linesOf('team list --organization acme', settings)
+    expect(teams.map((line) => line.split(/ +/)[0])).toEqual(['name', 'owners', 'readers'])
+    const team = await linesOf('team show owners --organization acme', settings)
+    expect(team.at(-1)).toMatch(/^organization-access +manage-policies, .*, read-workspaces, /)
+    const none = await run('token list --organization acme --team readers'.split(' '), settings)
+    expect(none).toMatchObject({ code: 0, stdout: '', stderr: 'there are no tokens\n' })
+    const client = new Client(address, jane)
+    await client.post('/organizations/acme/authentication-token', {})
+    const teamId = JSON.parse((await linesOf('team show readers --organization acme --json', settings))[0]!)
+    await client.post(`/teams/${teamId.data.id}/authentication-tokens`, {
+      data: { type: 'authentication-tokens', attributes: { description: 'ci' } },
+    })
+    const ofAcme = JSON.parse((await linesOf('token list --organization acme --json', settings))[0]!).data
+    expect(ofAcme.map((token: { attributes: object }) => token.attributes)).toEqual([
+      expect.objectContaining({ token: null, description: null }),
+      expect.objectContaining({ token: null, description: 'ci' }),
+    ])
+    for (const { id } of ofAcme) {
+      expect((await linesOf(`token show ${id}`, settings))[0]).toMatch(new RegExp(`^id +${id}$`))
+      expect(await linesOf(`token delete ${id}`, settings)).toEqual([`deleted the token ${id}`])
+      expect(await refused(`token show ${id}`, settings)).toBe(`purser: there is no token ${id}`)
+    }
+    const [, ofJane = ''] = await linesOf('token list --user jane', settings)
+    expect((await client.get('/account/details')).status).toBe(200)
+    await linesOf(`token delete ${ofJane.split(' ')[0]}`, settings)
+    expect((await client.get('/account/details')).status).toBe(401)
+    expect(await linesOf('team delete readers --organization acme --json', settings)).toEqual([
+      '{"deleted":"readers"}',
+    ])
+    expect(await refused('team show readers --organization acme', settings)).toBe(
+      'purser: there is no team readers in acme',
+    )
+    expect(await refused('team list --organization other', settings)).toBe(
+      'purser: there is no organization other',
+    )
+    expect(await refused('token list', settings)).toBe('purser: say whose tokens: --user or --organization')
+  })
+
+  test('an organization is deleted only when it is said twice', async () => {
+    const { settings, address, jane } = await world(engine)
+    expect((await linesOf('organization list', settings)).map((line) => line.split(/ +/)[0])).toEqual([
+      'name',
+      'acme',
+    ])
+    expect((await linesOf('organization show acme', settings))[1]).toMatch(/^email +o@example.com$/)
+    expect(await refused('organization delete acme', settings)).toMatch(/all of its workspaces .*--yes$/)
+    expect((await new Client(address, jane).get('/organizations/acme')).status).toBe(200)
+    await linesOf('organization delete acme --yes', settings)
+    expect((await new Client(address, jane).get('/organizations/acme')).status).toBe(404)
+    expect(await refused('organization delete acme --yes', settings)).toBe(
+      'purser: there is no organization acme',
+    )
+    const empty = await run(['organization', 'list'], settings)
+    expect(empty).toMatchObject({ code: 0, stdout: '', stderr: 'there are no organizations\n' })
+  })
+
+  test('audit prints names beside ids in columns, and says so when there is nothing', async () => {
+    const { settings } = await world(engine)
+    const lines = await linesOf('audit', settings)
+    const place = (line: string) => line.indexOf('acme')
+    const ofAcme = lines.filter((line) => place(line) > 0)
+    expect(ofAcme.map((line) => line.split(/ {2,}/).slice(1, 5))).toEqual([
+      ['system', 'organization.create', 'acme', expect.stringMatching(/^acme \(org-/)],
+      ['user jane', 'team.create', 'acme', expect.stringMatching(/^readers \(team-/)],
+    ])
+    expect(new Set(ofAcme.map(place)).size).toBe(1)
+    expect(lines.join('\n')).toMatch(/user-token\.create .*"user":"jane \(user-\w{16}\)"/)
+    const none = await run(['audit', '--action', 'nothing.create'], settings)
+    expect(none).toMatchObject({ code: 0, stdout: '', stderr: 'there are no such events\n' })
+  })
+
+  test('seed says which of its people are there already, and makes nobody', async () => {
+    const settings = await settingsFor(engine)
+    await linesOf('migrate', settings)
+    await linesOf('user create rosa --email rosa@example.com', settings)
+    expect(await refused('seed', settings)).toMatch(/^purser: there are users rosa already, .*--data$/)
+    const { stdout } = await run(['user', 'list'], { ...settings })
+    expect(stdout).not.toMatch(/^anna /m)
+  })
+})
+
+test('help lists the settings that a command is about, and a hint repeats the flags of its command', async () => {
+  const { stdout } = await run(['import', '--help'])
+  expect(stdout).toContain('--database-url')
+  expect(stdout).not.toContain('--max-teams')
+  expect((await run(['serve', '--help'])).stdout).toContain('--max-teams')
+  const folder = join(temporaryFolder(), 'not here')
+  expect(await run(['audit', '--data', folder])).toMatchObject({
+    stderr: expect.stringContaining(`npm run purser -- migrate --data '${folder}'`),
+  })
+  const purser = new Purser(['serve', '--data', folder, '--listen', '127.0.0.1:0'])
+  const port = new URL(await purser.address()).port
+  await purser.says(/config tofu/)
+  expect(purser.stdout).toContain(`npm run purser -- config tofu --listen 127.0.0.1:${port}\n`)
+  expect(purser.stdout).toContain(`--token --data '${folder}'\n`)
+})
