@@ -81,14 +81,14 @@ export function accessSums(): string {
   const flagRows = flags.map(
     (flag) => `| ${flag} | ${levelOn('workspace', ofFlag(flag))} | ${levelOn('project', ofFlag(flag))} |`,
   )
-  return `What organization-level permissions alone come to. All others open no workspace; the owners have admin everywhere.
+  return `What each organization-level permission gives by itself. All others give no access to a workspace. The owners have admin everywhere.
 
 | organization-level permission | on every workspace | on every project |
 | --- | --- | --- |
 ${flagRows.join('\n')}
 
-Without any of them: down the grant on the project, across the one on the workspace, and where they meet the level on the workspace. It makes no
-difference whether the grants are of one team or of several.
+Without any of them: each row is a grant on the project, each column a grant on the workspace, and the cell is the level on the workspace. It makes no
+difference whether one team has both grants or two teams have one each.
 
 ${table('project ↓ workspace →', held(0))}
 
