@@ -4,12 +4,12 @@ import { configOf, databaseSettings, withSettings } from './options.ts'
 
 export function accessCommand(): Command {
   const command = new Command('access')
-    .description('Print what a user or a team may do, and which grants add up to it')
+    .description('Print the access of a user or a team, and the grants that it comes from')
     .requiredOption('--organization <name>', 'the organization')
     .option('--user <user>', 'a user, by id or user name')
-    .option('--team <team>', 'a team, by id or name: what its token may do')
-    .option('--workspace <workspace>', 'on this workspace alone, by id or name (default: on all)')
-    .option('--project <project>', 'on this project alone, by id or name')
+    .option('--team <team>', 'a team, by id or name: the access of its token')
+    .option('--workspace <workspace>', 'only on this workspace, by id or name (default: on all)')
+    .option('--project <project>', 'only on this project, by id or name')
     .option('--json', 'print resources of type effective-access as JSON')
     .addHelpText('after', '\nExample:\n  purser access --organization acme --user jane --workspace network')
     .action(async (flags) => {

@@ -15,9 +15,9 @@ import { inForceOf } from '../teams/in-force.ts'
 import { findTeamIdByName } from '../teams/team-store.ts'
 import { listVisibleWorkspaces } from '../workspaces/workspace-list-store.ts'
 import { withDatabase } from './database.ts'
-import { columns, print } from './output.ts'
+import { columns, note, print } from './output.ts'
 
-/** Someone who can open the database may see everything, so the question is asked as a site administrator. */
+/** Somebody who can open the database may see everything, like a site administrator. */
 const operator = { isSiteAdmin: true, userId: null }
 const WORKSPACES_AT_ONCE = 100
 
@@ -56,6 +56,7 @@ export async function printAccess(config: Config, options: AccessOptions): Promi
     }),
   )
   if (options.asJson) print(listDocument(found.map(effectiveAccessFragment)))
+  else if (found.length === 0) note(`there are no workspaces in ${options.organization}`)
   else for (const line of columns([['name', 'level', 'because of'], ...found.map(rowOf)])) print(line)
 }
 

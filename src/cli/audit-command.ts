@@ -4,16 +4,19 @@ import { parseCount } from './parse.ts'
 
 export function auditCommand(): Command {
   const command = new Command('audit')
-    .description('Print the audit trail: who did what when, and who was shown which sensitive values')
-    .option('--since <when>', 'from a time, or a span back from now such as 2h')
-    .option('--organization <name>', 'of one organization only')
-    .option('--action <action>', 'of one kind only, such as team.create')
-    .option('--limit <number>', 'the newest so many', parseCount, 100)
-    .option('-f, --follow', 'go on with what happens from now on')
-    .option('--json', 'an event a line, as JSON')
+    .description('Print the audit trail: who did what and when, and who read which sensitive values')
+    .option(
+      '--since <when>',
+      'only events since a time such as 2030-01-31T12:00:00Z, or of a span such as 2h',
+    )
+    .option('--organization <name>', 'only events of one organization')
+    .option('--action <action>', 'only events of one kind, such as team.create')
+    .option('--limit <number>', 'print at most this number of events, the newest', parseCount, 100)
+    .option('-f, --follow', 'keep running and print new events')
+    .option('--json', 'print one event a line, as JSON')
     .addHelpText(
       'after',
-      '\nValues and tokens are never in it.\n\nExample:\n  purser audit --organization acme --since 24h --follow',
+      '\nIt never contains values or tokens. Names stand beside ids while the objects exist.\n\nExample:\n  purser audit --organization acme --since 24h --follow',
     )
     .action(async (flags) => {
       const { printAuditTrail } = await import('./audit-trail.ts')
@@ -34,15 +37,15 @@ export function auditCommand(): Command {
 
 function verifyCommand(): Command {
   const command = new Command('verify')
-    .description('Find out whether any event of the audit trail was changed, removed, put in or moved')
+    .description('Check whether an event of the audit trail was changed, removed, inserted or moved')
     .option('--json', 'print the verdict as JSON, with where each trail ends')
     .option(
       '--seen <file>',
-      'and that all is still there of which --json once printed the ends into this file',
+      'also check that the trails still contain the ends in this file, an earlier output of --json',
     )
     .addHelpText(
       'after',
-      '\nEnds with 1 and names the first such event. A server may be running meanwhile.\n\nExample:\n  purser audit verify --seen last.json --json > next.json',
+      '\nEnds with 1 and names the first wrong event. The server may run meanwhile.\n\nExample:\n  purser audit verify --seen last.json --json > next.json',
     )
     .action(async (flags) => {
       const { printVerdict } = await import('./audit-verify.ts')

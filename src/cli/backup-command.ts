@@ -4,10 +4,10 @@ import { note, print, printJson } from './output.ts'
 
 export function backupCommand(): Command {
   const command = new Command('backup')
-    .description('Write everything into one file, as it is at one moment, while the server runs')
+    .description('Write a consistent copy of everything into one file; the server may run')
     .argument('<file>', 'a file that does not exist yet')
     .option('--key-file <file>', 'also write the secret key, into a new file of its own')
-    .option('--json', 'print what was written as JSON')
+    .option('--json', 'print a summary as JSON')
     .addHelpText('after', HELP)
     .action(async (file: string, flags) => {
       const { backUp, keyAdvice } = await import('./backups.ts')
@@ -24,21 +24,21 @@ export function backupCommand(): Command {
 }
 
 const HELP = `
-Names, permissions and hashes of tokens stand in the file in clear; states and outputs can only be
-read with the secret key. A backup of SQLite can be restored into PostgreSQL, and the other way round.
+The file has names, permissions and hashes of tokens in clear. States and outputs can only be read with
+the secret key. A backup of SQLite can be restored into PostgreSQL, and the other way round.
 
 Example:
   purser backup purser-monday.backup --key-file purser.key`
 
 export function restoreCommand(): Command {
   const command = new Command('restore')
-    .description('Bring a backup into a new, empty database')
-    .argument('<file>', 'what purser backup has written')
+    .description('Restore a backup into a new data folder or an empty PostgreSQL database')
+    .argument('<file>', 'a file from purser backup')
     .option('--key-file <file>', 'the secret key; with SQLite it is kept in the data folder')
-    .option('--json', 'print what was read as JSON')
+    .option('--json', 'print a summary as JSON')
     .addHelpText(
       'after',
-      '\nThe restored database holds everything as it was then: tokens, members, grants and suspended users\nthat were revoked, removed or suspended since are in force again.\n\nExample:\n  purser restore purser-monday.backup --key-file purser.key --data ./new-data',
+      '\nThe restored database has everything as it was then. Tokens, members and grants that were revoked or removed\nsince work again, and users that were suspended since are not suspended any more.\n\nExample:\n  purser restore purser-monday.backup --key-file purser.key --data ./new-data',
     )
     .action(async (file: string, flags) => {
       const { restore } = await import('./backups.ts')

@@ -13,8 +13,8 @@ export function configCommand(): Command {
 
 function tofuCommand(): Command {
   const command = new Command('tofu')
-    .description('Print what OpenTofu and Terraform need to use this server, also over plain http')
-    .option('--hostname <name>', 'the name that configurations call it by (default: that of its address)')
+    .description('Print the configuration of OpenTofu and Terraform for this server, also for plain http')
+    .option('--hostname <name>', 'host name of this server in configurations (default: from its address)')
     .option('--organization <name>', 'organization in the example', 'acme')
     .addHelpText(
       'after',

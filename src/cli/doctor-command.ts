@@ -1,17 +1,17 @@
 import { Command } from 'commander'
 import { SettingError } from '../setting-values.ts'
 import { Progress } from '../import/progress.ts'
-import { configOf, withSettings } from './options.ts'
+import { configOf, databaseSettings, withServerSettings } from './options.ts'
 import { columns, print, printJson } from './output.ts'
 
 export function doctorCommand(): Command {
   const command = new Command('doctor')
     .description('Check settings, files, database, disk and background jobs; changes nothing')
-    .option('--content', 'read every stored state and all outputs, too, and name what is damaged')
+    .option('--content', 'also read every stored state and all outputs, and name the damaged ones')
     .option('--json', 'print the findings as JSON')
     .addHelpText(
       'after',
-      '\nEnds with 1 when there is a problem. Run it with the settings and as the user of the server, which may go on meanwhile.\n--content takes about as long as a backup; with SQLite it also has the file checked.',
+      '\nEnds with 1 if there is a problem. Run it as the user of the server and with its settings; the server may run meanwhile.\n--content takes about as long as a backup. With SQLite it also lets SQLite check the file.',
     )
     .action(async (flags) => {
       const findings = await findingsOf(flags)
@@ -19,7 +19,7 @@ export function doctorCommand(): Command {
       else for (const line of columns(findings.map((one) => [one.result, one.check, one.detail]))) print(line)
       if (findings.some((finding) => finding.result === 'problem')) process.exitCode = 1
     })
-  return withSettings(command)
+  return withServerSettings(command, databaseSettings)
 }
 
 async function findingsOf(flags: Record<string, unknown>) {

@@ -6,12 +6,14 @@ const settings: readonly SettingName[] = [...databaseSettings, 'refusalDays', 'r
 
 export function explainCommand(): Command {
   const command = new Command('explain')
-    .description('Say why a request was answered 404: the missing permission, and what would give it')
+    .description(
+      'Explain why a request was answered 404: the missing permission, and grants that would give it',
+    )
     .argument('<request-id>', 'the X-Request-Id of the answer')
-    .option('--json', 'print it as JSON')
+    .option('--json', 'print the refusal as JSON')
     .addHelpText(
       'after',
-      '\nThe caller was told no more than "not found". A refusal can be explained a second after it happened.\n\nExample:\n  purser explain 8f0c1d2ab7e94c3350d1',
+      '\nThe caller only got "not found". A refusal can be explained one second after it happened.\n\nExample:\n  purser explain 8f0c1d2ab7e94c3350d1',
     )
     .action(async (requestId: string, flags) => {
       const { explain } = await import('./explain.ts')

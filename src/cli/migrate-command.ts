@@ -5,9 +5,9 @@ import { note, print, printJson } from './output.ts'
 
 export function migrateCommand(): Command {
   const command = new Command('migrate')
-    .description('Bring the database up to date without serving')
+    .description('Migrate the database without serving')
     .option('--json', 'print the names of the migrations that ran as JSON')
-    .addHelpText('after', '\nserve does the same at its start. Nothing happens when there is nothing to do.')
+    .addHelpText('after', '\nserve does the same at its start. Does nothing if the database is up to date.')
     .action(async (flags) => {
       const config = configOf(flags)
       const names = await migrateDatabase(config)

@@ -19,12 +19,12 @@ export function withSettings(command: Command, names: readonly SettingName[] = a
   return command
 }
 
-/** For a command that has a server of its own: takes every setting, and its help lists those that it is about. */
+/** For a command that every setting of the server matters to: its help lists only the main ones. */
 export function withServerSettings(command: Command, listed: readonly SettingName[]): Command {
   for (const name of allSettings) command.addOption(optionOf(name).hideHelp(!listed.includes(name)))
   return command.addHelpText(
     'after',
-    '\nThe limits of the server hold here, too: every other flag of "purser serve" is taken.',
+    '\nThe settings of the server also hold for this command: it accepts every flag of "purser serve".',
   )
 }
 

@@ -5,7 +5,7 @@ import { resourceCommands } from './resource-commands.ts'
 
 export function organizationCommand(): Command {
   const organization = new Command('organization')
-    .description('Make, list, show and delete organizations, and let user tokens into one again')
+    .description('Create, list, show and delete organizations, and accept user tokens again')
     .addCommand(createCommand())
     .addCommand(allowUserTokensCommand())
   const commands = resourceCommands({
@@ -19,9 +19,9 @@ export function organizationCommand(): Command {
 
 function createCommand(): Command {
   const command = new Command('create')
-    .description('Make an organization, with its team owners and its Default Project')
+    .description('Create an organization with its team owners and its Default Project')
     .argument('<name>', 'letters, numbers, - and _')
-    .requiredOption('--email <email>', 'address for notifications')
+    .requiredOption('--email <email>', 'email address of the organization')
     .requiredOption('--owner <username>', 'the user who becomes its first owner')
     .option('--json', 'print id and names as JSON')
     .addHelpText(
@@ -39,8 +39,8 @@ function createCommand(): Command {
 
 function allowUserTokensCommand(): Command {
   const command = new Command('allow-user-tokens')
-    .description('Let the tokens of its members in again, where user-tokens-enabled is false')
-    .argument('<name>', 'of the organization')
+    .description('Accept the tokens of its members again (sets user-tokens-enabled to true)')
+    .argument('<name>', 'name of the organization')
     .addHelpText('after', '\nExample:\n  purser organization allow-user-tokens acme')
     .action(async (name: string, flags) => {
       const { allowUserTokens } = await import('./organizations.ts')

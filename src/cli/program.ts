@@ -23,7 +23,7 @@ Examples:
   purser user create jane --email jane@example.com --token
   purser organization create acme --email ops@example.com --owner jane
 
-Every setting is a flag and an environment variable; the flag wins. docs/settings.md has them all.
+Every setting is a flag and an environment variable; the flag wins. docs/settings.md lists them all.
 In a clone, type "npm run purser --" instead of "purser".`
 
 /** The command line. Each command loads its modules only when it runs. */

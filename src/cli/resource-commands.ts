@@ -73,7 +73,7 @@ export function teamCommand(): Command {
 }
 
 export function tokenCommand(): Command {
-  const token = new Command('token').description('List, show and delete tokens: never the texts of tokens')
+  const token = new Command('token').description('List, show and delete tokens (never their texts)')
   const commands = resourceCommands({
     kind: 'tokens',
     argument: ['<id>', 'id of the token: at-…'],

@@ -4,11 +4,11 @@ import { columns, print, printJson } from './output.ts'
 
 export function seedCommand(): Command {
   const command = new Command('seed')
-    .description('Make a demo organization: people, teams, workspaces and states, to look around in')
+    .description('Create a demo organization with people, teams, workspaces and states')
     .option('--json', 'print the people and their tokens as JSON')
     .addHelpText(
       'after',
-      '\nNothing happens when there is an organization demo already. The users are anna, ben, rosa, carl and dora.',
+      '\nDoes nothing if the organization demo exists already. The users are anna, ben, rosa, carl and dora.',
     )
     .action(async (flags) => {
       const { seed } = await import('./seed.ts')

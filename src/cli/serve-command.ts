@@ -3,7 +3,7 @@ import { configOf, withSettings } from './options.ts'
 
 export function serveCommand(): Command {
   const command = new Command('serve')
-    .description('Bring the database up to date and serve (what npm start does)')
+    .description('Migrate the database and serve (npm start does the same)')
     .action(async (flags) => {
       const config = configOf(flags)
       const { serve } = await import('../serve.ts')

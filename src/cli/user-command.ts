@@ -5,7 +5,7 @@ import { resourceCommands } from './resource-commands.ts'
 
 export function userCommand(): Command {
   const user = new Command('user')
-    .description('Make, list, show and delete users, and make tokens for them')
+    .description('Create, list, show and delete users, and create tokens for them')
     .addCommand(createCommand())
     .addCommand(tokenCommand())
   const commands = resourceCommands({
@@ -19,11 +19,11 @@ export function userCommand(): Command {
 
 function createCommand(): Command {
   const command = new Command('create')
-    .description('Make a user, or give somebody who was invited an account')
+    .description('Create a user, or an account for an invited person')
     .argument('<username>', 'letters, numbers, - and _')
-    .requiredOption('--email <email>', 'email address; an invitation to it is then theirs')
-    .option('--admin', 'a site administrator, who may do everything')
-    .option('--token', 'also make a token, and print it')
+    .requiredOption('--email <email>', 'email address; invitations to it then belong to the user')
+    .option('--admin', 'make the user a site administrator, who may do everything')
+    .option('--token', 'also create a token and print it')
     .option('--json', 'print id, names and token as JSON')
     .addHelpText('after', '\nExample:\n  purser user create jane --email jane@example.com --token')
     .action(async (username: string, flags) => {
@@ -47,9 +47,9 @@ function createCommand(): Command {
 
 function tokenCommand(): Command {
   const command = new Command('token')
-    .description('Make a token for a user, and print it: nothing can show it again')
-    .argument('<username>', 'user name, without regard to case')
-    .option('--description <text>', 'what it is for')
+    .description('Create a token for a user and print it; it is never shown again')
+    .argument('<username>', 'user name; upper and lower case are the same')
+    .option('--description <text>', 'a note on the use of the token')
     .option('--expires <when>', 'a time, or a span from now such as 90d (default: two years)')
     .option('--json', 'print id, token and expiry as JSON')
     .addHelpText(
