@@ -34,7 +34,7 @@ function optionOf(name: SettingName): Option {
   return new Option(`${flagName(name)} <value>`, `${setting.help} (${environmentName(name)}${initial})`)
 }
 
-/** The settings of a command: its flags before the environment. */
+/** The settings of a command. Flags win over the environment. */
 export function configOf(flags: Record<string, unknown>): Config {
   const given = Object.entries(flags).filter(([name]) => name in settings)
   return readConfig(Object.fromEntries(given), process.env)

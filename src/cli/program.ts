@@ -81,7 +81,7 @@ export async function runCommandLine(argv: readonly string[]): Promise<void> {
   }
 }
 
-/** Names the commands that there are, which commander does not. */
+/** The error for an unknown command names the known ones, which commander does not do. */
 function refuseUnknownCommand(program: Command, word: string | undefined): void {
   if (word === undefined || word.startsWith('-') || word === 'help') return
   const names = program.commands.map((command) => command.name())

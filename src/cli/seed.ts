@@ -42,7 +42,7 @@ export async function seed(config: Config): Promise<Seeded | undefined> {
   return { organization: demo.organization, people }
 }
 
-/** Before anybody is made, so that half of the people are never left behind. */
+/** Runs before anything is created, so that a refusal leaves nothing behind. */
 async function checkNamesAreFree(tx: Transaction): Promise<void> {
   const taken: string[] = []
   for (const { username } of demo.people) {
@@ -54,7 +54,7 @@ async function checkNamesAreFree(tx: Transaction): Promise<void> {
   )
 }
 
-/** Beside a running server nothing is left to prepare; a folder without a database gets one. */
+/** Creates the database if there is none. If a server is running on it, there is nothing to prepare. */
 async function prepareForSeed(config: Config): Promise<void> {
   const isNew = config.databaseUrl === undefined && !existsSync(sqliteFile(config.data))
   if (isNew || config.databaseUrl !== undefined) makeDataFolder(config.data)

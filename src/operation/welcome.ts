@@ -37,7 +37,7 @@ export function welcome({ config, keyFile, first }: Prepared, port: number): str
   ]
 }
 
-/** What to do first, with the flags of this start. */
+/** Example commands, with the flags of this start. */
 function linesToTry(config: ServerConfig, port: number): string[] {
   const address = servedAddress(config, port)
   const served = { ...config, listen: { ...config.listen, port } }
@@ -54,12 +54,12 @@ function linesToTry(config: ServerConfig, port: number): string[] {
   ]
 }
 
-/** The address of a database has a password in it: it is not shown. */
+/** The database's address is not shown, because it holds a password. */
 function sameDatabase({ databaseUrl }: ServerConfig): string {
   return databaseUrl === undefined ? '' : '   (with the same PURSER_DATABASE_URL and PURSER_SECRET_KEY)'
 }
 
-/** What deserves a second look, a line each. */
+/** Warnings about risky settings, one per line. */
 export function warnings(config: ServerConfig, environment: NodeJS.ProcessEnv): string[] {
   const lines = unknownVariables(environment).map(
     (name) => `warning: there is no setting ${name}; it is ignored`,

@@ -137,7 +137,7 @@ async function finish(
     resourceId: row.id,
     details: { serial: row.serial, size: result.size, 'workspace-id': row.workspace_id },
   }
-  // Whoever uses the URL acts as the creator, to whom it was given.
+  // A request to the URL acts as the creator, who got the URL.
   const actor = {
     kind: row.created_by_kind === 'teams' ? 'team' : 'user',
     userId: row.created_by_id,
