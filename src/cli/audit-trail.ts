@@ -112,7 +112,7 @@ class EventPrinter {
 
 function cellsOf(row: PrintedRow, names: ReadonlyMap<string, string>): string[] {
   const details = readDetails(row.details)
-  const { name, username, email } = (details ?? {}) as Record<string, unknown>
+  const { name, username, email } = details ?? {}
   // The event's own name is the one of that time.
   const own = [name, username, names.get(row.resource_id), email].find((one) => typeof one === 'string')
   const actor = row.actor_name ?? names.get(row.actor_id ?? '') ?? row.actor_id ?? ''
@@ -122,7 +122,7 @@ function cellsOf(row: PrintedRow, names: ReadonlyMap<string, string>): string[] 
     row.actor_kind === 'system' ? 'system' : `${row.actor_kind} ${actor}`,
     row.action,
     row.organization_name ?? row.organization_id ?? '-',
-    own === undefined ? row.resource_id : `${own as string} (${row.resource_id})`,
+    own === undefined ? row.resource_id : `${own} (${row.resource_id})`,
     isEmpty ? '' : row.details.replaceAll(ID, (id) => (names.has(id) ? `${names.get(id)} (${id})` : id)),
   ]
 }

@@ -12,7 +12,7 @@ const collect = (name: string, names: string[]) => [...names, name]
 const organizationOption = () =>
   new Option('--organization <name>', 'copy only this one; may be repeated')
     .argParser(collect)
-    .default([], 'all that the token sees')
+    .default([], 'all')
 
 function withSourceOptions(command: Command): Command {
   return command

@@ -2,11 +2,13 @@ import type { Config } from '../config.ts'
 import { OperatorError } from '../core/operator-error.ts'
 import { openOwnServer, type OwnServer } from '../import/own-server.ts'
 
+type Attribute = string | number | boolean | null | Record<string, unknown>
+
 /** A resource as the interface shows it. */
 export type Resource = {
   id: string
   type: string
-  attributes: Record<string, unknown>
+  attributes: Record<string, Attribute>
   relationships?: Record<string, { data?: { id: string; type: string }[] | { id: string } | null }>
 }
 
@@ -35,7 +37,10 @@ export class OwnRequests {
         'page[number]': String(page),
         'page[size]': String(PAGE_SIZE),
       }
-      const answer: ListAnswer | undefined = await this.#ask('GET', `${path}?${new URLSearchParams(asked)}`)
+      const answer: ListAnswer | undefined = await this.#ask(
+        'GET',
+        `${path}?${new URLSearchParams(asked).toString()}`,
+      )
       if (answer === undefined) return undefined
       for (const resource of answer.data) found.push(resource)
       page = answer.meta?.pagination['next-page'] ?? null

@@ -107,7 +107,8 @@ async function userId(requests: OwnRequests, name: string): Promise<string | und
 /** Names go before ids, as users choose them. */
 function idOf(resources: readonly Resource[], name: string, attribute: string): string | undefined {
   const isNamed = ({ attributes }: Resource) => {
-    const value = String(attributes[attribute] ?? '')
+    const value = attributes[attribute]
+    if (typeof value !== 'string') return false
     return (attribute === 'username' ? value.toLowerCase() : value) === name
   }
   return (resources.find(isNamed) ?? resources.find(({ id }) => id === name))?.id

@@ -73,7 +73,7 @@ function textOf({ id, attributes }: Resource, attribute: string): string {
   const value = attribute === 'id' ? id : attributes[attribute]
   if (value === null || value === undefined || value === '') return '-'
   if (typeof value === 'boolean') return value ? 'yes' : 'no'
-  return String(value)
+  return typeof value === 'object' ? JSON.stringify(value) : String(value)
 }
 
 /** What only `show` has room for. */
