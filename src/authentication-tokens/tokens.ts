@@ -4,6 +4,7 @@ import { hashToken } from '../access/actor-store.ts'
 import { maxTtlOf, ttlKindOf, type TtlPolicy } from '../access/token-policy.ts'
 import type { Config } from '../config.ts'
 import { parseTimestamp, timestamp, type Timestamp } from '../core/clock.ts'
+import { existing } from '../core/existing.ts'
 import { invalid } from '../core/errors.ts'
 import type { newId } from '../core/ids.ts'
 import { shortTextSchema } from '../core/names.ts'
@@ -149,7 +150,7 @@ export async function createToken(
     ),
     last_used_at: null,
   })
-  return { token: (await findToken(tx, id)) as TokenRow, text }
+  return { token: existing(await findToken(tx, id)), text }
 }
 
 /** Creates a user token outside a request, without checking the limit. */

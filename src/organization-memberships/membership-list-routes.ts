@@ -1,3 +1,4 @@
+import { existing } from '../core/existing.ts'
 import { ok } from '../http/call.ts'
 import { keptPage } from '../http/kept-page.ts'
 import { readRoute, type Route } from '../http/route.ts'
@@ -6,7 +7,7 @@ import { LaterParts } from '../jsonapi/later-parts.ts'
 import { pagingOf } from '../jsonapi/paging.ts'
 import { organizationFragment } from '../organizations/organization-document.ts'
 import { loadOrganization, organizationOfPath } from '../organizations/organization-of-path.ts'
-import { findOrganization, type OrganizationRow } from '../organizations/organization-store.ts'
+import { findOrganization } from '../organizations/organization-store.ts'
 import { isPermitted } from '../access/decide.ts'
 import { includedWithMemberships, membershipFragments } from './membership-document.ts'
 import { membershipFilterOf } from './membership-filter.ts'
@@ -75,7 +76,7 @@ const listOwn = readRoute({
     const fragments: Fragment[] = []
     const included = new Set<Fragment>()
     for (const membership of memberships) {
-      const organization = (await findOrganization(tx, membership.organization_id)) as OrganizationRow
+      const organization = existing(await findOrganization(tx, membership.organization_id))
       const standing = await deps.standings.in(tx, actor, organization)
       const viewer = { tx, deps, actor, standing, later, reveal }
       fragments.push(...(await membershipFragments(tx, [membership], viewer)))

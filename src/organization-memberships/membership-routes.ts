@@ -1,6 +1,7 @@
 import type { Actor } from '../access/actor.ts'
 import { isPermitted } from '../access/decide.ts'
 import { nowhere } from '../access/standing.ts'
+import { existing } from '../core/existing.ts'
 import { invalid } from '../core/errors.ts'
 import { NO_ID, parseId } from '../core/ids.ts'
 import type { Transaction } from '../database/database.ts'
@@ -11,7 +12,7 @@ import { parseResource } from '../jsonapi/body.ts'
 import { document, type Fragment } from '../jsonapi/document.ts'
 import { LaterParts } from '../jsonapi/later-parts.ts'
 import { loadOrganization, organizationOfPath } from '../organizations/organization-of-path.ts'
-import { bumpVersion, findOrganization, type OrganizationRow } from '../organizations/organization-store.ts'
+import { bumpVersion, findOrganization } from '../organizations/organization-store.ts'
 import { activateTeamMembers, deleteTeamMembersOf } from '../teams/team-member-store.ts'
 import { checkOwnerRemains, SERVICE_ACCOUNT_IS_KEPT } from '../teams/team-members.ts'
 import { deleteUnusedInvited } from '../users/user-store.ts'
@@ -22,7 +23,6 @@ import {
   deleteMembership,
   findMembership,
   teamsOfMembership,
-  type MembershipRow,
 } from './membership-store.ts'
 import { invitationBody, invite } from './memberships.ts'
 import { includes } from '../jsonapi/parameters.ts'
@@ -86,7 +86,7 @@ const inviteRoute = writeRoute({
       resourceId: id,
       details: { email: body.email, teams: body.teamIds },
     })
-    const membership = (await findMembership(tx, id)) as MembershipRow
+    const membership = existing(await findMembership(tx, id))
     const viewer = { ...context, later: new LaterParts() }
     const [text] = await membershipFragments(tx, [membership], viewer)
     const included = await includedWithMemberships(viewer, [membership], new Set(['user']))
@@ -122,8 +122,8 @@ const accept = writeRoute({
         resourceId: membership.id,
       })
     }
-    const accepted = (await findMembership(tx, membership.id)) as MembershipRow
-    const current = (await findOrganization(tx, organization.id)) as OrganizationRow
+    const accepted = existing(await findMembership(tx, membership.id))
+    const current = existing(await findOrganization(tx, organization.id))
     const standing = await deps.standings.in(tx, actor, current)
     const later = new LaterParts()
     const [text] = await membershipFragments(tx, [accepted], { deps, actor, standing, later })

@@ -1,3 +1,4 @@
+import { existing } from '../core/existing.ts'
 import { isPermitted } from '../access/decide.ts'
 import { timestamp } from '../core/clock.ts'
 import { created, noContent, ok, type Call } from '../http/call.ts'
@@ -48,7 +49,7 @@ const create = writeRoute({
   act: async ({ tx, deps, actor, body, audit }) => {
     const made = await makeOrganization(tx, deps, actor.userId as string, body)
     audit(made.event)
-    const organization = (await findOrganization(tx, made.id)) as OrganizationRow
+    const organization = existing(await findOrganization(tx, made.id))
     const standing = await deps.standings.in(tx, actor, organization)
     return created(document(organizationFragment(organization, { actor, standing }, deps.config)))
   },
@@ -164,7 +165,7 @@ const changes = (['PATCH', 'PUT'] as const).map((method) =>
         resourceId: organization.id,
         details: { name: organization.name, changes: attributes },
       })
-      const updated = (await findOrganization(tx, organization.id)) as OrganizationRow
+      const updated = existing(await findOrganization(tx, organization.id))
       return ok(document(organizationFragment(updated, { actor, standing }, deps.config)))
     },
   }),

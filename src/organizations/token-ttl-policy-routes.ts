@@ -1,3 +1,4 @@
+import { existing } from '../core/existing.ts'
 import { ttlKinds } from '../access/token-policy.ts'
 import { timestamp } from '../core/clock.ts'
 import { ok, type Answer, type Call } from '../http/call.ts'
@@ -64,7 +65,7 @@ const change = writeRoute({
       resourceId: organization.id,
       details: { name: organization.name, 'max-ttl-ms': body },
     })
-    const updated = (await findOrganization(tx, organization.id)) as OrganizationRow
+    const updated = existing(await findOrganization(tx, organization.id))
     return answer(updated, call, page)
   },
 })

@@ -1,4 +1,5 @@
 import { timestamp } from '../core/clock.ts'
+import { existing } from '../core/existing.ts'
 import { conflict, invalid, type Problem } from '../core/errors.ts'
 import { parseId } from '../core/ids.ts'
 import type { Transaction } from '../database/database.ts'
@@ -18,7 +19,6 @@ import {
   hasWorkspaces,
   insertProject,
   updateProject,
-  type ProjectRow,
 } from './project-store.ts'
 import {
   loadProject,
@@ -102,7 +102,7 @@ const createProject = writeRoute({
       resourceId: id,
       details: { name: changes.name },
     })
-    const project = (await findProject(tx, id)) as ProjectRow
+    const project = existing(await findProject(tx, id))
     return created(document(await projectFragment(context, organization, project)))
   },
 })
@@ -156,7 +156,7 @@ const changeProject = writeRoute({
     })
     if (!isNew) refuse([NAME_IS_TAKEN])
     await bindTags(context, organization, project.id, changes.tagBindings)
-    const updated = (await findProject(tx, project.id)) as ProjectRow
+    const updated = existing(await findProject(tx, project.id))
     audit({
       action: 'project.update',
       organizationId: organization.id,

@@ -1,5 +1,6 @@
 import { Type } from 'typebox'
 import { timestamp } from '../core/clock.ts'
+import { existing } from '../core/existing.ts'
 import { AppError } from '../core/errors.ts'
 import { parseId } from '../core/ids.ts'
 import { ok, type Call } from '../http/call.ts'
@@ -9,7 +10,7 @@ import { document, type Fragment } from '../jsonapi/document.ts'
 import { deleteContent } from './state-content-store.ts'
 import { loadStateVersion, type LoadedStateVersion } from './state-version-access.ts'
 import { stateVersionFragments } from './state-version-document.ts'
-import { findStateVersion, updateStateVersion, type StateVersionRow } from './state-version-store.ts'
+import { findStateVersion, updateStateVersion } from './state-version-store.ts'
 
 /** Lenient because go-tfe sends no body at all. */
 const contentBody = {
@@ -58,7 +59,7 @@ function contentAction(
       } else {
         context.unchanged()
       }
-      const row = (await findStateVersion(tx, stateVersion.id)) as StateVersionRow
+      const row = existing(await findStateVersion(tx, stateVersion.id))
       const viewer = { actor, standing, target: resource.target }
       const addresses = { origin: call.origin, secretKey: deps.config.secretKey }
       const [text] = await stateVersionFragments(tx, [row], viewer, addresses)

@@ -1,4 +1,5 @@
 import { timestamp } from '../core/clock.ts'
+import { existing } from '../core/existing.ts'
 import { AppError, conflict, notFound } from '../core/errors.ts'
 import { logRepeated } from '../database/unavailable.ts'
 import { parseId, randomBase58 } from '../core/ids.ts'
@@ -96,7 +97,7 @@ const rollback = writeRoute({
     await discardPendingStateVersions(tx, workspace.id)
     await updateStateVersion(tx, id, { md5: state.md5 })
     if (json !== undefined) await addJsonState(tx, id, uploadId, json)
-    const row = (await findStateVersion(tx, id)) as StateVersionRow
+    const row = existing(await findStateVersion(tx, id))
     const at = timestamp(deps.clock.now())
     const isUnprocessed = await finalizeStateVersion(tx, row, uploadId, state, at)
     context.audit({
@@ -110,7 +111,7 @@ const rollback = writeRoute({
     await deleteOldStateVersions(tx, workspace.id, deps.config.stateVersionsKept)
     const viewer = { actor, standing, target: resource.target }
     const addresses = { origin: call.origin, secretKey: deps.config.secretKey }
-    const finalized = (await findStateVersion(tx, id)) as StateVersionRow
+    const finalized = existing(await findStateVersion(tx, id))
     const [text] = await stateVersionFragments(tx, [finalized], viewer, addresses)
     return created(document(text as Fragment))
   },

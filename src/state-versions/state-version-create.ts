@@ -1,4 +1,5 @@
 import { timestamp } from '../core/clock.ts'
+import { existing } from '../core/existing.ts'
 import { AppError, conflict } from '../core/errors.ts'
 import { parseId, randomBase58 } from '../core/ids.ts'
 import type { Transaction } from '../database/database.ts'
@@ -128,7 +129,7 @@ const createVersion = writeRoute({
     }
     if (prepared.state !== undefined) {
       await storeChunks(tx, prepared, 'state', prepared.state)
-      const row = (await findStateVersion(tx, id)) as StateVersionRow
+      const row = existing(await findStateVersion(tx, id))
       const isUnprocessed = await finalizeStateVersion(
         tx,
         row,
@@ -149,7 +150,7 @@ const createVersion = writeRoute({
       if (isUnprocessed) tx.afterCommit(() => deps.states.wake())
     }
     await deleteOldStateVersions(tx, workspace.id, deps.config.stateVersionsKept)
-    return created(await versionDocument(context, (await findStateVersion(tx, id)) as StateVersionRow))
+    return created(await versionDocument(context, existing(await findStateVersion(tx, id))))
   },
 })
 

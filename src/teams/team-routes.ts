@@ -1,5 +1,6 @@
 import type { Readable } from 'node:stream'
 import { timestamp } from '../core/clock.ts'
+import { existing } from '../core/existing.ts'
 import { invalid } from '../core/errors.ts'
 import { noContent, ok, type Call } from '../http/call.ts'
 import { keptDocument, keptPage } from '../http/kept-page.ts'
@@ -134,7 +135,7 @@ const createTeam = writeRoute({
       resourceId: id,
       details: { name: changes.name, visibility, 'organization-access': changes.flags },
     })
-    return ok(await teamBodyOf(context, (await findTeam(tx, id)) as TeamRow, address.include))
+    return ok(await teamBodyOf(context, existing(await findTeam(tx, id)), address.include))
   },
 })
 
@@ -204,7 +205,7 @@ const changeTeam = writeRoute({
       updated_at: timestamp(deps.clock.now()),
     })
     if (!isNew) refuse([NAME_IS_TAKEN])
-    const updated = (await findTeam(tx, team.id)) as TeamRow
+    const updated = existing(await findTeam(tx, team.id))
     await bumpVersion(tx, organization.id, 0, openTeams(updated) - openTeams(team))
     audit({
       action: 'team.update',

@@ -1,3 +1,4 @@
+import { existing } from '../core/existing.ts'
 import { AppError, invalid, notFound, type Problem } from '../core/errors.ts'
 import { parseId } from '../core/ids.ts'
 import type { Transaction } from '../database/database.ts'
@@ -12,7 +13,7 @@ import {
   type MembershipRow,
 } from '../organization-memberships/membership-store.ts'
 import { lockOrganization } from '../organizations/organization-lock-store.ts'
-import { bumpVersion, findOrganization, type OrganizationRow } from '../organizations/organization-store.ts'
+import { bumpVersion, findOrganization } from '../organizations/organization-store.ts'
 import { deleteTeamMembersOf } from '../teams/team-member-store.ts'
 import { isLastOwner } from '../teams/team-members.ts'
 import { userFragment } from './user-document.ts'
@@ -118,7 +119,7 @@ async function lockOrganizationsOf(tx: Transaction, userId: string): Promise<voi
 async function checkOwnersRemain(tx: Transaction, memberships: readonly MembershipRow[]): Promise<void> {
   const problems: Problem[] = []
   for (const membership of memberships) {
-    const organization = (await findOrganization(tx, membership.organization_id)) as OrganizationRow
+    const organization = existing(await findOrganization(tx, membership.organization_id))
     if (organization.deleted_at !== null) continue
     if (await isLastOwner(tx, organization, [membership.user_id])) {
       problems.push({ detail: `this is the last owner of the organization ${organization.name}` })

@@ -1,3 +1,4 @@
+import { existing } from '../core/existing.ts'
 import { created, ok } from '../http/call.ts'
 import { readRoute, writeRoute, type Route } from '../http/route.ts'
 import { readResource, refuse } from '../jsonapi/body.ts'
@@ -6,7 +7,7 @@ import { pagingOf } from '../jsonapi/paging.ts'
 import { createAccount, takenProblems } from './accounts.ts'
 import { hashPassword } from './password.ts'
 import { userFragment } from './user-document.ts'
-import { findUser, listUsers, type UserRow } from './user-store.ts'
+import { findUser, listUsers } from './user-store.ts'
 import { newUserBody } from './users.ts'
 
 const createUser = writeRoute({
@@ -32,7 +33,7 @@ const createUser = writeRoute({
       isAdmin: attributes['is-admin'] === true,
     })
     audit(event)
-    return created(document(userFragment((await findUser(tx, id)) as UserRow, actor)))
+    return created(document(userFragment(existing(await findUser(tx, id)), actor)))
   },
 })
 

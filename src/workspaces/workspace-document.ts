@@ -1,3 +1,4 @@
+import { existing } from '../core/existing.ts'
 import { Type } from 'typebox'
 import { canSeeTeam, isPermitted, shownPermissions } from '../access/decide.ts'
 import type { Permission } from '../access/rules.ts'
@@ -18,7 +19,7 @@ import { LaterParts } from '../jsonapi/later-parts.ts'
 import { checkIncluded } from '../jsonapi/included.ts'
 import { document, fragment, type Fragment, type Identifier } from '../jsonapi/document.ts'
 import type { OrganizationRow } from '../organizations/organization-store.ts'
-import { findProject, type ProjectRow } from '../projects/project-store.ts'
+import { findProject } from '../projects/project-store.ts'
 import { autoDestroyDurationOf, executionModeOf, type ExecutionMode } from '../projects/projects.ts'
 import { findStateVersion } from '../state-versions/state-version-store.ts'
 import { effectiveOfWorkspaces } from '../tag-bindings/tag-bindings.ts'
@@ -142,7 +143,7 @@ export async function workspaceFragments(
     const target = { grants: await deps.grants.onWorkspace(tx, actor, organization, workspace) }
     const one: ShownWorkspace = {
       workspace,
-      project: (await findProject(tx, workspace.project_id)) as ProjectRow,
+      project: existing(await findProject(tx, workspace.project_id)),
       target,
       tags: tags.get(workspace.id) ?? [],
       outputs: include.has('outputs') ? await workspaceOutputs(viewer, target, workspace) : undefined,

@@ -1,4 +1,5 @@
 import { timestamp } from '../core/clock.ts'
+import { existing } from '../core/existing.ts'
 import { AppError, conflict } from '../core/errors.ts'
 import { shortTextSchema } from '../core/names.ts'
 import { ok } from '../http/call.ts'
@@ -70,7 +71,7 @@ function lockAction(
         resourceId: workspace.id,
         details: { name: workspace.name, held: workspace.locked_by_id ?? holder.locked_by_id },
       })
-      const changed = (await findWorkspace(tx, workspace.id)) as WorkspaceRow
+      const changed = existing(await findWorkspace(tx, workspace.id))
       return ok(await workspaceDocument(context, organization, changed))
     },
   })

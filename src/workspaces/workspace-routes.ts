@@ -1,5 +1,6 @@
 import { isPermitted } from '../access/decide.ts'
 import { timestamp } from '../core/clock.ts'
+import { existing } from '../core/existing.ts'
 import { invalid, type Problem } from '../core/errors.ts'
 import { NO_ID, parseId } from '../core/ids.ts'
 import type { Transaction } from '../database/database.ts'
@@ -21,7 +22,6 @@ import {
   findWorkspaceByName,
   insertWorkspace,
   updateWorkspace,
-  type WorkspaceRow,
 } from './workspace-store.ts'
 import { addTags } from './workspace-tag-store.ts'
 import { tagsToAdd, tooManyTags } from './workspace-tags.ts'
@@ -145,7 +145,7 @@ const createWorkspace = writeRoute({
       resourceId: id,
       details: { name, project: projectId },
     })
-    const workspace = (await findWorkspace(tx, id)) as WorkspaceRow
+    const workspace = existing(await findWorkspace(tx, id))
     return created(await workspaceDocument(context, organization, workspace))
   },
 })
@@ -211,7 +211,7 @@ const changeWorkspace = forms.map(({ path, by }) =>
       await bindTags(context, organization, workspace.id, changes.tagBindings)
       // A project grant applies to the workspaces in the project, so a move changes permissions.
       if (isMoved) await bumpVersion(tx, organization.id)
-      const updated = (await findWorkspace(tx, workspace.id)) as WorkspaceRow
+      const updated = existing(await findWorkspace(tx, workspace.id))
       audit({
         action: 'workspace.update',
         organizationId: organization.id,
