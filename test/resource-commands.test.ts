@@ -100,6 +100,23 @@ describe.each(engines)('list, show and delete on %s', (engine) => {
     expect(await refused('token list', settings)).toBe('purser: say whose tokens: --user or --organization')
   })
 
+  test('an id names the team that has it, and not a team of such a name', async () => {
+    const { settings, address, jane } = await world(engine)
+    const client = new Client(address, jane)
+    const make = async (name: string): Promise<string> =>
+      (await client.post('/organizations/acme/teams', { data: { type: 'teams', attributes: { name } } })).json
+        .data.id
+    const writers = await make('writers')
+    const imitation = await make(writers)
+    await linesOf(`team delete ${writers} --organization acme`, settings)
+    expect((await client.get(`/teams/${writers}`)).status).toBe(404)
+    expect((await client.get(`/teams/${imitation}`)).status).toBe(200)
+    await linesOf('organization create other --email o@example.com --owner jane', settings)
+    expect(await refused(`team delete ${imitation} --organization other`, settings)).toBe(
+      `purser: there is no team ${imitation} in other`,
+    )
+  })
+
   test('an organization is deleted only when it is said twice', async () => {
     const { settings, address, jane } = await world(engine)
     expect((await linesOf('organization list', settings)).map((line) => line.split(/ +/)[0])).toEqual([

@@ -53,9 +53,9 @@ const teams: Kind = {
     ['visibility', 'visibility'],
     ['id', 'id'],
   ],
-  list: teamsOf,
+  list: (requests, flags) => teamsOf(requests, flags),
   pathOf: async (requests, name, flags) => {
-    const id = idOf(await teamsOf(requests, flags), name, 'name')
+    const id = await teamId(requests, name, flags)
     return id === undefined ? undefined : `/teams/${id}`
   },
 }
@@ -76,7 +76,7 @@ const tokens: Kind = {
       return all(await requests.list(`/users/${id}/authentication-tokens`))
     }
     if (flags.team !== undefined) {
-      const id = idOf(await teamsOf(requests, flags), flags.team, 'name')
+      const id = await teamId(requests, flags.team, flags)
       if (id === undefined) throw new OperatorError(`there is no team ${flags.team} in ${flags.organization}`)
       return all(await requests.list(`/teams/${id}/authentication-tokens`))
     }
@@ -91,27 +91,37 @@ const tokens: Kind = {
 
 export const kinds = { users, organizations, teams, tokens }
 
-async function teamsOf(requests: OwnRequests, { organization = '' }: ResourceFlags): Promise<Resource[]> {
-  const found = await requests.list(`/organizations/${encodeURIComponent(organization)}/teams`)
+async function teamsOf(
+  requests: OwnRequests,
+  { organization = '' }: ResourceFlags,
+  filter: Record<string, string> = {},
+): Promise<Resource[]> {
+  const found = await requests.list(`/organizations/${encodeURIComponent(organization)}/teams`, filter)
   if (found === undefined) throw new OperatorError(`there is no organization ${organization}`)
   return found
 }
 
+/** An id comes before a name: users choose their names, and one may look like the id of another. */
 async function userId(requests: OwnRequests, name: string): Promise<string | undefined> {
-  const named = all(await requests.list('/admin/users', { q: name }))
-  const byName = idOf(named, name.toLowerCase(), 'username')
-  // An invited user has no name yet.
-  return byName ?? (await requests.find(`/users/${encodeURIComponent(name)}`))?.id
+  const byId = await requests.find(`/users/${encodeURIComponent(name)}`)
+  if (byId !== undefined) return byId.id
+  const found = all(await requests.list('/admin/users', { q: name }))
+  const wanted = name.toLowerCase()
+  const isNamed = ({ attributes: { username } }: Resource) =>
+    typeof username === 'string' && username.toLowerCase() === wanted
+  return found.find(isNamed)?.id
 }
 
-/** Names go before ids, as users choose them. */
-function idOf(resources: readonly Resource[], name: string, attribute: string): string | undefined {
-  const isNamed = ({ attributes }: Resource) => {
-    const value = attributes[attribute]
-    if (typeof value !== 'string') return false
-    return (attribute === 'username' ? value.toLowerCase() : value) === name
-  }
-  return (resources.find(isNamed) ?? resources.find(({ id }) => id === name))?.id
+async function teamId(
+  requests: OwnRequests,
+  name: string,
+  { organization = '' }: ResourceFlags,
+): Promise<string | undefined> {
+  const named = await teamsOf(requests, { organization }, { 'filter[names]': name })
+  const byId = await requests.find(`/teams/${encodeURIComponent(name)}`)
+  const place = byId?.relationships?.organization?.data
+  const isHere = place !== null && place !== undefined && 'id' in place && place.id === organization
+  return isHere ? byId?.id : named.find(({ attributes }) => attributes.name === name)?.id
 }
 
 function all(resources: Resource[] | undefined): Resource[] {
