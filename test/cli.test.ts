@@ -220,8 +220,10 @@ describe.each(engines)('the command line on %s', (engine) => {
       expect.stringMatching(
         /^The user rosa \(user-\w+\) was answered 404 to GET \/api\/v2\/workspaces\/ws-\w+\/current-state-version \(20.*Z\)\.$/,
       ),
-      `What was addressed (workspaces ${id}) is there, but the caller may not read states of the workspace: the permission state-version:read is missing.`,
-      expect.stringMatching(/^The caller stood as: member, custom access with state-versions: read-outputs/),
+      `The requested object (workspaces ${id}) exists, but the caller may not read states of the workspace: the permission state-version:read is missing.`,
+      expect.stringMatching(
+        /^The caller's role and grants: member, custom access with state-versions: read-outputs/,
+      ),
       'Any one of these would have been enough:',
       '  - a team with the organization-level permission read-workspaces or more',
       expect.stringMatching(
@@ -230,7 +232,7 @@ describe.each(engines)('the command line on %s', (engine) => {
       expect.stringMatching(/^ {2}- a team with access custom with state-versions: read or more on /),
       '  - being an owner: a member of the team owners',
       expect.stringMatching(/^Grant it to a team that the caller is in, .*dry-run=true/),
-      'It is about the organization demo.',
+      'The refusal belongs to the organization demo.',
       expect.stringMatching(/: purser access --organization demo --user user-\w+ --workspace ws-\w+$/),
     ])
     const next = text.at(-1)?.split(': purser ')[1]?.split(' ') as string[]
@@ -240,7 +242,7 @@ describe.each(engines)('the command line on %s', (engine) => {
     const unknown = await run(['explain', 'nothing\u001b[31m'], settings)
     expect({ code: unknown.code, stdout: unknown.stdout }).toEqual({ code: 1, stdout: '' })
     expect(unknown.stderr).toBe(
-      'purser: there is no refusal with the request id "nothing\\u001b[31m": answers of 404 to a valid token are written every 1 s, and kept for 7 days, the newest 10000 of each organization; of those that are alike, the ids of the newest 20 are known\n',
+      'purser: there is no refusal with the request id "nothing\\u001b[31m": answers of 404 to a valid token are written every 1 s and kept for 7 days, the newest 10000 of each organization; of equal refusals, the ids of the newest 20 are known\n',
     )
   })
 

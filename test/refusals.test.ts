@@ -104,7 +104,7 @@ describe.each(engines)('refusals on %s', (engine) => {
       { grant: 'owner' },
     ])
     expect(explanation).toContain(
-      `What was addressed (state-versions ${stateVersionId}) is there, but the caller may not read outputs with their real values: the permission outputs:read is missing.`,
+      `The requested object (state-versions ${stateVersionId}) exists, but the caller may not read outputs with their real values: the permission outputs:read is missing.`,
     )
     expect(explanation).toContain(
       `a team with access custom with state-versions: read-outputs or more on the workspace ${workspaceId} or the project ${projectId}`,
@@ -166,7 +166,7 @@ describe.each(engines)('refusals on %s', (engine) => {
       const missing = await explained(organization, await ask(owner.client, query))
       expect(missing.attributes).toMatchObject({ reason: 'missing', 'granted-by': [] })
       expect(missing.attributes.explanation).toContain(
-        `Something that the request names is not there in the organization ${name}`,
+        `The organization ${name} exists, but something else that the request names does not`,
       )
     }
   })
@@ -264,7 +264,7 @@ describe.each(engines)('refusals on %s', (engine) => {
     const personal = await explained(organization, await teamClient.delete(`/teams/${team}`))
     expect(personal.attributes).toMatchObject({
       'granted-by': [],
-      explanation: expect.stringContaining("Nothing that can be granted to this team's token"),
+      explanation: expect.stringContaining("No grant to this team's token gives"),
     })
     const token = await organization.owner.client.post(
       `/organizations/${organization.name}/authentication-token`,

@@ -19,9 +19,9 @@ export async function explain(config: Config, requestId: string, asJson: boolean
   const inLines = (ways: readonly string[]) => ways.map((way) => `\n  - ${way}`).join('')
   for (const sentence of sentencesOf(row, nameOfCaller(row), inLines)) print(sentence)
   if (row.organization_name === null) return
-  print(`It is about the organization ${row.organization_name}.`)
+  print(`The refusal belongs to the organization ${row.organization_name}.`)
   const command = accessCommandOf(row)
-  if (command !== undefined) print(`What the caller may do there now, and by which grants: ${command}`)
+  if (command !== undefined) print(`The caller's access there now, and the grants behind it: ${command}`)
 }
 
 /** The command that shows the caller's access to the place. Undefined if no team access would have helped. */
@@ -36,5 +36,5 @@ function accessCommandOf(row: RefusalRow): string | undefined {
 }
 
 function unknown(requestId: string, { refusalDays, refusalsKept }: Config): string {
-  return `there is no refusal with the request id ${JSON.stringify(requestId)}: answers of 404 to a valid token are written every ${FLUSH_EVERY_MS / 1000} s, and kept for ${refusalDays} days, the newest ${refusalsKept} of each organization; of those that are alike, the ids of the newest ${REQUESTS_KEPT} are known`
+  return `there is no refusal with the request id ${JSON.stringify(requestId)}: answers of 404 to a valid token are written every ${FLUSH_EVERY_MS / 1000} s and kept for ${refusalDays} days, the newest ${refusalsKept} of each organization; of equal refusals, the ids of the newest ${REQUESTS_KEPT} are known`
 }

@@ -76,9 +76,9 @@ export function sentencesOf(row: RefusalRow, caller: string, listed = inOneSente
   const when = row.count === 1 ? row.at : `${row.count} times from ${row.first_at} to ${row.at}`
   const asked = `${caller} was answered 404 to ${row.method} ${row.path} (${when}).`
   const standing = wordsOfStanding(row)
-  const stoodAs = standing.length === 0 ? [] : [`The caller stood as: ${standing.join(', ')}.`]
+  const stoodAs = standing.length === 0 ? [] : [`The caller's role and grants: ${standing.join(', ')}.`]
   if (row.permission === null)
-    return [asked, 'There is no such endpoint here.', 'GET /api/v2/openapi.json lists what there is.']
+    return [asked, 'There is no such endpoint here.', 'GET /api/v2/openapi.json lists the endpoints.']
   return row.reason === 'missing'
     ? [asked, whatIsMissing(row, row.permission), ...stoodAs]
     : [asked, whatIsForbidden(row, row.permission), ...stoodAs, ...waysOut(row, listed)]
@@ -86,20 +86,20 @@ export function sentencesOf(row: RefusalRow, caller: string, listed = inOneSente
 
 function whatIsMissing(row: RefusalRow, permission: string): string {
   if (row.is_found === 1) {
-    return `The caller may do this (${permission}), but what was asked for is not there: for example a state where there is none yet.`
+    return `The caller may do this (${permission}), but the requested object does not exist: for example, a workspace without a state.`
   }
   // The organization exists, so the missing thing is another name or id in the request.
   const isOther = row.object_type === 'organizations' && row.organization_name !== null
   const what = isOther
-    ? `Something that the request names is not there in the organization ${row.organization_name}`
-    : `What was addressed${objectOf(row)} does not exist`
-  return `${what}: no grant would help. Look for a wrong name or id in the request, or for what was deleted.`
+    ? `The organization ${row.organization_name} exists, but something else that the request names does not`
+    : `The requested object${objectOf(row)} does not exist`
+  return `${what}: no grant would help. Look for a wrong name or id in the request, or for something that was deleted.`
 }
 
 function whatIsForbidden(row: RefusalRow, permission: string): string {
   // An older version may have stored a permission that no longer exists.
   const act = (permissionWords as Record<string, string | undefined>)[permission] ?? 'do this'
-  return `What was addressed${objectOf(row)} is there, but the caller may not ${act}: the permission ${permission} is missing.`
+  return `The requested object${objectOf(row)} exists, but the caller may not ${act}: the permission ${permission} is missing.`
 }
 
 function objectOf(row: RefusalRow): string {
@@ -122,15 +122,12 @@ function waysOut(row: RefusalRow, listed: (ways: readonly string[]) => string): 
         : 'Grant it to a team that the caller is in, or add the caller to a team that has it.'
     return [
       `${any}:${listed(ways)}`,
-      ...(isOfTeam ? [`${how} ?dry-run=true says before what that would change for whom.`] : []),
+      ...(isOfTeam ? [`${how} ?dry-run=true shows before whose access this would change.`] : []),
     ]
   }
-  if (row.caller_type === 'users')
-    return ['Nothing that can be granted would give it: it is for somebody else alone.']
+  if (row.caller_type === 'users') return ['No grant gives this permission: it is for others alone.']
   const whose = row.caller_type === 'teams' ? "this team's" : "an organization's"
-  return [
-    `Nothing that can be granted to ${whose} token would give it: another token is needed, for example an owner's.`,
-  ]
+  return [`No grant to ${whose} token gives this permission: use another token, for example an owner's.`]
 }
 
 export function nameOfCaller(row: RefusalRow): string {
