@@ -117,6 +117,34 @@ describe.each(engines)('list, show and delete on %s', (engine) => {
     )
   })
 
+  test('tokens are listed with the one for audit trails, each on one line whatever its description', async () => {
+    const { settings, address, jane } = await world(engine)
+    const client = new Client(address, jane)
+    const made = await client.post('/organizations/acme/authentication-token?token=audit-trails', {})
+    const account = (await client.get('/account/details')).json.data
+    await client.post(`/users/${account.id}/authentication-tokens`, {
+      data: { type: 'authentication-tokens', attributes: { description: 'ci\nat-1111111111111111  forged' } },
+    })
+    const ofAcme = await linesOf('token list --organization acme', settings)
+    expect(ofAcme.map((line) => line.split(' ')[0])).toEqual(['id', made.json.data.id])
+    const ofJane = await linesOf('token list --user jane', settings)
+    expect(ofJane).toHaveLength(3)
+    expect(ofJane.join('\n')).toContain('ci\\u000aat-1111111111111111  forged')
+  })
+
+  test('a name of dots is only a name', async () => {
+    const { settings } = await world(engine)
+    for (const name of ['teams', 'team-tokens']) {
+      await linesOf(`organization create ${name} --email o@example.com --owner jane`, settings)
+    }
+    for (const name of ['.', '..']) {
+      const missing = `purser: there is no organization ${name}`
+      expect(await refused(`team list --organization ${name}`, settings)).toBe(missing)
+      expect(await refused(`token list --organization ${name}`, settings)).toBe(missing)
+      expect(await refused(`organization delete ${name} --yes`, settings)).toBe(missing)
+    }
+  })
+
   test('an organization is deleted only when it is said twice', async () => {
     const { settings, address, jane } = await world(engine)
     expect((await linesOf('organization list', settings)).map((line) => line.split(/ +/)[0])).toEqual([

@@ -21,11 +21,13 @@ export function columns(rows: readonly (readonly string[])[]): string[] {
   return new Columns().lines(rows)
 }
 
-/** Columns that stay as wide as they once were, for rows that come later. */
+/** Columns that stay as wide as they once were, for rows that come later. A row is always one line. */
 export class Columns {
   readonly #widths: number[] = []
 
-  lines(rows: readonly (readonly string[])[]): string[] {
+  lines(entries: readonly (readonly string[])[]): string[] {
+    // Otherwise a text of somebody else, such as the description of a token, could look like another row.
+    const rows = entries.map((row) => row.map((text) => text.replaceAll('\n', '\\u000a')))
     for (const row of rows) {
       row.forEach((text, column) => {
         this.#widths[column] = Math.max(this.#widths[column] ?? 0, text.length)

@@ -55,7 +55,10 @@ export class OwnRequests {
 
   async #ask<T extends object>(method: string, path: string): Promise<T | undefined> {
     const { address, token } = this.#server
-    const response = await fetch(`${address}/api/v2${path}`, {
+    const url = new URL(`${address}/api/v2${path}`)
+    // A name such as `..` makes a URL with another path; nothing has such a name.
+    if (!url.href.endsWith(path)) return undefined
+    const response = await fetch(url, {
       method,
       headers: { authorization: `Bearer ${token}`, accept: MEDIA_TYPE },
     })

@@ -84,7 +84,8 @@ const tokens: Kind = {
     const ofTeams = await requests.list(`${path}/team-tokens`)
     if (ofTeams === undefined) throw new OperatorError(`there is no organization ${flags.organization}`)
     const own = await requests.find(`${path}/authentication-token`)
-    return own === undefined ? ofTeams : [own, ...ofTeams]
+    const ofAudit = await requests.find(`${path}/authentication-token?token=audit-trails`)
+    return [own, ofAudit, ...ofTeams].filter((token) => token !== undefined)
   },
   pathOf: async (_, id) => `/authentication-tokens/${encodeURIComponent(id)}`,
 }
