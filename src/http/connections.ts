@@ -15,14 +15,28 @@ type Connection = {
 /** The connections of a server: who is waiting for whom, and which ones may be closed. */
 export class Connections {
   readonly #connections = new Map<Socket, Connection>()
+  /** TLS connections before the end of their handshake, by the client's address. */
+  readonly #handshakes = new Map<string, Socket>()
   /** When the newest connection was made. */
   latestAt = 0
 
   follow(server: Server): void {
+    const isSecure = 'setSecureContext' in server
     server.on('connection', (socket: Socket) => {
       this.latestAt = performance.now()
-      this.#connections.set(socket, {})
-      socket.once('close', () => this.#connections.delete(socket))
+      this.#add(socket)
+      if (!isSecure) return
+      const address = addressOf(socket)
+      this.#handshakes.set(address, socket)
+      socket.once('close', () => this.#endHandshake(address, socket))
+    })
+    // Requests over TLS have another socket than the one that was accepted.
+    server.on('secureConnection', (socket: Socket) => {
+      const address = addressOf(socket)
+      const accepted = this.#handshakes.get(address)
+      if (accepted === undefined) return
+      this.#endHandshake(address, accepted)
+      this.#add(socket)
     })
     server.on('request', (request: IncomingMessage, response: ServerResponse) => {
       const connection = this.#connections.get(request.socket)
@@ -34,6 +48,17 @@ export class Connections {
     server.on('timeout', (socket: Socket) => {
       if (!this.#isServersTurn(socket)) socket.destroy()
     })
+  }
+
+  #add(socket: Socket): void {
+    this.#connections.set(socket, {})
+    socket.once('close', () => this.#connections.delete(socket))
+  }
+
+  #endHandshake(address: string, accepted: Socket): void {
+    if (this.#handshakes.get(address) !== accepted) return
+    this.#handshakes.delete(address)
+    this.#connections.delete(accepted)
   }
 
   /** Closes connections without a running request if, over repeated calls, no byte has arrived for `ms`. */
@@ -53,4 +78,8 @@ export class Connections {
     if (request === undefined || response?.writableFinished !== false) return false
     return (request.complete || request.readableLength > 0) && socket.writableLength === 0
   }
+}
+
+function addressOf({ remoteAddress, remotePort }: Socket): string {
+  return `${remoteAddress} ${remotePort}`
 }

@@ -53,8 +53,8 @@ export function createServer(routes: readonly Route[], rawRoutes: readonly RawRo
   server.setTimeout(CONNECTION_IDLE_MS + config.uploadIdleSeconds * 1000)
   // A client may close its sending side and still read. Otherwise Node would close too, and lose a slow answer.
   Object.assign(server, { httpAllowHalfOpen: true })
-  // Expectations other than 100-continue may be ignored (RFC 9110, 10.1.1).
-  server.on('checkExpectation', onRequest)
+  // Expectations other than 100-continue may be ignored (RFC 9110, 10.1.1). Connections listen to `request`, too.
+  server.on('checkExpectation', (...exchange) => server.emit('request', ...exchange))
   server.on('clientError', answerMalformed)
   return server
 }

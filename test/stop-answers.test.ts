@@ -1,0 +1,59 @@
+import { once } from 'node:events'
+import { connect } from 'node:net'
+import { resolve } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
+import { connect as connectSecurely } from 'node:tls'
+import { expect, test } from 'vitest'
+import { startServer } from './support/server.ts'
+
+const file = (name: string) => resolve(import.meta.dirname, 'data/tls', name)
+const certificate = { tlsCert: file('cert.pem'), tlsKey: file('key.pem') }
+/** Much longer than the pauses between two looks for idle connections. */
+const WRITE_MS = 700
+
+test.each([
+  { name: 'HTTP', settings: {}, headers: '' },
+  { name: 'HTTP with an expectation', settings: {}, headers: 'Expect: something\r\n' },
+  { name: 'HTTPS', settings: certificate, headers: '' },
+])('a server that stops still answers a slow request over $name', async ({ settings, headers }) => {
+  const server = await startServer('sqlite', settings)
+  const port = Number(new URL(server.address).port)
+  const options = { port, host: '127.0.0.1', rejectUnauthorized: false }
+  const isSecure = 'tlsCert' in settings
+  const socket = isSecure ? connectSecurely(options) : connect(options)
+  await once(socket, isSecure ? 'secureConnect' : 'connect')
+  let text = ''
+  socket.on('data', (bytes) => (text += String(bytes)))
+  const closed = once(socket, 'close')
+  // SQLite has one writer, so the request waits for this one.
+  const slow = server.app.deps.database.write(() => pause(WRITE_MS))
+  await pause(50)
+  const data = { type: 'organizations', attributes: { name: 'acme', email: 'o@example.com' } }
+  const body = JSON.stringify({ data })
+  socket.write(
+    `POST /api/v2/organizations HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${server.admin.token}\r\n` +
+      `Content-Type: application/vnd.api+json\r\n${headers}Content-Length: ${body.length}\r\n\r\n${body}`,
+  )
+  await pause(100)
+  const stopped = server.stop()
+  await Promise.all([slow, closed, stopped])
+  expect(text).toMatch(/^HTTP\/1\.1 201 /)
+})
+
+test('a server that stops waits for no TLS connection without a request', async () => {
+  const server = await startServer('sqlite', certificate)
+  const port = Number(new URL(server.address).port)
+  const silent = connect(port, '127.0.0.1')
+  const half = connect(port, '127.0.0.1')
+  half.write(Buffer.from([22, 3, 1]))
+  const unused = connectSecurely({ port, host: '127.0.0.1', rejectUnauthorized: false })
+  const used = connectSecurely({ port, host: '127.0.0.1', rejectUnauthorized: false })
+  used.write('GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n')
+  for (const socket of [silent, half, unused, used]) socket.on('error', () => {})
+  expect(String((await once(used, 'data'))[0])).toMatch(/^HTTP\/1\.1 200 /)
+  const closed = [silent, half, unused, used].map((socket) => once(socket.resume(), 'close'))
+  const start = performance.now()
+  await server.stop()
+  expect(performance.now() - start).toBeLessThan(10_000)
+  await Promise.all(closed)
+})
