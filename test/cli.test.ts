@@ -222,7 +222,7 @@ describe.each(engines)('the command line on %s', (engine) => {
       ),
       `The requested object (workspaces ${id}) exists, but the caller may not read states of the workspace: the permission state-version:read is missing.`,
       expect.stringMatching(
-        /^The caller's role and grants: member, custom access with state-versions: read-outputs/,
+        /^The caller's role and grants were: member, custom access with state-versions: read-outputs/,
       ),
       'Any one of these would have been enough:',
       '  - a team with the organization-level permission read-workspaces or more',

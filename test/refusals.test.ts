@@ -166,7 +166,7 @@ describe.each(engines)('refusals on %s', (engine) => {
       const missing = await explained(organization, await ask(owner.client, query))
       expect(missing.attributes).toMatchObject({ reason: 'missing', 'granted-by': [] })
       expect(missing.attributes.explanation).toContain(
-        `The organization ${name} exists, but something else that the request names does not`,
+        `An object that the request names does not exist in the organization ${name}`,
       )
     }
   })
@@ -264,7 +264,7 @@ describe.each(engines)('refusals on %s', (engine) => {
     const personal = await explained(organization, await teamClient.delete(`/teams/${team}`))
     expect(personal.attributes).toMatchObject({
       'granted-by': [],
-      explanation: expect.stringContaining("No grant to this team's token gives"),
+      explanation: expect.stringContaining("No grant to this team's token would give this permission"),
     })
     const token = await organization.owner.client.post(
       `/organizations/${organization.name}/authentication-token`,

@@ -21,7 +21,7 @@ export async function explain(config: Config, requestId: string, asJson: boolean
   if (row.organization_name === null) return
   print(`The refusal belongs to the organization ${row.organization_name}.`)
   const command = accessCommandOf(row)
-  if (command !== undefined) print(`The caller's access there now, and the grants behind it: ${command}`)
+  if (command !== undefined) print(`To print the caller's access today, with its grants: ${command}`)
 }
 
 /** The command that shows the caller's access to the place. Undefined if no team access would have helped. */
@@ -36,5 +36,5 @@ function accessCommandOf(row: RefusalRow): string | undefined {
 }
 
 function unknown(requestId: string, { refusalDays, refusalsKept }: Config): string {
-  return `there is no refusal with the request id ${JSON.stringify(requestId)}: answers of 404 to a valid token are written every ${FLUSH_EVERY_MS / 1000} s and kept for ${refusalDays} days, the newest ${refusalsKept} of each organization; of equal refusals, the ids of the newest ${REQUESTS_KEPT} are known`
+  return `there is no refusal with the request id ${JSON.stringify(requestId)}: answers of 404 to a valid token are written every ${FLUSH_EVERY_MS / 1000} s, and kept for ${refusalDays} days, the newest ${refusalsKept} of each organization; of equal refusals, the ids of the newest ${REQUESTS_KEPT} are kept`
 }

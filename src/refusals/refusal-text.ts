@@ -76,7 +76,7 @@ export function sentencesOf(row: RefusalRow, caller: string, listed = inOneSente
   const when = row.count === 1 ? row.at : `${row.count} times from ${row.first_at} to ${row.at}`
   const asked = `${caller} was answered 404 to ${row.method} ${row.path} (${when}).`
   const standing = wordsOfStanding(row)
-  const stoodAs = standing.length === 0 ? [] : [`The caller's role and grants: ${standing.join(', ')}.`]
+  const stoodAs = standing.length === 0 ? [] : [`The caller's role and grants were: ${standing.join(', ')}.`]
   if (row.permission === null)
     return [asked, 'There is no such endpoint here.', 'GET /api/v2/openapi.json lists the endpoints.']
   return row.reason === 'missing'
@@ -86,14 +86,14 @@ export function sentencesOf(row: RefusalRow, caller: string, listed = inOneSente
 
 function whatIsMissing(row: RefusalRow, permission: string): string {
   if (row.is_found === 1) {
-    return `The caller may do this (${permission}), but the requested object does not exist: for example, a workspace without a state.`
+    return `The caller may do this (${permission}), but the requested object does not exist: for example, the workspace has no state yet.`
   }
   // The organization exists, so the missing thing is another name or id in the request.
   const isOther = row.object_type === 'organizations' && row.organization_name !== null
   const what = isOther
-    ? `The organization ${row.organization_name} exists, but something else that the request names does not`
+    ? `An object that the request names does not exist in the organization ${row.organization_name}`
     : `The requested object${objectOf(row)} does not exist`
-  return `${what}: no grant would help. Look for a wrong name or id in the request, or for something that was deleted.`
+  return `${what}: no grant would help. The name or id in the request may be wrong, or the object was deleted.`
 }
 
 function whatIsForbidden(row: RefusalRow, permission: string): string {
@@ -122,12 +122,12 @@ function waysOut(row: RefusalRow, listed: (ways: readonly string[]) => string): 
         : 'Grant it to a team that the caller is in, or add the caller to a team that has it.'
     return [
       `${any}:${listed(ways)}`,
-      ...(isOfTeam ? [`${how} ?dry-run=true shows before whose access this would change.`] : []),
+      ...(isOfTeam ? [`${how} ?dry-run=true shows in advance whose access that would change.`] : []),
     ]
   }
-  if (row.caller_type === 'users') return ['No grant gives this permission: it is for others alone.']
+  if (row.caller_type === 'users') return ['No grant would give this permission: only another user has it.']
   const whose = row.caller_type === 'teams' ? "this team's" : "an organization's"
-  return [`No grant to ${whose} token gives this permission: use another token, for example an owner's.`]
+  return [`No grant to ${whose} token would give this permission: use another token, for example an owner's.`]
 }
 
 export function nameOfCaller(row: RefusalRow): string {
