@@ -81,6 +81,8 @@ ${markdown(['machine', ''], machine)}
 
 ## Figures
 
+In the column "reached", *aim* means that the aim was reached, *good* that "at least" was, and *MISSED* that neither was.
+
 ${markdown(HEAD, figureLines(figures))}
 
 ${tables.map(({ title, head, lines }) => `## ${title}\n\n${markdown(head, lines)}`).join('\n\n')}

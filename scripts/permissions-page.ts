@@ -50,9 +50,9 @@ ${holdersOf(permission)}
 
 <!-- Printed from src/access/rules.ts by npm run docs; a test fails when this page is not what it prints. -->
 
-Each route asks for one permission. A caller has it if at least one of the things after "Who" is true of them; what a caller holds adds up, and nothing takes away.
-Everybody else is answered the [404 of something that does not exist](wire.md#errors). [Access](access.md) has the rules that go with this table: owners, delegates, tokens of
-teams, levels. The [matrix](../access-matrix.txt) shows what callers of every kind are answered on every route.
+Each route asks for one permission. A caller has it if at least one entry after "Who" applies to the caller. Roles and grants add up: none of them takes a right away.
+Everybody else gets the [404 of a missing object](wire.md#errors). [Access](access.md) has the rules that go with this table: owners, delegates, tokens of
+teams, levels. The [matrix](../access-matrix.txt) shows the answer to every kind of caller on every route.
 
 Levels of a project count on each of its workspaces. A [team's token](access.md#team-token) and a [token for audit trails](tokens.md#organization-tokens) may do less. manage-teams and manage-organization-access count only where the organization has switched on
 [\`delegated-team-management\`](access.md#delegates).

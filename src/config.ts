@@ -52,7 +52,7 @@ export const settings = {
   ),
   trustProxy: setting(
     flag,
-    'true behind a proxy that sets X-Forwarded-Proto and X-Forwarded-Host: they are believed',
+    'true behind a proxy that sets X-Forwarded-Proto and X-Forwarded-Host; Purser then uses them',
     'false',
   ),
   adminToken: setting(
@@ -71,7 +71,7 @@ export const settings = {
   tlsKey: setting((value) => resolve(value), "File with the TLS certificate's key (PEM)"),
   workers: setting(
     integer(1, 64),
-    'Processes that serve, sharing the address; for PostgreSQL above all',
+    'Processes that serve on the same address; most useful with PostgreSQL',
     '1',
   ),
   log: setting(
@@ -86,13 +86,13 @@ export const settings = {
   ),
   edition: setting(
     oneOf('hosted', 'self-hosted'),
-    'Edition of the platform to be like: hosted or self-hosted (then with PURSER_RELEASE)',
+    'Edition of the platform to emulate: hosted, or self-hosted (which needs PURSER_RELEASE)',
     'hosted',
   ),
-  release: setting(release, 'Self-hosted release to be like, for example 202408-1'),
+  release: setting(release, 'Self-hosted release to emulate, for example 202408-1'),
   maskListedOutputs: setting(
     flag,
-    'Also null sensitive values in lists of outputs and in include=outputs',
+    'Also return sensitive values as null in lists of outputs and in include=outputs',
     'false',
   ),
   maxBodyBytes: setting(
@@ -108,22 +108,22 @@ export const settings = {
   maxStateBytes: setting(integer(1024, 1024 * 1024 * MIB), 'Largest state file, in bytes', String(512 * MIB)),
   inlineStateBytes: setting(
     integer(0, 64 * MIB),
-    'Outputs of up to so many bytes are readable when the upload is answered; larger ones a moment later',
+    'Outputs of up to this number of bytes are readable when the upload is answered; larger ones a moment later',
     String(MIB),
   ),
   maxTeamMembers: setting(
     integer(1, 100_000),
-    'Members of one team: they are all in every document of the team',
+    'Members of one team; every document of the team lists all of them',
     '5000',
   ),
   maxOrganizations: setting(
     integer(1, 100_000),
-    'Organizations that one user may be in and still make another',
+    'A user who is in this number of organizations cannot create another one',
     '1000',
   ),
   maxDryRunPairs: setting(
     integer(1, 100_000_000),
-    'Pairs of somebody and a workspace or project that one dry run looks at',
+    'Pairs of a user or team and a workspace or project that one dry run compares',
     '200000',
   ),
   maxDryRunChanges: setting(integer(1, 1_000_000), 'Changes that the answer to a dry run names', '1000'),
@@ -151,10 +151,10 @@ export const settings = {
     '30',
   ),
   auditDays: setting(integer(1, 36_500), 'Days that audit events are kept', '400'),
-  refusalsKept: setting(integer(1, 1_000_000), 'Refusals (answers of 404) kept of an organization', '10000'),
+  refusalsKept: setting(integer(1, 1_000_000), 'Refusals (404 answers) kept for each organization', '10000'),
   refusalsKeptOfCaller: setting(
     integer(1, 1_000_000),
-    'Those of one caller, and of all outsiders together',
+    'Refusals kept of one caller for each organization; all outsiders together count as one caller',
     '1000',
   ),
   refusalDays: setting(integer(1, 36_500), 'Days that refusals are kept', '7'),

@@ -68,7 +68,7 @@ export async function examineStoredContent(
     report(
       'content',
       'good',
-      `${done} state versions, ${(bytes / 1024 ** 2).toFixed(1)} MiB: all was read and is whole`,
+      `${done} state versions, ${(bytes / 1024 ** 2).toFixed(1)} MiB: all were read and are intact`,
     )
   }
   await examineReferences(database, report)

@@ -93,7 +93,7 @@ function lookIntoFolder({ data, databaseUrl }: Config, report: Report): void {
     report(
       'data folder',
       'note',
-      `${join(data, ADMIN_TOKEN_FILE)} is a good token: delete it once it is kept elsewhere`,
+      `${join(data, ADMIN_TOKEN_FILE)} holds a valid token: delete the file once you have the token elsewhere`,
     )
   }
   const { bavail, bsize } = statfsSync(data)

@@ -99,7 +99,11 @@ export function compatibilityPage(): string {
     const reason = isServed
       ? reasons.get(key)
       : absences.find(([pattern]) => pattern.test(operation.path))?.[1]
-    const state = !isServed ? 'not there' : reason === undefined ? 'implemented' : 'different on purpose'
+    const state = !isServed
+      ? 'not implemented'
+      : reason === undefined
+        ? 'implemented'
+        : 'different on purpose'
     const tested = isServed ? [shown(operation), ...programsOf(operation)].join('; ') : ''
     return `| ${operation.name} | \`${operation.method} ${operation.path}\` | ${state}${reason === undefined ? '' : `: ${reason}`} | ${tested} |`
   }
@@ -107,10 +111,10 @@ export function compatibilityPage(): string {
   const head = (last: string) => `| operation | request | ${last} | shown by |\n|---|---|---|---|\n`
   return [
     '# Compatibility\n\n',
-    'Printed by `npm run docs` from the routes and the tests. Paths are below `/api/v2`, but for discovery and uploads. What is not there answers 404, never 5xx. ',
+    'Printed by `npm run docs` from the routes and the tests. All paths are below `/api/v2`, except discovery and uploads. A route that is not implemented answers 404, never 5xx. ',
     '`TestReplayOfTheProvider` and the other names without a file are programs in conformance/ that drive the server with a real client. ',
-    'Every route is also in test/access-matrix.test.ts (who may), test/fuzz.test.ts (nothing breaks it) and, with every answer that any test gets, held against the OpenAPI document.\n\n',
-    `Of ${platform.length} operations of teams, state outputs and their neighbours, ${count} are here.\n\n`,
+    'Every route is also tested by test/access-matrix.test.ts (who may use it) and test/fuzz.test.ts (random requests). Every answer that any test gets is compared with the OpenAPI document.\n\n',
+    `Of ${platform.length} operations about teams, state outputs and related objects, ${count} are implemented.\n\n`,
     head('here'),
     ...platform.map((operation) => `${row(operation)}\n`),
     "\n## Purser's own\n\n",
@@ -134,13 +138,13 @@ function ownTestsSection(): string {
     "\n## go-tfe's own tests\n\n",
     `conformance/own-tests.ts runs the integration tests of go-tfe ${pinned('go-tfe', 'github.com/hashicorp/go-tfe')} against a server in the dialect \`current\`: `,
     `those of ${files.length} files, about organizations, memberships, teams, tokens, access, projects, workspaces, states and users. `,
-    `The other files are about what is not here (${[...new Set(Object.values(filesNotRun))].join('; ')}). `,
-    'These tests do not hold, and the run fails when one of them does or another one does not:\n\n',
+    `The other files are about features that Purser does not have (${[...new Set(Object.values(filesNotRun))].join('; ')}). `,
+    'The following tests fail as expected. The run fails if one of them passes, or if another one fails:\n\n',
     '| why | tests |\n|---|---|\n',
     ...rows,
     '\n## Clients in Python\n\n',
-    `conformance/python walks through everything here with HashiCorp's ${inPython('pytfe')}, with ${inPython('terrasnek')}, and with ${inPython('pytfc')} as far as that goes, on SQLite and on PostgreSQL, in both dialects. `,
-    'terrasnek looks for a registry of modules in the discovery, which a caller must add, since there is none here.\n',
+    `conformance/python uses every implemented route with HashiCorp's ${inPython('pytfe')}, with ${inPython('terrasnek')}, and with ${inPython('pytfc')} as far as that client goes, on SQLite and on PostgreSQL, in both dialects. `,
+    'terrasnek looks for a registry of modules in the discovery document. Purser has none, so a caller must add it.\n',
   ].join('')
 }
 
@@ -157,17 +161,17 @@ function providerSection(): string {
   return [
     '\n## The tfe provider\n\n',
     `conformance/provider runs the tfe provider ${providerVersion()} itself, built from its source, with OpenTofu ${openTofuVersion()}: `,
-    'each of its resources and data sources of organizations, memberships, teams, tokens, access, projects, workspaces, tags and outputs is applied and planned again, which must change nothing; each attribute is changed, which is applied and planned again; ',
-    'everything is imported into a fresh state, by id and by name, where nothing is to be changed either, and is destroyed, after which the server has none of it. So is a configuration of a whole organization, as an owner, as the token of the team `owners` and as a site administrator. ',
-    'All of it holds on SQLite and on PostgreSQL, in both dialects. Ephemeral resources are not run, since this OpenTofu has none.\n\n',
-    'conformance/go-tfe replays what the provider does with the client libraries that it is built on, that of later ones among them: ',
-    'create, read, update each attribute, unset, import, destroy. After each write, what was sent is compared with what is read; a refusal must name the attribute.\n\n',
-    'What differs would be planned again by every `apply`. In `current` nothing does; in `documented` these do, and a program fails when one is missing here or no longer happens:\n\n',
+    'each of its resources and data sources of organizations, memberships, teams, tokens, access, projects, workspaces, tags and outputs is applied and planned again, and the second plan must be empty. Each attribute is changed, applied and planned again. ',
+    'Everything is imported into a fresh state, by id and by name, and the plan must be empty too. Then it is destroyed, and the server must have none of it. The same is done with a configuration of a whole organization, as an owner, with the token of the team `owners` and as a site administrator. ',
+    'All of this passes on SQLite and on PostgreSQL, in both dialects. Ephemeral resources are not run, since this OpenTofu has none.\n\n',
+    'conformance/go-tfe repeats the requests of the provider with the client libraries that it is built on, also with the library of later providers: ',
+    'create, read, update each attribute, unset, import, destroy. After each write, the values sent are compared with the values read; a refusal must name the attribute.\n\n',
+    'Every `apply` would plan a difference again. In `current` there is none. In `documented` there are the following ones, and a program fails if one is missing here or no longer happens:\n\n',
     '| resource | with | dialect | what differs | why |\n|---|---|---|---|---|\n',
     ...rows,
-    '\nWhat is configured and cannot be here is refused with a message that names it: agent pools, version control, `two_factor_mandatory`, encryption with own keys (`enforce_hyok`).\n\n',
-    'The provider itself leaves differences with any server: it never says that `session_timeout_minutes`, `session_remember_minutes`, `owners_team_saml_role_id` or `trigger_patterns` was taken out of a configuration ',
-    '(give another value, or an empty list), and it takes a `tfe_org_max_token_ttl_policy` only in the largest unit (`1mo`, not `30d`).\n',
+    '\nA configured feature that Purser cannot have is refused with a message that names it: agent pools, version control, `two_factor_mandatory`, encryption with own keys (`enforce_hyok`).\n\n',
+    'The provider itself leaves differences with any server: it never sends that `session_timeout_minutes`, `session_remember_minutes`, `owners_team_saml_role_id` or `trigger_patterns` was removed from a configuration ',
+    '(give another value, or an empty list), and it accepts a `tfe_org_max_token_ttl_policy` only in the largest unit (`1mo`, not `30d`).\n',
   ].join('')
 }
 
