@@ -171,7 +171,7 @@ describe.each(engines)('accounts, asked for at once, on %s', (engine) => {
     }
   })
 
-  test('a user who is deleted while others invite him and hand him tokens leaves nothing half done', async () => {
+  test('deleting a user while others invite them and create their tokens leaves nothing incomplete', async () => {
     for (let round = 0; round < 5; round++) {
       const person = await createUser(server)
       const organization = await createTestOrganization(server)

@@ -218,7 +218,7 @@ describe.each(engines)('whoever writes into the audit trail on %s', (engine) => 
     expect(await database.read((tx) => verifyAuditTrail(tx, auditKey))).toMatchObject({ chains: 3 })
   })
 
-  test('is found out by who keeps what he has seen, when a trail was put back to an older one', async () => {
+  test('is detected with kept results after a trail was replaced by an older copy', async () => {
     const { database, auditKey } = server.app.deps
     const all = (tx: Transaction) => tx.db.selectFrom('audit_chains').selectAll().execute()
     const before = await database.read(all)

@@ -383,7 +383,7 @@ describe.each(engines)('a dry run on %s', (engine) => {
   })
 
   test(
-    'answers whoever does not see everything the same, whatever he does not see is like',
+    'gives callers who do not see everything the same answer, whatever the hidden objects are',
     async () => {
       await fc.assert(
         fc.asyncProperty(grantsAndMembers, fc.constantFrom('workspace', 'project'), async (random, kind) => {
@@ -460,7 +460,7 @@ describe.each(engines)('a dry run on %s', (engine) => {
     longTimeout * 3,
   )
 
-  test('tells nobody of teams, grants and workspaces that he does not see', async () => {
+  test('does not disclose teams, grants and workspaces that the caller does not see', async () => {
     const organization = await createTestOrganization(server)
     const project = await createProject(organization)
     const inProject = { project: { data: { type: 'projects', id: project } } }

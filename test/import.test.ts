@@ -294,7 +294,7 @@ describe.each(engines)('an import on %s', { timeout: 300_000 }, (engine: Engine)
     expect(merged.notCopied.map(({ reason }) => reason)).toEqual(['another value here: email'])
   })
 
-  test('whoever has the user name here, and not the email, is somebody else', async () => {
+  test('a user here with the same name and another email is another person', async () => {
     const world = await createTestOrganization(source)
     const member = await addMember(source, world)
     const namesake = body('users', { username: member.username, email: `${uniqueName('x')}@example.com` })
@@ -309,7 +309,7 @@ describe.each(engines)('an import on %s', { timeout: 300_000 }, (engine: Engine)
     expect(users).not.toContain(made.json.data.id)
   })
 
-  test('somebody who is here is found by his email, and is asked nothing', async () => {
+  test('a user who exists here is found by their email, and need not accept', async () => {
     const world = await createTestOrganization(source)
     const member = await addMember(source, world)
     const here = body('users', { username: uniqueName('renamed'), email: member.email.toUpperCase() })

@@ -117,7 +117,7 @@ describe.each(engines)('an organization that has grown large, on %s', (engine) =
     expect(after.version).toBe(before.version + 1)
   })
 
-  test('somebody who was invited into very many teams is in all of them once he accepts', async () => {
+  test('a person who was invited into very many teams is in all of them after accepting', async () => {
     const organization = await createTestOrganization(server)
     const person = await createUser(server)
     const membershipId = await invitePerson(organization, person)

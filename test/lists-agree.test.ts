@@ -166,7 +166,7 @@ describe.each(engines)('lists and reads on %s', (engine) => {
   afterAll(() => server.stop())
 
   test(
-    'in any organization, everyone’s lists hold just what he can read',
+    'in any organization, the lists of each caller hold exactly the objects that they can read',
     { timeout: 3_600_000 },
     async () => {
       await fc.assert(

@@ -54,7 +54,7 @@ describe.each(engines)('organization memberships on %s', (engine) => {
     expect([all.size, all.has(other.email), all.has(null)]).toEqual([3, true, false])
   })
 
-  test('a user who is included has the email that his membership shows, and nobody else', async () => {
+  test('an included user has the email that their membership shows, and nobody else has one', async () => {
     const organization = await createTestOrganization(server)
     const team = await createTeam(organization, { visibility: 'organization' })
     const member = await addMember(server, organization, [team])
@@ -77,7 +77,7 @@ describe.each(engines)('organization memberships on %s', (engine) => {
     )
   })
 
-  test('an invitation makes a user without a name, and answers with him and the teams', async () => {
+  test('an invitation creates a user without a name, and returns the user and the teams', async () => {
     const organization = await createTestOrganization(server)
     const team = await createTeam(organization)
     const email = newEmail()
@@ -150,7 +150,7 @@ describe.each(engines)('organization memberships on %s', (engine) => {
     expect(last.json.errors[0].detail).toContain('PURSER_MAX_MEMBERS')
   })
 
-  test('the invited accepts, once or twice, nobody else; then he counts', async () => {
+  test('only the invited person accepts, once or twice; then they count', async () => {
     const organization = await createTestOrganization(server)
     const team = await createTeam(organization)
     const person = await createUser(server)

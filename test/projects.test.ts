@@ -118,7 +118,7 @@ describe.each(engines)('projects on %s', (engine) => {
     expect((await owner.client.delete(`/projects/${id}`)).status).toBe(204)
   })
 
-  test('a member sees the projects of the workspaces that his teams see, and may change none', async () => {
+  test('a member sees the projects of the workspaces that their teams see, and may change none', async () => {
     const organization = await createTestOrganization(server)
     const { name, owner } = organization
     const seen = await createProject(organization, { name: 'seen' })

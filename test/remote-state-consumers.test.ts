@@ -81,7 +81,7 @@ describe.each(engines)('remote state consumers on %s', (engine) => {
     expect((await member.client.get(`/workspaces/${id}/current-state-version`)).text).toBe(notFound)
   })
 
-  test('that somebody may not see are not listed for him, not named by him, and not replaced by him', async () => {
+  test('that the caller may not see are not listed, cannot be named and are not replaced', async () => {
     const organization = await createTestOrganization(server)
     const foreign = await createWorkspace(await createTestOrganization(server))
     const { client } = organization.owner

@@ -209,7 +209,7 @@ describe.each(engines)('tags on %s', (engine) => {
     expect(await database.read((tx) => tx.db.selectFrom('deleted_tags').selectAll().execute())).toEqual([])
   })
 
-  test('of workspaces that somebody may not see are none for him', async () => {
+  test('of workspaces that the caller may not see do not exist for the caller', async () => {
     const organization = await createTestOrganization(server)
     const seen = await tagged(organization, 'seen', 'both', 'open')
     const unseen = await tagged(organization, 'unseen', 'both', 'hidden')

@@ -122,7 +122,7 @@ describe.each(engines)('list teams on %s', (engine) => {
     expect(namesOf(await list(client, organization, '?TagBindings=&unknown=1'))).toHaveLength(4)
   })
 
-  test('a member sees open teams and his own secret ones, in one order, on every page, and no other in any total', async () => {
+  test('a member sees visible teams and their own secret ones, in one order, on every page, and no other in any total', async () => {
     const organization = await createTestOrganization(server)
     const own: string[] = []
     const expected: string[] = []

@@ -94,7 +94,7 @@ describe.each(engines)('team members on %s', (engine) => {
     expect(problems(none.json)).toEqual([['/data', 'data must be an array']])
   })
 
-  test('a name that looks like somebody’s id does not make one him', async () => {
+  test('a name that looks like the id of another user does not stand for that user', async () => {
     const organization = await createTestOrganization(server)
     const team = await createTeam(organization)
     const member = await addMember(server, organization)

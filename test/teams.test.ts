@@ -374,7 +374,7 @@ describe.each(engines)('teams on %s', (engine) => {
     expect((await member.client.get(`/teams/${open}`)).status).toBe(200)
   })
 
-  test('someone who was invited is in no team document before he accepts', async () => {
+  test('an invited person is in no team document before they accept', async () => {
     const organization = await createTestOrganization(server)
     const { client } = organization.owner
     const id = await createTeam(organization)

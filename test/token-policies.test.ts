@@ -98,7 +98,7 @@ describe.each(engines)('what organizations say of tokens, on %s', (engine) => {
     expect((await owner.client.get(`/organizations/${name}`)).status).toBe(200)
   })
 
-  test('what is hidden from whoever is refused stays missing, and what is his own goes on', async () => {
+  test('objects hidden from a refused caller stay missing, and the caller’s own things keep working', async () => {
     const organization = await createTestOrganization(server)
     const { owner, name } = organization
     const team = await createTeam(organization)

@@ -79,7 +79,7 @@ describe.each(engines)('what workspaces include, on %s', (engine) => {
     }
   })
 
-  test('what somebody could not read by itself is not included for him', async () => {
+  test('an object that the caller could not read directly is not included', async () => {
     const { organization, client, id } = await place()
     await client.post(`/workspaces/${id}/actions/unlock`)
     const outputsTeam = await createTeam(organization)

@@ -40,7 +40,7 @@ export async function makeOrganization(
   const problems = [...given]
   if ((await countOrganizationsOf(tx, ownerId)) >= maxOrganizations) {
     problems.push({
-      detail: `whoever is in ${maxOrganizations} organizations cannot make another (PURSER_MAX_ORGANIZATIONS)`,
+      detail: `a user who is in ${maxOrganizations} organizations cannot create another one (PURSER_MAX_ORGANIZATIONS)`,
       pointer: '/data',
     })
   }
