@@ -242,7 +242,7 @@ describe.each(engines)('the command line on %s', (engine) => {
     const unknown = await run(['explain', 'nothing\u001b[31m'], settings)
     expect({ code: unknown.code, stdout: unknown.stdout }).toEqual({ code: 1, stdout: '' })
     expect(unknown.stderr).toBe(
-      'purser: there is no refusal with the request id "nothing\\u001b[31m": answers of 404 to a valid token are written every 1 s and kept for 7 days, the newest 10000 of each organization; of equal refusals, the ids of the newest 20 are known\n',
+      'purser: there is no refusal with the request id "nothing\\u001b[31m": answers of 404 to a valid token are written every 1 s, and kept for 7 days, the newest 10000 of each organization; of equal refusals, the ids of the newest 20 are kept\n',
     )
   })
 
