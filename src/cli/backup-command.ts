@@ -18,7 +18,7 @@ export function backupCommand(): Command {
       }
       print(`written: ${file}, everything as it was at ${header.at}`)
       if (flags.keyFile === undefined) note(keyAdvice)
-      else note(`the secret key is in ${flags.keyFile}: keep it in another place than ${file}`)
+      else note(`the secret key is in ${flags.keyFile}: keep it apart from ${file}`)
     })
   return withSettings(command, databaseSettings)
 }
@@ -46,7 +46,9 @@ export function restoreCommand(): Command {
       if (flags.json) printJson({ rows, at })
       else {
         print(`restored: ${rows} rows, everything as it was at ${at}`)
-        note('what was revoked since is in force again: look through tokens, members and team access')
+        note(
+          'everything that was revoked since then is in force again: check tokens, members and team access',
+        )
       }
     })
   return withSettings(command, databaseSettings)

@@ -64,9 +64,7 @@ function folderOf(from: string): string {
 export async function exportTo(config: Config, folder: string, flags: CopyingFlags): Promise<void> {
   const onBegin = () => {
     if (flags.states === 'none') return
-    note(
-      `states stand in ${folder} in clear, with every secret in them: keep it as you would keep the secrets`,
-    )
+    note(`${folder} holds the states in clear, with every secret in them: protect it like the secrets`)
   }
   await untilInterrupted(
     async (signal) => {

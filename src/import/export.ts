@@ -93,7 +93,7 @@ async function exportOrganization(context: Context, record: OrganizationRecord):
   await forEach(context, 'remote state consumers', workspaces, consumersOf, SOME_AT_ONCE)
   const tokens = await readOf(context, 'organizations', () => source.tokens(organization, teams), 'tokens')
   write('tokens', tokens)
-  for (const { description } of tokens) report.left('tokens', description, 'only its hash is kept anywhere')
+  for (const { description } of tokens) report.left('tokens', description, 'a server keeps only its hash')
   await forEach(context, 'states', workspaces, (workspace) => exportStates(context, workspace))
 }
 

@@ -107,8 +107,8 @@ function mark({ target, source, organization }: Context, organizationId: string)
 
 function isAnother(name: string): OperatorError {
   return new OperatorError(
-    `there is an organization ${name} here already that was not imported from there: its teams and members would get ` +
-      `what the other's have. Give it another name with --to-organization, or say --merge to add to it what is missing ` +
+    `the organization ${name} exists here already and was not imported from there: its teams would get the members of ` +
+      `the other one. Give the copy another name with --to-organization, or pass --merge to add what is missing ` +
       `(${commandName} import --help)`,
   )
 }

@@ -103,7 +103,7 @@ async function copyOrganization(
   await importWorkspaceAccess(context, workspaces, teams)
   await importConsumers(context, workspaces)
   const tokens = await readOf(context, 'organizations', () => source.tokens(name, teams), `tokens of ${name}`)
-  for (const { description } of tokens) report.left('tokens', description, 'only its hash is kept anywhere')
+  for (const { description } of tokens) report.left('tokens', description, 'a server keeps only its hash')
   await importStates(context, workspaces)
   const { users, 'state versions': states } = report.copiedNow
   if (users !== undefined) {

@@ -113,7 +113,7 @@ export class Report {
       lines.push(this.isDryRun ? 'would not be copied:' : 'not copied:', ...this.notCopied.map(lineOf))
     }
     if (this.leftBehind.length > 0) {
-      lines.push('not for copying; make them anew where they are needed:', ...this.leftBehind.map(lineOf))
+      lines.push('cannot be copied; create them again where they are needed:', ...this.leftBehind.map(lineOf))
     }
     return [...lines, ...this.notes]
   }
