@@ -30,6 +30,8 @@ const KEEP_ALIVE_MS = 10_000
 /** A begin waits for no lock: without an answer the connection is broken. */
 const BEGIN_TIMEOUT_MS = 1_000
 const MAX_BEGINS = 3
+/** A burst of requests on new connections is slow: each logs in, and prepares its statements anew. */
+const IDLE_MS = 5 * 60_000
 /** Longer than the statement timeouts, so that normally the server ends a slow transaction first. */
 const DEADLINE_MS = 30_000
 const LONG_DEADLINE_MS = 3_600_000
@@ -90,7 +92,8 @@ export class PostgresDatabase implements Database {
         this.once('end', () => clients.delete(this))
       }
     }
-    this.#pool = new Pool({ ...config, max: connections, Client: PooledClient })
+    const options = { max: connections, idleTimeoutMillis: IDLE_MS, Client: PooledClient }
+    this.#pool = new Pool({ ...config, ...options })
     this.#pool.on('release', (_, client) => ((client as PoolClient & PostgresClient).isIdle = true))
     // An idle connection failed; the pool replaces it.
     this.#pool.on('error', (error) => this.availability.suspect(error))

@@ -72,9 +72,11 @@ async function checkOpen(
 
 async function upload(kind: ContentKind, call: Call, deps: Deps): Promise<Answer> {
   const limit = deps.config.maxStateBytes
-  const row = await deps.database.read((tx) => findUpload(tx, kind, call, deps))
+  // An upload has no token. Reads for one version take turns with those of other callers, like reads with one token.
+  const reader = { caller: call.params.state_version_id }
+  const row = await deps.database.read((tx) => findUpload(tx, kind, call, deps), reader)
   checkDeclaredLength(call.headers, limit)
-  if ((await deps.database.read((tx) => checkOpen(tx, kind, row))) === 'arrived') {
+  if ((await deps.database.read((tx) => checkOpen(tx, kind, row), reader)) === 'arrived') {
     return repeat(kind === 'state' ? row.md5 : row.json_md5, call, deps)
   }
   const dataKey = unwrapDataKey(deps.config.secretKey, row.id, row.wrapped_key)
