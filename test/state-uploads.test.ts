@@ -1,5 +1,4 @@
-import { once } from 'node:events'
-import { request } from 'node:http'
+import { request, type ClientRequest } from 'node:http'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { findStateVersion, type StateVersionRow } from '../src/state-versions/state-version-store.ts'
 import { engines } from './support/engines.ts'
@@ -42,6 +41,21 @@ describe.each(engines)('uploads of states on %s', (engine) => {
       jsonUrl: attributes['hosted-json-state-upload-url'] as string,
     }
   }
+
+  test('every read for an upload takes its turn among those for the same version', async () => {
+    const { id, stateUrl } = await pendingState()
+    const read = vi.spyOn(server.app.deps.database, 'read')
+    try {
+      expect((await put(stateUrl, stateText(outputs))).status).toBe(200)
+      const callers = read.mock.calls
+        .map(([, options]) => options?.caller)
+        .filter((caller) => caller !== undefined)
+      expect(new Set(callers)).toEqual(new Set([id]))
+      expect(callers.length).toBeGreaterThan(1)
+    } finally {
+      read.mockRestore()
+    }
+  })
 
   test('upload URLs are shown to whom they were given, and to no other writer', async () => {
     const { workspaceId, id } = await pendingState()
@@ -131,23 +145,31 @@ describe.each(engines)('uploads of states on %s', (engine) => {
 
   test('one version has no more than sixteen uploads at once, and others are not kept waiting by them', async () => {
     const { stateUrl } = await pendingState()
-    const stalled = Array.from({ length: 16 }, () => {
+    const stalled = new Set<ClientRequest>()
+    let isOver = false
+    const stall = () => {
       const upload = request(stateUrl, {
         method: 'PUT',
         headers: { 'content-length': 1_000, expect: '100-continue' },
       })
       upload.on('error', () => {})
+      // The upload below may come first and take a place, so that this one is refused: then it tries again.
+      upload.once('response', (response) => {
+        response.resume()
+        stalled.delete(upload)
+        if (!isOver) stall()
+      })
       upload.flushHeaders()
-      return upload
-    })
-    // The server sends 100 Continue when a request has reached its route.
-    await Promise.all(stalled.map((upload) => once(upload, 'continue')))
+      stalled.add(upload)
+    }
+    for (let count = 0; count < 16; count++) stall()
     await vi.waitFor(async () => {
       const refused = await put(stateUrl, '{}')
       expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '1'])
     }, 20_000)
     const { stateUrl: otherUrl } = await pendingState()
     expect((await put(otherUrl, stateText(outputs))).status).toBe(200)
+    isOver = true
     for (const upload of stalled) upload.destroy()
     await vi.waitFor(async () => expect((await put(stateUrl, stateText(outputs))).status).toBe(200), 20_000)
   })
