@@ -272,7 +272,9 @@ describe.each(engines)('an import on %s', { timeout: 300_000 }, (engine: Engine)
     await target.admin.post(`/workspaces/${a}/actions/unlock`)
     await lock(target.admin, b)
     const report = await importInto(target, from)
-    expect(report.notCopied.map(({ name, reason }) => [name, reason])).toEqual([
+    // Workspaces are copied side by side.
+    const notCopied = report.notCopied.toSorted((one, other) => (one.name < other.name ? -1 : 1))
+    expect(notCopied.map(({ name, reason }) => [name, reason])).toEqual([
       ['a', 'the workspace has got a state of its own here, which must not be covered'],
       ['b', 'the workspace is locked by User admin already'],
     ])
