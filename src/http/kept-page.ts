@@ -18,35 +18,32 @@ export async function keptPage(
   make: () => Promise<string | Readable>,
 ): Promise<Answer> {
   if (name === undefined) return ok(await make())
-  const { documents } = viewer.deps
-  const key = keyOf(viewer, organization, `${name} ${number} ${size}`)
-  const kept = documents.get<Buffer>(key)
-  if (kept !== undefined) return ok(kept)
-  const made = await make()
-  if (typeof made !== 'string') return ok(made)
-  const body = Buffer.from(made)
-  documents.set(key, body)
-  return ok(body)
+  return cached({ viewer, organization, name: `${name} ${number} ${size}` }, 'set', make)
 }
 
 /** The same for a document about one resource. It is cached at the second request, because there are very many. */
-export async function keptDocument(
+export function keptDocument(
   viewer: Viewer,
   organization: OrganizationFacts,
   name: string,
   make: () => Promise<string | Readable>,
 ): Promise<Answer> {
-  const { documents } = viewer.deps
-  const key = keyOf(viewer, organization, name)
-  const kept = documents.get<Buffer>(key)
+  return cached({ viewer, organization, name }, 'setWhenWantedAgain', make)
+}
+
+async function cached(
+  { viewer, organization, name }: { viewer: Viewer; organization: OrganizationFacts; name: string },
+  cache: 'set' | 'setWhenWantedAgain',
+  make: () => Promise<string | Readable>,
+): Promise<Answer> {
+  const { actor, standing, deps } = viewer
+  const caller = `${actor.kind} ${actor.userId ?? actor.organizationId} ${standing.columns}`
+  const key = `${organization.id} ${organization.version} ${name} ${caller}`
+  const kept = deps.documents.get<Buffer>(key)
   if (kept !== undefined) return ok(kept)
   const made = await make()
   if (typeof made !== 'string') return ok(made)
   const body = Buffer.from(made)
-  documents.setWhenWantedAgain(key, body)
+  deps.documents[cache](key, body)
   return ok(body)
-}
-
-function keyOf({ actor, standing }: Viewer, { id, version }: OrganizationFacts, name: string): string {
-  return `${id} ${version} ${name} ${actor.kind} ${actor.userId ?? actor.organizationId} ${standing.columns}`
 }
