@@ -25,6 +25,22 @@ describe('turns at connections', () => {
     expect(others.map(({ hasBegun }) => hasBegun)).toEqual([true, true, true])
   })
 
+  test('reads without a token share two connections, whatever they name, and delay no others', async () => {
+    const turns = new Turns(10)
+    const reads = Array.from({ length: 9 }, (_, n) =>
+      taken(turns, { ...read(`sv-${n % 3}`), withoutToken: true }),
+    )
+    await settled()
+    expect(reads.filter(({ hasBegun }) => hasBegun)).toHaveLength(2)
+    const others = Array.from({ length: 7 }, () => taken(turns, read('another')))
+    await settled()
+    expect(others.every(({ hasBegun }) => hasBegun)).toBe(true)
+    reads[0]?.end()
+    await settled()
+    expect(reads.filter(({ hasBegun }) => hasBegun)).toHaveLength(3)
+    for (const one of reads) one.end()
+  })
+
   test('who uses the fewest connections is next', async () => {
     const turns = new Turns(4)
     const first = Array.from({ length: 4 }, (_, n) => taken(turns, read(`caller ${n}`)))

@@ -45,6 +45,8 @@ export type TransactionOptions = {
   isLong?: boolean
   /** The token that a request reads with. If many reads wait, each caller gets one turn before any gets a second. */
   caller?: string | undefined
+  /** The read of a request without a token, whose signed URL gives the right. `caller` names the URL's object. */
+  withoutToken?: boolean
   /** For a read with many statements. On SQLite other requests get turns between them. */
   isSlow?: boolean
 }

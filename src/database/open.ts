@@ -16,6 +16,8 @@ export type OpenDatabase = {
   readonly database: Database
   /** Waits for a server that accepts no connections yet; calls `onWait` once if it must. Throws after `seconds`. */
   readonly untilReachable: (seconds: number, onWait: () => void) => Promise<void>
+  /** Opens all connections of a server, so that its first burst of requests does not wait for logins. Never throws. */
+  readonly openConnections: () => Promise<void>
   readonly withConnection: <T>(work: (db: Connection) => Promise<T>) => Promise<T>
 }
 
@@ -31,6 +33,7 @@ export async function openDatabase(
     return {
       database,
       untilReachable: (seconds, onWait) => database.untilReachable(seconds, onWait),
+      openConnections: () => database.openConnections(),
       withConnection: (work) => database.withConnection(work),
     }
   }
@@ -39,6 +42,7 @@ export async function openDatabase(
   return {
     database,
     untilReachable: async () => {},
+    openConnections: async () => {},
     withConnection: (work) => database.withConnection(work),
   }
 }

@@ -30,8 +30,6 @@ const KEEP_ALIVE_MS = 10_000
 /** A begin waits for no lock: without an answer the connection is broken. */
 const BEGIN_TIMEOUT_MS = 1_000
 const MAX_BEGINS = 3
-/** A burst of requests on new connections is slow: each logs in, and prepares its statements anew. */
-const IDLE_MS = 5 * 60_000
 /** Longer than the statement timeouts, so that normally the server ends a slow transaction first. */
 const DEADLINE_MS = 30_000
 const LONG_DEADLINE_MS = 3_600_000
@@ -92,7 +90,7 @@ export class PostgresDatabase implements Database {
         this.once('end', () => clients.delete(this))
       }
     }
-    const options = { max: connections, idleTimeoutMillis: IDLE_MS, Client: PooledClient }
+    const options = { max: connections, min: connections, Client: PooledClient }
     this.#pool = new Pool({ ...config, ...options })
     this.#pool.on('release', (_, client) => ((client as PoolClient & PostgresClient).isIdle = true))
     // An idle connection failed; the pool replaces it.
@@ -119,6 +117,12 @@ export class PostgresDatabase implements Database {
         await pause(WAIT_MS)
       }
     }
+  }
+
+  /** Opens all connections; they stay open. One that cannot be opened now is opened when it is needed. */
+  async openConnections(): Promise<void> {
+    const opened = Array.from({ length: this.#pool.options.max }, () => this.#pool.connect())
+    for (const one of await Promise.allSettled(opened)) if (one.status === 'fulfilled') one.value.release()
   }
 
   /** One connection for the whole of `work`, which begins and commits itself: for migrations. */
@@ -149,11 +153,11 @@ export class PostgresDatabase implements Database {
   async #inTurn<T>(
     mode: 'read' | 'write',
     work: (tx: Transaction) => Promise<T>,
-    { organizationId, caller, isLong = false }: TransactionOptions = {},
+    { organizationId, caller, withoutToken, isLong = false }: TransactionOptions = {},
   ): Promise<T> {
     // Fail at once: otherwise many requests would wait for a server that does not answer.
     if (this.#probe.isUnreachable) throw databaseUnavailable(undefined)
-    const end = await this.#turns.take({ mode, organizationId, caller })
+    const end = await this.#turns.take({ mode, organizationId, caller, withoutToken })
     try {
       for (let attempt = 1; ; attempt++) {
         try {

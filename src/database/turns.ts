@@ -14,19 +14,23 @@ export type Turn = {
   organizationId?: string | undefined
   /** See TransactionOptions. */
   caller?: string | undefined
+  withoutToken?: boolean | undefined
 }
 type Waiting = { turn: Turn; begin: () => void }
 
 /**
  * Decides who may use a connection. Writes may block each other inside the database, so they get only a part of the
  * connections, and one organization gets only two: its other writers wait here and block nobody else. The next turn
- * goes to the waiting caller that uses the fewest connections.
+ * goes to the waiting caller that uses the fewest connections. Reads of requests without a token share a small part,
+ * because one account can start very many of them under many signed URLs.
  */
 export class Turns {
   readonly #connections: number
   readonly #writes: number
   readonly #readsOfOne: number
+  readonly #readsWithoutToken: number
   readonly #used = { read: 0, write: 0 }
+  #usedWithoutToken = 0
   readonly #usedBy = new Map<string, number>()
   /** In order of arrival. */
   readonly #waiting: Waiting[] = []
@@ -35,6 +39,7 @@ export class Turns {
     this.#connections = connections
     this.#writes = Math.ceil(connections * 0.6)
     this.#readsOfOne = Math.max(1, connections - NOT_FOR_ONE_CALLER)
+    this.#readsWithoutToken = Math.ceil(connections * 0.2)
   }
 
   /** Waits for a turn and returns the function that ends it. Throws 503 if too many others are waiting. */
@@ -48,9 +53,10 @@ export class Turns {
     }
   }
 
-  #isFree({ mode, organizationId, caller }: Turn): boolean {
+  #isFree({ mode, organizationId, caller, withoutToken }: Turn): boolean {
     const { read, write } = this.#used
     if (read + write >= this.#connections) return false
+    if (withoutToken && this.#usedWithoutToken >= this.#readsWithoutToken) return false
     if (mode === 'read') return this.#usedByOne(caller) < this.#readsOfOne
     return write < this.#writes && this.#usedByOne(organizationId) < WRITES_OF_ORGANIZATION
   }
@@ -62,6 +68,7 @@ export class Turns {
 
   #count(turn: Turn, change: 1 | -1): void {
     this.#used[turn.mode] += change
+    if (turn.withoutToken) this.#usedWithoutToken += change
     const one = turn.mode === 'read' ? turn.caller : turn.organizationId
     if (one === undefined) return
     const used = this.#usedByOne(one) + change

@@ -67,6 +67,7 @@ async function prepareOpened(
     // Written before the commit, so that a crash cannot lose a token that nobody has read.
     if (config.adminToken === undefined) writePrivateFile(join(config.data, ADMIN_TOKEN_FILE), `${token}\n`)
   })
+  await open.openConnections()
   return {
     database,
     config: { ...config, secretKey },

@@ -73,10 +73,13 @@ async function checkOpen(
 async function upload(kind: ContentKind, call: Call, deps: Deps): Promise<Answer> {
   const limit = deps.config.maxStateBytes
   // An upload has no token. Reads for one version take turns with those of other callers, like reads with one token.
-  const reader = { caller: call.params.state_version_id }
-  const row = await deps.database.read((tx) => findUpload(tx, kind, call, deps), reader)
-  checkDeclaredLength(call.headers, limit)
-  if ((await deps.database.read((tx) => checkOpen(tx, kind, row), reader)) === 'arrived') {
+  const reader = { caller: call.params.state_version_id, withoutToken: true }
+  const { row, status } = await deps.database.read(async (tx) => {
+    const found = await findUpload(tx, kind, call, deps)
+    checkDeclaredLength(call.headers, limit)
+    return { row: found, status: await checkOpen(tx, kind, found) }
+  }, reader)
+  if (status === 'arrived') {
     return repeat(kind === 'state' ? row.md5 : row.json_md5, call, deps)
   }
   const dataKey = unwrapDataKey(deps.config.secretKey, row.id, row.wrapped_key)
