@@ -13,7 +13,7 @@ import {
   findOrganization,
   type OrganizationRow,
 } from '../src/organizations/organization-store.ts'
-import { createOrganization } from '../src/organizations/organizations.ts'
+import { createOrganization } from '../src/organization-founding/create-organization.ts'
 import { insertProject } from '../src/projects/project-store.ts'
 import { changeProjectGrant } from '../src/team-access/project-levels.ts'
 import { insertTeamProject, toColumns as ofProject } from '../src/team-access/team-project-store.ts'

@@ -2,11 +2,13 @@
 import { spawnSync } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { accessPage } from './access-sums.ts'
+import { openApiPage } from './openapi-page.ts'
 import { permissionsPage } from './permissions-page.ts'
 import { settingsPage } from './settings-page.ts'
 
 const pages = {
   'docs/settings.md': settingsPage,
+  'docs/openapi.json': openApiPage,
   'docs/reference/permissions.md': permissionsPage,
   'docs/access.md': () => accessPage(readFileSync('docs/access.md', 'utf8')),
 }

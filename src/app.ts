@@ -12,13 +12,15 @@ import type { ServerConfig } from './config.ts'
 import { systemClock, type Clock } from './core/clock.ts'
 import { newId } from './core/ids.ts'
 import type { Database } from './database/database.ts'
-import { BytesInFlight } from './http/bytes-in-flight.ts'
-import type { Deps } from './http/deps.ts'
+import { BytesInFlight } from './core/bytes-in-flight.ts'
+import type { RunnerDeps } from './http/deps.ts'
 import type { RawRoute } from './http/raw-route.ts'
 import type { Route } from './http/route.ts'
 import { homeRoute } from './http/home-route.ts'
 import { createServer } from './http/server.ts'
 import { serviceRoutes } from './http/service-routes.ts'
+import { Queries } from './jsonapi/query.ts'
+import { TeamNames } from './teams/team-search-store.ts'
 import { DocumentCache } from './jsonapi/document-cache.ts'
 import { openApiRoute } from './openapi/openapi-route.ts'
 import { effectiveAccessRoutes } from './effective-access/effective-access-routes.ts'
@@ -36,17 +38,17 @@ import { tagRoutes } from './tags/tag-routes.ts'
 import { tagBindingRoutes } from './tag-bindings/tag-binding-routes.ts'
 import { teamProjectRoutes } from './team-access/team-project-routes.ts'
 import { teamWorkspaceRoutes } from './team-access/team-workspace-routes.ts'
-import { currentOutputRoutes } from './state-versions/current-output-routes.ts'
-import { outputRoutes } from './state-versions/output-routes.ts'
-import { stateContentRoutes } from './state-versions/state-content-routes.ts'
-import { stateDownloadRoutes } from './state-versions/state-download-routes.ts'
-import { stateRollbackRoutes } from './state-versions/state-rollback-routes.ts'
-import { stateUploadRoutes } from './state-versions/state-upload-routes.ts'
-import { stateVersionCreateRoutes } from './state-versions/state-version-create.ts'
+import { currentOutputRoutes } from './outputs/current-output-routes.ts'
+import { outputRoutes } from './outputs/output-routes.ts'
+import { stateContentRoutes } from './state-content/state-content-routes.ts'
+import { stateDownloadRoutes } from './state-content/state-download-routes.ts'
+import { stateRollbackRoutes } from './state-uploads/state-rollback-routes.ts'
+import { stateUploadRoutes } from './state-uploads/state-upload-routes.ts'
+import { stateVersionCreateRoutes } from './state-uploads/state-version-create-routes.ts'
 import { stateVersionRoutes } from './state-versions/state-version-routes.ts'
 import { refusalRoutes } from './refusals/refusal-routes.ts'
 import { Refusals } from './refusals/refusals.ts'
-import { States } from './state-versions/states.ts'
+import { States } from './state-content/states.ts'
 import { teamMemberRoutes } from './teams/team-member-routes.ts'
 import { teamRoutes } from './teams/team-routes.ts'
 import { organizationTeamTokenRoutes } from './authentication-tokens/organization-team-token-routes.ts'
@@ -108,7 +110,7 @@ const openRoutes: readonly RawRoute[] = [homeRoute, ...serviceRoutes, ...stateUp
 export const rawRoutes: readonly RawRoute[] = [...openRoutes, openApiRoute(routes, openRoutes)]
 
 export type App = {
-  readonly deps: Deps
+  readonly deps: RunnerDeps
   /** Starts to listen and returns the port, which differs from the argument if that is 0. */
   listen(host: string, port: number): Promise<number>
   /** Finishes the current requests, accepts no new ones and writes what is still queued. */
@@ -127,7 +129,7 @@ export function createApp(
   const standings = new Standings(inForceOf(config))
   const auditKey = new AuditKey(config.secretKey)
   const bytesInFlight = new BytesInFlight(config.maxBytesInFlight)
-  const deps: Deps = {
+  const deps: RunnerDeps = {
     config,
     clock,
     newId,
@@ -135,6 +137,8 @@ export function createApp(
     standings,
     grants: new Grants(standings),
     documents: new DocumentCache(config.cacheBytes),
+    teamNames: new TeamNames(),
+    queries: new Queries(),
     lastUsed: new LastUsed(database, log),
     refusals: new Refusals(database, { standings, config, clock, log }),
     auditKey,

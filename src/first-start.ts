@@ -37,7 +37,7 @@ export async function makeFirstUser(
       is_site_admin: 1,
       created_at: timestamp(now),
     })
-    if (!isNew) return undefined
+    if (isNew === undefined) return undefined
     const text = givenToken ?? newTokenText('user')
     await createUserToken(tx, newId, { userId: id, description: 'first start', createdById: id, now, text })
     const context = { at: timestamp(now), requestId: null, actor: null, key: auditKey }

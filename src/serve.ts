@@ -9,7 +9,7 @@ import { createLog } from './operation/log.ts'
 import { returnUnusedMemory } from './operation/memory.ts'
 import { openPrepared, prepare, type Prepared } from './operation/prepare.ts'
 import { warnings, welcome } from './operation/welcome.ts'
-import { releaseLeases } from './state-versions/state-job-store.ts'
+import { releaseLeases } from './outputs/output-job-store.ts'
 import { Workers } from './operation/workers.ts'
 
 /** Migrates, serves, and exits with 0 after SIGTERM or SIGINT. Throws on bad settings before it changes anything. */

@@ -1,3 +1,4 @@
+import { existing } from './core/existing.ts'
 import { OperatorError } from './core/operator-error.ts'
 
 /** A problem with a setting, reported to the person who starts the server. */
@@ -30,7 +31,7 @@ export function listenAddress(value: string): { host: string; port: number } {
   const match = /^(\[[0-9a-fA-F:.]+\]|[^:\s]+):(\d{1,5})$/.exec(value)
   const port = Number(match?.[2])
   if (match === null || port > 65_535) throw new SettingError('must be HOST:PORT, for example 127.0.0.1:4567')
-  return { host: (match[1] as string).replace(/^\[|\]$/g, ''), port }
+  return { host: existing(match[1]).replace(/^\[|\]$/g, ''), port }
 }
 
 export function databaseUrl(value: string): string {

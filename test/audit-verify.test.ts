@@ -1,20 +1,15 @@
 import { randomBytes } from 'node:crypto'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
-import { chainOlderEvents } from '../src/audit/audit-adoption.ts'
 import { chainAuditEvents } from '../src/audit/audit-chains.ts'
 import { AuditKey } from '../src/audit/audit-links.ts'
 import { AuditRetention } from '../src/audit/audit-retention.ts'
 import { verifyAuditTrail, type AuditVerdict } from '../src/audit/audit-verify.ts'
 import { readConfig } from '../src/config.ts'
-import { systemClock } from '../src/core/clock.ts'
-import { migrate, migrateTo } from '../src/database/migrate.ts'
 import { openDatabase } from '../src/database/open.ts'
 import type { Transaction } from '../src/database/database.ts'
-import { createPostgresDatabase, engines } from './support/engines.ts'
+import { engines } from './support/engines.ts'
 import { Purser, run, settingsFor } from './support/purser.ts'
 import { startServer, type TestServer } from './support/server.ts'
 import { createState } from './support/states.ts'
@@ -59,7 +54,6 @@ describe.each(engines)('the chain of audit events on %s', (engine) => {
     const verdict = await verify(server)
     expect(verdict.problem).toBeUndefined()
     expect(verdict.chains).toBe(3)
-    expect(verdict.adopted).toBe(0)
     const rows = await rowsOf(server, organization)
     expect(rows.map(({ position }) => position)).toEqual([1, 2, 3, 4, 5, 6])
     expect(verdict.events).toBeGreaterThan(rows.length)
@@ -358,51 +352,6 @@ describe.each(engines)('audit events of two nodes on one %s database', (engine) 
     expect(verdict.problem).toBeUndefined()
     expect(verdict.chains).toBe(22)
   }, 60_000)
-})
-
-describe.each(engines)('audit events from before there were chains on %s', (engine) => {
-  test('are chained once, as they stand; what is put in later is not', async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'purser-test-'))
-    onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
-    const postgres = engine === 'postgres' ? await createPostgresDatabase() : undefined
-    if (postgres !== undefined) onTestFinished(postgres.drop)
-    const secretKey = randomBytes(32)
-    const config = readConfig(
-      {
-        data: folder,
-        secretKey: secretKey.toString('hex'),
-        ...(postgres === undefined ? {} : { databaseUrl: postgres.url }),
-      },
-      {},
-    )
-    const { database, withConnection } = await openDatabase(config)
-    onTestFinished(() => database.close())
-    await withConnection((db) => migrateTo(db, '0002-wider-team-blocks'))
-    const insert = (organizationId: string | null, count: number) =>
-      database.write(async (tx) => {
-        for (let row = 0; row < count; row++) {
-          await sql`
-            insert into audit_events (at, actor_kind, action, organization_id, resource_type, resource_id, details)
-            values ('2026-01-01T00:00:00.000Z', 'system', 'some.act', ${organizationId}, 'things', 'thing-1', '{}')`.execute(
-            tx.db,
-          )
-        }
-      })
-    await insert('org-a', 150)
-    await insert(null, 120)
-    await insert('org-a', 30)
-    await withConnection(migrate)
-    const key = new AuditKey(secretKey)
-    expect(await database.write((tx) => chainOlderEvents(tx, key, systemClock))).toBe(300)
-    const verdict = await database.read((tx) => verifyAuditTrail(tx, key))
-    expect(verdict).toMatchObject({ events: 301, chains: 2, adopted: 300 })
-    expect(verdict.problem).toBeUndefined()
-    await insert('org-a', 1)
-    expect(await database.write((tx) => chainOlderEvents(tx, key, systemClock))).toBe(0)
-    expect((await database.read((tx) => verifyAuditTrail(tx, key))).problem?.detail).toContain(
-      'belongs nowhere',
-    )
-  })
 })
 
 describe.each(engines)('purser audit verify on %s', (engine) => {

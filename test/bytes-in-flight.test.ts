@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { readConfig } from '../src/config.ts'
-import { BytesInFlight, type Held } from '../src/http/bytes-in-flight.ts'
+import { BytesInFlight, type Held } from '../src/core/bytes-in-flight.ts'
 import { runs } from './support/runs.ts'
 
 const BUSY = 'the server is busy with other large bodies, uploads or answers; try again in a moment'

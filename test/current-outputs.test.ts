@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { outputsInTurn } from '../src/state-versions/outputs.ts'
-import { deleteOutputBlocks } from '../src/state-versions/output-block-store.ts'
+import { outputsInTurn } from '../src/outputs/outputs.ts'
+import { deleteOutputBlocks } from '../src/outputs/output-block-store.ts'
 import { findStateVersion, type StateVersionRow } from '../src/state-versions/state-version-store.ts'
 import type { Client } from './support/client.ts'
 import { engines } from './support/engines.ts'

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { deleteOutputBlocks } from '../src/state-versions/output-block-store.ts'
-import { revealOfMany } from '../src/state-versions/output-reveals.ts'
+import { deleteOutputBlocks } from '../src/outputs/output-block-store.ts'
+import { revealOfMany } from '../src/outputs/output-reveals.ts'
 import { findStateVersion, type StateVersionRow } from '../src/state-versions/state-version-store.ts'
 import type { Client, Json } from './support/client.ts'
 import { engines } from './support/engines.ts'

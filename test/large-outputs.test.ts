@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { MAX_NAMED_OUTPUTS } from '../src/state-versions/output-reveals.ts'
+import { MAX_NAMED_OUTPUTS } from '../src/outputs/output-reveals.ts'
 import type { Client, Json } from './support/client.ts'
 import { engines } from './support/engines.ts'
 import { OpenedBytes } from './support/opened-bytes.ts'

@@ -20,25 +20,21 @@ const teamFacts = fc.record({
   ungivable: fc.record({ onWorkspaces: fc.boolean(), onProjects: fc.boolean() }),
 })
 
-const actors: Record<Actor['kind'], Actor> = {
-  user: actorOf('user', 'user-1'),
-  team: actorOf('team', 'user-of-a-team'),
-  organization: actorOf('organization', null),
-}
+const token = {
+  tokenId: 'at-1',
+  teamId: null,
+  organizationId: null,
+  isSiteAdmin: false,
+  auditTrailOf: null,
+  tokenMadeAt: '2026-01-01T00:00:00.000Z',
+  tokenExpiresAt: '2028-01-01T00:00:00.000Z',
+  name: 'somebody',
+} as const
 
-function actorOf(kind: Actor['kind'], userId: string | null): Actor {
-  return {
-    kind,
-    tokenId: 'at-1',
-    userId,
-    teamId: null,
-    organizationId: null,
-    isSiteAdmin: false,
-    auditTrailOf: null,
-    tokenMadeAt: '2026-01-01T00:00:00.000Z',
-    tokenExpiresAt: '2028-01-01T00:00:00.000Z',
-    name: 'somebody',
-  }
+const actors: Record<Actor['kind'], Actor> = {
+  user: { ...token, kind: 'user', userId: 'user-1' },
+  team: { ...token, kind: 'team', userId: 'user-of-a-team', teamId: 'team-1', organizationId: 'org-1' },
+  organization: { ...token, kind: 'organization', userId: null, organizationId: 'org-1' },
 }
 
 /** Combinations of columns that src/access/standing-store.ts can produce. */

@@ -2,7 +2,7 @@ import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { AppError } from '../src/core/errors.ts'
 import { parseResource } from '../src/jsonapi/body.ts'
-import { readNewStateVersion } from '../src/state-versions/new-state-version.ts'
+import { readNewStateVersion } from '../src/state-uploads/new-state-version.ts'
 import { newStateVersionBody } from '../src/state-versions/state-versions.ts'
 import { longTimeout, runs } from './support/runs.ts'
 

@@ -8,16 +8,16 @@ import {
   sealOutputs,
   unpackOutputs,
   type SealedOutputBlock,
-} from '../src/state-versions/output-blocks.ts'
+} from '../src/outputs/output-blocks.ts'
 import {
   openPart,
   PART_BYTES,
   runsOf,
   type LargeOutput,
   type OutputText,
-} from '../src/state-versions/output-parts.ts'
-import { outputId, OUTPUT_KEY_LENGTH, parseOutputId } from '../src/state-versions/output-ids.ts'
-import type { StateOutput } from '../src/state-versions/outputs-collector.ts'
+} from '../src/outputs/output-parts.ts'
+import { outputId, OUTPUT_KEY_LENGTH, parseOutputId } from '../src/outputs/output-ids.ts'
+import type { StateOutput } from '../src/state-file/outputs-collector.ts'
 import { newDataKey, SealError } from '../src/state-versions/state-crypto.ts'
 import { stringText, valueTokens } from './support/json-texts.ts'
 import { longTimeout, runs } from './support/runs.ts'

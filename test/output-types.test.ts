@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { impliedType, maskedType, MAX_IMPLIED_TYPE, resolveType } from '../src/state-versions/output-types.ts'
+import { impliedType, maskedType, MAX_IMPLIED_TYPE, resolveType } from '../src/state-file/output-types.ts'
 import { valueTokens } from './support/json-texts.ts'
 import { longTimeout, runs } from './support/runs.ts'
 

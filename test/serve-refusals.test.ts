@@ -111,26 +111,15 @@ describe('serve refuses with one line, exit code 1 and nothing touched', () => {
     rmSync(key)
     await refused([], settings, /^purser: the secret key is missing: /)
     expect(existsSync(key)).toBe(false)
-    writeFileSync(key, 'short')
-    await refused([], settings, /^purser: the secret key in .* must be 32 bytes/)
+    for (const bad of ['short', '']) {
+      writeFileSync(key, bad)
+      await refused([], settings, /^purser: the secret key in .* must be 32 bytes/)
+    }
     writeFileSync(key, text)
     await new Purser(['serve'], settings).address()
   })
 
-  test('an empty secret key beside a database; without one it is made anew', async () => {
-    const settings = await settingsFor('sqlite')
-    const folder = settings.PURSER_DATA as string
-    mkdirSync(folder)
-    writeFileSync(join(folder, 'secret-key'), '')
-    const first = new Purser(['serve'], settings)
-    await first.address()
-    await first.stop()
-    expect(readFileSync(join(folder, 'secret-key'), 'utf8')).toMatch(/^\S{44}\n$/)
-    writeFileSync(join(folder, 'secret-key'), '')
-    await refused([], settings, /^purser: the secret key is missing: /)
-  })
-
-  test('a database that an older Purser began to migrate, and did not finish', async () => {
+  test('a database with tables of another program', async () => {
     const settings = await settingsFor('sqlite')
     const folder = settings.PURSER_DATA as string
     mkdirSync(folder)
@@ -139,9 +128,7 @@ describe('serve refuses with one line, exit code 1 and nothing touched', () => {
     database.close()
     const { code, stderr } = await run(['serve'], settings)
     expect(code).toBe(1)
-    expect(stderr.trim()).toMatch(
-      /^purser: the database has tables of a migration that .* did not finish: [^\n]*$/,
-    )
+    expect(stderr.trim()).toMatch(/^purser: cannot use the database [^\n]*: table meta already exists$/)
   })
 
   test('a file that is no database', async () => {

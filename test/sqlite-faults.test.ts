@@ -15,7 +15,8 @@ import { prepare } from '../src/operation/prepare.ts'
 import { Client } from './support/client.ts'
 import { casesOf, everyKind, everyWrite, faultTimeout, type Case, type Kind } from './support/faults/cases.ts'
 import { Faults } from './support/faults/faults.ts'
-import { makeOlderDatabase, olderEvents, olderWorkspaces } from './support/older-database.ts'
+import { withLaterMigration } from './support/later-migration.ts'
+import { makeOlderDatabase, olderWorkspaces } from './support/older-database.ts'
 import { Purser, run, temporaryFolder } from './support/purser.ts'
 import { lock, postState, stateText } from './support/states.ts'
 import { body, uniqueName } from './support/world.ts'
@@ -69,7 +70,12 @@ async function tryEach({ before, run: work, check, kinds = everyKind }: Scenario
   console.log(`${cases.length} faults were tried at ${calls} calls, ${met} were met`)
 }
 
-const settingsOf = (folder: string) => ({ PURSER_DATA: join(folder, 'data'), PURSER_LISTEN: '127.0.0.1:0' })
+/** With a second migration, so that there is something to upgrade to. */
+const settingsOf = (folder: string) => ({
+  PURSER_DATA: join(folder, 'data'),
+  PURSER_LISTEN: '127.0.0.1:0',
+  ...withLaterMigration,
+})
 const configOf = (folder: string): Config => readConfig({ data: join(folder, 'data') }, {})
 
 function inDatabase<T>(folder: string, work: (database: DatabaseSync) => T): T {
@@ -162,7 +168,7 @@ const state = stateText(
 let pending: { id: string; path: string }
 
 beforeAll(async () => {
-  await makeOlderDatabase(join(base('older'), 'data'))
+  await makeOlderDatabase(configOf(base('older')))
   await seed(configOf(base('seeded')))
   rowsOfSeeded = rowsOf(base('seeded'))
   await backUp(configOf(base('seeded')), base('backup'), base('key'))
@@ -188,10 +194,7 @@ test(
         expect(rowsOf(folder)).toMatchObject({
           kysely_migration: knownMigrations().length,
           workspaces: olderWorkspaces,
-          // One tag per workspace. A later migration gave the tags ids.
-          tags: olderWorkspaces,
-          // Plus the event that says that older events were chained.
-          audit_events: olderEvents + 1,
+          workspace_notes: olderWorkspaces,
         })
       },
     }),

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { newId } from '../src/core/ids.ts'
 import { migrate } from '../src/database/migrate.ts'
 import { SqliteDatabase } from '../src/database/sqlite.ts'
-import { createOrganization } from '../src/organizations/organizations.ts'
+import { createOrganization } from '../src/organization-founding/create-organization.ts'
 import { findOrganizationByName, updateOrganization } from '../src/organizations/organization-store.ts'
 import { insertUser } from '../src/users/user-store.ts'
 

@@ -1,10 +1,5 @@
-import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { readConfig } from '../src/config.ts'
-import { migrate, migrateTo } from '../src/database/migrate.ts'
-import { openDatabase } from '../src/database/open.ts'
-import { createPostgresDatabase, engines } from './support/engines.ts'
-import { temporaryFolder } from './support/purser.ts'
+import { engines } from './support/engines.ts'
 import { startServer, type TestServer } from './support/server.ts'
 import { base64, lock, postState, stateText } from './support/states.ts'
 import { body, createTestOrganization, createWorkspace, type TestOrganization } from './support/world.ts'
@@ -83,41 +78,5 @@ describe.each(engines)('state versions on %s, while the clock is set back', (eng
     expect(back.status, back.text).toBe(201)
     expect(await serialsOf(name)).toEqual([3, 2, 1])
     expect(await currentSerial(id)).toBe(3)
-  })
-})
-
-describe.each(engines)('state versions of an older database on %s', (engine) => {
-  test('are numbered by their time', async () => {
-    const postgres = engine === 'postgres' ? await createPostgresDatabase() : undefined
-    const url = postgres === undefined ? {} : { databaseUrl: postgres.url }
-    const config = readConfig({ data: temporaryFolder(), secretKey: '00'.repeat(32), ...url }, {})
-    const { database, withConnection } = await openDatabase(config)
-    const at = (second: number) => `2026-01-01T00:00:0${second}.000Z`
-    await withConnection((db) => migrateTo(db, '0013-repeated-refusals'))
-    await database.write(async ({ db }) => {
-      const times = sql`${at(0)}, ${at(0)}`
-      await sql`insert into organizations (id, name, email, settings, default_project_id, owners_team_id, created_at, updated_at)
-        values ('org-a', 'a', 'a@b', '{}', 'prj-a', 'team-x', ${times})`.execute(db)
-      await sql`insert into projects (id, organization_id, name, settings, created_at, updated_at)
-        values ('prj-a', 'org-a', 'p', '{}', ${times})`.execute(db)
-      for (const workspace of ['ws-a', 'ws-b']) {
-        await sql`insert into workspaces (id, organization_id, project_id, name, terraform_version, settings, created_at, updated_at)
-          values (${workspace}, 'org-a', 'prj-a', ${workspace}, '1', '{}', ${times})`.execute(db)
-        for (const [place, second] of [3, 1, 2, 1].entries()) {
-          const id = `sv-${workspace}-${place}`
-          await sql`insert into state_versions (id, workspace_id, organization_id, output_key, serial, md5, status, wrapped_key, created_at)
-            values (${id}, ${workspace}, 'org-a', ${id}, ${place}, '', 'finalized', ${Buffer.from('k')}, ${at(second)})`.execute(
-            db,
-          )
-        }
-      }
-    })
-    await withConnection(migrate)
-    const rows = await database.read((tx) =>
-      tx.db.selectFrom('state_versions').select(['id', 'number']).orderBy('id').execute(),
-    )
-    expect(rows.map(({ number }) => number)).toEqual([4, 1, 3, 2, 4, 1, 3, 2])
-    await database.close()
-    await postgres?.drop()
   })
 })

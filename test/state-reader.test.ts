@@ -1,10 +1,10 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { JsonScanner } from '../src/state-versions/json-scanner.ts'
-import type { JsonVisitor } from '../src/state-versions/json-visitor.ts'
-import { decodeString } from '../src/state-versions/raw-json.ts'
-import { StateError } from '../src/state-versions/state-error.ts'
-import { readOutputsDocument, StateReader, type StateContent } from '../src/state-versions/state-reader.ts'
+import { JsonScanner } from '../src/state-file/json-scanner.ts'
+import type { JsonVisitor } from '../src/state-file/json-visitor.ts'
+import { decodeString } from '../src/state-file/raw-json.ts'
+import { StateError } from '../src/state-file/state-error.ts'
+import { readOutputsDocument, StateReader, type StateContent } from '../src/state-file/state-reader.ts'
 import {
   cut,
   cuts,

@@ -1,6 +1,6 @@
 import pino from 'pino'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
-import { StateSweep } from '../src/state-versions/state-sweep.ts'
+import { StateSweep } from '../src/state-content/state-sweep.ts'
 import type { Client, Response } from './support/client.ts'
 import { engines } from './support/engines.ts'
 import { startServer, type TestServer } from './support/server.ts'

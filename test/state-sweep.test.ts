@@ -8,9 +8,9 @@ import {
   findChunk,
   insertChunks,
   type UploadAddress,
-} from '../src/state-versions/state-chunk-store.ts'
-import { StateSweep } from '../src/state-versions/state-sweep.ts'
-import { discardExpired } from '../src/state-versions/state-sweep-store.ts'
+} from '../src/state-content/state-chunk-store.ts'
+import { StateSweep } from '../src/state-content/state-sweep.ts'
+import { discardExpired } from '../src/state-content/state-sweep-store.ts'
 import {
   findStateVersion,
   updateStateVersion,

@@ -404,20 +404,6 @@ describe.each(engines)('workspaces on %s', (engine) => {
       if (status === 204) continue
       expect(answer.json.errors[0].detail).toContain('1 managed resource')
       expect(answer.text).not.toMatch(/locked|being processed/)
-      const { database } = server.app.deps
-      const forget = (count: number) =>
-        database.write(({ db }) =>
-          db
-            .updateTable('state_versions')
-            .set({ managed_resources_count: null, resources_count: count })
-            .where('workspace_id', '=', id)
-            .execute(),
-        )
-      // Like a state that an older version has stored.
-      await forget(1)
-      expect((await safeDelete(id)).json.errors[0].detail).toContain('are not known')
-      await forget(0)
-      expect((await safeDelete(id)).status).toBe(204)
     }
     const encrypted = await withState('{"serial":1,"encrypted_data":"AAAA","encryption_version":"v0"}')
     const refused = await safeDelete(encrypted)

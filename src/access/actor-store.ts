@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto'
 import { timestamp } from '../core/clock.ts'
+import { existing } from '../core/existing.ts'
 import type { Transaction } from '../database/database.ts'
 import { prepared } from '../database/prepared.ts'
 import type { Actor } from './actor.ts'
@@ -62,21 +63,44 @@ export async function findActor(
   }
   // A user token belongs to no organization. Each organization checks its age separately, see `refuseUserToken`.
   if (row.kind !== 'user' && isTooOld(row, ttlKindOf(row.kind), row.created_at, now)) return undefined
-  const kind = row.kind === 'audit-trails' ? 'organization' : row.kind
-  return {
-    actor: {
-      kind,
-      tokenId: row.id,
-      tokenMadeAt: row.age_since ?? row.created_at,
-      tokenExpiresAt: row.expires_at,
-      userId: row.user_id,
-      teamId: row.team_id,
-      // An audit-trails token has no standing in the organization: it is not an organization token.
-      organizationId: row.kind === 'audit-trails' ? null : row.organization_id,
-      auditTrailOf: row.kind === 'audit-trails' ? row.organization_id : null,
-      isSiteAdmin: row.kind === 'user' && row.is_site_admin === 1,
-      name: (kind === 'user' ? row.username : kind === 'team' ? row.team_name : row.organization_name) ?? '',
-    },
-    lastUsedAt: row.last_used_at,
+  return { actor: actorOf(row), lastUsedAt: row.last_used_at }
+}
+
+function actorOf(row: typeof actorQuery.row): Actor {
+  const { organization_id: organizationId } = row
+  const token = {
+    tokenId: row.id,
+    tokenMadeAt: row.age_since ?? row.created_at,
+    tokenExpiresAt: row.expires_at,
   }
+  const none = {
+    userId: null,
+    teamId: null,
+    organizationId: null,
+    isSiteAdmin: false,
+    auditTrailOf: null,
+  } as const
+  if (row.kind === 'user') {
+    const userId = existing(row.user_id)
+    return {
+      ...token,
+      ...none,
+      kind: 'user',
+      userId,
+      isSiteAdmin: row.is_site_admin === 1,
+      name: row.username ?? '',
+    }
+  }
+  if (row.kind === 'team') {
+    const own = {
+      userId: existing(row.user_id),
+      teamId: existing(row.team_id),
+      organizationId: existing(organizationId),
+    }
+    return { ...token, ...none, ...own, kind: 'team', name: row.team_name ?? '' }
+  }
+  const organization = { ...token, ...none, kind: 'organization', name: row.organization_name ?? '' } as const
+  return row.kind === 'organization'
+    ? { ...organization, organizationId: existing(organizationId) }
+    : { ...organization, auditTrailOf: existing(organizationId) }
 }

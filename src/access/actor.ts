@@ -1,6 +1,4 @@
-/** The caller: the identity that the token of the request acts as. */
-export type Actor = {
-  readonly kind: 'user' | 'team' | 'organization'
+type Token = {
   readonly tokenId: string
   /**
    * When the token was created. If a user token created it, perhaps through several others: when the first of them was
@@ -8,14 +6,45 @@ export type Actor = {
    */
   readonly tokenMadeAt: string
   readonly tokenExpiresAt: string
-  /** The user. For a team token: the service account of the team. Null for an organization token. */
-  readonly userId: string | null
-  /** The team of a team token. `organizationId` is set for a team token and for an organization token. */
-  readonly teamId: string | null
-  readonly organizationId: string | null
-  readonly isSiteAdmin: boolean
-  /** The organization whose audit trail an audit-trails token may read. Such a token may do nothing else. */
-  readonly auditTrailOf: string | null
   /** The name in the audit trail and in lock messages: user name, team name or organization name. */
   readonly name: string
+  /** True only for a user. */
+  readonly isSiteAdmin: boolean
 }
+
+export type UserActor = Token & {
+  readonly kind: 'user'
+  readonly userId: string
+  readonly teamId: null
+  readonly organizationId: null
+  readonly auditTrailOf: null
+}
+
+/** A team token acts as the team's service account. */
+export type TeamActor = Token & {
+  readonly kind: 'team'
+  readonly userId: string
+  readonly teamId: string
+  readonly organizationId: string
+  readonly auditTrailOf: null
+}
+
+export type OrganizationActor = Token & {
+  readonly kind: 'organization'
+  readonly userId: null
+  readonly teamId: null
+  readonly organizationId: string
+  readonly auditTrailOf: null
+}
+
+/** An audit-trails token has no standing in the organization: it may read its audit trail and do nothing else. */
+export type AuditTrailsActor = Token & {
+  readonly kind: 'organization'
+  readonly userId: null
+  readonly teamId: null
+  readonly organizationId: null
+  readonly auditTrailOf: string
+}
+
+/** The caller: the identity that the token of the request acts as. */
+export type Actor = UserActor | TeamActor | OrganizationActor | AuditTrailsActor

@@ -1,3 +1,4 @@
+import { existing } from '../core/existing.ts'
 import type { Actor } from './actor.ts'
 import type { FlagSet } from './organization-flags.ts'
 import { cells, columns, rules, type Cell, type Column, type Permission } from './rules.ts'
@@ -102,7 +103,7 @@ export function isPermitted(
   if (actor.auditTrailOf !== null && permission !== 'audit-trail:read') return false
   let held = heldColumns(standing, target)
   if (actor.kind === 'team' && personal.has(permission)) held &= asTeamToken
-  for (const [cell, set] of compiledRules.get(permission) as CompiledRule) {
+  for (const [cell, set] of existing(compiledRules.get(permission))) {
     if ((set & held) !== 0 && holds[cell](actor, standing, target)) return true
   }
   return false
@@ -124,7 +125,7 @@ const unbound = columnSet('SA', 'OW', 'OG')
 
 /** Whether the result for this permission can depend on the strength of a team. */
 export function asksForStrength(permission: Permission): boolean {
-  const rule = compiledRules.get(permission) as CompiledRule
+  const rule = existing(compiledRules.get(permission))
   return rule.some(([cell]) => cell === 'v5' || cell === 'v3')
 }
 

@@ -6,7 +6,7 @@ import type { Flag, Tables } from '../database/tables.ts'
 import type { Actor } from './actor.ts'
 import { columnSet, type ColumnSet } from './decide.ts'
 import { sumOfGrants, sumOnProject, type GrantFacts } from './grants.ts'
-import { Kept } from './kept.ts'
+import { OrganizationCache } from './organization-cache.ts'
 import type { Standings } from './standing-store.ts'
 import type { OrganizationFacts } from './standing.ts'
 
@@ -69,7 +69,7 @@ const inOrganization = prepared<Holder>()((db, param) =>
   workspaceGrants(db, param).distinct().unionAll(projectGrants(db, param).distinct()),
 )
 
-const MAX_KEPT_GRANTS = 50_000
+const MAX_CACHED_GRANTS = 50_000
 /** In these columns a caller needs no grant, or belongs to no team of the organization. */
 const needNone = columnSet('SA', 'OW', 'OG', 'IN', 'OUT')
 
@@ -79,7 +79,7 @@ const needNone = columnSet('SA', 'OW', 'OG', 'IN', 'OUT')
  */
 export class Grants {
   readonly #standings: Standings
-  readonly #kept = new Kept<ColumnSet>(MAX_KEPT_GRANTS)
+  readonly #cache = new OrganizationCache<ColumnSet>(MAX_CACHED_GRANTS)
 
   constructor(standings: Standings) {
     this.#standings = standings
@@ -129,13 +129,13 @@ export class Grants {
     if (userId === null) return 0
     const standing = await this.#standings.in(tx, actor, organization)
     const key = `${userId} ${placeKey}`
-    const known = (standing.columns & needNone) === 0 ? this.#kept.get(organization, key) : 0
+    const known = (standing.columns & needNone) === 0 ? this.#cache.get(organization, key) : 0
     if (known !== undefined) {
       tx.spare?.(query, { ...place, userId, organizationId: NO_ID })
       return known
     }
     const sum = sumOf(await tx.all(query, { ...place, userId, organizationId: organization.id }))
-    if (tx.mode === 'read') this.#kept.set(organization, key, sum)
+    if (tx.mode === 'read') this.#cache.set(organization, key, sum)
     return sum
   }
 }

@@ -1,4 +1,5 @@
 import { expressionBuilder, type Expression, type SqlBool } from 'kysely'
+import { NO_ID } from '../core/ids.ts'
 import type { Transaction } from '../database/database.ts'
 import type { Tables } from '../database/tables.ts'
 import { isPermitted, type Standing } from './decide.ts'
@@ -15,7 +16,7 @@ export function reachOf(
   permission: 'workspace:read' | 'project:read' | ProjectRight,
   { actor, standing }: { actor: Actor; standing: Standing },
 ): Reach {
-  return isPermitted(permission, actor, standing, {}) ? 'everything' : { userId: actor.userId as string }
+  return isPermitted(permission, actor, standing, {}) ? 'everything' : { userId: actor.userId ?? NO_ID }
 }
 
 /**

@@ -3,7 +3,7 @@ import { NO_ID } from '../core/ids.ts'
 import { prepared } from '../database/prepared.ts'
 import type { Actor } from './actor.ts'
 import { columnSet, type Standing } from './decide.ts'
-import { Kept } from './kept.ts'
+import { OrganizationCache } from './organization-cache.ts'
 import { allFlags } from './organization-flags.ts'
 import { standingOf, type InForce, type OrganizationFacts } from './standing.ts'
 
@@ -41,7 +41,7 @@ export function standingOutside(actor: Actor): Standing {
 }
 
 /** Limits the total over all cached standings, because a caller may be in very many teams. */
-const MAX_KEPT_TEAM_IDS = 300_000
+const MAX_CACHED_TEAM_IDS = 300_000
 /** The weight of a standing without its team ids. */
 const STANDING_WEIGHT = 10
 
@@ -50,7 +50,10 @@ const STANDING_WEIGHT = 10
  * goes stale, so every node may cache it. Only committed data is cached.
  */
 export class Standings {
-  readonly #kept = new Kept<Standing>(MAX_KEPT_TEAM_IDS, ({ teamIds }) => STANDING_WEIGHT + teamIds.size)
+  readonly #cache = new OrganizationCache<Standing>(
+    MAX_CACHED_TEAM_IDS,
+    ({ teamIds }) => STANDING_WEIGHT + teamIds.size,
+  )
   readonly inForce: InForce
   /** The last result, because one request asks for its caller's standing several times. */
   #last: { actor: Actor; organization: OrganizationFacts; standing: Promise<Standing> } | undefined
@@ -71,18 +74,18 @@ export class Standings {
 
   async #find(tx: Transaction, actor: Actor, organization: OrganizationFacts): Promise<Standing> {
     const key = `${actor.kind} ${actor.userId ?? actor.organizationId}${actor.isSiteAdmin ? ' admin' : ''}`
-    const kept = this.#kept.get(organization, key)
-    if (kept !== undefined) {
+    const known = this.#cache.get(organization, key)
+    if (known !== undefined) {
       // Run the same statements as an outsider: a hit must take as long as a miss. The number of rows is irrelevant.
       if (tx.spare !== undefined && actor.userId !== null) {
         const values = { userId: actor.userId, organizationId: NO_ID }
         tx.spare(membershipQuery, values)
         tx.spare(teamsQuery, values)
       }
-      return kept
+      return known
     }
     const standing = await this.#read(tx, actor, organization)
-    if (tx.mode === 'read') this.#kept.set(organization, key, standing)
+    if (tx.mode === 'read') this.#cache.set(organization, key, standing)
     return standing
   }
 
@@ -91,7 +94,7 @@ export class Standings {
       if (actor.organizationId !== organization.id) return nothing
       return { ...nothing, columns: columnSet('OG'), seesSecretTeams: true }
     }
-    const values = { userId: actor.userId as string, organizationId: organization.id }
+    const values = { userId: actor.userId, organizationId: organization.id }
     const membership = await tx.first(membershipQuery, values)
     // Only active members have teams. The query runs for others, too, so that a refusal takes the same time.
     const teams = await tx.all(teamsQuery, values)

@@ -1,3 +1,4 @@
+import { existing } from '../core/existing.ts'
 import type { Transaction } from '../database/database.ts'
 import { nextNumbers } from '../database/portable.ts'
 import {
@@ -34,7 +35,7 @@ export async function chainAuditEvents(
   const chains = Map.groupBy(events, (event) => event.organization_id ?? SITE)
   // Always lock chains in the same order: otherwise two transactions could deadlock.
   for (const organizationId of [...chains.keys()].toSorted()) {
-    await extendChain(tx, key, organizationId, chains.get(organizationId) as UnchainedEvent[])
+    await extendChain(tx, key, organizationId, existing(chains.get(organizationId)))
   }
 }
 
@@ -50,7 +51,7 @@ async function extendChain(
   const rows = events.map((event, index) => {
     position += 1
     at = notBefore(at, event.at)
-    const row = { ...event, number: numbers[index] as number, position, at }
+    const row = { ...event, number: existing(numbers[index]), position, at }
     link = linkOf(key, link, row)
     return { ...row, mac: macOf(link) }
   })
@@ -72,7 +73,7 @@ async function beginAuditChain(tx: Transaction, key: AuditKey, organizationId: s
     await lockAuditChain(tx, SITE)
     if (await insertEmptyChain(tx, key, organizationId)) await countAuditChains(tx, key, 1)
   }
-  return (await lockAuditHead(tx, organizationId)) as AuditHead
+  return existing(await lockAuditHead(tx, organizationId))
 }
 
 export function insertEmptyChain(tx: Transaction, key: AuditKey, organizationId: string): Promise<boolean> {
@@ -84,7 +85,7 @@ export function insertEmptyChain(tx: Transaction, key: AuditKey, organizationId:
     at: '',
     link,
     start_position: 0,
-    start: sealStart(key, organizationId, { position: 0, link, adopted: 0, chains }),
+    start: sealStart(key, organizationId, { position: 0, link, chains }),
     oldest_at: null,
   })
 }

@@ -25,8 +25,6 @@ export type AuditVerdict = {
   /** Events that were checked and are genuine. */
   readonly events: number
   readonly chains: number
-  /** How many of these events were written before chains existed and were adopted as they were. */
-  readonly adopted: number
   /** The end of each chain; complete only if there is no problem. */
   readonly ends: readonly AuditEnd[]
   readonly problem?: AuditProblem
@@ -50,14 +48,13 @@ export async function verifyAuditTrail(
   key: AuditKey,
   { ends: seen, keptSince }: SeenEnds = { ends: [], keptSince: '' },
 ): Promise<AuditVerdict> {
-  let [events, adopted, chains] = [0, 0, 0]
+  let [events, chains] = [0, 0]
   const ends: AuditEnd[] = []
   const unseen = new Map(seen.map((end) => [end.organizationId ?? SITE, end]))
   let site: SoundChain | undefined
   const verdict = (problem?: AuditProblem): AuditVerdict => ({
     events,
     chains,
-    adopted,
     ends,
     ...(problem === undefined ? {} : { problem }),
   })
@@ -71,7 +68,6 @@ export async function verifyAuditTrail(
       unseen.delete(id)
       ends.push(found.end)
       chains += 1
-      adopted += found.adopted
       if (id === SITE) site = found
     }
     if (rows.length < AT_ONCE) break
@@ -111,10 +107,9 @@ export async function verifyAuditTrail(
 }
 
 type SoundChain = {
-  adopted: number
   chains: number
   end: AuditEnd
-  /** Time of the chain's first event; undefined if it was deleted or the chain adopted older events. */
+  /** Time of the chain's first event; undefined if it was deleted. */
   begunAt: string | undefined
 }
 
@@ -157,7 +152,7 @@ async function verifyChain(
       if (!isLinked(row, next) || !(await isStoredAsRead(tx, row))) {
         return problemOf(row, 'is not what was written: it was changed, put in its place, or moved')
       }
-      if (position === 0 && start.adopted === 0 && row.action !== 'audit.chain') begunAt = row.at
+      if (position === 0) begunAt = row.at
       position += 1
       link = next
       at = row.at
@@ -185,7 +180,6 @@ async function verifyChain(
   }
   if (oldest !== chain.oldest_at) return of(null, 'the record of the oldest event was changed, in the trail')
   return {
-    adopted: Math.max(0, start.adopted - start.position),
     chains: start.chains,
     end: { organizationId: organizationId === SITE ? null : organizationId, position, at, mac: hexOf(link) },
     begunAt,

@@ -1,11 +1,11 @@
-import { noContent, created, ok, type Answer } from '../http/call.ts'
 import { AppError, notFound } from '../core/errors.ts'
-import { readRoute, writeRoute, type Acting, type Route } from '../http/route.ts'
+import { done, doneAll } from '../http/outcome.ts'
+import { list, read } from '../http/read-route.ts'
+import type { Route } from '../http/route.ts'
+import { write } from '../http/write-route.ts'
 import { document, listDocument } from '../jsonapi/document.ts'
-import { pagingOf } from '../jsonapi/paging.ts'
-import { bumpVersion } from '../organizations/organization-store.ts'
-import { ensureServiceAccount } from '../teams/service-accounts.ts'
-import { loadTeam, teamOfPath } from '../teams/team-of-path.ts'
+import { ensureServiceAccount } from './service-accounts.ts'
+import { teamPlace } from '../teams/team-place.ts'
 import type { TeamRow } from '../teams/team-store.ts'
 import { deleteTeamToken } from './token-deletion.ts'
 import { tokenFragment, viewerOf } from './token-document.ts'
@@ -17,10 +17,7 @@ import {
   listTokens,
   type TokenOwner,
 } from './token-store.ts'
-import { checkTokenLimit, createToken, parseTokenRequest, tokenBody, type TokenRequest } from './tokens.ts'
-
-type LoadedTeam = NonNullable<Awaited<ReturnType<typeof loadTeam>>>
-type Creating = Acting<unknown, LoadedTeam, TokenRequest>
+import { checkTokenLimit, createToken, parseTokenRequest, tokenBody } from './tokens.ts'
 
 const ownerOf = (team: TeamRow): TokenOwner => ({ kind: 'team', teamId: team.id })
 
@@ -35,124 +32,79 @@ function descriptionIsTaken(): AppError {
   ])
 }
 
-async function create(context: Creating, isSingle: boolean): Promise<Answer> {
-  const { tx, deps, actor, resource, body, audit } = context
-  const { team, organization } = resource
-  const replaced = isSingle ? await findSingleToken(tx, ownerOf(team)) : undefined
-  if (replaced === undefined) await checkTokenLimit(tx, ownerOf(team), deps)
-  else await deleteToken(tx, replaced.id)
-  const { description } = body
-  if (description && (await isDescriptionTaken(tx, ownerOf(team), description))) throw descriptionIsTaken()
-  const userId = await ensureServiceAccount(tx, deps, team)
-  const { token, text } = await createToken(
-    tx,
-    deps,
-    {
-      owner: ownerOf(team),
-      userId,
-      organization,
-      isSingle,
-      maker: actor,
-    },
-    body,
-  )
-  await bumpVersion(tx, organization.id)
-  audit({
-    action: 'team-token.create',
-    organizationId: organization.id,
-    resourceType: 'authentication-tokens',
-    resourceId: token.id,
-    details: {
-      team: team.name,
-      description,
-      'expired-at': token.expires_at,
-      replaced: replaced?.id,
-    },
-  })
-  return created(document(tokenFragment(token, await viewerOf(context), text)))
-}
-
 /** POST for the single token of `…/authentication-token`, or for one of the team's further tokens. */
-function creatingRoute(path: string, isSingle: boolean, summary: string): Route {
-  return writeRoute({
+function creatingRoute(suffix: string, isSingle: boolean, summary: string): Route {
+  return write(teamPlace, suffix, {
     method: 'POST',
-    path: `/teams/:team_id/${path}`,
+    status: 201,
     permission: 'team:tokens',
     summary,
     answers: 'authentication-tokens',
-    status: 201,
     accepts: tokenBody,
-    address: teamOfPath,
-    load: ({ tx, address }) => loadTeam(tx, address.teamId),
-    body: (bytes, _, deps) => parseTokenRequest(bytes, deps),
-    act: (context) => create(context, isSingle),
+    body: parseTokenRequest,
+    act: async ({ tx, deps, actor, resource: { team, organization }, body }) => {
+      const owner = ownerOf(team)
+      const replaced = isSingle ? await findSingleToken(tx, owner) : undefined
+      if (replaced === undefined) await checkTokenLimit(tx, owner, deps)
+      else await deleteToken(tx, replaced.id)
+      const { description } = body
+      if (description && (await isDescriptionTaken(tx, owner, description))) throw descriptionIsTaken()
+      const userId = await ensureServiceAccount(tx, deps, team)
+      const made = { owner, userId, organization, isSingle, maker: actor }
+      const { token, text } = await createToken(tx, deps, made, body)
+      const details = {
+        team: team.name,
+        description,
+        'expired-at': token.expires_at,
+        replaced: replaced?.id,
+      }
+      return done({ ...token, text }, { action: 'team-token.create', details })
+    },
+    document: async (context) => {
+      const viewer = await viewerOf(context)
+      return document(tokenFragment(context.result, viewer, context.result.text))
+    },
   })
 }
 
-const createSingle = creatingRoute(
-  'authentication-token',
-  true,
-  "Create a team's single token, in place of the one before",
-)
-const createDescribed = creatingRoute('authentication-tokens', false, 'Create a team token beside others')
-
-const showSingle = readRoute({
-  path: '/teams/:team_id/authentication-token',
-  permission: 'team:tokens',
-  summary: "Show a team's single token",
-  answers: 'authentication-tokens',
-  address: teamOfPath,
-  load: ({ tx, address }) => loadTeam(tx, address.teamId),
-  document: async (context) => {
-    const token = await findSingleToken(context.tx, ownerOf(context.resource.team))
-    if (token === undefined) throw notFound()
-    return ok(document(tokenFragment(token, await viewerOf(context))))
-  },
-})
-
-const removeSingle = writeRoute({
-  method: 'DELETE',
-  path: '/teams/:team_id/authentication-token',
-  permission: 'team:tokens',
-  summary: "Delete a team's single token",
-  status: 204,
-  address: teamOfPath,
-  load: ({ tx, address }) => loadTeam(tx, address.teamId),
-  act: async ({ tx, resource, audit }) => {
-    const { team, organization } = resource
-    const token = await findSingleToken(tx, ownerOf(team))
-    if (token === undefined) throw notFound()
-    audit(await deleteTeamToken(tx, token, team, organization))
-    return noContent
-  },
-})
-
-const listOfTeam = readRoute({
-  path: '/teams/:team_id/authentication-tokens',
-  permission: 'team:tokens',
-  summary: "List a team's tokens",
-  answers: 'authentication-tokens',
-  isList: true,
-  address: (call) => {
-    const page = call.query.page()
-    const address = teamOfPath(call)
-    return address === undefined ? undefined : { ...address, page }
-  },
-  load: ({ tx, address }) => loadTeam(tx, address.teamId),
-  document: async (context) => {
-    const { tx, resource, address, call } = context
-    const { page } = address
-    const owner = ownerOf(resource.team)
-    const viewer = await viewerOf(context)
-    const fragments = (await listTokens(tx, owner, page)).map((token) => tokenFragment(token, viewer))
-    return ok(listDocument(fragments, pagingOf(call.path, [], page, await countTokens(tx, owner))))
-  },
-})
-
 export const teamTokenRoutes: readonly Route[] = [
-  createSingle,
-  showSingle,
-  removeSingle,
-  createDescribed,
-  listOfTeam,
+  creatingRoute('/authentication-token', true, "Create a team's single token, in place of the one before"),
+
+  read(teamPlace, '/authentication-token', {
+    permission: 'team:tokens',
+    summary: "Show a team's single token",
+    answers: 'authentication-tokens',
+    document: async (context) => {
+      const token = await findSingleToken(context.tx, ownerOf(context.resource.team))
+      if (token === undefined) throw notFound()
+      return document(tokenFragment(token, await viewerOf(context)))
+    },
+  }),
+
+  write(teamPlace, '/authentication-token', {
+    method: 'DELETE',
+    status: 204,
+    permission: 'team:tokens',
+    summary: "Delete a team's single token",
+    act: async ({ tx, resource: { team, organization } }) => {
+      const token = await findSingleToken(tx, ownerOf(team))
+      if (token === undefined) throw notFound()
+      return doneAll(token, [await deleteTeamToken(tx, token, team, organization)])
+    },
+  }),
+
+  creatingRoute('/authentication-tokens', false, 'Create a team token beside others'),
+
+  list(teamPlace, '/authentication-tokens', {
+    permission: 'team:tokens',
+    summary: "List a team's tokens",
+    answers: 'authentication-tokens',
+    document: async (context) => {
+      const { tx, resource, page, paging } = context
+      const owner = ownerOf(resource.team)
+      const viewer = await viewerOf(context)
+      const fragments = (await listTokens(tx, owner, page)).map((token) => tokenFragment(token, viewer))
+      return listDocument(fragments, paging(await countTokens(tx, owner)))
+    },
+  }),
 ]

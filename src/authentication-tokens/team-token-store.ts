@@ -11,7 +11,7 @@ import { inSlices } from '../database/slices.ts'
 import type { Tables } from '../database/tables.ts'
 import type { Page } from '../jsonapi/paging.ts'
 import type { OrganizationRow } from '../organizations/organization-store.ts'
-import { OWNERS_TEAM } from '../organizations/organizations.ts'
+import { OWNERS_TEAM } from '../teams/teams.ts'
 import type { TokenRow } from './token-store.ts'
 
 type Teams = ExpressionBuilder<Tables, 'teams' | 'authentication_tokens'>
@@ -40,7 +40,7 @@ function isManageable(eb: Teams, { actor, standing }: Viewer): Expression<SqlBoo
     : eb.lit(false)
   if (!has('MT', 'MO')) return isMembers
   const isVisible = standing.seesSecretTeams ? eb.lit(true) : eb.or([isOpen, isOwn])
-  const isWithin = isNoStronger(eb, { actor, standing, userId: actor.userId as string })
+  const isWithin = isNoStronger(eb, { actor, standing, userId: actor.userId })
   return eb.or([isMembers, eb.and([isNotOwners, isVisible, isWithin])])
 }
 

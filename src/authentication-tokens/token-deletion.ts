@@ -1,8 +1,8 @@
 import type { AuditEvent } from '../audit/audit-store.ts'
 import { notFound } from '../core/errors.ts'
 import type { Transaction } from '../database/database.ts'
-import { bumpVersion, type OrganizationRow } from '../organizations/organization-store.ts'
-import { removeUnusedServiceAccount } from '../teams/service-accounts.ts'
+import type { OrganizationRow } from '../organizations/organization-store.ts'
+import { removeUnusedServiceAccount } from './service-accounts.ts'
 import type { TeamRow } from '../teams/team-store.ts'
 import { deleteToken, type TokenRow } from './token-store.ts'
 
@@ -15,7 +15,6 @@ export async function deleteTeamToken(
 ): Promise<AuditEvent> {
   await deleteToken(tx, token.id)
   await removeUnusedServiceAccount(tx, team)
-  await bumpVersion(tx, organization.id)
   return {
     action: 'team-token.delete',
     organizationId: organization.id,

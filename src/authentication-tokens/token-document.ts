@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import type { Actor } from '../access/actor.ts'
 import { isPermitted, type Standing } from '../access/decide.ts'
-import type { Permitted } from '../http/route.ts'
+import type { Decided } from '../http/route.ts'
 import { nullable, relationMaybe, timeSchema, type ResourceDescription } from '../jsonapi/description.ts'
 import { fragment, type Fragment, type Identifier } from '../jsonapi/document.ts'
 import type { OrganizationRow } from '../organizations/organization-store.ts'
@@ -38,7 +38,7 @@ export async function viewerOf<R extends { organization: OrganizationRow }>({
   actor,
   standing,
   resource,
-}: Permitted<unknown, R>): Promise<TokenViewer> {
+}: Decided<unknown, R>): Promise<TokenViewer> {
   const { organization } = resource
   return { actor, standing, organization, ownersTeam: await findTeam(tx, organization.owners_team_id) }
 }

@@ -12,8 +12,8 @@ export type TokenOwner =
   | { kind: 'team'; teamId: string }
   | { kind: 'organization' | 'audit-trails'; organizationId: string }
 
-export async function insertToken(tx: Transaction, row: Insertable<AuthenticationTokenTable>): Promise<void> {
-  await tx.db.insertInto('authentication_tokens').values(row).execute()
+export function insertToken(tx: Transaction, row: Insertable<AuthenticationTokenTable>): Promise<TokenRow> {
+  return tx.db.insertInto('authentication_tokens').values(row).returningAll().executeTakeFirstOrThrow()
 }
 
 const byId = prepared<{ id: string }>()((db, param) =>

@@ -4,7 +4,6 @@ import { hashToken } from '../access/actor-store.ts'
 import { maxTtlOf, ttlKindOf, type TtlPolicy } from '../access/token-policy.ts'
 import type { Config } from '../config.ts'
 import { parseTimestamp, timestamp, type Timestamp } from '../core/clock.ts'
-import { existing } from '../core/existing.ts'
 import { invalid } from '../core/errors.ts'
 import type { newId } from '../core/ids.ts'
 import { shortTextSchema } from '../core/names.ts'
@@ -12,7 +11,7 @@ import type { Transaction } from '../database/database.ts'
 import type { Deps } from '../http/deps.ts'
 import { readResource, refuse } from '../jsonapi/body.ts'
 import { newTokenText } from './token-text.ts'
-import { countTokens, findToken, insertToken, type TokenOwner, type TokenRow } from './token-store.ts'
+import { countTokens, insertToken, type TokenOwner, type TokenRow } from './token-store.ts'
 
 const LIFE_YEARS = 2
 
@@ -60,7 +59,7 @@ function expiryOf(asked: Timestamp | undefined, limits: readonly Limit[], now: D
       pointer: EXPIRED_AT,
     })),
   )
-  return [asked ?? defaultExpiry(now), ...limits.map(({ latest }) => latest)].sort()[0] as string
+  return [asked ?? defaultExpiry(now), ...limits.map(({ latest }) => latest)].toSorted()[0] ?? ''
 }
 
 /** The limit from the organization's policy for this kind of token. */
@@ -129,10 +128,9 @@ export async function createToken(
   { description, expiresAt }: TokenRequest,
 ): Promise<{ token: TokenRow; text: string }> {
   const text = given ?? newTokenText(owner.kind === 'audit-trails' ? 'organization' : owner.kind)
-  const id = deps.newId('token')
   const now = deps.clock.now()
-  await insertToken(tx, {
-    id,
+  const token = await insertToken(tx, {
+    id: deps.newId('token'),
     hash: hashToken(text),
     kind: owner.kind,
     user_id: userId,
@@ -150,7 +148,7 @@ export async function createToken(
     ),
     last_used_at: null,
   })
-  return { token: existing(await findToken(tx, id)), text }
+  return { token, text }
 }
 
 /** Creates a user token outside a request, without checking the limit. */

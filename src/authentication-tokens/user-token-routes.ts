@@ -1,70 +1,40 @@
-import type { Transaction } from '../database/database.ts'
-import { created, ok, type Call } from '../http/call.ts'
-import { readRoute, writeRoute, type Route } from '../http/route.ts'
+import { doneAll } from '../http/outcome.ts'
+import { list } from '../http/read-route.ts'
+import type { Route } from '../http/route.ts'
+import { write } from '../http/write-route.ts'
 import { document, listDocument } from '../jsonapi/document.ts'
-import { pagingOf } from '../jsonapi/paging.ts'
-import { findUser } from '../users/user-store.ts'
-import { parseUserId } from '../users/users.ts'
+import { userAlonePlace } from '../users/user-place.ts'
 import { tokenFragment } from './token-document.ts'
 import { countTokens, listTokens, type TokenOwner } from './token-store.ts'
 import { parseTokenRequest, tokenBody } from './tokens.ts'
 import { issueUserToken } from './user-tokens.ts'
 
-const userOfPath = (call: Call) => {
-  const userId = parseUserId(call.params.user_id as string)
-  return userId === undefined ? undefined : { userId }
-}
+export const userTokenRoutes: readonly Route[] = [
+  write(userAlonePlace, '/authentication-tokens', {
+    method: 'POST',
+    status: 201,
+    permission: 'user:tokens',
+    summary: 'Create a user token',
+    answers: 'authentication-tokens',
+    accepts: tokenBody,
+    body: parseTokenRequest,
+    act: async ({ tx, deps, address: { userId }, actor, body }) => {
+      const { event, ...made } = await issueUserToken(tx, deps, { userId, maker: actor }, body)
+      return doneAll(made, [event])
+    },
+    document: (context) => document(tokenFragment(context.result.token, context, context.result.text)),
+  }),
 
-async function loadUser(tx: Transaction, userId: string) {
-  const user = await findUser(tx, userId)
-  return user === undefined ? undefined : { user, target: { userId } }
-}
-
-const createUserTokenRoute = writeRoute({
-  method: 'POST',
-  path: '/users/:user_id/authentication-tokens',
-  permission: 'user:tokens',
-  summary: 'Create a user token',
-  answers: 'authentication-tokens',
-  status: 201,
-  accepts: tokenBody,
-  address: userOfPath,
-  load: ({ tx, address }) => loadUser(tx, address.userId),
-  body: (bytes, _, deps) => parseTokenRequest(bytes, deps),
-  act: async (context) => {
-    const { tx, deps, address, actor, body, audit } = context
-    const { userId } = address
-    const { token, text, event } = await issueUserToken(tx, deps, { userId, maker: actor }, body)
-    audit(event)
-    return created(document(tokenFragment(token, context, text)))
-  },
-})
-
-const listUserTokens = readRoute({
-  path: '/users/:user_id/authentication-tokens',
-  permission: 'user:tokens',
-  summary: 'List user tokens',
-  answers: 'authentication-tokens',
-  isList: true,
-  address: (call) => {
-    const page = call.query.page()
-    const address = userOfPath(call)
-    return address === undefined ? undefined : { ...address, page }
-  },
-  load: ({ tx, address }) => loadUser(tx, address.userId),
-  document: async (context) => {
-    const { tx, address, call } = context
-    const { page, userId } = address
-    const owner: TokenOwner = { kind: 'user', userId }
-    const tokens = await listTokens(tx, owner, page)
-    const paging = pagingOf(call.path, [], page, await countTokens(tx, owner))
-    return ok(
-      listDocument(
-        tokens.map((token) => tokenFragment(token, context)),
-        paging,
-      ),
-    )
-  },
-})
-
-export const userTokenRoutes: readonly Route[] = [createUserTokenRoute, listUserTokens]
+  list(userAlonePlace, '/authentication-tokens', {
+    permission: 'user:tokens',
+    summary: 'List user tokens',
+    answers: 'authentication-tokens',
+    document: async (context) => {
+      const { tx, address, page, paging } = context
+      const owner: TokenOwner = { kind: 'user', userId: address.userId }
+      const tokens = await listTokens(tx, owner, page)
+      const fragments = tokens.map((token) => tokenFragment(token, context))
+      return listDocument(fragments, paging(await countTokens(tx, owner)))
+    },
+  }),
+]

@@ -14,7 +14,7 @@ import { findOrganizationByName, type OrganizationRow } from '../organizations/o
 import { inForceOf } from '../teams/in-force.ts'
 import { findTeamIdByName } from '../teams/team-store.ts'
 import { listVisibleWorkspaces } from '../workspaces/workspace-list-store.ts'
-import { withDatabase } from './database.ts'
+import { withDatabase } from '../operation/command-database.ts'
 import { columns, note, print } from './output.ts'
 
 /** Somebody who can open the database may see everything, like a site administrator. */
@@ -67,7 +67,7 @@ async function byTeamId(
   subject: SubjectAddress,
 ): Promise<SubjectAddress> {
   if (!('team' in subject)) return subject
-  const named = await findTeamIdByName(tx, organization.id, subject.team)
+  const named = (await findTeamIdByName(tx, organization.id, subject.team))?.id
   return named === undefined ? subject : { team: named }
 }
 

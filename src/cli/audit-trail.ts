@@ -6,7 +6,7 @@ import type { Config } from '../config.ts'
 import { OperatorError } from '../core/operator-error.ts'
 import type { Database } from '../database/database.ts'
 import { findOrganizationByName } from '../organizations/organization-store.ts'
-import { operatorDeps, withDatabase } from './database.ts'
+import { operatorDeps, withDatabase } from '../operation/command-database.ts'
 import { Columns, note, print } from './output.ts'
 import { parseMoment } from './parse.ts'
 

@@ -6,7 +6,7 @@ import type { Config } from '../config.ts'
 import { systemClock, timestamp } from '../core/clock.ts'
 import { OperatorError } from '../core/operator-error.ts'
 import { findOrganization } from '../organizations/organization-store.ts'
-import { operatorAuditKey, withDatabase } from './database.ts'
+import { operatorAuditKey, withDatabase } from '../operation/command-database.ts'
 import { print, printJson } from './output.ts'
 
 const DAY_MS = 86_400_000
@@ -14,14 +14,12 @@ const DAY_MS = 86_400_000
 /** Prints whether the audit trail is intact. If not, prints the first event that is wrong and exits with 1. */
 export async function printVerdict(config: Config, asJson: boolean, seenFile?: string): Promise<void> {
   const seen = seenFile === undefined ? undefined : seenIn(seenFile, config)
-  const { events, chains, adopted, ends, problem, organization } = await withDatabase(
-    config,
-    ({ database }) =>
-      database.read(async (tx) => {
-        const verdict = await verifyAuditTrail(tx, await operatorAuditKey(tx, config), seen)
-        const id = verdict.problem?.organizationId ?? null
-        return { ...verdict, organization: id === null ? undefined : await findOrganization(tx, id) }
-      }),
+  const { events, chains, ends, problem, organization } = await withDatabase(config, ({ database }) =>
+    database.read(async (tx) => {
+      const verdict = await verifyAuditTrail(tx, await operatorAuditKey(tx, config), seen)
+      const id = verdict.problem?.organizationId ?? null
+      return { ...verdict, organization: id === null ? undefined : await findOrganization(tx, id) }
+    }),
   )
   if (asJson) {
     const found = problem && {
@@ -37,7 +35,6 @@ export async function printVerdict(config: Config, asJson: boolean, seenFile?: s
       intact: problem === undefined,
       events,
       trails: chains,
-      adopted,
       problem: found ?? null,
       ...(problem === undefined ? { ends: ends.map(printedEnd) } : {}),
     })
@@ -48,11 +45,7 @@ export async function printVerdict(config: Config, asJson: boolean, seenFile?: s
     const name = organization === undefined ? '' : `; that is the organization ${organization.name}`
     throw new OperatorError(`the audit trail is not intact: ${problem.detail}${name}`)
   }
-  const older =
-    adopted === 0
-      ? ''
-      : `; ${adopted} of them are older than the chain, and were chained at the upgrade as they stood then`
-  print(`intact: ${events} events in ${chains} trails${older}`)
+  print(`intact: ${events} events in ${chains} trails`)
 }
 
 const printedEnd = ({ organizationId, ...end }: AuditEnd) => ({ organization: organizationId, ...end })
@@ -76,7 +69,9 @@ function seenIn(file: string, config: Config): SeenEnds {
   try {
     found = JSON.parse(readFileSync(file, 'utf8'))
   } catch (error) {
-    throw new OperatorError(`${file} cannot be read: ${(error as Error).message}`)
+    throw new OperatorError(
+      `${file} cannot be read: ${error instanceof Error ? error.message : String(error)}`,
+    )
   }
   if (!verdictSchema.Check(found)) {
     throw new OperatorError(`${file} is not what audit verify --json prints of a trail that is intact`)

@@ -1,6 +1,4 @@
 import { basename } from 'node:path'
-import { chainOlderEvents } from '../audit/audit-adoption.ts'
-import { AuditKey } from '../audit/audit-links.ts'
 import type { Config } from '../config.ts'
 import { OperatorError } from '../core/operator-error.ts'
 import { commandName } from '../core/version.ts'
@@ -17,7 +15,7 @@ import {
   secretKeyFile,
   writeSecretKey,
 } from '../operation/secret-key.ts'
-import { auditOperator, operatorDeps, withDatabase } from './database.ts'
+import { auditOperator, operatorDeps, withDatabase } from '../operation/command-database.ts'
 
 export async function backUp(config: Config, file: string, keyFile: string | undefined) {
   return withDatabase(config, async (open) => {
@@ -45,8 +43,6 @@ export async function restore(config: Config, file: string, keyFile: string | un
     const rows = await restoreBackup(open, file, header, async (tx) => {
       // Written before the commit: without the key nobody could read the restored data.
       if (isNew) writeSecretKey(secretKeyFile(config.data), key)
-      // Events in older backups are not chained yet.
-      await chainOlderEvents(tx, new AuditKey(key), operatorDeps.clock)
       await audit(tx, config, 'database.restore', file)
     })
     return { rows, at: header.at }

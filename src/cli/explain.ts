@@ -5,7 +5,7 @@ import { findRefusal, type RefusalRow } from '../refusals/refusal-store.ts'
 import { grantsOf, nameOfCaller, sentencesOf } from '../refusals/refusal-text.ts'
 import { FLUSH_EVERY_MS } from '../refusals/refusals.ts'
 import { REQUESTS_KEPT } from '../refusals/waiting-refusals.ts'
-import { withDatabase } from './database.ts'
+import { withDatabase } from '../operation/command-database.ts'
 import { print, printJson } from './output.ts'
 
 /** Prints everything about a refusal. Someone who can open the database may see it all. */

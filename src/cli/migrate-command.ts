@@ -24,7 +24,6 @@ async function migrateDatabase(config: Config): Promise<string[]> {
   const { databaseProblem, openDatabase } = await import('../database/open.ts')
   const { missingMigrations } = await import('../database/migrate.ts')
   const { bringUpToDate } = await import('../operation/prepare.ts')
-  const { operatorDeps } = await import('./database.ts')
   const { lockDataFolder, makeDataFolder } = await import('../operation/data-folder.ts')
   const isSqlite = config.databaseUrl === undefined
   if (isSqlite) makeDataFolder(config.data)
@@ -34,8 +33,7 @@ async function migrateDatabase(config: Config): Promise<string[]> {
     if ((await open.withConnection(missingMigrations)).names.length === 0) return []
     const lock = isSqlite ? lockDataFolder(config.data) : undefined
     try {
-      const { clock } = operatorDeps
-      return (await bringUpToDate(open, config, { clock, say: note })).migrated
+      return (await bringUpToDate(open, config, note)).migrated
     } finally {
       lock?.release()
     }

@@ -1,14 +1,19 @@
 import type { Config } from '../config.ts'
 import { timestamp } from '../core/clock.ts'
+import type { Problem } from '../core/errors.ts'
 import { OperatorError } from '../core/operator-error.ts'
 import {
   bumpVersion,
   findOrganizationByName,
   updateOrganization,
 } from '../organizations/organization-store.ts'
-import { makeOrganization, readNewOrganization } from '../organizations/new-organization.ts'
+import {
+  addProblemsOfNewOrganization,
+  createRequestedOrganization,
+  readNewOrganization,
+} from '../organization-founding/new-organization.ts'
 import { refuse } from '../jsonapi/body.ts'
-import { auditOperator, operatorDeps, withDatabase } from './database.ts'
+import { auditOperator, operatorDeps, withDatabase } from '../operation/command-database.ts'
 import { bodyOf } from './parse.ts'
 import { userNamed } from './users.ts'
 
@@ -22,9 +27,12 @@ export async function createOrganization(
   return withDatabase(config, ({ database }) =>
     database.write(async (tx) => {
       const user = await userNamed(tx, owner)
-      const { id, event } = await makeOrganization(tx, { ...operatorDeps, config }, user.id, body)
+      const problems: Problem[] = []
+      await addProblemsOfNewOrganization(tx, config, user.id, body, problems)
+      refuse(problems)
+      const { organization, event } = await createRequestedOrganization(tx, operatorDeps, user.id, body)
       await auditOperator(tx, config, [event])
-      return { id, name, email, owner: user.username }
+      return { id: organization.id, name, email, owner: user.username }
     }),
   )
 }

@@ -1,3 +1,4 @@
+import { existing } from '../core/existing.ts'
 import { OperatorError } from '../core/operator-error.ts'
 import type { OwnRequests, Resource } from './own-requests.ts'
 
@@ -80,7 +81,7 @@ const tokens: Kind = {
       if (id === undefined) throw new OperatorError(`there is no team ${flags.team} in ${flags.organization}`)
       return all(await requests.list(`/teams/${id}/authentication-tokens`))
     }
-    const path = `/organizations/${encodeURIComponent(flags.organization as string)}`
+    const path = `/organizations/${encodeURIComponent(existing(flags.organization))}`
     const ofTeams = await requests.list(`${path}/team-tokens`)
     if (ofTeams === undefined) throw new OperatorError(`there is no organization ${flags.organization}`)
     const own = await requests.find(`${path}/authentication-token`)

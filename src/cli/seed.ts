@@ -1,3 +1,5 @@
+import { existing } from '../core/existing.ts'
+import { parseStored } from '../core/stored-json.ts'
 import { existsSync } from 'node:fs'
 import { createApp } from '../app.ts'
 import type { Config } from '../config.ts'
@@ -10,7 +12,7 @@ import { createLog } from '../operation/log.ts'
 import { openPrepared, prepare } from '../operation/prepare.ts'
 import { findUserByUsername } from '../users/user-store.ts'
 import { keyOf } from '../users/users.ts'
-import { operatorDeps, withDatabase } from './database.ts'
+import { operatorDeps, withDatabase } from '../operation/command-database.ts'
 import { demo, stateAttributes } from './demo.ts'
 import { createOrganization } from './organizations.ts'
 import { createUser } from './users.ts'
@@ -34,7 +36,7 @@ export async function seed(config: Config): Promise<Seeded | undefined> {
   for (const { username, role } of demo.people) {
     const user = { username, email: `${username}@demo.example`, isAdmin: false, withToken: true }
     const { token } = await createUser(config, user)
-    people.push({ username, role, token: token as string })
+    people.push({ username, role, token: existing(token) })
   }
   const organization = { name: demo.organization, email: 'demo@demo.example', owner: OWNER }
   await createOrganization(config, organization)
@@ -89,7 +91,7 @@ async function seedOverHttp(settings: Config, tokens: Map<string, string>): Prom
       })
       const text = await response.text()
       if (!response.ok) throw new OperatorError(`${path} was answered with ${response.status}: ${text}`)
-      return (JSON.parse(text) as { data: { id: string } }).data
+      return parseStored<{ data: { id: string } }>(text).data
     }
     const teams = await makeTeams(post)
     await makeMembers(post, teams)

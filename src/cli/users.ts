@@ -7,7 +7,7 @@ import { parseResource } from '../jsonapi/body.ts'
 import { createAccount } from '../users/accounts.ts'
 import { findUserByUsername, type UserRow } from '../users/user-store.ts'
 import { keyOf, newUserBody } from '../users/users.ts'
-import { auditOperator, operatorDeps, withDatabase } from './database.ts'
+import { auditOperator, operatorDeps, withDatabase } from '../operation/command-database.ts'
 import { bodyOf, parseMoment } from './parse.ts'
 
 export type NewUser = { username: string; email: string; isAdmin: boolean; withToken: boolean }
@@ -19,7 +19,8 @@ export async function createUser(config: Config, { username, email, isAdmin, wit
   return withDatabase(config, ({ database }) =>
     database.write(async (tx) => {
       const account = { username, email, passwordHash: null, isAdmin }
-      const { id, event } = await createAccount(tx, operatorDeps, account)
+      const { user, event } = await createAccount(tx, operatorDeps, account)
+      const { id } = user
       await auditOperator(tx, config, [event])
       const token = withToken ? await makeToken(tx, config, id, {}) : undefined
       return { id, ...given, ...(token === undefined ? {} : { token: token.token }) }

@@ -41,6 +41,11 @@ export function invalid(detail: string, pointer?: string): AppError {
   return new AppError('invalid', [{ detail, ...(pointer === undefined ? {} : { pointer }) }])
 }
 
+/** A 422 for one problem that several places report. */
+export function invalidBy(problem: Problem): AppError {
+  return new AppError('invalid', [problem])
+}
+
 export function conflict(detail: string): AppError {
   return new AppError('conflict', [{ detail }])
 }

@@ -1,3 +1,4 @@
+import { codeOf } from '../core/error-fields.ts'
 import { accessSync, constants } from 'node:fs'
 import { join } from 'node:path'
 import type { Kysely } from 'kysely'
@@ -57,7 +58,7 @@ export function hasSqliteFile(folder: string): boolean {
     accessSync(sqliteFile(folder), constants.R_OK | constants.W_OK)
     return true
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException
+    const code = codeOf(error)
     if (code === 'ENOENT' || code === 'ENOTDIR') return false
     throw new OperatorError(
       `this user may not use the database in ${folder} (${code}): run the command as the user of the server`,
@@ -80,7 +81,7 @@ export function databaseProblem(error: unknown, config: Pick<Config, 'data' | 'd
       `cannot use the database ${nameOfDatabase(config)}: ${reasonOf(error.cause ?? error)}`,
     )
   }
-  const { code } = error as { code?: unknown }
+  const code = codeOf(error)
   const isOfEngine = typeof code === 'string' && /^(ERR_SQLITE_ERROR|E[A-Z]+|[0-9A-Z]{5})$/.test(code)
   // Errors of pg itself have no code: a timeout or a closed connection.
   const isOfDriver = error instanceof Error && /timeout|Connection terminated/.test(error.message)

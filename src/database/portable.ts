@@ -11,45 +11,6 @@ const words: Record<Engine, Record<string, string>> = {
     INTEGER: 'integer',
     BLOB: 'blob',
     IDENTITY: 'integer primary key autoincrement',
-    // Team names in blocks of 512 neighbours. Each block has a version, which is the cache key of its search data.
-    // Block -1 stands for the whole organization.
-    TEAM_SEARCH: `
-create table team_name_blocks (organization_id text not null, number integer not null, version integer not null, primary key (organization_id, number)) without rowid;
-create trigger team_names_insert after insert on teams begin insert into team_name_blocks values (new.organization_id, new.number / 512, 1), (new.organization_id, -1, 1) on conflict do update set version = version + 1; end;
-create trigger team_names_delete after delete on teams begin update team_name_blocks set version = version + 1 where organization_id = old.organization_id and number in (-1, old.number / 512); end;
-create trigger team_names_update after update of name, visibility on teams when old.name <> new.name or old.visibility <> new.visibility begin update team_name_blocks set version = version + 1 where organization_id = new.organization_id and number in (-1, new.number / 512); end;
-create trigger team_names_end after delete on organizations begin delete from team_name_blocks where organization_id = old.id; end;`,
-    // The same with blocks of 1024.
-    WIDER_TEAM_BLOCKS: `
-drop trigger team_names_insert;
-drop trigger team_names_delete;
-drop trigger team_names_update;
-delete from team_name_blocks;
-insert into team_name_blocks select distinct organization_id, number / 1024, 1 from teams union select organization_id, -1, 1 from teams;
-create trigger team_names_insert after insert on teams begin insert into team_name_blocks values (new.organization_id, new.number / 1024, 1), (new.organization_id, -1, 1) on conflict do update set version = version + 1; end;
-create trigger team_names_delete after delete on teams begin update team_name_blocks set version = version + 1 where organization_id = old.organization_id and number in (-1, old.number / 1024); end;
-create trigger team_names_update after update of name, visibility on teams when old.name <> new.name or old.visibility <> new.visibility begin update team_name_blocks set version = version + 1 where organization_id = new.organization_id and number in (-1, new.number / 1024); end;
-`,
-    // For each organization a version that grows with every change of a workspace document, and the number of
-    // workspaces. Both are in the cache keys of list pages.
-    WORKSPACE_VERSIONS: `
-create table workspace_versions (organization_id text primary key, version integer not null, count integer not null) without rowid;
-insert into workspace_versions select organization_id, 1, count(*) from workspaces group by organization_id;
-create trigger workspace_versions_insert after insert on workspaces begin insert into workspace_versions values (new.organization_id, 1, 1) on conflict do update set version = version + 1, count = count + 1; end;
-create trigger workspace_versions_delete after delete on workspaces begin update workspace_versions set version = version + 1, count = count - 1 where organization_id = old.organization_id; end;
-create trigger workspace_versions_update after update on workspaces begin update workspace_versions set version = version + 1 where organization_id = new.organization_id; end;
-create trigger workspace_versions_tag after insert on workspace_tags begin update workspace_versions set version = version + 1 where organization_id = (select organization_id from workspaces where id = new.workspace_id); end;
-create trigger workspace_versions_untag after delete on workspace_tags begin update workspace_versions set version = version + 1 where organization_id = (select organization_id from workspaces where id = old.workspace_id); end;
-create trigger workspace_versions_state after update of resources_count on state_versions when old.resources_count is not new.resources_count begin update workspace_versions set version = version + 1 where organization_id = new.organization_id; end;
-create trigger workspace_versions_project after update of settings on projects when old.settings <> new.settings begin update workspace_versions set version = version + 1 where organization_id = new.organization_id; end;
-create trigger workspace_versions_end after delete on organizations begin delete from workspace_versions where organization_id = old.id; end;
-`,
-    // The first two triggers were dropped with their table. Rows left of a deleted tag change no document.
-    WORKSPACE_TAG_VERSIONS: `
-create trigger workspace_versions_tag after insert on workspace_tags begin update workspace_versions set version = version + 1 where organization_id = (select organization_id from workspaces where id = new.workspace_id); end;
-create trigger workspace_versions_untag after delete on workspace_tags when exists (select 1 from tags where id = old.tag_id) begin update workspace_versions set version = version + 1 where organization_id = (select organization_id from workspaces where id = old.workspace_id); end;
-create trigger workspace_versions_tags after delete on tags begin update workspace_versions set version = version + 1 where organization_id = old.organization_id; end;
-`,
   },
   postgres: {
     // Byte order, like SQLite's default, so that both engines sort lists alike.
@@ -57,19 +18,17 @@ create trigger workspace_versions_tags after delete on tags begin update workspa
     INTEGER: 'bigint',
     BLOB: 'bytea',
     IDENTITY: 'bigint generated by default as identity primary key',
-    TEAM_SEARCH: `
-create extension if not exists pg_trgm;
-create index teams_by_name_part on teams using gin (lower(name) gin_trgm_ops);`,
-    WIDER_TEAM_BLOCKS: '',
-    WORKSPACE_VERSIONS: '',
-    WORKSPACE_TAG_VERSIONS: '',
   },
 }
 
-/** Runs a script written with the words above. Each statement ends with a semicolon at the end of a line. */
-export async function runScript(db: Kysely<Tables>, script: string): Promise<void> {
+/**
+ * Runs a script written with the words above, or the one for this engine. Each statement ends with a semicolon at the end
+ * of a line.
+ */
+export async function runScript(db: Kysely<Tables>, script: string | Record<Engine, string>): Promise<void> {
   const engine = db.getExecutor().adapter instanceof PostgresAdapter ? 'postgres' : 'sqlite'
-  const text = script.replace(/\b[A-Z_]{4,}\b/g, (word) => words[engine][word] ?? word)
+  const own = typeof script === 'string' ? script : script[engine]
+  const text = own.replace(/\b[A-Z]{4,}\b/g, (word) => words[engine][word] ?? word)
   for (const statement of text.split(/;\s*$/m)) {
     if (statement.trim() !== '') await sql.raw(statement).execute(db)
   }

@@ -2,7 +2,7 @@ import { DatabaseError, type ClientConfig } from 'pg'
 import { PostgresClient } from './postgres-client.ts'
 
 /** Leaves time to open a new connection if the cached one is broken. */
-const KEPT_CONNECTION_MS = 300
+const IDLE_CONNECTION_MS = 300
 /** More than one, because a single late answer may come from a busy machine. */
 const LOOKS_WITHOUT_ANSWER = 3
 
@@ -17,7 +17,7 @@ on conflict (key) do update set value = excluded.value; commit`
 /** Probes PostgreSQL over its own connection, because requests may use all others. */
 export class PostgresProbe {
   readonly #config: ClientConfig
-  #kept: PostgresClient | undefined
+  #idle: PostgresClient | undefined
   #withoutAnswer = 0
 
   constructor(config: ClientConfig) {
@@ -30,15 +30,15 @@ export class PostgresProbe {
   }
 
   async look(signal: AbortSignal): Promise<void> {
-    const kept = this.#kept
-    this.#kept = undefined
-    if (kept !== undefined) {
+    const idle = this.#idle
+    this.#idle = undefined
+    if (idle !== undefined) {
       try {
-        await this.#write(kept, AbortSignal.any([signal, AbortSignal.timeout(KEPT_CONNECTION_MS)]))
+        await this.#write(idle, AbortSignal.any([signal, AbortSignal.timeout(IDLE_CONNECTION_MS)]))
         return
       } catch {
         // The old connection may be broken, or its server may not be the primary any more. A new one will tell.
-        kept.cut(new Error('replaced'))
+        idle.cut(new Error('replaced'))
       }
     }
     const client = new PostgresClient(this.#config)
@@ -56,13 +56,13 @@ export class PostgresProbe {
   }
 
   close(): void {
-    this.#kept?.cut(new Error('closed'))
+    this.#idle?.cut(new Error('closed'))
   }
 
   async #write(client: PostgresClient, signal: AbortSignal): Promise<void> {
     await cutAt(signal, client, client.query(PROBE))
     this.#withoutAnswer = 0
-    this.#kept = client
+    this.#idle = client
   }
 }
 

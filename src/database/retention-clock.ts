@@ -1,3 +1,4 @@
+import { parseStored } from '../core/stored-json.ts'
 import type { Logger } from 'pino'
 import { timestamp, type Clock, type Timestamp } from '../core/clock.ts'
 import type { Database, Transaction } from './database.ts'
@@ -93,7 +94,7 @@ function report(log: Logger, before: Known | undefined, after: Known): void {
 
 async function findKnown(tx: Transaction): Promise<Known | undefined> {
   const row = await tx.db.selectFrom('meta').where('key', '=', KEY).select('value').executeTakeFirst()
-  return row === undefined ? undefined : (JSON.parse(row.value) as Known)
+  return row === undefined ? undefined : parseStored<Known>(row.value)
 }
 
 /** Serializes nodes that check at the same time. */

@@ -1,3 +1,4 @@
+import { existing } from '../core/existing.ts'
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite'
 import type { CompiledQuery, DatabaseConnection, Kysely, QueryResult } from 'kysely'
 import { kyselyOver } from './connection-driver.ts'
@@ -216,7 +217,7 @@ export class SqliteConnection implements DatabaseConnection {
       known = { statement, givesRows: statement.columns().length > 0 }
       if (this.#statements.size >= MAX_CACHED_STATEMENTS) {
         const [oldest] = this.#statements.keys()
-        this.#statements.delete(oldest as string)
+        this.#statements.delete(existing(oldest))
       }
       this.#statements.set(text, known)
     }

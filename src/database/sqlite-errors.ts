@@ -1,3 +1,4 @@
+import { sqliteCodeOf } from '../core/error-fields.ts'
 import { AppError } from '../core/errors.ts'
 import { databaseUnavailable } from './unavailable.ts'
 
@@ -20,7 +21,7 @@ const IO_ERROR = 10
 
 /** The primary result code; undefined if the error is not SQLite's. */
 function resultCode(error: unknown): number | undefined {
-  const { errcode } = error as { errcode?: unknown }
+  const errcode = sqliteCodeOf(error)
   // The higher bits are the extended code.
   return typeof errcode === 'number' ? errcode & 0xff : undefined
 }

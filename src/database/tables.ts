@@ -245,7 +245,7 @@ export type StateVersionTable = {
   outputs_count: Generated<number>
   /** Null while pending and for encrypted states. */
   resources_count: number | null
-  /** As resources_count; also null for versions finalized before this column existed. */
+  /** Null as resources_count. Data resources do not count. */
   managed_resources_count: Generated<number | null>
   /** 1 for a snapshot: unlocking the workspace makes it current, unless there is a newer version by then. */
   is_intermediate: Generated<Flag>

@@ -1,3 +1,4 @@
+import { existing } from '../core/existing.ts'
 import { setImmediate } from 'node:timers/promises'
 import type { ColumnSet } from '../access/decide.ts'
 import { hasFlag, organizationFlags, type FlagSet } from '../access/organization-flags.ts'
@@ -72,7 +73,7 @@ export async function changesOf(
     for (const [index, place] of places.entries()) {
       pairs += 1
       if (pairs % PAIRS_A_TURN === 0) await setImmediate()
-      const ofTeam = byTeam.map((held) => held[index] as Held)
+      const ofTeam = byTeam.map((held) => existing(held[index]))
       const rest = heldOn(0, others, place)
       add(
         changeOn(

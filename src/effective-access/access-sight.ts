@@ -73,7 +73,7 @@ async function ownColumns(
   organization: OrganizationRow,
   scope: Places,
 ): Promise<(place: NamedPlace) => ColumnSet> {
-  const teams = await teamsOfUsers(tx, organization.id, [actor.userId as string])
+  const teams = await teamsOfUsers(tx, organization.id, actor.userId === null ? [] : [actor.userId])
   const ids = teams.map(({ id }) => id)
   const granted = grantedTo({ teams }, await readGrants(tx, ids, scope, 'projects too'))
   return (place) => heldOn(0, granted, place).columns

@@ -2,11 +2,14 @@ import { reachOf } from '../access/granted-places-store.ts'
 import { nowhere, type OrganizationFacts } from '../access/standing.ts'
 import { AppError, type Problem } from '../core/errors.ts'
 import { NO_ID } from '../core/ids.ts'
-import { ok, type Call } from '../http/call.ts'
-import { readRoute, type Loaded, type Route, type Viewer } from '../http/route.ts'
+import type { Call } from '../http/call.ts'
+import { list } from '../http/read-route.ts'
+import type { Loaded, Loading, Route, Viewer } from '../http/route.ts'
 import { listDocument } from '../jsonapi/document.ts'
-import { pagingOf, type Page } from '../jsonapi/paging.ts'
-import { organizationOfPath } from '../organizations/organization-of-path.ts'
+import type { Page } from '../jsonapi/paging.ts'
+import { text } from '../jsonapi/parameters.ts'
+import type { Query } from '../jsonapi/query.ts'
+import { organizationPlace } from '../organizations/organization-place.ts'
 import { findOrganizationByName, type OrganizationRow } from '../organizations/organization-store.ts'
 import { listVisibleWorkspaces } from '../workspaces/workspace-list-store.ts'
 import { noWorkspace } from '../workspaces/workspaces.ts'
@@ -15,11 +18,13 @@ import { effectiveAccessFragment } from './effective-access-document.ts'
 import { findPlace, placeOf, type NamedPlace, type PlaceAddress } from './places.ts'
 import { findSubject, type SubjectAddress } from './subjects.ts'
 
-const parameters = ['user', 'team', 'workspace', 'project'] as const
+type Question = { subject: SubjectAddress; place: PlaceAddress | undefined }
 
 /** Throws 400 unless the query names either a user or a team, and at most one of workspace and project. */
-function questionOf({ query }: Call): { subject: SubjectAddress; place: PlaceAddress | undefined } {
-  const [user, team, workspace, project] = parameters.map((name) => query.text(name))
+function questionOf(query: Query): Question {
+  const [user, team, workspace, project] = ['user', 'team', 'workspace', 'project'].map((name) =>
+    query.text(name),
+  )
   const problems: Problem[] = []
   if (user === undefined && team === undefined) {
     problems.push({ detail: 'user or team must say whose access is asked for', parameter: 'user' })
@@ -31,34 +36,20 @@ function questionOf({ query }: Call): { subject: SubjectAddress; place: PlaceAdd
     problems.push({ detail: 'project cannot be given beside workspace', parameter: 'project' })
   }
   if (problems.length > 0) throw new AppError('invalid-query', problems)
-  const subject = user === undefined ? { team: team as string } : { user }
+  const subject = user === undefined ? { team: team ?? '' } : { user }
   if (workspace !== undefined) return { subject, place: { workspace } }
   return { subject, place: project === undefined ? undefined : { project } }
 }
 
-/** The most sources that one page may show. An answer about one workspace or project is never refused. */
-const MAX_NAMED = 20_000
-
-const showEffectiveAccess = readRoute({
-  path: '/organizations/:organization_name/effective-access',
-  permission: 'effective-access:read',
-  summary: 'List what a user or a team may do, and which grants add up to it',
-  query: {
-    user: 'Whose access: a user, by id or user name',
-    team: 'Whose access: a team, by id, as what its token may do',
-    workspace: 'On this workspace alone, by id or name; without it and project, on all workspaces',
-    project: 'On this project alone, by id or name',
+/** The organization, and the user or team and the place that the query names in it. */
+const questionPlace = {
+  ...organizationPlace,
+  address: (call: Call) => {
+    const question = questionOf(call.query)
+    const organization = organizationPlace.address(call)
+    return organization === undefined ? undefined : { ...organization, ...question }
   },
-  answers: 'effective-access',
-  isList: true,
-  address: (call) => {
-    const page = call.query.page()
-    const question = questionOf(call)
-    const name = organizationOfPath(call)
-    if (name === undefined) return undefined
-    return { name, page, ...question, links: call.query.withoutPage(parameters) }
-  },
-  load: async (context) => {
+  load: async (context: Loading<{ name: string } & Question>) => {
     const { tx, address, actor } = context
     const organization = await findOrganizationByName(tx, address.name)
     const subject = await findSubject(tx, organization?.id ?? NO_ID, address.subject, actor)
@@ -68,21 +59,7 @@ const showEffectiveAccess = readRoute({
     if (organization === undefined || subject === undefined || named === undefined) return undefined
     return { organization, subject, target, ...named }
   },
-  document: async (context) => {
-    const { tx, deps, resource, address, call } = context
-    const { organization, subject } = resource
-    const { places, total } = await placesOf(context, organization, resource.place, address.page)
-    const about = { holder: await subject.holder(tx), organization, inForce: deps.standings.inForce }
-    const found = await effectiveAccess(tx, about, places)
-    const named = found.reduce((count, { sources }) => count + sources.length, 0)
-    if (found.length > 1 && named > MAX_NAMED) {
-      const detail = `more than ${MAX_NAMED} grants would be named: ask for smaller pages`
-      throw new AppError('bad-request', [{ detail }])
-    }
-    const paging = pagingOf(call.path, address.links, address.page, total)
-    return ok(listDocument(found.map(effectiveAccessFragment), paging))
-  },
-})
+}
 
 /** The requested place, if the caller may see it. Undefined if it is missing. */
 async function findNamed(
@@ -116,4 +93,32 @@ async function placesOf(
   return { places: workspaces.map(placeOf), total }
 }
 
-export const effectiveAccessRoutes: readonly Route[] = [showEffectiveAccess]
+/** The most sources that one page may show. An answer about one workspace or project is never refused. */
+const MAX_NAMED = 20_000
+
+export const effectiveAccessRoutes: readonly Route[] = [
+  list(questionPlace, '/effective-access', {
+    permission: 'effective-access:read',
+    summary: 'List what a user or a team may do, and which grants add up to it',
+    query: {
+      user: text('Whose access: a user, by id or user name'),
+      team: text('Whose access: a team, by id, as what its token may do'),
+      workspace: text('On this workspace alone, by id or name; without it and project, on all workspaces'),
+      project: text('On this project alone, by id or name'),
+    },
+    answers: 'effective-access',
+    document: async (context) => {
+      const { tx, deps, resource, page, paging } = context
+      const { organization, subject } = resource
+      const { places, total } = await placesOf(context, organization, resource.place, page)
+      const about = { holder: await subject.holder(tx), organization, inForce: deps.standings.inForce }
+      const found = await effectiveAccess(tx, about, places)
+      const named = found.reduce((count, { sources }) => count + sources.length, 0)
+      if (found.length > 1 && named > MAX_NAMED) {
+        const detail = `more than ${MAX_NAMED} grants would be named: ask for smaller pages`
+        throw new AppError('bad-request', [{ detail }])
+      }
+      return listDocument(found.map(effectiveAccessFragment), paging(total))
+    },
+  }),
+]

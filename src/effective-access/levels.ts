@@ -1,5 +1,6 @@
 import type { Actor } from '../access/actor.ts'
 import { isPermitted, type ColumnSet, type Standing } from '../access/decide.ts'
+import { NO_ID } from '../core/ids.ts'
 import { columnsOfGrant, type GrantFacts } from '../access/grants.ts'
 import type { Permission } from '../access/rules.ts'
 
@@ -38,7 +39,7 @@ const somebody: Actor = {
   tokenId: '',
   tokenMadeAt: '',
   tokenExpiresAt: '',
-  userId: null,
+  userId: NO_ID,
   teamId: null,
   organizationId: null,
   isSiteAdmin: false,
@@ -63,7 +64,7 @@ function actionsOf(actions: typeof ofWorkspace | typeof ofProject, columns: Colu
 }
 
 /** Cached, because there are few different sums of columns and very many workspaces. */
-function kept(read: (columns: ColumnSet) => ActionSet): (columns: ColumnSet) => ActionSet {
+function memoized(read: (columns: ColumnSet) => ActionSet): (columns: ColumnSet) => ActionSet {
   const known = new Map<ColumnSet, ActionSet>()
   return (columns) => {
     let actions = known.get(columns)
@@ -72,8 +73,8 @@ function kept(read: (columns: ColumnSet) => ActionSet): (columns: ColumnSet) => 
   }
 }
 
-const inWorkspace = kept((columns) => actionsOf(ofWorkspace, columns))
-const inProject = kept((columns) => actionsOf(ofProject, columns))
+const inWorkspace = memoized((columns) => actionsOf(ofWorkspace, columns))
+const inProject = memoized((columns) => actionsOf(ofProject, columns))
 
 /** What a user or team holds on a place. `plans`: a grant allows planning, which only affects the level's name. */
 export type Held = {

@@ -1,3 +1,4 @@
+import { existing } from '../core/existing.ts'
 import { sumOfGrants, sumOnProject, type GrantFacts } from '../access/grants.ts'
 import type { Transaction } from '../database/database.ts'
 import { toGrant } from '../team-access/team-project-store.ts'
@@ -72,16 +73,13 @@ const fixedKinds = new Map(
     kindOf(access as WorkspaceLevel, details),
   ]),
 )
-const customKinds = new Map<string, Kind>()
 
 function customKind(text: string): Kind {
-  let kind = customKinds.get(text)
-  if (kind === undefined) customKinds.set(text, (kind = kindOf('custom', customDetailsOf(text))))
-  return kind
+  return kindOf('custom', customDetailsOf(text))
 }
 
 function workspaceGrant({ id, workspace_id, access, custom }: WorkspaceGrantRow): Grant {
-  const { held, workspaceDetails } = custom === null ? (fixedKinds.get(access) as Kind) : customKind(custom)
+  const { held, workspaceDetails } = custom === null ? existing(fixedKinds.get(access)) : customKind(custom)
   return {
     source: 'team-workspaces',
     id,

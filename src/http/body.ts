@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import type { ServerConfig } from '../config.ts'
 import { AppError } from '../core/errors.ts'
-import type { Held } from './bytes-in-flight.ts'
+import type { Held } from '../core/bytes-in-flight.ts'
 import type { Call } from './call.ts'
 import type { Deps } from './deps.ts'
 import { Pace } from './pace.ts'

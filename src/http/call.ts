@@ -1,7 +1,8 @@
+import { parseStored } from '../core/stored-json.ts'
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import type { Readable } from 'node:stream'
 import type { Query } from '../jsonapi/query.ts'
-import type { Held } from './bytes-in-flight.ts'
+import type { Held } from '../core/bytes-in-flight.ts'
 
 /** A request as routes see it. */
 export type Call = {
@@ -20,10 +21,12 @@ export type Call = {
   receivedAt: number
 }
 
+export type AnswerBody = string | Buffer | Readable
+
 export type Answer = {
   readonly status: number
   /** Undefined: no body and no content type. */
-  readonly body?: string | Buffer | Readable
+  readonly body?: AnswerBody
   readonly headers?: Readonly<Record<string, string>>
   /** Memory of a streamed body, if it is less than the default. */
   readonly streamBytes?: number
@@ -38,13 +41,24 @@ export const JSON_API = 'application/vnd.api+json'
 /** The default: nobody may cache the answer. */
 const uncached = { 'content-type': JSON_API, 'cache-control': 'no-store' } as const
 
-export function ok(body: string | Buffer | Readable): Answer {
+export function ok(body: AnswerBody): Answer {
   return { status: 200, body, headers: uncached }
+}
+
+/** The answer of a route with this status. A document that is a whole answer stays as it is. */
+export function answerOf(status: 200 | 201, made: AnswerBody | Answer): Answer {
+  if (isAnswer(made)) return made
+  if (status === 200) return ok(made)
+  return created(made as string)
+}
+
+function isAnswer(made: AnswerBody | Answer): made is Answer {
+  return typeof made === 'object' && 'status' in made
 }
 
 /** Location is the resource's own link, as JSON:API requires; without one it is made of type and id. */
 export function created(body: string): Answer {
-  const { data } = JSON.parse(body) as { data: { type: string; id: string; links?: { self: string } } }
+  const { data } = parseStored<{ data: { type: string; id: string; links?: { self: string } } }>(body)
   const location = data.links?.self ?? `/api/v2/${data.type}/${data.id}`
   return { status: 201, body, headers: { ...uncached, location } }
 }

@@ -9,14 +9,16 @@ import type { newId } from '../core/ids.ts'
 import type { LastUsed } from '../authentication-tokens/last-used.ts'
 import type { ServerConfig } from '../config.ts'
 import type { Database } from '../database/database.ts'
-import type { States } from '../state-versions/states.ts'
+import type { TeamNames } from '../teams/team-search-store.ts'
+import type { States } from '../state-content/states.ts'
+import type { Queries } from '../jsonapi/query.ts'
 import type { DocumentCache } from '../jsonapi/document-cache.ts'
-import type { BytesInFlight } from './bytes-in-flight.ts'
+import type { BytesInFlight } from '../core/bytes-in-flight.ts'
 import type { Refusals } from '../refusals/refusals.ts'
 import type { Deletions } from '../operation/deletions.ts'
 import type { Drain } from '../operation/drain.ts'
 
-/** What acts may need. */
+/** What rules, acts and documents may use. */
 export type Deps = {
   readonly config: ServerConfig
   readonly clock: Clock
@@ -25,15 +27,21 @@ export type Deps = {
   readonly standings: Standings
   readonly grants: Grants
   readonly documents: DocumentCache
+  readonly teamNames: TeamNames
   readonly bytesInFlight: BytesInFlight
   readonly states: States
+  readonly deletions: Deletions
+  readonly log: Logger
+}
+
+/** What the runner of routes and the server use besides. */
+export type RunnerDeps = Deps & {
   readonly lastUsed: LastUsed
   readonly refusals: Refusals
   readonly auditKey: AuditKey
   readonly reveals: Reveals
-  readonly deletions: Deletions
   readonly drain: Drain
-  readonly log: Logger
+  readonly queries: Queries
   /** Set only if a command uses its own server in its own process. */
   readonly operator?: Operator
 }

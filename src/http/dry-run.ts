@@ -1,7 +1,6 @@
 import { AppError } from '../core/errors.ts'
 import type { Database, Transaction, TransactionOptions } from '../database/database.ts'
 import type { Query } from '../jsonapi/query.ts'
-import type { Answer } from './call.ts'
 
 const PARAMETER = 'dry-run'
 /** Whether a name may be a misspelled `dry-run`: `dry_run`, `dryRun`, `dry--run`, `filter[dry-run]`. */
@@ -14,7 +13,7 @@ function isMisspelled(name: string): boolean {
  * parameter is repeated or misspelled, or if the route has no dry run: a request meant as a dry run must never be
  * executed.
  */
-export function isTrial(query: Query, canBeTried: boolean): boolean {
+export function isDryRun(query: Query, hasDryRun: boolean): boolean {
   for (const name of query.names) {
     // Older clients and proxies use a semicolon between parameters.
     const isHidden = /[;&?]\s*dry[\W_]*run/i.test(query.given(name) ?? '')
@@ -24,7 +23,7 @@ export function isTrial(query: Query, canBeTried: boolean): boolean {
   const value = query.given(PARAMETER)
   if (value === undefined || value === 'false') return false
   if (value !== 'true') throw refusal('dry-run must be true or false')
-  if (!canBeTried) throw refusal('dry-run cannot be asked of this: it would be done')
+  if (!hasDryRun) throw refusal('dry-run cannot be asked of this: it would be done')
   return true
 }
 
@@ -33,35 +32,36 @@ function refusal(detail: string, parameter = PARAMETER): AppError {
 }
 
 /**
- * Observes a dry run. `look` runs in the write's transaction, before and after the act. It must read little, because
+ * Compares what a dry run changes. `look` runs in the write's transaction, before and after the act. It must read little, because
  * others wait for the write lock. `compare` runs after the rollback, when nobody waits.
  */
-export type Watch<Look = unknown> = {
+export type DryRun<Look = unknown> = {
   readonly look: (tx: Transaction) => Promise<Look>
-  readonly compare: (before: Look, after: Look) => Promise<Answer>
+  /** Returns the document of the changes. */
+  readonly compare: (before: Look, after: Look) => Promise<string>
 }
 
-class Undone<T> extends Error {
+class RolledBack<T> extends Error {
   readonly value: T
 
   constructor(value: T) {
-    super('undone')
+    super('rolled back')
     this.value = value
   }
 }
 
 /** Runs the whole write, rolls it back, and returns its result. */
-export async function undone<T>(
+export async function rolledBack<T>(
   database: Database,
   work: (tx: Transaction) => Promise<T>,
   options: TransactionOptions,
 ): Promise<T> {
   try {
     return await database.write(async (tx) => {
-      throw new Undone(await work(tx))
+      throw new RolledBack(await work(tx))
     }, options)
   } catch (error) {
-    if (error instanceof Undone) return error.value as T
+    if (error instanceof RolledBack) return error.value as T
     throw error
   }
 }

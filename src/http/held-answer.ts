@@ -1,9 +1,9 @@
 import type { ServerResponse } from 'node:http'
 import { Readable } from 'node:stream'
-import type { Actor } from '../access/actor.ts'
-import { holdersOf } from './bytes-in-flight.ts'
+import { holdersOf } from '../core/bytes-in-flight.ts'
 import type { Answer } from './call.ts'
 import type { Deps } from './deps.ts'
+import type { Decided, Loaded } from './route.ts'
 
 /** Shorter answers are not counted: the system's send buffer takes about this much at once. */
 const FREE_BYTES = 64 * 1024
@@ -14,10 +14,10 @@ const STREAM_BYTES = 4 * 1024 * 1024
 export function holdAnswer(
   answer: Answer,
   { bytesInFlight }: Deps,
-  actor: Actor,
-  organization: { readonly id: string } | undefined,
+  { actor, resource }: Decided<unknown, Loaded>,
 ): Answer {
   const { body } = answer
+  const { organization } = resource
   if (!(body instanceof Readable)) {
     // For a text this is its number of characters, which is nearly its number of bytes.
     const length = body?.length ?? 0

@@ -1,7 +1,8 @@
+import { existing } from '../core/existing.ts'
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
-import { Query } from '../jsonapi/query.ts'
+import type { Query } from '../jsonapi/query.ts'
 import type { Call } from './call.ts'
-import type { Deps } from './deps.ts'
+import type { RunnerDeps } from './deps.ts'
 
 /** The route that the router found for a request. */
 export type FoundRoute = {
@@ -18,26 +19,26 @@ export class HttpCall implements Call {
   readonly stream: IncomingMessage
   receivedAt = performance.now()
   readonly #url: string
-  readonly #deps: Deps
+  readonly #deps: RunnerDeps
 
-  constructor(request: IncomingMessage, route: FoundRoute, requestId: string, deps: Deps) {
-    const url = request.url as string
+  constructor(request: IncomingMessage, route: FoundRoute, requestId: string, deps: RunnerDeps) {
+    const url = existing(request.url)
     const mark = url.indexOf('?')
     this.requestId = requestId
     this.params = route.params
-    this.query = Query.of(mark === -1 ? '' : url.slice(mark + 1))
+    this.query = deps.queries.of(mark === -1 ? '' : url.slice(mark + 1))
     this.stream = request
     this.#url = route.url
     this.#deps = deps
   }
 
   get method(): string {
-    return this.stream.method as string
+    return existing(this.stream.method)
   }
 
   /** Built from the route: the requested path may have a scheme, a host, a fragment or any escapes. */
   get path(): string {
-    return this.#url.replaceAll(/:([a-z_]+)/g, (_, name: string) => this.params[name] as string)
+    return this.#url.replaceAll(/:([a-z_]+)/g, (_, name: string) => existing(this.params[name]))
   }
 
   get headers(): IncomingHttpHeaders {

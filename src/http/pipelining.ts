@@ -1,3 +1,4 @@
+import { existing } from '../core/existing.ts'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 
@@ -26,7 +27,7 @@ export async function turnOf(request: IncomingMessage, response: ServerResponse)
     response.once('socket', () => resolve(true))
     request.once('close', () => resolve(false))
   })
-  const left = (waiting.get(socket) as number) - 1
+  const left = existing(waiting.get(socket)) - 1
   if (left === 0) waiting.delete(socket)
   else waiting.set(socket, left)
   return hasTurn

@@ -1,5 +1,5 @@
 import type { Answer, Call } from './call.ts'
-import type { Deps } from './deps.ts'
+import type { RunnerDeps } from './deps.ts'
 import type { RouteDocumentation } from './route.ts'
 
 /** A route that is not JSON:API with a token: it is open to everyone, or its URL carries a right. */
@@ -11,5 +11,5 @@ export type RawRoute = RouteDocumentation & {
   statuses?: readonly number[]
   /** Why it needs no token. */
   open: string
-  answer: (call: Call, deps: Deps) => Promise<Answer>
+  answer: (call: Call, deps: RunnerDeps) => Promise<Answer>
 }

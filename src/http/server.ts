@@ -1,3 +1,5 @@
+import { existing } from '../core/existing.ts'
+import { codeOf } from '../core/error-fields.ts'
 import { readFileSync } from 'node:fs'
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import { Readable } from 'node:stream'
@@ -6,17 +8,17 @@ import findMyWay, { type default as Router } from 'find-my-way'
 import { AppError, notFound } from '../core/errors.ts'
 import { errorDocument, internalErrorDocument, statusOf } from '../jsonapi/errors.ts'
 import { errorAnswer, type Answer, type Call } from './call.ts'
-import type { Deps } from './deps.ts'
-import { isTrial } from './dry-run.ts'
+import type { RunnerDeps } from './deps.ts'
+import { isDryRun } from './dry-run.ts'
 import { releaseWhenSent } from './held-answer.ts'
 import { HttpCall, type FoundRoute } from './http-call.ts'
 import { endLingering, mustClose } from './linger.ts'
 import { answerMalformed } from './malformed.ts'
 import { mustWait, turnOf } from './pipelining.ts'
+import { authenticate } from './permit.ts'
 import type { RawRoute } from './raw-route.ts'
 import { nextRequestId } from './request-id.ts'
 import type { Route } from './route.ts'
-import { authenticate, runRoute } from './run-route.ts'
 import { isSteady, untilNextStep } from './steady.ts'
 
 const API = '/api/v2'
@@ -34,7 +36,11 @@ const { createServer: createHttpServer } = process.getBuiltinModule('node:http')
 const { createServer: createHttpsServer } = process.getBuiltinModule('node:https')
 
 /** The HTTP server with all routes. It does not listen yet. */
-export function createServer(routes: readonly Route[], rawRoutes: readonly RawRoute[], deps: Deps): Server {
+export function createServer(
+  routes: readonly Route[],
+  rawRoutes: readonly RawRoute[],
+  deps: RunnerDeps,
+): Server {
   const { config } = deps
   const router = createRouter(routes, rawRoutes, deps)
   const onRequest = (request: IncomingMessage, response: ServerResponse) => router.lookup(request, response)
@@ -62,7 +68,7 @@ export function createServer(routes: readonly Route[], rawRoutes: readonly RawRo
 function createRouter(
   routes: readonly Route[],
   rawRoutes: readonly RawRoute[],
-  deps: Deps,
+  deps: RunnerDeps,
 ): Router.Instance<Router.HTTPVersion.V1> {
   const onUnknown = (request: IncomingMessage, response: ServerResponse) =>
     void respond(request, response, { url: '', params: {} }, deps, (call) => answerUnknown(call, deps))
@@ -82,10 +88,10 @@ function createRouter(
       void respond(request, response, { url, params: params as Record<string, string> }, deps, work)
     })
   }
-  for (const route of routes) add(route.method, API + route.path, (call) => runRoute(route, call, deps))
+  for (const route of routes) add(route.method, API + route.path, (call) => route.run(call, deps))
   for (const route of rawRoutes) {
     add(route.method, route.path, (call) => {
-      if (route.method !== 'GET') isTrial(call.query, false)
+      if (route.method !== 'GET') isDryRun(call.query, false)
       return route.answer(call, deps)
     })
   }
@@ -110,7 +116,7 @@ function answerHalf(request: IncomingMessage, response: ServerResponse): void {
 }
 
 /** An unknown path or method: 401 without a valid token, otherwise 404 as for everything hidden. */
-async function answerUnknown(call: Call, deps: Deps): Promise<Answer> {
+async function answerUnknown(call: Call, deps: RunnerDeps): Promise<Answer> {
   const actor = await deps.database.read((tx) => authenticate(tx, call, deps))
   deps.refusals.note({
     requestId: call.requestId,
@@ -131,7 +137,7 @@ async function respond(
   request: IncomingMessage,
   response: ServerResponse,
   route: FoundRoute,
-  deps: Deps,
+  deps: RunnerDeps,
   work: Work,
 ): Promise<void> {
   if (mustWait(response) && !(await turnOf(request, response))) return
@@ -167,7 +173,7 @@ async function respond(
 
 /** Whether the connection failed, not the answer. */
 function isOfClient(error: unknown): boolean {
-  const { code } = error as NodeJS.ErrnoException
+  const code = codeOf(error)
   return code !== undefined && /^(ERR_STREAM_|ECONN|EPIPE$|ETIMEDOUT$)/.test(code)
 }
 
@@ -177,7 +183,7 @@ function send(
   raw: ServerResponse,
   answer: Answer,
   requestId: string,
-  { drain }: Deps,
+  { drain }: RunnerDeps,
 ): Promise<void> | undefined {
   const { body } = answer
   // Alternating names and values, the fastest form for node:http.
@@ -226,7 +232,7 @@ function hostIsMissing(): AppError {
   return new AppError('bad-request', [{ detail: 'HTTP/1.1 requests need a Host header' }])
 }
 
-function failure(error: unknown, requestId: string, request: IncomingMessage, deps: Deps): Answer {
+function failure(error: unknown, requestId: string, request: IncomingMessage, deps: RunnerDeps): Answer {
   if (error instanceof AppError) {
     const headers: Record<string, string> = {}
     if (error.code === 'unauthorized') headers['www-authenticate'] = 'Bearer'
@@ -253,5 +259,7 @@ function conditional(request: IncomingMessage, answer: Answer): Answer {
 
 function pathOf(raw: IncomingMessage): string {
   // Without the query and the signature of an upload URL, because secrets must not be logged.
-  return (raw.url as string).split('?', 1)[0]?.replace(/(\/uploads?\/)[^/]+/, '$1…') as string
+  return existing(raw.url)
+    .split('?', 1)[0]
+    ?.replace(/(\/uploads?\/)[^/]+/, '$1…') as string
 }

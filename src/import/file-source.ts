@@ -1,3 +1,4 @@
+import { parseStored } from '../core/stored-json.ts'
 import { createHash } from 'node:crypto'
 import { constants, createReadStream, openSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -132,7 +133,7 @@ export class FileSource implements Source {
 
   #parsed(kind: FileKind, line: string): { organization: string } {
     try {
-      const record = JSON.parse(line) as { organization?: unknown } | null
+      const record = parseStored<{ organization?: unknown } | null>(line)
       if (typeof record?.organization === 'string') return record as { organization: string }
     } catch {
       // Reported below.
@@ -152,7 +153,7 @@ export class FileSource implements Source {
   #checkedManifest(bytes: Buffer): Manifest {
     let manifest: Manifest
     try {
-      manifest = JSON.parse(bytes.toString('utf8')) as Manifest
+      manifest = parseStored<Manifest>(bytes.toString('utf8'))
     } catch {
       throw new OperatorError(`${join(this.#folder, MANIFEST)} is not that of an export`)
     }

@@ -1,5 +1,6 @@
+import { existing } from '../core/existing.ts'
 import type { Transaction } from '../database/database.ts'
-import { auditOperator } from '../cli/database.ts'
+import { auditOperator } from '../operation/command-database.ts'
 import { lockOrganization } from '../organizations/organization-lock-store.ts'
 import { bumpVersion } from '../organizations/organization-store.ts'
 import { activateMembership, findMembership } from '../organization-memberships/membership-store.ts'
@@ -37,7 +38,7 @@ export async function importMembers(
   })
   const joined = teams.filter(({ id }) => joining.has(id))
   await forEach(context, 'team members', joined, ({ id, name }) =>
-    joinTeam(context, name, context.teams.get(id)?.id as string, joining.get(id) as string[]),
+    joinTeam(context, name, existing(context.teams.get(id)).id, existing(joining.get(id))),
   )
 }
 

@@ -1,3 +1,4 @@
+import { parseStored } from '../core/stored-json.ts'
 import { newestAuditEvents } from '../audit/audit-list-store.ts'
 import { OperatorError } from '../core/operator-error.ts'
 import { commandName } from '../core/version.ts'
@@ -95,7 +96,7 @@ async function wasImported({ target, source, organization }: Context, id: string
     return (await newest('organization.create')).some(({ token_id: token }) => token === COMMAND_LINE_TOKEN)
   }
   return marks.some(({ details }) => {
-    const { from, source: identity = from, name } = JSON.parse(details) as Record<string, string | undefined>
+    const { from, source: identity = from, name } = parseStored<Record<string, string | undefined>>(details)
     return identity === source.identity && name === organization
   })
 }

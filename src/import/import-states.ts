@@ -1,3 +1,4 @@
+import { existing } from '../core/existing.ts'
 import { findStateVersion } from '../state-versions/state-version-store.ts'
 import { forEach, readOf, SOME_AT_ONCE, unlessRefused, type Context, type Place } from './context.ts'
 import { readState, withoutSnapshots } from './read-state.ts'
@@ -98,7 +99,7 @@ async function placeOf(
   const here = await target.database.read((tx) => findStateVersion(tx, current.id))
   try {
     for (let place = all.length - 1; place >= 0; place -= 1) {
-      const there = all[place] as StateRecord
+      const there = existing(all[place])
       if (!isLike(there, current)) continue
       // Different states may have the same serial and size, so compare their bytes by MD5.
       const md5 = there.md5?.toLowerCase() ?? (await md5Of(source, there, target.config.maxStateBytes))

@@ -1,7 +1,8 @@
+import { existing } from '../core/existing.ts'
 import { randomBytes } from 'node:crypto'
 import { hashToken } from '../access/actor-store.ts'
 import { createApp } from '../app.ts'
-import { auditOperator, withDatabase } from '../cli/database.ts'
+import { auditOperator, withDatabase } from '../operation/command-database.ts'
 import type { Config } from '../config.ts'
 import { systemClock, timestamp } from '../core/clock.ts'
 import { OperatorError } from '../core/operator-error.ts'
@@ -59,7 +60,7 @@ export async function openOwnServer(
       organizationId: null,
       isSiteAdmin: true,
       auditTrailOf: null,
-      name: user.username as string,
+      name: existing(user.username),
     },
   } as const
   const { publicUrl: _, tlsCert: _cert, tlsKey: _key, ...own } = config

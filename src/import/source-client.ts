@@ -1,3 +1,4 @@
+import { causeOf, codeOf } from '../core/error-fields.ts'
 import { setTimeout as delay } from 'node:timers/promises'
 import { systemClock } from '../core/clock.ts'
 import { OperatorError, reasonOf } from '../core/operator-error.ts'
@@ -121,8 +122,8 @@ export class SourceClient {
     } catch (error) {
       this.#options.signal.throwIfAborted()
       if (error instanceof Unreadable || error instanceof OperatorError) throw error
-      const cause = (error as Error).cause ?? error
-      const isCut = cut.has(String((cause as { code?: unknown }).code)) || cause === watch.late
+      const cause = causeOf(error)
+      const isCut = cut.has(String(codeOf(cause))) || cause === watch.late
       return { reason: printable(reasonOf(cause)), lost: { origin: url.origin, isCut } }
     } finally {
       watch.stop()

@@ -1,3 +1,4 @@
+import { existing } from '../core/existing.ts'
 import { printable, Unreadable } from './records.ts'
 import type { SourceClient } from './source-client.ts'
 
@@ -50,7 +51,7 @@ export async function readList(
 /** The single resource of a document. */
 export function resourceOf(json: unknown): Resource {
   const [only] = resourcesOf({ data: [member(json, 'data')] }, 'data')
-  return only as Resource
+  return existing(only)
 }
 
 /** The id in a to-one relationship. */

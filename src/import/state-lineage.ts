@@ -1,3 +1,4 @@
+import { parseStored } from '../core/stored-json.ts'
 import type { Spool } from './spool.ts'
 
 const MAX_PARSED_BYTES = 16 * 1024 * 1024
@@ -15,7 +16,7 @@ export function lineageOf(content: Pick<Spool, 'head' | 'size' | 'chunks'>): str
   if (content.size > MAX_PARSED_BYTES) return undefined
   try {
     const text = Buffer.concat([...content.chunks()]).toString('utf8')
-    return textOf((JSON.parse(text) as { lineage?: unknown } | null)?.lineage)
+    return textOf(parseStored<{ lineage?: unknown } | null>(text)?.lineage)
   } catch {
     // The server will report that this is not a state.
     return undefined

@@ -1,3 +1,4 @@
+import { parseStored } from '../core/stored-json.ts'
 import { request, type IncomingMessage } from 'node:http'
 import { Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
@@ -8,7 +9,7 @@ import type { Database } from '../database/database.ts'
 import { openOwnServer, type OwnServer, type OwnServerOptions } from './own-server.ts'
 import { readList, resourceOf, type List, type Resource } from './source-lists.ts'
 import type { Spool } from './spool.ts'
-import { problemsOf } from './trial.ts'
+import { problemsOf } from './body-problems.ts'
 
 /** Stands for the id of an object that a dry run would create. */
 export const TO_BE_MADE = '(to be made)'
@@ -122,7 +123,7 @@ export class Target {
 function refuseUnlessOk(status: number, body: string): string {
   if (status < 300) return body
   if (status >= 500) throw new OperatorError(`this server failed with ${status}: ${body}`)
-  const { errors = [] } = JSON.parse(body) as ErrorDocument
+  const { errors = [] } = parseStored<ErrorDocument>(body)
   throw new Refused(
     status,
     errors.map(({ detail, title }) => detail ?? title).join('; '),

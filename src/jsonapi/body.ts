@@ -1,44 +1,45 @@
 import { Type, type Static, type TSchema } from 'typebox'
-import { Compile, type Validator } from 'typebox/schema'
 import { AppError, type Problem } from '../core/errors.ts'
+import { checkValue, isObject, MAX_PROBLEMS, onlyKnown, type Shape } from './body-values.ts'
 import { parseJson } from './json.ts'
 
-/** A schema with its own error text: `explain` ("must be …"), or `complaint`, a whole sentence that clients know. */
-export type Explained = TSchema & { explain?: string; complaint?: string }
-type Shape = Record<string, Explained>
-/** The members that the schemas of a shape accept. Each may be absent. */
-type Values<S extends Shape> = { [N in keyof S]?: Static<S[N]> }
-
 /** The allowed content of a request's document. */
-export type BodyShape<A extends Shape, R extends Shape> = {
-  type: string
+export type BodyShape = {
+  readonly type: string
   /** Other names of the type, which some clients send. */
-  otherTypes?: readonly string[]
-  attributes?: A
+  readonly otherTypes?: readonly string[]
+  readonly attributes?: Shape
   /** Names of required attributes. */
-  required?: readonly (keyof A & string)[]
-  relationships?: R
-  requiredRelationships?: readonly (keyof R & string)[]
+  readonly required?: readonly string[]
+  readonly relationships?: Shape
+  readonly requiredRelationships?: readonly string[]
   /** For actions: no body, `null` (terrasnek) and an absent or empty `data.type` (go-tfe sends `""`) are accepted. */
-  isLenient?: boolean
+  readonly isLenient?: boolean
 }
 
-/** A body in the API description: a resource of any shape, or a list. */
+/** A body in the API description: a resource, or a list. */
 export type AcceptedBody =
-  | (Omit<BodyShape<Shape, Shape>, 'required' | 'requiredRelationships'> & {
-      required?: readonly string[]
-      requiredRelationships?: readonly string[]
-    })
+  | BodyShape
   | { identifiers: string }
   /** A list of items that are identified only by their content. */
   | { items: TSchema }
 
-export type ParsedBody<A extends Shape, R extends Shape> = {
-  attributes: Values<A>
-  relationships: Values<R>
+/** The members that the schemas of a shape accept. Only the required ones are sure to be there. */
+type Values<S, Required> = S extends Shape
+  ? { [N in Exclude<keyof S, Required>]?: Static<S[N]> } & { [N in keyof S & Required]: Static<S[N]> }
+  : {}
+type NamesIn<Names> = Names extends readonly (infer Name)[] ? Name : never
+
+/** If the body has problems, the members that they concern are missing, even if they are required. */
+export type ParsedBody<S extends BodyShape> = {
+  attributes: Values<S['attributes'], NamesIn<S['required']>>
+  relationships: Values<S['relationships'], NamesIn<S['requiredRelationships']>>
   /** The id in the body, if there is one. */
   id: unknown
 }
+
+/** A body with its problems, which the route refuses together with its own. */
+export type ReadBody<S extends BodyShape> = ParsedBody<S> & { problems: Problem[] }
 
 /** A text that must be one of `values`; the error message lists them. */
 export function oneOf<const V extends string>(...values: V[]) {
@@ -69,11 +70,11 @@ export function toMany<const T extends string>(type: T, most: number) {
 }
 
 /** Reads a resource document. Throws one error with all problems. Unknown members are ignored. */
-export function parseResource<A extends Shape = {}, R extends Shape = {}>(
+export function parseResource<const S extends BodyShape>(
   bytes: Uint8Array,
-  shape: BodyShape<A, R>,
+  shape: S,
   pathId?: string,
-): ParsedBody<A, R> {
+): ParsedBody<S> {
   const { problems, ...parsed } = readResource(bytes, shape, pathId)
   refuse(problems)
   return parsed
@@ -99,6 +100,31 @@ export async function refuseBesideTakenName(
   refuse(holder === undefined || holder === ownId ? problems : [...problems, taken])
 }
 
+/** The problem of an organization that has all it may have. `thing` is in the plural. */
+export function tooMany(thing: string, most: number): Problem {
+  return { detail: `an organization may have at most ${most} ${thing}`, pointer: '/data' }
+}
+
+/**
+ * Adds `taken` to other problems if another object has the name. Without other problems it does nothing, because the
+ * insert or update finds a taken name.
+ *
+ * @param name undefined: none is given
+ * @param find returns the object that has the name
+ * @param ownId the id of the object that may keep its name
+ */
+export async function besideTakenName(
+  problems: Problem[],
+  taken: Problem,
+  name: string | undefined,
+  find: (name: string) => Promise<{ readonly id: string } | undefined>,
+  ownId?: string,
+): Promise<void> {
+  if (problems.length === 0 || name === undefined) return
+  const holder = await find(name)
+  if (holder !== undefined && holder.id !== ownId) problems.push(taken)
+}
+
 /** Awaits a check that may throw 422. In that case its problems are added to `problems` and it returns undefined. */
 export async function orProblems<T>(problems: Problem[], check: Promise<T>): Promise<T | undefined> {
   try {
@@ -114,21 +140,17 @@ export async function orProblems<T>(problems: Problem[], check: Promise<T>): Pro
  * As `parseResource`, but returns the problems, so that the route can add its own and refuse all together. Invalid
  * values are left out of the result. Throws only if the body is no resource document.
  */
-export function readResource<A extends Shape = {}, R extends Shape = {}>(
+export function readResource<const S extends BodyShape>(
   bytes: Uint8Array,
-  shape: BodyShape<A, R>,
+  shape: S,
   pathId?: string,
-): ParsedBody<A, R> & { problems: Problem[] } {
+): ReadBody<S> {
   const json = shape.isLenient ? (bytes.length === 0 ? {} : (parseJson(bytes) ?? {})) : parseJson(bytes)
   return readParsed(json, shape, pathId)
 }
 
 /** As `readResource`, for a document that is already parsed, at least its relevant members. */
-export function readParsed<A extends Shape = {}, R extends Shape = {}>(
-  json: unknown,
-  shape: BodyShape<A, R>,
-  pathId?: string,
-): ParsedBody<A, R> & { problems: Problem[] } {
+export function readParsed<const S extends BodyShape>(json: unknown, shape: S, pathId?: string): ReadBody<S> {
   const problems: Problem[] = []
   const isEmpty = shape.isLenient && isObject(json) && !('data' in json)
   const data = isEmpty ? {} : member(json, 'data')
@@ -154,7 +176,7 @@ export function readParsed<A extends Shape = {}, R extends Shape = {}>(
     '/data/relationships',
     problems,
   )
-  return { attributes, relationships, id: data.id, problems } as ParsedBody<A, R> & { problems: Problem[] }
+  return { attributes, relationships, id: data.id, problems } as ReadBody<S>
 }
 
 /**
@@ -190,14 +212,8 @@ export function parseIdentifiers(bytes: Uint8Array, type: string, most: number):
   return ids
 }
 
-const MAX_PROBLEMS = 100
-
 function member(json: unknown, name: string): unknown {
   return isObject(json) && Object.hasOwn(json, name) ? json[name] : undefined
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 function readShape(
@@ -223,73 +239,4 @@ function readShape(
     }
   }
   return values
-}
-
-/** Drops members that no schema names, so that they reach neither the database nor the audit trail. */
-function onlyKnown(schema: TSchema, value: unknown): unknown {
-  const { properties, items, anyOf } = schema as { properties?: Shape; items?: TSchema; anyOf?: TSchema[] }
-  if (Array.isArray(value)) return items === undefined ? value : value.map((item) => onlyKnown(items, item))
-  if (!isObject(value)) return value
-  const known = properties ?? anyOf?.map((one) => (one as { properties?: Shape }).properties).find(Boolean)
-  if (known === undefined) return value
-  return Object.fromEntries(
-    Object.entries(known)
-      .filter(([name]) => Object.hasOwn(value, name))
-      .map(([name, inner]) => [name, onlyKnown(inner, value[name])]),
-  )
-}
-
-const validators = new WeakMap<TSchema, Validator>()
-
-function checkValue(
-  name: string,
-  schema: Explained,
-  value: unknown,
-  pointer: string,
-  problems: Problem[],
-): boolean {
-  let validator = validators.get(schema)
-  if (validator === undefined) validators.set(schema, (validator = Compile(schema)))
-  if (validator.Check(value)) return true
-  if (schema.explain !== undefined || schema.complaint !== undefined) {
-    problems.push({ detail: schema.complaint ?? `${name} ${schema.explain}`, pointer })
-    return false
-  }
-  const seen = new Set<string>()
-  const [, errors] = validator.Errors(value)
-  for (const { instancePath, message } of errors) {
-    const explained = explainedOn(schema, instancePath)
-    const place = explained?.place ?? instancePath
-    // The first message for a place is the most specific one; unions repeat themselves.
-    if (seen.has(place) || seen.size >= MAX_PROBLEMS) continue
-    seen.add(place)
-    problems.push({
-      detail: `${name}${place.replaceAll('/', '.')} ${explained?.explain ?? plainWords[message] ?? message}`,
-      pointer: pointer + place,
-    })
-  }
-  return false
-}
-
-/** Replaces the validator's wording for frequent mistakes. */
-const plainWords: Readonly<Record<string, string>> = {
-  'must be array': 'must be a list',
-  'must be boolean': 'must be true or false',
-  'must be integer': 'must be a whole number',
-  'must be object': 'must be an object',
-  'must be string': 'must be a text',
-}
-
-/** The first place on the path to a member whose schema has its own text. */
-function explainedOn(schema: Explained, path: string): { place: string; explain: string } | undefined {
-  let inner: Explained | undefined = schema
-  let place = ''
-  for (const step of path.split('/').slice(1)) {
-    const { properties, items } = inner as { properties?: Shape; items?: Explained }
-    inner = properties?.[step] ?? items
-    if (inner === undefined) return undefined
-    place += `/${step}`
-    if (inner.explain !== undefined) return { place, explain: inner.explain }
-  }
-  return undefined
 }

@@ -1,3 +1,4 @@
+import { existing } from '../core/existing.ts'
 import { Type, type TSchema } from 'typebox'
 
 /**
@@ -33,7 +34,7 @@ const identifier = (types: readonly string[]): TSchema =>
   closedObject({
     id: Type.String(),
     type:
-      types.length === 1 ? Type.Literal(types[0] as string) : Type.Union(types.map((t) => Type.Literal(t))),
+      types.length === 1 ? Type.Literal(existing(types[0])) : Type.Union(types.map((t) => Type.Literal(t))),
   })
 
 const relationship = (data: TSchema): TSchema =>

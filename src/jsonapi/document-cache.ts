@@ -12,6 +12,7 @@ export class DocumentCache {
   #young = new Map<string, string | Buffer>()
   #youngBytes = 0
   #old = new Map<string, string | Buffer>()
+  #isCollecting = false
 
   constructor(limitBytes: number) {
     this.#limitBytes = limitBytes
@@ -28,6 +29,17 @@ export class DocumentCache {
     const old = this.#old.get(key)
     if (old !== undefined) this.set(key, old)
     return old as T | undefined
+  }
+
+  /** Whether the caller may collect a document while it is sent. If so, it must call `endCollecting`. */
+  startCollecting(): boolean {
+    if (this.#isCollecting) return false
+    this.#isCollecting = true
+    return true
+  }
+
+  endCollecting(): void {
+    this.#isCollecting = false
   }
 
   /**

@@ -1,3 +1,4 @@
+import { existing } from '../core/existing.ts'
 import { Readable } from 'node:stream'
 import { randomBase58 } from '../core/ids.ts'
 import type { Fragment, Identifier } from './document.ts'
@@ -67,7 +68,7 @@ export class LaterParts {
     // Even entries are text; odd ones are numbers of placeholders.
     for (const [place, text] of texts.entries()) {
       if (place % 2 === 0) yield Buffer.from(text)
-      else yield* bytesOf((this.#makes[Number(text)] as Make)())
+      else yield* bytesOf(existing(this.#makes[Number(text)])())
     }
   }
 }

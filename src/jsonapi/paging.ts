@@ -25,10 +25,10 @@ export function pagingOf(
   const last = Math.max(1, Math.ceil(total / page.size))
   const previous = page.number > 1 ? Math.min(page.number - 1, last) : null
   const next = page.number < last ? page.number + 1 : null
-  const kept = query
+  const given = query
     .map(([name, value]) => `${encodeURIComponent(name)}=${encodeURIComponent(value)}&`)
     .join('')
-  const link = (number: number) => `${path}?${kept}page%5Bnumber%5D=${number}&page%5Bsize%5D=${page.size}`
+  const link = (number: number) => `${path}?${given}page%5Bnumber%5D=${number}&page%5Bsize%5D=${page.size}`
   return {
     links: {
       self: link(page.number),

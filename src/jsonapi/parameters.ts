@@ -1,32 +1,122 @@
-/** A query parameter in the API description. A plain text describes a parameter that takes any text. */
-export type QueryParameter =
-  | string
-  | {
-      readonly description: string
-      /** The only allowed values. */
-      readonly values?: readonly string[]
-      /** It takes several values, separated by commas. */
-      readonly isList?: true
-      readonly format?: 'date-time'
-      readonly isRequired?: true
+import type { Timestamp } from '../core/clock.ts'
+import { AppError } from '../core/errors.ts'
+import type { IdKind } from '../core/ids.ts'
+import type { Query } from './query.ts'
+
+/** A query parameter: its place in the API description, and how its value is read. */
+export type QueryParameter<T = unknown> = {
+  readonly description: string
+  /** The only allowed values. */
+  readonly values?: readonly string[]
+  /** It takes several values, separated by commas. */
+  readonly isList?: true
+  readonly format?: 'date-time'
+  readonly isRequired?: true
+  /** Throws 400 for an invalid value. */
+  readonly read: (query: Query, name: string) => T
+  /** The given parameters that a list's links repeat, if they are more than the one of this name. */
+  readonly linkNames?: (query: Query) => readonly string[]
+}
+
+export type QueryParameters = Readonly<Record<string, QueryParameter>>
+
+/** The values of a route's query parameters, by name. */
+export type QueryValues<P> = {
+  readonly [N in keyof P]: P[N] extends QueryParameter<infer T> ? T : never
+}
+
+/** Reads all parameters. Throws one 400 with the problems of all that are alike. */
+export function readParameters<P extends QueryParameters>(query: Query, parameters: P): QueryValues<P> {
+  const values: Record<string, unknown> = {}
+  const errors: AppError[] = []
+  for (const name in parameters) {
+    try {
+      values[name] = parameters[name]?.read(query, name)
+    } catch (error) {
+      if (!(error instanceof AppError)) throw error
+      errors.push(error)
     }
-
-export function includes(...values: string[]): QueryParameter {
-  return { description: 'Related resources to include, separated by commas', values, isList: true }
+  }
+  const [first] = errors
+  if (first === undefined) return values as QueryValues<P>
+  const alike = errors.filter(({ code }) => code === first.code)
+  throw new AppError(
+    first.code,
+    alike.flatMap(({ problems }) => problems),
+  )
 }
 
-export function choice(description: string, ...values: string[]): QueryParameter {
-  return { description, values }
+/** The given parameters, which every link of a list repeats. */
+export function linkParameters(query: Query, parameters: QueryParameters): [string, string][] {
+  const names = Object.entries(parameters).flatMap(([name, { linkNames }]) => linkNames?.(query) ?? [name])
+  return query.withoutPage(names)
 }
 
-export function flag(description: string): QueryParameter {
-  return choice(description, 'true', 'false')
+export function text(description: string): QueryParameter<string | undefined> {
+  return { description, read: (query, name) => query.text(name) }
 }
 
-export function commaSeparated(description: string): QueryParameter {
-  return { description, isList: true }
+/** A text without which the route answers 400. */
+export function requiredText(description: string): QueryParameter<string> {
+  return {
+    description,
+    isRequired: true,
+    read: (query, name) => {
+      const value = query.text(name)
+      if (value !== undefined) return value
+      throw new AppError('invalid-query', [{ detail: `${name} is missing`, parameter: name }])
+    },
+  }
 }
 
-export function moment(description: string): QueryParameter {
-  return { description, format: 'date-time' }
+/** The id to look for. An invalid id becomes "", which finds nothing. */
+export function idOf(kind: IdKind, description: string): QueryParameter<string | undefined> {
+  return { description, read: (query, name) => query.id(kind, name) }
+}
+
+/** The relations to include. Throws 400 for any other name. */
+export function includes<const Name extends string>(...values: Name[]): QueryParameter<ReadonlySet<Name>> {
+  return {
+    description: 'Related resources to include, separated by commas',
+    values,
+    isList: true,
+    read: (query) => query.include(values),
+  }
+}
+
+/** One of these values. Throws 400 for any other. */
+export function choice<const V extends string>(
+  description: string,
+  ...values: V[]
+): QueryParameter<V | undefined> {
+  return {
+    description,
+    values,
+    read: (query, name) => {
+      const given = query.text(name)
+      const value = values.find((one) => one === given)
+      if (given === undefined || value !== undefined) return value
+      const detail = `${name} must be ${values.join(' or ')}`
+      throw new AppError('invalid-query', [{ detail, parameter: name }])
+    },
+  }
+}
+
+/** True or false; false if absent. Throws 400 for any other value. */
+export function flag(description: string): QueryParameter<boolean> {
+  return { description, values: ['true', 'false'], read: (query, name) => query.flag(name) }
+}
+
+/** As `flag`, but undefined if absent. */
+export function maybeFlag(description: string): QueryParameter<boolean | undefined> {
+  return { ...flag(description), read: (query, name) => (query.has(name) ? query.flag(name) : undefined) }
+}
+
+export function commaSeparated(description: string): QueryParameter<string[] | undefined> {
+  return { description, isList: true, read: (query, name) => query.list(name) }
+}
+
+/** A time. Throws 400 if it is invalid. */
+export function moment(description: string): QueryParameter<Timestamp | undefined> {
+  return { description, format: 'date-time', read: (query, name) => query.time(name) }
 }

@@ -15,21 +15,9 @@ const MAX_RECENT_LENGTH = 100
  * parameters wins, and an empty one counts as absent. Names may be percent-encoded.
  */
 export class Query {
-  static readonly #recent = new Map<string, Query>()
   readonly #values = new Map<string, string>()
   readonly #repeated = new Set<string>()
   #page: Page | undefined
-
-  /** Returns the query for a text. Recent ones are cached, to avoid parsing them again. */
-  static of(text: string): Query {
-    const known = Query.#recent.get(text)
-    if (known !== undefined) return known
-    const query = new Query(text)
-    if (text.length > MAX_RECENT_LENGTH) return query
-    if (Query.#recent.size >= MAX_RECENT) Query.#recent.clear()
-    Query.#recent.set(text, query)
-    return query
-  }
 
   constructor(text: string) {
     if (text === '') return
@@ -147,5 +135,20 @@ export class Query {
   withoutPage(names: readonly string[]): [string, string][] {
     if (!names.some((name) => this.has(name))) return []
     return [...this.#values].filter(([name, value]) => value !== '' && names.includes(name))
+  }
+}
+
+/** Parses queries. Recent ones are cached, to avoid parsing them again. */
+export class Queries {
+  readonly #recent = new Map<string, Query>()
+
+  of(text: string): Query {
+    const known = this.#recent.get(text)
+    if (known !== undefined) return known
+    const query = new Query(text)
+    if (text.length > MAX_RECENT_LENGTH) return query
+    if (this.#recent.size >= MAX_RECENT) this.#recent.clear()
+    this.#recent.set(text, query)
+    return query
   }
 }

@@ -5,7 +5,7 @@ import { ttlPolicyDescription } from '../organizations/token-ttl-policies.ts'
 import { entitlementSetDescription, organizationDescription } from '../organizations/organization-document.ts'
 import { accessChangesDescription } from '../effective-access/access-changes-document.ts'
 import { effectiveAccessDescription } from '../effective-access/effective-access-document.ts'
-import { outputDescription, workspaceOutputDescription } from '../state-versions/output-document.ts'
+import { outputDescription, workspaceOutputDescription } from '../outputs/output-document.ts'
 import { stateVersionDescription } from '../state-versions/state-version-document.ts'
 import { tagDescription } from '../tags/tag-document.ts'
 import {

@@ -1,3 +1,4 @@
+import { existing } from '../core/existing.ts'
 import type { RawRoute } from '../http/raw-route.ts'
 import type { Route } from '../http/route.ts'
 import type { AcceptedBody } from '../jsonapi/body.ts'
@@ -54,19 +55,6 @@ const WRITE_ERRORS = [...READ_ERRORS, 422]
 const BODY_ERRORS = [408, 413, 415]
 const OPEN_ERRORS = { GET: [400, 404, 500, 503], PUT: [400, 404, 408, 409, 413, 422, 500, 503] } as const
 
-/** The fields of a route that its description uses. */
-type Documented = Omit<Partial<Route>, 'accepts' | 'body' | 'status' | 'act' | 'refuses' | 'isLarge'> & {
-  method: string
-  path: string
-  accepts?: AcceptedBody
-  body?: unknown
-  status?: number
-  refuses?: readonly number[]
-  isLarge?: true
-  act?: unknown
-  dryRun?: unknown
-}
-
 /** The OpenAPI 3.1 document of these routes. */
 export function openApiDocument(
   routes: readonly Route[],
@@ -78,7 +66,7 @@ export function openApiDocument(
     const place = path.replace(/:([a-z_]+)/g, '{$1}')
     paths[place] = { ...paths[place], [method.toLowerCase()]: operation }
   }
-  for (const route of routes as unknown as readonly Documented[]) {
+  for (const route of routes) {
     add(API + route.path, route.method, operationOf(route))
   }
   for (const route of rawRoutes) add(route.path, route.method, openOperationOf(route))
@@ -112,11 +100,10 @@ export function openApiDocument(
   }
 }
 
-function operationOf(route: Documented): Schema {
-  const isWrite = route.act !== undefined
-  const takesBody = route.body !== undefined
+function operationOf(route: Route): Schema {
+  const isWrite = route.method !== 'GET'
   const errors = isWrite
-    ? [...WRITE_ERRORS, ...(takesBody ? BODY_ERRORS : []), ...(route.refuses ?? [])]
+    ? [...WRITE_ERRORS, ...(route.hasBody ? BODY_ERRORS : []), ...(route.refuses ?? [])]
     : READ_ERRORS
   return {
     operationId: operationId(route.method, route.path),
@@ -157,16 +144,16 @@ function openOperationOf(route: RawRoute): Schema {
 }
 
 /** Adds what the summary does not say. */
-function descriptionOf({ permission, isLarge }: Documented): string {
+function descriptionOf({ permission, isLarge }: Route): string {
   const large = isLarge ? ' The body may be large: see PURSER_MAX_BODY_BYTES.' : ''
   return `Needs the permission ${permission}. A caller without it gets the same 404 as for what does not exist.${large}`
 }
 
 /** A dry run answers 200 with the changes: a second status, or a second schema for 200. */
-function successes(route: Documented): Record<number, Schema> {
-  const status = route.status ?? 200
+function successes(route: Route): Record<number, Schema> {
+  const { status } = route
   const done = success(route)
-  if (route.dryRun === undefined) return { [status]: done }
+  if (!route.hasDryRun) return { [status]: done }
   const changes = success({ ...route, status: 200, answers: 'access-changes' })
   if (status !== 200) return { [status]: done, 200: changes }
   const schema = { anyOf: [schemaOf(done), schemaOf(changes)] }
@@ -178,8 +165,8 @@ function schemaOf(response: Schema): Schema {
   return content[JSON_API]?.schema as Schema
 }
 
-function success(route: Documented): Schema {
-  const status = route.status ?? 200
+function success(route: Route): Schema {
+  const { status } = route
   const description = meanings[status]
   if (status === 204) return { description }
   if (status === 201) return { ...success({ ...route, status: 200 }), description, headers: LOCATION }
@@ -191,7 +178,7 @@ function success(route: Documented): Schema {
   return { description, content: { [JSON_API]: { schema } } }
 }
 
-function formOf({ isList, hasPageInMeta }: Documented): DocumentForm {
+function formOf({ isList, hasPageInMeta }: Route): DocumentForm {
   if (!isList) return 'one'
   return hasPageInMeta ? 'page in meta' : 'page'
 }
@@ -201,11 +188,12 @@ function documentName(type: string, form: DocumentForm): string {
 }
 
 /** The document schemas of all routes, each once. */
-function documentSchemas(routes: readonly Documented[]): Record<string, Schema> {
-  const tried = routes.filter(({ dryRun }) => dryRun !== undefined)
+function documentSchemas(routes: readonly Route[]): Record<string, Schema> {
+  const tried = routes.filter(({ hasDryRun }) => hasDryRun)
   const answering = [...routes, ...tried.map((route) => ({ ...route, answers: 'access-changes' }))]
   return Object.fromEntries(
-    answering.flatMap(({ answers, ...route }) => {
+    answering.flatMap((route) => {
+      const { answers } = route
       if (answers === undefined) return []
       const form = formOf(route)
       return [[documentName(answers, form), documentSchema(answers, form)]]
@@ -245,21 +233,20 @@ function pathParameters(path: string): Schema[] {
     name,
     in: 'path',
     required: true,
-    schema: pathParameterSchema(name as string),
+    schema: pathParameterSchema(existing(name)),
   }))
 }
 
-function queryParameters(route: Documented | RawRoute): Schema[] {
+function queryParameters(route: Route | RawRoute): Schema[] {
   const { isList, isUnpaged } = route
-  const query = { ...route.query, ...('dryRun' in route && route.dryRun !== undefined ? DRY_RUN : {}) }
+  const query = { ...route.query, ...('hasDryRun' in route && route.hasDryRun ? DRY_RUN : {}) }
   const named = Object.entries(query).map(([name, parameter]) => queryParameter(name, parameter))
   return !isList || isUnpaged ? named : [...named, ...Object.keys(pageParameters).map(parameterReference)]
 }
 
 const parameterReference = (name: string): Schema => ({ $ref: `#/components/parameters/${name}` })
 
-function queryParameter(name: string, given: QueryParameter): Schema {
-  const parameter = typeof given === 'string' ? { description: given } : given
+function queryParameter(name: string, parameter: QueryParameter): Schema {
   const { description, values, isList, format, isRequired } = parameter
   const one = {
     type: 'string',

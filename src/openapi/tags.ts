@@ -1,3 +1,5 @@
+import { existing } from '../core/existing.ts'
+
 /** The groups of operations. A path belongs to the first group that it matches. */
 export const tags: readonly { name: string; description: string; paths: RegExp }[] = [
   {
@@ -29,5 +31,5 @@ export const tags: readonly { name: string; description: string; paths: RegExp }
 
 /** The group of an operation. */
 export function tagOf(path: string): string {
-  return (tags.find(({ paths }) => paths.test(path)) as (typeof tags)[number]).name
+  return existing(tags.find(({ paths }) => paths.test(path))).name
 }

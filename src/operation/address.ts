@@ -1,3 +1,4 @@
+import { codeOf } from '../core/error-fields.ts'
 import { readFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { createSecureContext } from 'node:tls'
@@ -21,7 +22,7 @@ export async function checkAddress(listen: Listen): Promise<void> {
 }
 
 export function addressProblem(error: unknown, listen: Listen): OperatorError {
-  const { code } = error as NodeJS.ErrnoException
+  const code = codeOf(error)
   const address = addressText(listen)
   if (code === 'EADDRINUSE') {
     return new OperatorError(

@@ -1,3 +1,4 @@
+import { codeOf } from '../core/error-fields.ts'
 import { createWriteStream, existsSync, renameSync, rmSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { Readable } from 'node:stream'
@@ -39,7 +40,7 @@ export async function writeBackup(open: OpenDatabase, file: string, clock: Clock
     renameSync(partial, file)
     syncFolder(dirname(file))
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException
+    const code = codeOf(error)
     if (code === 'EEXIST') {
       throw new OperatorError(
         `${partial} exists: delete it, unless another backup is writing it; an interrupted one leaves it behind`,

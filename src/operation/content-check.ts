@@ -1,12 +1,13 @@
+import { causeOf } from '../core/error-fields.ts'
 import { AppError } from '../core/errors.ts'
 import { reasonOf } from '../core/operator-error.ts'
 import type { Database } from '../database/database.ts'
 import type { OpenDatabase } from '../database/open.ts'
 import { ContentDeletedError, DamagedContentError } from '../state-versions/damaged-content.ts'
-import { outputTexts, runsOf } from '../state-versions/output-parts.ts'
-import { bytesInTurn, isWhole, outputsInTurn, type PlacedLargeOutput } from '../state-versions/outputs.ts'
+import { outputTexts, runsOf } from '../outputs/output-parts.ts'
+import { bytesInTurn, isWhole, outputsInTurn, type PlacedLargeOutput } from '../outputs/outputs.ts'
 import type { StateVersionRow } from '../state-versions/state-version-store.ts'
-import { storedContent, type ContentSource } from '../state-versions/stored-content.ts'
+import { storedContent, type ContentSource } from '../state-content/stored-content.ts'
 import {
   countBlocks,
   countLeft,
@@ -149,7 +150,7 @@ async function damageOf(
     if (error instanceof DamagedContentError) return error.reason
     // With PostgreSQL this is an outage; with SQLite it is an unreadable page.
     if (error instanceof AppError && reading.database.engine === 'postgres') throw error
-    return reasonOf((error as Error).cause ?? error)
+    return reasonOf(causeOf(error))
   }
 }
 

@@ -1,3 +1,4 @@
+import { sqliteCodeOf } from '../core/error-fields.ts'
 import { accessSync, constants, mkdirSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
@@ -37,7 +38,7 @@ export function lockDataFolder(folder: string): FolderLock {
   } catch (error) {
     lock?.close()
     throw new OperatorError(
-      (error as { errcode?: number }).errcode === SQLITE_BUSY
+      sqliteCodeOf(error) === SQLITE_BUSY
         ? `another Purser runs on the data folder ${folder}; stop it, or choose another folder with PURSER_DATA`
         : `cannot lock the data folder ${folder}: ${reasonOf(error)}`,
     )

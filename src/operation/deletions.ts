@@ -1,7 +1,7 @@
 import type { Logger } from 'pino'
 import { BackgroundLoop } from '../database/background-loop.ts'
 import type { Database, Transaction } from '../database/database.ts'
-import { deleteSlice, findDeletedOrganization } from '../organizations/organization-deletion-store.ts'
+import { deleteSlice, findDeletedOrganization } from './organization-deletion-store.ts'
 import { deleteOfTag, findDeletedTag } from '../tags/tag-store.ts'
 
 const LOOK_EVERY_MS = 5_000

@@ -1,3 +1,4 @@
+import { codeOf } from '../core/error-fields.ts'
 import { existsSync, readdirSync, statfsSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { unknownVariables, type Config } from '../config.ts'
@@ -64,7 +65,7 @@ function examineFolder(config: Config, report: Report): void {
   try {
     lookIntoFolder(config, report)
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException
+    const code = codeOf(error)
     if (code === undefined) throw error
     const detail =
       code === 'EACCES' || code === 'EPERM'

@@ -1,3 +1,4 @@
+import { codeOf } from '../core/error-fields.ts'
 import pino, { type DestinationStream, type Logger } from 'pino'
 
 /** A log of JSON lines, to standard output by default. */
@@ -11,7 +12,7 @@ export function createLog(level: string, destination?: DestinationStream): Logge
  */
 function describe(error: unknown): unknown {
   if (!(error instanceof Error)) return error
-  const { code } = error as { code?: unknown }
+  const code = codeOf(error)
   const cause = error.cause === undefined ? {} : { cause: describe(error.cause) }
   return { type: error.name, message: error.message, code, stack: error.stack, ...cause }
 }

@@ -1,5 +1,4 @@
 import { join } from 'node:path'
-import { chainOlderEvents } from '../audit/audit-adoption.ts'
 import { AuditKey } from '../audit/audit-links.ts'
 import type { Config, ServerConfig } from '../config.ts'
 import type { Clock } from '../core/clock.ts'
@@ -62,7 +61,7 @@ async function prepareOpened(
 ): Promise<Prepared> {
   const { database } = open
   const { clock } = surroundings
-  const { secretKey } = await bringUpToDate(open, config, surroundings)
+  const { secretKey } = await bringUpToDate(open, config, surroundings.say)
   const first = await makeFirstUser(database, clock, new AuditKey(secretKey), config.adminToken, (token) => {
     // Written before the commit, so that a crash cannot lose a token that nobody has read.
     if (config.adminToken === undefined) writePrivateFile(join(config.data, ADMIN_TOKEN_FILE), `${token}\n`)
@@ -80,7 +79,7 @@ async function prepareOpened(
 export async function bringUpToDate(
   { database, withConnection }: OpenDatabase,
   config: Config,
-  { clock, say }: Surroundings,
+  say: Surroundings['say'],
 ): Promise<{ secretKey: Buffer; migrated: string[] }> {
   const missing = await withConnection(missingMigrations)
   const isEmpty = missing.applied === 0
@@ -101,8 +100,6 @@ export async function bringUpToDate(
     secretKey,
     config.data,
   )
-  const chained = await database.write((tx) => chainOlderEvents(tx, new AuditKey(secretKey), clock))
-  if (chained > 0) say(`chained ${chained} audit events as they stand; from now on every change of one shows`)
   return { secretKey, migrated }
 }
 

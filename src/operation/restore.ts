@@ -1,3 +1,5 @@
+import { existing } from '../core/existing.ts'
+import { codeOf } from '../core/error-fields.ts'
 import { createReadStream } from 'node:fs'
 import { pipeline } from 'node:stream/promises'
 import { OperatorError, reasonOf } from '../core/operator-error.ts'
@@ -56,7 +58,7 @@ export async function restoreBackup(
     if (applied.length > header.migrations.length) {
       throw new OperatorError('the database has newer tables than the backup: restore it into a new one')
     }
-    await migrateTo(db, header.migrations.at(-1) as string)
+    await migrateTo(db, existing(header.migrations.at(-1)))
     let count = 0
     await readBackup(file, async (pieces) => {
       count = await load(db, engine, pieces)
@@ -109,7 +111,7 @@ async function readBackup(
 
 /** Turns errors of the decompressor and the system into text for the operator; returns any other error unchanged. */
 function readProblem(error: unknown, file: string): unknown {
-  const { code = '' } = error as NodeJS.ErrnoException
+  const code = codeOf(error) ?? ''
   if (code === 'ZSTD_error_prefix_unknown') return new OperatorError(`${file} is no backup of Purser`)
   if (code === 'Z_BUF_ERROR') return new OperatorError(`${file} is no whole backup: it ends too early`)
   if (code.startsWith('ZSTD_')) return new OperatorError(`the backup ${file} is damaged: ${reasonOf(error)}`)

@@ -1,3 +1,4 @@
+import { codeOf } from '../core/error-fields.ts'
 import { createHmac, randomBytes } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -21,16 +22,15 @@ export function findSecretKey(config: Pick<Config, 'data' | 'secretKey'>): Buffe
   return config.secretKey ?? readSecretKey(secretKeyFile(config.data))
 }
 
-/** Undefined if the file is missing, or empty: older versions left an empty one after an interrupted first start. */
+/** Undefined if the file is missing. */
 export function readSecretKey(file: string): Buffer | undefined {
   let text: string
   try {
     text = readFileSync(file, 'utf8')
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
+    if (codeOf(error) === 'ENOENT') return undefined
     throw new OperatorError(`cannot read the secret key: ${reasonOf(error)}`)
   }
-  if (text.trim() === '') return undefined
   try {
     return settings.secretKey.parse(text.trim())
   } catch (error) {

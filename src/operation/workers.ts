@@ -1,3 +1,4 @@
+import { existing } from '../core/existing.ts'
 import cluster, { type Worker } from 'node:cluster'
 import { getCompileCacheDir } from 'node:module'
 import { dirname } from 'node:path'
@@ -25,7 +26,7 @@ export class Workers {
   /** Resolves with the port when all workers serve. Throws if one exits earlier. */
   async start(count: number): Promise<number> {
     const ports = await Promise.all(Array.from({ length: count }, () => this.#startFirst()))
-    return ports[0] as number
+    return existing(ports[0])
   }
 
   /** Each worker answers its running requests; one that takes too long is killed. */

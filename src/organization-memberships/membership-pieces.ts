@@ -1,3 +1,4 @@
+import { existing } from '../core/existing.ts'
 import type { TeamFacts } from '../access/decide.ts'
 import { ownTurn } from '../core/turns.ts'
 import type { Deps } from '../http/deps.ts'
@@ -36,7 +37,7 @@ async function* slicesOf(reader: Reader, memberships: readonly MembershipRow[]):
       size = Math.ceil(size / 4)
       continue
     }
-    if (teams === undefined) yield* slicesOfOne(reader, some[0] as MembershipRow)
+    if (teams === undefined) yield* slicesOfOne(reader, existing(some[0]))
     else yield { memberships: some, teams }
     from += some.length
   }

@@ -1,8 +1,15 @@
+import { parseStored } from '../core/stored-json.ts'
 import { Type, type TSchema } from 'typebox'
 import type { Config } from '../config.ts'
+import type { Problem } from '../core/errors.ts'
 import { emailSchema, nameSchema, shortTextSchema } from '../core/names.ts'
 import { oneOf } from '../jsonapi/body.ts'
 import type { RulingColumns } from './organization-store.ts'
+
+export const NAME_IS_TAKEN: Problem = {
+  detail: 'name is that of another organization',
+  pointer: '/data/attributes/name',
+}
 
 type EchoedAttribute = { schema: TSchema & { explain?: string }; initial: unknown }
 
@@ -108,7 +115,7 @@ export function echoedOf(given: Readonly<Record<string, unknown>>): Record<strin
 
 /** All echoed attributes. Those that were never set have their default. */
 export function settingsOf(stored: string, config: Config): Record<string, unknown> {
-  const settings = JSON.parse(stored) as Record<string, unknown>
+  const settings = parseStored<Record<string, unknown>>(stored)
   return Object.fromEntries(
     Object.entries(echoedAttributes).map(([name, { initial }]) => [
       name,

@@ -1,125 +1,60 @@
-import { existing } from '../core/existing.ts'
+import { parseStored } from '../core/stored-json.ts'
 import { isPermitted } from '../access/decide.ts'
-import { timestamp } from '../core/clock.ts'
-import { created, noContent, ok, type Call } from '../http/call.ts'
-import { readRoute, writeRoute, type Route, type Viewer } from '../http/route.ts'
-import { readResource, refuse } from '../jsonapi/body.ts'
+import { existing } from '../core/existing.ts'
+import { invalidBy } from '../core/errors.ts'
+import { done, doneAll } from '../http/outcome.ts'
+import { read } from '../http/read-route.ts'
+import type { Route, Viewer } from '../http/route.ts'
+import { sitePlace } from '../http/site-place.ts'
+import { write } from '../http/write-route.ts'
+import { besideTakenName, readResource } from '../jsonapi/body.ts'
 import { document, listDocument, type Fragment } from '../jsonapi/document.ts'
-import { pagingOf, pagingOfWhole } from '../jsonapi/paging.ts'
-import { projectFragment } from '../projects/project-document.ts'
-import { loadProject } from '../projects/projects.ts'
+import { pagingOf, pagingOfWhole, type Page } from '../jsonapi/paging.ts'
+import { includes, linkParameters, text } from '../jsonapi/parameters.ts'
+import type { Query } from '../jsonapi/query.ts'
 import {
-  makeOrganization,
-  NAME_IS_TAKEN,
+  addProblemsOfNewOrganization,
+  createRequestedOrganization,
   readNewOrganization,
-  refuseOrganization,
-} from './new-organization.ts'
-import { echoedOf, newOrganizationBody, organizationBody, rulingColumns } from './organization-attributes.ts'
-import { markDeleted } from './organization-deletion-store.ts'
-import { entitlementSetFragment, organizationFragment } from './organization-document.ts'
-import { loadOrganization, organizationOfPath } from './organization-of-path.ts'
-import { listOrganizations } from './organization-list-store.ts'
+} from '../organization-founding/new-organization.ts'
+import { projectFragment } from '../projects/project-document.ts'
+import { loadProject } from '../projects/project-place.ts'
+import { ownAccountPlace } from '../users/user-place.ts'
 import {
-  bumpVersion,
-  findOrganization,
+  echoedOf,
+  NAME_IS_TAKEN,
+  newOrganizationBody,
+  organizationBody,
+  rulingColumns,
+} from './organization-attributes.ts'
+import { entitlementSetFragment, organizationFragment } from './organization-document.ts'
+import { listOrganizations } from './organization-list-store.ts'
+import { organizationPlace } from './organization-place.ts'
+import {
+  findOrganizationByName,
+  markDeleted,
   updateOrganization,
   type OrganizationRow,
 } from './organization-store.ts'
-import { includes } from '../jsonapi/parameters.ts'
 
 /** The page size when the request asks for no page: clients expect all organizations of the caller. */
 const MAX_UNPAGED = 1_000
 
-const organizationAddress = (call: Call) => {
-  const name = organizationOfPath(call)
-  return name === undefined ? undefined : { name }
+const filters = {
+  q: text('Part of the name or of the email, without case'),
+  'q[email]': text('Part of the email, without case'),
+  'q[name]': text('Part of the name, without case'),
 }
 
-const create = writeRoute({
-  method: 'POST',
-  path: '/organizations',
-  permission: 'organization:create',
-  summary: 'Create an organization',
-  answers: 'organizations',
-  status: 201,
-  accepts: newOrganizationBody,
-  address: () => ({}),
-  load: async () => ({ target: {} }),
-  body: readNewOrganization,
-  act: async ({ tx, deps, actor, body, audit }) => {
-    const made = await makeOrganization(tx, deps, actor.userId as string, body)
-    audit(made.event)
-    const organization = existing(await findOrganization(tx, made.id))
-    const standing = await deps.standings.in(tx, actor, organization)
-    return created(document(organizationFragment(organization, { actor, standing }, deps.config)))
-  },
-})
+/** Undefined if the request asks for no page. */
+function pageOf(query: Query): Page | undefined {
+  return query.has('page[number]') || query.has('page[size]') ? query.page() : undefined
+}
 
-const filters = ['q', 'q[email]', 'q[name]'] as const
-
-const list = readRoute({
-  path: '/organizations',
-  permission: 'organizations:list',
-  summary: 'List organizations',
-  query: {
-    q: 'Part of the name or of the email, without case',
-    'q[email]': 'Part of the email, without case',
-    'q[name]': 'Part of the name, without case',
-  },
-  answers: 'organizations',
-  isList: true,
-  address: ({ query }) => {
-    const isPaged = query.has('page[number]') || query.has('page[size]')
-    const filter = { q: query.text('q'), email: query.text('q[email]'), name: query.text('q[name]') }
-    return { page: isPaged ? query.page() : undefined, filter, links: query.withoutPage(filters) }
-  },
-  load: async () => ({ target: { isCallers: true } }),
-  document: async ({ tx, deps, actor, address, call }) => {
-    const { page, filter, links } = address
-    const { organizations, total } = await listOrganizations(
-      tx,
-      actor,
-      filter,
-      page ?? { number: 1, size: MAX_UNPAGED },
-      deps.clock.now(),
-    )
-    const fragments: Fragment[] = []
-    for (const organization of organizations) {
-      const standing = await deps.standings.in(tx, actor, organization)
-      fragments.push(organizationFragment(organization, { actor, standing }, deps.config))
-    }
-    const paging =
-      page === undefined
-        ? pagingOfWhole(call.path, links, organizations.length, total)
-        : pagingOf(call.path, links, page, total)
-    return ok(listDocument(fragments, paging))
-  },
-})
-
-/** Clients of the platform ask for the subscription. This server has none, so nothing is included for it. */
-const includable = ['default-project', 'default_project', 'subscription'] as const
-
-const show = readRoute({
-  path: '/organizations/:organization_name',
-  permission: 'organization:read',
-  summary: 'Show an organization',
-  query: { include: includes(...includable) },
-  answers: 'organizations',
-  address: (call) => {
-    const include = call.query.include(includable)
-    const address = organizationAddress(call)
-    return address === undefined ? undefined : { ...address, include }
-  },
-  load: ({ tx, address }) => loadOrganization(tx, address.name),
-  document: async (context) => {
-    const { organization } = context.resource
-    const { include } = context.address
-    const withProject = include.has('default-project') || include.has('default_project')
-    const included = withProject ? await defaultProjectOf(context, organization) : []
-    const text = organizationFragment(organization, context, context.deps.config)
-    return ok(document(text, include.size === 0 ? undefined : included))
-  },
-})
+const listPlace = {
+  ...ownAccountPlace,
+  address: ({ query }: { query: Query }) => ({ page: pageOf(query) }),
+}
 
 /** Empty if the caller may not read the project. */
 async function defaultProjectOf(viewer: Viewer, organization: OrganizationRow): Promise<Fragment[]> {
@@ -130,84 +65,126 @@ async function defaultProjectOf(viewer: Viewer, organization: OrganizationRow): 
 }
 
 /** The platform offers both methods with one meaning: attributes that the request leaves out keep their value. */
-const changes = (['PATCH', 'PUT'] as const).map((method) =>
-  writeRoute({
+function changingRoute(method: 'PATCH' | 'PUT'): Route {
+  return write(organizationPlace, '', {
     method,
-    path: '/organizations/:organization_name',
+    status: 200,
     permission: 'organization:manage',
     summary: 'Update an organization',
     answers: 'organizations',
-    status: 200,
     accepts: organizationBody,
-    address: organizationAddress,
-    load: ({ tx, address }) => loadOrganization(tx, address.name),
-    body: (bytes, { name }) => readResource(bytes, organizationBody, name),
-    act: async (context) => {
-      const { tx, deps, actor, standing, resource, body, audit } = context
-      const { organization } = resource
-      const { attributes, problems } = body
-      await refuseOrganization(tx, attributes.name, problems, organization.id)
-      const settings = { ...(JSON.parse(organization.settings) as object), ...echoedOf(attributes) }
-      const isNew = await updateOrganization(tx, organization.id, {
+    body: (bytes, { address }) => readResource(bytes, organizationBody, address?.name),
+    problems: ({ tx, resource, body, problems }) =>
+      besideTakenName(
+        problems,
+        NAME_IS_TAKEN,
+        body.attributes.name,
+        (name) => findOrganizationByName(tx, name),
+        resource.organization.id,
+      ),
+    act: async ({ tx, resource: { organization }, body: { attributes }, now }) => {
+      const settings = { ...parseStored<object>(organization.settings), ...echoedOf(attributes) }
+      const updated = await updateOrganization(tx, organization.id, {
         name: attributes.name ?? organization.name,
         email: attributes.email ?? organization.email,
         ...rulingColumns(attributes),
         settings: JSON.stringify(settings),
-        updated_at: timestamp(deps.clock.now()),
+        updated_at: now,
       })
-      if (!isNew) refuse([NAME_IS_TAKEN])
-      // Cached pages of teams contain the organization's name in their links.
-      await bumpVersion(tx, organization.id)
-      audit({
-        action: 'organization.update',
-        organizationId: organization.id,
-        resourceType: 'organizations',
-        resourceId: organization.id,
-        details: { name: organization.name, changes: attributes },
-      })
-      const updated = existing(await findOrganization(tx, organization.id))
-      return ok(document(organizationFragment(updated, { actor, standing }, deps.config)))
+      if (updated === undefined) throw invalidBy(NAME_IS_TAKEN)
+      const details = { name: organization.name, changes: attributes }
+      return done(updated, { action: 'organization.update', details })
     },
-  }),
-)
-
-const remove = writeRoute({
-  method: 'DELETE',
-  path: '/organizations/:organization_name',
-  permission: 'organization:manage',
-  summary: 'Delete an organization with everything in it',
-  status: 204,
-  address: organizationAddress,
-  load: ({ tx, address }) => loadOrganization(tx, address.name),
-  act: async ({ tx, deps, resource, audit }) => {
-    const { id, name } = resource.organization
-    await markDeleted(tx, id, timestamp(deps.clock.now()))
-    audit({
-      action: 'organization.delete',
-      organizationId: id,
-      resourceType: 'organizations',
-      resourceId: id,
-      details: { name },
-    })
-    return noContent
-  },
-})
-
-const showEntitlementSet = readRoute({
-  path: '/organizations/:organization_name/entitlement-set',
-  permission: 'organization:read',
-  summary: "Show an organization's entitlement set",
-  answers: 'entitlement-sets',
-  address: organizationAddress,
-  load: ({ tx, address }) => loadOrganization(tx, address.name),
-  document: async ({ resource }) => ok(document(entitlementSetFragment(resource.organization))),
-})
+    document: (context) => document(organizationFragment(context.result, context, context.deps.config)),
+  })
+}
 
 export const organizationRoutes: readonly Route[] = [
-  list,
-  create,
-  show,
-  ...changes,
-  remove,
-  showEntitlementSet,
+  read(listPlace, '/organizations', {
+    permission: 'organizations:list',
+    summary: 'List organizations',
+    query: filters,
+    answers: 'organizations',
+    isList: true,
+    document: async ({ tx, deps, actor, address: { page }, query, call }) => {
+      const filter = { q: query.q, email: query['q[email]'], name: query['q[name]'] }
+      const asked = page ?? { number: 1, size: MAX_UNPAGED }
+      const { organizations, total } = await listOrganizations(tx, actor, filter, asked, deps.clock.now())
+      const fragments: Fragment[] = []
+      for (const organization of organizations) {
+        const standing = await deps.standings.in(tx, actor, organization)
+        fragments.push(organizationFragment(organization, { actor, standing }, deps.config))
+      }
+      const links = linkParameters(call.query, filters)
+      const paging =
+        page === undefined
+          ? pagingOfWhole(call.path, links, organizations.length, total)
+          : pagingOf(call.path, links, page, total)
+      return listDocument(fragments, paging)
+    },
+  }),
+
+  write(sitePlace, '/organizations', {
+    method: 'POST',
+    status: 201,
+    permission: 'organization:create',
+    summary: 'Create an organization',
+    answers: 'organizations',
+    accepts: newOrganizationBody,
+    body: readNewOrganization,
+    problems: ({ tx, deps, actor, body, problems }) =>
+      addProblemsOfNewOrganization(tx, deps.config, existing(actor.userId), body, problems),
+    act: async ({ tx, deps, actor, body }) => {
+      const { organization, event } = await createRequestedOrganization(
+        tx,
+        deps,
+        existing(actor.userId),
+        body,
+      )
+      return doneAll(organization, [event])
+    },
+    document: async ({ tx, deps, actor, result }) => {
+      const standing = await deps.standings.in(tx, actor, result)
+      return document(organizationFragment(result, { actor, standing }, deps.config))
+    },
+  }),
+
+  read(organizationPlace, '', {
+    permission: 'organization:read',
+    summary: 'Show an organization',
+    // Clients of the platform ask for the subscription. This server has none, so nothing is included for it.
+    query: { include: includes('default-project', 'default_project', 'subscription') },
+    answers: 'organizations',
+    document: async (context) => {
+      const { organization } = context.resource
+      const { include } = context.query
+      const withProject = include.has('default-project') || include.has('default_project')
+      const included = withProject ? await defaultProjectOf(context, organization) : []
+      const fragment = organizationFragment(organization, context, context.deps.config)
+      return document(fragment, include.size === 0 ? undefined : included)
+    },
+  }),
+
+  changingRoute('PATCH'),
+  changingRoute('PUT'),
+
+  write(organizationPlace, '', {
+    method: 'DELETE',
+    status: 204,
+    permission: 'organization:manage',
+    summary: 'Delete an organization with everything in it',
+    // markDeleted raises the version, too.
+    keepsAccess: true,
+    act: async ({ tx, resource: { organization }, now }) => {
+      await markDeleted(tx, organization.id, now)
+      return done(organization, { action: 'organization.delete', details: { name: organization.name } })
+    },
+  }),
+
+  read(organizationPlace, '/entitlement-set', {
+    permission: 'organization:read',
+    summary: "Show an organization's entitlement set",
+    answers: 'entitlement-sets',
+    document: ({ resource }) => document(entitlementSetFragment(resource.organization)),
+  }),
 ]

@@ -1,4 +1,4 @@
-import type { Insertable, Selectable, Updateable } from 'kysely'
+import { sql, type Insertable, type Selectable, type Updateable } from 'kysely'
 import type { Transaction } from '../database/database.ts'
 import { isUniqueViolation } from '../database/portable.ts'
 import { prepared } from '../database/prepared.ts'
@@ -28,32 +28,46 @@ export function findOrganization(tx: Transaction, id: string): Promise<Organizat
   return tx.first(byId, { id })
 }
 
-/** Returns false if the name is taken. */
-export async function insertOrganization(
+/** Returns undefined if the name is taken. */
+export function insertOrganization(
   tx: Transaction,
   row: Insertable<OrganizationTable>,
-): Promise<boolean> {
-  const result = await tx.db
+): Promise<OrganizationRow | undefined> {
+  return tx.db
     .insertInto('organizations')
     .values(row)
     .onConflict((conflict) => conflict.column('name').doNothing())
+    .returningAll()
     .executeTakeFirst()
-  return result.numInsertedOrUpdatedRows === 1n
 }
 
-/** Returns false if the new name is taken. The caller must then end the transaction. */
+/** Returns undefined if the new name is taken. The caller must then end the transaction. */
 export async function updateOrganization(
   tx: Transaction,
   id: string,
   changes: Updateable<OrganizationTable>,
-): Promise<boolean> {
+): Promise<OrganizationRow | undefined> {
   try {
-    await tx.db.updateTable('organizations').set(changes).where('id', '=', id).execute()
-    return true
+    return await tx.db
+      .updateTable('organizations')
+      .set(changes)
+      .where('id', '=', id)
+      .returningAll()
+      .executeTakeFirstOrThrow()
   } catch (error) {
-    if (isUniqueViolation(error)) return false
+    if (isUniqueViolation(error)) return undefined
     throw error
   }
+}
+
+/** Hides the organization, invalidates its tokens and frees its name, all at once. */
+export async function markDeleted(tx: Transaction, id: string, at: string): Promise<void> {
+  await tx.db
+    .updateTable('organizations')
+    // The colon keeps this name from colliding: names of organizations have none.
+    .set({ name: `${id}:deleted`, deleted_at: at, version: sql`version + 1` })
+    .where('id', '=', id)
+    .execute()
 }
 
 /** Raises the version of every organization of a user, after a change of user data that their memberships show. */

@@ -1,73 +1,59 @@
-import { existing } from '../core/existing.ts'
 import { ttlKinds } from '../access/token-policy.ts'
-import { timestamp } from '../core/clock.ts'
-import { ok, type Answer, type Call } from '../http/call.ts'
-import { readRoute, writeRoute, type Route } from '../http/route.ts'
-import { listDocument } from '../jsonapi/document.ts'
-import { pagingOf, type Page } from '../jsonapi/paging.ts'
-import { loadOrganization, organizationOfPath } from './organization-of-path.ts'
-import {
-  bumpVersion,
-  findOrganization,
-  updateOrganization,
-  type OrganizationRow,
-} from './organization-store.ts'
+import { existing } from '../core/existing.ts'
+import type { Call } from '../http/call.ts'
+import { done } from '../http/outcome.ts'
+import { list } from '../http/read-route.ts'
+import type { Route } from '../http/route.ts'
+import { write } from '../http/write-route.ts'
+import { listDocument, type Fragment } from '../jsonapi/document.ts'
+import { pagingOf, type Page, type Paging } from '../jsonapi/paging.ts'
+import { organizationPlace } from './organization-place.ts'
+import { updateOrganization } from './organization-store.ts'
 import { parseTtlPolicies, ttlPolicyBody, ttlPolicyFragments } from './token-ttl-policies.ts'
 
-const PATH = '/organizations/:organization_name/token-ttl-policies'
-
-const address = (call: Call) => {
-  const page = call.query.page()
-  const name = organizationOfPath(call)
-  return name === undefined ? undefined : { name, page }
-}
-
-function answer(organization: OrganizationRow, { path }: Call, page: Page): Answer {
-  const all = ttlPolicyFragments(organization)
+function pageOf(all: readonly Fragment[], page: Page, paging: (total: number) => Paging): string {
   const from = (page.number - 1) * page.size
-  return ok(listDocument(all.slice(from, from + page.size), pagingOf(path, [], page, all.length)))
+  return listDocument(all.slice(from, from + page.size), paging(all.length))
 }
 
-const list = readRoute({
-  path: PATH,
-  permission: 'organization:manage',
-  summary: 'List how long the tokens of an organization may live (while max-ttl-enabled is true)',
-  answers: 'organization-token-ttl-policies',
-  isList: true,
-  address,
-  load: ({ tx, address: { name } }) => loadOrganization(tx, name),
-  document: async ({ resource, call, address: { page } }) => answer(resource.organization, call, page),
-})
-
-const change = writeRoute({
-  method: 'PATCH',
-  path: PATH,
-  permission: 'organization:manage',
-  summary: 'Say how long the tokens of an organization may live',
-  answers: 'organization-token-ttl-policies',
-  isList: true,
-  status: 200,
-  accepts: ttlPolicyBody,
-  address,
-  load: ({ tx, address: { name } }) => loadOrganization(tx, name),
-  body: parseTtlPolicies,
-  act: async ({ tx, deps, resource, body, audit, call, address: { page } }) => {
-    const { organization } = resource
-    await updateOrganization(tx, organization.id, {
-      ...Object.fromEntries(ttlKinds.map((kind) => [`max_ttl_${kind}_ms`, body[kind]])),
-      updated_at: timestamp(deps.clock.now()),
-    })
-    await bumpVersion(tx, organization.id)
-    audit({
-      action: 'organization.update-token-ttl-policies',
-      organizationId: organization.id,
-      resourceType: 'organizations',
-      resourceId: organization.id,
-      details: { name: organization.name, 'max-ttl-ms': body },
-    })
-    const updated = existing(await findOrganization(tx, organization.id))
-    return answer(updated, call, page)
+/** The answer to a change is a page of the list, so a wrong page is refused before the change. */
+const pagedPlace = {
+  ...organizationPlace,
+  address: (call: Call) => {
+    call.query.page()
+    return organizationPlace.address(call)
   },
-})
+}
 
-export const tokenTtlPolicyRoutes: readonly Route[] = [list, change]
+export const tokenTtlPolicyRoutes: readonly Route[] = [
+  list(organizationPlace, '/token-ttl-policies', {
+    permission: 'organization:manage',
+    summary: 'List how long the tokens of an organization may live (while max-ttl-enabled is true)',
+    answers: 'organization-token-ttl-policies',
+    document: ({ resource, page, paging }) => pageOf(ttlPolicyFragments(resource.organization), page, paging),
+  }),
+
+  write(pagedPlace, '/token-ttl-policies', {
+    method: 'PATCH',
+    status: 200,
+    permission: 'organization:manage',
+    summary: 'Say how long the tokens of an organization may live',
+    answers: 'organization-token-ttl-policies',
+    isList: true,
+    accepts: ttlPolicyBody,
+    body: parseTtlPolicies,
+    act: async ({ tx, resource: { organization }, body, now }) => {
+      const changes = Object.fromEntries(ttlKinds.map((kind) => [`max_ttl_${kind}_ms`, body[kind]]))
+      const updated = await updateOrganization(tx, organization.id, { ...changes, updated_at: now })
+      return done(existing(updated), {
+        action: 'organization.update-token-ttl-policies',
+        resourceType: 'organizations',
+        details: { name: organization.name, 'max-ttl-ms': body },
+      })
+    },
+    document: ({ call, result }) => {
+      const page = call.query.page()
+      return pageOf(ttlPolicyFragments(result), page, (total) => pagingOf(call.path, [], page, total))
+    },
+  }),
+]

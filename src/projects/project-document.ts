@@ -1,4 +1,5 @@
 import { Type } from 'typebox'
+import { existing } from '../core/existing.ts'
 import { isPermitted, shownPermissions, type ColumnSet } from '../access/decide.ts'
 import { reachOf } from '../access/granted-places-store.ts'
 import type { Permission } from '../access/rules.ts'
@@ -14,7 +15,7 @@ import {
   timeSchema,
   type ResourceDescription,
 } from '../jsonapi/description.ts'
-import { fragment, type Fragment } from '../jsonapi/document.ts'
+import { document, fragment, type Fragment } from '../jsonapi/document.ts'
 import type { OrganizationRow } from '../organizations/organization-store.ts'
 import { effectiveTagBindingFragment } from '../tag-bindings/tag-binding-document.ts'
 import { findTagBindings, type TagBindingRow } from '../tag-bindings/tag-binding-store.ts'
@@ -74,7 +75,21 @@ export async function projectFragment(
   project: ProjectRow,
 ): Promise<Fragment> {
   const { data } = await projectFragments(viewer, organization, [project], false)
-  return data[0] as Fragment
+  return existing(data[0])
+}
+
+/** The document of one project. */
+export async function projectDocument(
+  context: Viewer & {
+    readonly resource: { readonly organization: OrganizationRow }
+    readonly result: ProjectRow
+    readonly query: { readonly include?: ReadonlySet<string> }
+  },
+): Promise<string> {
+  const isBound = (context.query.include?.size ?? 0) > 0
+  const { organization } = context.resource
+  const { data, included } = await projectFragments(context, organization, [context.result], isBound)
+  return document(existing(data[0]), included)
 }
 
 /** Values of a project's document that its row does not have. */
@@ -158,9 +173,13 @@ function fragmentOf(
   })
 }
 
-/** The names that `include` accepts for projects. */
-export const includable = ['effective_tag_bindings', 'effective-tag-bindings'] as const
-export const includeHelp = { include: includes('effective_tag_bindings') }
+/** Both spellings are accepted; the API description names one. */
+export const include = {
+  include: {
+    ...includes('effective_tag_bindings', 'effective-tag-bindings'),
+    values: ['effective_tag_bindings'],
+  },
+}
 
 /** The documents of projects. With `isBound`, also their tag bindings. */
 export async function projectFragments(
@@ -175,7 +194,7 @@ export async function projectFragments(
   const shown = await shownOf(viewer, organization, projects)
   const data = projects.map((project) => {
     const own = isBound ? (bindings.get(project.id) ?? []) : undefined
-    return fragmentOf(viewer, organization, project, shown.get(project.id) as Shown, own)
+    return fragmentOf(viewer, organization, project, existing(shown.get(project.id)), own)
   })
   const included = rows.map((binding) => effectiveTagBindingFragment({ binding, projectId: null }))
   return { data, included: isBound ? included : undefined }

@@ -15,14 +15,17 @@ import { isProjectTagged, type TagFilter } from '../tag-bindings/tag-binding-sto
 
 export type ProjectRow = Selectable<ProjectTable>
 
-/** Returns false if the organization already has a project of this name. */
-export async function insertProject(tx: Transaction, row: Insertable<ProjectTable>): Promise<boolean> {
-  const result = await tx.db
+/** Returns undefined if the organization already has a project of this name. */
+export function insertProject(
+  tx: Transaction,
+  row: Insertable<ProjectTable>,
+): Promise<ProjectRow | undefined> {
+  return tx.db
     .insertInto('projects')
     .values(row)
     .onConflict((conflict) => conflict.columns(['organization_id', 'name']).doNothing())
+    .returningAll()
     .executeTakeFirst()
-  return result.numInsertedOrUpdatedRows === 1n
 }
 
 const byId = prepared<{ id: string }>()((db, param) =>
@@ -46,17 +49,21 @@ export function findProjectByName(
     .executeTakeFirst()
 }
 
-/** Returns false if another project has the new name. The caller must then end the transaction. */
+/** Returns undefined if another project has the new name. The caller must then end the transaction. */
 export async function updateProject(
   tx: Transaction,
   id: string,
   changes: Updateable<ProjectTable>,
-): Promise<boolean> {
+): Promise<ProjectRow | undefined> {
   try {
-    await tx.db.updateTable('projects').set(changes).where('id', '=', id).execute()
-    return true
+    return await tx.db
+      .updateTable('projects')
+      .set(changes)
+      .where('id', '=', id)
+      .returningAll()
+      .executeTakeFirstOrThrow()
   } catch (error) {
-    if (isUniqueViolation(error)) return false
+    if (isUniqueViolation(error)) return undefined
     throw error
   }
 }

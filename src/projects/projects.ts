@@ -1,24 +1,19 @@
+import { parseStored } from '../core/stored-json.ts'
 import { Type } from 'typebox'
-import type { Actor } from '../access/actor.ts'
-import type { Target } from '../access/decide.ts'
-import { nowhere } from '../access/standing.ts'
 import type { Config } from '../config.ts'
-import { NO_ID } from '../core/ids.ts'
 import type { Problem } from '../core/errors.ts'
 import { projectNameSchema, shortTextSchema } from '../core/names.ts'
-import type { Transaction } from '../database/database.ts'
-import type { Deps } from '../http/deps.ts'
-import { oneOf, readResource } from '../jsonapi/body.ts'
+import { oneOf, readResource, type ReadBody } from '../jsonapi/body.ts'
 import { settingsOf } from '../organizations/organization-attributes.ts'
-import { findOrganization, type OrganizationRow } from '../organizations/organization-store.ts'
+import type { OrganizationRow } from '../organizations/organization-store.ts'
 import {
   bindingsOf,
   tagBindingsRelation,
   tooManyBindings,
   type TagBindings,
 } from '../tag-bindings/tag-bindings.ts'
-import { autoDestroyDuration, noAgentPool } from '../workspaces/workspace-settings.ts'
-import { findProject, type ProjectRow } from './project-store.ts'
+import { autoDestroyDuration, noAgentPool } from './workspace-defaults.ts'
+import type { ProjectRow } from './project-store.ts'
 
 export const projectBody = {
   type: 'projects',
@@ -52,14 +47,22 @@ export type ProjectChanges = {
   tagBindings?: TagBindings
 }
 
-/** `problems` has only what is wrong with the body alone. Checks against the database may add to it. */
-export function readProject(
-  bytes: Uint8Array,
-  shape: typeof projectBody,
+/** A changed project, and the problems that need no database to find. */
+export function readProject(bytes: Uint8Array, config: Config, pathId: string | undefined) {
+  return changesIn(readResource(bytes, projectBody, pathId), config)
+}
+
+/** The same for a new project, which needs a name. */
+export function readNewProject(bytes: Uint8Array, config: Config) {
+  const body = readResource(bytes, newProjectBody)
+  const { changes, problems } = changesIn(body, config)
+  return { changes: { ...changes, name: body.attributes.name }, problems }
+}
+
+function changesIn(
+  { attributes, relationships, problems }: ReadBody<typeof projectBody>,
   config: Config,
-  pathId?: string,
 ): { changes: ProjectChanges; problems: Problem[] } {
-  const { attributes, relationships, problems } = readResource(bytes, shape, pathId)
   const changes: ProjectChanges = {}
   if (attributes.name !== undefined) changes.name = attributes.name
   if (attributes.description !== undefined) changes.description = attributes.description
@@ -95,19 +98,19 @@ export function executionModeOf(
   organization: OrganizationRow,
   config: Config,
 ): { mode: ExecutionMode; isOwn: boolean } {
-  const { 'default-execution-mode': own } = JSON.parse(settings) as ProjectSettings
+  const { 'default-execution-mode': own } = parseStored<ProjectSettings>(settings)
   if (own !== undefined) return { mode: own, isOwn: true }
   const mode = settingsOf(organization.settings, config)['default-execution-mode'] as ExecutionMode
   return { mode, isOwn: false }
 }
 
 export function hasOwnAgentPool({ settings }: ProjectRow): boolean {
-  return (JSON.parse(settings) as ProjectSettings)['default-agent-pool'] === true
+  return parseStored<ProjectSettings>(settings)['default-agent-pool'] === true
 }
 
 /** The default for the project's workspaces. */
 export function autoDestroyDurationOf({ settings }: ProjectRow): string | null {
-  return (JSON.parse(settings) as ProjectSettings)['auto-destroy-activity-duration'] ?? null
+  return parseStored<ProjectSettings>(settings)['auto-destroy-activity-duration'] ?? null
 }
 
 /** The new value of the settings column. */
@@ -115,24 +118,10 @@ export function mergeProjectSettings(
   stored: string,
   { executionMode, hasOwnAgentPool, autoDestroyDuration: duration }: ProjectChanges,
 ): string {
-  const merged = JSON.parse(stored) as ProjectSettings
+  const merged = parseStored<ProjectSettings>(stored)
   if (executionMode === null) delete merged['default-execution-mode']
   else if (executionMode !== undefined) merged['default-execution-mode'] = executionMode
   if (hasOwnAgentPool !== undefined) merged['default-agent-pool'] = hasOwnAgentPool
   if (duration !== undefined) merged['auto-destroy-activity-duration'] = duration
   return JSON.stringify(merged)
-}
-
-export type LoadedProject = { organization: OrganizationRow; project: ProjectRow; target: Target }
-
-/** Loads a project and the facts that rules need. For the `load` of every route about one project. */
-export async function loadProject(
-  { tx, actor, deps }: { tx: Transaction; actor: Actor; deps: Deps },
-  projectId: string,
-): Promise<LoadedProject | undefined> {
-  const project = await findProject(tx, projectId)
-  const organization = await findOrganization(tx, project?.organization_id ?? NO_ID)
-  const grants = await deps.grants.onProject(tx, actor, organization ?? nowhere, project?.id ?? NO_ID)
-  if (project === undefined || organization === undefined) return undefined
-  return { organization, project, target: { grants } }
 }

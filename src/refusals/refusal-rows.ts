@@ -1,3 +1,4 @@
+import { parseStored } from '../core/stored-json.ts'
 import { createHash } from 'node:crypto'
 import { asksForStrength, heldColumns, columnSet, type ColumnSet, type Target } from '../access/decide.ts'
 import { withUngivable } from '../access/delegation-store.ts'
@@ -45,7 +46,7 @@ export async function rowsOf(
   for (const one of waiting) {
     const { refusal } = one
     const { actor, found, permission, reason } = refusal
-    const named = JSON.parse(refusal.named) as Named
+    const named = parseStored<Named>(refusal.named)
     const organization = await organizationOf(tx, refusal, named, organizations)
     const standing =
       found?.standing ??

@@ -1,3 +1,4 @@
+import { existing } from '../core/existing.ts'
 import type { ExpressionBuilder, Insertable, Selectable } from 'kysely'
 import type { Transaction } from '../database/database.ts'
 import type { RefusalRequestTable, RefusalTable } from '../database/refusal-table.ts'
@@ -36,7 +37,7 @@ export async function insertRefusals(tx: Transaction, refusals: readonly NewRefu
   const requests: Insertable<RefusalRequestTable>[] = []
   const growing: number[] = []
   for (const { row, requests: some } of refusals) {
-    const { number, count } = known.get(row.alike) as (typeof written)[number]
+    const { number, count } = existing(known.get(row.alike))
     for (const { id, at } of some) requests.push({ request_id: id, refusal_number: number, at })
     if (count > REQUESTS_KEPT) growing.push(number)
   }

@@ -1,3 +1,4 @@
+import { parseStored } from '../core/stored-json.ts'
 import type { NeededGrant } from '../access/needed-grants.ts'
 import type { Column } from '../access/rules.ts'
 import { permissionWords } from './permission-words.ts'
@@ -31,11 +32,11 @@ export const columnWords: Record<Column, string> = {
 }
 
 export function wordsOfStanding(row: RefusalRow): string[] {
-  return (JSON.parse(row.standing) as Column[]).map((column) => columnWords[column])
+  return parseStored<Column[]>(row.standing).map((column) => columnWords[column])
 }
 
 export function grantsOf(row: RefusalRow): NeededGrant[] {
-  return JSON.parse(row.granted_by) as NeededGrant[]
+  return parseStored<NeededGrant[]>(row.granted_by)
 }
 
 type Words = { [G in NeededGrant['grant']]: (needed: Extract<NeededGrant, { grant: G }>) => string }

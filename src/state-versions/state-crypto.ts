@@ -15,8 +15,6 @@ const FINGERPRINT_BYTES = 8
 /** First byte of a piece: whether more pieces follow. */
 const MORE = 1
 const LAST = 2
-/** Added to the first byte if the piece is bound to its upload. Older chunks are not bound, and are still read. */
-const OF_UPLOAD = 2
 /** First byte of a wrapped key: the version of its layout. */
 const WRAPPED = 1
 
@@ -88,10 +86,8 @@ export function sealPiece(
   isLast: boolean,
   plain: Uint8Array,
 ): Uint8Array<ArrayBuffer> {
-  const mark = (isLast ? LAST : MORE) + (address.uploadId === null ? 0 : OF_UPLOAD)
-  const head = Buffer.concat([Uint8Array.of(mark), randomBytes(NONCE_BYTES)])
-  const text = addressText(address, mark)
-  const parts = [head, ...encrypt(dataKey, head, text, zstdCompressSync(plain, compression))]
+  const head = Buffer.concat([Uint8Array.of(isLast ? LAST : MORE), randomBytes(NONCE_BYTES)])
+  const parts = [head, ...encrypt(dataKey, head, addressText(address), zstdCompressSync(plain, compression))]
   const sealed = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0))
   let at = 0
   for (const part of parts) {
@@ -107,9 +103,8 @@ export function openPiece(
   address: PieceAddress,
   sealed: Uint8Array,
 ): { plain: Uint8Array; isLast: boolean } {
-  const mark = sealed[0] ?? 0
-  const compressed = decrypt(dataKey, sealed, 1 + NONCE_BYTES, addressText(address, mark))
-  return { plain: zstdDecompressSync(compressed), isLast: mark === LAST || mark === LAST + OF_UPLOAD }
+  const compressed = decrypt(dataKey, sealed, 1 + NONCE_BYTES, addressText(address))
+  return { plain: zstdDecompressSync(compressed), isLast: sealed[0] === LAST }
 }
 
 /**
@@ -133,9 +128,9 @@ export async function* openPieces(
   if (!hasEnded) throw new SealError('The last chunk is missing')
 }
 
-function addressText({ kind, stateVersionId, number, uploadId }: PieceAddress, mark: number): string {
+function addressText({ kind, stateVersionId, number, uploadId }: PieceAddress): string {
   const text = `${kind}\n${stateVersionId}\n${number}`
-  return mark > OF_UPLOAD ? `${text}\n${uploadId}` : text
+  return uploadId === null ? text : `${text}\n${uploadId}`
 }
 
 /** `head` ends with the nonce. The tag covers `head` and `address`. Returns the encrypted text and the tag. */

@@ -2,7 +2,9 @@ import { Type } from 'typebox'
 import { isPermitted, type Standing, type Target } from '../access/decide.ts'
 import type { Actor } from '../access/actor.ts'
 import { secretTeamsAmong } from '../teams/team-visibility-store.ts'
+import { existing } from '../core/existing.ts'
 import type { Transaction } from '../database/database.ts'
+import type { Viewer } from '../http/route.ts'
 import {
   nullable,
   relationManyOrLink,
@@ -11,7 +13,7 @@ import {
   timeSchema,
   type ResourceDescription,
 } from '../jsonapi/description.ts'
-import { fragment, type Fragment, type Identifier } from '../jsonapi/document.ts'
+import { document, fragment, type Fragment, type Identifier } from '../jsonapi/document.ts'
 import { lockHolder } from '../workspaces/workspace-locks.ts'
 import { neighboursOf, type StateVersionRow } from './state-version-store.ts'
 import { uploadPath } from './upload-urls.ts'
@@ -69,6 +71,21 @@ export type StateVersionViewer = { actor: Actor; standing: Standing; target: Tar
 /** Documents contain absolute addresses, because clients use them unchanged. */
 export type Addresses = { origin: string; secretKey: Uint8Array }
 
+/** The document of one state version. */
+export async function stateVersionDocument(
+  context: Viewer & {
+    readonly resource: { readonly target: Target }
+    readonly call: { readonly origin: string }
+    readonly result: StateVersionRow
+  },
+): Promise<string> {
+  const { tx, deps, actor, standing, resource, call, result } = context
+  const viewer = { actor, standing, target: resource.target }
+  const addresses = { origin: call.origin, secretKey: deps.config.secretKey }
+  const [text] = await stateVersionFragments(tx, [result], viewer, addresses)
+  return document(existing(text))
+}
+
 /** The only function that makes `state-versions` resources. `outputs`: for `include=outputs`, with a single row. */
 export async function stateVersionFragments(
   tx: Transaction,
@@ -79,7 +96,7 @@ export async function stateVersionFragments(
 ): Promise<Fragment[]> {
   const creators = rows
     .filter((row) => row.created_by_kind === 'teams')
-    .map((row) => row.created_by_id as string)
+    .map((row) => existing(row.created_by_id))
   const hidden = await secretTeamsAmong(tx, creators, viewer.standing)
   const neighbours = await neighboursOf(
     tx,

@@ -61,12 +61,17 @@ export async function insertStateVersion(
     .execute()
 }
 
-export async function updateStateVersion(
+export function updateStateVersion(
   tx: Transaction,
   id: string,
   changes: Updateable<StateVersionTable>,
-): Promise<void> {
-  await tx.db.updateTable('state_versions').set(changes).where('id', '=', id).execute()
+): Promise<StateVersionRow> {
+  return tx.db
+    .updateTable('state_versions')
+    .set(changes)
+    .where('id', '=', id)
+    .returningAll()
+    .executeTakeFirstOrThrow()
 }
 
 /** A page of a workspace's versions, newest first. */

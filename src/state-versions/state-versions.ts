@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import { AppError, conflict, invalid, type Problem } from '../core/errors.ts'
-import type { NewStateVersion } from './new-state-version.ts'
+import type { NewStateVersion } from '../state-uploads/new-state-version.ts'
 import type { StateVersionRow } from './state-version-store.ts'
 
 const MAX_SERIAL = Number.MAX_SAFE_INTEGER

@@ -1,5 +1,5 @@
 import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto'
-import type { ContentKind } from './state-chunk-store.ts'
+import type { ContentKind } from '../state-content/state-chunk-store.ts'
 
 /** How long an upload URL is valid after the version's creation. */
 export const UPLOAD_URL_HOURS = 24

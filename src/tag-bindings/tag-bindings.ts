@@ -1,3 +1,4 @@
+import { existing } from '../core/existing.ts'
 import { Type } from 'typebox'
 import { Compile } from 'typebox/schema'
 import type { Config } from '../config.ts'
@@ -7,6 +8,7 @@ import type { Transaction } from '../database/database.ts'
 import type { Deps } from '../http/deps.ts'
 import { refuse } from '../jsonapi/body.ts'
 import { parseJson } from '../jsonapi/json.ts'
+import { text } from '../jsonapi/parameters.ts'
 import type { Query } from '../jsonapi/query.ts'
 import {
   countTagBindings,
@@ -133,6 +135,18 @@ export async function effectiveOfWorkspaces(
 
 const tagged = /^filter\[tagged\]\[(\d{1,4})\]\[(key|value)\]$/
 
+/** The parameters `filter[tagged][0][key]` and so on. The first one has all filters; `description` is without its end. */
+export function taggedFilter(description: string) {
+  return {
+    'filter[tagged][0][key]': {
+      description: `${description}; several: [1] and so on`,
+      read: (query: Query) => taggedFilterOf(query).filters,
+      linkNames: (query: Query) => taggedFilterOf(query).names,
+    },
+    'filter[tagged][0][value]': text('The value of that tag; any, if it is not given'),
+  }
+}
+
 /** Parses `filter[tagged][0][key]`, `filter[tagged][0][value]` …: all must match. `names` are these parameters. */
 export function taggedFilterOf(query: Query): { filters: TagFilter[]; names: string[] } {
   const byPlace = new Map<number, { key?: string; value?: string }>()
@@ -144,7 +158,7 @@ export function taggedFilterOf(query: Query): { filters: TagFilter[]; names: str
   }
   const filters = [...byPlace.values()]
   const refuse = (detail: string) => {
-    const parameter = names[0] as string
+    const parameter = existing(names[0])
     throw new AppError('invalid-query', [{ detail, parameter }])
   }
   if (filters.some(({ key }) => key === undefined)) refuse('each filter[tagged] must have a key')

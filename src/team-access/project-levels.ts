@@ -1,3 +1,4 @@
+import { existing } from '../core/existing.ts'
 import { Type } from 'typebox'
 import { oneOf } from '../jsonapi/body.ts'
 import { detailProblems, refuse } from './workspace-levels.ts'
@@ -103,7 +104,7 @@ export type AskedProjectGrant = {
 
 /** Applies a change to a grant, by the same rule as changeWorkspaceGrant. */
 export function changeProjectGrant(before: ProjectGrant | undefined, asked: AskedProjectGrant): ProjectGrant {
-  const access = asked.access ?? (before as ProjectGrant).access
+  const access = asked.access ?? existing(before).access
   if (access !== 'custom') {
     refuse([
       ...detailProblems(access, asked.project, '/data/attributes/project-access'),

@@ -2,6 +2,7 @@ import { expressionBuilder, type Expression, type SqlBool } from 'kysely'
 import type { Actor } from '../access/actor.ts'
 import { isPermitted, type ColumnSet, type Standing, type TeamFacts } from '../access/decide.ts'
 import type { Permission } from '../access/rules.ts'
+import { NO_ID } from '../core/ids.ts'
 import type { Tables } from '../database/tables.ts'
 
 const somebodyElses = { id: '', isOwners: false, allowMemberTokenManagement: false, flags: 0 }
@@ -24,7 +25,7 @@ export function shownTeams(
     'in',
     eb
       .selectFrom('team_members as member')
-      .where('member.user_id', '=', actor.userId as string)
+      .where('member.user_id', '=', actor.userId ?? NO_ID)
       .where('member.is_active', '=', 1)
       .select('member.team_id'),
   )

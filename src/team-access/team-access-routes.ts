@@ -1,25 +1,26 @@
-import type { Actor } from '../access/actor.ts'
 import type { Target } from '../access/decide.ts'
 import type { Permission } from '../access/rules.ts'
-import { timestamp } from '../core/clock.ts'
-import { AppError, invalid } from '../core/errors.ts'
+import { invalid } from '../core/errors.ts'
 import { NO_ID, parseId } from '../core/ids.ts'
 import type { Transaction } from '../database/database.ts'
-import { watchAccess } from '../effective-access/access-trial.ts'
+import { dryRunOfAccess } from '../effective-access/access-dry-run.ts'
 import type { NamedPlace } from '../effective-access/places.ts'
-import { created, noContent, ok, type Call } from '../http/call.ts'
-import type { Deps } from '../http/deps.ts'
-import { keptPage } from '../http/kept-page.ts'
-import { readRoute, writeRoute, type Loaded, type Route } from '../http/route.ts'
+import type { Call } from '../http/call.ts'
+import { cachedPage } from '../http/cached-page.ts'
+import { done } from '../http/outcome.ts'
+import { list, read } from '../http/read-route.ts'
+import type { Loaded, Loading, Place, Route } from '../http/route.ts'
+import { write } from '../http/write-route.ts'
 import type { AcceptedBody } from '../jsonapi/body.ts'
 import { document, listDocument, type Fragment } from '../jsonapi/document.ts'
-import { pagingOf, type Page } from '../jsonapi/paging.ts'
-import { bumpVersion, type OrganizationRow } from '../organizations/organization-store.ts'
+import type { Page } from '../jsonapi/paging.ts'
+import { idOf, requiredText } from '../jsonapi/parameters.ts'
+import type { OrganizationRow } from '../organizations/organization-store.ts'
 import { findTeam, teamFacts } from '../teams/team-store.ts'
 import { shownTeams } from './shown-teams-store.ts'
 import { teamToGrant } from './team-to-grant.ts'
 
-type Context = { tx: Transaction; actor: Actor; deps: Deps }
+type Context = Omit<Loading<unknown>, 'address'>
 
 /** A workspace or project, and the facts that rules need. */
 type LoadedPlace = Loaded & { organization: OrganizationRow; target: Target }
@@ -33,7 +34,7 @@ export type AccessKind<Row extends { id: string; team_id: string }, Grant, Asked
   newBody: AcceptedBody
   body: AcceptedBody
   parseNew: (bytes: Uint8Array) => Asked & { teamId: string; placeId: string }
-  parse: (bytes: Uint8Array, pathId: string) => Asked
+  parse: (bytes: Uint8Array, pathId: string | undefined) => Asked
   loadPlace: (context: Context, id: string) => Promise<P | undefined>
   placeOf: (loaded: P) => NamedPlace
   placeIdOf: (row: Row) => string
@@ -43,14 +44,14 @@ export type AccessKind<Row extends { id: string; team_id: string }, Grant, Asked
     filter: { placeId: string; teamId: string | undefined; shown: ReturnType<typeof shownTeams> },
     page: Page,
   ) => Promise<{ rows: Row[]; total: number }>
-  /** Returns false if the team already has a grant there. */
+  /** Returns undefined if the team already has a grant there. */
   insert: (
     tx: Transaction,
     keys: { id: string; organization_id: string; team_id: string; created_at: string },
     placeId: string,
     grant: Grant,
-  ) => Promise<boolean>
-  update: (tx: Transaction, id: string, grant: Grant) => Promise<void>
+  ) => Promise<Row | undefined>
+  update: (tx: Transaction, id: string, grant: Grant) => Promise<Row>
   remove: (tx: Transaction, id: string) => Promise<void>
   grantOf: (row: Row) => Grant
   /** Applies a change to a grant. Throws 422 for values that contradict each other. */
@@ -66,186 +67,139 @@ export function teamAccessRoutes<
   P extends LoadedPlace,
 >(kind: AccessKind<Row, Grant, Asked, P>): readonly Route[] {
   const { thing, type, permissions } = kind
-  const path = `/${type}`
-  const filters = [`filter[${thing}][id]`, 'filter[team][id]'] as const
-  const [placeFilter] = filters
+  const placeFilter = `filter[${thing}][id]`
   const idName = `team_${thing}_id`
   const singular = `team-${thing}`
 
-  /** The facts for a refusal: the id under the name used here and the name used by other routes. */
-  const named = (placeId: string) => ({ placeId, [`${thing}Id`]: placeId })
+  /** The id under the name used here, and under the name by which refusals are recorded. */
+  const named = (id: string | undefined) => {
+    const placeId = parseId(thing, id ?? '')
+    return placeId === undefined ? undefined : { placeId, [`${thing}Id`]: placeId }
+  }
 
-  const grantOfPath = ({ params }: Call) => {
-    const id = parseId(kind.idKind, params[idName] ?? '')
-    return id === undefined ? undefined : { id }
+  /** The workspace or project that the query or the body names. */
+  const placeOfGrants: Place<{ readonly placeId: string }, P> = {
+    path: `/${type}`,
+    type,
+    address: ({ query }) => named(query.text(placeFilter)),
+    load: (context) => kind.loadPlace(context, context.address.placeId),
   }
 
   /** A grant with its place and its team, as rules need them. */
-  const loadGrant = async (context: Context, id: string) => {
-    const row = await kind.find(context.tx, id)
-    const loaded = await kind.loadPlace(context, row === undefined ? NO_ID : kind.placeIdOf(row))
-    const team = await findTeam(context.tx, row?.team_id ?? NO_ID)
-    if (row === undefined || loaded === undefined || team === undefined) return undefined
-    return {
-      ...loaded,
-      place: kind.placeOf(loaded),
-      row,
-      team,
-      target: { ...loaded.target, team: teamFacts(team) },
-    }
+  const grantPlace = {
+    path: `/${type}/:${idName}`,
+    type,
+    address: ({ params }: Call) => {
+      const id = parseId(kind.idKind, params[idName] ?? '')
+      return id === undefined ? undefined : { id }
+    },
+    load: async (context: Loading<{ readonly id: string }>) => {
+      const row = await kind.find(context.tx, context.address.id)
+      const loaded = await kind.loadPlace(context, row === undefined ? NO_ID : kind.placeIdOf(row))
+      const team = await findTeam(context.tx, row?.team_id ?? NO_ID)
+      if (row === undefined || loaded === undefined || team === undefined) return undefined
+      const target = { ...loaded.target, team: teamFacts(team) }
+      return { ...loaded, place: kind.placeOf(loaded), row, team, target }
+    },
   }
 
-  const list = readRoute({
-    path,
-    permission: permissions.place,
-    summary: `List the access of teams to a ${thing}`,
-    query: {
-      [placeFilter]: { description: `Id of the ${thing}`, isRequired: true },
-      'filter[team][id]': 'The access of this team alone',
-    },
-    answers: type,
-    isList: true,
-    address: (call) => {
-      const page = call.query.page()
-      const given = call.query.text(placeFilter)
-      if (given === undefined) {
-        throw new AppError('invalid-query', [{ detail: `${placeFilter} is missing`, parameter: placeFilter }])
-      }
-      const placeId = parseId(thing, given)
-      const teamId = call.query.id('team', 'filter[team][id]')
-      return placeId === undefined
-        ? undefined
-        : { ...named(placeId), teamId, page, links: call.query.withoutPage(filters) }
-    },
-    load: (context) => kind.loadPlace(context, context.address.placeId),
-    document: async (context) => {
-      const { tx, actor, standing, resource, address, call } = context
-      const { placeId, teamId, page, links } = address
-      const { grants = 0 } = resource.target
-      const name = teamId === undefined ? `${type} ${placeId}` : undefined
-      return keptPage(context, resource.organization, name, page, async () => {
-        const shown = shownTeams(permissions.read, { actor, standing, grants })
-        const { rows, total } = await kind.list(tx, { placeId, teamId, shown }, page)
-        return listDocument(rows.map(kind.fragment), pagingOf(call.path, links, page, total))
-      })
-    },
-  })
+  return [
+    list(placeOfGrants, '', {
+      permission: permissions.place,
+      summary: `List the access of teams to a ${thing}`,
+      answers: type,
+      query: {
+        [placeFilter]: requiredText(`Id of the ${thing}`),
+        'filter[team][id]': idOf('team', 'The access of this team alone'),
+      },
+      document: async (context) => {
+        const { tx, actor, standing, resource, address, query, page, paging } = context
+        const { placeId } = address
+        const { grants = 0 } = resource.target
+        const teamId = query['filter[team][id]']
+        const name = teamId === undefined ? `${type} ${placeId}` : undefined
+        return cachedPage(context, resource.organization, name, page, async () => {
+          const shown = shownTeams(permissions.read, { actor, standing, grants })
+          const { rows, total } = await kind.list(tx, { placeId, teamId, shown }, page)
+          return listDocument(rows.map(kind.fragment), paging(total))
+        })
+      },
+    }),
 
-  const add = writeRoute({
-    method: 'POST',
-    path,
-    permission: permissions.manage,
-    summary: `Give a team access to a ${thing}`,
-    answers: type,
-    status: 201,
-    accepts: kind.newBody,
-    address: () => undefined,
-    body: kind.parseNew,
-    addressInBody: (body) => {
-      const placeId = parseId(thing, body.placeId)
-      return placeId === undefined ? undefined : named(placeId)
-    },
-    load: (context: Context & { address: { placeId: string } }) =>
-      kind.loadPlace(context, context.address.placeId),
-    dryRun: async (context) => {
-      const { resource, body } = context
-      const team = await teamToGrant(context, permissions.manage, resource, body.teamId)
-      return watchAccess(context, {
-        organization: resource.organization,
-        team,
-        place: kind.placeOf(resource),
-      })
-    },
-    act: async (context) => {
-      const { tx, deps, resource, body, audit } = context
-      const { organization } = resource
-      const team = await teamToGrant(context, permissions.manage, resource, body.teamId)
-      const grant = kind.change(undefined, body)
-      const id = deps.newId(kind.idKind)
-      const place = kind.placeOf(resource)
-      const keys = {
-        id,
-        organization_id: organization.id,
-        team_id: team.id,
-        created_at: timestamp(deps.clock.now()),
-      }
-      if (!(await kind.insert(tx, keys, place.id, grant))) {
-        throw invalid(`team has access to the ${thing} already`, '/data/relationships/team')
-      }
-      await bumpVersion(tx, organization.id)
-      audit({
-        action: `${singular}.create`,
-        organizationId: organization.id,
-        resourceType: type,
-        resourceId: id,
-        details: { team: team.id, [thing]: place.id, ...grant },
-      })
-      return created(document(kind.fragment((await kind.find(tx, id)) as Row)))
-    },
-  })
+    write(placeOfGrants, '', {
+      method: 'POST',
+      status: 201,
+      permission: permissions.manage,
+      summary: `Give a team access to a ${thing}`,
+      answers: type,
+      accepts: kind.newBody,
+      body: kind.parseNew,
+      addressInBody: (body) => named(body.placeId),
+      dryRun: async (context) => {
+        const { resource, body } = context
+        const team = await teamToGrant(context, permissions.manage, resource, body.teamId)
+        const place = kind.placeOf(resource)
+        return dryRunOfAccess(context, { organization: resource.organization, team, place })
+      },
+      act: async (context) => {
+        const { tx, deps, resource, body, now } = context
+        const team = await teamToGrant(context, permissions.manage, resource, body.teamId)
+        const grant = kind.change(undefined, body)
+        const place = kind.placeOf(resource)
+        const keys = {
+          id: deps.newId(kind.idKind),
+          organization_id: resource.organization.id,
+          team_id: team.id,
+          created_at: now,
+        }
+        const row = await kind.insert(tx, keys, place.id, grant)
+        if (row === undefined) {
+          throw invalid(`team has access to the ${thing} already`, '/data/relationships/team')
+        }
+        const details = { team: team.id, [thing]: place.id, ...grant }
+        return done(row, { action: `${singular}.create`, details })
+      },
+      document: ({ result }) => document(kind.fragment(result)),
+    }),
 
-  const ofGrant = {
-    path: `${path}/:${idName}`,
-    address: grantOfPath,
-    load: (context: Context & { address: { id: string } }) => loadGrant(context, context.address.id),
-  }
+    read(grantPlace, '', {
+      permission: permissions.read,
+      summary: `Show a team's access to a ${thing}`,
+      answers: type,
+      document: ({ resource }) => document(kind.fragment(resource.row)),
+    }),
 
-  const show = readRoute({
-    ...ofGrant,
-    permission: permissions.read,
-    summary: `Show a team's access to a ${thing}`,
-    answers: type,
-    document: ({ resource }) => Promise.resolve(ok(document(kind.fragment(resource.row)))),
-  })
+    write(grantPlace, '', {
+      method: 'PATCH',
+      status: 200,
+      permission: permissions.manage,
+      summary: `Change a team's access to a ${thing}`,
+      answers: type,
+      accepts: kind.body,
+      body: (bytes, { address }) => kind.parse(bytes, address?.id),
+      dryRun: (context) => dryRunOfAccess(context, context.resource),
+      act: async ({ tx, resource, body }) => {
+        const { place, team, row } = resource
+        const before = kind.grantOf(row)
+        const after = kind.change(before, body)
+        const updated = await kind.update(tx, row.id, after)
+        const details = { team: team.id, [thing]: place.id, before, after }
+        return done(updated, { action: `${singular}.update`, details })
+      },
+      document: ({ result }) => document(kind.fragment(result)),
+    }),
 
-  const change = writeRoute({
-    ...ofGrant,
-    method: 'PATCH',
-    permission: permissions.manage,
-    summary: `Change a team's access to a ${thing}`,
-    answers: type,
-    status: 200,
-    accepts: kind.body,
-    body: (bytes, { id }) => kind.parse(bytes, id),
-    dryRun: (context) => watchAccess(context, context.resource),
-    act: async ({ tx, resource, body, audit }) => {
-      const { organization, place, team, row } = resource
-      const before = kind.grantOf(row)
-      const after = kind.change(before, body)
-      await kind.update(tx, row.id, after)
-      await bumpVersion(tx, organization.id)
-      audit({
-        action: `${singular}.update`,
-        organizationId: organization.id,
-        resourceType: type,
-        resourceId: row.id,
-        details: { team: team.id, [thing]: place.id, before, after },
-      })
-      return ok(document(kind.fragment((await kind.find(tx, row.id)) as Row)))
-    },
-  })
-
-  const remove = writeRoute({
-    ...ofGrant,
-    method: 'DELETE',
-    permission: permissions.manage,
-    summary: `Take a team's access to a ${thing} away`,
-    status: 204,
-    dryRun: (context) => watchAccess(context, context.resource),
-    act: async ({ tx, resource, audit }) => {
-      const { organization, place, team, row } = resource
-      await kind.remove(tx, row.id)
-      await bumpVersion(tx, organization.id)
-      audit({
-        action: `${singular}.delete`,
-        organizationId: organization.id,
-        resourceType: type,
-        resourceId: row.id,
-        details: { team: team.id, [thing]: place.id, access: row.access },
-      })
-      return noContent
-    },
-  })
-
-  return [list, add, show, change, remove]
+    write(grantPlace, '', {
+      method: 'DELETE',
+      status: 204,
+      permission: permissions.manage,
+      summary: `Take a team's access to a ${thing} away`,
+      dryRun: (context) => dryRunOfAccess(context, context.resource),
+      act: async ({ tx, resource: { place, team, row } }) => {
+        await kind.remove(tx, row.id)
+        const details = { team: team.id, [thing]: place.id, access: row.access }
+        return done(row, { action: `${singular}.delete`, details })
+      },
+    }),
+  ]
 }

@@ -1,5 +1,5 @@
 import { placeOfProject } from '../effective-access/places.ts'
-import { loadProject } from '../projects/projects.ts'
+import { loadProject } from '../projects/project-place.ts'
 import { changeProjectGrant } from './project-levels.ts'
 import { teamAccessRoutes } from './team-access-routes.ts'
 import { teamProjectFragment } from './team-project-document.ts'

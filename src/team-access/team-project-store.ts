@@ -1,3 +1,4 @@
+import { parseStored } from '../core/stored-json.ts'
 import type { Expression, Insertable, Selectable, SqlBool, Updateable } from 'kysely'
 import type { Transaction } from '../database/database.ts'
 import type { TeamProjectTable } from '../database/tables.ts'
@@ -23,8 +24,8 @@ export function toGrant(row: GrantColumns): ProjectGrant {
   return {
     access: row.access,
     details: {
-      project: JSON.parse(row.project_access) as ProjectAccess,
-      workspace: JSON.parse(row.workspace_access) as WorkspaceAccess,
+      project: parseStored<ProjectAccess>(row.project_access),
+      workspace: parseStored<WorkspaceAccess>(row.workspace_access),
     },
   }
 }
@@ -33,25 +34,30 @@ export function findTeamProject(tx: Transaction, id: string): Promise<TeamProjec
   return tx.db.selectFrom('team_projects').where('id', '=', id).selectAll().executeTakeFirst()
 }
 
-/** Returns false if the team already has a grant on the project. */
-export async function insertTeamProject(
+/** Returns undefined if the team already has a grant on the project. */
+export function insertTeamProject(
   tx: Transaction,
   row: Insertable<TeamProjectTable>,
-): Promise<boolean> {
-  const result = await tx.db
+): Promise<TeamProjectRow | undefined> {
+  return tx.db
     .insertInto('team_projects')
     .values(row)
     .onConflict((conflict) => conflict.columns(['project_id', 'team_id']).doNothing())
+    .returningAll()
     .executeTakeFirst()
-  return result.numInsertedOrUpdatedRows === 1n
 }
 
-export async function updateTeamProject(
+export function updateTeamProject(
   tx: Transaction,
   id: string,
   changes: Updateable<TeamProjectTable>,
-): Promise<void> {
-  await tx.db.updateTable('team_projects').set(changes).where('id', '=', id).execute()
+): Promise<TeamProjectRow> {
+  return tx.db
+    .updateTable('team_projects')
+    .set(changes)
+    .where('id', '=', id)
+    .returningAll()
+    .executeTakeFirstOrThrow()
 }
 
 export async function deleteTeamProject(tx: Transaction, id: string): Promise<void> {

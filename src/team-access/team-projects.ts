@@ -52,12 +52,12 @@ function known<T extends object>(given: Partial<T> | undefined, schemas: Record<
   return Object.fromEntries(entries) as Partial<T>
 }
 
-export function parseTeamProject(bytes: Uint8Array, pathId: string): AskedProjectGrant {
+export function parseTeamProject(bytes: Uint8Array, pathId: string | undefined): AskedProjectGrant {
   return askedGrant(parseResource(bytes, teamProjectBody, pathId).attributes)
 }
 
 export function parseNewTeamProject(bytes: Uint8Array): NewTeamProject {
   const { attributes, relationships } = parseResource(bytes, newTeamProjectBody)
-  const { team, project } = relationships as Required<typeof relationships>
+  const { team, project } = relationships
   return { ...askedGrant(attributes), teamId: team.data.id, placeId: project.data.id }
 }

@@ -40,25 +40,30 @@ export function findTeamWorkspace(tx: Transaction, id: string): Promise<TeamWork
   return tx.db.selectFrom('team_workspaces').where('id', '=', id).selectAll().executeTakeFirst()
 }
 
-/** Returns false if the team already has a grant on the workspace. */
-export async function insertTeamWorkspace(
+/** Returns undefined if the team already has a grant on the workspace. */
+export function insertTeamWorkspace(
   tx: Transaction,
   row: Insertable<TeamWorkspaceTable>,
-): Promise<boolean> {
-  const result = await tx.db
+): Promise<TeamWorkspaceRow | undefined> {
+  return tx.db
     .insertInto('team_workspaces')
     .values(row)
     .onConflict((conflict) => conflict.columns(['workspace_id', 'team_id']).doNothing())
+    .returningAll()
     .executeTakeFirst()
-  return result.numInsertedOrUpdatedRows === 1n
 }
 
-export async function updateTeamWorkspace(
+export function updateTeamWorkspace(
   tx: Transaction,
   id: string,
   changes: Updateable<TeamWorkspaceTable>,
-): Promise<void> {
-  await tx.db.updateTable('team_workspaces').set(changes).where('id', '=', id).execute()
+): Promise<TeamWorkspaceRow> {
+  return tx.db
+    .updateTable('team_workspaces')
+    .set(changes)
+    .where('id', '=', id)
+    .returningAll()
+    .executeTakeFirstOrThrow()
 }
 
 export async function deleteTeamWorkspace(tx: Transaction, id: string): Promise<void> {

@@ -24,12 +24,12 @@ function askedGrant({ access, ...details }: AskedGrant['details'] & { access?: W
   return access === undefined ? { details } : { access, details }
 }
 
-export function parseTeamWorkspace(bytes: Uint8Array, pathId: string): AskedGrant {
+export function parseTeamWorkspace(bytes: Uint8Array, pathId: string | undefined): AskedGrant {
   return askedGrant(parseResource(bytes, teamWorkspaceBody, pathId).attributes)
 }
 
 export function parseNewTeamWorkspace(bytes: Uint8Array): NewTeamWorkspace {
   const { attributes, relationships } = parseResource(bytes, newTeamWorkspaceBody)
-  const { team, workspace } = relationships as Required<typeof relationships>
+  const { team, workspace } = relationships
   return { ...askedGrant(attributes), teamId: team.data.id, placeId: workspace.data.id }
 }

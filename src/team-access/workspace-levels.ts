@@ -1,6 +1,8 @@
+import { existing } from '../core/existing.ts'
 import { Type } from 'typebox'
 import { AppError, type Problem } from '../core/errors.ts'
-import { oneOf, type Explained } from '../jsonapi/body.ts'
+import { oneOf } from '../jsonapi/body.ts'
+import type { Explained } from '../jsonapi/body-values.ts'
 
 export const workspaceLevel = oneOf('read', 'plan', 'write', 'admin', 'custom')
 export type WorkspaceLevel = 'read' | 'plan' | 'write' | 'admin' | 'custom'
@@ -63,7 +65,7 @@ export function changeWorkspaceGrant(
   before: WorkspaceGrant | undefined,
   asked: { access?: WorkspaceLevel; details: Partial<WorkspaceDetails> },
 ): WorkspaceGrant {
-  const access = asked.access ?? (before as WorkspaceGrant).access
+  const access = asked.access ?? existing(before).access
   if (access !== 'custom') {
     refuse(detailProblems(access, asked.details, '/data/attributes'))
     return { access, details: workspaceLevels[access] }

@@ -1,3 +1,4 @@
+import { existing } from '../core/existing.ts'
 import { Type } from 'typebox'
 import { isPermitted, type Standing, type TeamFacts } from '../access/decide.ts'
 import { judgedTeams } from '../access/delegation-store.ts'
@@ -113,11 +114,11 @@ export async function teamFragments(
   const fragments: Fragment[] = []
   const judged = await judgedTeams(tx, viewer, teams.map(teamFacts))
   for (const [place, team] of teams.entries()) {
-    const permissions = teamPermissions(judged[place] as TeamFacts, viewer, deps.config)
+    const permissions = teamPermissions(existing(judged[place]), viewer, deps.config)
     const key = `${team.id} ${team.version} ${organization.name} ${Object.values(permissions).map(Number).join('')} ${shape}`
-    const kept = deps.documents.get<string>(key)
-    let text = kept !== undefined && later.hasRoomFor(0, kept.length) ? kept : undefined
-    const members = kept === undefined ? await membersAtOnce(tx, team, later) : undefined
+    const known = deps.documents.get<string>(key)
+    let text = known !== undefined && later.hasRoomFor(0, known.length) ? known : undefined
+    const members = known === undefined ? await membersAtOnce(tx, team, later) : undefined
     if (members !== undefined) {
       const relations = relationsOf(members, deps.config)
       text = fragment(teamResource(team, relations, permissions, shape, organization.name, deps.config))

@@ -3,11 +3,12 @@ import type { Standing } from '../access/decide.ts'
 import { ownTurn } from '../core/turns.ts'
 import type { Transaction } from '../database/database.ts'
 import type { Deps } from '../http/deps.ts'
-import type { Reveal } from '../http/route.ts'
+import type { Reveal } from '../http/read-route.ts'
 import type { Fragment } from '../jsonapi/document.ts'
 import { checkIncluded } from '../jsonapi/included.ts'
+import { includes, type QueryValues } from '../jsonapi/parameters.ts'
 import { joined, type LaterParts, type Piece } from '../jsonapi/later-parts.ts'
-import { membershipFragments } from '../organization-memberships/membership-document.ts'
+import { membershipFragments } from '../organization-memberships/membership-includes.ts'
 import { membershipPieces } from '../organization-memberships/membership-pieces.ts'
 import { findMemberships } from '../organization-memberships/membership-store.ts'
 import { userFragment } from '../users/user-document.ts'
@@ -15,8 +16,8 @@ import { findUsers } from '../users/user-store.ts'
 import { membersInTurns } from './team-members-in-turns.ts'
 import { someTeamMembers, type TeamMember, type TeamRow } from './team-store.ts'
 
-export const includable = ['users', 'organization-memberships'] as const
-export type Includes = ReadonlySet<(typeof includable)[number]>
+export const include = { include: includes('users', 'organization-memberships') }
+export type Includes = QueryValues<typeof include>['include']
 
 type Viewer = { deps: Deps; actor: Actor; standing: Standing }
 

@@ -1,3 +1,4 @@
+import { existing } from '../core/existing.ts'
 import type { SelectQueryBuilder } from 'kysely'
 import type { Standing } from '../access/decide.ts'
 import type { Transaction } from '../database/database.ts'
@@ -7,7 +8,7 @@ import type { Tables } from '../database/tables.ts'
 import { windowOf } from '../database/window.ts'
 import type { Page } from '../jsonapi/paging.ts'
 import type { OrganizationRow } from '../organizations/organization-store.ts'
-import { MAX_FOUND_REACH, searchTeamNames } from './team-search-store.ts'
+import { MAX_FOUND_REACH, type TeamNames } from './team-search-store.ts'
 import type { TeamRow } from './team-store.ts'
 
 export type TeamFilter = { readonly q?: string; readonly names?: readonly string[] }
@@ -21,6 +22,7 @@ const searchable = /^[A-Za-z0-9_-]+$/
 /** A page of the teams that the caller may see, by name. The same rule as `team:read`, in SQL. */
 export async function listVisibleTeams(
   tx: Transaction,
+  teamNames: TeamNames,
   organization: OrganizationRow,
   standing: Standing,
   filter: TeamFilter,
@@ -28,7 +30,7 @@ export async function listVisibleTeams(
 ): Promise<TeamPage> {
   if (filter.q !== undefined && !searchable.test(filter.q)) return { teams: [], total: 0 }
   const own = standing.seesSecretTeams ? [] : await secretTeamsAmong(tx, standing.teamIds, filter)
-  const open = await openTeams(tx, organization, standing, filter)
+  const open = await openTeams(tx, teamNames, organization, standing, filter)
   const total = open.total + own.length
   const offset = (page.number - 1) * page.size
   if (offset >= total) return { teams: [], total }
@@ -72,6 +74,7 @@ type OpenTeams = {
 /** The teams that the caller sees without being a member: owners see all, others see those open to the organization. */
 async function openTeams(
   tx: Transaction,
+  teamNames: TeamNames,
   organization: OrganizationRow,
   standing: Standing,
   { q, names }: TeamFilter,
@@ -82,7 +85,7 @@ async function openTeams(
   if (q !== undefined) query = query.where(holdsIndexedText(tx.engine, 'teams.name', q.toLowerCase()))
   const ofQuery = (total: number) => (offset: number, limit: number) => rowsOf(query, total, offset, limit)
   if (q !== undefined && names === undefined && tx.engine === 'sqlite') {
-    const found = await searchTeamNames(tx, organization.id, q.toLowerCase(), !standing.seesSecretTeams)
+    const found = await teamNames.search(tx, organization.id, q.toLowerCase(), !standing.seesSecretTeams)
     if (found !== undefined) {
       const { total } = found
       const window = (offset: number, limit: number) =>
@@ -126,7 +129,7 @@ async function mergedPage(
     const mine = own[ownPlace]
     if (next === undefined && mine === undefined) break
     if (next === undefined || (mine !== undefined && byName(mine, next) < 0)) {
-      merged.push(mine as TeamRow)
+      merged.push(existing(mine))
       ownPlace += 1
     } else {
       merged.push(next)

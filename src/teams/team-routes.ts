@@ -1,250 +1,216 @@
 import type { Readable } from 'node:stream'
-import { timestamp } from '../core/clock.ts'
+import type { Target } from '../access/decide.ts'
+import type { FlagSet } from '../access/organization-flags.ts'
 import { existing } from '../core/existing.ts'
-import { invalid } from '../core/errors.ts'
-import { noContent, ok, type Call } from '../http/call.ts'
-import { keptDocument, keptPage } from '../http/kept-page.ts'
-import { readRoute, writeRoute, type Route } from '../http/route.ts'
-import { refuse } from '../jsonapi/body.ts'
-import { document, listDocument, type Fragment } from '../jsonapi/document.ts'
+import { invalid, invalidBy } from '../core/errors.ts'
+import { dryRunOfAccess } from '../effective-access/access-dry-run.ts'
+import { cachedDocument, cachedPage } from '../http/cached-page.ts'
+import { done } from '../http/outcome.ts'
+import { list, read } from '../http/read-route.ts'
+import type { Route, Viewer } from '../http/route.ts'
+import { write } from '../http/write-route.ts'
+import { besideTakenName, tooMany } from '../jsonapi/body.ts'
+import { document, listDocument } from '../jsonapi/document.ts'
 import { LaterParts } from '../jsonapi/later-parts.ts'
-import { pagingOf } from '../jsonapi/paging.ts'
-import { watchAccess } from '../effective-access/access-trial.ts'
-import { bumpVersion } from '../organizations/organization-store.ts'
-import { loadOrganization, organizationOfPath } from '../organizations/organization-of-path.ts'
+import { commaSeparated, text } from '../jsonapi/parameters.ts'
+import { organizationPlace } from '../organizations/organization-place.ts'
 import { teamFragments, type TeamShape } from './team-document.ts'
-import { includable, includedWithTeams, type Includes, type TeamContext } from './team-includes.ts'
-import { loadTeam, teamOfPath } from './team-of-path.ts'
+import { include, includedWithTeams, type Includes, type TeamContext } from './team-includes.ts'
 import { listVisibleTeams } from './team-list-store.ts'
-import { deleteTeam, findTeam, insertTeam, updateTeam, type TeamRow } from './team-store.ts'
+import { teamPlace } from './team-place.ts'
+import { deleteTeam, findTeamIdByName, insertTeam, updateTeam, type TeamRow } from './team-store.ts'
 import {
   grantFlags,
-  newTeamBody,
   NAME_IS_TAKEN,
+  newTeamBody,
   problemsOfOwners,
+  readNewTeam,
   readTeam,
-  refuseNameInTrial,
-  refuseTeam,
+  refuseNameInDryRun,
   teamBody,
+  type TeamChanges,
 } from './teams.ts'
-import { commaSeparated, includes } from '../jsonapi/parameters.ts'
 
-type Context = Omit<TeamContext, 'later'>
+type Context = Omit<TeamContext, 'later'> & {
+  readonly resource: { readonly organization: { readonly name: string } }
+  readonly query: { readonly include: Includes }
+}
 
-async function teamBodyOf(
-  reader: Context & { resource: { organization: { name: string } } },
-  team: TeamRow,
-  include: Includes,
-): Promise<string | Readable> {
+async function teamDocument(reader: Context & { readonly result: TeamRow }): Promise<string | Readable> {
   const context = { ...reader, later: new LaterParts() }
-  const { tx, deps, resource, later } = context
-  const shape: TeamShape = include.has('organization-memberships') ? 'whole with memberships' : 'whole'
-  const [text] = await teamFragments(tx, deps, [team], context, shape, resource.organization)
-  const included = await includedWithTeams(context, [team], include)
-  return later.bodyOf(document(text as Fragment, included))
+  const { tx, deps, resource, query, result: team, later } = context
+  const shape = shapeOf('whole', query.include)
+  const [fragment] = await teamFragments(tx, deps, [team], context, shape, resource.organization)
+  const included = await includedWithTeams(context, [team], query.include)
+  return later.bodyOf(document(existing(fragment), included))
 }
 
-const filters = ['q', 'filter[names]', 'include'] as const
-
-const listTeams = readRoute({
-  path: '/organizations/:organization_name/teams',
-  permission: 'organization:read',
-  summary: 'List teams',
-  query: {
-    q: 'Part of the name, without case',
-    'filter[names]': commaSeparated('Exact names, separated by commas'),
-    include: includes(...includable),
-  },
-  answers: 'teams',
-  isList: true,
-  address: (call) => {
-    const include = call.query.include(includable)
-    const page = call.query.page()
-    const name = organizationOfPath(call)
-    if (name === undefined) return undefined
-    const filter = { q: call.query.text('q'), names: call.query.list('filter[names]') }
-    return { name, include, page, filter, links: call.query.withoutPage(filters) }
-  },
-  load: ({ tx, address }) => loadOrganization(tx, address.name),
-  document: async (reader) => {
-    const { tx, deps, address, resource, standing, call } = reader
-    const context = { ...reader, later: new LaterParts() }
-    const { page, filter, include, links } = address
-    const { organization } = resource
-    // Clients request the list without filters most often, so its whole pages are cached.
-    const name = links.length === 0 ? 'teams' : undefined
-    return keptPage(context, organization, name, page, async () => {
-      const { teams, total } = await listVisibleTeams(tx, organization, standing, filter, page)
-      const shape: TeamShape = include.has('organization-memberships') ? 'listed with memberships' : 'listed'
-      const fragments = await teamFragments(tx, deps, teams, context, shape, organization)
-      const paging = pagingOf(call.path, links, page, total)
-      const included = await includedWithTeams(context, teams, include)
-      return context.later.bodyOf(listDocument(fragments, paging, included))
-    })
-  },
-})
-
-const createTeam = writeRoute({
-  method: 'POST',
-  path: '/organizations/:organization_name/teams',
-  permission: 'team:manage',
-  summary: 'Create a team',
-  query: { include: includes(...includable) },
-  answers: 'teams',
-  status: 200,
-  accepts: newTeamBody,
-  address: (call) => {
-    const include = call.query.include(includable)
-    const name = organizationOfPath(call)
-    return name === undefined ? undefined : { name, include }
-  },
-  load: ({ tx, address }) => loadOrganization(tx, address.name),
-  body: (bytes, _, { config }) => readTeam(bytes, newTeamBody, config),
-  act: async (context) => {
-    const { tx, deps, address, resource, actor, standing, audit } = context
-    const { organization } = resource
-    const { changes } = context.body
-    const { dialect, maxTeams } = deps.config
-    const granted = grantFlags(0, changes.flags, { actor, standing, target: {} }, dialect)
-    const isFull = organization.teams_count >= maxTeams
-    await refuseTeam(tx, organization.id, changes, [
-      ...context.body.problems,
-      ...(isFull ? [{ detail: `an organization may have at most ${maxTeams} teams`, pointer: '/data' }] : []),
-      ...granted.problems,
-    ])
-    const now = timestamp(deps.clock.now())
-    const id = deps.newId('team')
-    const visibility = changes.visibility ?? 'secret'
-    const isNew = await insertTeam(tx, {
-      id,
-      organization_id: organization.id,
-      name: changes.name as string,
-      sso_team_id: changes.ssoTeamId ?? null,
-      visibility,
-      organization_access: granted.flags,
-      allow_member_token_management: changes.allowMemberTokenManagement === false ? 0 : 1,
-      created_at: now,
-      updated_at: now,
-    })
-    if (!isNew) refuse([NAME_IS_TAKEN])
-    await bumpVersion(tx, organization.id, 1, visibility === 'organization' ? 1 : 0)
-    audit({
-      action: 'team.create',
-      organizationId: organization.id,
-      resourceType: 'teams',
-      resourceId: id,
-      details: { name: changes.name, visibility, 'organization-access': changes.flags },
-    })
-    return ok(await teamBodyOf(context, existing(await findTeam(tx, id)), address.include))
-  },
-})
-
-const teamAddress = (call: Call) => {
-  const include = call.query.include(includable)
-  const address = teamOfPath(call)
-  return address === undefined ? undefined : { ...address, include }
+function shapeOf(form: 'whole' | 'listed', asked: Includes): TeamShape {
+  return asked.has('organization-memberships') ? `${form} with memberships` : form
 }
 
-const showTeam = readRoute({
-  path: '/teams/:team_id',
-  permission: 'team:read',
-  summary: 'Show a team',
-  query: { include: includes(...includable) },
-  answers: 'teams',
-  address: teamAddress,
-  load: ({ tx, address }) => loadTeam(tx, address.teamId),
-  document: async (context) => {
-    const { team, organization } = context.resource
-    const { include } = context.address
-    const make = () => teamBodyOf(context, team, include)
-    return include.size === 0
-      ? keptDocument(context, organization, `team ${team.id}`, make)
-      : ok(await make())
-  },
-})
-
-const changeTeam = writeRoute({
-  method: 'PATCH',
-  path: '/teams/:team_id',
-  permission: 'team:manage',
-  summary: 'Update a team',
-  query: { include: includes(...includable) },
-  answers: 'teams',
-  status: 200,
-  accepts: teamBody,
-  address: teamAddress,
-  load: ({ tx, address }) => loadTeam(tx, address.teamId),
-  body: (bytes, { teamId }, { config }) => readTeam(bytes, teamBody, config, teamId),
-  dryRun: (context) => {
-    refuseNameInTrial(context.standing, context.body.changes)
-    return watchAccess(context, context.resource)
-  },
-  act: async (context) => {
-    const { tx, deps, address, resource, actor, standing, audit } = context
-    const { team, organization } = resource
-    const { changes } = context.body
-    const granted = grantFlags(
-      team.organization_access,
-      changes.flags,
-      { actor, standing, target: resource.target },
-      deps.config.dialect,
-    )
-    const own = team.is_owners === 1 ? problemsOfOwners(changes) : granted.problems
-    await refuseTeam(tx, organization.id, changes, [...context.body.problems, ...own], team)
-    const isNew = await updateTeam(tx, team.id, {
-      name: changes.name ?? team.name,
-      sso_team_id: changes.ssoTeamId === undefined ? team.sso_team_id : changes.ssoTeamId,
-      visibility: changes.visibility ?? team.visibility,
-      organization_access: granted.flags,
-      allow_member_token_management:
-        changes.allowMemberTokenManagement === undefined
-          ? team.allow_member_token_management
-          : changes.allowMemberTokenManagement
-            ? 1
-            : 0,
-      updated_at: timestamp(deps.clock.now()),
-    })
-    if (!isNew) refuse([NAME_IS_TAKEN])
-    const updated = existing(await findTeam(tx, team.id))
-    await bumpVersion(tx, organization.id, 0, openTeams(updated) - openTeams(team))
-    audit({
-      action: 'team.update',
-      organizationId: organization.id,
-      resourceType: 'teams',
-      resourceId: team.id,
-      details: { name: updated.name, changes },
-    })
-    return ok(await teamBodyOf(context, updated, address.include))
-  },
-})
-
-function openTeams(team: TeamRow): number {
-  return team.visibility === 'organization' ? 1 : 0
+type Granting = Pick<Viewer, 'actor' | 'standing' | 'deps'> & {
+  readonly resource: { readonly target: Target }
+  readonly body: { readonly changes: TeamChanges }
 }
 
-const removeTeam = writeRoute({
-  method: 'DELETE',
-  path: '/teams/:team_id',
-  permission: 'team:manage',
-  summary: 'Delete a team',
-  status: 204,
-  address: teamOfPath,
-  load: ({ tx, address }) => loadTeam(tx, address.teamId),
-  dryRun: (context) => watchAccess(context, context.resource),
-  act: async ({ tx, resource, audit }) => {
-    const { team, organization } = resource
-    if (team.is_owners === 1) throw invalid('the team owners cannot be deleted')
-    await deleteTeam(tx, team)
-    await bumpVersion(tx, organization.id, -1, -openTeams(team))
-    audit({
-      action: 'team.delete',
-      organizationId: organization.id,
-      resourceType: 'teams',
-      resourceId: team.id,
-      details: { name: team.name },
-    })
-    return noContent
-  },
-})
+/** The flags that the team gets. Throws 404 if the caller may not give them. */
+function grantedBy({ actor, standing, deps, resource: { target }, body }: Granting, before: FlagSet) {
+  return grantFlags(before, body.changes.flags, { actor, standing, target }, deps.config.dialect)
+}
 
-export const teamRoutes: readonly Route[] = [listTeams, createTeam, showTeam, changeTeam, removeTeam]
+function visibleTeams({ visibility }: TeamRow): number {
+  return visibility === 'organization' ? 1 : 0
+}
+
+export const teamRoutes: readonly Route[] = [
+  list(organizationPlace, '/teams', {
+    permission: 'organization:read',
+    summary: 'List teams',
+    answers: 'teams',
+    query: {
+      q: text('Part of the name, without case'),
+      'filter[names]': commaSeparated('Exact names, separated by commas'),
+      ...include,
+    },
+    document: async (reader) => {
+      const context = { ...reader, later: new LaterParts() }
+      const { tx, deps, resource, standing, query, page, links, paging } = context
+      const { organization } = resource
+      const filter = { q: query.q, names: query['filter[names]'] }
+      // Clients request the list without filters most often, so its whole pages are cached.
+      return cachedPage(context, organization, links.length === 0 ? 'teams' : undefined, page, async () => {
+        const { teams, total } = await listVisibleTeams(
+          tx,
+          deps.teamNames,
+          organization,
+          standing,
+          filter,
+          page,
+        )
+        const shape = shapeOf('listed', query.include)
+        const fragments = await teamFragments(tx, deps, teams, context, shape, organization)
+        const included = await includedWithTeams(context, teams, query.include)
+        return context.later.bodyOf(listDocument(fragments, paging(total), included))
+      })
+    },
+  }),
+
+  write(organizationPlace, '/teams', {
+    method: 'POST',
+    status: 200,
+    permission: 'team:manage',
+    summary: 'Create a team',
+    answers: 'teams',
+    query: include,
+    accepts: newTeamBody,
+    body: (bytes, { config }) => readNewTeam(bytes, config),
+    problems: async (context) => {
+      const { tx, deps, resource, body, problems } = context
+      const { organization } = resource
+      const { maxTeams } = deps.config
+      const granted = grantedBy(context, 0)
+      if (organization.teams_count >= maxTeams) problems.push(tooMany('teams', maxTeams))
+      problems.push(...granted.problems)
+      await besideTakenName(problems, NAME_IS_TAKEN, body.changes.name, (name) =>
+        findTeamIdByName(tx, organization.id, name),
+      )
+      return granted
+    },
+    act: async ({ tx, deps, resource, body: { changes }, checked: granted, now }) => {
+      const visibility = changes.visibility ?? 'secret'
+      const team = await insertTeam(tx, {
+        id: deps.newId('team'),
+        organization_id: resource.organization.id,
+        name: changes.name,
+        sso_team_id: changes.ssoTeamId ?? null,
+        visibility,
+        organization_access: granted.flags,
+        allow_member_token_management: changes.allowMemberTokenManagement === false ? 0 : 1,
+        created_at: now,
+        updated_at: now,
+      })
+      if (team === undefined) throw invalidBy(NAME_IS_TAKEN)
+      const details = { name: team.name, visibility, 'organization-access': changes.flags }
+      return {
+        ...done(team, { action: 'team.create', details }),
+        counts: { teams: 1, visibleTeams: visibleTeams(team) },
+      }
+    },
+    document: teamDocument,
+  }),
+
+  read(teamPlace, '', {
+    permission: 'team:read',
+    summary: 'Show a team',
+    answers: 'teams',
+    query: include,
+    document: (context) => {
+      const { team, organization } = context.resource
+      const make = () => teamDocument({ ...context, result: team })
+      return context.query.include.size === 0
+        ? cachedDocument(context, organization, `team ${team.id}`, make)
+        : make()
+    },
+  }),
+
+  write(teamPlace, '', {
+    method: 'PATCH',
+    status: 200,
+    permission: 'team:manage',
+    summary: 'Update a team',
+    answers: 'teams',
+    query: include,
+    accepts: teamBody,
+    body: (bytes, { address, config }) => readTeam(bytes, config, address?.teamId),
+    dryRun: (context) => {
+      refuseNameInDryRun(context.standing, context.body.changes)
+      return dryRunOfAccess(context, context.resource)
+    },
+    problems: async (context) => {
+      const { tx, resource, body, problems } = context
+      const { team, organization } = resource
+      const { changes } = body
+      const granted = grantedBy(context, team.organization_access)
+      problems.push(...(team.is_owners === 1 ? problemsOfOwners(changes) : granted.problems))
+      const name = team.is_owners === 1 ? undefined : changes.name
+      const find = (taken: string) => findTeamIdByName(tx, organization.id, taken)
+      await besideTakenName(problems, NAME_IS_TAKEN, name, find, team.id)
+      return granted
+    },
+    act: async ({ tx, resource: { team }, body: { changes }, checked: granted, now }) => {
+      const { allowMemberTokenManagement: allows } = changes
+      const updated = await updateTeam(tx, team.id, {
+        name: changes.name ?? team.name,
+        sso_team_id: changes.ssoTeamId === undefined ? team.sso_team_id : changes.ssoTeamId,
+        visibility: changes.visibility ?? team.visibility,
+        organization_access: granted.flags,
+        allow_member_token_management:
+          allows === undefined ? team.allow_member_token_management : allows ? 1 : 0,
+        updated_at: now,
+      })
+      if (updated === undefined) throw invalidBy(NAME_IS_TAKEN)
+      return {
+        ...done(updated, { action: 'team.update', details: { name: updated.name, changes } }),
+        counts: { teams: 0, visibleTeams: visibleTeams(updated) - visibleTeams(team) },
+      }
+    },
+    document: teamDocument,
+  }),
+
+  write(teamPlace, '', {
+    method: 'DELETE',
+    status: 204,
+    permission: 'team:manage',
+    summary: 'Delete a team',
+    dryRun: (context) => dryRunOfAccess(context, context.resource),
+    act: async ({ tx, resource: { team } }) => {
+      if (team.is_owners === 1) throw invalid('the team owners cannot be deleted')
+      await deleteTeam(tx, team)
+      return {
+        ...done(team, { action: 'team.delete', details: { name: team.name } }),
+        counts: { teams: -1, visibleTeams: -visibleTeams(team) },
+      }
+    },
+  }),
+]

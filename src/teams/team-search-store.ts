@@ -40,48 +40,11 @@ const teamsByNumber = prepared<{ organizationId: string; numbers: string }>()((d
     .selectAll(),
 )
 
-const MAX_KEPT_BLOCKS = 500
+const MAX_CACHED_BLOCKS = 500
 /** Limits what one search builds, about ten milliseconds. The first few searches build all blocks. */
 const MAX_BLOCKS_MADE = 8
 
 type Names = { version: number; blocks: Map<number, { version: number; block: TeamNameBlock }> }
-
-/** By organization, least recently searched first. A block is cached with its version, so it never goes stale. */
-const kept = new Map<string, Names>()
-
-/** All names of an organization. Undefined while too many blocks still have to be built. */
-async function namesOf(tx: Transaction, organizationId: string): Promise<Names | undefined> {
-  const version = (await tx.first(versionQuery, { organizationId }))?.version ?? 0
-  const known = kept.get(organizationId)
-  if (known?.version === version) return known
-  // Only committed data is cached. Searches in the same turn share the blocks built so far.
-  const names: Names = tx.mode === 'read' && known !== undefined ? known : { version: -1, blocks: new Map() }
-  if (tx.mode === 'read') keep(organizationId, names)
-  names.version = -1
-  let made = 0
-  for (const { number, version } of await tx.all(blocksQuery, { organizationId })) {
-    if (names.blocks.get(number)?.version === version) continue
-    if (made === MAX_BLOCKS_MADE) return undefined
-    made += 1
-    const from = number * BLOCK_SIZE
-    const teams = await tx.all(teamsOfBlock, { organizationId, from, to: from + BLOCK_SIZE })
-    names.blocks.set(number, { version, block: new TeamNameBlock(teams) })
-  }
-  names.version = version
-  return names
-}
-
-function keep(organizationId: string, names: Names): void {
-  kept.delete(organizationId)
-  kept.set(organizationId, names)
-  let blocks = 0
-  for (const { blocks: some } of kept.values()) blocks += some.size
-  for (const [oldest, { blocks: some }] of kept) {
-    if (blocks <= MAX_KEPT_BLOCKS || oldest === organizationId) break
-    kept.delete(oldest)
-    blocks -= some.size
-  }
-}
 
 export type Found = {
   readonly total: number
@@ -95,31 +58,80 @@ const LIKELY_PAGE = 20
 /** Enough blocks to tell a rare trigram from a common one. */
 const SAMPLED_BLOCKS = 4
 
-/**
- * The teams whose name contains the part: all, or only those visible to the organization. SQLite only. Undefined while
- * the index is not built yet.
- */
-export async function searchTeamNames(
+/** The team names of organizations that were searched, for SQLite. */
+export class TeamNames {
+  /** By organization, least recently searched first. A block is cached with its version, so it never goes stale. */
+  readonly #cache = new Map<string, Names>()
+
+  /**
+   * The teams whose name contains the part: all, or only those visible to the organization. Undefined while the blocks
+   * are not built yet.
+   */
+  async search(
+    tx: Transaction,
+    organizationId: string,
+    part: string,
+    isOpenOnly: boolean,
+  ): Promise<Found | undefined> {
+    const names = await this.#namesOf(tx, organizationId)
+    return names && found(tx, organizationId, names, new NamePart(part), isOpenOnly)
+  }
+
+  /** All names of an organization. Undefined while too many blocks still have to be built. */
+  async #namesOf(tx: Transaction, organizationId: string): Promise<Names | undefined> {
+    const version = (await tx.first(versionQuery, { organizationId }))?.version ?? 0
+    const known = this.#cache.get(organizationId)
+    if (known?.version === version) return known
+    // Only committed data is cached. Searches in the same turn share the blocks built so far.
+    const names: Names =
+      tx.mode === 'read' && known !== undefined ? known : { version: -1, blocks: new Map() }
+    if (tx.mode === 'read') this.#set(organizationId, names)
+    names.version = -1
+    let made = 0
+    for (const { number, version } of await tx.all(blocksQuery, { organizationId })) {
+      if (names.blocks.get(number)?.version === version) continue
+      if (made === MAX_BLOCKS_MADE) return undefined
+      made += 1
+      const from = number * BLOCK_SIZE
+      const teams = await tx.all(teamsOfBlock, { organizationId, from, to: from + BLOCK_SIZE })
+      names.blocks.set(number, { version, block: new TeamNameBlock(teams) })
+    }
+    names.version = version
+    return names
+  }
+
+  #set(organizationId: string, names: Names): void {
+    this.#cache.delete(organizationId)
+    this.#cache.set(organizationId, names)
+    let blocks = 0
+    for (const { blocks: some } of this.#cache.values()) blocks += some.size
+    for (const [oldest, { blocks: some }] of this.#cache) {
+      if (blocks <= MAX_CACHED_BLOCKS || oldest === organizationId) break
+      this.#cache.delete(oldest)
+      blocks -= some.size
+    }
+  }
+}
+
+function found(
   tx: Transaction,
   organizationId: string,
-  part: string,
+  names: Names,
+  name: NamePart,
   isOpenOnly: boolean,
-): Promise<Found | undefined> {
-  const names = await namesOf(tx, organizationId)
-  if (names === undefined) return undefined
+): Found {
   const blocks = [...names.blocks.values()].map(({ block }) => block)
-  const name = new NamePart(part)
   name.anchorBy(blocks.slice(0, SAMPLED_BLOCKS))
   const find = (limit: number) => {
     const all = new FoundNames(limit)
     for (const block of blocks) block.find(name, isOpenOnly, all)
     return all
   }
-  const found = find(LIKELY_PAGE)
+  const likely = find(LIKELY_PAGE)
   return {
-    total: found.count,
+    total: likely.count,
     window: async (offset, limit) => {
-      const { first } = offset + limit <= LIKELY_PAGE ? found : find(offset + limit)
+      const { first } = offset + limit <= LIKELY_PAGE ? likely : find(offset + limit)
       const numbers = first.slice(offset, offset + limit).map(({ number }) => number)
       return tx.all(teamsByNumber, { organizationId, numbers: JSON.stringify(numbers) })
     },

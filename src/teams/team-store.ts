@@ -16,12 +16,12 @@ export function findTeam(tx: Transaction, id: string): Promise<TeamRow | undefin
   return tx.first(byId, { id })
 }
 
-export async function findTeamIdByName(
+export function findTeamIdByName(
   tx: Transaction,
   organizationId: string,
   name: string,
-): Promise<string | undefined> {
-  return (await tx.first(idByName, { organizationId, name }))?.id
+): Promise<{ readonly id: string } | undefined> {
+  return tx.first(idByName, { organizationId, name })
 }
 
 const idByName = prepared<{ organizationId: string; name: string }>()((db, param) =>
@@ -96,29 +96,29 @@ const insertion = prepared<Inserted>()((db, param) =>
       updated_at: param('updated_at'),
     })
     .onConflict((conflict) => conflict.columns(['organization_id', 'name']).doNothing())
-    .returning('id'),
+    .returningAll(),
 )
 
-/** Returns false if the organization already has a team of this name. */
-export async function insertTeam(tx: Transaction, team: NewTeam): Promise<boolean> {
-  return (await tx.first(insertion, { sso_team_id: null, is_owners: 0, ...team })) !== undefined
+/** Returns undefined if the organization already has a team of this name. */
+export function insertTeam(tx: Transaction, team: NewTeam): Promise<TeamRow | undefined> {
+  return tx.first(insertion, { sso_team_id: null, is_owners: 0, ...team })
 }
 
-/** Returns false if another team has the new name. The caller must then end the transaction. */
+/** Returns undefined if another team has the new name. The caller must then end the transaction. */
 export async function updateTeam(
   tx: Transaction,
   id: string,
   changes: Updateable<TeamTable>,
-): Promise<boolean> {
+): Promise<TeamRow | undefined> {
   try {
-    await tx.db
+    return await tx.db
       .updateTable('teams')
       .set({ ...changes, version: sql`version + 1` })
       .where('id', '=', id)
-      .execute()
-    return true
+      .returningAll()
+      .executeTakeFirstOrThrow()
   } catch (error) {
-    if (isUniqueViolation(error)) return false
+    if (isUniqueViolation(error)) return undefined
     throw error
   }
 }

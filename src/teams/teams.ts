@@ -1,15 +1,16 @@
 import { isDelegate, isPermitted, type Standing, type Target } from '../access/decide.ts'
 import type { Actor } from '../access/actor.ts'
 import type { Config } from '../config.ts'
-import type { Transaction } from '../database/database.ts'
 import { NotPermitted } from '../access/not-permitted.ts'
 import { AppError, type Problem } from '../core/errors.ts'
 import { nameSchema, shortTextSchema } from '../core/names.ts'
-import { oneOf, readResource, refuseBesideTakenName } from '../jsonapi/body.ts'
+import { oneOf, readResource, type ReadBody } from '../jsonapi/body.ts'
 import { Type } from 'typebox'
 import { applyFlagChanges, organizationAccessSchemas, type FlagChanges } from './organization-access.ts'
 import { hasMemberTokenManagement, hasSsoTeamId } from './team-document.ts'
-import { findTeamIdByName, type TeamRow } from './team-store.ts'
+
+/** The name of the team that an organization is created with. */
+export const OWNERS_TEAM = 'owners'
 
 const attributes = {
   name: nameSchema,
@@ -47,18 +48,22 @@ function knownAttributes(config: Config): typeof attributes {
   return known as typeof attributes
 }
 
-/** `problems` has only what is wrong with the body alone. Checks against the team and its organization come later. */
-export function readTeam(
-  bytes: Uint8Array,
-  shape: typeof teamBody,
-  config: Config,
-  pathId?: string,
-): { changes: TeamChanges; problems: readonly Problem[] } {
-  const { attributes: given, problems } = readResource(
-    bytes,
-    { ...shape, attributes: knownAttributes(config) },
-    pathId,
-  )
+/** A changed team, and the problems that need no database to find. */
+export function readTeam(bytes: Uint8Array, config: Config, pathId: string | undefined) {
+  return changesIn(readResource(bytes, { ...teamBody, attributes: knownAttributes(config) }, pathId))
+}
+
+/** The same for a new team, which needs a name. */
+export function readNewTeam(bytes: Uint8Array, config: Config) {
+  const body = readResource(bytes, { ...newTeamBody, attributes: knownAttributes(config) })
+  const { changes, problems } = changesIn(body)
+  return { changes: { ...changes, name: body.attributes.name }, problems }
+}
+
+function changesIn({ attributes: given, problems }: ReadBody<typeof teamBody>): {
+  changes: TeamChanges
+  problems: Problem[]
+} {
   const member = given['allow-member-token-management']
   const team = given['allow-team-token-management']
   if (member !== undefined && team !== undefined && member !== team) {
@@ -83,21 +88,8 @@ export const NAME_IS_TAKEN: Problem = {
   pointer: '/data/attributes/name',
 }
 
-/** Throws one 422 for these problems and a taken name. A taken name alone shows later, when the row is written. */
-export async function refuseTeam(
-  tx: Transaction,
-  organizationId: string,
-  { name }: TeamChanges,
-  problems: readonly Problem[],
-  own?: TeamRow,
-): Promise<void> {
-  const findHolder = async () =>
-    name === undefined || own?.is_owners === 1 ? undefined : findTeamIdByName(tx, organizationId, name)
-  await refuseBesideTakenName(problems, NAME_IS_TAKEN, findHolder, own?.id)
-}
-
 /** A dry run is not in the audit trail. It must not tell a caller whether a team that they cannot see has the name. */
-export function refuseNameInTrial({ seesSecretTeams }: Standing, { name }: TeamChanges): void {
+export function refuseNameInDryRun({ seesSecretTeams }: Standing, { name }: TeamChanges): void {
   if (name === undefined || seesSecretTeams) return
   const detail = 'name can be tried only by a caller who sees all teams: leave name out, or dry-run'
   throw new AppError('bad-request', [{ detail }])

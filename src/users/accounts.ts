@@ -26,7 +26,7 @@ export async function createAccount(
   tx: Transaction,
   deps: Pick<Deps, 'newId' | 'clock'>,
   given: NewAccount,
-): Promise<{ id: string; event: AuditEvent }> {
+): Promise<{ user: UserRow; event: AuditEvent }> {
   const { username, email, passwordHash, isAdmin } = given
   const account = {
     username,
@@ -37,22 +37,21 @@ export async function createAccount(
     is_site_admin: isAdmin ? (1 as const) : (0 as const),
   }
   const invited = await invitedUser(tx, given)
-  const id = invited?.id ?? deps.newId('user')
-  if (invited === undefined) {
-    const isNew = await insertUser(tx, { id, ...account, created_at: timestamp(deps.clock.now()) })
-    // A concurrent request inserted the same name or email first.
-    if (!isNew) throw invalid('username or email is that of another user', '/data/attributes')
-  } else {
-    await takeOver(tx, id, account)
-    // The email may now differ in case, and memberships show it.
-    if (invited.email !== email) await bumpVersionsOf(tx, id)
-  }
+  const created_at = timestamp(deps.clock.now())
+  const user =
+    invited === undefined
+      ? await insertUser(tx, { id: deps.newId('user'), ...account, created_at })
+      : await takeOver(tx, invited.id, account)
+  // A concurrent request inserted the same name or email first.
+  if (user === undefined) throw invalid('username or email is that of another user', '/data/attributes')
+  // The email may now differ in case, and memberships show it.
+  if (invited !== undefined && invited.email !== email) await bumpVersionsOf(tx, user.id)
   return {
-    id,
+    user,
     event: {
       action: 'user.create',
       resourceType: 'users',
-      resourceId: id,
+      resourceId: user.id,
       details: { username, 'is-admin': isAdmin, 'was-invited': invited !== undefined },
     },
   }
@@ -87,9 +86,9 @@ async function takeOver(
   tx: Transaction,
   id: string,
   account: Parameters<typeof updateUser>[2],
-): Promise<void> {
+): Promise<UserRow> {
   try {
-    await updateUser(tx, id, account)
+    return await updateUser(tx, id, account)
   } catch (error) {
     if (isUniqueViolation(error)) throw invalid(USERNAME_IS_TAKEN, '/data/attributes/username')
     throw error

@@ -1,9 +1,10 @@
+import type { AuditEvent } from '../audit/audit-store.ts'
 import { existing } from '../core/existing.ts'
 import { AppError, invalid, notFound, type Problem } from '../core/errors.ts'
-import { parseId } from '../core/ids.ts'
 import type { Transaction } from '../database/database.ts'
-import { noContent, ok, type Call } from '../http/call.ts'
-import { writeRoute, type Route } from '../http/route.ts'
+import { done, doneAll, unchanged } from '../http/outcome.ts'
+import type { Route } from '../http/route.ts'
+import { write } from '../http/write-route.ts'
 import { parseResource } from '../jsonapi/body.ts'
 import { document } from '../jsonapi/document.ts'
 import { removedDetails } from '../organization-memberships/invited-user.ts'
@@ -17,17 +18,8 @@ import { bumpVersion, findOrganization } from '../organizations/organization-sto
 import { deleteTeamMembersOf } from '../teams/team-member-store.ts'
 import { isLastOwner } from '../teams/team-members.ts'
 import { userFragment } from './user-document.ts'
-import { deleteUser, findUser, lockWithAdministrators, updateUser, type UserRow } from './user-store.ts'
-
-const userOfPath = (call: Call) => {
-  const userId = parseId('user', call.params.user_id as string)
-  return userId === undefined ? undefined : { userId }
-}
-
-async function loadUser(tx: Transaction, userId: string) {
-  const user = await findUser(tx, userId)
-  return user === undefined ? undefined : { user, target: {} }
-}
+import { administeredUserPlace } from './user-place.ts'
+import { deleteUser, lockWithAdministrators, updateUser, type UserRow } from './user-store.ts'
 
 /** Throws 403 if no site administrator would be left. */
 function checkAdministratorRemains(leaving: UserRow, administrators: readonly string[]): void {
@@ -43,70 +35,38 @@ type UserAction = {
   check?: (user: UserRow, administrators: readonly string[]) => void
 }
 
-const accepts = { type: 'users', isLenient: true } as const
+const body = { type: 'users', isLenient: true } as const
 
 /** POST admin/users/:user_id/actions/NAME sets one attribute. If it already has the value, nothing changes. */
 function actionRoute({ name, summary, changes, check }: UserAction): Route {
-  return writeRoute({
+  return write(administeredUserPlace, `/actions/${name}`, {
     method: 'POST',
-    path: `/admin/users/:user_id/actions/${name}`,
+    status: 200,
     permission: 'users:administer',
     summary,
     answers: 'users',
-    status: 200,
     ...(check === checkAdministratorRemains ? { refuses: [403] } : {}),
-    accepts,
-    address: userOfPath,
-    load: ({ tx, address }) => loadUser(tx, address.userId),
-    body: (bytes, { userId }) => parseResource(bytes, accepts, userId),
-    act: async ({ tx, address, actor, audit, unchanged }) => {
+    accepts: body,
+    body: (bytes, { address }) => parseResource(bytes, body, address?.userId),
+    act: async ({ tx, address }) => {
       const { user, administrators } = await lockWithAdministrators(tx, address.userId)
       if (user === undefined) throw notFound()
       const changed = { ...user, ...changes }
       if (changed.is_suspended === user.is_suspended && changed.is_site_admin === user.is_site_admin) {
-        unchanged()
-      } else {
-        check?.(user, administrators)
-        await updateUser(tx, user.id, changes)
-        audit({
-          action: `user.${name.replace('_', '-')}`,
-          resourceType: 'users',
-          resourceId: user.id,
-          details: { username: user.username },
-        })
+        return unchanged(user)
       }
-      return ok(document(userFragment(changed, actor)))
+      check?.(user, administrators)
+      await updateUser(tx, user.id, changes)
+      const details = { username: user.username }
+      return done(changed, { action: `user.${name.replace('_', '-')}`, details })
     },
+    document: ({ actor, result }) => document(userFragment(result, actor)),
   })
 }
 
 function checkHasAccount(user: UserRow): void {
   if (user.username === null) throw invalid('this user was invited and has no account yet')
 }
-
-const suspend = actionRoute({
-  name: 'suspend',
-  summary: 'Suspend a user',
-  changes: { is_suspended: 1 },
-  check: checkAdministratorRemains,
-})
-const unsuspend = actionRoute({
-  name: 'unsuspend',
-  summary: "End a user's suspension",
-  changes: { is_suspended: 0 },
-})
-const grantAdmin = actionRoute({
-  name: 'grant_admin',
-  summary: 'Make a user a site administrator',
-  changes: { is_site_admin: 1 },
-  check: checkHasAccount,
-})
-const revokeAdmin = actionRoute({
-  name: 'revoke_admin',
-  summary: 'Make a user no site administrator any more',
-  changes: { is_site_admin: 0 },
-  check: checkAdministratorRemains,
-})
 
 /** Locks every organization of a user until this write ends. Organizations come before the user, as in all writes. */
 async function lockOrganizationsOf(tx: Transaction, userId: string): Promise<void> {
@@ -128,43 +88,61 @@ async function checkOwnersRemain(tx: Transaction, memberships: readonly Membersh
   if (problems.length > 0) throw new AppError('forbidden', problems)
 }
 
-const remove = writeRoute({
-  method: 'DELETE',
-  path: '/admin/users/:user_id',
-  permission: 'users:administer',
-  summary: 'Delete a user',
-  status: 204,
-  refuses: [403],
-  address: userOfPath,
-  load: ({ tx, address }) => loadUser(tx, address.userId),
-  act: async ({ tx, resource, audit }) => {
-    await lockOrganizationsOf(tx, resource.user.id)
-    const { user, administrators } = await lockWithAdministrators(tx, resource.user.id)
-    if (user === undefined) throw notFound()
-    checkAdministratorRemains(user, administrators)
-    const memberships = await membershipsOfUser(tx, user.id)
-    await checkOwnersRemain(tx, memberships)
-    for (const membership of memberships) {
-      await deleteTeamMembersOf(tx, membership.id)
-      await deleteMembership(tx, membership.id)
-      await bumpVersion(tx, membership.organization_id)
-      audit({
-        action: 'membership.delete',
-        organizationId: membership.organization_id,
-        resourceType: 'organization-memberships',
-        resourceId: membership.id,
-        details: removedDetails(membership),
-      })
-    }
-    await deleteUser(tx, user.id)
-    audit({
-      action: 'user.delete',
-      resourceType: 'users',
-      resourceId: user.id,
-      details: { username: user.username },
-    })
-    return noContent
-  },
-})
+export const adminUserActionRoutes: readonly Route[] = [
+  actionRoute({
+    name: 'suspend',
+    summary: 'Suspend a user',
+    changes: { is_suspended: 1 },
+    check: checkAdministratorRemains,
+  }),
+  actionRoute({
+    name: 'unsuspend',
+    summary: "End a user's suspension",
+    changes: { is_suspended: 0 },
+  }),
+  actionRoute({
+    name: 'grant_admin',
+    summary: 'Make a user a site administrator',
+    changes: { is_site_admin: 1 },
+    check: checkHasAccount,
+  }),
+  actionRoute({
+    name: 'revoke_admin',
+    summary: 'Make a user no site administrator any more',
+    changes: { is_site_admin: 0 },
+    check: checkAdministratorRemains,
+  }),
 
-export const adminUserActionRoutes: readonly Route[] = [suspend, unsuspend, grantAdmin, revokeAdmin, remove]
+  write(administeredUserPlace, '', {
+    method: 'DELETE',
+    status: 204,
+    permission: 'users:administer',
+    summary: 'Delete a user',
+    refuses: [403],
+    act: async ({ tx, resource }) => {
+      await lockOrganizationsOf(tx, resource.user.id)
+      const { user, administrators } = await lockWithAdministrators(tx, resource.user.id)
+      if (user === undefined) throw notFound()
+      checkAdministratorRemains(user, administrators)
+      const memberships = await membershipsOfUser(tx, user.id)
+      await checkOwnersRemain(tx, memberships)
+      const events: AuditEvent[] = []
+      for (const membership of memberships) {
+        await deleteTeamMembersOf(tx, membership.id)
+        await deleteMembership(tx, membership.id)
+        await bumpVersion(tx, membership.organization_id)
+        events.push({
+          action: 'membership.delete',
+          organizationId: membership.organization_id,
+          resourceType: 'organization-memberships',
+          resourceId: membership.id,
+          details: removedDetails(membership),
+        })
+      }
+      await deleteUser(tx, user.id)
+      const details = { username: user.username }
+      const deletion = { action: 'user.delete', resourceType: 'users', resourceId: user.id, details }
+      return doneAll(user, [...events, deletion])
+    },
+  }),
+]

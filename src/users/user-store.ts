@@ -78,18 +78,18 @@ export async function listUsers(
   return { users, total: count }
 }
 
-/** Returns false if the user name or the email is taken. */
-export async function insertUser(tx: Transaction, row: Insertable<UserTable>): Promise<boolean> {
-  const result = await tx.db
+/** Returns undefined if the user name or the email is taken. */
+export function insertUser(tx: Transaction, row: Insertable<UserTable>): Promise<UserRow | undefined> {
+  return tx.db
     .insertInto('users')
     .values(row)
     .onConflict((conflict) => conflict.doNothing())
+    .returningAll()
     .executeTakeFirst()
-  return result.numInsertedOrUpdatedRows === 1n
 }
 
-export async function updateUser(tx: Transaction, id: string, changes: Updateable<UserTable>): Promise<void> {
-  await tx.db.updateTable('users').set(changes).where('id', '=', id).execute()
+export function updateUser(tx: Transaction, id: string, changes: Updateable<UserTable>): Promise<UserRow> {
+  return tx.db.updateTable('users').set(changes).where('id', '=', id).returningAll().executeTakeFirstOrThrow()
 }
 
 export async function deleteUser(tx: Transaction, id: string): Promise<void> {

@@ -1,3 +1,5 @@
+import { parseStored } from '../core/stored-json.ts'
+import type { Readable } from 'node:stream'
 import { existing } from '../core/existing.ts'
 import { Type } from 'typebox'
 import { canSeeTeam, isPermitted, shownPermissions } from '../access/decide.ts'
@@ -30,7 +32,7 @@ import {
   type ShownWorkspace,
   type WorkspaceViewer,
 } from './workspace-includes.ts'
-import { workspaceOutputs } from './workspace-outputs.ts'
+import { workspaceOutputs } from './workspace-outputs-document.ts'
 import { echoedSettings, settingSchemas } from './workspace-settings.ts'
 import type { WorkspaceRow } from './workspace-store.ts'
 import { tagNamesOf } from './workspace-tag-store.ts'
@@ -160,14 +162,18 @@ export async function workspaceFragments(
   return { data, included: await includedWith(viewer, organization, shown, include), later }
 }
 
-/** The document of one workspace, as writes answer it. */
+/** The document of one workspace. */
 export async function workspaceDocument(
-  viewer: WorkspaceViewer,
-  organization: OrganizationRow,
-  workspace: WorkspaceRow,
-): Promise<string> {
-  const { data } = await workspaceFragments(viewer, organization, [workspace], new Set())
-  return document(data[0] as Fragment)
+  context: WorkspaceViewer & {
+    readonly resource: { readonly organization: OrganizationRow }
+    readonly result: WorkspaceRow
+    readonly query: { readonly include?: Includes }
+  },
+): Promise<string | Readable> {
+  const { resource, result, query } = context
+  const asked = query.include ?? new Set()
+  const { data, included, later } = await workspaceFragments(context, resource.organization, [result], asked)
+  return later.bodyOf(document(existing(data[0]), included))
 }
 
 /** The only function that builds `"type": "workspaces"`. Lists outputs and bindings only if included. */
@@ -243,7 +249,7 @@ function attributesOf(
   workspace: WorkspaceRow,
   inherited: { mode: ExecutionMode; autoDestroyDuration: string | null },
 ) {
-  const stored = JSON.parse(workspace.settings) as Record<string, unknown>
+  const stored = parseStored<Record<string, unknown>>(workspace.settings)
   const mode = stored['execution-mode'] ?? inherited.mode
   const settings = echoedSettings(stored)
   return {

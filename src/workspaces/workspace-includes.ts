@@ -1,18 +1,14 @@
+import { existing } from '../core/existing.ts'
 import { canSeeTeam, isPermitted, type Target } from '../access/decide.ts'
 import type { Call } from '../http/call.ts'
 import type { Fragment, Identifier } from '../jsonapi/document.ts'
 import { checkIncluded } from '../jsonapi/included.ts'
-import type { Query } from '../jsonapi/query.ts'
 import { organizationFragment } from '../organizations/organization-document.ts'
 import { findSharedOrganization } from '../organization-memberships/membership-store.ts'
 import type { OrganizationRow } from '../organizations/organization-store.ts'
 import { projectFragment } from '../projects/project-document.ts'
 import type { ProjectRow } from '../projects/project-store.ts'
-import {
-  includedOutputs,
-  type IncludedOutputs,
-  type IncludingViewer,
-} from '../state-versions/included-outputs.ts'
+import { includedOutputs, type IncludedOutputs, type IncludingViewer } from '../outputs/included-outputs.ts'
 import { stateVersionFragments } from '../state-versions/state-version-document.ts'
 import { findStateVersion } from '../state-versions/state-version-store.ts'
 import { effectiveTagBindingFragment } from '../tag-bindings/tag-binding-document.ts'
@@ -22,7 +18,7 @@ import { findTeam, teamFacts } from '../teams/team-store.ts'
 import { userFragment } from '../users/user-document.ts'
 import { findUser } from '../users/user-store.ts'
 import type { WorkspaceRow } from './workspace-store.ts'
-import { includes } from '../jsonapi/parameters.ts'
+import { includes, type QueryParameter } from '../jsonapi/parameters.ts'
 
 const known = [
   'organization',
@@ -45,20 +41,20 @@ const known = [
 
 export type Includes = ReadonlySet<(typeof known)[number]>
 
-export const includeHelp = {
-  include: includes(
-    ...known,
-    ...known.filter((name) => name.includes('_')).map((name) => name.replaceAll('_', '-')),
-  ),
-}
-
 /** Each name also works with hyphens, because some clients write them. */
-const spellings = [...known, ...known.map((name) => name.replaceAll('_', '-'))]
+const spellings = includes(
+  ...known,
+  ...known.filter((name) => name.includes('_')).map((name) => name.replaceAll('_', '-')),
+)
 
-export function includesOf(query: Query): Includes {
-  const names = [...query.include(spellings)].map((name) => name.replaceAll('-', '_'))
-  return new Set(names) as Includes
+const underscored: QueryParameter<Includes> = {
+  ...spellings,
+  read: (query, name) => {
+    const asked = new Set([...spellings.read(query, name)].map((one) => one.replaceAll('-', '_')))
+    return new Set(known.filter((one) => asked.has(one)))
+  },
 }
+export const include = { include: underscored }
 
 /** A viewer of workspaces. `call` is needed because a state version's document links to the requested address. */
 export type WorkspaceViewer = Omit<IncludingViewer, 'later'> & { readonly call: Call }
@@ -155,5 +151,5 @@ async function currentState(
   const addresses = { origin: call.origin, secretKey: deps.config.secretKey }
   const who = { actor, standing, target }
   const [text] = await stateVersionFragments(tx, [row], who, addresses, outputs?.identifiers)
-  return { text: text as Fragment, outputs }
+  return { text: existing(text), outputs }
 }

@@ -1,3 +1,4 @@
+import { existing } from '../core/existing.ts'
 import { expressionBuilder, sql, type RawBuilder, type SelectQueryBuilder } from 'kysely'
 import { isWorkspaceGranted, type Reach } from '../access/granted-places-store.ts'
 import type { Transaction } from '../database/database.ts'
@@ -105,7 +106,7 @@ export async function listVisibleWorkspaces(
     .execute()
   const ids = found.map(({ id }) => id)
   const rows = new Map((await findWorkspaces(tx, organizationId, ids)).map((row) => [row.id, row]))
-  const workspaces = (isFromEnd ? ids.toReversed() : ids).map((id) => rows.get(id) as WorkspaceRow)
+  const workspaces = (isFromEnd ? ids.toReversed() : ids).map((id) => existing(rows.get(id)))
   return { workspaces, total: count }
 }
 

@@ -1,3 +1,4 @@
+import { existing } from '../core/existing.ts'
 import type { Actor } from '../access/actor.ts'
 import { canSeeTeam } from '../access/decide.ts'
 import type { Viewer } from '../http/route.ts'
@@ -19,7 +20,7 @@ export function lockHolder(actor: Actor): Holder {
  * may not see is not named.
  */
 export async function lockHolderText({ tx, standing }: Viewer, workspace: Holder): Promise<string> {
-  const id = workspace.locked_by_id as string
+  const id = existing(workspace.locked_by_id)
   if (workspace.locked_by_kind === 'teams') {
     const team = await findTeam(tx, id)
     return team !== undefined && canSeeTeam(standing, teamFacts(team)) ? `Team ${team.name}` : 'Team'

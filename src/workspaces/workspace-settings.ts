@@ -2,7 +2,8 @@ import { Type } from 'typebox'
 import { parseTimestamp } from '../core/clock.ts'
 import type { Problem } from '../core/errors.ts'
 import { shortTextSchema } from '../core/names.ts'
-import type { Explained } from '../jsonapi/body.ts'
+import type { Explained } from '../jsonapi/body-values.ts'
+import { autoDestroyDuration } from '../projects/workspace-defaults.ts'
 
 type Setting = { schema: Explained; default: unknown }
 
@@ -17,23 +18,6 @@ const texts = {
   }),
   default: [],
 }
-/** For features that this server lacks. Storing a value would promise the feature. */
-const never = (what: string) => ({
-  schema: Type.Union([Type.Null(), Type.Literal('')], { explain: `must be null: this server ${what}` }),
-  default: null,
-})
-
-/** The body schema refuses a pool. If the server dropped it silently, clients would plan the same change for ever. */
-export const noAgentPool = never('has no agent pools').schema
-
-/** A workspace would be destroyed after this time without activity. Only stored and returned: nothing is destroyed. */
-export const autoDestroyDuration = Type.Union(
-  [Type.String({ pattern: '^([0-9]{1,4}[dh])?$' }), Type.Null()],
-  {
-    complaint:
-      "Auto destroy activity duration has an incorrect format, we expect up to 4 numeric digits and 1 unit ('d' or 'h')",
-  },
-)
 const AUTO_DESTROY_AT = 'must be a time such as 2030-01-31T12:00:00Z, or null'
 
 /**

@@ -31,27 +31,34 @@ export function findWorkspaceByName(
   return tx.first(byName, { organizationId, name })
 }
 
-/** Returns false if the organization already has a workspace of this name. */
-export async function insertWorkspace(tx: Transaction, row: Insertable<WorkspaceTable>): Promise<boolean> {
-  const result = await tx.db
+/** Returns undefined if the organization already has a workspace of this name. */
+export function insertWorkspace(
+  tx: Transaction,
+  row: Insertable<WorkspaceTable>,
+): Promise<WorkspaceRow | undefined> {
+  return tx.db
     .insertInto('workspaces')
     .values(row)
     .onConflict((conflict) => conflict.columns(['organization_id', 'name']).doNothing())
+    .returningAll()
     .executeTakeFirst()
-  return result.numInsertedOrUpdatedRows === 1n
 }
 
-/** Returns false if another workspace has the new name. The caller must then end the transaction. */
+/** Returns undefined if another workspace has the new name. The caller must then end the transaction. */
 export async function updateWorkspace(
   tx: Transaction,
   id: string,
   changes: Updateable<WorkspaceTable>,
-): Promise<boolean> {
+): Promise<WorkspaceRow | undefined> {
   try {
-    await tx.db.updateTable('workspaces').set(changes).where('id', '=', id).execute()
-    return true
+    return await tx.db
+      .updateTable('workspaces')
+      .set(changes)
+      .where('id', '=', id)
+      .returningAll()
+      .executeTakeFirstOrThrow()
   } catch (error) {
-    if (isUniqueViolation(error)) return false
+    if (isUniqueViolation(error)) return undefined
     throw error
   }
 }

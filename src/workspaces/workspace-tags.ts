@@ -1,3 +1,4 @@
+import { existing } from '../core/existing.ts'
 import type { Config } from '../config.ts'
 import type { Problem } from '../core/errors.ts'
 import type { Transaction } from '../database/database.ts'
@@ -34,7 +35,7 @@ export async function tagsToAdd(
     organizationId,
     tags.flatMap(({ name }) => name ?? []),
   )
-  return found as string[]
+  return found.map(existing)
 }
 
 /** Throws 422 if the workspace has too many tags. */

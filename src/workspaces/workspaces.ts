@@ -1,3 +1,4 @@
+import { parseStored } from '../core/stored-json.ts'
 import { Type } from 'typebox'
 import type { Actor } from '../access/actor.ts'
 import { isPermitted, type Target } from '../access/decide.ts'
@@ -5,19 +6,18 @@ import { nowhere } from '../access/standing.ts'
 import type { Config } from '../config.ts'
 import type { Problem } from '../core/errors.ts'
 import { NO_ID, parseId } from '../core/ids.ts'
-import { isName, nameSchema, shortTextSchema } from '../core/names.ts'
+import { nameSchema, shortTextSchema } from '../core/names.ts'
 import type { Transaction } from '../database/database.ts'
-import type { Call } from '../http/call.ts'
 import type { Deps } from '../http/deps.ts'
 import type { Viewer } from '../http/route.ts'
-import { oneOf, readResource, toOne } from '../jsonapi/body.ts'
-import type { Page } from '../jsonapi/paging.ts'
+import { oneOf, readResource, toOne, type ReadBody } from '../jsonapi/body.ts'
 import {
   findOrganization,
   findOrganizationByName,
   type OrganizationRow,
 } from '../organizations/organization-store.ts'
-import { givenSettings, noAgentPool, settingSchemas } from './workspace-settings.ts'
+import { noAgentPool } from '../projects/workspace-defaults.ts'
+import { givenSettings, settingSchemas } from './workspace-settings.ts'
 import type { ExecutionMode } from '../projects/projects.ts'
 import {
   bindingsOf,
@@ -30,22 +30,6 @@ import { findWorkspace, findWorkspaceByName, findWorkspaces, type WorkspaceRow }
 
 /** A workspace in a path: by id, or by organization name and workspace name. */
 export type WorkspaceAddress = { workspaceId: string } | { organizationName: string; workspaceName: string }
-
-export function workspaceOfPath({ params }: Call): WorkspaceAddress | undefined {
-  if (params.workspace_id !== undefined) {
-    const workspaceId = parseId('workspace', params.workspace_id)
-    return workspaceId === undefined ? undefined : { workspaceId }
-  }
-  const { organization_name: organizationName = '', workspace_name: workspaceName = '' } = params
-  return isName(organizationName) && isName(workspaceName) ? { organizationName, workspaceName } : undefined
-}
-
-/** A workspace in a path, and the requested page of a list below it. */
-export function workspacePageOfPath(call: Call): { workspace: WorkspaceAddress; page: Page } | undefined {
-  const page = call.query.page()
-  const workspace = workspaceOfPath(call)
-  return workspace === undefined ? undefined : { workspace, page }
-}
 
 /** Stands in for a missing workspace, so that the same queries run. */
 export const noWorkspace = { id: NO_ID, project_id: NO_ID }
@@ -123,13 +107,22 @@ export type WorkspaceChanges = {
   settings: Record<string, unknown>
 }
 
-/** `problems` has only what is wrong with the body alone. Checks against the database may add to it. */
-export function readWorkspace(
-  bytes: Uint8Array,
-  shape: typeof workspaceBody,
+/** A changed workspace, the id in the body, and the problems that need no database to find. */
+export function readWorkspace(bytes: Uint8Array, config: Config) {
+  return changesIn(readResource(bytes, workspaceBody), config)
+}
+
+/** The same for a new workspace, which needs a name. */
+export function readNewWorkspace(bytes: Uint8Array, config: Config) {
+  const body = readResource(bytes, newWorkspaceBody)
+  const { changes, problems } = changesIn(body, config)
+  return { changes: { ...changes, name: body.attributes.name }, problems }
+}
+
+function changesIn(
+  { attributes, relationships, id, problems }: ReadBody<typeof workspaceBody>,
   config: Config,
 ): { changes: WorkspaceChanges; id: unknown; problems: Problem[] } {
-  const { attributes, relationships, id, problems } = readResource(bytes, shape)
   const changes: WorkspaceChanges = { settings: givenSettings(attributes, problems) }
   if (attributes.name !== undefined) changes.name = attributes.name
   if (attributes.description !== undefined) changes.description = attributes.description
@@ -160,7 +153,7 @@ function modeOfOperations(operations: boolean | undefined): ExecutionMode | unde
 
 /** The new value of the settings column. */
 export function mergeSettings(stored: string, { settings, executionMode }: WorkspaceChanges): string {
-  const merged: Record<string, unknown> = { ...(JSON.parse(stored) as object), ...settings }
+  const merged: Record<string, unknown> = { ...parseStored<object>(stored), ...settings }
   if (executionMode === null) delete merged['execution-mode']
   else if (executionMode !== undefined) merged['execution-mode'] = executionMode
   return JSON.stringify(merged)

@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { ChunkSink } from '../../src/state-versions/state-thread.ts'
+import type { ChunkSink } from '../../src/state-content/content-thread.ts'
 
 export type FolderSinkOptions = {
   folder: string

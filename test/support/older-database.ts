@@ -1,11 +1,11 @@
 import { mkdirSync } from 'node:fs'
-import { sql } from 'kysely'
-import { readConfig } from '../../src/config.ts'
-import { migrateTo } from '../../src/database/migrate.ts'
+import type { Config } from '../../src/config.ts'
+import { FIRST_MIGRATION, migrateTo } from '../../src/database/migrate.ts'
 import { openDatabase } from '../../src/database/open.ts'
 import { noteMeta } from '../../src/operation/meta-store.ts'
 import {
   FINGERPRINT,
+  findSecretKey,
   fingerprintOf,
   newSecretKey,
   secretKeyFile,
@@ -14,15 +14,14 @@ import {
 
 const AT = '2026-01-01T00:00:00.000Z'
 export const olderWorkspaces = 300
-export const olderEvents = 500
 
-/** A data folder after the second migration: an organization whose workspaces have one tag each, and an audit trail. */
-export async function makeOlderDatabase(folder: string): Promise<void> {
-  mkdirSync(folder, { recursive: true })
-  const key = newSecretKey()
-  writeSecretKey(secretKeyFile(folder), key)
-  const { database, withConnection } = await openDatabase(readConfig({ data: folder }, {}))
-  await withConnection((db) => migrateTo(db, '0002-wider-team-blocks'))
+/** A database after the first migration: an organization with workspaces. */
+export async function makeOlderDatabase(config: Config): Promise<void> {
+  mkdirSync(config.data, { recursive: true })
+  const key = findSecretKey(config) ?? newSecretKey()
+  if (config.secretKey === undefined) writeSecretKey(secretKeyFile(config.data), key)
+  const { database, withConnection } = await openDatabase(config)
+  await withConnection((db) => migrateTo(db, FIRST_MIGRATION))
   await database.write(async (tx) => {
     await noteMeta(tx, FINGERPRINT, fingerprintOf(key))
     const { db } = tx
@@ -53,16 +52,6 @@ export async function makeOlderDatabase(folder: string): Promise<void> {
         .insertInto('workspaces')
         .values({ ...workspace, terraform_version: 'latest', settings: '{}', ...times })
         .execute()
-      await sql`insert into workspace_tags (workspace_id, name) values (${workspace.id}, ${`tag-${number}`})`.execute(
-        db,
-      )
-    }
-    for (let number = 0; number < olderEvents; number++) {
-      await sql`
-        insert into audit_events (at, actor_kind, action, organization_id, resource_type, resource_id, details)
-        values (${AT}, 'system', 'workspace.create', 'org-a', 'workspaces', ${`ws-${number}`}, '{}')`.execute(
-        db,
-      )
     }
   })
   await database.close()

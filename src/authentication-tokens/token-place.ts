@@ -1,0 +1,36 @@
+import type { Target } from '../access/decide.ts'
+import type { Permission } from '../access/rules.ts'
+import { NO_ID, parseId } from '../core/ids.ts'
+import type { Call } from '../http/call.ts'
+import type { Loading } from '../http/route.ts'
+import { findOrganization, type OrganizationRow } from '../organizations/organization-store.ts'
+import { findTeam, teamFacts, type TeamRow } from '../teams/team-store.ts'
+import { findToken, type TokenRow } from './token-store.ts'
+
+type LoadedToken = {
+  token: TokenRow
+  permission: Permission
+  target: Target
+  organization?: OrganizationRow
+  team?: TeamRow
+}
+
+/** The token that a path names. Each kind of token has its own permission. */
+export const tokenPlace = {
+  path: '/authentication-tokens/:token_id',
+  type: 'authentication-tokens',
+  address: ({ params }: Call) => {
+    const tokenId = parseId('token', params.token_id ?? '')
+    return tokenId === undefined ? undefined : { tokenId }
+  },
+  load: async ({ tx, address }: Loading<{ tokenId: string }>): Promise<LoadedToken | undefined> => {
+    const token = await findToken(tx, address.tokenId)
+    const team = await findTeam(tx, token?.team_id ?? NO_ID)
+    const organization = await findOrganization(tx, token?.organization_id ?? NO_ID)
+    if (token?.kind === 'user') return { token, permission: 'user:tokens', target: { userId: token.user_id } }
+    if (token === undefined || organization === undefined) return undefined
+    if (token.kind !== 'team') return { token, permission: 'organization:token', target: {}, organization }
+    if (team === undefined) return undefined
+    return { token, permission: 'team:tokens', target: { team: teamFacts(team) }, organization, team }
+  },
+}

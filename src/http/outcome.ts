@@ -1,0 +1,66 @@
+import type { AuditActor, AuditEvent } from '../audit/audit-store.ts'
+
+/** An audit event whose missing fields the runner fills in. */
+export type EventFields = {
+  /** Such as `team.create`. */
+  readonly action: string
+  readonly details: Record<string, unknown>
+  /** Default: the type that the route answers, or that of its place. */
+  readonly resourceType?: string
+  /** Default: the id of the result. */
+  readonly resourceId?: string
+  /** Default: the organization of the route's object. */
+  readonly organizationId?: string
+  /** Replaces the real actor if the organization may not learn who it was. */
+  readonly actor?: AuditActor
+}
+
+/** What an act did. Only `done` and `unchanged` make one, so no write is without an audit event. */
+export type Outcome<Result> = {
+  readonly result: Result
+  /** Empty: nothing had to change. */
+  readonly events: readonly (EventFields | AuditEvent)[]
+  /** By how much the organization's numbers of teams change. */
+  readonly counts?: { readonly teams: number; readonly visibleTeams: number }
+  /** The write changed nobody's access. For routes that do not always change it. */
+  readonly keepsAccess?: boolean
+}
+
+type WithId = { readonly id: string }
+
+/**
+ * The act changed something.
+ *
+ * @param result for the route's document
+ * @param event without `resourceId`, the result must have an id
+ */
+export function done<Result extends WithId>(result: Result, event: EventFields): Outcome<Result>
+export function done<Result>(result: Result, event: EventFields & { resourceId: string }): Outcome<Result>
+export function done<Result>(result: Result, event: EventFields): Outcome<Result> {
+  return { result, events: [event] }
+}
+
+/** The act changed several things: one event for each. There must be at least one. */
+export function doneAll<Result>(
+  result: Result,
+  events: readonly [AuditEvent, ...AuditEvent[]] | readonly [...AuditEvent[], AuditEvent],
+): Outcome<Result> {
+  return { result, events }
+}
+
+/** Nothing had to change, so there is no audit event. */
+export function unchanged<Result>(result: Result): Outcome<Result> {
+  return { result, events: [], keepsAccess: true }
+}
+
+/** The audit events of an outcome, with the fields that the act left out. */
+export function eventsOf(
+  { result, events }: Outcome<unknown>,
+  defaults: { readonly resourceType: string; readonly organizationId: string | undefined },
+): AuditEvent[] {
+  return events.map((event) => {
+    const resourceId = event.resourceId ?? (result as WithId).id
+    const { organizationId = defaults.organizationId, resourceType = defaults.resourceType } = event
+    return { ...event, resourceType, resourceId, organizationId: organizationId ?? null }
+  })
+}

@@ -1,0 +1,146 @@
+import { findActor, hashToken } from '../access/actor-store.ts'
+import type { Actor } from '../access/actor.ts'
+import { isPermitted } from '../access/decide.ts'
+import { judgedTarget } from '../access/delegation-store.ts'
+import { NotPermitted } from '../access/not-permitted.ts'
+import type { Permission } from '../access/rules.ts'
+import { standingOutside } from '../access/standing-store.ts'
+import { nowhere } from '../access/standing.ts'
+import { refuseUserToken } from '../access/token-policy.ts'
+import { AppError, notFound } from '../core/errors.ts'
+import type { Transaction } from '../database/database.ts'
+import { EvenTransaction } from '../database/even-transaction.ts'
+import type { Named } from '../refusals/refusal.ts'
+import type { Call } from './call.ts'
+import type { RunnerDeps } from './deps.ts'
+import type { Decided, Loaded, Place, Route } from './route.ts'
+
+/** The fields of a route that the decision needs. */
+export type Judged<A, R extends Loaded> = Pick<Route, 'method' | 'path' | 'permission'> & {
+  readonly load: Place<A, R>['load']
+  /** See `WriteDefinition.refusal`. */
+  readonly refusal?: ((context: Decided<A, R>) => string | undefined) | undefined
+}
+
+/** The actor of the request's token. Throws 401. */
+export async function authenticate(tx: Transaction, call: Call, deps: RunnerDeps): Promise<Actor> {
+  const token = bearerToken(call.headers.authorization)
+  const { operator } = deps
+  if (token !== undefined && operator !== undefined && hashToken(token) === operator.tokenHash) {
+    return operator.actor
+  }
+  const now = deps.clock.now()
+  const found = token === undefined ? undefined : await findActor(tx, hashToken(token), now)
+  if (found === undefined) throw new AppError('unauthorized')
+  if (tx.mode === 'read') deps.lastUsed.touch(found, now)
+  return found.actor
+}
+
+/** Loads and decides. A missing object and a forbidden one leave by the same exit: 404. */
+export async function permit<A, R extends Loaded>(
+  route: Judged<A, R>,
+  tx: Transaction,
+  address: A | undefined,
+  actor: Actor,
+  call: Call,
+  deps: RunnerDeps,
+): Promise<Decided<A, R>> {
+  const even = new EvenTransaction(tx)
+  const resource = address === undefined ? undefined : await route.load({ tx: even, address, actor, deps })
+  const organization = resource?.organization
+  const standing =
+    organization === undefined ? standingOutside(actor) : await deps.standings.in(even, actor, organization)
+  // A deleted organization counts as missing, although its rows still exist.
+  if (address !== undefined && resource !== undefined && !isDeleted(organization)) {
+    const permission = resource.permission ?? route.permission
+    const target = await judgedTarget(even, permission, { actor, standing }, resource.target)
+    const judged = target === resource.target ? resource : { ...resource, target }
+    const decided = { tx, address, actor, standing, resource: judged, call, deps }
+    const refused = [{ permission, target }, resource.also].find(
+      (one) => one !== undefined && !isPermitted(one.permission, actor, standing, one.target),
+    )
+    const refusal = refused === undefined ? undefined : route.refusal?.(decided)
+    if (refused === undefined || refusal !== undefined) {
+      if (organization !== undefined) refuseUserToken(actor, standing, organization, deps.clock)
+      if (refusal !== undefined) throw new AppError('forbidden', [{ detail: refusal }])
+      return decided
+    }
+    note('forbidden', route, { address, actor, call, found: decided }, deps, refused)
+  } else {
+    note('missing', route, { address, actor, call }, deps)
+  }
+  // Without an organization, run the same queries as for a hidden object in one, so that both take the same time.
+  if (organization === undefined) await deps.standings.in(even, actor, nowhere)
+  await even.makeUp()
+  throw notFound()
+}
+
+type Noted = {
+  readonly address: unknown
+  readonly actor: Actor
+  readonly call: Call
+  /** The object, if it exists. */
+  readonly found?: Pick<Decided<unknown, Loaded>, 'resource' | 'standing'>
+}
+
+/** Records a 404 in memory. The cost is the same for missing and forbidden objects. */
+function note(
+  reason: 'missing' | 'forbidden',
+  route: Pick<Route, 'method' | 'path' | 'permission'>,
+  { address, actor, call, found }: Noted,
+  deps: RunnerDeps,
+  refused?: { readonly permission: Permission; readonly target: Loaded['target'] },
+): void {
+  const { workspaceId, projectId, organizationName, workspaceName } = (address ?? {}) as Partial<Named>
+  const named: Named = { params: call.params, workspaceId, projectId, organizationName, workspaceName }
+  const judged = refused ?? {
+    permission: found?.resource.permission ?? route.permission,
+    target: found?.resource.target,
+  }
+  deps.refusals.note({
+    requestId: call.requestId,
+    at: deps.clock.now(),
+    actor,
+    method: route.method,
+    path: route.path,
+    named: JSON.stringify(named),
+    permission: judged.permission,
+    reason,
+    found:
+      found === undefined || judged.target === undefined
+        ? undefined
+        : {
+            organizationId: found.resource.organization?.id,
+            workspaceId: found.resource.workspace?.id,
+            projectId: found.resource.workspace?.project_id ?? found.resource.project?.id,
+            standing: found.standing,
+            target: judged.target,
+          },
+  })
+}
+
+/** Records a 404 after the decision: a part of the object is missing, or another rule forbids it. */
+export function noteWithin(
+  error: unknown,
+  route: Pick<Route, 'method' | 'path' | 'permission'>,
+  permitted: Decided<unknown, Loaded> | undefined,
+  deps: RunnerDeps,
+): void {
+  if (permitted === undefined || !(error instanceof AppError) || error.code !== 'not-found') return
+  const { address, actor, call } = permitted
+  const noted = { address, actor, call, found: permitted }
+  if (error instanceof NotPermitted) note('forbidden', route, noted, deps, error)
+  else note('missing', route, noted, deps)
+}
+
+function isDeleted(organization: Loaded['organization']): boolean {
+  return organization !== undefined && organization.deleted_at !== null
+}
+
+const MAX_TOKEN_LENGTH = 512
+
+function bearerToken(header: string | undefined): string | undefined {
+  if (header === undefined || header.slice(0, 7).toLowerCase() !== 'bearer ') return undefined
+  const token = header.slice(7).trim()
+  return token === '' || token.length > MAX_TOKEN_LENGTH ? undefined : token
+}

@@ -1,0 +1,178 @@
+import type { Actor } from '../access/actor.ts'
+import { insertAuditEvents } from '../audit/audit-store.ts'
+import { timestamp } from '../core/clock.ts'
+import { existing } from '../core/existing.ts'
+import type { Problem } from '../core/errors.ts'
+import type { Transaction } from '../database/database.ts'
+import { refuse } from '../jsonapi/body.ts'
+import { readParameters, type QueryParameters, type QueryValues } from '../jsonapi/parameters.ts'
+import { lockOrganization } from '../organizations/organization-lock-store.ts'
+import { bumpVersion } from '../organizations/organization-store.ts'
+import { checkContentType, type IncomingBody } from './body.ts'
+import { holdersOf } from '../core/bytes-in-flight.ts'
+import { answerOf, noContent, ok, type Answer, type Call } from './call.ts'
+import type { RunnerDeps } from './deps.ts'
+import { isDryRun, rolledBack } from './dry-run.ts'
+import { eventsOf } from './outcome.ts'
+import { authenticate, noteWithin, permit, type Judged } from './permit.ts'
+import type { Decided, Loaded, Place } from './route.ts'
+import type { WriteDefinition } from './write-route.ts'
+
+/** The problems that a parsed body has found in itself. */
+export function problemsOf(body: unknown): readonly Problem[] {
+  return (body as { problems?: readonly Problem[] } | undefined)?.problems ?? []
+}
+
+type Served<A, R extends Loaded, P extends QueryParameters, B, Prepared, Checked, Result> = WriteDefinition<
+  A,
+  R,
+  P,
+  B,
+  Prepared,
+  Checked,
+  Result
+> & { readonly judged: Judged<A, R>; readonly place: Place<A, R> }
+
+/** What a request asks for, as found before its transaction. */
+type Asked<A, P, B, Prepared> = {
+  readonly address: A
+  readonly organizationId: string | undefined
+  readonly query: QueryValues<P>
+  readonly body: B
+  readonly prepared: Prepared
+}
+
+/** Reads what a dry run compares, around the act. */
+type Look = (tx: Transaction, when: 'before' | 'after') => Promise<void>
+
+/** One request to a write route. */
+export class WriteRequest<A, R extends Loaded, P extends QueryParameters, B, Prepared, Checked, Result> {
+  readonly #route: Served<A, R, P, B, Prepared, Checked, Result>
+  readonly #call: Call
+  readonly #deps: RunnerDeps
+  /** The newest decision: under it, a 404 of the act is recorded. */
+  #decided: Decided<A, R> | undefined
+
+  constructor(route: Served<A, R, P, B, Prepared, Checked, Result>, call: Call, deps: RunnerDeps) {
+    this.#route = route
+    this.#call = call
+    this.#deps = deps
+  }
+
+  async answer(incoming: IncomingBody): Promise<Answer> {
+    // Decide in a read first: without the right, a caller never waits for the write lock and learns nothing of the body.
+    const first = await this.#read((tx, actor) => this.#first(tx, actor, incoming))
+    const body = await this.#body(incoming, first.holders, first.decided?.address)
+    const own = problemsOf(body)
+    if (this.#route.problems === undefined) refuse(own)
+    const { tx: _ended, ...decided } =
+      first.decided ??
+      (await this.#read((tx, actor) => this.#permit(tx, this.#route.addressInBody?.(body), actor)))
+    const prepared = own.length > 0 ? undefined : await this.#route.prepare?.(body, decided)
+    const { address, resource } = decided
+    const organizationId = resource.organization?.id
+    const request = { address, organizationId, query: first.query, body, prepared: prepared as Prepared }
+    try {
+      if (first.isDryRun) return await this.#compare(request)
+      return await this.#deps.database.write((tx) => this.#write(tx, request), { organizationId })
+    } catch (error) {
+      noteWithin(error, this.#route.judged, this.#decided, this.#deps)
+      throw error
+    }
+  }
+
+  #read<T>(work: (tx: Transaction, actor: Actor) => Promise<T>): Promise<T> {
+    return this.#deps.database.read(async (tx) => work(tx, await authenticate(tx, this.#call, this.#deps)), {
+      caller: this.#call.headers.authorization,
+    })
+  }
+
+  #permit(tx: Transaction, address: A | undefined, actor: Actor): Promise<Decided<A, R>> {
+    return permit(this.#route.judged, tx, address, actor, this.#call, this.#deps)
+  }
+
+  /** Everything that can be judged before the body is read. */
+  async #first(tx: Transaction, actor: Actor, incoming: IncomingBody) {
+    const { place, query: parameters = {} as P, dryRun, addressInBody, beforeBody } = this.#route
+    incoming.checkDeclaredLength()
+    const asked = {
+      isDryRun: isDryRun(this.#call.query, dryRun !== undefined),
+      query: readParameters(this.#call.query, parameters),
+    }
+    if (addressInBody !== undefined)
+      return { ...asked, decided: undefined, holders: holdersOf(actor, undefined) }
+    const decided = await this.#permit(tx, place.address(this.#call), actor)
+    await beforeBody?.(decided)
+    return { ...asked, decided, holders: holdersOf(actor, decided.resource.organization) }
+  }
+
+  async #body(incoming: IncomingBody, holders: readonly string[], address: A | undefined): Promise<B> {
+    const { body } = this.#route
+    if (body === undefined) return undefined as B
+    const bytes = await incoming.read(holders)
+    this.#call.receivedAt = performance.now()
+    if (bytes.length > 0) checkContentType(this.#call.headers)
+    const { config, clock } = this.#deps
+    return body(bytes, { address, config, clock })
+  }
+
+  /** The write's transaction: decide again, act, make the document, insert the audit events. */
+  async #write(
+    tx: Transaction,
+    { address, ...request }: Asked<A, P, B, Prepared>,
+    look?: Look,
+  ): Promise<Answer> {
+    const { problems, document, status, act, place, answers } = this.#route
+    const { organizationId } = request
+    const actor = await authenticate(tx, this.#call, this.#deps)
+    if (request.organizationId !== undefined) await lockOrganization(tx, request.organizationId)
+    this.#decided = undefined
+    const decided = await this.#permit(tx, address, actor)
+    this.#decided = decided
+    await look?.(tx, 'before')
+    const checking = { ...decided, ...request, now: timestamp(this.#deps.clock.now()) }
+    // A copy, because the transaction may run again.
+    const found = [...problemsOf(request.body)]
+    const checked = (await problems?.({ ...checking, problems: found })) as Checked
+    refuse(found)
+    const context = { ...checking, checked }
+    const outcome = await act(context)
+    const { keepsAccess = this.#route.keepsAccess, counts, result } = outcome
+    if (organizationId !== undefined && keepsAccess !== true) {
+      await bumpVersion(tx, organizationId, counts?.teams, counts?.visibleTeams)
+    }
+    if (look !== undefined) {
+      await look(tx, 'after')
+      return noContent
+    }
+    const answer =
+      document === undefined || status === 204
+        ? noContent
+        : answerOf(status, await document({ ...context, result }))
+    const events = eventsOf(outcome, { resourceType: answers ?? place.type, organizationId })
+    if (events.length > 0) {
+      const { auditKey: key, clock } = this.#deps
+      const { requestId } = this.#call
+      await insertAuditEvents(tx, { at: timestamp(clock.now()), requestId, actor, key }, events)
+    }
+    return answer
+  }
+
+  /** Runs the write, rolls it back, and answers what it would have changed. */
+  async #compare(request: Asked<A, P, B, Prepared>): Promise<Answer> {
+    const { organizationId, address, body } = request
+    // Read what the dry run compares before taking the write lock.
+    const reading = async (tx: Transaction) => {
+      const actor = await authenticate(tx, this.#call, this.#deps)
+      this.#decided = await this.#permit(tx, address, actor)
+      return this.#route.dryRun?.({ ...this.#decided, body })
+    }
+    const dryRun = existing(await this.#deps.database.read(reading, { organizationId, isSlow: true }))
+    const looks: { before?: unknown; after?: unknown } = {}
+    const look: Look = async (tx, when) => {
+      looks[when] = await dryRun.look(tx)
+    }
+    await rolledBack(this.#deps.database, (tx) => this.#write(tx, request, look), { organizationId })
+    return ok(await dryRun.compare(looks.before, looks.after))
+  }
+}

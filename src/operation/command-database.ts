@@ -1,0 +1,80 @@
+import { userInfo } from 'node:os'
+import { AuditKey } from '../audit/audit-links.ts'
+import { insertAuditEvents, type AuditEvent } from '../audit/audit-store.ts'
+import type { Config } from '../config.ts'
+import { systemClock, timestamp } from '../core/clock.ts'
+import { newId } from '../core/ids.ts'
+import { OperatorError } from '../core/operator-error.ts'
+import type { Transaction } from '../database/database.ts'
+import { missingMigrations } from '../database/migrate.ts'
+import {
+  databaseProblem,
+  hasSqliteFile,
+  nameOfDatabase,
+  openDatabase,
+  type OpenDatabase,
+} from '../database/open.ts'
+import { advisedCommand } from './advised-command.ts'
+import { findMeta } from './meta-store.ts'
+import { checkFingerprint, findSecretKey, FINGERPRINT } from './secret-key.ts'
+
+/** The dependencies of rules when the operator acts at the command line. */
+export const operatorDeps = { clock: systemClock, newId }
+
+/** Runs `work` on an existing database, which a server may use, too. Throws if it is missing or has another version. */
+export async function withDatabase<T>(config: Config, work: (open: OpenDatabase) => Promise<T>): Promise<T> {
+  if (config.databaseUrl === undefined && !hasSqliteFile(config.data)) {
+    throw new OperatorError(
+      `there is no database in ${config.data}: name its folder with --data or PURSER_DATA, or make one with ${advisedCommand(config, 'migrate')}`,
+    )
+  }
+  let open: OpenDatabase | undefined
+  try {
+    open = await openDatabase(config)
+    const { names } = await open.withConnection(missingMigrations)
+    if (names.length > 0) {
+      throw new OperatorError(
+        `${nameOfDatabase(config)} is older than this Purser: bring it up to date with ${advisedCommand(config, 'migrate')}`,
+      )
+    }
+    return await work(open)
+  } catch (error) {
+    throw databaseProblem(error, config)
+  } finally {
+    await open?.database.close()
+  }
+}
+
+/** Writes audit events for actions of the operator. They have no token, so the events name the system's user. */
+export async function auditOperator(
+  tx: Transaction,
+  config: Config,
+  events: readonly AuditEvent[],
+): Promise<void> {
+  const key = await operatorAuditKey(tx, config)
+  const context = { at: timestamp(systemClock.now()), requestId: null, actor: null, key }
+  await insertAuditEvents(
+    tx,
+    context,
+    events.map((event) => ({ ...event, details: { ...event.details, 'command-line-user': systemUser() } })),
+  )
+}
+
+/** The key that chains the audit events of this database. */
+export async function operatorAuditKey(tx: Transaction, config: Config): Promise<AuditKey> {
+  const secretKey = findSecretKey(config)
+  checkFingerprint(await findMeta(tx, FINGERPRINT), secretKey, config.data)
+  if (secretKey === undefined) {
+    throw new OperatorError(`there is no secret key yet: make one with ${advisedCommand(config, 'migrate')}`)
+  }
+  return new AuditKey(secretKey)
+}
+
+function systemUser(): string {
+  try {
+    return userInfo().username
+  } catch {
+    // In a container the user may have no name.
+    return String(process.getuid?.())
+  }
+}

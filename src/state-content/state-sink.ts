@@ -1,0 +1,25 @@
+import type { Config } from '../config.ts'
+import { openDatabase } from '../database/open.ts'
+import { insertChunks } from './state-chunk-store.ts'
+import type { OpenSink } from './content-thread.ts'
+
+export type SinkOptions = Pick<Config, 'data' | 'databaseUrl'>
+
+/**
+ * Stores chunks over the thread's own connection, one small transaction each. These commits need not reach the disk at
+ * once: the finalizing transaction comes later in the same log, so flushing it flushes them too.
+ */
+export const openSink: OpenSink = async (options) => {
+  const { database } = await openDatabase(options as SinkOptions, {
+    isDurable: false,
+    connections: 2,
+  })
+  return {
+    store: async ({ kind, stateVersionId, uploadId }, chunk) => {
+      if (kind !== 'json-state-outputs') {
+        await database.write((tx) => insertChunks(tx, { kind, stateVersionId, uploadId }, [chunk]))
+      }
+    },
+    close: () => database.close(),
+  }
+}

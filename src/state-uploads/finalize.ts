@@ -1,0 +1,67 @@
+import { AppError } from '../core/errors.ts'
+import type { Transaction } from '../database/database.ts'
+import { setCurrentStateVersion } from '../state-versions/current-state-version-store.ts'
+import { deleteOutputBlocks, insertOutputBlocks } from '../outputs/output-block-store.ts'
+import type { PassResult } from '../state-content/seal-pass.ts'
+import { countChunks, type UploadAddress } from '../state-content/state-chunk-store.ts'
+import { updateStateVersion, type StateVersionRow } from '../state-versions/state-version-store.ts'
+
+/**
+ * Makes an uploaded state the current one of its workspace, or a snapshot that may become current, in one transaction.
+ * Small outputs become readable at once; large ones are left to the background job.
+ *
+ * @param uploadId the upload whose chunks hold the content
+ * @returns whether the background job has outputs to process
+ */
+export async function finalizeStateVersion(
+  tx: Transaction,
+  stateVersion: StateVersionRow,
+  uploadId: string,
+  result: PassResult,
+  at: string,
+): Promise<boolean> {
+  const { header, outputs } = result
+  const isEncrypted = header?.encrypted === true
+  // Outputs of an encrypted state came with the request and are already stored.
+  if (!isEncrypted && stateVersion.given_outputs_count !== null) await deleteOutputBlocks(tx, stateVersion.id)
+  const blocks = isEncrypted ? [] : (outputs?.blocks ?? null)
+  if (blocks !== null) await insertOutputBlocks(tx, stateVersion.id, blocks)
+  await updateStateVersion(tx, stateVersion.id, {
+    status: 'finalized',
+    upload_id: uploadId,
+    size: result.size,
+    state_format: header?.version ?? null,
+    terraform_version: header?.terraformVersion ?? null,
+    outputs_count: isEncrypted ? (stateVersion.given_outputs_count ?? 0) : (outputs?.count ?? 0),
+    resources_count: header?.resourcesCount ?? null,
+    managed_resources_count: header?.managedResourcesCount ?? null,
+    resources_processed: blocks === null ? 0 : 1,
+    finalized_at: at,
+  })
+  await requireAllChunks(tx, { stateVersionId: stateVersion.id, kind: 'state', uploadId }, result)
+  if (stateVersion.is_intermediate === 0) {
+    await setCurrentStateVersion(tx, stateVersion.workspace_id, stateVersion.id, at)
+  }
+  return blocks === null
+}
+
+/** Makes an upload the JSON form (`tofu show -json`) of a state version. */
+export async function addJsonState(
+  tx: Transaction,
+  id: string,
+  uploadId: string,
+  result: PassResult,
+): Promise<void> {
+  await updateStateVersion(tx, id, { json_upload_id: uploadId, json_md5: result.md5 })
+  await requireAllChunks(tx, { stateVersionId: id, kind: 'json-state', uploadId }, result)
+}
+
+/**
+ * Refuses to acknowledge an upload with missing chunks. This transaction has already written the version's row, so no
+ * sweep can delete chunks before the commit.
+ */
+async function requireAllChunks(tx: Transaction, upload: UploadAddress, result: PassResult): Promise<void> {
+  if ((await countChunks(tx, upload)) !== result.chunks) {
+    throw new AppError('unavailable', [{ detail: 'a part of the state was lost on its way; try it again' }])
+  }
+}

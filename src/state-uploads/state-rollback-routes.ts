@@ -1,0 +1,46 @@
+import { existing } from '../core/existing.ts'
+import { done } from '../http/outcome.ts'
+import type { Route } from '../http/route.ts'
+import { write } from '../http/write-route.ts'
+import { workspacePlace } from '../workspaces/workspace-place.ts'
+import { deleteOldStateVersions } from '../state-versions/current-state-version-store.ts'
+import { addJsonState, finalizeStateVersion } from './finalize.ts'
+import { parseRollback, rollbackBody } from './state-rollback.ts'
+import { checkStillWanted, prepareRollback } from './state-rollback-write.ts'
+import { stateVersionDocument } from '../state-versions/state-version-document.ts'
+import {
+  discardPendingStateVersions,
+  findStateVersion,
+  updateStateVersion,
+} from '../state-versions/state-version-store.ts'
+
+export const stateRollbackRoutes: readonly Route[] = [
+  write(workspacePlace, '/state-versions', {
+    method: 'PATCH',
+    status: 201,
+    permission: 'state-version:create',
+    summary: 'Roll back to an older state version',
+    answers: 'state-versions',
+    refuses: [409],
+    accepts: rollbackBody,
+    keepsAccess: true,
+    body: parseRollback,
+    prepare: prepareRollback,
+    act: async (context) => {
+      const { tx, deps, resource, prepared, now } = context
+      const { workspace } = resource
+      const { sourceId, id, uploadId, state, json, serial } = prepared
+      await checkStillWanted(context)
+      await discardPendingStateVersions(tx, workspace.id)
+      const row = await updateStateVersion(tx, id, { md5: state.md5 })
+      if (json !== undefined) await addJsonState(tx, id, uploadId, json)
+      const isUnprocessed = await finalizeStateVersion(tx, row, uploadId, state, now)
+      if (isUnprocessed) tx.afterCommit(() => deps.states.wake())
+      await deleteOldStateVersions(tx, workspace.id, deps.config.stateVersionsKept)
+      const finalized = existing(await findStateVersion(tx, id))
+      const details = { serial, size: state.size, 'workspace-id': workspace.id, to: sourceId }
+      return done(finalized, { action: 'state-version.rollback', details })
+    },
+    document: stateVersionDocument,
+  }),
+]

@@ -1,0 +1,194 @@
+import { createHash } from 'node:crypto'
+import { insertAuditEvents, type AuditEvent } from '../audit/audit-store.ts'
+import { timestamp } from '../core/clock.ts'
+import { AppError, conflict, notFound } from '../core/errors.ts'
+import { parseId, randomBase58 } from '../core/ids.ts'
+import type { Transaction } from '../database/database.ts'
+import { checkDeclaredLength, readChunks } from '../http/body.ts'
+import type { Answer, Call } from '../http/call.ts'
+import type { RunnerDeps } from '../http/deps.ts'
+import type { RawRoute } from '../http/raw-route.ts'
+import { lockOrganization } from '../organizations/organization-lock-store.ts'
+import { findOrganization } from '../organizations/organization-store.ts'
+import { findWorkspace } from '../workspaces/workspace-store.ts'
+import { deleteOldStateVersions } from '../state-versions/current-state-version-store.ts'
+import { addJsonState, finalizeStateVersion } from './finalize.ts'
+import type { ContentKind, UploadAddress } from '../state-content/state-chunk-store.ts'
+import { unwrapDataKey } from '../state-versions/state-crypto.ts'
+import { StateError } from '../state-file/state-error.ts'
+import type { PassResult } from '../state-content/seal-pass.ts'
+import type { StoredUpload } from '../state-content/states.ts'
+import {
+  findStateVersion,
+  isContentDeleted,
+  type StateVersionRow,
+} from '../state-versions/state-version-store.ts'
+import { mayCreatorWrite } from './upload-rights.ts'
+import { hasExpired, isUploadSignature } from '../state-versions/upload-urls.ts'
+
+const accepted: Answer = { status: 200, headers: { 'cache-control': 'no-store' } }
+
+function uploadRoute(kind: ContentKind, summary: string): RawRoute {
+  return {
+    method: 'PUT',
+    path: `/uploads/:signature/state-versions/:state_version_id/${kind}`,
+    summary,
+    open: 'the signature in its path is the right to upload',
+    answer: (call, deps) => upload(kind, call, deps),
+  }
+}
+
+/** The version of a valid, unexpired upload URL whose creator may still write. Otherwise 404. */
+async function findUpload(
+  tx: Transaction,
+  kind: ContentKind,
+  call: Call,
+  deps: RunnerDeps,
+): Promise<StateVersionRow> {
+  const id = parseId('stateVersion', call.params.state_version_id ?? '')
+  const { secretKey } = deps.config
+  if (id === undefined || !isUploadSignature(secretKey, id, kind, call.params.signature ?? ''))
+    throw notFound()
+  const row = await findStateVersion(tx, id)
+  if (row === undefined || hasExpired(row.created_at, deps.clock.now())) throw notFound()
+  const organization = await findOrganization(tx, row.organization_id)
+  if (organization === undefined || organization.deleted_at !== null) throw notFound()
+  if (!(await mayCreatorWrite(tx, row, deps))) throw notFound()
+  return row
+}
+
+/** Whether this content has already arrived. Throws if it is not accepted any more. */
+async function checkOpen(
+  tx: Transaction,
+  kind: ContentKind,
+  row: StateVersionRow,
+): Promise<'open' | 'arrived'> {
+  if (row.status === 'discarded') throw conflict('this state version was discarded')
+  if (isContentDeleted(row)) throw conflict('the content of this state version was deleted')
+  const hasArrived = kind === 'state' ? row.status === 'finalized' : row.json_upload_id !== null
+  if (hasArrived) return 'arrived'
+  const workspace = await findWorkspace(tx, row.workspace_id)
+  if (workspace?.locked_by_id !== row.lock_holder_id) {
+    throw conflict('the lock of the workspace has changed hands since this state version was created')
+  }
+  return 'open'
+}
+
+async function upload(kind: ContentKind, call: Call, deps: RunnerDeps): Promise<Answer> {
+  const limit = deps.config.maxStateBytes
+  // An upload has no token. Reads for one version take turns with those of other callers, like reads with one token.
+  const reader = { caller: call.params.state_version_id, withoutToken: true }
+  const { row, status } = await deps.database.read(async (tx) => {
+    const found = await findUpload(tx, kind, call, deps)
+    checkDeclaredLength(call.headers, limit)
+    return { row: found, status: await checkOpen(tx, kind, found) }
+  }, reader)
+  if (status === 'arrived') {
+    return repeat(kind === 'state' ? row.md5 : row.json_md5, call, deps)
+  }
+  const dataKey = unwrapDataKey(deps.config.secretKey, row.id, row.wrapped_key)
+  const uploadId = randomBase58(16)
+  const { inlineStateBytes } = deps.config
+  const address: StoredUpload = {
+    kind,
+    stateVersionId: row.id,
+    uploadId,
+    dataKey,
+    chunks: 'stored',
+    inlineOutputBytes: inlineStateBytes,
+  }
+  let hasArrived = false
+  try {
+    const holders =
+      row.created_by_id === null ? [row.organization_id] : [row.created_by_id, row.organization_id]
+    const result = await deps.states.receive(address, (push) => readWithin(limit, call, deps, push), holders)
+    hasArrived = true
+    if (kind === 'state' && result.md5 !== row.md5) {
+      throw new AppError('invalid', [
+        { detail: `the MD5 hash of the state is ${result.md5}, not ${row.md5} as announced` },
+      ])
+    }
+    const isUnprocessed = await deps.database.write(
+      (tx) => finish(tx, { kind, stateVersionId: row.id, uploadId }, result, call, deps),
+      { organizationId: row.organization_id },
+    )
+    if (isUnprocessed) deps.states.wake()
+  } catch (error) {
+    if (hasArrived) deps.states.forget(address)
+    if (error instanceof StateError) throw new AppError('invalid', [{ detail: error.message }])
+    throw error
+  }
+  return accepted
+}
+
+/** Makes an arrived upload the content, in one small transaction. */
+async function finish(
+  tx: Transaction,
+  { kind, stateVersionId, uploadId }: UploadAddress,
+  result: PassResult,
+  call: Call,
+  deps: RunnerDeps,
+): Promise<boolean> {
+  const before = await findUpload(tx, kind, call, deps)
+  await lockOrganization(tx, before.organization_id)
+  const row = await findUpload(tx, kind, call, deps)
+  const at = timestamp(deps.clock.now())
+  if ((await checkOpen(tx, kind, row)) === 'arrived') {
+    // The same upload was sent twice at the same time, and the other one was faster.
+    if ((kind === 'state' ? row.md5 : row.json_md5) !== result.md5) throw otherBytes()
+    deps.states.forget({ kind, stateVersionId, uploadId })
+    return false
+  }
+  const event: AuditEvent = {
+    action: kind === 'state' ? 'state-version.finalize' : 'state-version.add-json-state',
+    organizationId: row.organization_id,
+    resourceType: 'state-versions',
+    resourceId: row.id,
+    details: { serial: row.serial, size: result.size, 'workspace-id': row.workspace_id },
+  }
+  // A request to the URL acts as the creator, who got the URL.
+  const actor = {
+    kind: row.created_by_kind === 'teams' ? 'team' : 'user',
+    userId: row.created_by_id,
+  } as const
+  await insertAuditEvents(tx, { at, requestId: call.requestId, actor, key: deps.auditKey }, [event])
+  if (kind === 'json-state') {
+    await addJsonState(tx, row.id, uploadId, result)
+    return false
+  }
+  const isUnprocessed = await finalizeStateVersion(tx, row, uploadId, result, at)
+  await deleteOldStateVersions(tx, row.workspace_id, deps.config.stateVersionsKept)
+  return isUnprocessed
+}
+
+/** Reads the body in chunks, up to the limit. */
+function readWithin(
+  limit: number,
+  call: Call,
+  { config }: RunnerDeps,
+  take: (bytes: Buffer) => Promise<void> | void,
+): Promise<void> {
+  let size = 0
+  return readChunks(call.stream, config, (bytes) => {
+    size += bytes.length
+    if (size > limit) throw new AppError('too-large', [{ detail: `a state may have at most ${limit} bytes` }])
+    return take(bytes)
+  })
+}
+
+/** A repeated upload of the same bytes is accepted any number of times; other bytes are refused. */
+async function repeat(md5: string | null, call: Call, deps: RunnerDeps): Promise<Answer> {
+  const hash = createHash('md5')
+  await readWithin(deps.config.maxStateBytes, call, deps, (bytes) => void hash.update(bytes))
+  if (hash.digest('hex') !== md5) throw otherBytes()
+  return accepted
+}
+
+function otherBytes(): AppError {
+  return conflict('this state version has other content already')
+}
+
+export const stateUploadRoutes: readonly RawRoute[] = [
+  uploadRoute('state', 'Upload a state'),
+  uploadRoute('json-state', 'Upload what `tofu show -json` makes of a state'),
+]

@@ -1,0 +1,83 @@
+import type { AuditEvent } from '../audit/audit-store.ts'
+import { AppError } from '../core/errors.ts'
+import { existing } from '../core/existing.ts'
+import { doneAll, unchanged } from '../http/outcome.ts'
+import type { Route } from '../http/route.ts'
+import { write } from '../http/write-route.ts'
+import { workspacePlace } from '../workspaces/workspace-place.ts'
+import {
+  deleteOldStateVersions,
+  findNewestStateVersion,
+} from '../state-versions/current-state-version-store.ts'
+import { addJsonState, finalizeStateVersion } from './finalize.ts'
+import { insertPending, prepareStateVersion, storeChunks, storeGivenOutputs } from './state-version-create.ts'
+import { stateVersionDocument } from '../state-versions/state-version-document.ts'
+import {
+  discardPendingStateVersions,
+  findBySerial,
+  findStateVersion,
+} from '../state-versions/state-version-store.ts'
+import { judgeNewStateVersion, newStateVersionBody } from '../state-versions/state-versions.ts'
+import { checkLock } from './upload-lock.ts'
+
+export const stateVersionCreateRoutes: readonly Route[] = [
+  write(workspacePlace, '/state-versions', {
+    method: 'POST',
+    status: 201,
+    permission: 'state-version:create',
+    summary: 'Create a state version',
+    answers: 'state-versions',
+    refuses: [409, 412],
+    accepts: newStateVersionBody,
+    isLarge: true,
+    keepsAccess: true,
+    // Check the lock before the body: a caller without it gets 409 whatever the body contains.
+    beforeBody: (context) => checkLock(context, context.resource),
+    body: (bytes) => bytes,
+    prepare: prepareStateVersion,
+    act: async (context) => {
+      const { tx, deps, resource, prepared, now } = context
+      const { workspace } = resource
+      const { given, stateVersionId: id, state } = prepared
+      await checkLock(context, resource)
+      const newest = await findNewestStateVersion(tx, workspace)
+      const same = judgeNewStateVersion(given, await findBySerial(tx, workspace.id, given.serial), newest)
+      if (same !== undefined && (same.status !== 'pending' || state === undefined)) return unchanged(same)
+      if (same !== undefined && same.id !== id) {
+        // Another request created it after `prepare` read, so our chunks are sealed with another key.
+        throw new AppError('unavailable', [{ detail: 'the same state version is being created; try again' }])
+      }
+      const about = {
+        organizationId: workspace.organization_id,
+        resourceType: 'state-versions',
+        resourceId: id,
+      }
+      const events: AuditEvent[] = []
+      if (same === undefined) {
+        await discardPendingStateVersions(tx, workspace.id)
+        await insertPending(context, prepared, now)
+        const details = { serial: given.serial, 'workspace-id': workspace.id }
+        events.push({ ...about, action: 'state-version.create', details })
+      }
+      if (prepared.givenOutputs !== undefined && (same?.given_outputs_count ?? null) === null) {
+        await storeGivenOutputs(tx, id, prepared.givenOutputs)
+      }
+      if (prepared.jsonState !== undefined) {
+        await storeChunks(tx, prepared, 'json-state', prepared.jsonState)
+        await addJsonState(tx, id, prepared.uploadId, prepared.jsonState.result)
+      }
+      if (state !== undefined) {
+        await storeChunks(tx, prepared, 'state', state)
+        const row = existing(await findStateVersion(tx, id))
+        const isUnprocessed = await finalizeStateVersion(tx, row, prepared.uploadId, state.result, now)
+        const details = { serial: given.serial, size: state.result.size, 'workspace-id': workspace.id }
+        events.push({ ...about, action: 'state-version.finalize', details })
+        if (isUnprocessed) tx.afterCommit(() => deps.states.wake())
+      }
+      await deleteOldStateVersions(tx, workspace.id, deps.config.stateVersionsKept)
+      const [first, ...others] = events
+      return doneAll(existing(await findStateVersion(tx, id)), [existing(first), ...others])
+    },
+    document: stateVersionDocument,
+  }),
+]

@@ -1,0 +1,124 @@
+import { randomBase58 } from '../core/ids.ts'
+import type { Transaction } from '../database/database.ts'
+import { holdersOf } from '../core/bytes-in-flight.ts'
+import type { Decided } from '../http/route.ts'
+import { lockHolder } from '../workspaces/workspace-locks.ts'
+import type { LoadedWorkspace } from '../workspaces/workspaces.ts'
+import { insertOutputBlocks } from '../outputs/output-block-store.ts'
+import type { Base64Content } from './base64-content.ts'
+import { readNewStateVersion, type NewStateVersion } from './new-state-version.ts'
+import { OUTPUT_KEY_LENGTH } from '../outputs/output-ids.ts'
+import { insertChunks, type ContentKind } from '../state-content/state-chunk-store.ts'
+import { newDataKey, unwrapDataKey, wrapDataKey } from '../state-versions/state-crypto.ts'
+import { StateError } from '../state-file/state-error.ts'
+import type { PassResult, SealedChunk, Upload } from '../state-content/seal-pass.ts'
+import {
+  findBySerial,
+  insertStateVersion,
+  updateStateVersion,
+} from '../state-versions/state-version-store.ts'
+import { refuseContent, requireMd5 } from '../state-versions/state-versions.ts'
+
+type Passed = { chunks: SealedChunk[]; result: PassResult }
+
+/** The body, validated and sealed before the transaction, because this work must not hold the write lock. */
+export type Prepared = {
+  given: NewStateVersion
+  stateVersionId: string
+  dataKey: Uint8Array
+  uploadId: string
+  state: Passed | undefined
+  jsonState: Passed | undefined
+  givenOutputs: Passed | undefined
+}
+
+type Caller = Omit<Decided<unknown, LoadedWorkspace>, 'tx'>
+
+/** Validates and seals the content of a request's body. */
+export async function prepareStateVersion(bytes: Buffer, caller: Caller): Promise<Prepared> {
+  const { resource, deps } = caller
+  const given = await readNewStateVersion(bytes)
+  // A pending version that this request completes already has an id and a key.
+  const same = await deps.database.read((tx) => findBySerial(tx, resource.workspace.id, given.serial))
+  const isCompletion = same?.status === 'pending' && same.md5 === given.md5
+  const stateVersionId = isCompletion ? same.id : deps.newId('stateVersion')
+  const { secretKey } = deps.config
+  const dataKey = isCompletion ? unwrapDataKey(secretKey, same.id, same.wrapped_key) : newDataKey()
+  const uploadId = randomBase58(16)
+  const { inlineStateBytes, maxBodyBytes } = deps.config
+  const pass = (kind: Upload['kind']) => {
+    // Given outputs are not in the state, so a background job could not read them later: store them at once.
+    const inlineOutputBytes = kind === 'json-state-outputs' ? maxBodyBytes : inlineStateBytes
+    return passContent(
+      { kind, stateVersionId, uploadId, dataKey, chunks: 'returned', inlineOutputBytes },
+      given.content[kind],
+      caller,
+    )
+  }
+  const state = await pass('state')
+  if (state !== undefined) requireMd5(given.md5, state.result.md5)
+  return {
+    given,
+    stateVersionId,
+    dataKey,
+    uploadId,
+    state,
+    jsonState: await pass('json-state'),
+    givenOutputs: await pass('json-state-outputs'),
+  }
+}
+
+async function passContent(
+  upload: Upload,
+  content: Base64Content | undefined,
+  { actor, resource, deps }: Pick<Caller, 'actor' | 'resource' | 'deps'>,
+): Promise<Passed | undefined> {
+  if (content === undefined) return undefined
+  try {
+    return await deps.states.pass(upload, content, holdersOf(actor, resource.organization))
+  } catch (error) {
+    if (error instanceof StateError) throw refuseContent(`${upload.kind}: ${error.message}`, upload.kind)
+    throw error
+  }
+}
+
+export async function insertPending(
+  { tx, deps, actor, resource }: Decided<unknown, LoadedWorkspace>,
+  prepared: Prepared,
+  now: string,
+): Promise<void> {
+  const { given, stateVersionId } = prepared
+  const creator = lockHolder(actor)
+  await insertStateVersion(tx, {
+    id: stateVersionId,
+    workspace_id: resource.workspace.id,
+    organization_id: resource.workspace.organization_id,
+    output_key: randomBase58(OUTPUT_KEY_LENGTH),
+    serial: given.serial,
+    md5: given.md5,
+    lineage: given.lineage,
+    status: 'pending',
+    is_intermediate: given.isIntermediate ? 1 : 0,
+    wrapped_key: wrapDataKey(deps.config.secretKey, stateVersionId, prepared.dataKey),
+    created_by_id: creator.locked_by_id,
+    created_by_kind: creator.locked_by_kind,
+    lock_holder_id: resource.workspace.locked_by_id,
+    created_at: now,
+  })
+}
+
+/** Stored as output blocks at once; finalizing deletes them if the state turns out not to be encrypted. */
+export async function storeGivenOutputs(tx: Transaction, id: string, { result }: Passed): Promise<void> {
+  await insertOutputBlocks(tx, id, result.outputs?.blocks ?? [])
+  await updateStateVersion(tx, id, { given_outputs_count: result.outputs?.count ?? 0 })
+}
+
+export function storeChunks(
+  tx: Transaction,
+  prepared: Prepared,
+  kind: ContentKind,
+  { chunks }: Passed,
+): Promise<void> {
+  const { stateVersionId, uploadId } = prepared
+  return insertChunks(tx, { stateVersionId, kind, uploadId }, chunks)
+}

@@ -1,0 +1,20 @@
+import { NO_ID, parseId } from '../core/ids.ts'
+import type { Call } from '../http/call.ts'
+import type { Loading } from '../http/route.ts'
+import { findOrganization } from '../organizations/organization-store.ts'
+import { findTag } from './tag-store.ts'
+
+/** The tag that a path names. */
+export const tagPlace = {
+  path: '/tags/:tag_id',
+  type: 'tags',
+  address: ({ params }: Call) => {
+    const id = parseId('tag', params.tag_id ?? '')
+    return id === undefined ? undefined : { id }
+  },
+  load: async ({ tx, address }: Loading<{ id: string }>) => {
+    const tag = await findTag(tx, address.id)
+    const organization = await findOrganization(tx, tag?.organization_id ?? NO_ID)
+    return tag === undefined || organization === undefined ? undefined : { tag, organization, target: {} }
+  },
+}

@@ -1,0 +1,94 @@
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { sql } from 'kysely'
+import { afterEach, describe, expect, onTestFinished, test } from 'vitest'
+import { restore } from '../src/cli/backups.ts'
+import { readConfig, type Config } from '../src/config.ts'
+import { systemClock } from '../src/core/clock.ts'
+import { appliedMigrations, FIRST_MIGRATION, migrate, migrations } from '../src/database/migrate.ts'
+import { openDatabase, type OpenDatabase } from '../src/database/open.ts'
+import { writeBackup } from '../src/operation/backup.ts'
+import { createPostgresDatabase, engines, type Engine } from './support/engines.ts'
+import { LATER_MIGRATION } from './support/later-migration.ts'
+import { makeOlderDatabase, olderWorkspaces } from './support/older-database.ts'
+import { SECRET_KEY, temporaryFolder } from './support/purser.ts'
+
+const FAILING = '9001-that-fails'
+
+async function newConfig(engine: Engine): Promise<Config> {
+  const settings = { data: join(temporaryFolder(), 'data'), secretKey: SECRET_KEY }
+  if (engine === 'sqlite') return readConfig(settings, {})
+  const { url, drop } = await createPostgresDatabase()
+  onTestFinished(drop)
+  return readConfig({ ...settings, databaseUrl: url }, {})
+}
+
+async function opened<T>(config: Config, work: (open: OpenDatabase) => Promise<T>): Promise<T> {
+  mkdirSync(config.data, { recursive: true })
+  const open = await openDatabase(config)
+  try {
+    return await work(open)
+  } finally {
+    await open.database.close()
+  }
+}
+
+const migrateIn = (config: Config) => opened(config, ({ withConnection }) => withConnection(migrate))
+
+async function backUpOlder(engine: Engine): Promise<string> {
+  const config = await newConfig(engine)
+  await makeOlderDatabase(config)
+  const file = join(temporaryFolder(), 'backup')
+  const { migrations: names } = await opened(config, (open) => writeBackup(open, file, systemClock))
+  expect(names).toEqual([FIRST_MIGRATION])
+  return file
+}
+
+/** The number of workspaces that the later migration has changed, and of its notes. */
+const changedIn = (config: Config) =>
+  opened(config, ({ database }) =>
+    database.read(async ({ db }) => {
+      const workspaces = await sql`select id from workspaces where note_count = 1`.execute(db)
+      const notes = await sql`select workspace_id from workspace_notes`.execute(db)
+      return [workspaces.rows.length, notes.rows.length]
+    }),
+  )
+
+describe.each(engines)('a database of an older version on %s', (engine) => {
+  afterEach(() => delete migrations[FAILING])
+
+  test('gets the later migrations, with its rows', async () => {
+    const config = await newConfig(engine)
+    await makeOlderDatabase(config)
+    expect(await migrateIn(config)).toEqual([LATER_MIGRATION])
+    expect(await changedIn(config)).toEqual([olderWorkspaces, olderWorkspaces])
+    expect(await migrateIn(config)).toEqual([])
+  })
+
+  test('stays as it was when one of them fails, and gets all of them later', async () => {
+    const config = await newConfig(engine)
+    await makeOlderDatabase(config)
+    migrations[FAILING] = { up: () => Promise.reject(new Error('on purpose')) }
+    await expect(migrateIn(config)).rejects.toThrow('on purpose')
+    expect(await opened(config, ({ withConnection }) => withConnection(appliedMigrations))).toEqual([
+      FIRST_MIGRATION,
+    ])
+    await expect(changedIn(config)).rejects.toThrow(/note_count/)
+    delete migrations[FAILING]
+    expect(await migrateIn(config)).toEqual([LATER_MIGRATION])
+  })
+
+  test('is restored from its backup, with the later migrations', async () => {
+    const file = await backUpOlder(engine)
+    const config = await newConfig(engine)
+    await restore(config, file, undefined)
+    expect(await changedIn(config)).toEqual([olderWorkspaces, olderWorkspaces])
+  })
+
+  test('is not restored from its backup into newer tables', async () => {
+    const file = await backUpOlder(engine)
+    const config = await newConfig(engine)
+    await migrateIn(config)
+    await expect(restore(config, file, undefined)).rejects.toThrow(/newer tables than the backup/)
+  })
+})
