@@ -1,3 +1,4 @@
+import { entriesOf, keysOf } from './core/keys.ts'
 import { resolve } from 'node:path'
 import {
   oneOf,
@@ -205,8 +206,7 @@ export function readConfig(
 ): Config {
   const config: Record<string, unknown> = {}
   const problems: string[] = []
-  for (const [key, { parse, default: initial }] of Object.entries(settings)) {
-    const name = key as SettingName
+  for (const [name, { parse, default: initial }] of entriesOf(settings)) {
     const given = flags[name]
     const fromEnvironment = environment[environmentName(name)]
     // Many tools set an empty variable to say "not set".
@@ -221,6 +221,8 @@ export function readConfig(
   }
   problems.push(...contradictions(config))
   if (problems.length > 0) throw new SettingError(problems.join('\n'))
+  // Every setting was parsed, or its problem was thrown.
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
   return config as Config
 }
 
@@ -235,10 +237,7 @@ export function unknownVariables(environment: NodeJS.ProcessEnv): string[] {
 }
 
 /** The token of `purser import` is not a setting, because it belongs to another server. */
-const knownVariables = new Set([
-  'PURSER_IMPORT_TOKEN',
-  ...Object.keys(settings).map((name) => environmentName(name as SettingName)),
-])
+const knownVariables = new Set(['PURSER_IMPORT_TOKEN', ...keysOf(settings).map(environmentName)])
 
 function contradictions(config: Partial<Config>): string[] {
   const problems: string[] = []

@@ -48,7 +48,9 @@ export function databaseUrl(value: string): string {
   }
   // A URL for a Unix socket has no host, so insert one before parsing.
   if (!URL.canParse(value.replace('@/', '@localhost/'))) {
-    throw new SettingError('is no URL; write characters such as @ : / ? # % of a password as %40 and so on')
+    throw new SettingError(
+      'is no URL; write characters such as @ : / ? # % of a password as %40 and so on',
+    )
   }
   return value
 }

@@ -1,3 +1,4 @@
+import { isOneOf, keysOf } from '../core/keys.ts'
 import { existing } from '../core/existing.ts'
 import type { Actor } from './actor.ts'
 import type { FlagSet } from './organization-flags.ts'
@@ -54,11 +55,11 @@ export type Target = {
 type CompiledRule = readonly (readonly [cell: Cell, columns: ColumnSet])[]
 
 const compiledRules = new Map<Permission, CompiledRule>(
-  (Object.keys(rules) as Permission[]).map((permission) => {
+  keysOf(rules).map((permission) => {
     const row = rules[permission].split(/\s+/)
     if (row.length !== columns.length) throw new Error(`the row of ${permission} has ${row.length} cells`)
     for (const text of row) {
-      if (text !== '.' && text !== '-' && !cells.includes(text as Cell)) {
+      if (text !== '.' && text !== '-' && !isOneOf(cells, text)) {
         throw new Error(`the row of ${permission} has an unknown cell ${text}`)
       }
     }

@@ -51,7 +51,10 @@ export function refuseUserToken(actor: Actor, standing: Standing, policy: TokenP
   if ((standing.columns & administrators) !== 0) return
   if (policy.user_tokens_enabled === 0) {
     throw new AppError('unauthorized', [
-      { detail: 'this organization takes no user tokens (user-tokens-enabled is false); use a team token' },
+      {
+        detail:
+          'this organization takes no user tokens (user-tokens-enabled is false); use a team token',
+      },
     ])
   }
   if (isTooOld(policy, 'user', actor.tokenMadeAt, clock.now())) {

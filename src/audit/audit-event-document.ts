@@ -1,3 +1,4 @@
+import { isJsonObject } from '../core/json-object.ts'
 import { Type } from 'typebox'
 import {
   closedObject,
@@ -59,8 +60,8 @@ export function auditEventFragment(event: ListedEvent, organization: { name: str
  */
 export function idOf({ mac }: Pick<ListedEvent, 'mac'>): string {
   const bytes = Buffer.from(mac)
-  bytes[6] = ((bytes[6] as number) & 0x0f) | 0x80
-  bytes[8] = ((bytes[8] as number) & 0x3f) | 0x80
+  bytes.writeUInt8((bytes.readUInt8(6) & 0x0f) | 0x80, 6)
+  bytes.writeUInt8((bytes.readUInt8(8) & 0x3f) | 0x80, 8)
   return bytes.toString('hex').replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5')
 }
 
@@ -76,7 +77,7 @@ export function detailsOf({ details }: Pick<ListedEvent, 'details'>): Record<str
 export function readDetails(details: string): Record<string, unknown> | null {
   try {
     const read: unknown = JSON.parse(details)
-    return typeof read === 'object' && !Array.isArray(read) ? (read as Record<string, unknown> | null) : null
+    return isJsonObject(read) ? read : null
   } catch {
     return null
   }

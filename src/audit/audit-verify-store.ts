@@ -35,7 +35,7 @@ export async function isStoredAsRead(tx: Transaction, row: AuditRow): Promise<bo
     .where('number', '=', row.number)
     .select(doubtful.map((column) => sql<Uint8Array>`cast(${sql.ref(column)} as blob)`.as(column)))
     .executeTakeFirstOrThrow()
-  return doubtful.every((column) => Buffer.from(row[column] as string).equals(stored[column]))
+  return doubtful.every((column) => Buffer.from(row[column] ?? '').equals(stored[column]))
 }
 
 export async function countAuditEvents(tx: Transaction): Promise<number> {

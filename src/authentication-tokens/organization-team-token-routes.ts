@@ -83,7 +83,12 @@ export const organizationTeamTokenRoutes: readonly Route[] = [
         body.flatMap((id, place) =>
           known.has(id)
             ? []
-            : [{ detail: 'id is not that of a team token to delete here', pointer: `/data/${place}/id` }],
+            : [
+                {
+                  detail: 'id is not that of a team token to delete here',
+                  pointer: `/data/${place}/id`,
+                },
+              ],
         ),
       )
       const teamIds = new Set(tokens.flatMap(({ team_id: id }) => (id === null ? [] : [id])))

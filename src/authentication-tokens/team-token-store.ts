@@ -85,6 +85,7 @@ export async function listManageableTeamTokens(
     .leftJoin('users as maker', 'maker.id', 'authentication_tokens.created_by_id')
     .selectAll('authentication_tokens')
     .orderBy(
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the query has these tables and one more
       (eb) => sortKeys[sort.by](eb as unknown as Teams, organization, viewer.seesOwners),
       sort.direction,
     )

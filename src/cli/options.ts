@@ -1,3 +1,4 @@
+import { keysOf } from '../core/keys.ts'
 import { Option, type Command } from 'commander'
 import {
   environmentName,
@@ -9,7 +10,7 @@ import {
   type SettingName,
 } from '../config.ts'
 
-const allSettings = Object.keys(settings) as SettingName[]
+const allSettings = keysOf(settings)
 /** The settings that a command needs to find the database. */
 export const databaseSettings: readonly SettingName[] = ['data', 'databaseUrl', 'secretKey']
 

@@ -1,3 +1,4 @@
+import { isKeyOf } from '../core/keys.ts'
 import { InvalidArgumentError } from 'commander'
 import type { Clock, Timestamp } from '../core/clock.ts'
 import { timestamp } from '../core/clock.ts'
@@ -12,8 +13,8 @@ const unitsMs = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const
 
 /** Parses `90d`, `12h`, `15m`, `30s` to milliseconds. Undefined for anything else. */
 function parseDuration(text: string): number | undefined {
-  const match = /^(\d{1,6})([smhd])$/.exec(text)
-  return match === null ? undefined : Number(match[1]) * unitsMs[match[2] as keyof typeof unitsMs]
+  const [, amount, unit = ''] = /^(\d{1,6})([smhd])$/.exec(text) ?? []
+  return isKeyOf(unitsMs, unit) ? Number(amount) * unitsMs[unit] : undefined
 }
 
 /** Parses a time, or a duration before or after now. */

@@ -42,9 +42,12 @@ export function newId<K extends IdKind>(kind: K): Id<K> {
   return `${idPrefixes[kind]}-${randomBase58(16)}` as Id<K>
 }
 
+function isId<K extends IdKind>(kind: K, text: string): text is Id<K> {
+  const prefix = idPrefixes[kind]
+  return text.startsWith(`${prefix}-`) && bodyPattern.test(text.slice(prefix.length + 1))
+}
+
 /** Undefined if the text is not an id of this kind; the caller then answers 404. */
 export function parseId<K extends IdKind>(kind: K, text: string): Id<K> | undefined {
-  const prefix = idPrefixes[kind]
-  if (!text.startsWith(prefix) || text[prefix.length] !== '-') return undefined
-  return bodyPattern.test(text.slice(prefix.length + 1)) ? (text as Id<K>) : undefined
+  return isId(kind, text) ? text : undefined
 }

@@ -5,5 +5,6 @@
  */
 export function parseStored<T>(text: string): T {
   // The one place where a type is only believed.
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
   return JSON.parse(text) as T
 }

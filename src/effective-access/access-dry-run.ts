@@ -95,6 +95,7 @@ export async function dryRunOfAccess(viewer: Viewer, scope: Scope): Promise<DryR
     }
     return accessChangesDocument(scope.team.id, { changes: found.changes, counts })
   }
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the runner passes what look returned back to compare
   return { look, compare } satisfies DryRun<Look> as DryRun
 }
 

@@ -1,3 +1,4 @@
+import { isKeyOf } from '../core/keys.ts'
 import {
   projectLevels,
   type ProjectAccess,
@@ -21,9 +22,11 @@ function most<D extends Record<string, string | boolean>>(nothing: D, all: reado
     for (const [name, value] of Object.entries(details)) {
       const before = sum[name]
       if (typeof value === 'boolean') sum[name] = value || before === true
-      else if (order.indexOf(value) > order.indexOf(before as string)) sum[name] = value
+      else if (order.indexOf(value) > order.indexOf(String(before))) sum[name] = value
     }
   }
+  // It has the members of `nothing`, and values of `all`.
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
   return sum as D
 }
 
@@ -60,13 +63,9 @@ export function workspaceDetailsOf({ workspace }: ProjectDetails): WorkspaceDeta
 
 /** For access without a grant: the details of the level that it amounts to. */
 export function workspaceDetailsOfLevel(level: LevelName): WorkspaceDetails | undefined {
-  return level in workspaceLevels && level !== 'custom'
-    ? workspaceLevels[level as keyof typeof workspaceLevels]
-    : undefined
+  return isKeyOf(workspaceLevels, level) && level !== 'custom' ? workspaceLevels[level] : undefined
 }
 
 export function projectDetailsOfLevel(level: LevelName): ProjectDetails | undefined {
-  return level in projectLevels && level !== 'custom'
-    ? projectLevels[level as keyof typeof projectLevels]
-    : undefined
+  return isKeyOf(projectLevels, level) && level !== 'custom' ? projectLevels[level] : undefined
 }

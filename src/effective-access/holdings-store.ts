@@ -94,6 +94,7 @@ export type WorkspaceGrantRow = Pick<
 /** Parses the text of `custom`. */
 export function customDetailsOf(text: string): WorkspaceDetails {
   const [runs, variables, states, mocks, locking, tasks, overrides] = text.split(' ')
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the text was joined from these columns
   return toDetails({
     access: 'custom',
     runs,

@@ -1,3 +1,4 @@
+import { entriesOf } from '../core/keys.ts'
 import { existing } from '../core/existing.ts'
 import { sumOfGrants, sumOnProject, type GrantFacts } from '../access/grants.ts'
 import type { Transaction } from '../database/database.ts'
@@ -68,10 +69,7 @@ function kindOf(access: WorkspaceLevel, details: WorkspaceDetails): Kind {
 
 /** Computed once per kind, because very many workspace grants have few kinds. */
 const fixedKinds = new Map(
-  Object.entries(workspaceLevels).map(([access, details]) => [
-    access,
-    kindOf(access as WorkspaceLevel, details),
-  ]),
+  entriesOf(workspaceLevels).map(([access, details]) => [access, kindOf(access, details)]),
 )
 
 function customKind(text: string): Kind {

@@ -103,7 +103,8 @@ export function readChunks(
       stream.pause()
       reject(error)
     }
-    const breakOff = () => fail(new AppError('bad-request', [{ detail: 'the body broke off' }]))
+    const breakOff = () =>
+      fail(new AppError('bad-request', [{ detail: 'the body broke off' }]))
     const goOn = () => {
       if (isStopped) return
       pace?.goOn()

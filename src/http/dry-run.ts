@@ -17,7 +17,8 @@ export function isDryRun(query: Query, hasDryRun: boolean): boolean {
   for (const name of query.names) {
     // Older clients and proxies use a semicolon between parameters.
     const isHidden = /[;&?]\s*dry[\W_]*run/i.test(query.given(name) ?? '')
-    if (isMisspelled(name) || isHidden) throw refusal('it is written dry-run=true', name)
+    if (isMisspelled(name) || isHidden)
+      throw refusal('it is written dry-run=true', name)
   }
   if (query.isRepeated(PARAMETER)) throw refusal('dry-run must be given once')
   const value = query.given(PARAMETER)
@@ -61,6 +62,7 @@ export async function rolledBack<T>(
       throw new RolledBack(await work(tx))
     }, options)
   } catch (error) {
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- thrown above, with the result of work
     if (error instanceof RolledBack) return error.value as T
     throw error
   }

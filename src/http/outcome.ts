@@ -59,6 +59,7 @@ export function eventsOf(
   defaults: { readonly resourceType: string; readonly organizationId: string | undefined },
 ): AuditEvent[] {
   return events.map((event) => {
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- done() allows an event without it only for such a result
     const resourceId = event.resourceId ?? (result as WithId).id
     const { organizationId = defaults.organizationId, resourceType = defaults.resourceType } = event
     return { ...event, resourceType, resourceId, organizationId: organizationId ?? null }

@@ -84,7 +84,7 @@ function createRouter(
   })
   const add = (method: Route['method'], url: string, work: Work) => {
     router.on(methodsOf(method), url, (request, response, params) => {
-      // A path that was found has all its parameters.
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a path that was found has all its parameters
       void respond(request, response, { url, params: params as Record<string, string> }, deps, work)
     })
   }
@@ -188,7 +188,7 @@ function send(
   const { body } = answer
   // Alternating names and values, the fastest form for node:http.
   const headers: (string | number)[] = ['x-content-type-options', 'nosniff', 'x-request-id', requestId]
-  for (const name in answer.headers) headers.push(name, answer.headers[name] as string)
+  for (const name in answer.headers) headers.push(name, answer.headers[name] ?? '')
   // The body was refused unread. Waiting for the rest of a large one is not worth it.
   const isClosing = mustClose(request, answer.status)
   if (isClosing || drain.isClosing) headers.push('connection', 'close')
@@ -218,7 +218,7 @@ function refuseRepeatedHeaders({ rawHeaders }: IncomingMessage): void {
   let hosts = 0
   let authorizations = 0
   for (let at = 0; at < rawHeaders.length; at += 2) {
-    const name = rawHeaders[at] as string
+    const name = rawHeaders[at] ?? ''
     if (name.length === 4 && name.toLowerCase() === 'host') hosts++
     else if (name.length === 13 && name.toLowerCase() === 'authorization') authorizations++
   }
@@ -259,7 +259,6 @@ function conditional(request: IncomingMessage, answer: Answer): Answer {
 
 function pathOf(raw: IncomingMessage): string {
   // Without the query and the signature of an upload URL, because secrets must not be logged.
-  return existing(raw.url)
-    .split('?', 1)[0]
-    ?.replace(/(\/uploads?\/)[^/]+/, '$1…') as string
+  const [path = ''] = existing(raw.url).split('?', 1)
+  return path.replace(/(\/uploads?\/)[^/]+/, '$1…')
 }

@@ -1,3 +1,4 @@
+import { isJsonObject, memberOf } from '../core/json-object.ts'
 import { organizationFlags } from '../access/organization-flags.ts'
 import { echoedAttributes } from '../organizations/organization-attributes.ts'
 import { projectAccessSchemas, workspaceAccessSchemas } from '../team-access/project-levels.ts'
@@ -48,17 +49,14 @@ function ownAgentPool(given: Attributes, name: string): Attributes {
 
 /** Whether a setting is the workspace's or project's own, not inherited from its project or organization. */
 function isOwn(given: Attributes, name: string): boolean {
-  const overwrites = given['setting-overwrites'] as Attributes | null | undefined
-  return overwrites?.[name] !== false
+  return memberOf(given['setting-overwrites'], name) !== false
 }
 
 export function teamAttributes(given: Attributes): Attributes {
   const flags = given['organization-access']
   return {
     ...picked(given, ['visibility', 'sso-team-id', 'allow-member-token-management']),
-    ...(typeof flags === 'object' && flags !== null
-      ? { 'organization-access': picked(flags as Attributes, organizationFlags) }
-      : {}),
+    ...(isJsonObject(flags) ? { 'organization-access': picked(flags, organizationFlags) } : {}),
   }
 }
 

@@ -1,3 +1,4 @@
+import { isJsonObject, memberOf } from '../core/json-object.ts'
 import { existing } from '../core/existing.ts'
 import { printable, Unreadable } from './records.ts'
 import type { SourceClient } from './source-client.ts'
@@ -50,29 +51,29 @@ export async function readList(
 
 /** The single resource of a document. */
 export function resourceOf(json: unknown): Resource {
-  const [only] = resourcesOf({ data: [member(json, 'data')] }, 'data')
+  const [only] = resourcesOf({ data: [memberOf(json, 'data')] }, 'data')
   return existing(only)
 }
 
 /** The id in a to-one relationship. */
 export function relatedId(resource: Resource, name: string): string | null {
-  const id = member(member(member(resource.relationships, name), 'data'), 'id')
+  const id = memberOf(memberOf(memberOf(resource.relationships, name), 'data'), 'id')
   return typeof id === 'string' ? id : null
 }
 
 export function relatedIds(resource: Resource, name: string): string[] {
-  const data = member(member(resource.relationships, name), 'data')
+  const data = memberOf(memberOf(resource.relationships, name), 'data')
   if (!Array.isArray(data)) return []
-  return data.map((item) => member(item, 'id')).filter((id) => typeof id === 'string')
+  return data.map((item) => memberOf(item, 'id')).filter((id) => typeof id === 'string')
 }
 
 function resourcesOf(json: unknown, name: string): Resource[] {
-  const items = member(json, name)
+  const items = memberOf(json, name)
   if (items === undefined && name === 'included') return []
   if (!Array.isArray(items)) throw new Unreadable('it was answered with something that is no list')
   return items.map((item: unknown) => {
-    const id = member(item, 'id')
-    const type = member(item, 'type')
+    const id = memberOf(item, 'id')
+    const type = memberOf(item, 'type')
     if (typeof id !== 'string' || id.length > 300 || typeof type !== 'string') {
       throw new Unreadable(`it was answered with a resource without id or type`)
     }
@@ -80,26 +81,18 @@ function resourcesOf(json: unknown, name: string): Resource[] {
     return {
       id,
       type,
-      attributes: objectOr(member(item, 'attributes')),
-      relationships: objectOr(member(item, 'relationships')),
-      links: objectOr(member(item, 'links')),
+      attributes: objectOr(memberOf(item, 'attributes')),
+      relationships: objectOr(memberOf(item, 'relationships')),
+      links: objectOr(memberOf(item, 'links')),
     }
   })
 }
 
 function pagination(json: unknown, name: string): number | undefined {
-  const value = member(member(member(json, 'meta'), 'pagination'), name)
+  const value = memberOf(memberOf(memberOf(json, 'meta'), 'pagination'), name)
   return typeof value === 'number' && Number.isSafeInteger(value) ? value : undefined
 }
 
 function objectOr(value: unknown): Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-    ? (value as Record<string, unknown>)
-    : {}
-}
-
-function member(json: unknown, name: string): unknown {
-  return typeof json === 'object' && json !== null && Object.hasOwn(json, name)
-    ? (json as Record<string, unknown>)[name]
-    : undefined
+  return isJsonObject(value) ? value : {}
 }

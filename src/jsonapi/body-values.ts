@@ -1,3 +1,4 @@
+import { isJsonObject } from '../core/json-object.ts'
 import type { TSchema } from 'typebox'
 import { Compile, type Validator } from 'typebox/schema'
 import type { Problem } from '../core/errors.ts'
@@ -7,15 +8,11 @@ export type Explained = TSchema & { explain?: string; complaint?: string }
 export type Shape = Record<string, Explained>
 export const MAX_PROBLEMS = 100
 
-export function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
-
 /** Drops members that no schema names, so that they reach neither the database nor the audit trail. */
 export function onlyKnown(schema: TSchema, value: unknown): unknown {
   const { properties, items, anyOf } = schema as { properties?: Shape; items?: TSchema; anyOf?: TSchema[] }
   if (Array.isArray(value)) return items === undefined ? value : value.map((item) => onlyKnown(items, item))
-  if (!isObject(value)) return value
+  if (!isJsonObject(value)) return value
   const known = properties ?? anyOf?.map((one) => (one as { properties?: Shape }).properties).find(Boolean)
   if (known === undefined) return value
   return Object.fromEntries(

@@ -1,6 +1,7 @@
 import { Type, type Static, type TSchema } from 'typebox'
 import { AppError, type Problem } from '../core/errors.ts'
-import { checkValue, isObject, MAX_PROBLEMS, onlyKnown, type Shape } from './body-values.ts'
+import { isJsonObject } from '../core/json-object.ts'
+import { checkValue, MAX_PROBLEMS, onlyKnown, type Shape } from './body-values.ts'
 import { parseJson } from './json.ts'
 
 /** The allowed content of a request's document. */
@@ -152,9 +153,10 @@ export function readResource<const S extends BodyShape>(
 /** As `readResource`, for a document that is already parsed, at least its relevant members. */
 export function readParsed<const S extends BodyShape>(json: unknown, shape: S, pathId?: string): ReadBody<S> {
   const problems: Problem[] = []
-  const isEmpty = shape.isLenient && isObject(json) && !('data' in json)
+  const isEmpty = shape.isLenient && isJsonObject(json) && !('data' in json)
   const data = isEmpty ? {} : member(json, 'data')
-  if (!isObject(data)) throw new AppError('invalid', [{ detail: 'data must be an object', pointer: '/data' }])
+  if (!isJsonObject(data))
+    throw new AppError('invalid', [{ detail: 'data must be an object', pointer: '/data' }])
 
   const { type } = data
   const isKnown = type === shape.type || shape.otherTypes?.includes(type as string)
@@ -200,7 +202,7 @@ export function parseIdentifiers(bytes: Uint8Array, type: string, most: number):
   }
   const problems: Problem[] = []
   const ids = data.map((item: unknown, place) => {
-    const given = isObject(item) ? item : {}
+    const given = isJsonObject(item) ? item : {}
     if (given.type !== type)
       problems.push({ detail: `type must be "${type}"`, pointer: `/data/${place}/type` })
     if (typeof given.id !== 'string' || given.id === '') {
@@ -213,7 +215,7 @@ export function parseIdentifiers(bytes: Uint8Array, type: string, most: number):
 }
 
 function member(json: unknown, name: string): unknown {
-  return isObject(json) && Object.hasOwn(json, name) ? json[name] : undefined
+  return isJsonObject(json) && Object.hasOwn(json, name) ? json[name] : undefined
 }
 
 function readShape(
@@ -224,7 +226,7 @@ function readShape(
   problems: Problem[],
 ): Record<string, unknown> {
   const values: Record<string, unknown> = {}
-  if (given !== undefined && !isObject(given)) {
+  if (given !== undefined && !isJsonObject(given)) {
     problems.push({ detail: `${pointer.slice(pointer.lastIndexOf('/') + 1)} must be an object`, pointer })
     return values
   }

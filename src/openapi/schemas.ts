@@ -1,3 +1,4 @@
+import { isJsonObject } from '../core/json-object.ts'
 import { IsOptional, type TSchema } from 'typebox'
 import type { AcceptedBody } from '../jsonapi/body.ts'
 import { idPrefixes } from '../core/ids.ts'
@@ -24,12 +25,8 @@ const object = (
  */
 export function plain(schema: TSchema): Schema {
   return JSON.parse(JSON.stringify(schema), (_, value: unknown) =>
-    isSchema(value) ? forGenerators(value) : value,
+    isJsonObject(value) ? forGenerators(value) : value,
   ) as Schema
-}
-
-function isSchema(value: unknown): value is Schema {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 function forGenerators({ explain, complaint, ...schema }: Schema): Schema {

@@ -36,7 +36,7 @@ export async function* toText(header: Header, pages: AsyncIterable<Rows>): Async
     if (table !== current) yield line({ table, columns })
     current = table
     count += rows.length
-    yield rows.map((row) => line(columns.map((name) => encode(row[name] as Value)))).join('')
+    yield rows.map((row) => line(columns.map((name) => encode(row[name] ?? null)))).join('')
   }
   yield line({ end: { rows: count } })
 }
@@ -55,6 +55,7 @@ export async function* fromText(chunks: AsyncIterable<Uint8Array>): AsyncGenerat
     const value = parseLine(text, isFirst)
     if (isFirst) yield { header: parseHeader(value) }
     else if (Array.isArray(value)) yield { row: value.map(decode) }
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the lines of a backup that its checksum protects
     else yield value as { table: string; columns: string[] } | { end: { rows: number } }
     isFirst = false
     hasEnded = typeof value === 'object' && value !== null && 'end' in value
@@ -63,6 +64,7 @@ export async function* fromText(chunks: AsyncIterable<Uint8Array>): AsyncGenerat
 }
 
 function parseHeader(value: unknown): Header {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- each member is checked below
   const header = value as Partial<Header> | null
   const format = header?.['purser-backup']
   if (typeof format !== 'number') throw new OperatorError('this is no backup of Purser')
@@ -71,6 +73,7 @@ function parseHeader(value: unknown): Header {
       `the backup was made by a newer Purser (${header?.version}): restore it with that`,
     )
   }
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- only the format may be foreign
   return header as Header
 }
 

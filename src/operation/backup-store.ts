@@ -30,7 +30,7 @@ async function* readTable(db: Kysely<Tables>, table: string, key: readonly strin
     if (last === undefined) return
     yield { table, rows }
     if (rows.length < limit) return
-    after = key.map((name) => last[name] as Value)
+    after = key.map((name) => last[name] ?? null)
   }
 }
 

@@ -1,10 +1,11 @@
+import { entriesOf } from '../core/keys.ts'
 import type { Tables } from '../database/tables.ts'
 
 // Not backed up: triggers fill these tables when teams and workspaces are inserted.
 type TableName = Exclude<keyof Tables, 'team_name_blocks' | 'workspace_versions'>
 
 /** The key of each table. Rows are read in this order, and the next page starts after the last key. */
-const keysOf = {
+const keyOfTable = {
   meta: ['key'],
   users: ['id'],
   organizations: ['id'],
@@ -31,13 +32,13 @@ const keysOf = {
 } satisfies Record<TableName, readonly string[]>
 
 /** All tables, in an order in which foreign keys point only to earlier ones. */
-export const backedUpTables = Object.entries(keysOf) as readonly [TableName, readonly string[]][]
+export const backedUpTables = entriesOf(keyOfTable)
 
 /** Tables whose rows may have up to 1 MiB; rows of other tables are small. */
 const largeRows: readonly TableName[] = ['state_chunks', 'output_blocks']
 
 export function rowsAtOnce(table: string): number {
-  return (largeRows as readonly string[]).includes(table) ? 8 : 500
+  return largeRows.some((large) => large === table) ? 8 : 500
 }
 
 /** Tables with a key that the engine generates. */

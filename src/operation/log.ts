@@ -3,7 +3,8 @@ import pino, { type DestinationStream, type Logger } from 'pino'
 
 /** A log of JSON lines, to standard output by default. */
 export function createLog(level: string, destination?: DestinationStream): Logger {
-  return pino({ level, serializers: { error: describe } }, destination as DestinationStream)
+  const options = { level, serializers: { error: describe } }
+  return destination === undefined ? pino(options) : pino(options, destination)
 }
 
 /**

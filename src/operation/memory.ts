@@ -9,6 +9,7 @@ type CollectGarbage = (options: { type: 'major'; flavor: 'last-resort' }) => voi
  */
 export function returnUnusedMemory(): void {
   setFlagsFromString('--expose-gc')
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a function of V8
   const collect = runInNewContext('gc') as CollectGarbage
   collect({ type: 'major', flavor: 'last-resort' })
 }

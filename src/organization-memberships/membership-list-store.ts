@@ -112,6 +112,7 @@ function filtered(tx: Transaction, given: MembershipQuery, filter: MembershipFil
     )
   }
   if (emailKeys !== undefined) query = query.where('users.email_key', 'in', emailKeys)
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- an unknown status matches no row
   if (status !== undefined) query = query.where('memberships.status', '=', status as 'active')
   if (isServiceAccount !== undefined) {
     query = query.where('memberships.is_service_account', '=', isServiceAccount ? 1 : 0)

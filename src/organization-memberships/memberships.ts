@@ -91,7 +91,12 @@ async function invitedInto(context: Inviting, teamIds: readonly string[]): Promi
   const problems = teamIds.flatMap((id, place) =>
     permittedIds.has(id)
       ? []
-      : [{ detail: 'id is not that of a team to invite into', pointer: `${TEAMS}/${place}/id` }],
+      : [
+          {
+            detail: 'id is not that of a team to invite into',
+            pointer: `${TEAMS}/${place}/id`,
+          },
+        ],
   )
   if (problems.length > 0) throw new AppError('invalid', problems)
   return found

@@ -1,3 +1,4 @@
+import { memberOf } from '../core/json-object.ts'
 import { Type } from 'typebox'
 import { DEFAULT_MAX_TTL_MS, ttlKinds, type TtlKind } from '../access/token-policy.ts'
 import { AppError, type Problem } from '../core/errors.ts'
@@ -96,10 +97,4 @@ export function parseTtlPolicies(bytes: Uint8Array): TtlChanges {
   })
   refuse(problems)
   return changes
-}
-
-function memberOf(json: unknown, name: string): unknown {
-  return typeof json === 'object' && json !== null && Object.hasOwn(json, name)
-    ? (json as Record<string, unknown>)[name]
-    : undefined
 }

@@ -1,3 +1,4 @@
+import { existing } from '../core/existing.ts'
 import { shortName } from '../state-file/output-names.ts'
 import { lengthsOf, sealParts, type LargeOutput } from './output-parts.ts'
 import { maskedType, type OutputType } from '../state-file/output-types.ts'
@@ -98,8 +99,8 @@ export function unpackOutputs(bytes: Uint8Array): StoredOutput[] {
   const lines = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString().split('\n')
   const outputs: StoredOutput[] = []
   for (let at = 0; at < lines.length; at += LINES) {
-    const [mark, name, detailedType, value] = lines.slice(at, at + LINES) as [string, string, string, string]
-    const kind = { type: types[Number(mark[0])] as OutputType, sensitive: mark[1] === 's' }
+    const [mark = '', name = '', detailedType = '', value = ''] = lines.slice(at, at + LINES)
+    const kind = { type: existing(types[Number(mark[0])]), sensitive: mark[1] === 's' }
     if (!mark.endsWith(LARGE)) outputs.push({ name, value, detailedType, ...kind })
     else outputs.push({ ...kind, shortName: name, maskedType: detailedType, lengths: JSON.parse(value) })
   }

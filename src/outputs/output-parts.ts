@@ -23,8 +23,12 @@ export type LargeOutput = {
 }
 
 export function lengthsOf(output: StateOutput): LargeOutput['lengths'] {
-  const [name, detailedType, value] = outputTexts.map((text) => Buffer.byteLength(output[text]))
-  return { name, detailedType, value } as LargeOutput['lengths']
+  const { name, detailedType, value } = output
+  return {
+    name: Buffer.byteLength(name),
+    detailedType: Buffer.byteLength(detailedType),
+    value: Buffer.byteLength(value),
+  }
 }
 
 function sumOf({ name, detailedType, value }: LargeOutput['lengths']): number {

@@ -62,6 +62,7 @@ async function* piecesOfLarge(
   // Even pieces are text; odd pieces name a text of the large output to insert.
   for (const [place, piece] of pieces.entries()) {
     if (place % 2 === 0) yield piece
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- odd pieces are names from marks
     else yield* bytesInTurn(reader, stateVersion, output, piece as OutputText)
   }
 }

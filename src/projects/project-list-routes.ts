@@ -1,3 +1,4 @@
+import { keysOf } from '../core/keys.ts'
 import { reachOf } from '../access/granted-places-store.ts'
 import { list } from '../http/read-route.ts'
 import type { Route } from '../http/route.ts'
@@ -13,7 +14,7 @@ const rights = {
   'filter[permissions][update]': 'project:manage',
   'filter[permissions][create-workspace]': 'workspace:create',
 } as const
-const rightNames = Object.keys(rights) as (keyof typeof rights)[]
+const rightNames = keysOf(rights)
 
 export const projectListRoutes: readonly Route[] = [
   list(organizationWithGrantsPlace, '/projects', {

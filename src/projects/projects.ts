@@ -100,6 +100,7 @@ export function executionModeOf(
 ): { mode: ExecutionMode; isOwn: boolean } {
   const { 'default-execution-mode': own } = parseStored<ProjectSettings>(settings)
   if (own !== undefined) return { mode: own, isOwn: true }
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- its schema and its default allow only these
   const mode = settingsOf(organization.settings, config)['default-execution-mode'] as ExecutionMode
   return { mode, isOwn: false }
 }

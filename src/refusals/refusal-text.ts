@@ -62,6 +62,7 @@ const words: Words = {
 
 /** A grant in words, to complete the sentence "This would have been enough: …". */
 export function wordsOfGrant(needed: NeededGrant): string {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- each entry takes the grant of its name
   return (words[needed.grant] as (needed: NeededGrant) => string)(needed)
 }
 

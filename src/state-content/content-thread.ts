@@ -50,7 +50,9 @@ const port = parentPort
 // Requests come first if there are few processors. On Linux this sets the niceness of this thread only; elsewhere it
 // would change the whole process.
 if (process.platform === 'linux') setPriority(THREAD_NICENESS)
+// oxlint-disable-next-line typescript/no-unsafe-type-assertion -- ContentThreadClient starts this thread with it
 const { sinkModule, sinkOptions } = workerData as ThreadData
+// oxlint-disable-next-line typescript/no-unsafe-type-assertion -- each sink module exports it
 const { openSink } = (await import(sinkModule)) as { openSink: OpenSink }
 const sink = await openSink(sinkOptions)
 const uploads = new Map<number, Running>()

@@ -10,6 +10,7 @@ export type SinkOptions = Pick<Config, 'data' | 'databaseUrl'>
  * once: the finalizing transaction comes later in the same log, so flushing it flushes them too.
  */
 export const openSink: OpenSink = async (options) => {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- state-content.ts chooses the module and its options
   const { database } = await openDatabase(options as SinkOptions, {
     isDurable: false,
     connections: 2,

@@ -1,3 +1,4 @@
+import { existing } from '../core/existing.ts'
 import { setImmediate } from 'node:timers/promises'
 import { invalid } from '../core/errors.ts'
 import { readParsed, refuse } from '../jsonapi/body.ts'
@@ -105,7 +106,7 @@ class BodyVisitor implements JsonVisitor {
       if (name !== 'data') return 'skip'
       this.#data = {}
       this.#forgetAttributes()
-      ;(this.document as Members).data = isObject ? this.#data : NOT_AN_OBJECT
+      existing(this.document).data = isObject ? this.#data : NOT_AN_OBJECT
       return this.#open(isObject)
     }
     if (this.#depth === 2) {
@@ -121,7 +122,7 @@ class BodyVisitor implements JsonVisitor {
   }
 
   captured(_text: string, start: number, end: number): void {
-    const { members, name, isText } = this.#place as Place
+    const { members, name, isText } = existing(this.#place)
     const contentName = members === this.attributes ? contentNames.find((known) => known === name) : undefined
     if (contentName === undefined) {
       const isShort = end - start <= MAX_VALUE_BYTES

@@ -114,7 +114,7 @@ export async function stateVersionFragments(
     const upload = (kind: 'state' | 'json-state') =>
       addresses.origin + uploadPath(addresses.secretKey, row.id, kind)
     const download = (path: string) => `${addresses.origin}/api/v2/state-versions/${row.id}/${path}`
-    const isCreatorShown = row.created_by_id !== null && !hidden.has(row.created_by_id)
+    const { created_by_id: id, created_by_kind: type } = row
     return fragment({
       id: row.id,
       type: 'state-versions',
@@ -146,9 +146,7 @@ export async function stateVersionFragments(
       relationships: {
         workspace: { data: { id: row.workspace_id, type: 'workspaces' } },
         'created-by': {
-          data: isCreatorShown
-            ? { id: row.created_by_id as string, type: row.created_by_kind as string }
-            : null,
+          data: id === null || type === null || hidden.has(id) ? null : { id, type },
         },
         run: { data: null },
         'rollback-state-version': { data: versionOrNone(row.rollback_of_id) },

@@ -82,6 +82,7 @@ export async function listStateVersions(
   page: Page,
 ): Promise<{ rows: StateVersionRow[]; total: number }> {
   let query = tx.db.selectFrom('state_versions').where('workspace_id', '=', workspaceId)
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- an unknown status matches no row
   if (status !== undefined) query = query.where('status', '=', status as StateVersionRow['status'])
   const { count } = await query.select((eb) => eb.fn.countAll<number>().as('count')).executeTakeFirstOrThrow()
   const rows = await query

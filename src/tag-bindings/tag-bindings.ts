@@ -152,7 +152,7 @@ export function taggedFilterOf(query: Query): { filters: TagFilter[]; names: str
   const byPlace = new Map<number, { key?: string; value?: string }>()
   const names: string[] = []
   for (const [name, value] of query.matching(tagged)) {
-    const [, place, part] = tagged.exec(name) as unknown as [string, string, 'key' | 'value']
+    const [, place, part = ''] = existing(tagged.exec(name))
     byPlace.set(Number(place), { ...byPlace.get(Number(place)), [part]: value })
     names.push(name)
   }
@@ -163,6 +163,7 @@ export function taggedFilterOf(query: Query): { filters: TagFilter[]; names: str
   }
   if (filters.some(({ key }) => key === undefined)) refuse('each filter[tagged] must have a key')
   if (filters.length > MAX_FILTERS) refuse(`there may be at most ${MAX_FILTERS} filter[tagged]`)
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- refused above without a key
   const different = new Map(filters.map((filter) => [JSON.stringify(filter), filter as TagFilter]))
   return { filters: [...different.values()], names }
 }

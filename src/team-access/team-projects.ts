@@ -49,6 +49,7 @@ function askedGrant(given: GivenAttributes): AskedProjectGrant {
 /** Unknown members of the object are ignored, as elsewhere. */
 function known<T extends object>(given: Partial<T> | undefined, schemas: Record<keyof T & string, unknown>) {
   const entries = Object.entries(given ?? {}).filter(([name]) => Object.hasOwn(schemas, name))
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a part of the members of T
   return Object.fromEntries(entries) as Partial<T>
 }
 

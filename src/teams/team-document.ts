@@ -273,7 +273,7 @@ export function hasMemberTokenManagement(config: Config): boolean {
 }
 
 function compareReleases(a: string, b: string): number {
-  const [monthA, numberA] = a.split('-').map(Number) as [number, number]
-  const [monthB, numberB] = b.split('-').map(Number) as [number, number]
+  const [monthA = 0, numberA = 0] = a.split('-').map(Number)
+  const [monthB = 0, numberB = 0] = b.split('-').map(Number)
   return monthA - monthB || numberA - numberB
 }

@@ -45,6 +45,7 @@ function knownAttributes(config: Config): typeof attributes {
     delete known['allow-member-token-management']
     delete known['allow-team-token-management']
   }
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the type of the body stays that of all attributes
   return known as typeof attributes
 }
 

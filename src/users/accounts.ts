@@ -43,7 +43,8 @@ export async function createAccount(
       ? await insertUser(tx, { id: deps.newId('user'), ...account, created_at })
       : await takeOver(tx, invited.id, account)
   // A concurrent request inserted the same name or email first.
-  if (user === undefined) throw invalid('username or email is that of another user', '/data/attributes')
+  if (user === undefined)
+    throw invalid('username or email is that of another user', '/data/attributes')
   // The email may now differ in case, and memberships show it.
   if (invited !== undefined && invited.email !== email) await bumpVersionsOf(tx, user.id)
   return {

@@ -59,6 +59,7 @@ export const workspaceSettings = {
 
 export type WorkspaceSetting = keyof typeof workspaceSettings
 
+// oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the same names
 export const settingSchemas = Object.fromEntries(
   Object.entries(workspaceSettings).map(([name, { schema }]) => [name, schema]),
 ) as { [N in WorkspaceSetting]: (typeof workspaceSettings)[N]['schema'] }
@@ -74,22 +75,21 @@ export function echoedSettings(stored: Readonly<Record<string, unknown>>): Recor
   return echoed
 }
 
+type GivenSettings = Readonly<Record<string, unknown>> & {
+  readonly 'trigger-patterns'?: string[]
+  readonly 'trigger-prefixes'?: string[]
+  readonly 'auto-destroy-at'?: string | null
+}
+
 /** The settings of a request, as the column stores them. What is wrong goes to `problems`. */
-export function givenSettings(
-  given: Readonly<Record<string, unknown>>,
-  problems: Problem[],
-): Record<string, unknown> {
+export function givenSettings(given: GivenSettings, problems: Problem[]): Record<string, unknown> {
   return {
     ...Object.fromEntries(
       Object.keys(defaults)
         .filter((name) => given[name] !== undefined)
         .map((name) => [name, isNothing(given[name]) && defaults[name] === null ? null : given[name]]),
     ),
-    ...triggers(
-      given['trigger-patterns'] as string[] | undefined,
-      given['trigger-prefixes'] as string[] | undefined,
-      problems,
-    ),
+    ...triggers(given['trigger-patterns'], given['trigger-prefixes'], problems),
     ...autoDestroy(given, problems),
   }
 }
@@ -102,9 +102,9 @@ function isNothing(value: unknown): boolean {
  * A workspace either has its own time or duration, or inherits the project's. A request that sets one clears the other.
  * The tfe provider only reads `inherits-project-auto-destroy`, so the server derives it.
  */
-function autoDestroy(given: Readonly<Record<string, unknown>>, problems: Problem[]): Record<string, unknown> {
+function autoDestroy(given: GivenSettings, problems: Problem[]): Record<string, unknown> {
   const pointer = '/data/attributes/auto-destroy-at'
-  const asked = given['auto-destroy-at'] as string | null | undefined
+  const asked = given['auto-destroy-at']
   const at = asked && (parseTimestamp(asked) ?? '')
   if (at === '') problems.push({ detail: `auto-destroy-at ${AUTO_DESTROY_AT}`, pointer })
   const hasOwn = Boolean(at) || Boolean(given['auto-destroy-activity-duration'])
