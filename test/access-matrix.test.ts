@@ -1,5 +1,5 @@
 import { readFileSync, writeFileSync } from 'node:fs'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { rules } from '../src/access/rules.ts'
 import { routes } from '../src/app.ts'
 import { idPrefixes } from '../src/core/ids.ts'
@@ -8,8 +8,7 @@ import { isAllowed, tablePermissions, type Target } from './support/access-table
 import { missingId, missingParams, pathOf, targetsOf } from './support/access-targets.ts'
 import { createAccessWorld, type AccessActor, type AccessWorld } from './support/access-world.ts'
 import type { Response } from './support/client.ts'
-import { engines } from './support/engines.ts'
-import { startServer, type TestServer } from './support/server.ts'
+import { onEachEngine } from './support/on-each-engine.ts'
 import { undoWrites } from './support/undone-writes.ts'
 
 const file = new URL('../docs/access-matrix.txt', import.meta.url)
@@ -24,17 +23,14 @@ type Line = {
 }
 type Seen = { target: Target; response: Response; missing: Response }
 
-describe.each(engines)('access on %s', (engine) => {
-  let server: TestServer
+onEachEngine('access', (server, engine) => {
   let world: AccessWorld
   let lines: Line[]
   beforeAll(async () => {
-    server = await startServer(engine)
     world = await createAccessWorld(server)
     undoWrites(server.app.deps.database)
     lines = await drive(world)
   })
-  afterAll(() => server.stop())
 
   test('the table has every permission of the rules, and no other', () => {
     const named = tablePermissions.filter((name) => name !== 'workspace:manage everywhere')

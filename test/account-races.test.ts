@@ -1,6 +1,5 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { engines } from './support/engines.ts'
-import { startServer, type TestServer } from './support/server.ts'
+import { expect, test } from 'vitest'
+import { onEachEngine } from './support/on-each-engine.ts'
 import {
   addMember,
   body,
@@ -13,13 +12,7 @@ import {
 
 const WAYS = 6
 
-describe.each(engines)('accounts, asked for at once, on %s', (engine) => {
-  let server: TestServer
-  beforeAll(async () => {
-    server = await startServer(engine, { maxTokens: '8', maxTeamMembers: '4' })
-  })
-  afterAll(() => server.stop())
-
+onEachEngine('accounts, asked for at once', { maxTokens: '8', maxTeamMembers: '4' }, (server) => {
   const times = <T>(work: (place: number) => Promise<T>): Promise<T[]> =>
     Promise.all(Array.from({ length: WAYS }, (_, place) => work(place)))
   const statuses = (answers: readonly { status: number }[]) =>

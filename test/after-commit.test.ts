@@ -1,16 +1,9 @@
 import { sql } from 'kysely'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { engines } from './support/engines.ts'
-import { startServer, type TestServer } from './support/server.ts'
+import { expect, test } from 'vitest'
+import { onEachEngine } from './support/on-each-engine.ts'
 import { createTestOrganization, uniqueName } from './support/world.ts'
 
-describe.each(engines)('work after a commit on %s', (engine) => {
-  let server: TestServer
-  beforeAll(async () => {
-    server = await startServer(engine)
-  })
-  afterAll(() => server.stop())
-
+onEachEngine('work after a commit', (server) => {
   test('is done when other transactions see what was written, and before the write resolves', async () => {
     const { id } = await createTestOrganization(server)
     const { database } = server.app.deps

@@ -1,9 +1,8 @@
 import { randomBytes } from 'node:crypto'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { MAX_LISTED_EVENTS } from '../src/audit/audit-event-store.ts'
-import type { Client } from './support/client.ts'
-import { engines } from './support/engines.ts'
-import { startServer, type TestServer } from './support/server.ts'
+import { NOT_FOUND, type Client } from './support/client.ts'
+import { onEachEngine } from './support/on-each-engine.ts'
 import {
   addMember,
   body,
@@ -13,8 +12,6 @@ import {
   grantProject,
   type TestOrganization,
 } from './support/world.ts'
-
-const NOT_FOUND = '{"errors":[{"status":"404","title":"not found"}]}'
 
 type Event = {
   id: string
@@ -30,13 +27,7 @@ type Event = {
   }
 }
 
-describe.each(engines)('audit events on %s', (engine) => {
-  let server: TestServer
-  beforeAll(async () => {
-    server = await startServer(engine)
-  })
-  afterAll(() => server.stop())
-
+onEachEngine('audit events', (server) => {
   const pathOf = ({ name }: TestOrganization) => `/organizations/${name}/audit-events`
   const read = async (client: Client, path: string): Promise<Event[]> => {
     const answer = await client.get(path)
@@ -277,13 +268,7 @@ describe.each(engines)('audit events on %s', (engine) => {
   }, 120_000)
 })
 
-describe.each(engines)('the audit trail for tools on %s', (engine) => {
-  let server: TestServer
-  beforeAll(async () => {
-    server = await startServer(engine)
-  })
-  afterAll(() => server.stop())
-
+onEachEngine('the audit trail for tools', (server) => {
   const auditorOf = async ({ name, owner }: TestOrganization) => {
     const made = await owner.client.post(`/organizations/${name}/authentication-token?token=audit-trails`)
     expect(made.status).toBe(201)

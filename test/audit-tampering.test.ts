@@ -3,14 +3,13 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import * as fc from 'fast-check'
 import { sql, type RawBuilder } from 'kysely'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { insertAuditEvents } from '../src/audit/audit-store.ts'
 import { verifyAuditTrail } from '../src/audit/audit-verify.ts'
 import type { Transaction } from '../src/database/database.ts'
 import { openDatabase, sqliteFile } from '../src/database/open.ts'
-import { engines } from './support/engines.ts'
+import { onEachEngine } from './support/on-each-engine.ts'
 import { longTimeout, runs } from './support/runs.ts'
-import { startServer, type TestServer } from './support/server.ts'
 import { verdictAfter } from './support/undone-tampering.ts'
 import { createTeam, createTestOrganization } from './support/world.ts'
 
@@ -55,12 +54,10 @@ const sample = runs(400, 20_000)
 
 const key = { audit_events: 'number', audit_chains: 'organization_id' } as const
 
-describe.each(engines)('whoever writes into the audit trail on %s', (engine) => {
-  let server: TestServer
+onEachEngine('whoever writes into the audit trail', (server, engine) => {
   /** The keys of the rows of each table. */
   let rows: { audit_events: unknown[]; audit_chains: unknown[] }
   beforeAll(async () => {
-    server = await startServer(engine)
     const organization = await createTestOrganization(server)
     for (let count = 0; count < 5; count++) await createTeam(organization)
     await createTestOrganization(server)
@@ -86,7 +83,6 @@ describe.each(engines)('whoever writes into the audit trail on %s', (engine) => 
       ),
     }))
   })
-  afterAll(() => server.stop())
 
   test('all columns are tried', async () => {
     await server.app.deps.database.read(async (tx) => {

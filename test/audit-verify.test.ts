@@ -10,6 +10,7 @@ import { readConfig } from '../src/config.ts'
 import { openDatabase } from '../src/database/open.ts'
 import type { Transaction } from '../src/database/database.ts'
 import { engines } from './support/engines.ts'
+import { onEachEngine } from './support/on-each-engine.ts'
 import { Purser, run, settingsFor } from './support/purser.ts'
 import { startServer, type TestServer } from './support/server.ts'
 import { createState } from './support/states.ts'
@@ -36,16 +37,13 @@ async function rowsOf(server: TestServer, { id }: TestOrganization) {
   )
 }
 
-describe.each(engines)('the chain of audit events on %s', (engine) => {
-  let server: TestServer
+onEachEngine('the chain of audit events', (server) => {
   let organization: TestOrganization
   beforeAll(async () => {
-    server = await startServer(engine)
     organization = await createTestOrganization(server)
     for (let count = 0; count < 5; count++) await createTeam(organization)
     await createTestOrganization(server)
   })
-  afterAll(() => server.stop())
 
   const setOf = (number: number, values: Record<string, unknown>) => (tx: Transaction) =>
     tx.db.updateTable('audit_events').set(values).where('number', '=', number).execute()

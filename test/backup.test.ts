@@ -131,7 +131,7 @@ describe.each(engines)('a backup of %s', (engine) => {
     await refused(
       'damaged',
       Buffer.from(whole).fill(0x55, whole.length >> 1, (whole.length >> 1) + 8),
-      /cannot read|no backup|damaged|too early/,
+      /cannot read|not a backup|damaged|too early/,
     )
     const lines = text.trimEnd().split('\n')
     await refused('endless', zstdCompressSync(`${lines.slice(0, -1).join('\n')}\n`), /its end is missing/)

@@ -1,7 +1,6 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
-import { engines } from './support/engines.ts'
+import { afterEach, beforeAll, expect, test, vi } from 'vitest'
+import { onEachEngine } from './support/on-each-engine.ts'
 import { Sender, type SentRequest } from './support/sender.ts'
-import { startServer, type TestServer } from './support/server.ts'
 import { base64, lock, md5Of, postState, stateText } from './support/states.ts'
 import {
   body,
@@ -14,13 +13,11 @@ import {
 const MIB = 1024 * 1024
 const outputs = '{"a": {"value": 1, "type": "number"}}'
 
-describe.each(engines)('bodies on %s', (engine) => {
-  let server: TestServer
+onEachEngine('bodies', (server) => {
   let attacker: TestOrganization
   let other: TestOrganization
   let senders: Sender[] = []
   beforeAll(async () => {
-    server = await startServer(engine)
     attacker = await createTestOrganization(server)
     other = await createTestOrganization(server)
   })
@@ -29,7 +26,6 @@ describe.each(engines)('bodies on %s', (engine) => {
     senders = []
     await vi.waitFor(() => expect(server.app.deps.bytesInFlight.taken).toBe(0), 20_000)
   })
-  afterAll(() => server.stop())
 
   const begin = (request: SentRequest) => {
     const sender = new Sender(server.address, request)
@@ -205,14 +201,11 @@ describe.each(engines)('bodies on %s', (engine) => {
   )
 })
 
-describe.each(engines)('slow bodies on %s', (engine) => {
-  let server: TestServer
+onEachEngine('slow bodies', { uploadIdleSeconds: '1' }, (server) => {
   let organization: TestOrganization
   beforeAll(async () => {
-    server = await startServer(engine, { uploadIdleSeconds: '1' })
     organization = await createTestOrganization(server)
   })
-  afterAll(() => server.stop())
 
   const paths = async (): Promise<SentRequest[]> => {
     const { client } = organization.owner

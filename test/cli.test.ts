@@ -12,7 +12,7 @@ import {
 } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { Client } from './support/client.ts'
+import { Client, NOT_FOUND } from './support/client.ts'
 import { engines } from './support/engines.ts'
 import {
   ADMIN_TOKEN,
@@ -128,7 +128,10 @@ describe.each(engines)('the command line on %s', (engine) => {
     for (const [args, problem] of [
       [[], 'say whose access: --user or --team'],
       [['--user', 'rosa', '--workspace', 'nothing'], 'there is no workspace nothing in acme'],
-      [['--team', 'nobody', '--project', 'a', '--workspace', 'b'], 'say --workspace or --project, not both'],
+      [
+        ['--team', 'nobody', '--project', 'a', '--workspace', 'b'],
+        'say --workspace or --project, not both',
+      ],
     ] as const) {
       const { code, stderr } = await run(['access', '--organization', 'acme', ...args], settings)
       expect({ code, stderr }).toEqual({ code: 1, stderr: `purser: ${problem}\n` })
@@ -211,7 +214,7 @@ describe.each(engines)('the command line on %s', (engine) => {
     const { id } = (await rosa.get('/organizations/demo/workspaces/database')).json.data
     const path = `/workspaces/${id}/current-state-version`
     const refused = await rosa.get(path)
-    expect([refused.status, refused.text]).toEqual([404, '{"errors":[{"status":"404","title":"not found"}]}'])
+    expect([refused.status, refused.text]).toEqual([404, NOT_FOUND])
     // Refusals are written with a delay, at the latest when the server stops.
     await purser.stop()
     const requestId = refused.headers.get('x-request-id') as string

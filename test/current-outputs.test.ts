@@ -1,10 +1,9 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { outputsInTurn } from '../src/outputs/outputs.ts'
 import { deleteOutputBlocks } from '../src/outputs/output-block-store.ts'
 import { findStateVersion, type StateVersionRow } from '../src/state-versions/state-version-store.ts'
 import type { Client } from './support/client.ts'
-import { engines } from './support/engines.ts'
-import { startServer, type TestServer } from './support/server.ts'
+import { onEachEngine } from './support/on-each-engine.ts'
 import { createState } from './support/states.ts'
 import { createTestOrganization, type TestOrganization } from './support/world.ts'
 
@@ -15,16 +14,13 @@ const outputs = Array.from({ length: MANY }, (_, n) => {
   return `"o${String(n).padStart(5, '0')}": {"value": "é ${n}.10", "type": "string"${sensitive}}`
 })
 
-describe.each(engines)('current outputs of a large state on %s', (engine) => {
-  let server: TestServer
+onEachEngine('current outputs of a large state', (server) => {
   let organization: TestOrganization
   let client: Client
   beforeAll(async () => {
-    server = await startServer(engine)
     organization = await createTestOrganization(server)
     ;({ client } = organization.owner)
   })
-  afterAll(() => server.stop())
 
   const rowOf = async (id: string) =>
     (await server.app.deps.database.read((tx) => findStateVersion(tx, id))) as StateVersionRow

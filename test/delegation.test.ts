@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { MAX_GRANTS_LOOKED_AT } from '../src/access/delegation-store.ts'
-import type { Client } from './support/client.ts'
+import { NOT_FOUND, type Client } from './support/client.ts'
 import { engines } from './support/engines.ts'
 import { createGrants, grantsAndMembers, type GrantsAndMembers } from './support/random-grants.ts'
 import { longTimeout, runs } from './support/runs.ts'
@@ -20,7 +20,6 @@ import {
   type TestOrganization,
 } from './support/world.ts'
 
-const NOT_FOUND = '{"errors":[{"status":"404","title":"not found"}]}'
 const dialects = ['documented', 'current'] as const
 type Flags = Readonly<Record<string, boolean>>
 

@@ -3,15 +3,14 @@ import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { sql } from 'kysely'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { readConfig } from '../src/config.ts'
 import type { Transaction } from '../src/database/database.ts'
 import { sqliteFile } from '../src/database/open.ts'
 import { examine, type Finding } from '../src/operation/doctor.ts'
-import { engines } from './support/engines.ts'
+import { onEachEngine } from './support/on-each-engine.ts'
 import { ADMIN_TOKEN, Purser, run, settingsFor, type Settings } from './support/purser.ts'
 import { Client } from './support/client.ts'
-import { startServer, type TestServer } from './support/server.ts'
 import { base64, lock, postState, stateText } from './support/states.ts'
 import {
   body,
@@ -35,13 +34,11 @@ function largeState(serial: number): string {
   )
 }
 
-describe.each(engines)('doctor --content on %s', (engine) => {
-  let server: TestServer
+onEachEngine('doctor --content', (server, engine) => {
   let organization: TestOrganization
   let workspaceId: string
   let versions: string[]
   beforeAll(async () => {
-    server = await startServer(engine)
     organization = await createTestOrganization(server)
     workspaceId = await createWorkspace(organization, { name: 'network' })
     const { client } = organization.owner
@@ -70,7 +67,6 @@ describe.each(engines)('doctor --content on %s', (engine) => {
       'json-state-outputs': base64('{"a":{"value":1}}'),
     })
   })
-  afterAll(() => server.stop())
 
   const act = async (id: string, action: string) => {
     const done = await organization.owner.client.post(`/state-versions/${id}/actions/${action}_backing_data`)

@@ -1,14 +1,13 @@
 import * as fc from 'fast-check'
 import type { KyselyPlugin } from 'kysely'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { rawRoutes, routes } from '../src/app.ts'
 import type { Transaction } from '../src/database/database.ts'
 import type { PreparedQuery } from '../src/database/prepared.ts'
-import type { Client, Response } from './support/client.ts'
-import { engines } from './support/engines.ts'
+import { NOT_FOUND, type Client, type Response } from './support/client.ts'
+import { onEachEngine } from './support/on-each-engine.ts'
 import { createGrants, grantsAndMembers, leastGrants } from './support/random-grants.ts'
 import { longTimeout, runs } from './support/runs.ts'
-import { startServer, type TestServer } from './support/server.ts'
 import {
   addMember,
   body,
@@ -32,7 +31,6 @@ type Change = {
   lost: string[]
 }
 
-const notFound = '{"errors":[{"status":"404","title":"not found"}]}'
 const grantBody = (team: string, kind: 'workspace' | 'project', id: string, attributes: object) =>
   body(`team-${kind}s`, attributes, {
     team: { data: { type: 'teams', id: team } },
@@ -57,13 +55,7 @@ function changesOf({ status, json, text }: Response): Change[] {
   return json.data.attributes.changes
 }
 
-describe.each(engines)('a dry run on %s', (engine) => {
-  let server: TestServer
-  beforeAll(async () => {
-    server = await startServer(engine)
-  })
-  afterAll(() => server.stop())
-
+onEachEngine('a dry run', (server) => {
   /** Everything that a write could change. */
   const written = () =>
     server.app.deps.database.read(async ({ db }) => ({
@@ -218,7 +210,7 @@ describe.each(engines)('a dry run on %s', (engine) => {
     expect(changesOf(await client.post('/team-workspaces?dry-run=true', grant))).toEqual(
       who.map((one) => ({ who: one, on, ...seen })),
     )
-    expect((await member.client.get(`/workspaces/${workspace}`)).text).toBe(notFound)
+    expect((await member.client.get(`/workspaces/${workspace}`)).text).toBe(NOT_FOUND)
     const managing = body('teams', { 'organization-access': { 'manage-membership': true } })
     expect(changesOf(await client.patch(`/teams/${team}?dry-run=true`, managing))).toEqual(
       who.map((one) => ({
@@ -488,7 +480,7 @@ describe.each(engines)('a dry run on %s', (engine) => {
     const joining = { data: [{ type: 'users', id: caller.id }] }
     const path = `/teams/${seen}/relationships/users?dry-run=true`
     // A manager may not try a dry run on a stronger team, either.
-    expect((await manager.client.post(path, joining)).text).toBe(notFound)
+    expect((await manager.client.post(path, joining)).text).toBe(NOT_FOUND)
     const tried = await manager.client.post(`/teams/${open}/relationships/users?dry-run=true`, joining)
     expect(changesOf(tried)).toEqual([])
     expect(tried.json.data.attributes['places-count']).toBe(0)
@@ -522,13 +514,7 @@ describe.each(engines)('a dry run on %s', (engine) => {
   })
 })
 
-describe.each(engines)('a dry run with limits on %s', (engine) => {
-  let server: TestServer
-  beforeAll(async () => {
-    server = await startServer(engine, { maxDryRunPairs: '6', maxDryRunChanges: '2' })
-  })
-  afterAll(() => server.stop())
-
+onEachEngine('a dry run with limits', { maxDryRunPairs: '6', maxDryRunChanges: '2' }, (server) => {
   test('says that it did not look at everything, and how much there is', async () => {
     const organization = await createTestOrganization(server)
     await createWorkspace(organization)

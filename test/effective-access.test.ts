@@ -1,10 +1,9 @@
 import * as fc from 'fast-check'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { Client } from './support/client.ts'
-import { engines } from './support/engines.ts'
+import { expect, test } from 'vitest'
+import { NOT_FOUND, type Client } from './support/client.ts'
+import { onEachEngine } from './support/on-each-engine.ts'
 import { createGrants, grantsAndMembers, leastGrants } from './support/random-grants.ts'
 import { longTimeout, runs } from './support/runs.ts'
-import { startServer, type TestServer } from './support/server.ts'
 import { createState } from './support/states.ts'
 import { projectRequests, workspaceRequests, type TriedPlace } from './support/tried-actions.ts'
 import {
@@ -21,7 +20,6 @@ import {
 } from './support/world.ts'
 
 const noTeam = 'team-zzzzzzzzzzzzzzzz'
-const notFound = '{"errors":[{"status":"404","title":"not found"}]}'
 
 type Shown = Record<string, boolean>
 type Grant = { gives: string[]; source: string; level: string }
@@ -39,13 +37,7 @@ function expectSumOfGrants(attributes: { may: Shown; 'may-in-workspaces'?: Shown
   expect([...given].toSorted()).toEqual(held.toSorted())
 }
 
-describe.each(engines)('effective access on %s', (engine) => {
-  let server: TestServer
-  beforeAll(async () => {
-    server = await startServer(engine)
-  })
-  afterAll(() => server.stop())
-
+onEachEngine('effective access', (server) => {
   const ask = (client: Client, { name }: TestOrganization, query: string) =>
     client.get(`/organizations/${name}/effective-access?${query}`)
 
@@ -98,7 +90,7 @@ describe.each(engines)('effective access on %s', (engine) => {
               expectSumOfGrants(resource.attributes)
               const own = await ask(client, organization, `${query}&workspace=${place.workspaceName}`)
               if (may['read-workspace']) expect(own.json.data).toEqual([resource])
-              else expect(own.text).toBe(notFound)
+              else expect(own.text).toBe(NOT_FOUND)
             }
             const seenByThemselves = await ask(client, organization, query)
             expect(seenByThemselves.json.data.map(({ id }: { id: string }) => id)).toEqual(
@@ -274,7 +266,7 @@ describe.each(engines)('effective access on %s', (engine) => {
     await invitePerson(organization, invited)
     const status = async (caller: Client, query: string) => {
       const answer = await ask(caller, organization, query)
-      if (answer.status === 404) expect(answer.text).toBe(notFound)
+      if (answer.status === 404) expect(answer.text).toBe(NOT_FOUND)
       return answer.status
     }
     expect(await status(client, `user=${outsider.id}`)).toBe(404)
@@ -294,7 +286,7 @@ describe.each(engines)('effective access on %s', (engine) => {
     const other = await createTestOrganization(server)
     const elsewhere = await createWorkspace(other)
     expect(await status(client, `user=${member.id}&workspace=${elsewhere}`)).toBe(404)
-    expect((await ask(client, other, `user=${other.owner.id}`)).text).toBe(notFound)
+    expect((await ask(client, other, `user=${other.owner.id}`)).text).toBe(NOT_FOUND)
     // Only site administrators and the user may know that the user is a site administrator.
     const administrator = await addMember(server, organization)
     await server.admin.post(`/admin/users/${administrator.id}/actions/grant_admin`)

@@ -1,7 +1,6 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import type { Client, Json } from './support/client.ts'
-import { engines } from './support/engines.ts'
-import { startServer, type TestServer } from './support/server.ts'
+import { onEachEngine } from './support/on-each-engine.ts'
 import { body, createProject, createTestOrganization, createWorkspace, uniqueName } from './support/world.ts'
 
 const LIMITS = {
@@ -18,13 +17,7 @@ const bindings = (...keys: string[]) => ({
 })
 const project = (id: string) => ({ data: { type: 'projects', id } })
 
-describe.each(engines)('a body with many problems, on %s', (engine) => {
-  let server: TestServer
-  beforeAll(async () => {
-    server = await startServer(engine, LIMITS)
-  })
-  afterAll(() => server.stop())
-
+onEachEngine('a body with many problems', LIMITS, (server) => {
   async function pointersOf(client: Client, method: string, path: string, sent: object): Promise<string[]> {
     const answer = await client.request(method, path, sent)
     expect(answer.status).toBe(422)

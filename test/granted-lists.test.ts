@@ -1,21 +1,14 @@
 import * as fc from 'fast-check'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { engines } from './support/engines.ts'
+import { expect, test } from 'vitest'
 import type { Client } from './support/client.ts'
+import { onEachEngine } from './support/on-each-engine.ts'
 import { createGrants, grantsAndMembers, leastGrants } from './support/random-grants.ts'
-import { startServer, type TestServer } from './support/server.ts'
 import { createUser, invitePerson } from './support/world.ts'
 
 type Item = { id: string }
 type Project = { attributes: { permissions: Record<string, boolean> } }
 
-describe.each(engines)('lists of what teams were granted on %s', (engine) => {
-  let server: TestServer
-  beforeAll(async () => {
-    server = await startServer(engine)
-  })
-  afterAll(() => server.stop())
-
+onEachEngine('lists of what teams were granted', (server) => {
   /** A list must be readable exactly if one of its objects is, and must show these objects like their own route. */
   async function expectAgreement(client: Client, list: string, kind: string, ids: readonly string[]) {
     const shown: Item[] = []

@@ -1,24 +1,20 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { rawRoutes } from '../src/app.ts'
 import { createHome, type Home } from './support/access-home.ts'
 import { accessRoutes } from './support/access-requests.ts'
 import { missingParams, pathOf, targetsOf } from './support/access-targets.ts'
 import type { Client, Response } from './support/client.ts'
-import { engines } from './support/engines.ts'
-import { startServer, type TestServer } from './support/server.ts'
+import { onEachEngine } from './support/on-each-engine.ts'
 import { addMember, createUser } from './support/world.ts'
 
 /** Lists of refusals, audit events and tokens grow through the requests of this test. */
 const MOST_TRIES = 5
 
-describe.each(engines)('HEAD on %s', (engine) => {
-  let server: TestServer
+onEachEngine('HEAD', (server) => {
   let home: Home
   beforeAll(async () => {
-    server = await startServer(engine)
     home = await createHome(server)
   })
-  afterAll(() => server.stop())
 
   test('answers as GET does, without the body, on every route and for every kind of caller', async () => {
     const { organization } = home

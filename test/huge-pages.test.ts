@@ -1,21 +1,17 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { routes } from '../src/app.ts'
 import { createHome, type Home } from './support/access-home.ts'
 import { accessRoutes } from './support/access-requests.ts'
 import { pathOf, targetsOf } from './support/access-targets.ts'
-import { engines } from './support/engines.ts'
-import { startServer, type TestServer } from './support/server.ts'
+import { onEachEngine } from './support/on-each-engine.ts'
 
 const beyondAny = '9'.repeat(400)
 
-describe.each(engines)('pages of any number and size on %s', (engine) => {
-  let server: TestServer
+onEachEngine('pages of any number and size', (server) => {
   let home: Home
   beforeAll(async () => {
-    server = await startServer(engine)
     home = await createHome(server)
   })
-  afterAll(() => server.stop())
 
   /** The path and query of every list with pages, ready to append more parameters. */
   const lists = () =>

@@ -335,7 +335,7 @@ describe.each(engines)('an import on %s', { timeout: 300_000 }, (engine: Engine)
     await createState(world, '{}')
     const report = await importInto(target, sourceOf(source.address, member.client.token as string))
     const reasons = report.notCopied.map(({ kind, reason }) => [kind, reason])
-    expect(reasons[0]).toEqual(['organizations', expect.stringContaining('not that of an owner')])
+    expect(reasons[0]).toEqual(['organizations', expect.stringContaining('does not belong to an owner')])
     expect(reasons).toContainEqual(['memberships', 'it is hidden from this token, or not there'])
     const teams = (await documentsOf(target.admin, world.name)).teams
     expect(teams.map(({ name }: { name: string }) => name)).toEqual(['owners', 'seen'])

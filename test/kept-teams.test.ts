@@ -1,7 +1,6 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import type { Client, Json } from './support/client.ts'
-import { engines } from './support/engines.ts'
-import { startServer, type TestServer } from './support/server.ts'
+import { onEachEngine } from './support/on-each-engine.ts'
 import {
   addMember,
   body,
@@ -14,13 +13,7 @@ import {
   uniqueName,
 } from './support/world.ts'
 
-describe.each(engines)('the document of a team that is asked for often, on %s', (engine) => {
-  let server: TestServer
-  beforeAll(async () => {
-    server = await startServer(engine, { dialect: 'current' })
-  })
-  afterAll(() => server.stop())
-
+onEachEngine('the document of a team that is asked for often', { dialect: 'current' }, (server) => {
   /** Asks often enough that the last answer comes from the cache, which must be the same. */
   async function shown(client: Client, teamId: string): Promise<Json> {
     const texts = []

@@ -1,10 +1,9 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { deleteOutputBlocks } from '../src/outputs/output-block-store.ts'
 import { revealOfMany } from '../src/outputs/output-reveals.ts'
 import { findStateVersion, type StateVersionRow } from '../src/state-versions/state-version-store.ts'
 import type { Client, Json } from './support/client.ts'
-import { engines } from './support/engines.ts'
-import { startServer, type TestServer } from './support/server.ts'
+import { onEachEngine } from './support/on-each-engine.ts'
 import { createState } from './support/states.ts'
 import {
   addMember,
@@ -26,15 +25,13 @@ const sensitiveNames = Array.from(
   (_, n) => `o${String(n * 7).padStart(5, '0')}`,
 )
 
-describe.each(engines)('many included outputs on %s', (engine) => {
-  let server: TestServer
+onEachEngine('many included outputs', (server) => {
   let organization: TestOrganization
   let client: Client
   let workspaceId: string
   let stateVersionId: string
   let single: Json[]
   beforeAll(async () => {
-    server = await startServer(engine)
     organization = await createTestOrganization(server)
     ;({ client } = organization.owner)
     const id = await createWorkspace(organization, { name: 'many' })
@@ -55,7 +52,6 @@ describe.each(engines)('many included outputs on %s', (engine) => {
       }
     }
   })
-  afterAll(() => server.stop())
 
   /** The same outputs as resources of type workspace-outputs. */
   const inWorkspaces = () =>

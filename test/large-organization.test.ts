@@ -1,8 +1,7 @@
 import { sql } from 'kysely'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { engines } from './support/engines.ts'
+import { expect, test } from 'vitest'
 import { numberedIds, numbersUpTo } from './support/numbered-ids.ts'
-import { startServer, type TestServer } from './support/server.ts'
+import { onEachEngine } from './support/on-each-engine.ts'
 import {
   addMember,
   createTeam,
@@ -21,13 +20,7 @@ const numbers = numbersUpTo(MANY)
 
 const [firstIds, secondIds] = [numberedIds(1), numberedIds(2)]
 
-describe.each(engines)('an organization that has grown large, on %s', (engine) => {
-  let server: TestServer
-  beforeAll(async () => {
-    server = await startServer(engine, { maxTeamMembers: '100000' })
-  })
-  afterAll(() => server.stop())
-
+onEachEngine('an organization that has grown large', { maxTeamMembers: '100000' }, (server) => {
   /** Adds the same many new members to each of the teams. */
   const fill = ({ id }: TestOrganization, teamIds: readonly string[]) =>
     server.app.deps.database.write(async ({ db }) => {

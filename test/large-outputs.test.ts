@@ -1,9 +1,9 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { MAX_NAMED_OUTPUTS } from '../src/outputs/output-reveals.ts'
 import type { Client, Json } from './support/client.ts'
-import { engines } from './support/engines.ts'
+import { onEachEngine } from './support/on-each-engine.ts'
 import { OpenedBytes } from './support/opened-bytes.ts'
 import { isLong } from './support/runs.ts'
 import { startServer, type TestServer } from './support/server.ts'
@@ -47,8 +47,7 @@ const outputsOf = (outputs: readonly Given[]) =>
     )
     .join(', ')}}`
 
-describe.each(engines)('large outputs on %s', (engine) => {
-  let server: TestServer
+onEachEngine('large outputs', (server, engine) => {
   let strict: TestServer
   let organization: TestOrganization
   let client: Client
@@ -56,7 +55,6 @@ describe.each(engines)('large outputs on %s', (engine) => {
   let stateVersionId: string
   let ids: string[]
   beforeAll(async () => {
-    server = await startServer(engine)
     organization = await createTestOrganization(server)
     ;({ client } = organization.owner)
     ;({ workspaceId, stateVersionId } = await createState(organization, outputsOf(given)))
@@ -68,7 +66,6 @@ describe.each(engines)('large outputs on %s', (engine) => {
     }
     ids = current.json.data.map(({ id }: Json) => id)
   })
-  afterAll(() => server.stop())
 
   const maskedTypes: Record<string, string> = { '"d"': '"object"' }
 

@@ -1,9 +1,9 @@
 import * as fc from 'fast-check'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import type { Client } from './support/client.ts'
-import { engines } from './support/engines.ts'
+import { onEachEngine } from './support/on-each-engine.ts'
 import { isLong } from './support/runs.ts'
-import { startServer, type TestServer } from './support/server.ts'
+import { type TestServer } from './support/server.ts'
 import {
   addMember,
   createTeam,
@@ -158,13 +158,7 @@ async function checkActor(client: Client, world: World): Promise<void> {
   }
 }
 
-describe.each(engines)('lists and reads on %s', (engine) => {
-  let server: TestServer
-  beforeAll(async () => {
-    server = await startServer(engine)
-  })
-  afterAll(() => server.stop())
-
+onEachEngine('lists and reads', (server) => {
   test(
     'in any organization, the lists of each caller hold exactly the objects that they can read',
     { timeout: 3_600_000 },

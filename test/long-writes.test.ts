@@ -1,9 +1,8 @@
 import { sql } from 'kysely'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import type { Client } from './support/client.ts'
-import { engines } from './support/engines.ts'
+import { onEachEngine } from './support/on-each-engine.ts'
 import { countTurnsWithinWrites } from './support/rows-in-turn.ts'
-import { startServer, type TestServer } from './support/server.ts'
 import {
   addMember,
   createTeam,
@@ -16,16 +15,13 @@ import {
 const MANY = 40_000
 const AT = '2026-01-01T00:00:00.000Z'
 
-describe.each(engines)('a write of very many rows on %s', (engine) => {
-  let server: TestServer
+onEachEngine('a write of very many rows', (server, engine) => {
   let organization: TestOrganization
   let client: Client
   beforeAll(async () => {
-    server = await startServer(engine)
     organization = await createTestOrganization(server)
     ;({ client } = organization.owner)
   })
-  afterAll(() => server.stop())
 
   const run = (...statements: ReturnType<typeof sql>[]) =>
     server.app.deps.database.write(async ({ db }) => {

@@ -1,7 +1,7 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { engines } from './support/engines.ts'
+import { NOT_FOUND } from './support/client.ts'
+import { expect, test } from 'vitest'
+import { onEachEngine } from './support/on-each-engine.ts'
 import { createStates } from './support/place-states.ts'
-import { startServer, type TestServer } from './support/server.ts'
 import {
   addMember,
   body,
@@ -11,15 +11,7 @@ import {
   uniqueName,
 } from './support/world.ts'
 
-const NOT_FOUND = '{"errors":[{"status":"404","title":"not found"}]}'
-
-describe.each(engines)('deleting an organization on %s', (engine) => {
-  let server: TestServer
-  beforeAll(async () => {
-    server = await startServer(engine)
-  })
-  afterAll(() => server.stop())
-
+onEachEngine('deleting an organization', (server) => {
   const organization = (attributes: object) => body('organizations', attributes)
   const names = (json: { data: { attributes: { name: string } }[] }) =>
     json.data.map(({ attributes }) => attributes.name)

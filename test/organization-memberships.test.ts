@@ -1,7 +1,6 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { Client } from './support/client.ts'
-import { engines } from './support/engines.ts'
-import { startServer, type TestServer } from './support/server.ts'
+import { expect, test } from 'vitest'
+import { NOT_FOUND, type Client } from './support/client.ts'
+import { onEachEngine } from './support/on-each-engine.ts'
 import {
   addMember,
   body,
@@ -13,15 +12,7 @@ import {
   type TestOrganization,
 } from './support/world.ts'
 
-const NOT_FOUND = '{"errors":[{"status":"404","title":"not found"}]}'
-
-describe.each(engines)('organization memberships on %s', (engine) => {
-  let server: TestServer
-  beforeAll(async () => {
-    server = await startServer(engine, { maxMembers: '6', maxTeamMembers: '3' })
-  })
-  afterAll(() => server.stop())
-
+onEachEngine('organization memberships', { maxMembers: '6', maxTeamMembers: '3' }, (server) => {
   const path = ({ name }: TestOrganization) => `/organizations/${name}/organization-memberships`
   const invite = (client: Client, organization: TestOrganization, email: string, teams: string[] = []) =>
     client.post(

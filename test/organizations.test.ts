@@ -1,6 +1,6 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { engines } from './support/engines.ts'
-import { startServer, type TestServer } from './support/server.ts'
+import { NOT_FOUND } from './support/client.ts'
+import { expect, test } from 'vitest'
+import { onEachEngine } from './support/on-each-engine.ts'
 import {
   addMember,
   body,
@@ -10,15 +10,7 @@ import {
   uniqueName,
 } from './support/world.ts'
 
-const NOT_FOUND = '{"errors":[{"status":"404","title":"not found"}]}'
-
-describe.each(engines)('organizations on %s', (engine) => {
-  let server: TestServer
-  beforeAll(async () => {
-    server = await startServer(engine, { maxOrganizations: '3' })
-  })
-  afterAll(() => server.stop())
-
+onEachEngine('organizations', { maxOrganizations: '3' }, (server) => {
   const organization = (attributes: object) => body('organizations', attributes)
   const names = (json: { data: { attributes: { name: string } }[] }) =>
     json.data.map(({ attributes }) => attributes.name)

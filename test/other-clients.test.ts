@@ -1,8 +1,7 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { engines } from './support/engines.ts'
+import { expect, test } from 'vitest'
 import { grantProject } from './support/access-home.ts'
 import type { Client, Json } from './support/client.ts'
-import { startServer, type TestServer } from './support/server.ts'
+import { onEachEngine } from './support/on-each-engine.ts'
 import { base64, lock, postState, stateText } from './support/states.ts'
 import {
   addMember,
@@ -15,13 +14,7 @@ import {
 } from './support/world.ts'
 
 /** Requests of existing clients. conformance/ runs some of these clients against the server. */
-describe.each(engines)('what other clients send, on %s', (engine) => {
-  let server: TestServer
-  beforeAll(async () => {
-    server = await startServer(engine)
-  })
-  afterAll(() => server.stop())
-
+onEachEngine('what other clients send', (server) => {
   test('an empty vcs-repo is none, and another one is refused', async () => {
     const { name, owner } = await createTestOrganization(server)
     const path = `/organizations/${name}/workspaces`
@@ -247,13 +240,7 @@ describe.each(engines)('what other clients send, on %s', (engine) => {
   })
 })
 
-describe.each(engines)('what other clients read, on %s', (engine) => {
-  let server: TestServer
-  beforeAll(async () => {
-    server = await startServer(engine)
-  })
-  afterAll(() => server.stop())
-
+onEachEngine('what other clients read', (server) => {
   test('how many workspaces and teams a project has, of those that the reader may see', async () => {
     const organization = await createTestOrganization(server)
     const { name, owner } = organization

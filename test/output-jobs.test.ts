@@ -1,5 +1,5 @@
 import pino from 'pino'
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { beforeAll, expect, test, vi } from 'vitest'
 import { timestamp } from '../src/core/clock.ts'
 import type { Database, Transaction } from '../src/database/database.ts'
 import { sharedTime } from '../src/database/shared-clock.ts'
@@ -11,8 +11,7 @@ import { newDataKey } from '../src/state-versions/state-crypto.ts'
 import { takeJob } from '../src/outputs/output-job-store.ts'
 import { OutputJobs, type ProcessOutputs } from '../src/outputs/output-jobs.ts'
 import { findStateVersion, updateStateVersion } from '../src/state-versions/state-version-store.ts'
-import { engines } from './support/engines.ts'
-import { startServer, type TestServer } from './support/server.ts'
+import { onEachEngine } from './support/on-each-engine.ts'
 import { createState } from './support/states.ts'
 import { createTestOrganization, createWorkspace, type TestOrganization } from './support/world.ts'
 
@@ -31,18 +30,15 @@ const oneBlock: ProcessOutputs = (stateVersion) => {
   return Promise.resolve({ count: 1, blocks: sealOutputs(newDataKey(), stateVersion.id, [output]) })
 }
 
-describe.each(engines)('background processing of outputs on %s', (engine) => {
-  let server: TestServer
+onEachEngine('background processing of outputs', { inlineStateBytes: '0' }, (server) => {
   let organization: TestOrganization
   let database: Database
   beforeAll(async () => {
-    server = await startServer(engine, { inlineStateBytes: '0' })
     ;({ database } = server.app.deps)
     organization = await createTestOrganization(server)
     // These tests run the jobs themselves.
     await server.app.deps.states.stop()
   })
-  afterAll(() => server.stop())
 
   const node = (process: ProcessOutputs, over: Database = database) =>
     new OutputJobs(over, server.clock, log, process)

@@ -1,7 +1,6 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { engines } from './support/engines.ts'
-import type { Response } from './support/client.ts'
-import { startServer, type TestServer } from './support/server.ts'
+import { expect, test } from 'vitest'
+import { NOT_FOUND, type Response } from './support/client.ts'
+import { onEachEngine } from './support/on-each-engine.ts'
 import {
   addMember,
   body,
@@ -12,20 +11,12 @@ import {
   grantWorkspace,
 } from './support/world.ts'
 
-const notFound = '{"errors":[{"status":"404","title":"not found"}]}'
-
 const names = (list: Response): string[] =>
   list.json.data.map((item: { attributes: { name: string } }) => item.attributes.name)
 
 const inProject = (id: string) => ({ project: { data: { type: 'projects', id } } })
 
-describe.each(engines)('projects on %s', (engine) => {
-  let server: TestServer
-  beforeAll(async () => {
-    server = await startServer(engine)
-  })
-  afterAll(() => server.stop())
-
+onEachEngine('projects', (server) => {
   test('an owner creates, finds, changes and deletes one', async () => {
     const { name, owner } = await createTestOrganization(server)
     const path = `/organizations/${name}/projects`
@@ -88,7 +79,7 @@ describe.each(engines)('projects on %s', (engine) => {
       expect(read.json.data.attributes['setting-overwrites']).toEqual(overwrites)
     }
     expect((await owner.client.delete(`/projects/${id}`)).status).toBe(204)
-    expect((await owner.client.get(`/projects/${id}`)).text).toBe(notFound)
+    expect((await owner.client.get(`/projects/${id}`)).text).toBe(NOT_FOUND)
   })
 
   test('names have 3 to 40 characters and are unique; the default project and one with workspaces stay', async () => {
@@ -147,7 +138,7 @@ describe.each(engines)('projects on %s', (engine) => {
       ),
       await (await addMember(server, organization)).client.get(`/organizations/${name}/projects`),
     ]) {
-      expect(answer.text).toBe(notFound)
+      expect(answer.text).toBe(NOT_FOUND)
     }
     // The administrator of a workspace may not move it to a project where they may not create workspaces.
     for (const id of [hidden, 'prj-1111111111111111']) {

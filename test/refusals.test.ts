@@ -1,6 +1,6 @@
 import { Writable } from 'node:stream'
 import pino from 'pino'
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import type { Refusal } from '../src/refusals/refusal.ts'
 import {
   MAX_WAITING,
@@ -9,9 +9,9 @@ import {
   WaitingRefusals,
   type Waiting,
 } from '../src/refusals/waiting-refusals.ts'
-import type { Client, Response } from './support/client.ts'
-import { engines } from './support/engines.ts'
-import { startServer, type TestServer } from './support/server.ts'
+import { NOT_FOUND, type Client, type Response } from './support/client.ts'
+import { onEachEngine } from './support/on-each-engine.ts'
+import { startServer } from './support/server.ts'
 import { createState } from './support/states.ts'
 import {
   addMember,
@@ -26,19 +26,12 @@ import {
   type TestOrganization,
 } from './support/world.ts'
 
-const NOT_FOUND = '{"errors":[{"status":"404","title":"not found"}]}'
 const DAY_MS = 86_400_000
 
 type Place = { type: 'workspaces' | 'projects'; id: string | null }
 type Needed = { grant: string; flag?: string; access?: string; team?: string; on?: Place[] }
 
-describe.each(engines)('refusals on %s', (engine) => {
-  let server: TestServer
-  beforeAll(async () => {
-    server = await startServer(engine)
-  })
-  afterAll(() => server.stop())
-
+onEachEngine('refusals', (server, engine) => {
   const idOf = (response: Response) => {
     expect([response.status, response.text]).toEqual([404, NOT_FOUND])
     return response.headers.get('x-request-id') as string

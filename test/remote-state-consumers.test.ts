@@ -1,7 +1,6 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { Response } from './support/client.ts'
-import { engines } from './support/engines.ts'
-import { startServer, type TestServer } from './support/server.ts'
+import { expect, test } from 'vitest'
+import { NOT_FOUND, type Response } from './support/client.ts'
+import { onEachEngine } from './support/on-each-engine.ts'
 import {
   addMember,
   body,
@@ -11,18 +10,11 @@ import {
   grantWorkspace,
 } from './support/world.ts'
 
-const notFound = '{"errors":[{"status":"404","title":"not found"}]}'
 const names = (answer: Response): string[] =>
   answer.json.data.map((item: { attributes: { name: string } }) => item.attributes.name)
 const ids = (...all: string[]) => ({ data: all.map((id) => ({ type: 'workspaces', id })) })
 
-describe.each(engines)('remote state consumers on %s', (engine) => {
-  let server: TestServer
-  beforeAll(async () => {
-    server = await startServer(engine, { maxRemoteStateConsumers: '3' })
-  })
-  afterAll(() => server.stop())
-
+onEachEngine('remote state consumers', { maxRemoteStateConsumers: '3' }, (server) => {
   test('are added, replaced, removed and listed as whole workspaces', async () => {
     const organization = await createTestOrganization(server)
     const { client } = organization.owner
@@ -78,7 +70,7 @@ describe.each(engines)('remote state consumers on %s', (engine) => {
     expect(shown.json.data.relationships['remote-state-consumers']).toEqual({
       links: { related: `/api/v2/workspaces/${id}/relationships/remote-state-consumers` },
     })
-    expect((await member.client.get(`/workspaces/${id}/current-state-version`)).text).toBe(notFound)
+    expect((await member.client.get(`/workspaces/${id}/current-state-version`)).text).toBe(NOT_FOUND)
   })
 
   test('that the caller may not see are not listed, cannot be named and are not replaced', async () => {
@@ -107,8 +99,8 @@ describe.each(engines)('remote state consumers on %s', (engine) => {
     }
     expect((await manager.patch(path, { data: [] })).status).toBe(204)
     expect(names(await client.get(path))).toEqual(['hidden'])
-    expect((await reader.post(path, ids(source))).text).toBe(notFound)
+    expect((await reader.post(path, ids(source))).text).toBe(NOT_FOUND)
     const nobody = (await addMember(server, organization)).client
-    expect((await nobody.get(path)).text).toBe(notFound)
+    expect((await nobody.get(path)).text).toBe(NOT_FOUND)
   })
 })

@@ -2,13 +2,12 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import pino from 'pino'
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { beforeAll, expect, test, vi } from 'vitest'
 import { endJob, renewLease, takeJob } from '../src/outputs/output-job-store.ts'
 import { StateSweep } from '../src/state-content/state-sweep.ts'
 import { uploadPath } from '../src/state-versions/upload-urls.ts'
 import type { Client, Response } from './support/client.ts'
-import { engines } from './support/engines.ts'
-import { startServer, type TestServer } from './support/server.ts'
+import { onEachEngine } from './support/on-each-engine.ts'
 import { base64, lock, postState, stateText } from './support/states.ts'
 import { createTestOrganization, createWorkspace, type TestOrganization } from './support/world.ts'
 
@@ -16,16 +15,13 @@ const DAY_MS = 86_400_000
 const outputs = (value: string) =>
   `{"open":{"value":"${value}","type":"string"},"secret":{"value":"${value}","type":"string","sensitive":true}}`
 
-describe.each(engines)('deleting the content of a state version on %s', (engine) => {
-  let server: TestServer
+onEachEngine('deleting the content of a state version', (server, engine) => {
   let organization: TestOrganization
   let client: Client
   beforeAll(async () => {
-    server = await startServer(engine)
     organization = await createTestOrganization(server)
     ;({ client } = organization.owner)
   })
-  afterAll(() => server.stop())
 
   const act = (id: string, action: string, sent?: unknown): Promise<Response> =>
     client.post(`/state-versions/${id}/actions/${action}_backing_data`, sent)

@@ -1,9 +1,8 @@
 import pino from 'pino'
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { beforeAll, expect, test, vi } from 'vitest'
 import { StateSweep } from '../src/state-content/state-sweep.ts'
 import type { Client, Response } from './support/client.ts'
-import { engines } from './support/engines.ts'
-import { startServer, type TestServer } from './support/server.ts'
+import { onEachEngine } from './support/on-each-engine.ts'
 import { base64, lock, md5Of, postState, stateText } from './support/states.ts'
 import {
   addMember,
@@ -22,16 +21,13 @@ function rollBack(client: Client, workspaceId: string, id: string): Promise<Resp
   return client.patch(`/workspaces/${workspaceId}/state-versions`, body('state-versions', {}, relationships))
 }
 
-describe.each(engines)('rolling back on %s', (engine) => {
-  let server: TestServer
+onEachEngine('rolling back', (server) => {
   let organization: TestOrganization
   let client: Client
   beforeAll(async () => {
-    server = await startServer(engine)
     organization = await createTestOrganization(server)
     ;({ client } = organization.owner)
   })
-  afterAll(() => server.stop())
 
   /** Stores a state through its upload URL, with any attributes. Returns its id. */
   const store = async (workspaceId: string, state: string, attributes: object) => {

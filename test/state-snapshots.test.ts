@@ -1,20 +1,16 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import type { Client } from './support/client.ts'
-import { engines } from './support/engines.ts'
-import { startServer, type TestServer } from './support/server.ts'
+import { onEachEngine } from './support/on-each-engine.ts'
 import { base64, lock, postState, stateText } from './support/states.ts'
 import { createTestOrganization, createWorkspace, type TestOrganization } from './support/world.ts'
 
-describe.each(engines)('repeated creates, lists and snapshots on %s', (engine) => {
-  let server: TestServer
+onEachEngine('repeated creates, lists and snapshots', (server) => {
   let organization: TestOrganization
   let client: Client
   beforeAll(async () => {
-    server = await startServer(engine)
     organization = await createTestOrganization(server)
     ;({ client } = organization.owner)
   })
-  afterAll(() => server.stop())
 
   const post = async (workspaceId: string, serial: number, more: object = {}) => {
     const text = stateText(`{"n":{"value":${serial},"type":"number"}}`, serial)

@@ -1,7 +1,7 @@
 import { request, type ClientRequest } from 'node:http'
 import { sql } from 'kysely'
 import pino from 'pino'
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { beforeAll, expect, test, vi } from 'vitest'
 import type { Database, Transaction } from '../src/database/database.ts'
 import {
   deleteForgotten,
@@ -16,8 +16,7 @@ import {
   updateStateVersion,
   type StateVersionRow,
 } from '../src/state-versions/state-version-store.ts'
-import { engines } from './support/engines.ts'
-import { startServer, type TestServer } from './support/server.ts'
+import { onEachEngine } from './support/on-each-engine.ts'
 import { createState, lock, postState, stateText } from './support/states.ts'
 import { createTestOrganization, createWorkspace, type TestOrganization } from './support/world.ts'
 
@@ -30,18 +29,15 @@ async function isAnyoneWaiting(tx: Transaction): Promise<boolean> {
   return (await waiting.execute(tx.db)).rows.length > 0
 }
 
-describe.each(engines)('the sweep of what no state version counts on, on %s', (engine) => {
-  let server: TestServer
+onEachEngine('the sweep of what no state version counts on', (server, engine) => {
   let organization: TestOrganization
   let database: Database
   let sweep: StateSweep
   beforeAll(async () => {
-    server = await startServer(engine)
     ;({ database } = server.app.deps)
     organization = await createTestOrganization(server)
     sweep = new StateSweep(database, server.app.deps.config, server.clock, pino({ level: 'silent' }))
   })
-  afterAll(() => server.stop())
 
   const stored = async (stateVersionId: string) => {
     const [chunks, blocks] = await database.read((tx) =>

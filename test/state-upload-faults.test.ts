@@ -6,6 +6,7 @@ import pino from 'pino'
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import type { Engine } from './support/engines.ts'
 import { engines } from './support/engines.ts'
+import { onEachEngine } from './support/on-each-engine.ts'
 import { Sender } from './support/sender.ts'
 import { startServer, type TestServer } from './support/server.ts'
 import { lock, postState, stateText } from './support/states.ts'
@@ -161,13 +162,7 @@ describe.each(engines)('uploads that fail on %s', (engine) => {
   })
 })
 
-describe.each(engines)('uploads that trickle on %s', (engine) => {
-  let server: TestServer
-  beforeAll(async () => {
-    server = await startServer(engine)
-  })
-  afterAll(() => server.stop())
-
+onEachEngine('uploads that trickle', (server) => {
   test('of one account leave room for the uploads, rollbacks and reads of others', async () => {
     const attacker = await createTestOrganization(server)
     const urls = await Promise.all(

@@ -1,8 +1,7 @@
 import { request, type ClientRequest } from 'node:http'
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { beforeAll, expect, test, vi } from 'vitest'
 import { findStateVersion, type StateVersionRow } from '../src/state-versions/state-version-store.ts'
-import { engines } from './support/engines.ts'
-import { startServer, type TestServer } from './support/server.ts'
+import { onEachEngine } from './support/on-each-engine.ts'
 import { base64, createState, lock, md5Of, postState, stateText } from './support/states.ts'
 import {
   addMember,
@@ -16,14 +15,11 @@ import {
 const DAY_MS = 86_400_000
 const outputs = '{"a": {"value": 1, "type": "number"}}'
 
-describe.each(engines)('uploads of states on %s', (engine) => {
-  let server: TestServer
+onEachEngine('uploads of states', { stateVersionsKept: '2' }, (server) => {
   let organization: TestOrganization
   beforeAll(async () => {
-    server = await startServer(engine, { stateVersionsKept: '2' })
     organization = await createTestOrganization(server)
   })
-  afterAll(() => server.stop())
 
   const put = (url: string, content: string | Uint8Array) => server.client().request('PUT', url, content)
   /** A version that waits for its state, in a workspace that the owner has locked. */

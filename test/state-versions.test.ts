@@ -1,6 +1,5 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { engines } from './support/engines.ts'
-import { startServer, type TestServer } from './support/server.ts'
+import { expect, test } from 'vitest'
+import { onEachEngine } from './support/on-each-engine.ts'
 import { base64, createState, lock, md5Of, postState, stateText } from './support/states.ts'
 import {
   addMember,
@@ -18,13 +17,7 @@ const outputs = `{
   "pair": {"value": ["a", 1.0], "type": ["tuple", ["string", "number"]]}
 }`
 
-describe.each(engines)('state versions on %s', (engine) => {
-  let server: TestServer
-  beforeAll(async () => {
-    server = await startServer(engine)
-  })
-  afterAll(() => server.stop())
-
+onEachEngine('state versions', (server) => {
   test('a state that is posted is current at once, and its outputs are read to the digit', async () => {
     const organization = await createTestOrganization(server)
     const { client } = organization.owner

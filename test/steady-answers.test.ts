@@ -1,9 +1,8 @@
 import { request as httpRequest } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { isSteady, untilNextStep } from '../src/http/steady.ts'
-import { engines } from './support/engines.ts'
-import { startServer, type TestServer } from './support/server.ts'
+import { onEachEngine } from './support/on-each-engine.ts'
 import {
   body,
   createTestOrganization,
@@ -15,16 +14,13 @@ import {
 /** The shortest time of a refusal in milliseconds. A slow machine only takes longer. */
 const STEP_MS = 9.5
 
-describe.each(engines)('the time of a refusal on %s', (engine) => {
-  let server: TestServer
+onEachEngine('the time of a refusal', (server) => {
   let organization: TestOrganization
   let outsider: Person
   beforeAll(async () => {
-    server = await startServer(engine)
     organization = await createTestOrganization(server)
     outsider = await createUser(server)
   })
-  afterAll(() => server.stop())
 
   const timed = async <T>(work: () => Promise<T>): Promise<[T, number]> => {
     const start = performance.now()

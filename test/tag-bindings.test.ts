@@ -1,7 +1,6 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { Response } from './support/client.ts'
-import { engines } from './support/engines.ts'
-import { startServer, type TestServer } from './support/server.ts'
+import { expect, test } from 'vitest'
+import { NOT_FOUND, type Response } from './support/client.ts'
+import { onEachEngine } from './support/on-each-engine.ts'
 import {
   addMember,
   body,
@@ -11,8 +10,6 @@ import {
   createWorkspace,
   grantWorkspace,
 } from './support/world.ts'
-
-const notFound = '{"errors":[{"status":"404","title":"not found"}]}'
 
 type Pairs = Record<string, string>
 const items = (pairs: Pairs) =>
@@ -30,13 +27,7 @@ const pairs = (answer: Response): Pairs =>
   Object.fromEntries(answer.json.data.map(({ attributes: { key, value } }: Item) => [key, value]))
 const named = (answer: Response): string[] => answer.json.data.map(({ attributes }: Item) => attributes.name)
 
-describe.each(engines)('tag bindings on %s', (engine) => {
-  let server: TestServer
-  beforeAll(async () => {
-    server = await startServer(engine, { maxTagBindings: '5' })
-  })
-  afterAll(() => server.stop())
-
+onEachEngine('tag bindings', { maxTagBindings: '5' }, (server) => {
   async function place() {
     const organization = await createTestOrganization(server)
     const project = await createProject(organization)
@@ -257,7 +248,7 @@ describe.each(engines)('tag bindings on %s', (engine) => {
       await plain.get(`/workspaces/${workspace}/effective-tag-bindings`),
       await plain.get(`/projects/${project}/effective-tag-bindings`),
     ]) {
-      expect(answer.text).toBe(notFound)
+      expect(answer.text).toBe(NOT_FOUND)
     }
   })
 })

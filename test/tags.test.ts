@@ -1,8 +1,7 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { Response } from './support/client.ts'
-import { engines } from './support/engines.ts'
+import { expect, test } from 'vitest'
+import { NOT_FOUND, type Response } from './support/client.ts'
 import { idOf as numbered } from './support/numbered-ids.ts'
-import { startServer, type TestServer } from './support/server.ts'
+import { onEachEngine } from './support/on-each-engine.ts'
 import {
   addMember,
   body,
@@ -12,8 +11,6 @@ import {
   grantWorkspace,
   type TestOrganization,
 } from './support/world.ts'
-
-const notFound = '{"errors":[{"status":"404","title":"not found"}]}'
 
 type Item = { id: string; attributes: { name: string; 'instance-count': number } }
 const named = (answer: Response): string[] => answer.json.data.map(({ attributes }: Item) => attributes.name)
@@ -26,13 +23,7 @@ const tags = (...names: string[]) => ({
 })
 const ids = (type: string, ...all: string[]) => ({ data: all.map((id) => ({ type, id })) })
 
-describe.each(engines)('tags on %s', (engine) => {
-  let server: TestServer
-  beforeAll(async () => {
-    server = await startServer(engine, { maxTags: '6', maxWorkspaceTags: '4' })
-  })
-  afterAll(() => server.stop())
-
+onEachEngine('tags', { maxTags: '6', maxWorkspaceTags: '4' }, (server) => {
   const tagged = async (organization: TestOrganization, name: string, ...names: string[]) =>
     createWorkspace(organization, { name }, { tags: tags(...names) })
   const idOf = async (organization: TestOrganization, name: string): Promise<string> => {
@@ -116,7 +107,7 @@ describe.each(engines)('tags on %s', (engine) => {
     expect((await client.post(path, { data: [] })).status).toBe(422)
     expect(
       (await client.post('/tags/tag-1111111111111111/relationships/workspaces', ids('workspaces', a))).text,
-    ).toBe(notFound)
+    ).toBe(NOT_FOUND)
 
     const all = `/organizations/${organization.name}/tags`
     expect((await client.delete(all, ids('tags', core, 'tag-1111111111111111'))).status).toBe(204)
@@ -237,7 +228,7 @@ describe.each(engines)('tags on %s', (engine) => {
       await (await addMember(server, organization)).client.get(path),
       await client.get(`/workspaces/${unseen}/relationships/tags`),
     ]) {
-      expect(answer.text).toBe(notFound)
+      expect(answer.text).toBe(NOT_FOUND)
     }
   })
 

@@ -1,16 +1,9 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import type { Client } from './support/client.ts'
-import { engines } from './support/engines.ts'
-import { startServer, type TestServer } from './support/server.ts'
+import { onEachEngine } from './support/on-each-engine.ts'
 import { addMember, createTeam, createTestOrganization, type TestOrganization } from './support/world.ts'
 
-describe.each(engines)('list teams on %s', (engine) => {
-  let server: TestServer
-  beforeAll(async () => {
-    server = await startServer(engine)
-  })
-  afterAll(() => server.stop())
-
+onEachEngine('list teams', (server) => {
   const namesOf = (answer: { json: { data: { attributes: { name: string } }[] } }) =>
     answer.json.data.map((team) => team.attributes.name)
   const list = async (client: Client, organization: TestOrganization, query = '') => {

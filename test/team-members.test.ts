@@ -1,7 +1,6 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { Client } from './support/client.ts'
-import { engines } from './support/engines.ts'
-import { startServer, type TestServer } from './support/server.ts'
+import { expect, test } from 'vitest'
+import { NOT_FOUND, type Client } from './support/client.ts'
+import { onEachEngine } from './support/on-each-engine.ts'
 import {
   addMember,
   createTeam,
@@ -12,17 +11,10 @@ import {
   type TestOrganization,
 } from './support/world.ts'
 
-const NOT_FOUND = '{"errors":[{"status":"404","title":"not found"}]}'
 const NO_MEMBER = 'id is not that of an active member of the organization'
 const NO_MEMBERSHIP = 'id is not that of a membership of the organization'
 
-describe.each(engines)('team members on %s', (engine) => {
-  let server: TestServer
-  beforeAll(async () => {
-    server = await startServer(engine, { maxTeamMembers: '6' })
-  })
-  afterAll(() => server.stop())
-
+onEachEngine('team members', { maxTeamMembers: '6' }, (server) => {
   const data = (type: string, ids: readonly string[]) => ({ data: ids.map((id) => ({ type, id })) })
   const byUser = (client: Client, method: 'POST' | 'DELETE', team: string, ids: readonly string[]) =>
     client.request(method, `/teams/${team}/relationships/users`, data('users', ids))

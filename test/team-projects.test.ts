@@ -1,7 +1,6 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { engines } from './support/engines.ts'
-import type { Client, Response } from './support/client.ts'
-import { startServer, type TestServer } from './support/server.ts'
+import { expect, test } from 'vitest'
+import { NOT_FOUND, type Client, type Response } from './support/client.ts'
+import { onEachEngine } from './support/on-each-engine.ts'
 import {
   addMember,
   body,
@@ -14,8 +13,6 @@ import {
   uniqueName,
 } from './support/world.ts'
 
-const notFound = '{"errors":[{"status":"404","title":"not found"}]}'
-
 const pointers = (response: Response): string[] =>
   response.json.errors.map((error: { source: { pointer: string } }) => error.source.pointer).sort()
 
@@ -27,13 +24,7 @@ const grantBody = (teamId: string, projectId: string, attributes: object = { acc
     project: { data: { type: 'projects', id: projectId } },
   })
 
-describe.each(engines)('team access to a project on %s', (engine) => {
-  let server: TestServer
-  beforeAll(async () => {
-    server = await startServer(engine)
-  })
-  afterAll(() => server.stop())
-
+onEachEngine('team access to a project', (server) => {
   test('fixed levels take empty details and show what they stand for; custom access merges', async () => {
     const organization = await createTestOrganization(server)
     const { client } = organization.owner
@@ -111,7 +102,7 @@ describe.each(engines)('team access to a project on %s', (engine) => {
     ])
     expect((await client.post('/team-projects', grantBody(team, project))).status).toBe(422)
     expect((await client.delete(`/team-projects/${id}`)).status).toBe(204)
-    expect((await client.get(`/team-projects/${id}`)).text).toBe(notFound)
+    expect((await client.get(`/team-projects/${id}`)).text).toBe(NOT_FOUND)
     expect((await client.get('/team-projects')).status).toBe(400)
   })
 
@@ -225,8 +216,8 @@ describe.each(engines)('team access to a project on %s', (engine) => {
       `/workspaces/${workspace}`,
       body('workspaces', {}, inProject(other)),
     )
-    expect((await client.get(`/workspaces/${workspace}`)).text).toBe(notFound)
-    expect((await client.get(`/projects/${other}`)).text).toBe(notFound)
+    expect((await client.get(`/workspaces/${workspace}`)).text).toBe(NOT_FOUND)
+    expect((await client.get(`/projects/${other}`)).text).toBe(NOT_FOUND)
     expect((await client.get(`/organizations/${organization.name}/workspaces`)).json.data).toEqual([])
   })
 
@@ -244,7 +235,7 @@ describe.each(engines)('team access to a project on %s', (engine) => {
     expect(await seen()).toEqual([404, 200])
     await organization.owner.client.delete(`/workspaces/${workspace}`)
     expect(await seen()).toEqual([404, 404])
-    expect((await client.get(`/organizations/${organization.name}/workspaces`)).text).toBe(notFound)
+    expect((await client.get(`/organizations/${organization.name}/workspaces`)).text).toBe(NOT_FOUND)
   })
 
   test('manage-workspaces sees who has a project and may not change it; manage-projects may', async () => {
@@ -265,8 +256,8 @@ describe.each(engines)('team access to a project on %s', (engine) => {
       expect(list.json.meta.pagination['total-count']).toBe(1)
       const change = body('team-projects', { access: 'write' })
       expect((await client.patch(`/team-projects/${grant}`, change)).status).toBe(status)
-      expect((await client.patch(`/team-projects/${hidden}`, change)).text).toBe(notFound)
-      expect((await client.get(`/team-projects/${hidden}`)).text).toBe(notFound)
+      expect((await client.patch(`/team-projects/${hidden}`, change)).text).toBe(NOT_FOUND)
+      expect((await client.get(`/team-projects/${hidden}`)).text).toBe(NOT_FOUND)
     }
   })
 })

@@ -1,5 +1,5 @@
 import { array, assert, constantFrom, property, string, uniqueArray } from 'fast-check'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import {
   BLOCK_SIZE,
   FoundNames,
@@ -7,8 +7,7 @@ import {
   TeamNameBlock,
   type NamedTeam,
 } from '../src/teams/team-name-block.ts'
-import { engines } from './support/engines.ts'
-import { startServer, type TestServer } from './support/server.ts'
+import { onEachEngine } from './support/on-each-engine.ts'
 import { addMember, createTestOrganization } from './support/world.ts'
 
 const letters = 'abcAB01-_z'.split('')
@@ -44,13 +43,7 @@ test('blocks of names find what a look at each name finds', () => {
   )
 })
 
-describe.each(engines)('q on %s', (engine) => {
-  let server: TestServer
-  beforeAll(async () => {
-    server = await startServer(engine)
-  })
-  afterAll(() => server.stop())
-
+onEachEngine('q', (server) => {
   test('knows of each new, renamed, hidden and deleted team at once', async () => {
     const organization = await createTestOrganization(server)
     const { owner } = organization

@@ -1,18 +1,11 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { engines } from './support/engines.ts'
-import { startServer, type TestServer } from './support/server.ts'
+import { NOT_FOUND } from './support/client.ts'
+import { expect, test } from 'vitest'
+import { onEachEngine } from './support/on-each-engine.ts'
 import { addMember, createTeam, createTestOrganization, type TestOrganization } from './support/world.ts'
 
-const NOT_FOUND = '{"errors":[{"status":"404","title":"not found"}]}'
 const UNAUTHORIZED = '{"errors":[{"status":"401","title":"unauthorized"}]}'
 
-describe.each(engines)('team tokens on %s', (engine) => {
-  let server: TestServer
-  beforeAll(async () => {
-    server = await startServer(engine, { maxTokens: '3' })
-  })
-  afterAll(() => server.stop())
-
+onEachEngine('team tokens', { maxTokens: '3' }, (server) => {
   const token = (description: string | null) => ({ data: { type: '', attributes: { description } } })
   const ids = (json: { data: { id: string }[] }) => json.data.map(({ id }) => id)
   const ownersOf = async ({ name, owner }: TestOrganization): Promise<string> =>

@@ -1,7 +1,6 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { engines } from './support/engines.ts'
-import type { Response } from './support/client.ts'
-import { startServer, type TestServer } from './support/server.ts'
+import { expect, test } from 'vitest'
+import { NOT_FOUND, type Response } from './support/client.ts'
+import { onEachEngine } from './support/on-each-engine.ts'
 import {
   addMember,
   body,
@@ -12,8 +11,6 @@ import {
   type TestOrganization,
 } from './support/world.ts'
 
-const notFound = '{"errors":[{"status":"404","title":"not found"}]}'
-
 const pointers = (response: Response): string[] =>
   response.json.errors.map((error: { source: { pointer: string } }) => error.source.pointer).sort()
 
@@ -23,13 +20,7 @@ const grantBody = (teamId: string, workspaceId: string, attributes: object = { a
     workspace: { data: { type: 'workspaces', id: workspaceId } },
   })
 
-describe.each(engines)('team access to a workspace on %s', (engine) => {
-  let server: TestServer
-  beforeAll(async () => {
-    server = await startServer(engine)
-  })
-  afterAll(() => server.stop())
-
+onEachEngine('team access to a workspace', (server) => {
   /** A member of a new team with this access to a workspace. */
   async function memberWith(
     organization: TestOrganization,
@@ -124,7 +115,7 @@ describe.each(engines)('team access to a workspace on %s', (engine) => {
     const unknown = await change({ access: 'everything', variables: 7 })
     expect(pointers(unknown)).toEqual(['/data/attributes/access', '/data/attributes/variables'])
     expect((await client.delete(`/team-workspaces/${id}`)).status).toBe(204)
-    expect((await client.get(`/team-workspaces/${id}`)).text).toBe(notFound)
+    expect((await client.get(`/team-workspaces/${id}`)).text).toBe(NOT_FOUND)
   })
 
   test('a second grant, a strange team and a strange workspace are refused', async () => {
@@ -142,8 +133,8 @@ describe.each(engines)('team access to a workspace on %s', (engine) => {
       expect(pointers(answer)).toEqual(['/data/relationships/team'])
     }
     for (const strange of [await createWorkspace(other), 'ws-1111111111111111', 'nonsense']) {
-      expect((await client.post('/team-workspaces', grantBody(team, strange))).text).toBe(notFound)
-      expect((await client.get(`/team-workspaces?filter[workspace][id]=${strange}`)).text).toBe(notFound)
+      expect((await client.post('/team-workspaces', grantBody(team, strange))).text).toBe(NOT_FOUND)
+      expect((await client.get(`/team-workspaces?filter[workspace][id]=${strange}`)).text).toBe(NOT_FOUND)
     }
     const empty = await client.post('/team-workspaces', body('team-workspaces', {}))
     expect(pointers(empty)).toEqual([
@@ -202,7 +193,7 @@ describe.each(engines)('team access to a workspace on %s', (engine) => {
       const gone = await organization.owner.client.delete(members, {
         data: [{ type: 'users', id: member.username }],
       })
-      if (gone.status === 204) expect((await client.get(`/workspaces/${id}`)).text).toBe(notFound)
+      if (gone.status === 204) expect((await client.get(`/workspaces/${id}`)).text).toBe(NOT_FOUND)
     }
   })
 
@@ -219,8 +210,8 @@ describe.each(engines)('team access to a workspace on %s', (engine) => {
     )
     expect((await client.post(`/workspaces/${id}/actions/lock`)).status).toBe(200)
     await organization.owner.client.delete(`/team-workspaces/${grant}`)
-    expect((await client.get(`/workspaces/${id}`)).text).toBe(notFound)
-    expect((await client.post(`/workspaces/${id}/actions/unlock`)).text).toBe(notFound)
+    expect((await client.get(`/workspaces/${id}`)).text).toBe(NOT_FOUND)
+    expect((await client.post(`/workspaces/${id}/actions/unlock`)).text).toBe(NOT_FOUND)
   })
 
   test('a list shows the grants that can be read one by one, and counts no others', async () => {
@@ -285,9 +276,9 @@ describe.each(engines)('team access to a workspace on %s', (engine) => {
       expect(answer.text).toBe(missing.text)
     }
     for (const client of [reader.client, (await addMember(server, organization)).client]) {
-      expect((await client.post('/team-workspaces', grantBody(open, workspace))).text).toBe(notFound)
-      expect((await client.delete(`/team-workspaces/${ownGrant}`)).text).toBe(notFound)
-      expect((await client.patch(`/team-workspaces/${openGrant}`, { data: 7 })).text).toBe(notFound)
+      expect((await client.post('/team-workspaces', grantBody(open, workspace))).text).toBe(NOT_FOUND)
+      expect((await client.delete(`/team-workspaces/${ownGrant}`)).text).toBe(NOT_FOUND)
+      expect((await client.patch(`/team-workspaces/${openGrant}`, { data: 7 })).text).toBe(NOT_FOUND)
     }
   })
 })

@@ -1,6 +1,6 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import type { Response } from './support/client.ts'
-import { engines } from './support/engines.ts'
+import { onEachEngine } from './support/on-each-engine.ts'
 import { startServer, type TestServer } from './support/server.ts'
 import {
   addMember,
@@ -33,13 +33,7 @@ const pointers = (answer: Response) =>
   answer.json.errors.map((error: { source?: { pointer?: string } }) => error.source?.pointer)
 const flagsOf = (answer: Response) => answer.json.data.attributes['organization-access']
 
-describe.each(engines)('teams on %s', (engine) => {
-  let server: TestServer
-  beforeAll(async () => {
-    server = await startServer(engine)
-  })
-  afterAll(() => server.stop())
-
+onEachEngine('teams', (server) => {
   test('create answers 200 with the whole team: secret, without flags, without members', async () => {
     const { name, owner } = await createTestOrganization(server)
     const made = await owner.client.post(`/organizations/${name}/teams`, team({ name: 'platform' }))

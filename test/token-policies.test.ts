@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { Client } from './support/client.ts'
+import { NOT_FOUND, type Client } from './support/client.ts'
 import { engines } from './support/engines.ts'
 import { startServer, type TestServer } from './support/server.ts'
 import {
@@ -14,7 +14,6 @@ import {
   type TestOrganization,
 } from './support/world.ts'
 
-const NOT_FOUND = '{"errors":[{"status":"404","title":"not found"}]}'
 const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
 
@@ -65,7 +64,8 @@ describe.each(engines)('what organizations say of tokens, on %s', (engine) => {
         {
           status: '401',
           title: 'unauthorized',
-          detail: 'this organization takes no user tokens (user-tokens-enabled is false); use a team token',
+          detail:
+            'this organization takes no user tokens (user-tokens-enabled is false); use a team token',
         },
       ],
     }

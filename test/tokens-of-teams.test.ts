@@ -1,7 +1,6 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import type { Client, Response } from './support/client.ts'
-import { engines } from './support/engines.ts'
-import { startServer, type TestServer } from './support/server.ts'
+import { onEachEngine } from './support/on-each-engine.ts'
 import {
   addMember,
   body,
@@ -13,13 +12,7 @@ import {
 
 const HOUR_MS = 3_600_000
 
-describe.each(engines)('the team tokens of an organization on %s', (engine) => {
-  let server: TestServer
-  beforeAll(async () => {
-    server = await startServer(engine)
-  })
-  afterAll(() => server.stop())
-
+onEachEngine('the team tokens of an organization', (server) => {
   const make = async (client: Client, team: string, attributes: object = {}) => {
     const made = await client.post(`/teams/${team}/authentication-tokens`, body('', attributes))
     expect(made.status).toBe(201)

@@ -1,20 +1,12 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { Client } from './support/client.ts'
-import { engines } from './support/engines.ts'
-import { startServer, type TestServer } from './support/server.ts'
+import { expect, test } from 'vitest'
+import { NOT_FOUND, type Client } from './support/client.ts'
+import { onEachEngine } from './support/on-each-engine.ts'
 import { body, createTeam, createTestOrganization, createUser, uniqueName } from './support/world.ts'
 
-const NOT_FOUND = '{"errors":[{"status":"404","title":"not found"}]}'
 const UNAUTHORIZED = '{"errors":[{"status":"401","title":"unauthorized"}]}'
 const DAY_MS = 86_400_000
 
-describe.each(engines)('tokens of users and organizations on %s', (engine) => {
-  let server: TestServer
-  beforeAll(async () => {
-    server = await startServer(engine, { maxTokens: '4' })
-  })
-  afterAll(() => server.stop())
-
+onEachEngine('tokens of users and organizations', { maxTokens: '4' }, (server) => {
   const token = (attributes?: object) => ({
     data: { type: 'authentication-tokens', ...(attributes === undefined ? {} : { attributes }) },
   })

@@ -1,8 +1,7 @@
 import { request } from 'node:http'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { Client } from './support/client.ts'
-import { engines } from './support/engines.ts'
-import { startServer, type TestServer } from './support/server.ts'
+import { beforeAll, expect, test } from 'vitest'
+import { NOT_FOUND, type Client } from './support/client.ts'
+import { onEachEngine } from './support/on-each-engine.ts'
 import { lock, postState, stateText } from './support/states.ts'
 import {
   addMember,
@@ -14,19 +13,15 @@ import {
   type TestOrganization,
 } from './support/world.ts'
 
-const NOT_FOUND = '{"errors":[{"status":"404","title":"not found"}]}'
 const text = stateText('{"a": {"value": 1, "type": "number"}}')
 
-describe.each(engines)('whom an upload URL was given to, on %s', (engine) => {
-  let server: TestServer
+onEachEngine('whom an upload URL was given to', (server) => {
   let organization: TestOrganization
   let owner: Client
   beforeAll(async () => {
-    server = await startServer(engine)
     organization = await createTestOrganization(server)
     owner = organization.owner.client
   })
-  afterAll(() => server.stop())
 
   const done = async (answer: Promise<{ status: number; text: string }>) => {
     const { status, text: said } = await answer

@@ -1,6 +1,6 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { engines } from './support/engines.ts'
-import { startServer, type TestServer } from './support/server.ts'
+import { NOT_FOUND } from './support/client.ts'
+import { expect, test } from 'vitest'
+import { onEachEngine } from './support/on-each-engine.ts'
 import {
   addMember,
   body,
@@ -11,16 +11,9 @@ import {
   uniqueName,
 } from './support/world.ts'
 
-const NOT_FOUND = '{"errors":[{"status":"404","title":"not found"}]}'
 const UNAUTHORIZED = '{"errors":[{"status":"401","title":"unauthorized"}]}'
 
-describe.each(engines)('users on %s', (engine) => {
-  let server: TestServer
-  beforeAll(async () => {
-    server = await startServer(engine)
-  })
-  afterAll(() => server.stop())
-
+onEachEngine('users', (server) => {
   const user = (attributes: object) => body('users', attributes)
   const act = (id: string, action: string) => server.admin.post(`/admin/users/${id}/actions/${action}`)
   const problems = (json: { errors: { detail: string; source: { pointer: string } }[] }) =>

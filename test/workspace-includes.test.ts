@@ -1,7 +1,6 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import type { Response } from './support/client.ts'
-import { engines } from './support/engines.ts'
-import { startServer, type TestServer } from './support/server.ts'
+import { onEachEngine } from './support/on-each-engine.ts'
 import { base64, lock, postState, stateText } from './support/states.ts'
 import {
   addMember,
@@ -15,13 +14,7 @@ type Item = { type: string; id: string; attributes: Record<string, unknown> }
 const included = (answer: Response): Item[] => answer.json.included
 const types = (answer: Response) => included(answer).map(({ type }) => type)
 
-describe.each(engines)('what workspaces include, on %s', (engine) => {
-  let server: TestServer
-  beforeAll(async () => {
-    server = await startServer(engine)
-  })
-  afterAll(() => server.stop())
-
+onEachEngine('what workspaces include', (server) => {
   async function place() {
     const organization = await createTestOrganization(server)
     const { client } = organization.owner

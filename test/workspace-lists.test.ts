@@ -1,7 +1,6 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import type { Client, Json, Response } from './support/client.ts'
-import { engines } from './support/engines.ts'
-import { startServer, type TestServer } from './support/server.ts'
+import { onEachEngine } from './support/on-each-engine.ts'
 import { base64, postState, stateText } from './support/states.ts'
 import {
   addMember,
@@ -22,13 +21,7 @@ const tags = (...all: string[]) => ({
   data: all.map((name) => ({ type: 'tags', attributes: { name } })),
 })
 
-describe.each(engines)('lists of workspaces on %s', (engine) => {
-  let server: TestServer
-  beforeAll(async () => {
-    server = await startServer(engine)
-  })
-  afterAll(() => server.stop())
-
+onEachEngine('lists of workspaces', (server) => {
   test('are sorted as asked', async () => {
     const organization = await createTestOrganization(server)
     const { client } = organization.owner

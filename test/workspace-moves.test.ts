@@ -1,6 +1,6 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { engines } from './support/engines.ts'
-import { startServer, type TestServer } from './support/server.ts'
+import { NOT_FOUND } from './support/client.ts'
+import { expect, test } from 'vitest'
+import { onEachEngine } from './support/on-each-engine.ts'
 import {
   addMember,
   body,
@@ -12,17 +12,10 @@ import {
   grantWorkspace,
 } from './support/world.ts'
 
-const notFound = '{"errors":[{"status":"404","title":"not found"}]}'
 const ids = (...all: string[]) => ({ data: all.map((id) => ({ type: 'workspaces', id })) })
 const inProject = (id: string) => ({ project: { data: { type: 'projects', id } } })
 
-describe.each(engines)('moving workspaces on %s', (engine) => {
-  let server: TestServer
-  beforeAll(async () => {
-    server = await startServer(engine)
-  })
-  afterAll(() => server.stop())
-
+onEachEngine('moving workspaces', (server) => {
   test('many move at once, or none; who sees them changes with the next request', async () => {
     const organization = await createTestOrganization(server)
     const { client } = organization.owner
@@ -32,7 +25,7 @@ describe.each(engines)('moving workspaces on %s', (engine) => {
     const team = await createTeam(organization)
     await grantProject(organization, team, to, { access: 'read' })
     const member = (await addMember(server, organization, [team])).client
-    expect((await member.get(`/workspaces/${a}`)).text).toBe(notFound)
+    expect((await member.get(`/workspaces/${a}`)).text).toBe(NOT_FOUND)
     const projectOf = async (id: string) =>
       (await client.get(`/workspaces/${id}`)).json.data.relationships.project.data.id
 
@@ -49,7 +42,7 @@ describe.each(engines)('moving workspaces on %s', (engine) => {
     expect([await projectOf(a), await projectOf(b)]).toEqual([to, to])
     expect((await member.get(`/workspaces/${a}`)).status).toBe(200)
     expect((await client.delete(`/projects/${from}`)).status).toBe(204)
-    expect((await client.post(`/projects/${from}/relationships/workspaces`, ids(a))).text).toBe(notFound)
+    expect((await client.post(`/projects/${from}/relationships/workspaces`, ids(a))).text).toBe(NOT_FOUND)
     const kept = await client.delete(`/projects/${to}`)
     expect(kept.status).toBe(409)
     expect(kept.json.errors[0].detail).toContain('holds workspaces')
@@ -78,12 +71,12 @@ describe.each(engines)('moving workspaces on %s', (engine) => {
     }
     expect(texts.size).toBe(1)
     // A caller who may only see a project may not move workspaces into it.
-    expect((await client.post(`/projects/${from}/relationships/workspaces`, ids(mine))).text).toBe(notFound)
+    expect((await client.post(`/projects/${from}/relationships/workspaces`, ids(mine))).text).toBe(NOT_FOUND)
     expect((await client.post(path, ids(mine))).status).toBe(204)
     const readers = await createTeam(organization)
     await grantProject(organization, readers, to, { access: 'write' })
     const reader = (await addMember(server, organization, [readers])).client
-    expect((await reader.post(path, ids(mine))).text).toBe(notFound)
+    expect((await reader.post(path, ids(mine))).text).toBe(NOT_FOUND)
   })
 
   test("a workspace takes its project's execution mode, unless it has its own", async () => {

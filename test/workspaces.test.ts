@@ -1,6 +1,5 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { engines } from './support/engines.ts'
-import { startServer, type TestServer } from './support/server.ts'
+import { expect, test } from 'vitest'
+import { onEachEngine } from './support/on-each-engine.ts'
 import { base64, lock, postState, stateText } from './support/states.ts'
 import {
   addMember,
@@ -10,17 +9,9 @@ import {
   createWorkspace,
   grantWorkspace,
 } from './support/world.ts'
-import type { Client } from './support/client.ts'
+import { NOT_FOUND, type Client } from './support/client.ts'
 
-const notFound = '{"errors":[{"status":"404","title":"not found"}]}'
-
-describe.each(engines)('workspaces on %s', (engine) => {
-  let server: TestServer
-  beforeAll(async () => {
-    server = await startServer(engine)
-  })
-  afterAll(() => server.stop())
-
+onEachEngine('workspaces', (server) => {
   const workspace = (attributes: object, relationships: object = {}) => ({
     data: { type: 'workspaces', attributes, relationships },
   })
@@ -174,7 +165,7 @@ describe.each(engines)('workspaces on %s', (engine) => {
     expect(await found('search[name]=d')).toEqual([])
     const member = await addMember(server, organization)
     const hidden = await member.client.post(ofB, tags('mine'))
-    expect([hidden.status, hidden.text]).toEqual([404, notFound])
+    expect([hidden.status, hidden.text]).toEqual([404, NOT_FOUND])
   })
 
   test('search[name] finds parts of names, pages are sorted by name, the project filters', async () => {
@@ -247,7 +238,7 @@ describe.each(engines)('workspaces on %s', (engine) => {
       'auto-apply': true,
       'execution-mode': 'local',
     })
-    expect((await owner.client.get(`/organizations/${name}/workspaces/a`)).text).toBe(notFound)
+    expect((await owner.client.get(`/organizations/${name}/workspaces/a`)).text).toBe(NOT_FOUND)
   })
 
   test('every problem of a body is named', async () => {
@@ -358,7 +349,7 @@ describe.each(engines)('workspaces on %s', (engine) => {
 
     const ofOrganization = await client.post(`/organizations/${organization.name}/authentication-token`)
     const organizationToken = server.client(ofOrganization.json.data.attributes.token)
-    expect((await act(organizationToken, 'lock')).text).toBe(notFound)
+    expect((await act(organizationToken, 'lock')).text).toBe(NOT_FOUND)
     expect((await organizationToken.get(`/workspaces/${id}`)).status).toBe(200)
   })
 
@@ -375,7 +366,7 @@ describe.each(engines)('workspaces on %s', (engine) => {
     expect((await owner.client.post(`/workspaces/${ids[2]}/actions/safe-delete`)).status).toBe(204)
     expect((await owner.client.post(`${path}/d/actions/safe-delete`)).status).toBe(204)
     expect((await owner.client.get(path)).json.data).toEqual([])
-    expect((await owner.client.delete(`/workspaces/${ids[0]}`)).text).toBe(notFound)
+    expect((await owner.client.delete(`/workspaces/${ids[0]}`)).text).toBe(NOT_FOUND)
   })
 
   test('safe-delete refuses a state with managed resources, and one that cannot be looked into', async () => {
@@ -451,7 +442,7 @@ describe.each(engines)('workspaces on %s', (engine) => {
         await client.delete(`/workspaces/${id}`),
       ]) {
         expect(answer.status).toBe(404)
-        expect(answer.text).toBe(notFound)
+        expect(answer.text).toBe(NOT_FOUND)
       }
     }
   })

@@ -1,5 +1,8 @@
 import { Conformity } from './conformity.ts'
 
+/** The body of every 404, for missing and for hidden objects. */
+export const NOT_FOUND = '{"errors":[{"status":"404","title":"not found"}]}'
+
 /** A resource with the fields that tests use. */
 export type Resource = {
   id: string
