@@ -1,20 +1,16 @@
 import { connect, type Socket } from 'node:net'
 import { once } from 'node:events'
-import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
+import { afterEach, beforeAll, expect, test, vi } from 'vitest'
 import { MAX_WAITING_REQUESTS } from '../src/http/pipelining.ts'
-import { engines } from './support/engines.ts'
-import { startServer, type TestServer } from './support/server.ts'
+import { onEachEngine } from './support/on-each-engine.ts'
 import { createTestOrganization, type TestOrganization } from './support/world.ts'
 
-describe.each(engines)('requests sent without waiting for answers on %s', (engine) => {
-  let server: TestServer
+onEachEngine('requests sent without waiting for answers', (server) => {
   let organization: TestOrganization
   beforeAll(async () => {
-    server = await startServer(engine)
     organization = await createTestOrganization(server)
   })
   afterEach(() => vi.restoreAllMocks())
-  afterAll(() => server.stop())
 
   const pipeline = (socket: Socket, paths: readonly string[]) => {
     const heads = paths.map(
@@ -32,7 +28,7 @@ describe.each(engines)('requests sent without waiting for answers on %s', (engin
     const counts = { now: 0, most: 0, all: 0 }
     vi.spyOn(database, 'read').mockImplementation(async (work) => {
       // Background jobs of the server read, too.
-      if (new Error('who asks').stack?.includes('runRead') !== true) return read(work)
+      if (new Error('caller').stack?.includes('/src/http/read-route.ts') !== true) return read(work)
       counts.now += 1
       counts.all += 1
       counts.most = Math.max(counts.most, counts.now)
@@ -67,10 +63,13 @@ describe.each(engines)('requests sent without waiting for answers on %s', (engin
       names.map((name) => `/organizations/${name}`),
     )
     const statuses = () => Array.from(received.matchAll(/HTTP\/1\.1 (\d+)/g), ([, status]) => status)
-    while (statuses().length < names.length) {
-      release()
-      await new Promise((resolve) => setTimeout(resolve, 1))
-    }
+    await vi.waitFor(
+      () => {
+        release()
+        expect(statuses()).toHaveLength(names.length)
+      },
+      { timeout: 10_000, interval: 1 },
+    )
     expect(counts).toEqual({ now: 0, most: 1, all: names.length })
     expect(statuses()).toEqual(['200', ...Array.from({ length: 20 }, () => '404'), '200'])
     socket.destroy()
@@ -83,7 +82,7 @@ describe.each(engines)('requests sent without waiting for answers on %s', (engin
       socket,
       Array.from({ length: 20 }, () => `/organizations/${organization.name}`),
     )
-    while (counts.all === 0) await new Promise((resolve) => setTimeout(resolve, 1))
+    await vi.waitFor(() => expect(counts.all).toBe(1), { timeout: 10_000 })
     socket.resetAndDestroy()
     await new Promise((resolve) => setTimeout(resolve, 50))
     release()
@@ -99,7 +98,7 @@ describe.each(engines)('requests sent without waiting for answers on %s', (engin
       socket,
       Array.from({ length: MAX_WAITING_REQUESTS + 1 }, () => path),
     )
-    while (counts.all === 0) await new Promise((resolve) => setTimeout(resolve, 1))
+    await vi.waitFor(() => expect(counts.all).toBe(1), { timeout: 10_000 })
     expect(socket.destroyed).toBe(false)
     pipeline(socket, [path])
     await once(socket, 'close')
