@@ -39,7 +39,7 @@ export function databaseUrl(value: string): string {
   const [, authority = ''] = /^[^/]+\/\/([^/?#]*)/.exec(value) ?? []
   const host = authority.slice(authority.lastIndexOf('@') + 1)
   if (host.includes(',') || /[?&]host=[^&]*,/.test(value)) {
-    throw new SettingError('names several hosts; it takes one name that always leads to the primary')
+    throw new SettingError('names several hosts; name one host that is always the primary')
   }
   if (/[?&]target_session_attrs=/.test(value)) {
     throw new SettingError(
@@ -49,7 +49,7 @@ export function databaseUrl(value: string): string {
   // A URL for a Unix socket has no host, so insert one before parsing.
   if (!URL.canParse(value.replace('@/', '@localhost/'))) {
     throw new SettingError(
-      'is no URL; write characters such as @ : / ? # % of a password as %40 and so on',
+      'is not a URL; write characters such as @ : / ? # % of a password as %40 and so on',
     )
   }
   return value

@@ -146,7 +146,7 @@ describe.each(engines)('a backup of %s', (engine) => {
       zstdCompressSync(text.replace('"0001-first-tables"', '"0001-first-tables","9999-future"')),
       /newer Purser/,
     )
-    await refused('other', 'something else', /is no backup of Purser/)
+    await refused('other', 'something else', /is not a backup of Purser/)
     const keyless = await run(['restore', file], { PURSER_DATA: join(folder, 'data') })
     expect(keyless.stderr).toMatch(/^purser: the backup needs the secret key of fingerprint /)
     const wrong = { PURSER_DATA: join(folder, 'data'), PURSER_SECRET_KEY: 'b'.repeat(64) }

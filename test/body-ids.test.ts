@@ -54,7 +54,7 @@ describe.each(engines)("a body's id on %s", (engine) => {
         expect(answer.json.errors, name).toContainEqual({
           status: '422',
           title: expect.any(String),
-          detail: 'id must be that of the path',
+          detail: 'id must be equal to the id in the path',
           source: { pointer: '/data/id' },
         })
       }

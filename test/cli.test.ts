@@ -126,11 +126,11 @@ describe.each(engines)('the command line on %s', (engine) => {
     const overHttp = await client.get(`${path}/effective-access?team=${team.id}&workspace=network`)
     expect(asJson.data).toEqual(overHttp.json.data)
     for (const [args, problem] of [
-      [[], 'say whose access: --user or --team'],
+      [[], 'one of --user and --team is required'],
       [['--user', 'rosa', '--workspace', 'nothing'], 'there is no workspace nothing in acme'],
       [
         ['--team', 'nobody', '--project', 'a', '--workspace', 'b'],
-        'say --workspace or --project, not both',
+        '--workspace and --project cannot be used together',
       ],
     ] as const) {
       const { code, stderr } = await run(['access', '--organization', 'acme', ...args], settings)
@@ -150,8 +150,8 @@ describe.each(engines)('the command line on %s', (engine) => {
     }
     await output(['user', 'create', 'jane', '--email', 'jane@example.com'], settings)
     expect(await refused(['user', 'create', 'Jane', '--email', 'JANE@example.com'])).toEqual([
-      'purser: username is that of another user',
-      'purser: email is that of another user',
+      'purser: username is already used by another user',
+      'purser: email is already used by another user',
     ])
     expect(await refused(['user', 'create', 'a b', '--email', 'x'])).toHaveLength(2)
     expect(await refused(['user', 'token', 'nobody'])).toEqual(['purser: there is no user nobody'])
@@ -159,7 +159,7 @@ describe.each(engines)('the command line on %s', (engine) => {
     await output(['organization', 'create', 'acme', '--email', 'o@example.com', '--owner', 'jane'], settings)
     expect(
       await refused(['organization', 'create', 'acme', '--email', 'o@example.com', '--owner', 'jane']),
-    ).toEqual(['purser: name is that of another organization'])
+    ).toEqual(['purser: name is already used by another organization'])
   })
 
   test('migrate does what there is to do, once, and serving goes on from there', async () => {
@@ -374,7 +374,7 @@ describe('the command line', () => {
     const settings = await settingsFor('sqlite')
     const folder = temporaryFolder()
     for (const [content, problem] of [
-      ['garbage', 'is no backup of Purser'],
+      ['garbage', 'is not a backup of Purser'],
       ['', 'it ends too early'],
     ] as const) {
       const file = join(folder, 'given')

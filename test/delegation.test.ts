@@ -375,7 +375,7 @@ describe.each(dialects)('delegates, dialect %s', (dialect) => {
       const refused = await invite([weak])
       expect([refused.status, refused.json.errors[0].detail]).toEqual([
         422,
-        'id is not that of a team to invite into',
+        'id does not name a team that the caller may invite into',
       ])
       expect((await invite([])).status).toBe(201)
     })

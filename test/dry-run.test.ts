@@ -503,7 +503,7 @@ onEachEngine('a dry run', (server) => {
     const refusals = [await tried(blind.client, hidden), await tried(blind.client, free)]
     expect(refusals.map(({ status }) => status)).toEqual([400, 400])
     expect(refusals[0]?.text).toBe(refusals[1]?.text)
-    expect(refusals[0]?.json.errors[0].detail).toContain('sees all teams')
+    expect(refusals[0]?.json.errors[0].detail).toContain('see all teams')
     // Without a name they may run it dry, and without a dry run they may set the name.
     const other = body('teams', { 'sso-team-id': 'sso' })
     expect((await blind.client.patch(`/teams/${open}?dry-run=true`, other)).status).toBe(200)

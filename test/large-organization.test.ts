@@ -55,7 +55,7 @@ onEachEngine('an organization that has grown large', { maxTeamMembers: '100000' 
           {
             status: '400',
             title: 'Invalid include parameter',
-            detail: 'more than 20000 resources would be included: ask for smaller pages',
+            detail: 'more than 20000 resources would be included; request smaller pages',
             source: { parameter: 'include' },
           },
         ],

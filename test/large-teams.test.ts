@@ -202,7 +202,7 @@ describe.each(engines)('teams with many members on %s', (engine) => {
     const { answer } = await inTurns(`${name}?q=crowd&include=users`)
     expect(answer.status).toBe(400)
     expect(answer.json.errors[0].detail).toBe(
-      'more than 20000 resources would be included: ask for smaller pages',
+      'more than 20000 resources would be included; request smaller pages',
     )
     await database.write(({ db }) => db.deleteFrom('teams').where('id', 'in', crowded).execute())
   })

@@ -103,7 +103,7 @@ onEachEngine('organization memberships', { maxMembers: '6', maxTeamMembers: '3' 
     const again = await invite(owner.client, organization, email.toUpperCase())
     expect(again.status).toBe(422)
     expect(again.json.errors[0]).toMatchObject({
-      detail: 'email is that of a member, or of somebody who was invited before',
+      detail: 'email is already used by a member or an invitation of this organization',
       source: { pointer: '/data/attributes/email' },
     })
     expect((await invite(owner.client, organization, owner.email)).json).toEqual(again.json)
@@ -124,7 +124,7 @@ onEachEngine('organization memberships', { maxMembers: '6', maxTeamMembers: '3' 
       '/data/relationships/teams/data/2/id',
     ])
     expect(new Set(teams.json.errors.map((error: never) => error['detail']))).toEqual(
-      new Set(['id is not that of a team to invite into']),
+      new Set(['id does not name a team that the caller may invite into']),
     )
   })
 
@@ -222,7 +222,7 @@ onEachEngine('organization memberships', { maxMembers: '6', maxTeamMembers: '3' 
     for (const team of [secret, owners, 'team-1111111111111111']) {
       const refused = await invite(manager.client, organization, newEmail(), [team])
       expect(refused.status).toBe(422)
-      expect(refused.json.errors[0].detail).toBe('id is not that of a team to invite into')
+      expect(refused.json.errors[0].detail).toBe('id does not name a team that the caller may invite into')
     }
     const invited = await invite(manager.client, organization, newEmail(), [open, managers])
     expect(invited.status).toBe(201)

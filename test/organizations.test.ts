@@ -136,7 +136,7 @@ onEachEngine('organizations', { maxOrganizations: '3' }, (server) => {
       {
         status: '422',
         title: 'invalid attribute',
-        detail: 'name is that of another organization',
+        detail: 'name is already used by another organization',
         source: { pointer: '/data/attributes/name' },
       },
     ])

@@ -73,15 +73,15 @@ describe.each(engines)('the pages for the first hour on %s', (engine) => {
     expect(second.slice(-5)).toEqual(promised)
     const refusals = second.slice(0, -5).filter((line) => /^\d{3} |^purser: /.test(line))
     expect(refusals).toEqual([
-      'purser: username is that of another user',
-      'purser: email is that of another user',
-      'purser: username is that of another user',
-      'purser: email is that of another user',
-      '422 name is that of another organization',
-      '422 name is that of another team of the organization',
-      '422 email is that of a member, or of somebody who was invited before',
-      '422 email is that of a member, or of somebody who was invited before',
-      '422 name is that of another workspace of the organization',
+      'purser: username is already used by another user',
+      'purser: email is already used by another user',
+      'purser: username is already used by another user',
+      'purser: email is already used by another user',
+      '422 name is already used by another organization',
+      '422 name is already used by another team of the organization',
+      '422 email is already used by a member or an invitation of this organization',
+      '422 email is already used by a member or an invitation of this organization',
+      '422 name is already used by another workspace of the organization',
       '422 team has access to the workspace already',
     ])
     expect(second.filter((line) => /^\s+at |node:internal|Error:/.test(line))).toEqual([])

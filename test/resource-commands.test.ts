@@ -97,7 +97,7 @@ describe.each(engines)('list, show and delete on %s', (engine) => {
     expect(await refused('team list --organization other', settings)).toBe(
       'purser: there is no organization other',
     )
-    expect(await refused('token list', settings)).toBe('purser: say whose tokens: --user or --organization')
+    expect(await refused('token list', settings)).toBe('purser: one of --user and --organization is required')
   })
 
   test('an id names the team that has it, and not a team of such a name', async () => {

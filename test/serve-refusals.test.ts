@@ -162,7 +162,7 @@ describe('serve refuses with one line, exit code 1 and nothing touched', () => {
         'postgres://me:hunter2@one/purser?target_session_attrs=read-write',
         /^purser: PURSER_DATABASE_URL has target_session_attrs, which is not supported; /,
       ],
-      ['postgres://me:hunter2%@one:x/purser', /^purser: PURSER_DATABASE_URL is no URL; /],
+      ['postgres://me:hunter2%@one:x/purser', /^purser: PURSER_DATABASE_URL is not a URL; /],
     ] as const) {
       await refused([], given(url), problem)
       const doctor = await run(['doctor'], given(url))

@@ -11,8 +11,8 @@ import {
   type TestOrganization,
 } from './support/world.ts'
 
-const NO_MEMBER = 'id is not that of an active member of the organization'
-const NO_MEMBERSHIP = 'id is not that of a membership of the organization'
+const NO_MEMBER = 'id does not name an active member of the organization'
+const NO_MEMBERSHIP = 'id does not name a membership of the organization'
 
 onEachEngine('team members', { maxTeamMembers: '6' }, (server) => {
   const data = (type: string, ids: readonly string[]) => ({ data: ids.map((id) => ({ type, id })) })
@@ -80,7 +80,7 @@ onEachEngine('team members', { maxTeamMembers: '6' }, (server) => {
     })
     expect(problems(wrong.json)).toEqual([
       ['/data/0/type', 'type must be "users"'],
-      ['/data/0/id', 'id must be a text that is not empty'],
+      ['/data/0/id', 'id must be a non-empty string'],
     ])
     const none = await client.post(`/teams/${team}/relationships/users`, { data: {} })
     expect(problems(none.json)).toEqual([['/data', 'data must be an array']])

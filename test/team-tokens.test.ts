@@ -103,13 +103,13 @@ onEachEngine('team tokens', { maxTokens: '3' }, (server) => {
         'POST',
         `/teams/${other}/relationships/users`,
         users,
-        'id is not that of an active member of the organization',
+        'id does not name an active member of the organization',
       ],
       [
         'POST',
         `/teams/${other}/relationships/organization-memberships`,
         memberships,
-        'id is not that of a membership of the organization',
+        'id does not name a membership of the organization',
       ],
       ['DELETE', `/organization-memberships/${membership}`, undefined, kept],
     ] as const) {

@@ -65,7 +65,7 @@ describe.each(engines)('what organizations say of tokens, on %s', (engine) => {
           status: '401',
           title: 'unauthorized',
           detail:
-            'this organization takes no user tokens (user-tokens-enabled is false); use a team token',
+            'this organization does not accept user tokens (user-tokens-enabled is false); use a team token',
         },
       ],
     }
@@ -334,7 +334,7 @@ describe.each(engines)('what organizations say of tokens, on %s', (engine) => {
     const refused = await member.client.get(`/teams/${team}`)
     expect(refused.status).toBe(401)
     expect(refused.json.errors[0].detail).toBe(
-      'this token, or the one that it was made with, is older than the organization lets user tokens become; ask a site administrator for a new one',
+      'this token, or the token that created it, is older than the organization allows for user tokens; ask a site administrator for a new one',
     )
     expect(await status(there(member.client))).toBe(401)
     expect((await member.client.get('/organizations')).json.data).toEqual([])

@@ -149,7 +149,7 @@ onEachEngine('the team tokens of an organization', (server) => {
     const organizationToken = (await client.post(`/organizations/${organization.name}/authentication-token`))
       .json.data.id
     const list = () => client.get(path(organization))
-    const detail = 'id is not that of a team token to delete here'
+    const detail = 'id does not name a team token that the caller may delete here'
     for (const bad of [foreign.id, organizationToken, 'at-1111111111111111', 'at-\u0000', 'x']) {
       const refused = await client.delete(path(organization), identifiers(tokens[0].id, bad))
       expect(refused.status).toBe(422)

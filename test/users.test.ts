@@ -44,8 +44,8 @@ onEachEngine('users', (server) => {
     )
     expect(again.status).toBe(422)
     expect(problems(again.json)).toEqual([
-      ['/data/attributes/username', 'username is that of another user'],
-      ['/data/attributes/email', 'email is that of another user'],
+      ['/data/attributes/username', 'username is already used by another user'],
+      ['/data/attributes/email', 'email is already used by another user'],
     ])
     const wrong = await server.admin.post('/admin/users', user({ username, password: 'short' }))
     expect(problems(wrong.json).map(([pointer]) => pointer)).toEqual([

@@ -24,7 +24,7 @@ func tryTeamMember(t *testing.T, w world) {
 	d.apply(t, one(people[1].Username))
 	d.wantImported(t)
 	d.withoutKind(t, "tfe_team_member", func() { d.apply(t, readersTeam) })
-	d.refused(t, "id is not that of an active member of the organization", one("nobody-has-this-name"))
+	d.refused(t, "id does not name an active member of the organization", one("nobody-has-this-name"))
 	d.apply(t, one(people[0].Username))
 	d.destroy(t)
 }

@@ -51,7 +51,7 @@ data "tfe_teams" "all" {
   }
 }
 `)
-	d.refused(t, "name is that of another team of the organization", this("network")+"resource \"tfe_team\" \"other\" {\n name = \"network\"\n}\n")
+	d.refused(t, "name is already used by another team of the organization", this("network")+"resource \"tfe_team\" \"other\" {\n name = \"network\"\n}\n")
 	d.destroy(t)
 }
 

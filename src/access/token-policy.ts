@@ -53,7 +53,7 @@ export function refuseUserToken(actor: Actor, standing: Standing, policy: TokenP
     throw new AppError('unauthorized', [
       {
         detail:
-          'this organization takes no user tokens (user-tokens-enabled is false); use a team token',
+          'this organization does not accept user tokens (user-tokens-enabled is false); use a team token',
       },
     ])
   }
@@ -61,7 +61,7 @@ export function refuseUserToken(actor: Actor, standing: Standing, policy: TokenP
     throw new AppError('unauthorized', [
       {
         detail:
-          'this token, or the one that it was made with, is older than the organization lets user tokens become; ' +
+          'this token, or the token that created it, is older than the organization allows for user tokens; ' +
           'ask a site administrator for a new one',
       },
     ])

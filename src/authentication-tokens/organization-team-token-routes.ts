@@ -85,7 +85,7 @@ export const organizationTeamTokenRoutes: readonly Route[] = [
             ? []
             : [
                 {
-                  detail: 'id is not that of a team token to delete here',
+                  detail: 'id does not name a team token that the caller may delete here',
                   pointer: `/data/${place}/id`,
                 },
               ],

@@ -15,10 +15,10 @@ export function accessCommand(): Command {
     .action(async (flags) => {
       const { organization, user, team, workspace, project } = flags
       if ((user === undefined) === (team === undefined)) {
-        throw new OperatorError('say whose access: --user or --team')
+        throw new OperatorError('one of --user and --team is required')
       }
       if (workspace !== undefined && project !== undefined) {
-        throw new OperatorError('say --workspace or --project, not both')
+        throw new OperatorError('--workspace and --project cannot be used together')
       }
       const { printAccess } = await import('./access.ts')
       await printAccess(configOf(flags), {

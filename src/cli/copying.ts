@@ -151,7 +151,7 @@ async function tokenOf(
   signal: AbortSignal,
 ): Promise<string> {
   if (token !== undefined && tokenFile !== undefined) {
-    throw new OperatorError('give --token or --token-file, not both')
+    throw new OperatorError('--token and --token-file cannot be used together')
   }
   if (token !== undefined) return token
   if (tokenFile !== undefined) {

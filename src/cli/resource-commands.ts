@@ -85,7 +85,7 @@ export function tokenCommand(): Command {
         .option('--team <team>', 'tokens of this team of the organization alone'),
     checkList: ({ user, organization, team }) => {
       if ((user === undefined) === (organization === undefined)) {
-        throw new OperatorError('say whose tokens: --user or --organization')
+        throw new OperatorError('one of --user and --organization is required')
       }
       if (team !== undefined && organization === undefined) {
         throw new OperatorError('--team needs --organization')

@@ -52,7 +52,7 @@ export async function deleteResource(
   const kind = kinds[kindName]
   if (kindName === 'organizations' && flags.yes !== true) {
     throw new OperatorError(
-      `this deletes the organization ${name} with all of its workspaces and states: say so with --yes`,
+      `this deletes the organization ${name} with all of its workspaces and states: confirm with --yes`,
     )
   }
   const isDeleted = await withOwnRequests(config, { as: flags.as }, async (requests) => {

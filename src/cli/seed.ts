@@ -52,7 +52,7 @@ async function checkNamesAreFree(tx: Transaction): Promise<void> {
   }
   if (taken.length === 0) return
   throw new OperatorError(
-    `there are users ${taken.join(', ')} already, and the demo has people of these names: seed a data folder of its own, with --data`,
+    `there are users ${taken.join(', ')} already, and the demo data needs these names: use a separate data folder, with --data`,
   )
 }
 

@@ -27,13 +27,13 @@ function questionOf(query: Query): Question {
   )
   const problems: Problem[] = []
   if (user === undefined && team === undefined) {
-    problems.push({ detail: 'user or team must say whose access is asked for', parameter: 'user' })
+    problems.push({ detail: 'one of the parameters user and team is required', parameter: 'user' })
   }
   if (user !== undefined && team !== undefined) {
-    problems.push({ detail: 'team cannot be given beside user', parameter: 'team' })
+    problems.push({ detail: 'team and user cannot be used together', parameter: 'team' })
   }
   if (workspace !== undefined && project !== undefined) {
-    problems.push({ detail: 'project cannot be given beside workspace', parameter: 'project' })
+    problems.push({ detail: 'project and workspace cannot be used together', parameter: 'project' })
   }
   if (problems.length > 0) throw new AppError('invalid-query', problems)
   const subject = user === undefined ? { team: team ?? '' } : { user }
@@ -115,7 +115,7 @@ export const effectiveAccessRoutes: readonly Route[] = [
       const found = await effectiveAccess(tx, about, places)
       const named = found.reduce((count, { sources }) => count + sources.length, 0)
       if (found.length > 1 && named > MAX_NAMED) {
-        const detail = `more than ${MAX_NAMED} grants would be named: ask for smaller pages`
+        const detail = `more than ${MAX_NAMED} grants would be named; request smaller pages`
         throw new AppError('bad-request', [{ detail }])
       }
       return listDocument(found.map(effectiveAccessFragment), paging(total))

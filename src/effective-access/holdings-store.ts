@@ -77,7 +77,7 @@ export const MAX_GRANTS = 200_000
 
 function checked<Row>(rows: Row[]): Row[] {
   if (rows.length <= MAX_GRANTS) return rows
-  const detail = `more than ${MAX_GRANTS} grants would have to be added up: ask for smaller pages, or for one workspace`
+  const detail = `more than ${MAX_GRANTS} grants would have to be added up; request smaller pages, or one workspace`
   throw new AppError('bad-request', [{ detail }])
 }
 

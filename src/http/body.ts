@@ -104,7 +104,7 @@ export function readChunks(
       reject(error)
     }
     const breakOff = () =>
-      fail(new AppError('bad-request', [{ detail: 'the body broke off' }]))
+      fail(new AppError('bad-request', [{ detail: 'the connection ended before the whole body arrived' }]))
     const goOn = () => {
       if (isStopped) return
       pace?.goOn()

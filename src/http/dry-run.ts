@@ -18,13 +18,13 @@ export function isDryRun(query: Query, hasDryRun: boolean): boolean {
     // Older clients and proxies use a semicolon between parameters.
     const isHidden = /[;&?]\s*dry[\W_]*run/i.test(query.given(name) ?? '')
     if (isMisspelled(name) || isHidden)
-      throw refusal('it is written dry-run=true', name)
+      throw refusal('the parameter is spelled dry-run=true; the request was not executed', name)
   }
   if (query.isRepeated(PARAMETER)) throw refusal('dry-run must be given once')
   const value = query.given(PARAMETER)
   if (value === undefined || value === 'false') return false
   if (value !== 'true') throw refusal('dry-run must be true or false')
-  if (!hasDryRun) throw refusal('dry-run cannot be asked of this: it would be done')
+  if (!hasDryRun) throw refusal('this request has no dry run, and was not executed')
   return true
 }
 

@@ -51,7 +51,7 @@ async function exportOrganization(context: Context, record: OrganizationRecord):
     report.missing(
       'organizations',
       organization,
-      'the token is not that of an owner: what is hidden from it is not known, and not in the files',
+      'the token does not belong to an owner: objects that are hidden from it are not in the files',
     )
   }
   write('organizations', [record])

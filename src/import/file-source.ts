@@ -155,14 +155,14 @@ export class FileSource implements Source {
     try {
       manifest = parseStored<Manifest>(bytes.toString('utf8'))
     } catch {
-      throw new OperatorError(`${join(this.#folder, MANIFEST)} is not that of an export`)
+      throw new OperatorError(`${join(this.#folder, MANIFEST)} does not belong to an export`)
     }
     if (
       manifest.format !== FORMAT ||
       typeof manifest.from !== 'string' ||
       typeof manifest.files !== 'object'
     ) {
-      throw new OperatorError(`${join(this.#folder, MANIFEST)} is not that of an export`)
+      throw new OperatorError(`${join(this.#folder, MANIFEST)} does not belong to an export`)
     }
     if (manifest['format-version'] !== FORMAT_VERSION) {
       throw new OperatorError(

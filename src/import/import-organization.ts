@@ -24,7 +24,7 @@ export async function importOrganization(
     report.missing(
       kind,
       record.name,
-      'the token there is not that of an owner: what is hidden from it is not known here, and not copied',
+      'the token of the other server does not belong to an owner: objects that are hidden from it were not copied',
     )
   }
   const there = await target.show(`/organizations/${encodeURIComponent(as)}`)

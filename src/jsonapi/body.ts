@@ -187,7 +187,7 @@ export function readParsed<const S extends BodyShape>(json: unknown, shape: S, p
  */
 export function otherId(given: unknown, own: string): Problem[] {
   if (given === undefined || given === '' || given === own) return []
-  return [{ detail: 'id must be that of the path', pointer: '/data/id' }]
+  return [{ detail: 'id must be equal to the id in the path', pointer: '/data/id' }]
 }
 
 /**
@@ -206,7 +206,7 @@ export function parseIdentifiers(bytes: Uint8Array, type: string, most: number):
     if (given.type !== type)
       problems.push({ detail: `type must be "${type}"`, pointer: `/data/${place}/type` })
     if (typeof given.id !== 'string' || given.id === '') {
-      problems.push({ detail: 'id must be a text that is not empty', pointer: `/data/${place}/id` })
+      problems.push({ detail: 'id must be a non-empty string', pointer: `/data/${place}/id` })
     }
     return String(given.id)
   })

@@ -38,6 +38,6 @@ export function errorDocument(error: AppError): string {
 
 /** The document for an internal error. It says only where to look in the log. */
 export function internalErrorDocument(requestId: string): string {
-  const detail = `something went wrong on our side; the log has more under the request id ${requestId}`
+  const detail = `the server failed to handle the request; its log has the details under the request id ${requestId}`
   return JSON.stringify({ errors: [{ status: '500', title: 'internal server error', detail }] })
 }

@@ -60,14 +60,14 @@ export async function* fromText(chunks: AsyncIterable<Uint8Array>): AsyncGenerat
     isFirst = false
     hasEnded = typeof value === 'object' && value !== null && 'end' in value
   }
-  if (!hasEnded) throw new OperatorError('the backup is not whole: its end is missing')
+  if (!hasEnded) throw new OperatorError('the backup is incomplete: its end is missing')
 }
 
 function parseHeader(value: unknown): Header {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- each member is checked below
   const header = value as Partial<Header> | null
   const format = header?.['purser-backup']
-  if (typeof format !== 'number') throw new OperatorError('this is no backup of Purser')
+  if (typeof format !== 'number') throw new OperatorError('this is not a backup of Purser')
   if (format > BACKUP_FORMAT) {
     throw new OperatorError(
       `the backup was made by a newer Purser (${header?.version}): restore it with that`,
@@ -82,7 +82,7 @@ function parseLine(text: string, isFirst: boolean): unknown {
     return JSON.parse(text)
   } catch {
     throw new OperatorError(
-      isFirst ? 'this is no backup of Purser' : 'the backup is damaged: a line of it cannot be read',
+      isFirst ? 'this is not a backup of Purser' : 'the backup is damaged: a line of it cannot be read',
     )
   }
 }

@@ -34,7 +34,7 @@ export async function withDatabase<T>(config: Config, work: (open: OpenDatabase)
     const { names } = await open.withConnection(missingMigrations)
     if (names.length > 0) {
       throw new OperatorError(
-        `${nameOfDatabase(config)} is older than this Purser: bring it up to date with ${advisedCommand(config, 'migrate')}`,
+        `${nameOfDatabase(config)} is older than this Purser: migrate it with ${advisedCommand(config, 'migrate')}`,
       )
     }
     return await work(open)

@@ -89,7 +89,7 @@ async function load(db: Connection, engine: Engine, pieces: AsyncIterable<Piece>
       if (waiting.length >= rowsAtOnce(current?.table ?? '')) await flush()
     } else if ('end' in piece) {
       await flush()
-      if (piece.end.rows !== count) throw new OperatorError('the backup is not whole: rows are missing')
+      if (piece.end.rows !== count) throw new OperatorError('the backup is incomplete: rows are missing')
     }
   }
   await continueCounting(db, engine)
@@ -112,8 +112,8 @@ async function readBackup(
 /** Turns errors of the decompressor and the system into text for the operator; returns any other error unchanged. */
 function readProblem(error: unknown, file: string): unknown {
   const code = codeOf(error) ?? ''
-  if (code === 'ZSTD_error_prefix_unknown') return new OperatorError(`${file} is no backup of Purser`)
-  if (code === 'Z_BUF_ERROR') return new OperatorError(`${file} is no whole backup: it ends too early`)
+  if (code === 'ZSTD_error_prefix_unknown') return new OperatorError(`${file} is not a backup of Purser`)
+  if (code === 'Z_BUF_ERROR') return new OperatorError(`the backup ${file} is incomplete: it ends too early`)
   if (code.startsWith('ZSTD_')) return new OperatorError(`the backup ${file} is damaged: ${reasonOf(error)}`)
   return /^E[A-Z]+$/.test(code)
     ? new OperatorError(`cannot read the backup ${file}: ${reasonOf(error)}`)

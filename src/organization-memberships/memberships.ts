@@ -47,7 +47,7 @@ export async function invite(context: Inviting, email: string, teamIds: readonly
   const user = await findOrMakeUser(tx, deps, email)
   if ((await findMembershipOf(tx, organization.id, user.id)) !== undefined) {
     throw invalid(
-      'email is that of a member, or of somebody who was invited before',
+      'email is already used by a member or an invitation of this organization',
       '/data/attributes/email',
     )
   }
@@ -93,7 +93,7 @@ async function invitedInto(context: Inviting, teamIds: readonly string[]): Promi
       ? []
       : [
           {
-            detail: 'id is not that of a team to invite into',
+            detail: 'id does not name a team that the caller may invite into',
             pointer: `${TEAMS}/${place}/id`,
           },
         ],

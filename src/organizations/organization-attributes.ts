@@ -7,7 +7,7 @@ import { oneOf } from '../jsonapi/body.ts'
 import type { RulingColumns } from './organization-store.ts'
 
 export const NAME_IS_TAKEN: Problem = {
-  detail: 'name is that of another organization',
+  detail: 'name is already used by another organization',
   pointer: '/data/attributes/name',
 }
 

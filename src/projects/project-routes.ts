@@ -26,7 +26,7 @@ import {
 } from './projects.ts'
 
 const NAME_IS_TAKEN: Problem = {
-  detail: 'name is that of another project of the organization',
+  detail: 'name is already used by another project of the organization',
   pointer: '/data/attributes/name',
 }
 

@@ -63,7 +63,7 @@ export async function addJsonState(
 async function requireAllChunks(tx: Transaction, upload: UploadAddress, result: PassResult): Promise<void> {
   if ((await countChunks(tx, upload)) !== result.chunks) {
     throw new AppError('unavailable', [
-      { detail: 'a part of the state was lost on its way; try it again' },
+      { detail: 'a part of the state was lost before it was stored; upload it again' },
     ])
   }
 }

@@ -46,8 +46,8 @@ export async function checkOwnerRemains(...of: Parameters<typeof isLastOwner>): 
 export type MemberIds = 'users' | 'organization-memberships'
 
 const IS_NOBODY: Record<MemberIds, string> = {
-  users: 'id is not that of an active member of the organization',
-  'organization-memberships': 'id is not that of a membership of the organization',
+  users: 'id does not name an active member of the organization',
+  'organization-memberships': 'id does not name a membership of the organization',
 }
 
 /**

@@ -85,14 +85,14 @@ function changesIn({ attributes: given, problems }: ReadBody<typeof teamBody>): 
 }
 
 export const NAME_IS_TAKEN: Problem = {
-  detail: 'name is that of another team of the organization',
+  detail: 'name is already used by another team of the organization',
   pointer: '/data/attributes/name',
 }
 
 /** A dry run is not in the audit trail. It must not tell a caller whether a team that they cannot see has the name. */
 export function refuseNameInDryRun({ seesSecretTeams }: Standing, { name }: TeamChanges): void {
   if (name === undefined || seesSecretTeams) return
-  const detail = 'name can be tried only by a caller who sees all teams: leave name out, or dry-run'
+  const detail = 'a dry run with name is only for callers who see all teams; leave out name or dry-run'
   throw new AppError('bad-request', [{ detail }])
 }
 

@@ -16,8 +16,8 @@ import {
 } from './user-store.ts'
 import { keyOf } from './users.ts'
 
-const EMAIL_IS_TAKEN = 'email is that of another user'
-const USERNAME_IS_TAKEN = 'username is that of another user'
+const EMAIL_IS_TAKEN = 'email is already used by another user'
+const USERNAME_IS_TAKEN = 'username is already used by another user'
 
 export type NewAccount = { username: string; email: string; passwordHash: string | null; isAdmin: boolean }
 
@@ -44,7 +44,7 @@ export async function createAccount(
       : await takeOver(tx, invited.id, account)
   // A concurrent request inserted the same name or email first.
   if (user === undefined)
-    throw invalid('username or email is that of another user', '/data/attributes')
+    throw invalid('username or email is already used by another user', '/data/attributes')
   // The email may now differ in case, and memberships show it.
   if (invited !== undefined && invited.email !== email) await bumpVersionsOf(tx, user.id)
   return {

@@ -35,7 +35,7 @@ import {
 } from './workspaces.ts'
 
 const NAME_IS_TAKEN: Problem = {
-  detail: 'name is that of another workspace of the organization',
+  detail: 'name is already used by another workspace of the organization',
   pointer: '/data/attributes/name',
 }
 
