@@ -5,8 +5,7 @@ import { insertAuditEvents } from './audit/audit-store.ts'
 import { timestamp, type Clock } from './core/clock.ts'
 import { newId } from './core/ids.ts'
 import type { Database } from './database/database.ts'
-import { insertUser } from './users/user-store.ts'
-import { isFirstStart } from './users/first-user-store.ts'
+import { insertUser, isFirstStart } from './users/user-store.ts'
 
 const ADMIN_EMAIL = 'admin@localhost'
 

@@ -1,3 +1,4 @@
+import { isOwnFile } from '../database/portable.ts'
 import { sql } from 'kysely'
 import type { Transaction } from '../database/database.ts'
 import { SITE, type AuditChainRow, type AuditRow } from './audit-chain-store.ts'
@@ -29,7 +30,7 @@ export async function isStoredAsRead(tx: Transaction, row: AuditRow): Promise<bo
     texts.every((column) => row[column] === null || typeof row[column] === 'string')
   if (!isTyped) return false
   const doubtful = texts.filter((column) => row[column]?.includes(REPLACEMENT))
-  if (tx.engine === 'postgres' || doubtful.length === 0) return true
+  if (!isOwnFile(tx) || doubtful.length === 0) return true
   const stored = await tx.db
     .selectFrom('audit_events')
     .where('number', '=', row.number)
@@ -85,7 +86,7 @@ export function findStrayEvent(tx: Transaction): Promise<AuditRow | undefined> {
 
 /** Damage that SQLite finds in the table and its indexes, which may disagree after someone edited the file directly. */
 export async function findDamage(tx: Transaction): Promise<string | undefined> {
-  if (tx.engine === 'postgres') return undefined
+  if (!isOwnFile(tx)) return undefined
   const { rows } = await sql<{ integrity_check: string }>`pragma integrity_check('audit_events')`.execute(
     tx.db,
   )

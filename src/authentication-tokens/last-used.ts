@@ -3,7 +3,7 @@ import type { Authentication } from '../access/actor-store.ts'
 import { timestamp } from '../core/clock.ts'
 import { BackgroundLoop } from '../database/background-loop.ts'
 import type { Database } from '../database/database.ts'
-import { updateLastUsed } from './last-used-store.ts'
+import { updateLastUsed } from './token-store.ts'
 
 const RESOLUTION_MS = 60_000
 const FLUSH_EVERY_MS = 2_000

@@ -55,6 +55,33 @@ export async function nextNumbers(
   return [first, ...rows.map(({ number }) => number)]
 }
 
+/**
+ * Whether the database is a file that only this server checks: its values may have any type, and a damaged page shows
+ * only when it is read. PostgreSQL checks both itself.
+ */
+export function isOwnFile({ engine }: { readonly engine: Engine }): boolean {
+  return engine === 'sqlite'
+}
+
+/** Whether triggers count the changes of workspaces and of team names, which lets lists and searches stay in memory. */
+export function countsChanges({ engine }: { readonly engine: Engine }): boolean {
+  return engine === 'sqlite'
+}
+
+/** Begins a transaction in which every read sees the same rows. */
+export async function beginSnapshot(db: Kysely<Tables>, engine: Engine): Promise<void> {
+  const begin = engine === 'sqlite' ? 'begin' : 'begin isolation level repeatable read read only'
+  await sql.raw(begin).execute(db)
+}
+
+/** Moves the counter of a table past rows that were inserted with numbers. SQLite does that by itself. */
+export async function continueCounting(db: Kysely<Tables>, engine: Engine, table: string): Promise<void> {
+  if (engine === 'sqlite') return
+  await sql`
+    select setval(pg_get_serial_sequence(${table}, 'number'), max(number)) from ${sql.table(table)}
+    having max(number) is not null`.execute(db)
+}
+
 type Locking = Pick<Transaction, 'engine' | 'mode'>
 
 /** Whether a transaction locks the rows that it is going to change. SQLite has one writer anyway. */

@@ -9,8 +9,7 @@ import { OperatorError } from '../core/operator-error.ts'
 import type { Database } from '../database/database.ts'
 import { createLog } from '../operation/log.ts'
 import { openPrepared } from '../operation/prepare.ts'
-import { findSiteAdministrators } from '../users/administrator-store.ts'
-import { findUserByUsername, type UserRow } from '../users/user-store.ts'
+import { findUserByUsername, type UserRow, findSiteAdministrators } from '../users/user-store.ts'
 import { keyOf } from '../users/users.ts'
 
 /** The token id in audit events of a command's own server. */

@@ -9,7 +9,8 @@ import type { Database } from '../database/database.ts'
 import { openOwnServer, type OwnServer, type OwnServerOptions } from './own-server.ts'
 import { readList, resourceOf, type List, type Resource } from './source-lists.ts'
 import type { Spool } from './spool.ts'
-import { problemsOf } from './body-problems.ts'
+import { routes } from '../app.ts'
+import type { Problem } from '../core/errors.ts'
 
 /** Stands for the id of an object that a dry run would create. */
 export const TO_BE_MADE = '(to be made)'
@@ -128,5 +129,19 @@ function refuseUnlessOk(status: number, body: string): string {
     status,
     errors.map(({ detail, title }) => detail ?? title).join('; '),
     errors.flatMap(({ source }) => source?.pointer ?? []),
+  )
+}
+
+/** Problems that a route finds in a body without looking anything up. */
+export function problemsOf(method: string, path: string, body: string, config: Config): readonly Problem[] {
+  const route = routes.find((one) => one.method === method && isPathOf(one.path, path))
+  if (route === undefined) throw new Error(`there is no route ${method} ${path}`)
+  return route.checkBody(Buffer.from(body), config)
+}
+
+function isPathOf(pattern: string, path: string): boolean {
+  const [names, parts] = [pattern.split('/'), path.split('/')]
+  return (
+    names.length === parts.length && names.every((name, at) => name.startsWith(':') || name === parts[at])
   )
 }

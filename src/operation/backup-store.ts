@@ -1,7 +1,7 @@
 import { sql, type Kysely } from 'kysely'
-import type { Engine } from '../database/portable.ts'
+import { beginSnapshot, type Engine } from '../database/portable.ts'
 import type { Tables } from '../database/tables.ts'
-import { backedUpTables, countedTables, rowsAtOnce } from './backup-tables.ts'
+import { backedUpTables, rowsAtOnce } from './backup-tables.ts'
 
 export type Value = string | number | null | Uint8Array
 export type Row = Record<string, Value>
@@ -9,8 +9,7 @@ export type Rows = { table: string; rows: Row[] }
 
 /** Reads all tables from one snapshot, in pages of rows, while others write. */
 export async function* readEverything(db: Kysely<Tables>, engine: Engine): AsyncGenerator<Rows> {
-  const begin = engine === 'sqlite' ? 'begin' : 'begin isolation level repeatable read read only'
-  await sql.raw(begin).execute(db)
+  await beginSnapshot(db, engine)
   try {
     for (const [table, key] of backedUpTables) yield* readTable(db, table, key)
   } finally {
@@ -54,14 +53,4 @@ export async function insertRows(
   const names = sql.join(columns.map((name) => sql.ref(name)))
   const values = sql.join(rows.map((row) => sql`(${sql.join(row)})`))
   await sql`insert into ${sql.table(table)} (${names}) values ${values}`.execute(db)
-}
-
-/** Moves PostgreSQL's sequences past the restored rows. SQLite does that by itself. */
-export async function continueCounting(db: Kysely<Tables>, engine: Engine): Promise<void> {
-  if (engine === 'sqlite') return
-  for (const table of countedTables) {
-    await sql`
-      select setval(pg_get_serial_sequence(${table}, 'number'), max(number)) from ${sql.table(table)}
-      having max(number) is not null`.execute(db)
-  }
 }

@@ -1,3 +1,4 @@
+import { isOwnFile } from '../database/portable.ts'
 import { causeOf } from '../core/error-fields.ts'
 import { AppError } from '../core/errors.ts'
 import { reasonOf } from '../core/operator-error.ts'
@@ -32,7 +33,7 @@ type Damage = { part: Part; reason: string }
 
 /** SQLite's check of its file. PostgreSQL itself verifies the pages that it reads, if checksums are on. */
 export async function examineFile(open: OpenDatabase, report: Report): Promise<void> {
-  if (open.database.engine !== 'sqlite') return
+  if (!isOwnFile(open.database)) return
   const lines = await open.withConnection(quickCheck).catch((error: unknown) => [reasonOf(error)])
   const text = lines.join('; ').replaceAll('\n', ' ')
   if (text === '') report('database file', 'good', 'every page is in its place')
@@ -149,7 +150,7 @@ async function damageOf(
     if (error instanceof ContentDeletedError) return undefined
     if (error instanceof DamagedContentError) return error.reason
     // With PostgreSQL this is an outage; with SQLite it is an unreadable page.
-    if (error instanceof AppError && reading.database.engine === 'postgres') throw error
+    if (error instanceof AppError && !isOwnFile(reading.database)) throw error
     return reasonOf(causeOf(error))
   }
 }

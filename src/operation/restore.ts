@@ -6,11 +6,11 @@ import { OperatorError, reasonOf } from '../core/operator-error.ts'
 import { inBareTransaction } from '../database/bare-transaction.ts'
 import type { Transaction } from '../database/database.ts'
 import { appliedMigrations, knownMigrations, migrate, migrateTo } from '../database/migrate.ts'
-import type { Engine } from '../database/portable.ts'
+import { continueCounting, type Engine } from '../database/portable.ts'
 import type { Connection, OpenDatabase } from '../database/open.ts'
 import { decompressor, fromText, type Header, type Piece } from './backup-format.ts'
-import { continueCounting, hasNoRows, insertRows, type Value } from './backup-store.ts'
-import { rowsAtOnce } from './backup-tables.ts'
+import { hasNoRows, insertRows, type Value } from './backup-store.ts'
+import { countedTables, rowsAtOnce } from './backup-tables.ts'
 
 /** The header of a backup. Throws OperatorError if the file is no backup. */
 export async function readHeader(file: string): Promise<Header> {
@@ -92,7 +92,7 @@ async function load(db: Connection, engine: Engine, pieces: AsyncIterable<Piece>
       if (piece.end.rows !== count) throw new OperatorError('the backup is incomplete: rows are missing')
     }
   }
-  await continueCounting(db, engine)
+  for (const table of countedTables) await continueCounting(db, engine, table)
   return count
 }
 

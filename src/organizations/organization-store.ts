@@ -1,6 +1,6 @@
 import { sql, type Insertable, type Selectable, type Updateable } from 'kysely'
 import type { Transaction } from '../database/database.ts'
-import { isUniqueViolation } from '../database/portable.ts'
+import { isUniqueViolation, locksRows } from '../database/portable.ts'
 import { prepared } from '../database/prepared.ts'
 import type { OrganizationTable } from '../database/tables.ts'
 
@@ -111,4 +111,13 @@ const bump = prepared<{ id: string; teams: number; visibleTeams: number }>()((db
  */
 export async function bumpVersion(tx: Transaction, id: string, teams = 0, visibleTeams = 0): Promise<void> {
   await tx.all(bump, { id, teams, visibleTeams })
+}
+
+/**
+ * Serializes the writes of one organization on PostgreSQL, so that what a write has read stays true until it commits.
+ * SQLite has only one writer.
+ */
+export async function lockOrganization(tx: Transaction, id: string): Promise<void> {
+  if (!locksRows(tx)) return
+  await tx.db.selectFrom('organizations').select('id').where('id', '=', id).forUpdate().execute()
 }

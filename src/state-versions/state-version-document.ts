@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import { isPermitted, type Standing, type Target } from '../access/decide.ts'
 import type { Actor } from '../access/actor.ts'
-import { secretTeamsAmong } from '../teams/team-visibility-store.ts'
+import { secretTeamsAmong } from '../teams/team-store.ts'
 import { existing } from '../core/existing.ts'
 import type { Transaction } from '../database/database.ts'
 import type { Viewer } from '../http/route.ts'

@@ -1,4 +1,4 @@
-import type { Target } from '../access/decide.ts'
+import { type Target, canSeeTeam, isPermitted } from '../access/decide.ts'
 import type { Permission } from '../access/rules.ts'
 import { invalid } from '../core/errors.ts'
 import { NO_ID, parseId } from '../core/ids.ts'
@@ -9,16 +9,15 @@ import type { Call } from '../http/call.ts'
 import { cachedPage } from '../http/cached-page.ts'
 import { done } from '../http/outcome.ts'
 import { list, read } from '../http/read-route.ts'
-import type { Loaded, Loading, Place, Route } from '../http/route.ts'
+import type { Loaded, Loading, Place, Route, Viewer } from '../http/route.ts'
 import { write } from '../http/write-route.ts'
 import type { AcceptedBody } from '../jsonapi/body.ts'
 import { document, listDocument, type Fragment } from '../jsonapi/document.ts'
 import type { Page } from '../jsonapi/paging.ts'
 import { idOf, requiredText } from '../jsonapi/parameters.ts'
 import type { OrganizationRow } from '../organizations/organization-store.ts'
-import { findTeam, teamFacts } from '../teams/team-store.ts'
+import { findTeam, teamFacts, type TeamRow } from '../teams/team-store.ts'
 import { shownTeams } from './shown-teams-store.ts'
-import { teamToGrant } from './team-to-grant.ts'
 
 type Context = Omit<Loading<unknown>, 'address'>
 
@@ -202,4 +201,24 @@ export function teamAccessRoutes<
       },
     }),
   ]
+}
+
+/** The team that a body gives access to. A team that the caller cannot see or give access to counts as missing. */
+export async function teamToGrant(
+  { tx, actor, standing }: Viewer,
+  permission: Permission,
+  place: { organization: { id: string }; target: Target },
+  teamId: string,
+): Promise<TeamRow> {
+  const id = parseId('team', teamId)
+  const team = await findTeam(tx, id ?? NO_ID)
+  if (team !== undefined && team.organization_id === place.organization.id) {
+    const facts = teamFacts(team)
+    const target = { team: facts, grants: place.target.grants ?? 0 }
+    if (canSeeTeam(standing, facts) && isPermitted(permission, actor, standing, target)) return team
+  }
+  throw invalid(
+    'team must be one of the organization that you can give access to',
+    '/data/relationships/team',
+  )
 }

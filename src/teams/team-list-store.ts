@@ -2,7 +2,7 @@ import { existing } from '../core/existing.ts'
 import type { SelectQueryBuilder } from 'kysely'
 import type { Standing } from '../access/decide.ts'
 import type { Transaction } from '../database/database.ts'
-import { holdsIndexedText } from '../database/portable.ts'
+import { countsChanges, holdsIndexedText } from '../database/portable.ts'
 import { inSlices } from '../database/slices.ts'
 import type { Tables } from '../database/tables.ts'
 import { windowOf } from '../database/window.ts'
@@ -84,7 +84,7 @@ async function openTeams(
   if (names !== undefined) query = query.where('teams.name', 'in', names)
   if (q !== undefined) query = query.where(holdsIndexedText(tx.engine, 'teams.name', q.toLowerCase()))
   const ofQuery = (total: number) => (offset: number, limit: number) => rowsOf(query, total, offset, limit)
-  if (q !== undefined && names === undefined && tx.engine === 'sqlite') {
+  if (q !== undefined && names === undefined && countsChanges(tx)) {
     const found = await teamNames.search(tx, organization.id, q.toLowerCase(), !standing.seesSecretTeams)
     if (found !== undefined) {
       const { total } = found

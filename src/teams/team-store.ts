@@ -1,5 +1,5 @@
 import { sql, type Selectable, type Updateable } from 'kysely'
-import type { TeamFacts } from '../access/decide.ts'
+import type { TeamFacts, Standing } from '../access/decide.ts'
 import type { Transaction } from '../database/database.ts'
 import { prepared } from '../database/prepared.ts'
 import { deleteInSlices, inSlices } from '../database/slices.ts'
@@ -163,4 +163,22 @@ export function someTeamMembers(
   limit: number,
 ): Promise<TeamMember[]> {
   return tx.all(someMembersQuery, { teamId, after, limit })
+}
+
+/** The ids of the teams that the caller may not see. No document may name them. */
+export async function secretTeamsAmong(
+  tx: Transaction,
+  ids: readonly string[],
+  standing: Standing,
+): Promise<ReadonlySet<string>> {
+  const unknown = [...new Set(ids)].filter((id) => !standing.teamIds.has(id))
+  if (standing.seesSecretTeams || unknown.length === 0) return new Set()
+  const visible = await tx.db
+    .selectFrom('teams')
+    .where('id', 'in', unknown)
+    .where('visibility', '=', 'organization')
+    .select('id')
+    .execute()
+  const seen = new Set(visible.map((team) => team.id))
+  return new Set(unknown.filter((id) => !seen.has(id)))
 }

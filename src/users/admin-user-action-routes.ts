@@ -13,8 +13,7 @@ import {
   membershipsOfUser,
   type MembershipRow,
 } from '../organization-memberships/membership-store.ts'
-import { lockOrganization } from '../organizations/organization-lock-store.ts'
-import { bumpVersion, findOrganization } from '../organizations/organization-store.ts'
+import { bumpVersion, findOrganization, lockOrganization } from '../organizations/organization-store.ts'
 import { deleteTeamMembersOf } from '../teams/team-member-store.ts'
 import { isLastOwner } from '../teams/team-members.ts'
 import { userFragment } from './user-document.ts'

@@ -119,3 +119,23 @@ export async function deleteUnusedInvited(tx: Transaction, userIds: readonly str
     )
     .execute()
 }
+
+/** Whether there are no users yet. */
+export async function isFirstStart(tx: Transaction): Promise<boolean> {
+  return (await tx.db.selectFrom('users').select('id').limit(1).executeTakeFirst()) === undefined
+}
+
+const MAX_ADMINISTRATORS = 100
+
+/** The site administrators who are not suspended. */
+export function findSiteAdministrators(tx: Transaction): Promise<UserRow[]> {
+  return tx.db
+    .selectFrom('users')
+    .where('is_site_admin', '=', 1)
+    .where('is_suspended', '=', 0)
+    .where('username', 'is not', null)
+    .selectAll()
+    .orderBy('id')
+    .limit(MAX_ADMINISTRATORS)
+    .execute()
+}

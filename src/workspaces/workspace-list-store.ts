@@ -2,7 +2,7 @@ import { existing } from '../core/existing.ts'
 import { expressionBuilder, sql, type RawBuilder, type SelectQueryBuilder } from 'kysely'
 import { isWorkspaceGranted, type Reach } from '../access/granted-places-store.ts'
 import type { Transaction } from '../database/database.ts'
-import { holdsText } from '../database/portable.ts'
+import { countsChanges, holdsText } from '../database/portable.ts'
 import { prepared } from '../database/prepared.ts'
 import type { Tables } from '../database/tables.ts'
 import { windowOf } from '../database/window.ts'
@@ -54,7 +54,7 @@ export async function workspacesVersion(
   tx: Transaction,
   organizationId: string,
 ): Promise<{ version: number; count: number } | undefined> {
-  if (tx.engine === 'postgres') return undefined
+  if (!countsChanges(tx)) return undefined
   return (await tx.first(versionOf, { organizationId })) ?? { version: 0, count: 0 }
 }
 
