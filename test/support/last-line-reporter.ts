@@ -2,7 +2,13 @@ import type { Reporter, SerializedError, TestModule, Vitest } from 'vitest/node'
 
 /** Ends the output with the plain line `N passed, M failed`, whatever the run printed before. */
 export class LastLineReporter implements Reporter {
+  readonly #leftOut: number
   #isPart = false
+
+  /** @param leftOut number of test files that this run leaves out */
+  constructor(leftOut: number) {
+    this.#leftOut = leftOut
+  }
 
   onInit(vitest: Vitest): void {
     this.#isPart = vitest.config.testNamePattern !== undefined
@@ -22,6 +28,13 @@ export class LastLineReporter implements Reporter {
       }
     }
     // On exit, because the other reporters still write their summaries.
-    process.once('exit', () => process.stdout.write(`${passed} passed, ${failed} failed\n`))
+    process.once('exit', () => {
+      if (this.#leftOut > 0) {
+        process.stdout.write(
+          `${this.#leftOut} slow test files were left out; npm run test:all runs them too\n`,
+        )
+      }
+      process.stdout.write(`${passed} passed, ${failed} failed\n`)
+    })
   }
 }
