@@ -44,10 +44,11 @@ export type ReadBody<S extends BodyShape> = ParsedBody<S> & { problems: Problem[
 
 /** A text that must be one of `values`; the error message lists them. */
 export function oneOf<const V extends string>(...values: V[]) {
-  return Type.Union(
+  const union = Type.Union(
     values.map((value) => Type.Literal(value)),
     { explain: `must be ${values.map((value) => `"${value}"`).join(' or ')}` },
-  ) as unknown as ReturnType<typeof Type.Unsafe<V>> & { explain: string }
+  )
+  return Type.Unsafe<V>(union)
 }
 
 /** `{"data": {"type": …, "id": …}}`: a relationship to one resource. */
