@@ -9,41 +9,38 @@ const slow = [
   'answer-attacks',
   'backup',
   'body-attacks',
-  'cli',
   'crash',
   'drain',
-  'even-refusals',
   'fuzz',
   'granted-lists',
-  'import',
   'import-cli',
-  'large-organization',
-  'outages',
-  'outages-under-load',
+  'lists-agree',
   'resource-commands',
-  'serve',
-  'serve-refusals',
   'sqlite-disk',
   'sqlite-faults',
 ]
+/** Tests of outages, which need a PostgreSQL to stop. */
+const needPostgres = ['outages', 'outages-under-load']
+
+const { PURSER_TEST_ALL, PURSER_TEST_LONG, PURSER_TEST_POSTGRES_URL } = process.env
 const isWhole =
-  process.env.PURSER_TEST_ALL === '1' ||
-  process.env.PURSER_TEST_LONG === '1' ||
+  PURSER_TEST_ALL === '1' ||
+  PURSER_TEST_LONG === '1' ||
   process.argv.some((argument) => argument.endsWith('.test.ts'))
-const leftOut = isWhole ? [] : slow.map((name) => `test/${name}.test.ts`)
+const leftOut = [...(isWhole ? [] : slow), ...(PURSER_TEST_POSTGRES_URL === undefined ? needPostgres : [])]
 
 // vitest reads the configuration from the default export.
 // oxlint-disable-next-line import/no-default-export
 export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
-    exclude: leftOut,
+    exclude: leftOut.map((name) => `test/${name}.test.ts`),
     pool: 'forks',
     maxWorkers: 2,
     testTimeout: 180_000,
     // Databases are made and migrated in hooks, beside other work on few cores.
     hookTimeout: 600_000,
     teardownTimeout: 30_000,
-    reporters: ['default', new LastLineReporter(leftOut.length)],
+    reporters: ['default', new LastLineReporter(leftOut)],
   },
 })

@@ -2,11 +2,11 @@ import type { Reporter, SerializedError, TestModule, Vitest } from 'vitest/node'
 
 /** Ends the output with the plain line `N passed, M failed`, whatever the run printed before. */
 export class LastLineReporter implements Reporter {
-  readonly #leftOut: number
+  readonly #leftOut: readonly string[]
   #isPart = false
 
-  /** @param leftOut number of test files that this run leaves out */
-  constructor(leftOut: number) {
+  /** @param leftOut names of the test files that this run leaves out */
+  constructor(leftOut: readonly string[]) {
     this.#leftOut = leftOut
   }
 
@@ -29,9 +29,10 @@ export class LastLineReporter implements Reporter {
     }
     // On exit, because the other reporters still write their summaries.
     process.once('exit', () => {
-      if (this.#leftOut > 0) {
+      if (this.#leftOut.length > 0) {
         process.stdout.write(
-          `${this.#leftOut} slow test files were left out; npm run test:all runs them too\n`,
+          `left out: ${this.#leftOut.join(', ')}; npm run test:postgres runs all test files
+`,
         )
       }
       process.stdout.write(`${passed} passed, ${failed} failed\n`)
