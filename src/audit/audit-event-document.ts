@@ -4,29 +4,45 @@ import {
   closedObject,
   nullable,
   relationOne,
+  schemasIn,
   timeSchema,
+  valuesIn,
+  type Fields,
   type ResourceDescription,
 } from '../jsonapi/description.ts'
 import { fragment, type Fragment } from '../jsonapi/document.ts'
 import type { ListedEvent } from './audit-event-store.ts'
 
-export const auditEventDescription: ResourceDescription = {
-  type: 'audit-events',
-  attributes: {
-    'created-at': timeSchema,
-    action: Type.String(),
-    actor: closedObject({
+const fields: Fields<ListedEvent> = {
+  'created-at': [timeSchema, (event) => event.at],
+  action: [Type.String(), (event) => event.action],
+  actor: [
+    closedObject({
       kind: Type.Union(['user', 'team', 'organization', 'system'].map((kind) => Type.Literal(kind))),
       id: nullable(Type.String()),
       name: nullable(Type.String()),
       'token-id': nullable(Type.String()),
     }),
-    resource: closedObject({ type: Type.String(), id: Type.String() }),
-    'request-id': nullable(Type.String()),
-    details: nullable(Type.Record(Type.String(), Type.Unknown())),
-    position: Type.Integer(),
-    mac: Type.String(),
-  },
+    (event) => ({
+      kind: event.actor_kind,
+      id: event.actor_id,
+      name: event.actor_name,
+      'token-id': event.token_id,
+    }),
+  ],
+  resource: [
+    closedObject({ type: Type.String(), id: Type.String() }),
+    (event) => ({ type: event.resource_type, id: event.resource_id }),
+  ],
+  'request-id': [nullable(Type.String()), (event) => event.request_id],
+  details: [nullable(Type.Record(Type.String(), Type.Unknown())), detailsOf],
+  position: [Type.Integer(), (event) => event.position],
+  mac: [Type.String(), (event) => Buffer.from(event.mac).toString('hex')],
+}
+
+export const auditEventDescription: ResourceDescription = {
+  type: 'audit-events',
+  attributes: schemasIn(fields),
   relationships: { organization: relationOne('organizations') },
 }
 
@@ -35,21 +51,7 @@ export function auditEventFragment(event: ListedEvent, organization: { name: str
   return fragment({
     id: idOf(event),
     type: 'audit-events',
-    attributes: {
-      'created-at': event.at,
-      action: event.action,
-      actor: {
-        kind: event.actor_kind,
-        id: event.actor_id,
-        name: event.actor_name,
-        'token-id': event.token_id,
-      },
-      resource: { type: event.resource_type, id: event.resource_id },
-      'request-id': event.request_id,
-      details: detailsOf(event),
-      position: event.position,
-      mac: Buffer.from(event.mac).toString('hex'),
-    },
+    attributes: valuesIn(fields, event),
     relationships: { organization: { data: { id: organization.name, type: 'organizations' } } },
   })
 }

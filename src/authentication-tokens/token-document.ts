@@ -2,21 +2,31 @@ import { Type } from 'typebox'
 import type { Actor } from '../access/actor.ts'
 import { isPermitted, type Standing } from '../access/decide.ts'
 import type { Decided } from '../http/route.ts'
-import { nullable, relationMaybe, timeSchema, type ResourceDescription } from '../jsonapi/description.ts'
+import {
+  nullable,
+  relationMaybe,
+  schemasIn,
+  timeSchema,
+  valuesIn,
+  type Fields,
+  type ResourceDescription,
+} from '../jsonapi/description.ts'
 import { fragment, type Fragment, type Identifier } from '../jsonapi/document.ts'
 import type { OrganizationRow } from '../organizations/organization-store.ts'
 import { findTeam, teamFacts, type TeamRow } from '../teams/team-store.ts'
 import type { TokenRow } from './token-store.ts'
 
+const fields: Fields<{ token: TokenRow; text: string | null }> = {
+  'created-at': [timeSchema, ({ token }) => token.created_at],
+  'last-used-at': [nullable(timeSchema), ({ token }) => token.last_used_at],
+  'expired-at': [timeSchema, ({ token }) => token.expires_at],
+  description: [nullable(Type.String()), ({ token }) => token.description],
+  token: [nullable(Type.String()), ({ text }) => text],
+}
+
 export const tokenDescription: ResourceDescription = {
   type: 'authentication-tokens',
-  attributes: {
-    'created-at': timeSchema,
-    'last-used-at': nullable(timeSchema),
-    'expired-at': timeSchema,
-    description: nullable(Type.String()),
-    token: nullable(Type.String()),
-  },
+  attributes: schemasIn(fields),
   relationships: {
     'created-by': relationMaybe('users', 'teams', 'organizations'),
     team: relationMaybe('teams'),
@@ -52,13 +62,7 @@ export function tokenFragment(token: TokenRow, viewer: TokenViewer, text: string
   return fragment({
     id: token.id,
     type: 'authentication-tokens',
-    attributes: {
-      'created-at': token.created_at,
-      'last-used-at': token.last_used_at,
-      'expired-at': token.expires_at,
-      description: token.description,
-      token: text,
-    },
+    attributes: valuesIn(fields, { token, text }),
     relationships: {
       'created-by': { data: creatorOf(token, viewer) },
       team: { data: token.team_id === null ? null : { id: token.team_id, type: 'teams' } },

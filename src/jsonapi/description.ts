@@ -14,6 +14,24 @@ export type ResourceDescription = {
   readonly hasLinks?: 'sometimes'
 }
 
+/**
+ * The attributes of a resource, in the order of its documents: the schema of each, and its value in a document of
+ * `view`. A document does not have an attribute whose value is undefined.
+ */
+export type Fields<View> = Readonly<
+  Record<string, readonly [schema: TSchema, value: (view: View) => unknown]>
+>
+
+export function schemasIn(fields: Fields<never>): Record<string, TSchema> {
+  return Object.fromEntries(Object.entries(fields).map(([name, [schema]]) => [name, schema]))
+}
+
+export function valuesIn<View>(fields: Fields<View>, view: View): Record<string, unknown> {
+  const values: Record<string, unknown> = {}
+  for (const name in fields) values[name] = fields[name]?.[1](view)
+  return values
+}
+
 export function nullable(schema: TSchema): TSchema {
   return Type.Union([schema, Type.Null()])
 }

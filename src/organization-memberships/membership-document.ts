@@ -5,20 +5,32 @@ import {
   nullable,
   relationMany,
   relationOne,
+  schemasIn,
   timeSchema,
+  valuesIn,
+  type Fields,
   type ResourceDescription,
 } from '../jsonapi/description.ts'
 import { fragment, type Fragment } from '../jsonapi/document.ts'
 import { shownUserId } from './invited-user.ts'
 import type { MembershipRow, TeamOfMembership } from './membership-store.ts'
 
+const fields: Fields<{ membership: MembershipRow; isReadable: boolean }> = {
+  status: [
+    Type.Union([Type.Literal('active'), Type.Literal('invited')]),
+    ({ membership }) => membership.status,
+  ],
+  email: [
+    nullable(Type.String()),
+    // A team document names memberships that the caller may not read directly. Then the email is hidden.
+    ({ membership, isReadable }) => (isReadable ? membership.email : null),
+  ],
+  'created-at': [timeSchema, ({ membership }) => membership.created_at],
+}
+
 export const membershipDescription: ResourceDescription = {
   type: 'organization-memberships',
-  attributes: {
-    status: Type.Union([Type.Literal('active'), Type.Literal('invited')]),
-    email: nullable(Type.String()),
-    'created-at': timeSchema,
-  },
+  attributes: schemasIn(fields),
   relationships: {
     organization: relationOne('organizations'),
     user: relationOne('users'),
@@ -53,16 +65,11 @@ export function membershipFragment(
   viewer: MembershipViewer,
 ): Fragment {
   const { actor, standing } = viewer
-  // A team document names memberships that the caller may not read directly. Then the email is hidden.
   const isReadable = isPermitted('membership:read', actor, standing, { userId: membership.user_id })
   return fragment({
     id: membership.id,
     type: 'organization-memberships',
-    attributes: {
-      status: membership.status,
-      email: isReadable ? membership.email : null,
-      'created-at': membership.created_at,
-    },
+    attributes: valuesIn(fields, { membership, isReadable }),
     relationships: {
       organization: { data: { id: membership.organization_name, type: 'organizations' } },
       user: { data: { id: shownUserId(membership, actor), type: 'users' } },

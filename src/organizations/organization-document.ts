@@ -8,7 +8,10 @@ import {
   relationLink,
   relationMaybe,
   relationOne,
+  schemasIn,
   timeSchema,
+  valuesIn,
+  type Fields,
   type ResourceDescription,
 } from '../jsonapi/description.ts'
 import { fragment, type Fragment } from '../jsonapi/document.ts'
@@ -71,17 +74,27 @@ const schemaOf = (value: unknown): TSchema =>
 const schemas = <T>(from: Record<string, T>, schema: (value: T) => TSchema) =>
   Object.fromEntries(Object.entries(from).map(([name, value]) => [name, schema(value)]))
 
+const fields: Fields<{ organization: OrganizationRow; actor: Actor; standing: Standing }> = {
+  name: [Type.String(), ({ organization }) => organization.name],
+  'external-id': [Type.String(), ({ organization }) => organization.id],
+  email: [Type.String(), ({ organization }) => organization.email],
+  'created-at': [timeSchema, ({ organization }) => organization.created_at],
+  'delegated-team-management': [
+    Type.Boolean(),
+    ({ organization }) => organization.delegated_team_management === 1,
+  ],
+  'user-tokens-enabled': [Type.Boolean(), ({ organization }) => organization.user_tokens_enabled === 1],
+  'max-ttl-enabled': [Type.Boolean(), ({ organization }) => organization.max_ttl_enabled === 1],
+  permissions: [
+    flagObjectOf([...Object.keys(permissionsHere), ...permissionsNowhere]),
+    ({ actor, standing }) => organizationPermissions(actor, standing),
+  ],
+}
+
 export const organizationDescription: ResourceDescription = {
   type: 'organizations',
   attributes: {
-    name: Type.String(),
-    'external-id': Type.String(),
-    email: Type.String(),
-    'created-at': timeSchema,
-    'delegated-team-management': Type.Boolean(),
-    'user-tokens-enabled': Type.Boolean(),
-    'max-ttl-enabled': Type.Boolean(),
-    permissions: flagObjectOf([...Object.keys(permissionsHere), ...permissionsNowhere]),
+    ...schemasIn(fields),
     ...schemas(echoedAttributes, ({ schema }) => schema),
     ...schemas(fixedAttributes, schemaOf),
   },
@@ -106,14 +119,7 @@ export function organizationFragment(
     id: name,
     type: 'organizations',
     attributes: {
-      name,
-      'external-id': id,
-      email: organization.email,
-      'created-at': organization.created_at,
-      'delegated-team-management': organization.delegated_team_management === 1,
-      'user-tokens-enabled': organization.user_tokens_enabled === 1,
-      'max-ttl-enabled': organization.max_ttl_enabled === 1,
-      permissions: organizationPermissions(actor, standing),
+      ...valuesIn(fields, { organization, actor, standing }),
       ...settingsOf(organization.settings, config),
       ...fixedAttributes,
     },

@@ -12,7 +12,10 @@ import {
   relationMany,
   relationMaybe,
   relationOne,
+  schemasIn,
   timeSchema,
+  valuesIn,
+  type Fields,
   type ResourceDescription,
 } from '../jsonapi/description.ts'
 import { document, fragment, type Fragment } from '../jsonapi/document.ts'
@@ -45,20 +48,44 @@ const permissions: Record<string, Permission | false> = {
   'can-view-stacks': false,
 }
 
+type ProjectView = Shown & {
+  readonly project: ProjectRow
+  readonly organization: OrganizationRow
+  readonly execution: ReturnType<typeof executionModeOf>
+  readonly may: (permission: Permission) => boolean
+}
+
+const fields: Fields<ProjectView> = {
+  name: [Type.String(), ({ project }) => project.name],
+  description: [nullable(Type.String()), ({ project }) => project.description],
+  'created-at': [timeSchema, ({ project }) => project.created_at],
+  'auto-destroy-activity-duration': [
+    nullable(Type.String()),
+    ({ project }) => autoDestroyDurationOf(project),
+  ],
+  'default-execution-mode': [oneOf('remote', 'local', 'agent'), ({ execution }) => execution.mode],
+  'is-unified': [Type.Boolean(), () => false],
+  'team-count': [Type.Integer(), ({ teams }) => teams],
+  'workspace-count': [Type.Integer(), ({ workspaces }) => workspaces],
+  'setting-overwrites': [
+    flagObjectOf(['default-execution-mode', 'default-agent-pool']),
+    ({ project, execution }) => ({
+      'default-execution-mode': execution.isOwn,
+      'default-agent-pool': hasOwnAgentPool(project),
+    }),
+  ],
+  permissions: [
+    flagObjectOf(Object.keys(permissions)),
+    ({ project, organization, may }) => ({
+      ...shownPermissions(permissions, may),
+      'can-destroy': may('project:manage') && project.id !== organization.default_project_id,
+    }),
+  ],
+}
+
 export const projectDescription: ResourceDescription = {
   type: 'projects',
-  attributes: {
-    name: Type.String(),
-    description: nullable(Type.String()),
-    'created-at': timeSchema,
-    'auto-destroy-activity-duration': nullable(Type.String()),
-    'default-execution-mode': oneOf('remote', 'local', 'agent'),
-    'is-unified': Type.Boolean(),
-    'team-count': Type.Integer(),
-    'workspace-count': Type.Integer(),
-    'setting-overwrites': flagObjectOf(['default-execution-mode', 'default-agent-pool']),
-    permissions: flagObjectOf(Object.keys(permissions)),
-  },
+  attributes: schemasIn(fields),
   relationships: {
     organization: relationOne('organizations'),
     'default-agent-pool': relationMaybe('agent-pools'),
@@ -126,34 +153,17 @@ function fragmentOf(
   { deps, actor, standing }: Viewer,
   organization: OrganizationRow,
   project: ProjectRow,
-  { grants, workspaces, teams }: Shown,
+  shown: Shown,
   bindings: readonly TagBindingRow[] | undefined,
 ): Fragment {
-  const target = { grants }
+  const target = { grants: shown.grants }
   const may = (permission: Permission) => isPermitted(permission, actor, standing, target)
-  const { mode, isOwn } = executionModeOf(project, organization, deps.config)
+  const execution = executionModeOf(project, organization, deps.config)
   const self = `/api/v2/projects/${project.id}`
   return fragment({
     id: project.id,
     type: 'projects',
-    attributes: {
-      name: project.name,
-      description: project.description,
-      'created-at': project.created_at,
-      'auto-destroy-activity-duration': autoDestroyDurationOf(project),
-      'default-execution-mode': mode,
-      'is-unified': false,
-      'team-count': teams,
-      'workspace-count': workspaces,
-      'setting-overwrites': {
-        'default-execution-mode': isOwn,
-        'default-agent-pool': hasOwnAgentPool(project),
-      },
-      permissions: {
-        ...shownPermissions(permissions, may),
-        'can-destroy': may('project:manage') && project.id !== organization.default_project_id,
-      },
-    },
+    attributes: valuesIn(fields, { ...shown, project, organization, execution, may }),
     relationships: {
       organization: {
         data: { id: organization.name, type: 'organizations' },

@@ -3,7 +3,10 @@ import {
   closedObject,
   nullable,
   relationMaybe,
+  schemasIn,
   timeSchema,
+  valuesIn,
+  type Fields,
   type ResourceDescription,
 } from '../jsonapi/description.ts'
 import { fragment, type Fragment } from '../jsonapi/document.ts'
@@ -17,21 +20,28 @@ import {
   wordsOfStanding,
 } from './refusal-text.ts'
 
-export const refusalDescription: ResourceDescription = {
-  type: 'refusals',
-  attributes: {
-    'request-id': Type.String(),
-    at: timeSchema,
-    'first-at': timeSchema,
-    count: Type.Integer(),
-    method: Type.String(),
-    path: Type.String(),
-    permission: nullable(Type.String()),
-    reason: Type.Union([Type.Literal('missing'), Type.Literal('forbidden')]),
-    object: nullable(closedObject({ type: Type.String(), id: nullable(Type.String()) })),
-    caller: nullable(closedObject({ type: Type.String(), id: nullable(Type.String()), name: Type.String() })),
-    standing: Type.Array(Type.String()),
-    'granted-by': Type.Array(
+/** `isNamed`: the viewer may know who the caller was. */
+const fields: Fields<{ row: RefusalRow; isNamed: boolean }> = {
+  'request-id': [Type.String(), ({ row }) => row.request_id],
+  at: [timeSchema, ({ row }) => row.at],
+  'first-at': [timeSchema, ({ row }) => row.first_at],
+  count: [Type.Integer(), ({ row }) => row.count],
+  method: [Type.String(), ({ row }) => row.method],
+  path: [Type.String(), ({ row }) => row.path],
+  permission: [nullable(Type.String()), ({ row }) => row.permission],
+  reason: [Type.Union([Type.Literal('missing'), Type.Literal('forbidden')]), ({ row }) => row.reason],
+  object: [
+    nullable(closedObject({ type: Type.String(), id: nullable(Type.String()) })),
+    ({ row }) => (row.object_type === null ? null : { type: row.object_type, id: row.object_id }),
+  ],
+  caller: [
+    nullable(closedObject({ type: Type.String(), id: nullable(Type.String()), name: Type.String() })),
+    ({ row, isNamed }) =>
+      isNamed ? { type: row.caller_type, id: row.caller_id, name: row.caller_name } : null,
+  ],
+  standing: [Type.Array(Type.String()), ({ row }) => wordsOfStanding(row)],
+  'granted-by': [
+    Type.Array(
       closedObject({
         grant: Type.String(),
         team: Type.Optional(Type.String()),
@@ -42,30 +52,26 @@ export const refusalDescription: ResourceDescription = {
         description: Type.String(),
       }),
     ),
-    explanation: Type.String(),
-  },
+    ({ row }) => grantsOf(row).map((needed) => ({ ...needed, description: wordsOfGrant(needed) })),
+  ],
+  explanation: [
+    Type.String(),
+    ({ row, isNamed }) => {
+      const name = isNamed ? nameOfCaller(row) : `${OUTSIDER[0]?.toUpperCase()}${OUTSIDER.slice(1)}`
+      return sentencesOf(row, name).join(' ')
+    },
+  ],
+}
+
+export const refusalDescription: ResourceDescription = {
+  type: 'refusals',
+  attributes: schemasIn(fields),
   relationships: { organization: relationMaybe('organizations') },
 }
 
 /** The attributes of a refusal. Only site administrators see the name of an outsider. */
-export function refusalAttributes(row: RefusalRow, namesOutsiders: boolean) {
-  const isNamed = row.is_inside === 1 || namesOutsiders
-  const name = isNamed ? nameOfCaller(row) : `${OUTSIDER[0]?.toUpperCase()}${OUTSIDER.slice(1)}`
-  return {
-    'request-id': row.request_id,
-    at: row.at,
-    'first-at': row.first_at,
-    count: row.count,
-    method: row.method,
-    path: row.path,
-    permission: row.permission,
-    reason: row.reason,
-    object: row.object_type === null ? null : { type: row.object_type, id: row.object_id },
-    caller: isNamed ? { type: row.caller_type, id: row.caller_id, name: row.caller_name } : null,
-    standing: wordsOfStanding(row),
-    'granted-by': grantsOf(row).map((needed) => ({ ...needed, description: wordsOfGrant(needed) })),
-    explanation: sentencesOf(row, name).join(' '),
-  }
+export function refusalAttributes(row: RefusalRow, namesOutsiders: boolean): Record<string, unknown> {
+  return valuesIn(fields, { row, isNamed: row.is_inside === 1 || namesOutsiders })
 }
 
 /** The only function that makes `refusals` resources. */

@@ -10,7 +10,10 @@ import {
   relationManyOrLink,
   relationMaybe,
   relationOne,
+  schemasIn,
   timeSchema,
+  valuesIn,
+  type Fields,
   type ResourceDescription,
 } from '../jsonapi/description.ts'
 import { document, fragment, type Fragment, type Identifier } from '../jsonapi/document.ts'
@@ -26,34 +29,60 @@ export const statuses = [
   'backing_data_permanently_deleted',
 ] as const
 
-const urlOrNone = nullable(Type.String())
 const textOrNone = nullable(Type.String())
+
+type StateVersionView = {
+  readonly row: StateVersionRow
+  readonly isPending: boolean
+  readonly isFinal: boolean
+  readonly isOver: boolean
+  readonly canRead: boolean
+  readonly canUpload: boolean
+  readonly upload: (kind: 'state' | 'json-state') => string
+  readonly download: (path: string) => string
+}
+
+const fields: Fields<StateVersionView> = {
+  'created-at': [timeSchema, ({ row }) => row.created_at],
+  size: [nullable(Type.Integer()), ({ row }) => (row.finalized_at === null ? null : row.size)],
+  status: [Type.Union(statuses.map((status) => Type.Literal(status))), ({ row }) => row.status],
+  serial: [Type.Integer(), ({ row }) => row.serial],
+  'state-version': [nullable(Type.Integer()), ({ row }) => row.state_format],
+  'terraform-version': [textOrNone, ({ row }) => row.terraform_version],
+  'resources-processed': [Type.Boolean(), ({ row }) => row.resources_processed === 1],
+  intermediate: [Type.Boolean(), ({ row }) => row.is_intermediate === 1],
+  'hosted-state-download-url': [
+    textOrNone,
+    ({ isFinal, canRead, download }) => (isFinal && canRead ? download('download') : null),
+  ],
+  'hosted-json-state-download-url': [
+    textOrNone,
+    ({ row, isOver, canRead, download }) =>
+      row.json_upload_id !== null && !isOver && canRead ? download('json-download') : null,
+  ],
+  'hosted-state-upload-url': [
+    textOrNone,
+    ({ isPending, canUpload, upload }) => (isPending && canUpload ? upload('state') : null),
+  ],
+  'hosted-json-state-upload-url': [
+    textOrNone,
+    ({ row, isOver, canUpload, upload }) =>
+      row.json_upload_id === null && !isOver && canUpload ? upload('json-state') : null,
+  ],
+  'encrypted-state-download-url': [textOrNone, () => null],
+  'sanitized-state-upload-url': [textOrNone, () => null],
+  'sanitized-state-download-url': [textOrNone, () => null],
+  'billable-rum-count': [nullable(Type.Integer()), () => null],
+  'vcs-commit-sha': [textOrNone, () => null],
+  'vcs-commit-url': [textOrNone, () => null],
+  modules: [Type.Object({}), () => ({})],
+  providers: [Type.Object({}), () => ({})],
+  resources: [Type.Array(Type.Object({})), () => []],
+}
 
 export const stateVersionDescription: ResourceDescription = {
   type: 'state-versions',
-  attributes: {
-    'created-at': timeSchema,
-    size: nullable(Type.Integer()),
-    status: Type.Union(statuses.map((status) => Type.Literal(status))),
-    serial: Type.Integer(),
-    'state-version': nullable(Type.Integer()),
-    'terraform-version': textOrNone,
-    'resources-processed': Type.Boolean(),
-    intermediate: Type.Boolean(),
-    'hosted-state-download-url': urlOrNone,
-    'hosted-json-state-download-url': urlOrNone,
-    'hosted-state-upload-url': urlOrNone,
-    'hosted-json-state-upload-url': urlOrNone,
-    'encrypted-state-download-url': urlOrNone,
-    'sanitized-state-upload-url': urlOrNone,
-    'sanitized-state-download-url': urlOrNone,
-    'billable-rum-count': nullable(Type.Integer()),
-    'vcs-commit-sha': textOrNone,
-    'vcs-commit-url': textOrNone,
-    modules: Type.Object({}),
-    providers: Type.Object({}),
-    resources: Type.Array(Type.Object({})),
-  },
+  attributes: schemasIn(fields),
   relationships: {
     workspace: relationOne('workspaces'),
     'created-by': relationMaybe('users', 'teams'),
@@ -118,31 +147,16 @@ export async function stateVersionFragments(
     return fragment({
       id: row.id,
       type: 'state-versions',
-      attributes: {
-        'created-at': row.created_at,
-        size: row.finalized_at === null ? null : row.size,
-        status: row.status,
-        serial: row.serial,
-        'state-version': row.state_format,
-        'terraform-version': row.terraform_version,
-        'resources-processed': row.resources_processed === 1,
-        intermediate: row.is_intermediate === 1,
-        'hosted-state-download-url': isFinal && canRead ? download('download') : null,
-        'hosted-json-state-download-url':
-          row.json_upload_id !== null && !isOver && canRead ? download('json-download') : null,
-        'hosted-state-upload-url': isPending && canUpload ? upload('state') : null,
-        'hosted-json-state-upload-url':
-          row.json_upload_id === null && !isOver && canUpload ? upload('json-state') : null,
-        'encrypted-state-download-url': null,
-        'sanitized-state-upload-url': null,
-        'sanitized-state-download-url': null,
-        'billable-rum-count': null,
-        'vcs-commit-sha': null,
-        'vcs-commit-url': null,
-        modules: {},
-        providers: {},
-        resources: [],
-      },
+      attributes: valuesIn(fields, {
+        row,
+        isPending,
+        isFinal,
+        isOver,
+        canRead,
+        canUpload,
+        upload,
+        download,
+      }),
       relationships: {
         workspace: { data: { id: row.workspace_id, type: 'workspaces' } },
         'created-by': {

@@ -1,19 +1,32 @@
 import { Type } from 'typebox'
-import { timeSchema, type ResourceDescription } from '../jsonapi/description.ts'
+import {
+  schemasIn,
+  timeSchema,
+  valuesIn,
+  type Fields,
+  type ResourceDescription,
+} from '../jsonapi/description.ts'
 import { fragment, type Fragment } from '../jsonapi/document.ts'
 import type { TagBindingRow } from './tag-binding-store.ts'
 import type { EffectiveTagBinding } from './tag-bindings.ts'
 
-const attributes = { key: Type.String(), value: Type.String() }
+const effectiveFields: Fields<TagBindingRow> = {
+  key: [Type.String(), ({ key }) => key],
+  value: [Type.String(), ({ value }) => value],
+}
+const fields: Fields<TagBindingRow> = {
+  ...effectiveFields,
+  'created-at': [timeSchema, (binding) => binding.created_at],
+}
 
 export const tagBindingDescription: ResourceDescription = {
   type: 'tag-bindings',
-  attributes: { ...attributes, 'created-at': timeSchema },
+  attributes: schemasIn(fields),
 }
 
 export const effectiveTagBindingDescription: ResourceDescription = {
   type: 'effective-tag-bindings',
-  attributes,
+  attributes: schemasIn(effectiveFields),
   // Clients treat a binding as inherited if it has `links`, so an own binding has none.
   links: { 'inherited-from': Type.String() },
   hasLinks: 'sometimes',
@@ -24,7 +37,7 @@ export function tagBindingFragment(binding: TagBindingRow): Fragment {
   return fragment({
     id: binding.id,
     type: 'tag-bindings',
-    attributes: { key: binding.key, value: binding.value, 'created-at': binding.created_at },
+    attributes: valuesIn(fields, binding),
   })
 }
 
@@ -33,7 +46,7 @@ export function effectiveTagBindingFragment({ binding, projectId }: EffectiveTag
   return fragment({
     id: binding.id,
     type: 'effective-tag-bindings',
-    attributes: { key: binding.key, value: binding.value },
+    attributes: valuesIn(effectiveFields, binding),
     ...(projectId === null ? {} : { links: { 'inherited-from': `/api/v2/projects/${projectId}` } }),
   })
 }

@@ -1,11 +1,22 @@
 import { Type } from 'typebox'
-import { relationOne, type ResourceDescription } from '../jsonapi/description.ts'
+import {
+  relationOne,
+  schemasIn,
+  valuesIn,
+  type Fields,
+  type ResourceDescription,
+} from '../jsonapi/description.ts'
 import { fragment, type Fragment } from '../jsonapi/document.ts'
 import type { TagRow } from './tag-store.ts'
 
+const fields: Fields<TagRow> = {
+  name: [Type.String(), (tag) => tag.name],
+  'instance-count': [Type.Integer(), (tag) => tag.instance_count],
+}
+
 export const tagDescription: ResourceDescription = {
   type: 'tags',
-  attributes: { name: Type.String(), 'instance-count': Type.Integer() },
+  attributes: schemasIn(fields),
   relationships: { organization: relationOne('organizations') },
 }
 
@@ -14,7 +25,7 @@ export function tagFragment(organizationName: string, tag: TagRow): Fragment {
   return fragment({
     id: tag.id,
     type: 'tags',
-    attributes: { name: tag.name, 'instance-count': tag.instance_count },
+    attributes: valuesIn(fields, tag),
     relationships: { organization: { data: { id: organizationName, type: 'organizations' } } },
   })
 }

@@ -1,27 +1,35 @@
 import { Type } from 'typebox'
-import { closedObject, relationOne, type ResourceDescription } from '../jsonapi/description.ts'
+import {
+  closedObject,
+  relationOne,
+  schemasIn,
+  valuesIn,
+  type Fields,
+  type ResourceDescription,
+} from '../jsonapi/description.ts'
 import { fragment, type Fragment } from '../jsonapi/document.ts'
 import { projectAccessSchemas, projectLevel, workspaceAccessSchemas } from './project-levels.ts'
 import { toGrant, type TeamProjectRow } from './team-project-store.ts'
 
+const fields: Fields<ReturnType<typeof toGrant>> = {
+  access: [projectLevel, ({ access }) => access],
+  'project-access': [closedObject(projectAccessSchemas), ({ details }) => details.project],
+  'workspace-access': [closedObject(workspaceAccessSchemas), ({ details }) => details.workspace],
+}
+
 export const teamProjectDescription: ResourceDescription = {
   type: 'team-projects',
-  attributes: {
-    access: projectLevel,
-    'project-access': closedObject(projectAccessSchemas),
-    'workspace-access': closedObject(workspaceAccessSchemas),
-  },
+  attributes: schemasIn(fields),
   relationships: { team: relationOne('teams'), project: relationOne('projects') },
   links: { self: Type.String() },
 }
 
 /** The only function that builds `"type": "team-projects"`. Only for teams that the caller can see. */
 export function teamProjectFragment(row: TeamProjectRow): Fragment {
-  const { access, details } = toGrant(row)
   return fragment({
     id: row.id,
     type: 'team-projects',
-    attributes: { access, 'project-access': details.project, 'workspace-access': details.workspace },
+    attributes: valuesIn(fields, toGrant(row)),
     relationships: {
       team: {
         data: { id: row.team_id, type: 'teams' },

@@ -20,6 +20,9 @@ import {
   nullable,
   relationMany,
   relationOne,
+  schemasIn,
+  valuesIn,
+  type Fields,
   type ResourceDescription,
 } from '../jsonapi/description.ts'
 import { fragment, type Fragment, type Identifier, type Resource } from '../jsonapi/document.ts'
@@ -53,17 +56,42 @@ const permissionNames = [
   'can-view-api-token',
 ]
 
+type TeamView = {
+  readonly team: TeamRow
+  readonly permissions: TeamPermissions
+  readonly shape: TeamShape
+  readonly config: Config
+}
+
+const fields: Fields<TeamView> = {
+  name: [Type.String(), ({ team }) => team.name],
+  'sso-team-id': [
+    Type.Optional(nullable(Type.String())),
+    ({ team, config }) => (hasSsoTeamId(config) ? team.sso_team_id : undefined),
+  ],
+  'users-count': [Type.Integer(), ({ team }) => team.users_count],
+  visibility: [
+    Type.Union([Type.Literal('secret'), Type.Literal('organization')]),
+    ({ team }) => team.visibility,
+  ],
+  'allow-member-token-management': [
+    Type.Boolean(),
+    ({ team, config }) => hasMemberTokenManagement(config) && team.allow_member_token_management === 1,
+  ],
+  permissions: [flagObjectOf(permissionNames), ({ permissions }) => permissions],
+  'organization-access': [
+    flagObjectOf(organizationFlags),
+    ({ team, shape, config: { dialect } }) =>
+      flagObject(
+        team.organization_access,
+        shape.startsWith('listed') ? flagsInList(dialect) : knownFlags(dialect),
+      ),
+  ],
+}
+
 export const teamDescription: ResourceDescription = {
   type: 'teams',
-  attributes: {
-    name: Type.String(),
-    'sso-team-id': Type.Optional(nullable(Type.String())),
-    'users-count': Type.Integer(),
-    visibility: Type.Union([Type.Literal('secret'), Type.Literal('organization')]),
-    'allow-member-token-management': Type.Boolean(),
-    permissions: flagObjectOf(permissionNames),
-    'organization-access': flagObjectOf(organizationFlags),
-  },
+  attributes: schemasIn(fields),
   relationships: {
     users: relationMany('users'),
     'organization-memberships': Type.Optional(relationMany('organization-memberships')),
@@ -232,20 +260,10 @@ function teamResource(
   organizationName: string,
   config: Config,
 ): Resource {
-  const flags = shape.startsWith('listed') ? flagsInList(config.dialect) : knownFlags(config.dialect)
   return {
     id: team.id,
     type: 'teams',
-    attributes: {
-      name: team.name,
-      ...(hasSsoTeamId(config) ? { 'sso-team-id': team.sso_team_id } : {}),
-      'users-count': team.users_count,
-      visibility: team.visibility,
-      'allow-member-token-management':
-        hasMemberTokenManagement(config) && team.allow_member_token_management === 1,
-      permissions,
-      'organization-access': flagObject(team.organization_access, flags),
-    },
+    attributes: valuesIn(fields, { team, permissions, shape, config }),
     relationships: {
       users: { data: users },
       ...(config.dialect === 'current' || shape.endsWith('with memberships')

@@ -5,39 +5,69 @@ import {
   nullable,
   relationLink,
   relationOne,
+  schemasIn,
+  valuesIn,
+  type Fields,
   type ResourceDescription,
 } from '../jsonapi/description.ts'
 import { fragment, type Fragment, type Identifier } from '../jsonapi/document.ts'
 import type { UserRow } from './user-store.ts'
 
+type UserView = {
+  readonly user: UserRow
+  readonly isSelf: boolean
+  readonly isPerson: boolean
+  /** The viewer is the user or a site administrator. */
+  readonly isConfidant: boolean
+  readonly showsEmail: boolean
+}
+
+/** Each of the document's `permissions`. False: this server lacks the feature. */
+const permissions: Readonly<Record<string, false | ((view: UserView) => boolean)>> = {
+  'can-create-organization': ({ isSelf, isPerson }) => isSelf && isPerson,
+  'can-create-organizations': ({ isSelf, isPerson }) => isSelf && isPerson,
+  'can-change-email': false,
+  'can-change-username': false,
+  'can-change-password': false,
+  'can-manage-user-tokens': ({ isConfidant, isPerson }) => isConfidant && isPerson,
+  'can-manage-sessions': false,
+  'can-update-user': false,
+  'can-view-profile': () => true,
+  'can-view2fa-settings': false,
+  'can-manage-hcp-account': false,
+}
+
+const fields: Fields<UserView> = {
+  username: [nullable(Type.String()), ({ user }) => user.username],
+  'is-service-account': [Type.Boolean(), ({ isPerson }) => !isPerson],
+  'avatar-url': [Type.Null(), () => null],
+  'unconfirmed-email': [Type.Null(), () => null],
+  'v2-only': [Type.Boolean(), () => false],
+  'is-sso-login': [Type.Boolean(), () => false],
+  'two-factor': [flagObjectOf(['enabled', 'verified']), () => ({ enabled: false, verified: false })],
+  email: [
+    Type.Optional(Type.String()),
+    ({ user, showsEmail }) => (showsEmail ? (user.email ?? undefined) : undefined),
+  ],
+  'is-site-admin': [Type.Optional(Type.Boolean()), (view) => confided(view, view.user.is_site_admin)],
+  'is-admin': [Type.Optional(Type.Boolean()), (view) => confided(view, view.user.is_site_admin)],
+  'is-suspended': [Type.Optional(Type.Boolean()), (view) => confided(view, view.user.is_suspended)],
+  permissions: [
+    flagObjectOf(Object.keys(permissions)),
+    (view) =>
+      Object.fromEntries(
+        Object.entries(permissions).map(([name, decide]) => [name, decide !== false && decide(view)]),
+      ),
+  ],
+}
+
+function confided({ isConfidant }: UserView, flag: number): boolean | undefined {
+  return isConfidant ? flag === 1 : undefined
+}
+
 export const userDescription: ResourceDescription = {
   type: 'users',
-  attributes: {
-    username: nullable(Type.String()),
-    'is-service-account': Type.Boolean(),
-    'avatar-url': Type.Null(),
-    'unconfirmed-email': Type.Null(),
-    'v2-only': Type.Boolean(),
-    'is-sso-login': Type.Boolean(),
-    'two-factor': flagObjectOf(['enabled', 'verified']),
-    email: Type.Optional(Type.String()),
-    'is-site-admin': Type.Optional(Type.Boolean()),
-    'is-admin': Type.Optional(Type.Boolean()),
-    'is-suspended': Type.Optional(Type.Boolean()),
-    permissions: flagObjectOf([
-      'can-create-organization',
-      'can-create-organizations',
-      'can-change-email',
-      'can-change-username',
-      'can-change-password',
-      'can-manage-user-tokens',
-      'can-manage-sessions',
-      'can-update-user',
-      'can-view-profile',
-      'can-view2fa-settings',
-      'can-manage-hcp-account',
-    ]),
-  },
+  attributes: schemasIn(fields),
   relationships: {
     'authentication-tokens': relationLink,
     'authenticated-resource': Type.Optional(relationOne('users', 'teams', 'organizations')),
@@ -62,42 +92,18 @@ export function userFragment(
   { authenticatedResource, isMembershipReadable = false }: UserShape = {},
 ): Fragment {
   const isSelf = viewer.userId === user.id
-  const isPerson = user.is_service_account === 0
-  const isAdmin = user.is_site_admin === 1
   const isConfidant = isSelf || viewer.isSiteAdmin
+  const view = {
+    user,
+    isSelf,
+    isConfidant,
+    isPerson: user.is_service_account === 0,
+    showsEmail: isConfidant || isMembershipReadable,
+  }
   return fragment({
     id: user.id,
     type: 'users',
-    attributes: {
-      username: user.username,
-      'is-service-account': !isPerson,
-      'avatar-url': null,
-      'unconfirmed-email': null,
-      'v2-only': false,
-      'is-sso-login': false,
-      'two-factor': { enabled: false, verified: false },
-      ...((isConfidant || isMembershipReadable) && user.email !== null ? { email: user.email } : {}),
-      ...(isConfidant
-        ? {
-            'is-site-admin': isAdmin,
-            'is-admin': isAdmin,
-            'is-suspended': user.is_suspended === 1,
-          }
-        : {}),
-      permissions: {
-        'can-create-organization': isSelf && isPerson,
-        'can-create-organizations': isSelf && isPerson,
-        'can-change-email': false,
-        'can-change-username': false,
-        'can-change-password': false,
-        'can-manage-user-tokens': isConfidant && isPerson,
-        'can-manage-sessions': false,
-        'can-update-user': false,
-        'can-view-profile': true,
-        'can-view2fa-settings': false,
-        'can-manage-hcp-account': false,
-      },
-    },
+    attributes: valuesIn(fields, view),
     relationships: {
       'authentication-tokens': { links: { related: `/api/v2/users/${user.id}/authentication-tokens` } },
       ...(authenticatedResource === undefined

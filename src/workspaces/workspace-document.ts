@@ -13,8 +13,11 @@ import {
   relationMany,
   relationMaybe,
   relationOne,
+  schemasIn,
   schemasOfValues,
   timeSchema,
+  valuesIn,
+  type Fields,
   type ResourceDescription,
 } from '../jsonapi/description.ts'
 import { LaterParts } from '../jsonapi/later-parts.ts'
@@ -22,7 +25,7 @@ import { checkIncluded } from '../jsonapi/included.ts'
 import { document, fragment, type Fragment, type Identifier } from '../jsonapi/document.ts'
 import type { OrganizationRow } from '../organizations/organization-store.ts'
 import { findProject } from '../projects/project-store.ts'
-import { autoDestroyDurationOf, executionModeOf, type ExecutionMode } from '../projects/projects.ts'
+import { autoDestroyDurationOf, executionModeOf } from '../projects/projects.ts'
 import { findStateVersion } from '../state-versions/state-version-store.ts'
 import { effectiveOfWorkspaces } from '../tag-bindings/tag-bindings.ts'
 import { findTeam, teamFacts } from '../teams/team-store.ts'
@@ -83,6 +86,39 @@ const permissions: Record<string, Permission | false> = {
   'can-update-variable': false,
 }
 
+type WorkspaceView = {
+  readonly workspace: WorkspaceRow
+  /** The settings that the workspace sets itself. */
+  readonly stored: Readonly<Record<string, unknown>>
+  readonly mode: unknown
+  readonly resources: number
+  readonly tags: Iterable<string>
+  readonly may: (permission: Permission) => boolean
+}
+
+const fields: Fields<WorkspaceView> = {
+  'created-at': [timeSchema, ({ workspace }) => workspace.created_at],
+  description: [nullable(Type.String()), ({ workspace }) => workspace.description],
+  'execution-mode': [oneOf('remote', 'local', 'agent'), ({ mode }) => mode],
+  'latest-change-at': [timeSchema, ({ workspace }) => workspace.updated_at],
+  locked: [Type.Boolean(), ({ workspace }) => workspace.locked_by_id !== null],
+  'locked-reason': [nullable(Type.String()), ({ workspace }) => workspace.lock_reason],
+  name: [Type.String(), ({ workspace }) => workspace.name],
+  operations: [Type.Boolean(), ({ mode }) => mode !== 'local'],
+  'setting-overwrites': [
+    flagObjectOf(['execution-mode', 'agent-pool']),
+    ({ stored }) => ({
+      'execution-mode': stored['execution-mode'] !== undefined,
+      'agent-pool': stored['agent-pool'] === true,
+    }),
+  ],
+  'terraform-version': [Type.String(), ({ workspace }) => workspace.terraform_version],
+  'updated-at': [timeSchema, ({ workspace }) => workspace.updated_at],
+  'resource-count': [Type.Integer(), ({ resources }) => resources],
+  'tag-names': [Type.Array(Type.String()), ({ tags }) => [...tags]],
+  permissions: [flagObjectOf(Object.keys(permissions)), ({ may }) => shownPermissions(permissions, may)],
+}
+
 export const workspaceDescription: ResourceDescription = {
   type: 'workspaces',
   attributes: {
@@ -90,21 +126,8 @@ export const workspaceDescription: ResourceDescription = {
     ...schemasOfValues(fixedAttributes),
     actions: flagObjectOf(['is-destroyable']),
     'auto-destroy-at': nullable(timeSchema),
-    'created-at': timeSchema,
-    description: nullable(Type.String()),
-    'execution-mode': oneOf('remote', 'local', 'agent'),
-    'latest-change-at': timeSchema,
-    locked: Type.Boolean(),
-    'locked-reason': nullable(Type.String()),
-    name: Type.String(),
-    operations: Type.Boolean(),
-    'resource-count': Type.Integer(),
-    permissions: flagObjectOf(Object.keys(permissions)),
-    'setting-overwrites': flagObjectOf(['execution-mode', 'agent-pool']),
-    'tag-names': Type.Array(Type.String()),
-    'terraform-version': Type.String(),
-    'updated-at': timeSchema,
     'vcs-repo': Type.Null(),
+    ...schemasIn(fields),
   },
   relationships: {
     organization: relationOne('organizations'),
@@ -187,18 +210,22 @@ async function workspaceFragment(
   const current = may('outputs:read') ? workspace.current_state_version_id : null
   const state =
     current === null || !may('state-version:read') ? undefined : await findStateVersion(tx, current)
+  const stored = parseStored<Record<string, unknown>>(workspace.settings)
   const self = `/api/v2/workspaces/${workspace.id}`
   return fragment({
     id: workspace.id,
     type: 'workspaces',
     attributes: {
-      ...attributesOf(workspace, {
-        mode: executionModeOf(project, organization, deps.config).mode,
-        autoDestroyDuration: autoDestroyDurationOf(project),
+      ...settingsOf(stored, autoDestroyDurationOf(project)),
+      ...fixedAttributes,
+      ...valuesIn(fields, {
+        workspace,
+        stored,
+        mode: stored['execution-mode'] ?? executionModeOf(project, organization, deps.config).mode,
+        resources: state?.resources_count ?? 0,
+        tags,
+        may,
       }),
-      'resource-count': state?.resources_count ?? 0,
-      'tag-names': [...tags],
-      permissions: shownPermissions(permissions, may),
     },
     relationships: {
       organization: { data: { id: organization.name, type: 'organizations' } },
@@ -244,33 +271,10 @@ async function lockHolderShown(
   return { id, type }
 }
 
-/** @param inherited the project's values, for what the workspace does not set itself */
-function attributesOf(
-  workspace: WorkspaceRow,
-  inherited: { mode: ExecutionMode; autoDestroyDuration: string | null },
-) {
-  const stored = parseStored<Record<string, unknown>>(workspace.settings)
-  const mode = stored['execution-mode'] ?? inherited.mode
+/** @param inherited the project's value, for a workspace that does not set its own */
+function settingsOf(stored: Readonly<Record<string, unknown>>, inherited: string | null) {
   const settings = echoedSettings(stored)
-  return {
-    ...settings,
-    ...fixedAttributes,
-    ...(settings['inherits-project-auto-destroy'] === true
-      ? { 'auto-destroy-activity-duration': inherited.autoDestroyDuration }
-      : {}),
-    'created-at': workspace.created_at,
-    description: workspace.description,
-    'execution-mode': mode,
-    'latest-change-at': workspace.updated_at,
-    locked: workspace.locked_by_id !== null,
-    'locked-reason': workspace.lock_reason,
-    name: workspace.name,
-    operations: mode !== 'local',
-    'setting-overwrites': {
-      'execution-mode': stored['execution-mode'] !== undefined,
-      'agent-pool': stored['agent-pool'] === true,
-    },
-    'terraform-version': workspace.terraform_version,
-    'updated-at': workspace.updated_at,
-  }
+  return settings['inherits-project-auto-destroy'] === true
+    ? { ...settings, 'auto-destroy-activity-duration': inherited }
+    : settings
 }
