@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import type { KyselyPlugin } from 'kysely'
-import { expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { rawRoutes, routes } from '../src/app.ts'
 import type { Transaction } from '../src/database/database.ts'
 import type { PreparedQuery } from '../src/database/prepared.ts'
@@ -20,6 +20,8 @@ import {
   grantWorkspace,
   invitePerson,
   uniqueName,
+  type Member,
+  type TestOrganization,
 } from './support/world.ts'
 
 type Change = {
@@ -76,7 +78,7 @@ onEachEngine('a dry run', (server) => {
     }))
 
   test(
-    'says what the change then does, and does nothing',
+    'answers what the change then does, and changes nothing',
     async () => {
       await fc.assert(
         fc.asyncProperty(grantsAndMembers, async (random) => {
@@ -194,44 +196,65 @@ onEachEngine('a dry run', (server) => {
     longTimeout * 3,
   )
 
-  test('names whom and what: the level, what is gained, and permissions in the organization', async () => {
-    const organization = await createTestOrganization(server)
-    const { client } = organization.owner
-    const workspace = await createWorkspace(organization, { name: 'network' })
-    const team = await createTeam(organization, { name: 'platform' })
-    const member = await addMember(server, organization, [team])
-    const grant = grantBody(team, 'workspace', workspace, { access: 'custom', 'workspace-locking': true })
-    const who = [
-      { type: 'teams', id: team, name: 'platform' },
-      { type: 'users', id: member.id, name: member.username },
-    ]
-    const on = { type: 'workspaces', id: workspace, name: 'network' }
-    const seen = { from: 'none', to: 'custom', gained: ['read-workspace', 'lock'], lost: [] }
-    expect(changesOf(await client.post('/team-workspaces?dry-run=true', grant))).toEqual(
-      who.map((one) => ({ who: one, on, ...seen })),
-    )
-    expect((await member.client.get(`/workspaces/${workspace}`)).text).toBe(NOT_FOUND)
-    const managing = body('teams', { 'organization-access': { 'manage-membership': true } })
-    expect(changesOf(await client.patch(`/teams/${team}?dry-run=true`, managing))).toEqual(
-      who.map((one) => ({
-        who: one,
-        on: { type: 'organizations', id: organization.name, name: organization.name },
-        gained: ['manage-membership'],
-        lost: [],
-      })),
-    )
-    const renaming = body('teams', { name: 'renamed' })
-    expect(changesOf(await client.patch(`/teams/${team}?dry-run=true`, renaming))).toEqual([])
-    expect((await client.patch(`/teams/${team}?dry-run=false`, renaming)).json.data.type).toBe('teams')
-    expect((await client.get(`/teams/${team}`)).json.data.attributes.name).toBe('renamed')
-    const invited = await createUser(server)
-    const membership = await invitePerson(organization, invited)
-    const adding = { data: [{ type: 'organization-memberships', id: membership }] }
-    const path = `/teams/${team}/relationships/organization-memberships?dry-run=true`
-    expect(changesOf(await client.post(path, adding))).toEqual([])
+  describe('of one team', () => {
+    let organization: TestOrganization
+    let client: Client
+    let workspace: string
+    let team: string
+    let member: Member
+    /** Who the changes are about: the team, and its only member. */
+    let who: object[]
+    beforeAll(async () => {
+      organization = await createTestOrganization(server)
+      client = organization.owner.client
+      workspace = await createWorkspace(organization, { name: 'network' })
+      team = await createTeam(organization, { name: 'platform' })
+      member = await addMember(server, organization, [team])
+      who = [
+        { type: 'teams', id: team, name: 'platform' },
+        { type: 'users', id: member.id, name: member.username },
+      ]
+    })
+
+    test('names each team and user with the level and what is gained on the workspace', async () => {
+      const grant = grantBody(team, 'workspace', workspace, { access: 'custom', 'workspace-locking': true })
+      const on = { type: 'workspaces', id: workspace, name: 'network' }
+      const seen = { from: 'none', to: 'custom', gained: ['read-workspace', 'lock'], lost: [] }
+      expect(changesOf(await client.post('/team-workspaces?dry-run=true', grant))).toEqual(
+        who.map((one) => ({ who: one, on, ...seen })),
+      )
+      expect((await member.client.get(`/workspaces/${workspace}`)).text).toBe(NOT_FOUND)
+    })
+
+    test('names the permissions in the organization that are gained', async () => {
+      const managing = body('teams', { 'organization-access': { 'manage-membership': true } })
+      expect(changesOf(await client.patch(`/teams/${team}?dry-run=true`, managing))).toEqual(
+        who.map((one) => ({
+          who: one,
+          on: { type: 'organizations', id: organization.name, name: organization.name },
+          gained: ['manage-membership'],
+          lost: [],
+        })),
+      )
+    })
+
+    test('has no changes if an invited person joins', async () => {
+      const invited = await createUser(server)
+      const membership = await invitePerson(organization, invited)
+      const adding = { data: [{ type: 'organization-memberships', id: membership }] }
+      const path = `/teams/${team}/relationships/organization-memberships?dry-run=true`
+      expect(changesOf(await client.post(path, adding))).toEqual([])
+    })
+
+    test('has no changes for a new name; with dry-run=false the team is renamed', async () => {
+      const renaming = body('teams', { name: 'renamed' })
+      expect(changesOf(await client.patch(`/teams/${team}?dry-run=true`, renaming))).toEqual([])
+      expect((await client.patch(`/teams/${team}?dry-run=false`, renaming)).json.data.type).toBe('teams')
+      expect((await client.get(`/teams/${team}`)).json.data.attributes.name).toBe('renamed')
+    })
   })
 
-  test('others wait for no more than the change itself: what it is compared with is read outside the lock', async () => {
+  test('reads what it compares outside the write lock, so that others wait only for the change itself', async () => {
     const organization = await createTestOrganization(server)
     const { client } = organization.owner
     const workspace = await createWorkspace(organization)
@@ -328,7 +351,7 @@ onEachEngine('a dry run', (server) => {
     expect(await same(client, 'POST', `/teams/${team}/relationships/users`, nobody)).toBe(422)
   })
 
-  test('is refused where it cannot be had, and when it is not said clearly', async () => {
+  test('is 400 on every route that has none', async () => {
     const organization = await createTestOrganization(server)
     const { client } = organization.owner
     const writes = [
@@ -338,20 +361,30 @@ onEachEngine('a dry run', (server) => {
     expect(writes.length).toBeGreaterThan(40)
     for (const route of writes) {
       const path = route.path.replace(':organization_name', organization.name).replace(/:[a-z_]+/g, 'x')
-      const answer = await client.request(route.method, `${server.address}${path}?dry-run=true`)
-      if ('hasDryRun' in route && route.hasDryRun) expect([path, answer.status]).not.toEqual([path, 400])
-      else
-        expect([path, answer.status, answer.json.errors[0].source]).toEqual([
-          path,
-          400,
-          { parameter: 'dry-run' },
-        ])
+      const { status, json } = await client.request(route.method, `${server.address}${path}?dry-run=true`)
+      if ('hasDryRun' in route && route.hasDryRun) {
+        expect(status, path).not.toBe(400)
+      } else {
+        expect(status, path).toBe(400)
+        expect(json.errors[0].source, path).toEqual({ parameter: 'dry-run' })
+      }
     }
+  })
+
+  test('is 400 if the value is neither true nor false', async () => {
+    const organization = await createTestOrganization(server)
+    const { client } = organization.owner
     const team = await createTeam(organization)
     for (const value of ['', '1', 'True', 'yes', 'false,true']) {
-      const answer = await client.delete(`/teams/${team}?dry-run=${value}`)
-      expect([value, answer.status]).toEqual([value, 400])
+      expect((await client.delete(`/teams/${team}?dry-run=${value}`)).status, value).toBe(400)
     }
+    expect((await client.get(`/teams/${team}`)).status).toBe(200)
+  })
+
+  test('is 400 if the parameter is repeated or misspelled', async () => {
+    const organization = await createTestOrganization(server)
+    const { client } = organization.owner
+    const team = await createTeam(organization)
     for (const [query, parameter] of [
       ['dry-run=true&dry-run=false', 'dry-run'],
       ['dry-run=true&dry-run=true', 'dry-run'],
@@ -367,8 +400,9 @@ onEachEngine('a dry run', (server) => {
       ['filter[dry-run]=true', 'filter[dry-run]'],
       ['is_dry_run=true', 'is_dry_run'],
     ] as const) {
-      const answer = await client.delete(`/teams/${team}?${query}`)
-      expect([query, answer.status, answer.json.errors?.[0].source]).toEqual([query, 400, { parameter }])
+      const { status, json } = await client.delete(`/teams/${team}?${query}`)
+      expect(status, query).toBe(400)
+      expect(json.errors[0].source, query).toEqual({ parameter })
     }
     expect((await client.get(`/teams/${team}`)).status).toBe(200)
   })
@@ -451,7 +485,7 @@ onEachEngine('a dry run', (server) => {
     longTimeout * 3,
   )
 
-  test('does not disclose teams, grants and workspaces that the caller does not see', async () => {
+  test('discloses no teams, grants and workspaces that the caller may not see', async () => {
     const organization = await createTestOrganization(server)
     const project = await createProject(organization)
     const inProject = { project: { data: { type: 'projects', id: project } } }
@@ -487,7 +521,7 @@ onEachEngine('a dry run', (server) => {
     expect(changesOf(await organization.owner.client.post(path, joining)).length).toBeGreaterThan(0)
   })
 
-  test('nobody learns by a name that they try which hidden teams there are', async () => {
+  test('is 400 with a name for callers who do not see all teams, whether the name is taken or not', async () => {
     const organization = await createTestOrganization(server)
     const { client } = organization.owner
     const delegation = body('organizations', { 'delegated-team-management': true })
@@ -515,7 +549,7 @@ onEachEngine('a dry run', (server) => {
 })
 
 onEachEngine('a dry run with limits', { maxDryRunPairs: '6', maxDryRunChanges: '2' }, (server) => {
-  test('says that it did not look at everything, and how much there is', async () => {
+  test('answers how much it looked at, and how much there is', async () => {
     const organization = await createTestOrganization(server)
     await createWorkspace(organization)
     const team = await createTeam(organization)
