@@ -53,7 +53,7 @@ export function read<A, R extends Loaded, P extends QueryParameters = {}>(
       let permitted: Decided<A, R> | undefined
       const reading = async (tx: Transaction) => {
         const actor = await authenticate(tx, call, deps)
-        const query = readParameters(call.query, parameters)
+        const query = call.query.once(parameters, () => readParameters(call.query, parameters))
         permitted = await permit(judged, tx, place.address(call), actor, call, deps)
         const reveal = (event: Reveal) => void revealed.push(event)
         return { permitted, made: await document({ ...permitted, query, reveal }) }
@@ -109,7 +109,7 @@ export function list<A, R extends Loaded, P extends QueryParameters = {}>(
     document: (context) => {
       const { call } = context
       const page = call.query.page()
-      const links = linkParameters(call.query, query)
+      const links = call.query.once(definition, () => linkParameters(call.query, query))
       const paging = (total: number) => {
         const made = pagingOf(call.path, links, page, total)
         return hasPageInMeta ? { ...made, meta: made.pagination } : made

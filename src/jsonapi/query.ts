@@ -17,7 +17,7 @@ const MAX_RECENT_LENGTH = 100
 export class Query {
   readonly #values = new Map<string, string>()
   readonly #repeated = new Set<string>()
-  #page: Page | undefined
+  readonly #known = new Map<object, unknown>()
 
   constructor(text: string) {
     if (text === '') return
@@ -99,8 +99,17 @@ export class Query {
     return new Set(asked as Name[])
   }
 
+  /** Computes what the query means to `reader` once: recent queries are shared between requests. */
+  once<T extends object>(reader: object, compute: () => T): T {
+    const known = this.#known.get(reader) as T | undefined
+    if (known !== undefined) return known
+    const value = compute()
+    this.#known.set(reader, value)
+    return value
+  }
+
   page(): Page {
-    return (this.#page ??= this.pageUpTo(DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE))
+    return this.once(Query, () => this.pageUpTo(DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE))
   }
 
   /** The page, for a list with its own page sizes. */
