@@ -14,7 +14,7 @@ import {
 } from '../tag-bindings/tag-binding-document.ts'
 import { teamProjectDescription } from '../team-access/team-project-document.ts'
 import { teamWorkspaceDescription } from '../team-access/team-workspace-document.ts'
-import { teamDescription } from '../teams/team-document.ts'
+import { teamDescription } from '../teams/team-fields.ts'
 import { projectDescription } from '../projects/project-document.ts'
 import { userDescription } from '../users/user-document.ts'
 import { membershipDescription } from '../organization-memberships/membership-document.ts'

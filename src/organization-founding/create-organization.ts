@@ -61,9 +61,7 @@ export async function createOrganization(
     id: ownersTeamId,
     organization_id: id,
     name: OWNERS_TEAM,
-    visibility: 'secret',
     organization_access: allFlags,
-    allow_member_token_management: 1,
     is_owners: 1,
     ...times,
   })

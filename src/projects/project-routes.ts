@@ -20,6 +20,7 @@ import {
   mergeProjectSettings,
   newProjectBody,
   projectBody,
+  projectColumns,
   readNewProject,
   readProject,
   type ProjectChanges,
@@ -65,8 +66,9 @@ export const projectRoutes: readonly Route[] = [
       const project = await insertProject(tx, {
         id: deps.newId('project'),
         organization_id: resource.organization.id,
+        description: null,
+        ...projectColumns(changes),
         name: changes.name,
-        description: changes.description ?? null,
         settings: mergeProjectSettings('{}', changes),
         created_at: now,
         updated_at: now,
@@ -108,8 +110,7 @@ export const projectRoutes: readonly Route[] = [
       const { organization, project } = resource
       const { changes } = body
       const updated = await updateProject(tx, project.id, {
-        name: changes.name ?? project.name,
-        description: changes.description === undefined ? project.description : changes.description,
+        ...projectColumns(changes),
         settings: mergeProjectSettings(project.settings, changes),
         updated_at: now,
       })

@@ -126,3 +126,11 @@ export function mergeProjectSettings(
   if (duration !== undefined) merged['auto-destroy-activity-duration'] = duration
   return JSON.stringify(merged)
 }
+
+/** The columns that the changes set. */
+export function projectColumns({ name, description }: ProjectChanges): Partial<ProjectRow> {
+  const columns: Partial<ProjectRow> = {}
+  if (name !== undefined) columns.name = name
+  if (description !== undefined) columns.description = description
+  return columns
+}

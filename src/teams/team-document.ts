@@ -1,32 +1,21 @@
 import { existing } from '../core/existing.ts'
-import { Type } from 'typebox'
 import { isPermitted, type Standing, type TeamFacts } from '../access/decide.ts'
 import { judgedTeams } from '../access/delegation-store.ts'
 import type { Actor } from '../access/actor.ts'
-import {
-  flagsInList,
-  hasFlag,
-  knownFlags,
-  organizationFlags,
-  type OrganizationFlag,
-} from '../access/organization-flags.ts'
 import type { Config } from '../config.ts'
 import { ownTurn } from '../core/turns.ts'
 import type { Transaction } from '../database/database.ts'
 import type { Deps } from '../http/deps.ts'
-import {
-  closedObject,
-  flagObjectOf,
-  nullable,
-  relationMany,
-  relationOne,
-  schemasIn,
-  valuesIn,
-  type Fields,
-  type ResourceDescription,
-} from '../jsonapi/description.ts'
+import { valuesIn } from '../jsonapi/description.ts'
 import { fragment, type Fragment, type Identifier, type Resource } from '../jsonapi/document.ts'
 import { LaterParts, type Piece } from '../jsonapi/later-parts.ts'
+import {
+  hasMemberTokenManagement,
+  hasSsoTeamId,
+  teamFields,
+  type TeamPermissions,
+  type TeamShape,
+} from './team-fields.ts'
 import { membersInTurns } from './team-members-in-turns.ts'
 import {
   findTeam,
@@ -37,69 +26,7 @@ import {
   type TeamRow,
 } from './team-store.ts'
 
-/** Whether the team is shown alone, with every flag, or in a list. */
-export type TeamShape = 'whole' | 'listed' | 'whole with memberships' | 'listed with memberships'
-
 export type TeamViewer = { actor: Actor; standing: Standing }
-
-type TeamPermissions = Record<string, boolean>
-
-const permissionNames = [
-  'can-update-membership',
-  'can-destroy',
-  'can-update-organization-access',
-  'can-update-api-token',
-  'can-update-visibility',
-  'can-update-name',
-  'can-update-sso-team-id',
-  'can-update-member-token-management',
-  'can-view-api-token',
-]
-
-type TeamView = {
-  readonly team: TeamRow
-  readonly permissions: TeamPermissions
-  readonly shape: TeamShape
-  readonly config: Config
-}
-
-const fields: Fields<TeamView> = {
-  name: [Type.String(), ({ team }) => team.name],
-  'sso-team-id': [
-    Type.Optional(nullable(Type.String())),
-    ({ team, config }) => (hasSsoTeamId(config) ? team.sso_team_id : undefined),
-  ],
-  'users-count': [Type.Integer(), ({ team }) => team.users_count],
-  visibility: [
-    Type.Union([Type.Literal('secret'), Type.Literal('organization')]),
-    ({ team }) => team.visibility,
-  ],
-  'allow-member-token-management': [
-    Type.Boolean(),
-    ({ team, config }) => hasMemberTokenManagement(config) && team.allow_member_token_management === 1,
-  ],
-  permissions: [flagObjectOf(permissionNames), ({ permissions }) => permissions],
-  'organization-access': [
-    flagObjectOf(organizationFlags),
-    ({ team, shape, config: { dialect } }) =>
-      flagObject(
-        team.organization_access,
-        shape.startsWith('listed') ? flagsInList(dialect) : knownFlags(dialect),
-      ),
-  ],
-}
-
-export const teamDescription: ResourceDescription = {
-  type: 'teams',
-  attributes: schemasIn(fields),
-  relationships: {
-    users: relationMany('users'),
-    'organization-memberships': Type.Optional(relationMany('organization-memberships')),
-    'authentication-token': closedObject({ meta: closedObject({}) }),
-    organization: relationOne('organizations'),
-  },
-  links: { self: Type.String() },
-}
 
 /** The `permissions` of the document for this caller. */
 function teamPermissions(team: TeamFacts, { actor, standing }: TeamViewer, config: Config): TeamPermissions {
@@ -263,7 +190,7 @@ function teamResource(
   return {
     id: team.id,
     type: 'teams',
-    attributes: valuesIn(fields, { team, permissions, shape, config }),
+    attributes: valuesIn(teamFields, { team, permissions, shape, config }),
     relationships: {
       users: { data: users },
       ...(config.dialect === 'current' || shape.endsWith('with memberships')
@@ -274,24 +201,4 @@ function teamResource(
     },
     links: { self: `/api/v2/teams/${team.id}` },
   }
-}
-
-function flagObject(set: number, flags: readonly OrganizationFlag[]): Record<string, boolean> {
-  return Object.fromEntries(flags.map((flag) => [flag, hasFlag(set, flag)]))
-}
-
-/** Self-hosted releases have sso-team-id from 202204-1 on. The hosted edition has it. */
-export function hasSsoTeamId(config: Config): boolean {
-  return config.release === undefined || compareReleases(config.release, '202204-1') >= 0
-}
-
-/** Self-hosted releases have allow-member-token-management from 202408-1 on. In older ones it is false. */
-export function hasMemberTokenManagement(config: Config): boolean {
-  return config.release === undefined || compareReleases(config.release, '202408-1') >= 0
-}
-
-function compareReleases(a: string, b: string): number {
-  const [monthA = 0, numberA = 0] = a.split('-').map(Number)
-  const [monthB = 0, numberB = 0] = b.split('-').map(Number)
-  return monthA - monthB || numberA - numberB
 }

@@ -14,22 +14,21 @@ import { document, listDocument } from '../jsonapi/document.ts'
 import { LaterParts } from '../jsonapi/later-parts.ts'
 import { commaSeparated, text } from '../jsonapi/parameters.ts'
 import { organizationPlace } from '../organizations/organization-place.ts'
-import { teamFragments, type TeamShape } from './team-document.ts'
+import { teamFragments } from './team-document.ts'
+import {
+  newTeamBody,
+  readNewTeam,
+  readTeam,
+  teamBody,
+  teamColumns,
+  type TeamChanges,
+  type TeamShape,
+} from './team-fields.ts'
 import { include, includedWithTeams, type Includes, type TeamContext } from './team-includes.ts'
 import { listVisibleTeams } from './team-list-store.ts'
 import { teamPlace } from './team-place.ts'
 import { deleteTeam, findTeamIdByName, insertTeam, updateTeam, type TeamRow } from './team-store.ts'
-import {
-  grantFlags,
-  NAME_IS_TAKEN,
-  newTeamBody,
-  problemsOfOwners,
-  readNewTeam,
-  readTeam,
-  refuseNameInDryRun,
-  teamBody,
-  type TeamChanges,
-} from './teams.ts'
+import { grantFlags, NAME_IS_TAKEN, problemsOfOwners, refuseNameInDryRun } from './teams.ts'
 
 type Context = Omit<TeamContext, 'later'> & {
   readonly resource: { readonly organization: { readonly name: string } }
@@ -118,20 +117,18 @@ export const teamRoutes: readonly Route[] = [
       return granted
     },
     act: async ({ tx, deps, resource, body: { changes }, checked: granted, now }) => {
-      const visibility = changes.visibility ?? 'secret'
       const team = await insertTeam(tx, {
         id: deps.newId('team'),
         organization_id: resource.organization.id,
+        ...teamColumns(changes),
         name: changes.name,
-        sso_team_id: changes.ssoTeamId ?? null,
-        visibility,
         organization_access: granted.flags,
-        allow_member_token_management: changes.allowMemberTokenManagement === false ? 0 : 1,
         created_at: now,
         updated_at: now,
       })
       if (team === undefined) throw invalidBy(NAME_IS_TAKEN)
-      const details = { name: team.name, visibility, 'organization-access': changes.flags }
+      const { name, visibility } = team
+      const details = { name, visibility, 'organization-access': changes.flags }
       return {
         ...done(team, { action: 'team.create', details }),
         counts: { teams: 1, visibleTeams: visibleTeams(team) },
@@ -179,14 +176,9 @@ export const teamRoutes: readonly Route[] = [
       return granted
     },
     act: async ({ tx, resource: { team }, body: { changes }, checked: granted, now }) => {
-      const { allowMemberTokenManagement: allows } = changes
       const updated = await updateTeam(tx, team.id, {
-        name: changes.name ?? team.name,
-        sso_team_id: changes.ssoTeamId === undefined ? team.sso_team_id : changes.ssoTeamId,
-        visibility: changes.visibility ?? team.visibility,
+        ...teamColumns(changes),
         organization_access: granted.flags,
-        allow_member_token_management:
-          allows === undefined ? team.allow_member_token_management : allows ? 1 : 0,
         updated_at: now,
       })
       if (updated === undefined) throw invalidBy(NAME_IS_TAKEN)

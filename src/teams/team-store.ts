@@ -76,9 +76,14 @@ export function teamFacts(
 }
 
 type Inserted = Omit<TeamRow, 'number' | 'users_count' | 'service_account_id' | 'version'>
-/** sso_team_id defaults to null, is_owners to 0. */
+const defaults = {
+  sso_team_id: null,
+  visibility: 'secret',
+  allow_member_token_management: 1,
+  is_owners: 0,
+} as const
+type Defaulted = keyof typeof defaults
 export type NewTeam = Omit<Inserted, Defaulted> & Partial<Pick<Inserted, Defaulted>>
-type Defaulted = 'sso_team_id' | 'is_owners'
 
 const insertion = prepared<Inserted>()((db, param) =>
   db
@@ -101,7 +106,7 @@ const insertion = prepared<Inserted>()((db, param) =>
 
 /** Returns undefined if the organization already has a team of this name. */
 export function insertTeam(tx: Transaction, team: NewTeam): Promise<TeamRow | undefined> {
-  return tx.first(insertion, { sso_team_id: null, is_owners: 0, ...team })
+  return tx.first(insertion, { ...defaults, ...team })
 }
 
 /** Returns undefined if another team has the new name. The caller must then end the transaction. */

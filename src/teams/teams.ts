@@ -3,86 +3,11 @@ import type { Actor } from '../access/actor.ts'
 import type { Config } from '../config.ts'
 import { NotPermitted } from '../access/not-permitted.ts'
 import { AppError, type Problem } from '../core/errors.ts'
-import { nameSchema, shortTextSchema } from '../core/names.ts'
-import { oneOf, readResource, type ReadBody } from '../jsonapi/body.ts'
-import { Type } from 'typebox'
-import { applyFlagChanges, organizationAccessSchemas, type FlagChanges } from './organization-access.ts'
-import { hasMemberTokenManagement, hasSsoTeamId } from './team-document.ts'
+import { applyFlagChanges, type FlagChanges } from './organization-access.ts'
+import type { TeamChanges } from './team-fields.ts'
 
 /** The name of the team that an organization is created with. */
 export const OWNERS_TEAM = 'owners'
-
-const attributes = {
-  name: nameSchema,
-  'sso-team-id': shortTextSchema,
-  visibility: oneOf('secret', 'organization'),
-  'organization-access': organizationAccessSchemas.current,
-  'allow-member-token-management': Type.Boolean(),
-  // The platform's documentation names both keys for this attribute, so both are accepted.
-  'allow-team-token-management': Type.Boolean(),
-}
-
-export const teamBody = { type: 'teams', attributes }
-export const newTeamBody = { ...teamBody, required: ['name'] as const }
-
-/** The attributes that a request changes. Attributes left out keep their value. */
-export type TeamChanges = {
-  name?: string
-  ssoTeamId?: string | null
-  visibility?: 'secret' | 'organization'
-  flags?: FlagChanges
-  allowMemberTokenManagement?: boolean
-}
-
-/** Attributes that the dialect or the emulated release does not know are ignored, whatever their value. */
-function knownAttributes(config: Config): typeof attributes {
-  const known: Partial<typeof attributes> = {
-    ...attributes,
-    'organization-access': organizationAccessSchemas[config.dialect],
-  }
-  if (!hasSsoTeamId(config)) delete known['sso-team-id']
-  if (!hasMemberTokenManagement(config)) {
-    delete known['allow-member-token-management']
-    delete known['allow-team-token-management']
-  }
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the type of the body stays that of all attributes
-  return known as typeof attributes
-}
-
-/** A changed team, and the problems that need no database to find. */
-export function readTeam(bytes: Uint8Array, config: Config, pathId: string | undefined) {
-  return changesIn(readResource(bytes, { ...teamBody, attributes: knownAttributes(config) }, pathId))
-}
-
-/** The same for a new team, which needs a name. */
-export function readNewTeam(bytes: Uint8Array, config: Config) {
-  const body = readResource(bytes, { ...newTeamBody, attributes: knownAttributes(config) })
-  const { changes, problems } = changesIn(body)
-  return { changes: { ...changes, name: body.attributes.name }, problems }
-}
-
-function changesIn({ attributes: given, problems }: ReadBody<typeof teamBody>): {
-  changes: TeamChanges
-  problems: Problem[]
-} {
-  const member = given['allow-member-token-management']
-  const team = given['allow-team-token-management']
-  if (member !== undefined && team !== undefined && member !== team) {
-    problems.push({
-      detail:
-        'allow-member-token-management and allow-team-token-management mean the same and must not differ',
-      pointer: '/data/attributes/allow-team-token-management',
-    })
-  }
-  const changes: TeamChanges = {
-    name: given.name,
-    visibility: given.visibility,
-    flags: given['organization-access'],
-  }
-  if (given['sso-team-id'] !== undefined) changes.ssoTeamId = given['sso-team-id'] || null
-  changes.allowMemberTokenManagement = member ?? team
-  return { changes, problems }
-}
 
 export const NAME_IS_TAKEN: Problem = {
   detail: 'name is already used by another team of the organization',

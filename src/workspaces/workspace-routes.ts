@@ -31,6 +31,7 @@ import {
   readNewWorkspace,
   readWorkspace,
   workspaceBody,
+  workspaceColumns,
   type WorkspaceChanges,
 } from './workspaces.ts'
 
@@ -109,9 +110,7 @@ const change = ([place, by]: Form) =>
       const { organization, workspace } = resource
       const { changes } = body
       const updated = await updateWorkspace(tx, workspace.id, {
-        name: changes.name ?? workspace.name,
-        description: changes.description === undefined ? workspace.description : changes.description,
-        terraform_version: changes.terraformVersion ?? workspace.terraform_version,
+        ...workspaceColumns(changes),
         project_id: existing(checked.project),
         settings: mergeSettings(workspace.settings, changes),
         updated_at: now,
@@ -175,9 +174,10 @@ export const workspaceRoutes: readonly Route[] = [
         id: deps.newId('workspace'),
         organization_id: organization.id,
         project_id: projectId,
+        description: null,
+        terraform_version: ANY_VERSION,
+        ...workspaceColumns(changes),
         name: changes.name,
-        description: changes.description ?? null,
-        terraform_version: changes.terraformVersion ?? ANY_VERSION,
         locked_by_id: null,
         locked_by_kind: null,
         lock_reason: null,

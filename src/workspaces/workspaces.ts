@@ -159,6 +159,15 @@ export function mergeSettings(stored: string, { settings, executionMode }: Works
   return JSON.stringify(merged)
 }
 
+/** The columns that the changes set. */
+export function workspaceColumns(changes: WorkspaceChanges): Partial<WorkspaceRow> {
+  const columns: Partial<WorkspaceRow> = {}
+  if (changes.name !== undefined) columns.name = changes.name
+  if (changes.description !== undefined) columns.description = changes.description
+  if (changes.terraformVersion !== undefined) columns.terraform_version = changes.terraformVersion
+  return columns
+}
+
 /** The workspaces with these ids, in the same order. Undefined if one is missing or not permitted. */
 export async function namedWorkspaces(
   { tx, actor, standing, deps }: Viewer,
