@@ -1,5 +1,6 @@
 import type { Child } from './child.ts'
 import type { Job, JobResult } from './load.ts'
+import type { Engine } from '../src/database/portable.ts'
 import { Purser } from './purser.ts'
 import type { World } from './seed.ts'
 
@@ -8,8 +9,8 @@ export type Figure = {
   what: string
   value: number
   unit: string
-  atLeast?: number
-  aim?: number
+  atLeast?: number | undefined
+  aim?: number | undefined
   /** Whether a larger or a smaller value is better. */
   better: 'more' | 'less'
   details: string
@@ -32,6 +33,7 @@ export const CONNECTIONS = 16
 
 /** The processes and data that every row uses. */
 export class Bench {
+  readonly engine: Engine
   readonly world: World
   purser: Purser
   readonly load: Child
@@ -40,6 +42,7 @@ export class Bench {
   readonly isQuick: boolean
 
   constructor(parts: {
+    engine: Engine
     world: World
     purser: Purser
     load: Child
@@ -47,6 +50,7 @@ export class Bench {
     floorPort: number
     isQuick: boolean
   }) {
+    this.engine = parts.engine
     this.world = parts.world
     this.purser = parts.purser
     this.load = parts.load
@@ -60,6 +64,7 @@ export class Bench {
     const result = await this.load.ask<JobResult>('run', {
       port: this.purser.port,
       connections: CONNECTIONS,
+      maySleep: this.engine === 'postgres',
       ...job,
     } satisfies Job)
     const others = Object.keys(result.statuses).filter((other) => other !== status)
@@ -70,7 +75,7 @@ export class Bench {
   /** Starts a new server process on the same data. */
   async restart(): Promise<void> {
     await this.purser.stop()
-    this.purser = await Purser.start(this.world.folder)
+    this.purser = await Purser.start(this.engine, this.world.folder)
   }
 
   stopLoad(): Promise<void> {

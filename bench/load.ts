@@ -13,6 +13,8 @@ export type Job = {
   /** The run ends after this time, after this many answers, or on a stop, whichever comes first. */
   durationMs?: number
   count?: number
+  /** Whether the load generator leaves its CPU to others while it waits. */
+  maySleep?: boolean
   /** The least time between two requests of a connection. */
   everyMs?: number
 }
@@ -82,7 +84,8 @@ class Run {
     const timer = setTimeout(() => (this.isStopped = true), this.job.durationMs ?? 2 ** 31 - 1)
     for (const connection of connections) connection.next()
     // Keep the event loop busy: waking a sleeping process is expensive, and a slower server would do it more often.
-    let isOver = false
+    // Beside PostgreSQL this would take the CPU that its processes need.
+    let isOver = this.job.maySleep === true
     const stayAwake = () => void (isOver || setImmediate(stayAwake))
     stayAwake()
     try {

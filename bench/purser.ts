@@ -1,16 +1,15 @@
 import { createServer } from 'node:net'
 import type { AddressInfo } from 'node:net'
 import { fileURLToPath } from 'node:url'
+import type { Engine } from '../src/database/portable.ts'
 import { Child } from './child.ts'
+import { environmentOf } from './engine.ts'
 import type { Delay, Usage } from './observer.ts'
 
 // Starts like `npm start`, which caches compiled code between starts. The observer's code is cached there, too.
 const main = fileURLToPath(new URL('../bin/purser.cjs', import.meta.url))
 const compileCache = fileURLToPath(new URL('../node_modules/.cache/node', import.meta.url))
 const observer = new URL('./observer.ts', import.meta.url).href
-
-/** Only protects temporary data. */
-export const secretKey = '0123456789abcdef'.repeat(4)
 
 export type Answer = { status: number; headers: Headers; text: string }
 
@@ -24,14 +23,13 @@ export class Purser {
     this.port = port
   }
 
-  static async start(folder: string, execArgv: string[] = []): Promise<Purser> {
+  static async start(engine: Engine, folder: string, execArgv: string[] = []): Promise<Purser> {
     const port = await freePort()
     const env = {
       ...process.env,
+      ...environmentOf(engine, folder),
       PURSER_LISTEN: `127.0.0.1:${port}`,
-      PURSER_DATA: folder,
       PURSER_DRAIN_SECONDS: '0',
-      PURSER_SECRET_KEY: secretKey,
       PURSER_LOG: 'warn',
       NODE_COMPILE_CACHE: compileCache,
     }

@@ -1,5 +1,4 @@
 // The access of a user in many teams to very many workspaces, and its sources.
-import { readConfig } from '../src/config.ts'
 import { systemClock, timestamp } from '../src/core/clock.ts'
 import { newId } from '../src/core/ids.ts'
 import type { Transaction } from '../src/database/database.ts'
@@ -25,7 +24,8 @@ import { insertTeam } from '../src/teams/team-store.ts'
 import { listVisibleWorkspaces } from '../src/workspaces/workspace-list-store.ts'
 import { insertWorkspace } from '../src/workspaces/workspace-store.ts'
 import { median, type Bench, type Row } from './bench.ts'
-import { secretKey, wire } from './purser.ts'
+import { configOf } from './engine.ts'
+import { wire } from './purser.ts'
 import { createPerson, type Person } from './seed.ts'
 
 const TEAMS = 50
@@ -36,8 +36,6 @@ const PAGE = 100
 const MOST_MS = 50
 
 type Asked = { name: string; owner: Person; member: Person; organizationId: string }
-
-const config = (folder: string) => readConfig({ data: folder, secretKey }, {})
 
 /**
  * An organization of 10,000 workspaces in 20 projects. Each workspace has a grant for one of the member's teams, and
@@ -114,8 +112,8 @@ async function seedAccess(tx: Transaction): Promise<Asked> {
 const WHAT = `effective access of a user in ${TEAMS} teams on ${WORKSPACES.toLocaleString('en')} workspaces`
 
 async function measure(bench: Bench) {
-  const { folder } = bench.world
-  const { database } = await openDatabase(config(folder))
+  const config = configOf(bench.engine, bench.world.folder)
+  const { database } = await openDatabase(config)
   try {
     // Opened while the server is running, as the command line does.
     const { name, owner, member, organizationId } = await database.write(seedAccess)
@@ -131,7 +129,7 @@ async function measure(bench: Bench) {
           const caller = { isSiteAdmin: false, userId: owner.id }
           const subject = await findSubject(tx, organizationId, { user: member.id }, caller)
           if (subject === undefined) throw new Error('the member is missing')
-          const about = { holder: await subject.holder(tx), organization, inForce: inForceOf(config(folder)) }
+          const about = { holder: await subject.holder(tx), organization, inForce: inForceOf(config) }
           const found = await effectiveAccess(tx, about, places)
           const time = performance.now() - start
           if (found.length !== WORKSPACES || found.some(({ sources }) => sources.length < 3)) {

@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { Bench, type Figure, type Table } from './bench.ts'
 import { Child, pinSelf, placesText } from './child.ts'
+import { engineOf } from './engine.ts'
 import { Purser } from './purser.ts'
 import { figureLines, verdictOf, writeReport } from './report.ts'
 import { accessRows } from './rows-access.ts'
@@ -17,10 +18,12 @@ import { readRows } from './rows-reads.ts'
 import { searchRows } from './rows-search.ts'
 import { writeRows } from './rows-writes.ts'
 import { seedOnce } from './seed.ts'
+import { wantedOnPostgres } from './wanted-postgres.ts'
 
 const { values: options } = parseArgs({
   options: {
     only: { type: 'string', multiple: true },
+    engine: { type: 'string', default: 'sqlite' },
     // Keeps the data in this folder, and reuses the data of an earlier run.
     data: { type: 'string' },
     quick: { type: 'boolean', default: false },
@@ -46,6 +49,7 @@ if (wanted.length === 0) {
   process.exit(2)
 }
 
+const engine = engineOf(options.engine)
 const start = performance.now()
 const loadBefore = loadText()
 const here = (file: string) => fileURLToPath(new URL(file, import.meta.url))
@@ -56,21 +60,22 @@ const children: { stop: () => Promise<void> }[] = []
 try {
   console.log(`${placesText}; load of the machine ${loadBefore}`)
   pinSelf()
-  const world = await seedOnce(folder)
+  const world = await seedOnce(engine, folder)
   console.log(`data made after ${seconds()} s`)
   const load = new Child(here('load.ts'), 'load')
-  const floor = new Child(here('floor.ts'), 'server')
+  const floor = new Child(here('floor.ts'), 'server', { args: [engine] })
   children.push(load, floor)
   const floorPort = await floor.ask<number>('listen')
-  const purser = await Purser.start(world.folder, options.node)
-  const bench = new Bench({ world, purser, load, floor, floorPort, isQuick: options.quick })
+  const purser = await Purser.start(engine, world.folder, options.node)
+  const bench = new Bench({ engine, world, purser, load, floor, floorPort, isQuick: options.quick })
   children.push({ stop: () => bench.purser.stop() })
   for (const row of wanted) {
     try {
       const outcome = await row.run(bench)
-      figures.push(...outcome.figures)
+      const found = engine === 'postgres' ? wantedOnPostgres(row.id, outcome.figures) : outcome.figures
+      figures.push(...found)
       tables.push(...(outcome.tables ?? []))
-      print(outcome.figures)
+      print(found)
     } catch (error) {
       await bench.stopLoad().catch(() => {})
       const details = error instanceof Error ? error.message : String(error)

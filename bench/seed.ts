@@ -2,12 +2,12 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createUserToken } from '../src/authentication-tokens/tokens.ts'
-import { readConfig } from '../src/config.ts'
 import { systemClock, timestamp } from '../src/core/clock.ts'
 import { newId } from '../src/core/ids.ts'
 import type { Database, Transaction } from '../src/database/database.ts'
 import { migrate } from '../src/database/migrate.ts'
 import { openDatabase } from '../src/database/open.ts'
+import type { Engine } from '../src/database/portable.ts'
 import { AuditKey } from '../src/audit/audit-links.ts'
 import { makeFirstUser } from '../src/first-start.ts'
 import { insertMembership } from '../src/organization-memberships/membership-store.ts'
@@ -16,7 +16,7 @@ import { createOrganization } from '../src/organization-founding/create-organiza
 import { insertTeamMember } from '../src/teams/team-member-store.ts'
 import { insertTeam } from '../src/teams/team-store.ts'
 import { insertUser } from '../src/users/user-store.ts'
-import { secretKey } from './purser.ts'
+import { configOf } from './engine.ts'
 import { createBroad, type Broad } from './seed-broad.ts'
 
 export type Person = { id: string; token: string; tokenId: string }
@@ -58,7 +58,7 @@ const MEMBERS_A_TEAM = 3
 type Plan = { name: string; teams: number; membersOfTeam: number; users: number }
 
 /** Returns the data of an earlier run in the same folder, or creates it. */
-export async function seedOnce(folder: string): Promise<World> {
+export async function seedOnce(engine: Engine, folder: string): Promise<World> {
   const note = join(folder, 'world.json')
   if (existsSync(note)) {
     const world = JSON.parse(readFileSync(note, 'utf8')) as World
@@ -66,31 +66,45 @@ export async function seedOnce(folder: string): Promise<World> {
     if (world.broad !== undefined) return world
     throw new Error(`${folder} is of an older seed: delete it`)
   }
-  const world = await seed(join(folder, 'data'))
+  const world = await seed(engine, join(folder, 'data'))
   writeFileSync(note, JSON.stringify(world))
   return world
 }
 
-async function seed(folder: string): Promise<World> {
+async function seed(engine: Engine, folder: string): Promise<World> {
   mkdirSync(folder, { recursive: true, mode: 0o700 })
-  const config = readConfig({ data: folder, secretKey }, {})
-  const { database, withConnection } = await openDatabase(config)
-  await withConnection(migrate)
-  const first = await makeFirstUser(
-    database,
-    systemClock,
-    new AuditKey(config.secretKey as Buffer),
-    undefined,
-  )
+  const { secretKey } = configOf(engine, folder)
+  return withDatabase(engine, folder, async (database) => {
+    const first = await makeFirstUser(database, systemClock, new AuditKey(secretKey as Buffer), undefined)
+    return createWorld(database, folder, first?.token as string)
+  })
+}
+
+/** Opens the database, which may be new. */
+export async function withDatabase<T>(
+  engine: Engine,
+  folder: string,
+  work: (database: Database) => Promise<T>,
+): Promise<T> {
+  const { database, withConnection } = await openDatabase(configOf(engine, folder))
+  try {
+    await withConnection(migrate)
+    return await work(database)
+  } finally {
+    await database.close()
+  }
+}
+
+async function createWorld(database: Database, folder: string, adminToken: string): Promise<World> {
   const plan = (name: string, teams: number): Plan => ({
     name,
     teams,
     membersOfTeam: MEMBERS_A_TEAM,
     users: 20,
   })
-  const world: World = {
+  return {
     folder,
-    adminToken: first?.token as string,
+    adminToken,
     outsider: await database.write((tx) => createPerson(tx, 'outsider')),
     small: await createSeeded(database, plan('small', SMALL)),
     middle: [
@@ -101,8 +115,6 @@ async function seed(folder: string): Promise<World> {
     crowded: await createSeeded(database, { name: 'crowded', teams: 20, membersOfTeam: CROWD, users: CROWD }),
     broad: await createBroad(database),
   }
-  await database.close()
-  return world
 }
 
 export async function createPerson(tx: Transaction, username: string): Promise<Person> {

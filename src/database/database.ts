@@ -43,10 +43,12 @@ export type TransactionOptions = {
   organizationId?: string | undefined
   /** No deadlines, for unbounded work such as an upgrade. Requests and background jobs have deadlines. */
   isLong?: boolean
-  /** The token that a request reads with. If many reads wait, each caller gets one turn before any gets a second. */
+  /** The token that a request reads with, "" without one. If many reads wait, each caller gets one turn before any gets a second. */
   caller?: string | undefined
   /** The read of a request without a token, whose signed URL gives the right. `caller` names the URL's object. */
   withoutToken?: boolean
+  /** Names the read. PostgreSQL runs the statements of an earlier read of the same caller and name as one. */
+  name?: string | undefined
   /** For a read with many statements. On SQLite other requests get turns between them. */
   isSlow?: boolean
 }

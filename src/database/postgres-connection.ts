@@ -4,6 +4,7 @@ import type { PoolClient, QueryConfig, QueryResult as PostgresResult } from 'pg'
 import { kyselyOver } from './connection-driver.ts'
 import { assertOpen, type Transaction } from './database.ts'
 import type { PostgresClient } from './postgres-client.ts'
+import type { ReadRecord } from './postgres-replay.ts'
 import type { PreparedQuery } from './prepared.ts'
 import type { Tables } from './tables.ts'
 
@@ -48,16 +49,19 @@ export class PostgresTransaction implements Transaction {
   readonly engine = 'postgres'
   readonly mode: 'read' | 'write'
   readonly #connection: PostgresConnection
+  readonly #record: ReadRecord | undefined
   readonly #afterCommit: (() => void)[] = []
   #isOpen = true
 
-  constructor(connection: PostgresConnection, mode: 'read' | 'write') {
+  constructor(connection: PostgresConnection, mode: 'read' | 'write', record?: ReadRecord) {
     this.#connection = connection
+    this.#record = record
     this.mode = mode
   }
 
   get db(): Kysely<Tables> {
     assertOpen(this.#isOpen)
+    this.#record?.giveUp()
     return this.#connection.db
   }
 
@@ -71,6 +75,7 @@ export class PostgresTransaction implements Transaction {
       text: query.sql('postgres'),
       values: query.parameters('postgres', values),
     })
+    this.#record?.note(query, values, result)
     return result.rows as Row[]
   }
 

@@ -17,6 +17,8 @@ import {
   UnknownOutcomeError,
   UnreachableError,
 } from './postgres-errors.ts'
+import { PostgresPipeline } from './postgres-pipeline.ts'
+import { ReadRecord, Replays, type NamedRead } from './postgres-replay.ts'
 import { PostgresProbe } from './postgres-probe.ts'
 import type { Tables } from './tables.ts'
 import { Turns } from './turns.ts'
@@ -64,6 +66,8 @@ export class PostgresDatabase implements Database {
   readonly #pool: Pool
   readonly #probe: PostgresProbe
   readonly #turns: Turns
+  readonly #pipeline: PostgresPipeline
+  readonly #replays: Replays
   /** All connections of the pool, including those still connecting. */
   readonly #clients = new Set<PostgresClient>()
   readonly #connections = new WeakMap<PoolClient, PostgresConnection>()
@@ -77,6 +81,8 @@ export class PostgresDatabase implements Database {
       keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
     }
     this.#probe = new PostgresProbe(config)
+    this.#pipeline = new PostgresPipeline(config)
+    this.#replays = new Replays(this.#pipeline)
     this.availability = new Availability(
       (signal) => this.#probe.look(signal),
       () => this.#cutSilent(SILENCE_MS),
@@ -122,6 +128,7 @@ export class PostgresDatabase implements Database {
   /** Opens all connections; they stay open. One that cannot be opened now is opened when it is needed. */
   async openConnections(): Promise<void> {
     const opened = Array.from({ length: this.#pool.options.max }, () => this.#pool.connect())
+    await this.#pipeline.open()
     for (const one of await Promise.allSettled(opened)) if (one.status === 'fulfilled') one.value.release()
   }
 
@@ -143,6 +150,7 @@ export class PostgresDatabase implements Database {
   async close(): Promise<void> {
     this.availability.close()
     this.#probe.close()
+    this.#pipeline.close()
     const cut = setTimeout(() => {
       for (const client of this.#clients) client.cut(new DeadlineError('the database was closed'))
     }, CLOSE_MS)
@@ -153,15 +161,18 @@ export class PostgresDatabase implements Database {
   async #inTurn<T>(
     mode: 'read' | 'write',
     work: (tx: Transaction) => Promise<T>,
-    { organizationId, caller, withoutToken, isLong = false }: TransactionOptions = {},
+    { organizationId, caller, withoutToken, name, isLong = false }: TransactionOptions = {},
   ): Promise<T> {
     // Fail at once: otherwise many requests would wait for a server that does not answer.
     if (this.#probe.isUnreachable) throw databaseUnavailable(undefined)
+    const named = caller === undefined || name === undefined ? undefined : { caller, name }
+    const replayed = named && (await this.#replays.read(named, work))
+    if (replayed !== undefined) return replayed.value
     const end = await this.#turns.take({ mode, organizationId, caller, withoutToken })
     try {
       for (let attempt = 1; ; attempt++) {
         try {
-          return await this.#transaction(mode, work, isLong)
+          return await this.#transaction(mode, work, isLong, named)
         } catch (error) {
           if (mode === 'read' || attempt === MAX_TRIES || !isWorthRetrying(error)) throw error
         }
@@ -180,10 +191,12 @@ export class PostgresDatabase implements Database {
     mode: 'read' | 'write',
     work: (tx: Transaction) => Promise<T>,
     isLong: boolean,
+    named: NamedRead | undefined,
   ): Promise<T> {
     const connection = await this.#begin(begin[mode] + (isLong ? '' : timeouts[mode]))
     const { client } = connection
-    const tx = new PostgresTransaction(connection, mode)
+    const record = named && new ReadRecord()
+    const tx = new PostgresTransaction(connection, mode, record)
     const deadline = setTimeout(
       () => client.cut(new DeadlineError('a transaction took too long')),
       isLong ? LONG_DEADLINE_MS : DEADLINE_MS,
@@ -193,6 +206,7 @@ export class PostgresDatabase implements Database {
       await (mode === 'read' ? connection.query('commit') : commit(connection))
       client.release()
       tx.committed()
+      if (named !== undefined && record !== undefined) this.#replays.keep(named, record)
       return value
     } catch (error) {
       if (isAway(error)) client.release(true)

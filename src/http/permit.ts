@@ -15,6 +15,8 @@ import type { Call } from './call.ts'
 import type { RunnerDeps } from './deps.ts'
 import type { Decided, Loaded, Place, Route } from './route.ts'
 
+const MAX_TOKEN_LENGTH = 512
+
 /** The fields of a route that the decision needs. */
 export type Judged<A, R extends Loaded> = Pick<Route, 'method' | 'path' | 'permission'> & {
   readonly load: Place<A, R>['load']
@@ -22,9 +24,16 @@ export type Judged<A, R extends Loaded> = Pick<Route, 'method' | 'path' | 'permi
   readonly refusal?: ((context: Decided<A, R>) => string | undefined) | undefined
 }
 
+/** The token of a request, in one spelling. Undefined without one. */
+export function tokenOf({ headers: { authorization: header } }: Pick<Call, 'headers'>): string | undefined {
+  if (header === undefined || header.slice(0, 7).toLowerCase() !== 'bearer ') return undefined
+  const token = header.slice(7).trim()
+  return token === '' || token.length > MAX_TOKEN_LENGTH ? undefined : token
+}
+
 /** The actor of the request's token. Throws 401. */
 export async function authenticate(tx: Transaction, call: Call, deps: RunnerDeps): Promise<Actor> {
-  const token = bearerToken(call.headers.authorization)
+  const token = tokenOf(call)
   const { operator } = deps
   if (token !== undefined && operator !== undefined && hashToken(token) === operator.tokenHash) {
     return operator.actor
@@ -135,12 +144,4 @@ export function noteWithin(
 
 function isDeleted(organization: Loaded['organization']): boolean {
   return organization !== undefined && organization.deleted_at !== null
-}
-
-const MAX_TOKEN_LENGTH = 512
-
-function bearerToken(header: string | undefined): string | undefined {
-  if (header === undefined || header.slice(0, 7).toLowerCase() !== 'bearer ') return undefined
-  const token = header.slice(7).trim()
-  return token === '' || token.length > MAX_TOKEN_LENGTH ? undefined : token
 }

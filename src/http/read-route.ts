@@ -9,7 +9,7 @@ import { pagingOf, type Page, type Paging } from '../jsonapi/paging.ts'
 import { answerOf } from './call.ts'
 import type { RunnerDeps } from './deps.ts'
 import { holdAnswer } from './held-answer.ts'
-import { authenticate, noteWithin, permit, type Judged } from './permit.ts'
+import { authenticate, noteWithin, permit, tokenOf, type Judged } from './permit.ts'
 import type { Decided, Document, Loaded, Permitted, Place, Route, RouteDocumentation } from './route.ts'
 
 /** The audit event for revealed values, or a function that finds it after the transaction (undefined: none). */
@@ -49,17 +49,18 @@ export function read<A, R extends Loaded, P extends QueryParameters = {}>(
     hasDryRun: false,
     checkBody: () => [],
     run: async (call, deps) => {
-      const revealed: Reveal[] = []
       let permitted: Decided<A, R> | undefined
       const reading = async (tx: Transaction) => {
         const actor = await authenticate(tx, call, deps)
         const query = call.query.once(parameters, () => readParameters(call.query, parameters))
         permitted = await permit(judged, tx, place.address(call), actor, call, deps)
+        // A list of its own: a read may be repeated.
+        const revealed: Reveal[] = []
         const reveal = (event: Reveal) => void revealed.push(event)
-        return { permitted, made: await document({ ...permitted, query, reveal }) }
+        return { permitted, revealed, made: await document({ ...permitted, query, reveal }) }
       }
       const found = await deps.database
-        .read(reading, { caller: call.headers.authorization })
+        .read(reading, { caller: tokenOf(call) ?? '', name: call.stream.url })
         .catch((error: unknown) => {
           noteWithin(error, judged, permitted, deps)
           throw error
@@ -67,7 +68,7 @@ export function read<A, R extends Loaded, P extends QueryParameters = {}>(
       // Take the memory first: if that fails, no reveal must be recorded.
       const answer = holdAnswer(answerOf(200, found.made), deps, found.permitted)
       try {
-        if (revealed.length > 0) await writeReveals(revealed, found.permitted, deps)
+        if (found.revealed.length > 0) await writeReveals(found.revealed, found.permitted, deps)
         return answer
       } catch (error) {
         answer.held?.release()

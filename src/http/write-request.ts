@@ -13,7 +13,7 @@ import { answerOf, noContent, ok, type Answer, type Call } from './call.ts'
 import type { RunnerDeps } from './deps.ts'
 import { isDryRun, rolledBack } from './dry-run.ts'
 import { eventsOf } from './outcome.ts'
-import { authenticate, noteWithin, permit, type Judged } from './permit.ts'
+import { authenticate, noteWithin, permit, tokenOf, type Judged } from './permit.ts'
 import type { Decided, Loaded, Place } from './route.ts'
 import type { WriteDefinition } from './write-route.ts'
 
@@ -82,7 +82,7 @@ export class WriteRequest<A, R extends Loaded, P extends QueryParameters, B, Pre
 
   #read<T>(work: (tx: Transaction, actor: Actor) => Promise<T>): Promise<T> {
     return this.#deps.database.read(async (tx) => work(tx, await authenticate(tx, this.#call, this.#deps)), {
-      caller: this.#call.headers.authorization,
+      caller: tokenOf(this.#call) ?? '',
     })
   }
 

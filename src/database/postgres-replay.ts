@@ -1,0 +1,201 @@
+import type { Kysely } from 'kysely'
+import { types, type QueryConfig, type QueryResult, type QueryResultRow } from 'pg'
+import type { Transaction } from './database.ts'
+import { MAX_PIPELINED, type PostgresPipeline } from './postgres-pipeline.ts'
+import type { PreparedQuery } from './prepared.ts'
+import { ReadPlans } from './read-plans.ts'
+import type { Tables } from './tables.ts'
+import { Turns } from './turns.ts'
+
+// A request that a caller repeats runs the same statements with the same values. The database remembers which, and sends
+// them as one statement the next time. Only the statements are remembered, never their rows: what was revoked since is
+// refused. If the request then needs another statement, it runs again in a transaction.
+
+/** A longer list makes the statement slower to plan than it saves. */
+const MAX_STEPS = 12
+/** Larger and slower reads stay in a transaction: statements of other requests would wait behind theirs. */
+const MAX_ROWS = 200
+const MAX_BYTES = 4_096
+const MAX_MS = 100
+
+const bytesType: number = types.builtins.BYTEA
+/** These types are the same in JSON and in a row: booleans, whole numbers and texts. */
+const plainTypes: ReadonlySet<number> = new Set([
+  types.builtins.BOOL,
+  types.builtins.INT2,
+  types.builtins.INT4,
+  types.builtins.INT8,
+  types.builtins.TEXT,
+  types.builtins.VARCHAR,
+])
+
+type Values = Readonly<Record<string, unknown>>
+export type Step = {
+  readonly query: PreparedQuery<never, unknown>
+  readonly values: Values
+  /** The columns with bytes, which JSON has as text. */
+  readonly bytes: readonly string[]
+}
+
+/** A read that a caller may repeat. */
+export type NamedRead = { readonly caller: string; readonly name: string }
+
+/** The statements of an earlier request, as one. */
+export type ReadPlan = { readonly steps: readonly Step[]; readonly statement: QueryConfig }
+
+function hasStep({ query, values }: Step, other: PreparedQuery<never, unknown>, given: Values): boolean {
+  return query === other && Object.entries(given).every(([name, value]) => values[name] === value)
+}
+
+/** JSON has bytes as `\\x` and hexadecimal digits. */
+function bytesOf(text: unknown): Buffer | null {
+  return typeof text === 'string' ? Buffer.from(text.slice(2), 'hex') : null
+}
+
+/** Notes the statements of a read. */
+export class ReadRecord {
+  readonly #steps: Step[] = []
+  readonly #start = performance.now()
+  #isRepeatable = true
+  #rows = 0
+  #length = 0
+
+  note(query: PreparedQuery<never, unknown>, values: Values, { fields, rows }: QueryResult): void {
+    const others = fields.filter(({ dataTypeID }) => !plainTypes.has(dataTypeID))
+    if (others.some(({ dataTypeID }) => dataTypeID !== bytesType)) this.giveUp()
+    const bytes = others.map(({ name }) => name)
+    for (const row of rows) for (const name of bytes) this.#length += Buffer.byteLength(row[name] ?? '')
+    this.#rows += rows.length
+    if (this.#rows > MAX_ROWS || this.#length > MAX_BYTES) this.giveUp()
+    if (!this.#steps.some((step) => hasStep(step, query, values))) this.#steps.push({ query, values, bytes })
+  }
+
+  /** A statement was run that is not prepared. */
+  giveUp(): void {
+    this.#isRepeatable = false
+  }
+
+  get steps(): readonly Step[] | undefined {
+    const isShort = this.#steps.length <= MAX_STEPS && performance.now() - this.#start <= MAX_MS
+    return this.#isRepeatable && isShort ? this.#steps : undefined
+  }
+}
+
+/** Answers the statements of a plan from its rows. Any other statement fails, and `isMissed` is true then. */
+export class ReplayedRead implements Transaction {
+  readonly engine = 'postgres'
+  readonly mode = 'read'
+  readonly #steps: readonly Step[]
+  readonly #rows: readonly QueryResultRow[][]
+  readonly #used = new Set<Step>()
+  readonly #afterCommit: (() => void)[] = []
+  isMissed = false
+
+  constructor({ steps }: ReadPlan, rows: readonly QueryResultRow[][]) {
+    this.#steps = steps
+    this.#rows = rows
+  }
+
+  get db(): Kysely<Tables> {
+    throw this.#missed()
+  }
+
+  /** The steps that were used; the same list if these are all. */
+  get used(): readonly Step[] {
+    return this.#used.size === this.#steps.length ? this.#steps : [...this.#used]
+  }
+
+  async all<V extends Record<string, unknown>, Row>(query: PreparedQuery<V, Row>, values: V): Promise<Row[]> {
+    const place = this.#steps.findIndex((each) => hasStep(each, query, values))
+    const [step, rows] = [this.#steps[place], this.#rows[place]]
+    if (step === undefined || rows === undefined) throw this.#missed()
+    if (!this.#used.has(step)) {
+      this.#used.add(step)
+      for (const name of step.bytes) for (const row of rows) row[name] = bytesOf(row[name])
+    }
+    return rows as Row[]
+  }
+
+  async first<V extends Record<string, unknown>, Row>(
+    query: PreparedQuery<V, Row>,
+    values: V,
+  ): Promise<Row | undefined> {
+    return (await this.all(query, values))[0]
+  }
+
+  /** Only a refusal repeats a query. Its statements must all be run. */
+  async repeat(): Promise<void> {
+    throw this.#missed()
+  }
+
+  afterCommit(work: () => void): void {
+    this.#afterCommit.push(work)
+  }
+
+  committed(): void {
+    for (const work of this.#afterCommit) work()
+  }
+
+  #missed(): Error {
+    this.isMissed = true
+    return new Error('the statement is not in the plan')
+  }
+}
+
+function countOf(rows: readonly QueryResultRow[][]): number {
+  return rows.reduce((sum, some) => sum + some.length, 0)
+}
+
+/** Repeats the reads of callers. */
+export class Replays {
+  readonly #plans = new ReadPlans()
+  readonly #pipeline: PostgresPipeline
+  readonly #turns = new Turns(MAX_PIPELINED)
+
+  constructor(pipeline: PostgresPipeline) {
+    this.#pipeline = pipeline
+  }
+
+  /** Reads with the statements of the last time. Undefined if that was not possible: nothing has been done then. */
+  async read<T>(
+    { caller, name }: NamedRead,
+    work: (tx: Transaction) => Promise<T>,
+  ): Promise<{ value: T } | undefined> {
+    const plan = this.#plans.find(caller, name)
+    if (plan === undefined) return undefined
+    const rows = await this.#rowsOf(plan, caller)
+    if (rows === undefined || countOf(rows) > MAX_ROWS) {
+      this.#plans.forget(caller, name)
+      return undefined
+    }
+    const tx = new ReplayedRead(plan, rows)
+    try {
+      const value = await work(tx)
+      if (tx.isMissed) throw new Error('the work caught the failure of a statement')
+      tx.committed()
+      if (tx.used !== plan.steps) this.#plans.keep(caller, name, tx.used)
+      return { value }
+    } catch (error) {
+      this.#plans.forget(caller, name)
+      if (tx.isMissed) return undefined
+      throw error
+    }
+  }
+
+  keep({ caller, name }: NamedRead, { steps }: ReadRecord): void {
+    this.#plans.keep(caller, name, steps)
+  }
+
+  /** Undefined if the statement failed for any reason: a transaction finds out. */
+  async #rowsOf({ statement }: ReadPlan, caller: string): Promise<QueryResultRow[][] | undefined> {
+    const end = await this.#turns.take({ mode: 'read', caller })
+    try {
+      const rows = await this.#pipeline.query<{ steps: QueryResultRow[][] }>(statement)
+      return rows?.[0]?.steps
+    } catch {
+      return undefined
+    } finally {
+      end()
+    }
+  }
+}
