@@ -1,0 +1,272 @@
+import { Client as PostgresClient } from 'pg'
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
+import { ReadPlans } from '../src/database/read-plans.ts'
+import { prepared } from '../src/database/prepared.ts'
+import type { Client } from './support/client.ts'
+import { engines } from './support/engines.ts'
+import { Forwarder } from './support/forwarder.ts'
+import { startServer, type TestServer } from './support/server.ts'
+import { createState } from './support/states.ts'
+import {
+  addMember,
+  body,
+  createTeam,
+  createTestOrganization,
+  type Member,
+  type TestOrganization,
+} from './support/world.ts'
+
+/** After so many requests every document is cached and the statements of a read are known. */
+const REPEATS = 4
+
+const outputs = '{"a": {"value": 1, "type": "number"}}'
+
+type World = { organization: TestOrganization; member: Member; teamId: string; paths: Record<string, string> }
+
+async function createWorld(server: TestServer): Promise<World> {
+  const organization = await createTestOrganization(server)
+  const { client } = organization.owner
+  const teamId = await createTeam(organization)
+  const member = await addMember(server, organization, [teamId])
+  const { workspaceId, stateVersionId } = await createState(organization, outputs)
+  const grant = body(
+    'team-workspaces',
+    { access: 'read' },
+    {
+      team: { data: { type: 'teams', id: teamId } },
+      workspace: { data: { type: 'workspaces', id: workspaceId } },
+    },
+  )
+  expect((await client.post('/team-workspaces', grant)).status).toBe(201)
+  const current = `/workspaces/${workspaceId}/current-state-version-outputs`
+  const outputId = (await client.get(current)).json.data[0].id
+  const paths = {
+    team: `/teams/${teamId}`,
+    workspace: `/workspaces/${workspaceId}`,
+    'current outputs': current,
+    output: `/state-version-outputs/${outputId}`,
+    'outputs of a version': `/state-versions/${stateVersionId}/outputs`,
+    'state version': `/state-versions/${stateVersionId}`,
+  }
+  return { organization, member, teamId, paths }
+}
+
+function textOf(query: unknown): string {
+  return typeof query === 'string' ? query : (query as { text: string }).text
+}
+
+async function repeat(client: Client, path: string): Promise<string> {
+  const texts = new Set<string>()
+  for (let count = 0; count < REPEATS; count += 1) {
+    const { status, text } = await client.get(path)
+    expect(status).toBe(200)
+    texts.add(text)
+  }
+  expect([...texts]).toHaveLength(1)
+  return [...texts][0] as string
+}
+
+// On SQLite the nodes are two workers of one server.
+describe.each(engines)('repeated reads on %s', (engine) => {
+  let server: TestServer
+  let other: TestServer
+  let world: World
+  beforeAll(async () => {
+    server = await startServer(engine)
+    const { databaseUrl, folder } = server
+    other = await startServer(engine, databaseUrl === undefined ? { data: folder } : { databaseUrl })
+  })
+  afterAll(async () => {
+    await other.stop()
+    await server.stop()
+  })
+  beforeEach(async () => {
+    world = await createWorld(server)
+  })
+
+  const repeatAll = async () => {
+    for (const path of Object.values(world.paths)) await repeat(world.member.client, path)
+  }
+  const statuses = async () => {
+    const found: Record<string, number> = {}
+    for (const [name, path] of Object.entries(world.paths)) {
+      found[name] = (await world.member.client.get(path)).status
+    }
+    return found
+  }
+  const all = (status: number) => Object.fromEntries(Object.keys(world.paths).map((name) => [name, status]))
+  const owner = () => other.client(world.organization.owner.client.token)
+
+  test('are refused at once when another node took the membership away, and answered when it came back', async () => {
+    await repeatAll()
+    const members = { data: [{ type: 'users', id: world.member.username }] }
+    const relationship = `/teams/${world.teamId}/relationships/users`
+    expect((await owner().delete(relationship, members)).status).toBe(204)
+    // Every member of the organization may read current outputs.
+    expect(await statuses()).toEqual({ ...all(404), 'current outputs': 200 })
+    expect((await owner().post(relationship, members)).status).toBe(204)
+    expect(await statuses()).toEqual(all(200))
+  })
+
+  test('are 401 at once when another node suspended the user', async () => {
+    await repeatAll()
+    const { id } = world.member
+    expect((await other.admin.post(`/admin/users/${id}/actions/suspend`)).status).toBe(200)
+    expect(await statuses()).toEqual(all(401))
+  })
+
+  test('are 404 at once when another node deleted the organization', async () => {
+    await repeatAll()
+    expect((await owner().delete(`/organizations/${world.organization.name}`)).status).toBe(204)
+    expect(await statuses()).toEqual(all(404))
+  })
+
+  test('show what another node wrote since', async () => {
+    const path = `/teams/${world.teamId}`
+    await repeat(world.member.client, path)
+    for (const name of ['renamed', 'renamed-again', 'renamed-a-third-time']) {
+      expect((await owner().patch(path, body('teams', { name }))).status).toBe(200)
+      const { json } = await world.member.client.get(path)
+      expect(json.data.attributes.name).toBe(name)
+    }
+  })
+
+  test('show members that were added since, however many', async () => {
+    const path = `/teams/${world.teamId}?include=users`
+    await repeat(world.member.client, path)
+    for (let count = 0; count < 3; count += 1) {
+      await addMember(server, world.organization, [world.teamId])
+      const { json } = await world.member.client.get(path)
+      expect(json.data.relationships.users.data).toHaveLength(count + 2)
+    }
+  })
+
+  test('download the same bytes each time, with a key that the database has as bytes', async () => {
+    const { client } = world.organization.owner
+    const { json } = await client.get(world.paths['state version'] as string)
+    const download = json.data.attributes['hosted-state-download-url'] as string
+    expect(await repeat(client, download)).toContain('"lineage-of-the-tests"')
+  })
+})
+
+describe.each(engines.filter((engine) => engine === 'postgres'))('repeated reads on %s alone', (engine) => {
+  let home: TestServer
+  let forwarder: Forwarder
+  let server: TestServer
+  let world: World
+  beforeAll(async () => {
+    home = await startServer(engine)
+    const url = new URL(home.databaseUrl as string)
+    forwarder = await Forwarder.start(Number(url.port))
+    url.port = String(forwarder.port)
+    server = await startServer(engine, { databaseUrl: url.href })
+    world = await createWorld(server)
+  })
+  afterAll(async () => {
+    await server.stop()
+    await forwarder.close()
+    await home.stop()
+  })
+
+  const read = (name: string) => repeat(world.member.client, world.paths[name] as string)
+  /** The statements of one request. */
+  const statementsOf = async (client: Client, path: string) => {
+    const query = vi.spyOn(PostgresClient.prototype, 'query')
+    await client.get(path)
+    const texts = query.mock.calls.map(([first]) => textOf(first))
+    query.mockRestore()
+    return texts.filter((text) => !text.includes('finalized_at'))
+  }
+  const ask = (name: string) => statementsOf(world.member.client, world.paths[name] as string)
+
+  test.each(['team', 'current outputs', 'output', 'outputs of a version'])(
+    'take one statement: %s',
+    async (name) => {
+      await read(name)
+      const ran = await ask(name)
+      expect(ran).toHaveLength(1)
+      expect(ran[0]).toMatch(/^select json_build_array\(/)
+    },
+  )
+
+  test('never remember a refusal: it takes the same statements each time', async () => {
+    const outsider = await createTestOrganization(server)
+    const path = world.paths['team'] as string
+    const first = await statementsOf(outsider.owner.client, path)
+    for (let count = 0; count < REPEATS; count += 1) {
+      expect(await statementsOf(outsider.owner.client, path)).toEqual(first)
+    }
+  })
+
+  test('are answered when the database ends all connections', async () => {
+    await read('team')
+    const client = new PostgresClient(home.databaseUrl)
+    await client.connect()
+    await client.query(
+      'select pg_terminate_backend(pid) from pg_stat_activity where pid <> pg_backend_pid() and datname = current_database()',
+    )
+    await client.end()
+    await read('team')
+    await read('output')
+  })
+
+  test('are answered when the network has lost all connections', async () => {
+    await read('team')
+    forwarder.swallow()
+    forwarder.heal()
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, () => world.member.client.get(world.paths['team'] as string)),
+    )
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]))
+    await vi.waitFor(async () => {
+      await read('team')
+      expect(await ask('team')).toHaveLength(1)
+    }, 10_000)
+  })
+
+  test('fall back to a transaction while no pipelined connection can be opened', async () => {
+    await read('team')
+    forwarder.cut()
+    await read('team')
+  })
+})
+
+describe('the plans of reads', () => {
+  const query = prepared<{ id: string }>()((db, param) =>
+    db.selectFrom('teams').where('id', '=', param('id')).selectAll(),
+  )
+  const steps = (id: string) => [{ query, values: { id }, bytes: [] }]
+
+  test('become one statement with all values', () => {
+    const plans = new ReadPlans()
+    plans.keep('a', 'read', [...steps('team-1'), ...steps('team-2')])
+    const { text, values } = plans.find('a', 'read')?.statement ?? {}
+    expect(values).toEqual(['team-1', 'team-2'])
+    expect(text).toContain('"id" = $1')
+    expect(text).toContain('"id" = $2')
+  })
+
+  test('of one caller do not displace those of others', () => {
+    const plans = new ReadPlans()
+    plans.keep('quiet', 'read', steps('team-1'))
+    for (let number = 0; number < 20_000; number += 1) plans.keep('greedy', `read ${number}`, steps('team-1'))
+    expect(plans.find('quiet', 'read')).toBeDefined()
+    expect(plans.find('greedy', 'read 0')).toBeUndefined()
+    expect(plans.find('greedy', 'read 19999')).toBeDefined()
+  })
+
+  test('of very many callers are forgotten from the least recently used caller on', () => {
+    const plans = new ReadPlans()
+    for (let number = 0; number < 10_000; number += 1) plans.keep(`caller ${number}`, 'read', steps('team-1'))
+    expect(plans.find('caller 0', 'read')).toBeDefined()
+    plans.keep('one more', 'read', steps('team-1'))
+    expect(plans.find('caller 0', 'read')).toBeDefined()
+    expect(plans.find('caller 1', 'read')).toBeUndefined()
+  })
+
+  test('of a long name are not kept', () => {
+    const plans = new ReadPlans()
+    plans.keep('a', 'x'.repeat(501), steps('team-1'))
+    expect(plans.find('a', 'x'.repeat(501))).toBeUndefined()
+  })
+})
