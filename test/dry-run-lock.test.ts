@@ -42,6 +42,7 @@ function watched(tx: Transaction, tables: Set<string>): Transaction {
     all: (query, values) => tx.all(noted(query), values),
     first: (query, values) => tx.first(noted(query), values),
     repeat: (query, values) => tx.repeat(noted(query), values),
+    send: (query, values) => tx.send(noted(query), values),
     afterCommit: (act) => tx.afterCommit(act),
   }
 }
@@ -51,7 +52,7 @@ async function tablesReadInWrites({ app }: TestServer, act: () => Promise<void>)
   const { database } = app.deps
   const write = database.write.bind(database)
   const tables = new Set<string>()
-  database.write = (work) => write((tx) => work(watched(tx, tables)))
+  database.write = (work, options) => write((tx) => work(watched(tx, tables)), options)
   try {
     await act()
   } finally {

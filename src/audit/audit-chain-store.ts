@@ -66,7 +66,7 @@ const ROWS_A_STATEMENT = 100
 export async function insertAuditEventRows(tx: Transaction, rows: readonly AuditRow[]): Promise<void> {
   const [only] = rows
   if (only !== undefined && rows.length === 1) {
-    await tx.all(insertion, only)
+    await tx.send(insertion, only)
     return
   }
   for (let from = 0; from < rows.length; from += ROWS_A_STATEMENT) {
@@ -82,7 +82,7 @@ export async function moveAuditHead(
   tx: Transaction,
   head: { organizationId: string; position: number; at: string; link: Uint8Array },
 ): Promise<void> {
-  await tx.all(headUpdate, head)
+  await tx.send(headUpdate, head)
 }
 
 /** Returns false if another transaction inserted it first. */

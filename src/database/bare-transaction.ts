@@ -31,6 +31,7 @@ function over(db: Kysely<Tables>, engine: Engine, afterCommit: (() => void)[]): 
     all,
     first: async (query, values) => (await all(query, values))[0],
     repeat: async (query, values) => void (await all(query, values)),
+    send: async (query, values) => void (await all(query, values)),
     afterCommit: (act) => void afterCommit.push(act),
   }
 }

@@ -34,12 +34,23 @@ export interface Transaction extends Partial<Sparing> {
     query: PreparedQuery<Values, Row>,
     values: Values,
   ): Promise<void>
+  /**
+   * Runs a statement of a write whose result nobody needs. PostgreSQL does not wait for it; if it fails, the transaction
+   * fails at its end.
+   */
+  send<Values extends Record<string, unknown>, Row>(
+    query: PreparedQuery<Values, Row>,
+    values: Values,
+  ): Promise<void>
   /** Calls `work` once this write is committed, and never if it is rolled back. `work` must not throw. */
   afterCommit(work: () => void): void
 }
 
 export type TransactionOptions = {
-  /** The organization that is written. Its writes wait for each other, and hold no connection while they wait. */
+  /**
+   * The organization that is written. Its writes wait for each other, and hold no connection while they wait. PostgreSQL
+   * locks its row first, so that what a write has read stays true until it commits.
+   */
   organizationId?: string | undefined
   /** No deadlines, for unbounded work such as an upgrade. Requests and background jobs have deadlines. */
   isLong?: boolean
@@ -47,7 +58,10 @@ export type TransactionOptions = {
   caller?: string | undefined
   /** The read of a request without a token, whose signed URL gives the right. `caller` names the URL's object. */
   withoutToken?: boolean
-  /** Names the read. PostgreSQL runs the statements of an earlier read of the same caller and name as one. */
+  /**
+   * Names the request. PostgreSQL runs the statements of an earlier read of the same caller and name as one. A write does
+   * that for what its request read first.
+   */
   name?: string | undefined
   /** For a read with many statements. On SQLite other requests get turns between them. */
   isSlow?: boolean

@@ -46,6 +46,13 @@ export class EvenTransaction implements Transaction {
     return this.#tx.repeat(query, values)
   }
 
+  send<Values extends Record<string, unknown>, Row>(
+    query: PreparedQuery<Values, Row>,
+    values: Values,
+  ): Promise<void> {
+    return this.#tx.send(query, values)
+  }
+
   afterCommit(work: () => void): void {
     this.#tx.afterCommit(work)
   }

@@ -1,10 +1,11 @@
 import { createHash } from 'node:crypto'
 import type { CompiledQuery, DatabaseConnection, Kysely, QueryResult } from 'kysely'
-import type { PoolClient, QueryConfig, QueryResult as PostgresResult } from 'pg'
+import type { PoolClient, QueryConfig, QueryResult as PostgresResult, QueryResultRow } from 'pg'
 import { kyselyOver } from './connection-driver.ts'
 import { assertOpen, type Transaction } from './database.ts'
 import type { PostgresClient } from './postgres-client.ts'
-import type { ReadRecord } from './postgres-replay.ts'
+import { isAnswer } from './postgres-errors.ts'
+import { ReplayedRead, type ReadPlan, type ReadRecord } from './postgres-replay.ts'
 import type { PreparedQuery } from './prepared.ts'
 import type { Tables } from './tables.ts'
 
@@ -12,6 +13,8 @@ import type { Tables } from './tables.ts'
 export class PostgresConnection implements DatabaseConnection {
   readonly client: PoolClient & PostgresClient
   readonly db: Kysely<Tables>
+  /** Rows that were read at the beginning of a write. */
+  ahead: ReplayedRead | undefined
 
   constructor(client: PoolClient & PostgresClient) {
     this.client = client
@@ -23,14 +26,37 @@ export class PostgresConnection implements DatabaseConnection {
   }
 
   async executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
+    this.forgetUnlessRead(query.sql)
     const result = await this.query({ text: query.sql, values: [...query.parameters] })
     return { rows: result.rows as R[], numAffectedRows: BigInt(result.rowCount ?? 0) }
+  }
+
+  /** After a change, or once a row lock is taken, rows are read anew. */
+  forgetUnlessRead(text: string): void {
+    if (!text.startsWith('select') || text.includes('for update')) this.ahead = undefined
   }
 
   // oxlint-disable-next-line require-yield
   async *streamQuery<R>(): AsyncIterableIterator<QueryResult<R>> {
     throw new Error('streaming is not used')
   }
+}
+
+const LOCK = { name: 'lock organization', text: 'select id from organizations where id = $1 for update' }
+
+/** The beginning of a write, in one message: locks the organization, then reads what the request read before. */
+export async function beginWrite(
+  connection: PostgresConnection,
+  organizationId: string | undefined,
+  plan: ReadPlan | undefined,
+): Promise<void> {
+  const lock =
+    organizationId === undefined ? undefined : connection.query({ ...LOCK, values: [organizationId] })
+  const read = plan === undefined ? undefined : connection.query(plan.statement)
+  // Both, so that neither failure goes unhandled.
+  await Promise.all([lock, read])
+  const rows = (await read)?.rows[0] as { steps: QueryResultRow[][] } | undefined
+  if (plan !== undefined && rows !== undefined) connection.ahead = new ReplayedRead(plan, rows.steps)
 }
 
 const statementNames = new WeakMap<PreparedQuery<never, unknown>, string>()
@@ -51,6 +77,7 @@ export class PostgresTransaction implements Transaction {
   readonly #connection: PostgresConnection
   readonly #record: ReadRecord | undefined
   readonly #afterCommit: (() => void)[] = []
+  readonly #sent: Promise<unknown>[] = []
   #isOpen = true
 
   constructor(connection: PostgresConnection, mode: 'read' | 'write', record?: ReadRecord) {
@@ -70,20 +97,48 @@ export class PostgresTransaction implements Transaction {
     values: Values,
   ): Promise<Row[]> {
     assertOpen(this.#isOpen)
-    const result = await this.#connection.query({
-      name: statementName(query),
-      text: query.sql('postgres'),
-      values: query.parameters('postgres', values),
-    })
+    const known = this.#connection.ahead?.find(query, values)
+    if (known !== undefined) return known
+    const result = await this.#run(query, values)
     this.#record?.note(query, values, result)
     return result.rows as Row[]
+  }
+
+  async send<Values extends Record<string, unknown>, Row>(
+    query: PreparedQuery<Values, Row>,
+    values: Values,
+  ): Promise<void> {
+    assertOpen(this.#isOpen)
+    const sent = this.#run(query, values)
+    // The failure is thrown by `failureOfSent`.
+    sent.catch(() => {})
+    this.#sent.push(sent)
+  }
+
+  /** The failure that the server reported for a statement of `send`. Waits for their answers. */
+  async failureOfSent(): Promise<Error | undefined> {
+    const results = await Promise.allSettled(this.#sent)
+    for (const result of results) {
+      if (result.status === 'rejected' && isAnswer(result.reason)) return result.reason as Error
+    }
+    return undefined
+  }
+
+  #run<Values extends Record<string, unknown>, Row>(
+    query: PreparedQuery<Values, Row>,
+    values: Values,
+  ): Promise<PostgresResult> {
+    const text = query.sql('postgres')
+    this.#connection.forgetUnlessRead(text)
+    const name = statementName(query)
+    return this.#connection.query({ name, text, values: query.parameters('postgres', values) })
   }
 
   async repeat<Values extends Record<string, unknown>, Row>(
     query: PreparedQuery<Values, Row>,
     values: Values,
   ): Promise<void> {
-    await this.all(query, values)
+    await this.#run(query, values)
   }
 
   async first<Values extends Record<string, unknown>, Row>(

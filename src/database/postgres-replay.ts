@@ -106,9 +106,16 @@ export class ReplayedRead implements Transaction {
   }
 
   async all<V extends Record<string, unknown>, Row>(query: PreparedQuery<V, Row>, values: V): Promise<Row[]> {
+    const rows = this.find(query, values)
+    if (rows === undefined) throw this.#missed()
+    return rows
+  }
+
+  /** The rows of a statement of the plan; undefined for any other statement. */
+  find<V extends Record<string, unknown>, Row>(query: PreparedQuery<V, Row>, values: V): Row[] | undefined {
     const place = this.#steps.findIndex((each) => hasStep(each, query, values))
     const [step, rows] = [this.#steps[place], this.#rows[place]]
-    if (step === undefined || rows === undefined) throw this.#missed()
+    if (step === undefined || rows === undefined) return undefined
     if (!this.#used.has(step)) {
       this.#used.add(step)
       for (const name of step.bytes) for (const row of rows) row[name] = bytesOf(row[name])
@@ -121,6 +128,10 @@ export class ReplayedRead implements Transaction {
     values: V,
   ): Promise<Row | undefined> {
     return (await this.all(query, values))[0]
+  }
+
+  async send(): Promise<void> {
+    throw this.#missed()
   }
 
   /** Only a refusal repeats a query. Its statements must all be run. */
@@ -180,6 +191,11 @@ export class Replays {
       if (tx.isMissed) return undefined
       throw error
     }
+  }
+
+  /** The statements of the last time, to run them in another transaction. */
+  find({ caller, name }: NamedRead): ReadPlan | undefined {
+    return this.#plans.find(caller, name)
   }
 
   keep({ caller, name }: NamedRead, { steps }: ReadRecord): void {

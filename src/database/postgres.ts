@@ -5,7 +5,7 @@ import { afterPatience } from '../core/patience.ts'
 import { Availability } from './availability.ts'
 import type { Database, DatabaseOptions, Transaction, TransactionOptions } from './database.ts'
 import { PostgresClient } from './postgres-client.ts'
-import { PostgresConnection, PostgresTransaction } from './postgres-connection.ts'
+import { beginWrite, PostgresConnection, PostgresTransaction } from './postgres-connection.ts'
 import {
   DeadlineError,
   isAnswer,
@@ -60,6 +60,12 @@ const timeouts = {
     "; set local statement_timeout = '20s'; set local lock_timeout = '6s'; set local idle_in_transaction_session_timeout = '4s'",
 } as const
 
+type Asked = {
+  readonly isLong: boolean
+  readonly organizationId: string | undefined
+  readonly named: NamedRead | undefined
+}
+
 export class PostgresDatabase implements Database {
   readonly engine = 'postgres'
   readonly availability: Availability
@@ -96,7 +102,8 @@ export class PostgresDatabase implements Database {
         this.once('end', () => clients.delete(this))
       }
     }
-    const options = { max: connections, min: connections, Client: PooledClient }
+    // A statement may be sent before the answer to the one before it.
+    const options = { max: connections, min: connections, pipeline: true, Client: PooledClient }
     this.#pool = new Pool({ ...config, ...options })
     this.#pool.on('release', (_, client) => ((client as PoolClient & PostgresClient).isIdle = true))
     // An idle connection failed; the pool replaces it.
@@ -166,13 +173,13 @@ export class PostgresDatabase implements Database {
     // Fail at once: otherwise many requests would wait for a server that does not answer.
     if (this.#probe.isUnreachable) throw databaseUnavailable(undefined)
     const named = caller === undefined || name === undefined ? undefined : { caller, name }
-    const replayed = named && (await this.#replays.read(named, work))
-    if (replayed !== undefined) return replayed.value
+    const replayed = mode === 'read' && named && (await this.#replays.read(named, work))
+    if (replayed) return replayed.value
     const end = await this.#turns.take({ mode, organizationId, caller, withoutToken })
     try {
       for (let attempt = 1; ; attempt++) {
         try {
-          return await this.#transaction(mode, work, isLong, named)
+          return await this.#transaction(mode, work, { isLong, organizationId, named })
         } catch (error) {
           if (mode === 'read' || attempt === MAX_TRIES || !isWorthRetrying(error)) throw error
         }
@@ -190,25 +197,29 @@ export class PostgresDatabase implements Database {
   async #transaction<T>(
     mode: 'read' | 'write',
     work: (tx: Transaction) => Promise<T>,
-    isLong: boolean,
-    named: NamedRead | undefined,
+    { isLong, organizationId, named }: Asked,
   ): Promise<T> {
     const connection = await this.#begin(begin[mode] + (isLong ? '' : timeouts[mode]))
     const { client } = connection
-    const record = named && new ReadRecord()
+    const record = mode === 'read' && named !== undefined ? new ReadRecord() : undefined
     const tx = new PostgresTransaction(connection, mode, record)
     const deadline = setTimeout(
       () => client.cut(new DeadlineError('a transaction took too long')),
       isLong ? LONG_DEADLINE_MS : DEADLINE_MS,
     )
     try {
+      if (mode === 'write') await beginWrite(connection, organizationId, named && this.#replays.find(named))
       const value = await work(tx)
+      connection.ahead = undefined
       await (mode === 'read' ? connection.query('commit') : commit(connection))
       client.release()
       tx.committed()
       if (named !== undefined && record !== undefined) this.#replays.keep(named, record)
       return value
-    } catch (error) {
+    } catch (thrown) {
+      connection.ahead = undefined
+      // After a statement has failed, the ones behind it fail with an error that says less.
+      const error = (await tx.failureOfSent()) ?? thrown
       if (isAway(error)) client.release(true)
       else {
         await connection.query('rollback').then(
@@ -243,6 +254,8 @@ export class PostgresDatabase implements Database {
         client.release(true)
         if (attempt === MAX_BEGINS || !isAway(error)) throw error
         this.availability.suspect(error)
+        // Idle connections that broke at the same time are removed from the pool meanwhile.
+        await pause(RETRY_PAUSE_MS)
       } finally {
         callOff()
       }

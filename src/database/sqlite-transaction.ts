@@ -57,6 +57,13 @@ export class SqliteTransaction implements Transaction {
     this.#connection.all(query, values)
   }
 
+  async send<Values extends Record<string, unknown>, Row>(
+    query: PreparedQuery<Values, Row>,
+    values: Values,
+  ): Promise<void> {
+    await this.all(query, values)
+  }
+
   afterCommit(work: () => void): void {
     assertOpen(this.#isOpen)
     this.#afterCommit.push(work)

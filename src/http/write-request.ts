@@ -6,7 +6,7 @@ import type { Problem } from '../core/errors.ts'
 import type { Transaction } from '../database/database.ts'
 import { refuse } from '../jsonapi/body.ts'
 import { readParameters, type QueryParameters, type QueryValues } from '../jsonapi/parameters.ts'
-import { bumpVersion, lockOrganization } from '../organizations/organization-store.ts'
+import { bumpVersion } from '../organizations/organization-store.ts'
 import { checkContentType, type IncomingBody } from './body.ts'
 import { holdersOf } from '../core/bytes-in-flight.ts'
 import { answerOf, noContent, ok, type Answer, type Call } from './call.ts'
@@ -73,7 +73,10 @@ export class WriteRequest<A, R extends Loaded, P extends QueryParameters, B, Pre
     const request = { address, organizationId, query: first.query, body, prepared: prepared as Prepared }
     try {
       if (first.isDryRun) return await this.#compare(request)
-      return await this.#deps.database.write((tx) => this.#write(tx, request), { organizationId })
+      return await this.#deps.database.write((tx) => this.#write(tx, request), {
+        organizationId,
+        ...this.#named,
+      })
     } catch (error) {
       noteWithin(error, this.#route.judged, this.#decided, this.#deps)
       throw error
@@ -82,8 +85,14 @@ export class WriteRequest<A, R extends Loaded, P extends QueryParameters, B, Pre
 
   #read<T>(work: (tx: Transaction, actor: Actor) => Promise<T>): Promise<T> {
     return this.#deps.database.read(async (tx) => work(tx, await authenticate(tx, this.#call, this.#deps)), {
-      caller: tokenOf(this.#call) ?? '',
+      ...this.#named,
     })
+  }
+
+  /** The request, for the statements that the caller's last such request ran. */
+  get #named() {
+    const { method, stream } = this.#call
+    return { caller: tokenOf(this.#call) ?? '', name: `${method} ${stream.url}` }
   }
 
   #permit(tx: Transaction, address: A | undefined, actor: Actor): Promise<Decided<A, R>> {
@@ -124,7 +133,6 @@ export class WriteRequest<A, R extends Loaded, P extends QueryParameters, B, Pre
     const { problems, document, status, act, place, answers } = this.#route
     const { organizationId } = request
     const actor = await authenticate(tx, this.#call, this.#deps)
-    if (request.organizationId !== undefined) await lockOrganization(tx, request.organizationId)
     this.#decided = undefined
     const decided = await this.#permit(tx, address, actor)
     this.#decided = decided

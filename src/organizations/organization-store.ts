@@ -110,7 +110,7 @@ const bump = prepared<{ id: string; teams: number; visibleTeams: number }>()((db
  * @param teams the change in the number of teams, and `visibleTeams` in the number of those visible to the organization
  */
 export async function bumpVersion(tx: Transaction, id: string, teams = 0, visibleTeams = 0): Promise<void> {
-  await tx.all(bump, { id, teams, visibleTeams })
+  await tx.send(bump, { id, teams, visibleTeams })
 }
 
 /**

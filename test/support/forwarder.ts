@@ -3,6 +3,11 @@ import { connect, createServer, type AddressInfo, type Server, type Socket } fro
 /** The simple query `commit`, as pg sends it. */
 const COMMIT = Buffer.from('Q\0\0\0\u000bcommit\0', 'latin1')
 
+/** The statements before a commit may come with it. */
+function isCommit(bytes: Buffer): boolean {
+  return bytes.subarray(-COMMIT.length).equals(COMMIT)
+}
+
 type Pair = { client: Socket; server: Socket; isSwallowed: boolean }
 
 /** A proxy between Purser and its database that fails like a network. */
@@ -84,7 +89,7 @@ export class Forwarder {
         .on('close', end)
     client.on('data', (bytes) => {
       if (pair.isSwallowed) return
-      const when = bytes.equals(COMMIT) ? this.#atCommit() : undefined
+      const when = isCommit(bytes) ? this.#atCommit() : undefined
       if (when === 'before') return end()
       isAnswerCut = when === 'after'
       server.write(bytes)
