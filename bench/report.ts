@@ -1,5 +1,6 @@
-import { writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { cpus, totalmem } from 'node:os'
+import type { Engine } from '../src/database/portable.ts'
 import type { Figure, Table } from './bench.ts'
 import { placesText } from './child.ts'
 
@@ -44,13 +45,61 @@ function markdown(head: readonly string[], lines: readonly string[][]): string {
 
 export type Run = { date: Date; load: string; seconds: number }
 
-/** Writes docs/performance.md: the machine, the figures of the last full run, and how to repeat it. */
+const titles: Record<Engine, string> = { sqlite: 'SQLite', postgres: 'PostgreSQL' }
+
+const floors: Record<Engine, string> = {
+  sqlite: `The floor makes two indexed node:sqlite reads. Data: one SQLite file, writes durable (synchronous=FULL). The load
+generator never sleeps while it waits.`,
+  postgres: `The floor makes one named read of a row through a pool of ten connections. Data: a PostgreSQL cluster of its own with the
+settings of \`initdb\`, writes durable (fsync). Its processes may use every CPU, so the load generator sleeps while it waits. Creates
+are compared with a SQLite server that is measured in the same rounds.`,
+}
+
+const begin = (engine: Engine) => `<!-- ${engine} -->`
+
+/**
+ * Writes docs/performance.md: the machine, the figures of the last full run on each engine, and how to repeat it. A run
+ * replaces the part of its own engine.
+ */
 export function writeReport(
   path: string,
+  engine: Engine,
+  figures: readonly Figure[],
+  tables: readonly Table[],
+  run: Run,
+): void {
+  const before = existsSync(path) ? readFileSync(path, 'utf8') : ''
+  const part = (of: Engine) => {
+    if (of === engine) return partOf(engine, figures, tables, run)
+    const [, rest = ''] = before.split(begin(of))
+    return rest.split('<!-- end -->')[0]?.trim() ?? ''
+  }
+  const parts = (['sqlite', 'postgres'] as const).map(
+    (each) => `${begin(each)}\n\n${part(each)}\n\n<!-- end -->`,
+  )
+  writeFileSync(path, `${HEAD_OF_PAGE}\n\n${parts.join('\n\n')}\n`)
+}
+
+const HEAD_OF_PAGE = `# Performance
+
+Written by \`npm run bench\` for SQLite and \`npm run bench -- --engine postgres\`; do not edit. A run takes some minutes and
+exits with 1 when a figure misses its "at least". \`npm run bench -- --only list-20\` measures one row (\`--only ?\` names
+them), \`--quick\` fewer rounds; neither writes this page.
+
+**The floor** is a bare node:http server that hashes the bearer token, reads it from the same kind of database, and sends the
+same bytes as the real answer. Server and floor are measured in turns, after a warm-up, by a load generator in a process
+of its own with 16 keep-alive connections; a ratio is the median of the rounds' ratios. Where wrk is installed, it measures
+both once more, and the lower ratio counts. CPU is user and system time of the server's process for one request. Data:
+organizations of 20 to 100,000 teams of three members each.
+
+In the column "reached", *aim* means that the aim was reached, *good* that "at least" was, and *MISSED* that neither was.`
+
+function partOf(
+  engine: Engine,
   figures: readonly Figure[],
   tables: readonly Table[],
   { date, load, seconds }: Run,
-): void {
+): string {
   const [processor] = cpus()
   const machine = [
     ['Processor', `${processor?.model.trim()}, ${cpus().length} cores`],
@@ -62,30 +111,12 @@ export function writeReport(
     ['Load of the machine before and after', load],
     ['Run took', `${Math.round(seconds)} s`],
   ]
-  writeFileSync(
-    path,
-    `# Performance
-
-Written by \`npm run bench\`; do not edit. It takes some minutes, needs nothing but Node, and exits with 1 when a figure
-misses its "at least". \`npm run bench -- --only list-20\` measures one row (\`--only ?\` names them), \`--quick\` fewer
-rounds; neither writes this page.
-
-**The floor** is a bare node:http server that hashes the bearer token, makes two indexed node:sqlite reads and sends the
-same bytes as the real answer. Server and floor are measured in turns, after a warm-up, by a load generator in a process
-of its own with 16 keep-alive connections; a ratio is the median of the rounds' ratios. Where wrk is installed, it measures
-both once more, and the lower ratio counts. CPU is user and system time of the
-server's process for one request. Data: one SQLite file with organizations of 20 to 100,000 teams of three members each,
-writes durable (synchronous=FULL).
-
-${markdown(['machine', ''], machine)}
-
-## Figures
-
-In the column "reached", *aim* means that the aim was reached, *good* that "at least" was, and *MISSED* that neither was.
-
-${markdown(HEAD, figureLines(figures))}
-
-${tables.map(({ title, head, lines }) => `## ${title}\n\n${markdown(head, lines)}`).join('\n\n')}
-`.trimEnd() + '\n',
-  )
+  const growth = tables.map(({ title, head, lines }) => `### ${title}\n\n${markdown(head, lines)}`)
+  return [
+    `## ${titles[engine]}`,
+    floors[engine],
+    markdown(['machine', ''], machine),
+    markdown(HEAD, figureLines(figures)),
+    ...growth,
+  ].join('\n\n')
 }

@@ -97,7 +97,7 @@ console.log(`\n${figures.length - missed.length} reached, ${missed.length} misse
 for (const { what } of missed) console.log(`missed: ${what}`)
 if (options.only === undefined && !options.quick) {
   const run = { date: new Date(), load: `${loadBefore}; ${loadText()}`, seconds: Number(seconds()) }
-  writeReport(here('../docs/performance.md'), figures, tables, run)
+  writeReport(here('../docs/performance.md'), engine, figures, tables, run)
 }
 process.exitCode = missed.length === 0 ? 0 : 1
 
