@@ -4,7 +4,7 @@ import type { PoolClient, QueryConfig, QueryResult as PostgresResult, QueryResul
 import { kyselyOver } from './connection-driver.ts'
 import { assertOpen, type Transaction } from './database.ts'
 import type { PostgresClient } from './postgres-client.ts'
-import { isAnswer } from './postgres-errors.ts'
+import { isAnswer, UnknownOutcomeError } from './postgres-errors.ts'
 import { ReplayedRead, type ReadPlan, type ReadRecord } from './postgres-replay.ts'
 import type { PreparedQuery } from './prepared.ts'
 import type { Tables } from './tables.ts'
@@ -57,6 +57,17 @@ export async function beginWrite(
   await Promise.all([lock, read])
   const rows = (await read)?.rows[0] as { steps: QueryResultRow[][] } | undefined
   if (plan !== undefined && rows !== undefined) connection.ahead = new ReplayedRead(plan, rows.steps)
+}
+
+/** If a commit is cut off, or holds on this server only, its outcome is unknown: throws UnknownOutcomeError. */
+export async function commit({ client }: PostgresConnection): Promise<void> {
+  const { warnings } = client
+  const { command } = await client.query('commit').catch((error: unknown) => {
+    throw isAnswer(error) ? error : new UnknownOutcomeError(error)
+  })
+  if (client.warnings !== warnings) throw new UnknownOutcomeError('it was committed on one server only')
+  if (command !== 'COMMIT')
+    throw new Error('a transaction was committed after one of its statements had failed')
 }
 
 const statementNames = new WeakMap<PreparedQuery<never, unknown>, string>()

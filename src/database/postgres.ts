@@ -5,16 +5,14 @@ import { afterPatience } from '../core/patience.ts'
 import { Availability } from './availability.ts'
 import type { Database, DatabaseOptions, Transaction, TransactionOptions } from './database.ts'
 import { PostgresClient } from './postgres-client.ts'
-import { beginWrite, PostgresConnection, PostgresTransaction } from './postgres-connection.ts'
+import { beginWrite, commit, PostgresConnection, PostgresTransaction } from './postgres-connection.ts'
 import {
   DeadlineError,
-  isAnswer,
   isAway,
   isStarting,
   isBusy,
   isWorthRetrying,
   outcomeOf,
-  UnknownOutcomeError,
   UnreachableError,
 } from './postgres-errors.ts'
 import { PostgresPipeline } from './postgres-pipeline.ts'
@@ -199,7 +197,11 @@ export class PostgresDatabase implements Database {
     work: (tx: Transaction) => Promise<T>,
     { isLong, organizationId, named }: Asked,
   ): Promise<T> {
-    const connection = await this.#begin(begin[mode] + (isLong ? '' : timeouts[mode]))
+    const text = begin[mode] + (isLong ? '' : timeouts[mode])
+    const plan = named && this.#replays.find(named)
+    const { connection, behind } = await this.#begin(text, async (begun) => {
+      if (mode === 'write') await beginWrite(begun, organizationId, plan)
+    })
     const { client } = connection
     const record = mode === 'read' && named !== undefined ? new ReadRecord() : undefined
     const tx = new PostgresTransaction(connection, mode, record)
@@ -208,7 +210,7 @@ export class PostgresDatabase implements Database {
       isLong ? LONG_DEADLINE_MS : DEADLINE_MS,
     )
     try {
-      if (mode === 'write') await beginWrite(connection, organizationId, named && this.#replays.find(named))
+      await behind
       const value = await work(tx)
       connection.ahead = undefined
       await (mode === 'read' ? connection.query('commit') : commit(connection))
@@ -234,8 +236,14 @@ export class PostgresDatabase implements Database {
     }
   }
 
-  /** Opens a transaction. Nothing has been done yet, so a broken connection is simply replaced. */
-  async #begin(text: string): Promise<PostgresConnection> {
+  /**
+   * Opens a transaction, with the first statements in the same message. They lock and read only, so a broken connection is
+   * simply replaced.
+   */
+  async #begin(
+    text: string,
+    sendBehind: (connection: PostgresConnection) => Promise<void>,
+  ): Promise<{ connection: PostgresConnection; behind: Promise<void> }> {
     for (let attempt = 1; ; attempt++) {
       const connection = await this.#connect().catch((error: unknown) => {
         throw new UnreachableError(error)
@@ -248,8 +256,12 @@ export class PostgresDatabase implements Database {
         this.#cutSilent(SILENCE_AT_WORK_MS)
       })
       try {
-        await connection.query(text)
-        return connection
+        const begun = connection.query(text)
+        const behind = sendBehind(connection)
+        // If `begin` fails, so does what was sent behind it.
+        behind.catch(() => {})
+        await begun
+        return { connection, behind }
       } catch (error) {
         client.release(true)
         if (attempt === MAX_BEGINS || !isAway(error)) throw error
@@ -284,15 +296,4 @@ export class PostgresDatabase implements Database {
 
 function lost(): DeadlineError {
   return new DeadlineError('a connection did not answer')
-}
-
-/** If a commit is cut off, or holds on this server only, its outcome is unknown: throws UnknownOutcomeError. */
-async function commit({ client }: PostgresConnection): Promise<void> {
-  const { warnings } = client
-  const { command } = await client.query('commit').catch((error: unknown) => {
-    throw isAnswer(error) ? error : new UnknownOutcomeError(error)
-  })
-  if (client.warnings !== warnings) throw new UnknownOutcomeError('it was committed on one server only')
-  if (command !== 'COMMIT')
-    throw new Error('a transaction was committed after one of its statements had failed')
 }
