@@ -6,7 +6,7 @@ import type { Client } from './support/client.ts'
 import { engines } from './support/engines.ts'
 import { Forwarder } from './support/forwarder.ts'
 import { startServer, type TestServer } from './support/server.ts'
-import { createState } from './support/states.ts'
+import { base64, createState, lock, postState, stateText } from './support/states.ts'
 import {
   addMember,
   body,
@@ -21,7 +21,13 @@ const REPEATS = 4
 
 const outputs = '{"a": {"value": 1, "type": "number"}}'
 
-type World = { organization: TestOrganization; member: Member; teamId: string; paths: Record<string, string> }
+type World = {
+  organization: TestOrganization
+  member: Member
+  teamId: string
+  workspaceId: string
+  paths: Record<string, string>
+}
 
 async function createWorld(server: TestServer): Promise<World> {
   const organization = await createTestOrganization(server)
@@ -48,7 +54,7 @@ async function createWorld(server: TestServer): Promise<World> {
     'outputs of a version': `/state-versions/${stateVersionId}/outputs`,
     'state version': `/state-versions/${stateVersionId}`,
   }
-  return { organization, member, teamId, paths }
+  return { organization, member, teamId, workspaceId, paths }
 }
 
 function textOf(query: unknown): string {
@@ -108,6 +114,24 @@ describe.each(engines)('repeated reads on %s', (engine) => {
     expect(await statuses()).toEqual(all(200))
   })
 
+  test('that are refused after they were permitted are one refusal each', async () => {
+    const { organization, member, teamId, paths } = world
+    await repeatAll()
+    const members = { data: [{ type: 'users', id: member.username }] }
+    expect((await owner().delete(`/teams/${teamId}/relationships/users`, members)).status).toBe(204)
+    const requestIds: (string | null)[] = []
+    for (const name of ['team', 'output', 'outputs of a version']) {
+      const { status, headers } = await member.client.get(paths[name] as string)
+      expect(status).toBe(404)
+      requestIds.push(headers.get('x-request-id'))
+    }
+    await server.app.deps.refusals.flush()
+    const { json } = await organization.owner.client.get(`/organizations/${organization.name}/refusals`)
+    const listed = json.data as { id: string; attributes: { count: number } }[]
+    expect(new Set(listed.map(({ id }) => id))).toEqual(new Set(requestIds))
+    expect(listed.map(({ attributes }) => attributes.count)).toEqual([1, 1, 1])
+  })
+
   test('are 401 at once when another node suspended the user', async () => {
     await repeatAll()
     const { id } = world.member
@@ -128,6 +152,20 @@ describe.each(engines)('repeated reads on %s', (engine) => {
       expect((await owner().patch(path, body('teams', { name }))).status).toBe(200)
       const { json } = await world.member.client.get(path)
       expect(json.data.attributes.name).toBe(name)
+    }
+  })
+
+  test('show the outputs of the state version that became current since', async () => {
+    const { client } = world.organization.owner
+    const path = world.paths['current outputs'] as string
+    await repeat(client, path)
+    for (const serial of [2, 3, 4]) {
+      const state = stateText(`{"a": {"value": ${serial}, "type": "number"}}`, serial)
+      await lock(client, world.workspaceId)
+      expect((await postState(client, world.workspaceId, state, { state: base64(state) })).status).toBe(201)
+      expect((await client.post(`${world.paths['workspace']}/actions/unlock`)).status).toBe(200)
+      const { json } = await client.get(path)
+      expect(json.data[0].attributes.value).toBe(serial)
     }
   })
 

@@ -26,7 +26,7 @@ import { document, fragment, type Fragment, type Identifier } from '../jsonapi/d
 import type { OrganizationRow } from '../organizations/organization-store.ts'
 import { findProject } from '../projects/project-store.ts'
 import { autoDestroyDurationOf, executionModeOf } from '../projects/projects.ts'
-import { findStateVersion } from '../state-versions/state-version-store.ts'
+import { findStateVersion, type StateVersionRow } from '../state-versions/state-version-store.ts'
 import { effectiveOfWorkspaces } from '../tag-bindings/tag-bindings.ts'
 import { findTeam, teamFacts } from '../teams/team-store.ts'
 import {
@@ -161,6 +161,8 @@ export async function workspaceFragments(
   const bindings = include.has('effective_tag_bindings')
     ? await effectiveOfWorkspaces(tx, workspaces)
     : undefined
+  const projects = await eachOnce(workspaces, 'project_id', (id) => findProject(tx, id))
+  const states = await eachOnce(workspaces, 'current_state_version_id', (id) => findStateVersion(tx, id))
   const data: Fragment[] = []
   const shown: ShownWorkspace[] = []
   let outputs = 0
@@ -168,7 +170,7 @@ export async function workspaceFragments(
     const target = { grants: await deps.grants.onWorkspace(tx, actor, organization, workspace) }
     const one: ShownWorkspace = {
       workspace,
-      project: existing(await findProject(tx, workspace.project_id)),
+      project: existing(projects.get(workspace.project_id)),
       target,
       tags: tags.get(workspace.id) ?? [],
       outputs: include.has('outputs') ? await workspaceOutputs(viewer, target, workspace) : undefined,
@@ -178,11 +180,21 @@ export async function workspaceFragments(
     // Checked here, before the outputs of the next workspaces are read: there may be very many.
     outputs += one.outputs?.count ?? 0
     checkIncluded(workspaces.length, outputs)
-    data.push(await workspaceFragment(viewer, organization, one))
+    data.push(workspaceFragment(viewer, organization, one, states))
     shown.push(one)
   }
   if (include.size === 0) return { data, included: undefined, later }
   return { data, included: await includedWith(viewer, organization, shown, include), later }
+}
+
+/** What the workspaces refer to, by id: each is read once, and all at the same time. */
+async function eachOnce<Row>(
+  workspaces: readonly WorkspaceRow[],
+  column: 'project_id' | 'current_state_version_id',
+  find: (id: string) => Promise<Row>,
+): Promise<ReadonlyMap<string | null, Row>> {
+  const ids = new Set(workspaces.flatMap((workspace) => workspace[column] ?? []))
+  return new Map(await Promise.all([...ids].map(async (id) => [id, await find(id)] as const)))
 }
 
 /** The document of one workspace. */
@@ -200,16 +212,16 @@ export async function workspaceDocument(
 }
 
 /** The only function that builds `"type": "workspaces"`. Lists outputs and bindings only if included. */
-async function workspaceFragment(
+function workspaceFragment(
   viewer: Viewer,
   organization: OrganizationRow,
   { workspace, project, target, tags, outputs, bindings, lockHolder }: ShownWorkspace,
-): Promise<Fragment> {
-  const { tx, deps, actor, standing } = viewer
+  states: ReadonlyMap<string | null, StateVersionRow | undefined>,
+): Fragment {
+  const { deps, actor, standing } = viewer
   const may = (permission: Permission) => isPermitted(permission, actor, standing, target)
   const current = may('outputs:read') ? workspace.current_state_version_id : null
-  const state =
-    current === null || !may('state-version:read') ? undefined : await findStateVersion(tx, current)
+  const state = may('state-version:read') ? states.get(current) : undefined
   const stored = parseStored<Record<string, unknown>>(workspace.settings)
   const self = `/api/v2/workspaces/${workspace.id}`
   return fragment({
