@@ -12,7 +12,7 @@ import type { Transaction } from '../src/database/database.ts'
 import { engines } from './support/engines.ts'
 import { onEachEngine } from './support/on-each-engine.ts'
 import { Purser, run, settingsFor } from './support/purser.ts'
-import { startServer, type TestServer } from './support/server.ts'
+import { startNode, startServer, type TestServer } from './support/server.ts'
 import { createState } from './support/states.ts'
 import { verdictAfter } from './support/undone-tampering.ts'
 import { createTeam, createTestOrganization, createUser, type TestOrganization } from './support/world.ts'
@@ -305,10 +305,7 @@ describe.each(engines)('the chain of audit events on %s, as time goes by', (engi
 describe.each(engines)('audit events of two nodes on one %s database', (engine) => {
   test('stand one behind the other', async () => {
     const first = await startServer(engine)
-    const second = await startServer(
-      engine,
-      first.databaseUrl === undefined ? { data: first.folder } : { databaseUrl: first.databaseUrl },
-    )
+    const second = await startNode(first)
     onTestFinished(async () => {
       await second.stop()
       await first.stop()

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { engines } from './support/engines.ts'
-import { startServer, type TestServer } from './support/server.ts'
+import { startNode, startServer, type TestServer } from './support/server.ts'
 import {
   addMember,
   body,
@@ -209,9 +209,7 @@ describe.each(cases)('the $dialect dialect on $engine', ({ engine, dialect, isCu
 describe.each(engines)('both dialects on one %s database', (engine) => {
   test('flags of the other dialect are kept, and not in force', async () => {
     const current = await startServer(engine, { dialect: 'current' })
-    const place =
-      current.databaseUrl === undefined ? { data: current.folder } : { databaseUrl: current.databaseUrl }
-    const documented = await startServer(engine, { dialect: 'documented', ...place })
+    const documented = await startNode(current, { dialect: 'documented' })
     try {
       const organization = await createTestOrganization(current)
       const secret = await createTeam(organization)

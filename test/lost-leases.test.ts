@@ -8,7 +8,7 @@ import { StateSweep } from '../src/state-content/state-sweep.ts'
 import { deleteSomeChunks } from '../src/state-content/state-sweep-store.ts'
 import type { Response } from './support/client.ts'
 import { engines } from './support/engines.ts'
-import { startServer, type TestServer } from './support/server.ts'
+import { startNode, startServer, type TestServer } from './support/server.ts'
 import { lock, postState, stateText } from './support/states.ts'
 import { body, createTestOrganization, createWorkspace, type TestOrganization } from './support/world.ts'
 
@@ -29,10 +29,7 @@ describe.each(engines)('a node that loses its lease, of two on one %s database',
   let sweep: StateSweep
   beforeAll(async () => {
     first = await startServer(engine)
-    second = await startServer(
-      engine,
-      first.databaseUrl === undefined ? { data: first.folder } : { databaseUrl: first.databaseUrl },
-    )
+    second = await startNode(first)
     organization = await createTestOrganization(first)
     const { database, config } = second.app.deps
     sweep = new StateSweep(database, config, second.clock, pino({ level: 'silent' }))

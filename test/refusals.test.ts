@@ -11,7 +11,7 @@ import {
 } from '../src/refusals/waiting-refusals.ts'
 import { NOT_FOUND, type Client, type Response } from './support/client.ts'
 import { onEachEngine } from './support/on-each-engine.ts'
-import { startServer } from './support/server.ts'
+import { startNode, startServer } from './support/server.ts'
 import { createState } from './support/states.ts'
 import {
   addMember,
@@ -754,9 +754,7 @@ onEachEngine('refusals', (server, engine) => {
   })
 
   test('what waits is written when the server ends, and read from another node', async () => {
-    const settings =
-      server.databaseUrl === undefined ? { data: server.folder } : { databaseUrl: server.databaseUrl }
-    const node = await startServer(engine, settings)
+    const node = await startNode(server)
     const organization = await createTestOrganization(server)
     const path = `/organizations/${organization.name}/workspaces/w`
     const there = idOf(await node.client(organization.owner.client.token).get(path))

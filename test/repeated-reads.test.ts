@@ -5,13 +5,14 @@ import { prepared } from '../src/database/prepared.ts'
 import type { Client } from './support/client.ts'
 import { engines } from './support/engines.ts'
 import { Forwarder } from './support/forwarder.ts'
-import { startServer, type TestServer } from './support/server.ts'
+import { startNode, startServer, type TestServer } from './support/server.ts'
 import { base64, createState, lock, postState, stateText } from './support/states.ts'
 import {
   addMember,
   body,
   createTeam,
   createTestOrganization,
+  grantWorkspace,
   type Member,
   type TestOrganization,
 } from './support/world.ts'
@@ -35,15 +36,7 @@ async function createWorld(server: TestServer): Promise<World> {
   const teamId = await createTeam(organization)
   const member = await addMember(server, organization, [teamId])
   const { workspaceId, stateVersionId } = await createState(organization, outputs)
-  const grant = body(
-    'team-workspaces',
-    { access: 'read' },
-    {
-      team: { data: { type: 'teams', id: teamId } },
-      workspace: { data: { type: 'workspaces', id: workspaceId } },
-    },
-  )
-  expect((await client.post('/team-workspaces', grant)).status).toBe(201)
+  await grantWorkspace(organization, teamId, workspaceId, { access: 'read' })
   const current = `/workspaces/${workspaceId}/current-state-version-outputs`
   const outputId = (await client.get(current)).json.data[0].id
   const paths = {
@@ -79,8 +72,7 @@ describe.each(engines)('repeated reads on %s', (engine) => {
   let world: World
   beforeAll(async () => {
     server = await startServer(engine)
-    const { databaseUrl, folder } = server
-    other = await startServer(engine, databaseUrl === undefined ? { data: folder } : { databaseUrl })
+    other = await startNode(server)
   })
   afterAll(async () => {
     await other.stop()

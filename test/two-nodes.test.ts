@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { engines } from './support/engines.ts'
-import { startServer, type TestServer } from './support/server.ts'
+import { startNode, startServer, type TestServer } from './support/server.ts'
 import { createState } from './support/states.ts'
 import { addMember, body, createTeam, createTestOrganization } from './support/world.ts'
 import type { Client } from './support/client.ts'
@@ -11,10 +11,7 @@ describe.each(engines)('two nodes on one %s database', (engine) => {
   let second: TestServer
   beforeAll(async () => {
     first = await startServer(engine)
-    second = await startServer(
-      engine,
-      first.databaseUrl === undefined ? { data: first.folder } : { databaseUrl: first.databaseUrl },
-    )
+    second = await startNode(first)
   })
   afterAll(async () => {
     await second.stop()

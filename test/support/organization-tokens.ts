@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect } from 'vitest'
 import type { Client } from './client.ts'
-import { startServer, type TestServer } from './server.ts'
+import { startNode, type TestServer } from './server.ts'
 import { body, type TestOrganization } from './world.ts'
 
 export const MINUTE_MS = 60_000
@@ -12,11 +12,7 @@ export const TWO_YEARS_MS = 2 * 365 * DAY_MS
 export function startSecondNode(server: TestServer): TestServer {
   const second = {} as TestServer
   beforeAll(async () => {
-    const { engine, folder, databaseUrl } = server
-    Object.assign(
-      second,
-      await startServer(engine, databaseUrl === undefined ? { data: folder } : { databaseUrl }),
-    )
+    Object.assign(second, await startNode(server))
   })
   afterAll(() => second.stop())
   return second

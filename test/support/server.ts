@@ -99,3 +99,12 @@ export async function startServer(
     },
   }
 }
+
+/** Starts another node on the database of the server. On SQLite it is like another worker. */
+export function startNode(
+  { engine, databaseUrl, folder }: TestServer,
+  settings: Partial<Record<SettingName, string>> = {},
+): Promise<TestServer> {
+  const place = databaseUrl === undefined ? { data: folder } : { databaseUrl }
+  return startServer(engine, { ...place, ...settings })
+}
