@@ -8,42 +8,9 @@ import { openDatabase } from '../src/database/open.ts'
 import { Client } from './support/client.ts'
 import { engines } from './support/engines.ts'
 import { Purser, run, settingsFor, temporaryFolder, type Settings } from './support/purser.ts'
+import { output, seeded, seenBy } from './support/seeded.ts'
 
 const PASSWORD = demo.workspaces[1].outputs.password.value
-
-type Tokens = Record<string, string>
-
-/** Runs a command that must succeed, and returns its output. */
-async function output(args: readonly string[], settings: Settings): Promise<string> {
-  const { code, stdout, stderr } = await run(args, settings)
-  if (code !== 0) throw new Error(`${args.join(' ')} ended with ${code}: ${stderr}`)
-  return stdout.trim()
-}
-
-async function seeded(settings: Settings): Promise<Tokens> {
-  const { people } = JSON.parse(await output(['seed', '--json'], settings))
-  return Object.fromEntries(
-    people.map(({ username, token }: { username: string; token: string }) => [username, token]),
-  )
-}
-
-/** What the people of the demo see. A restored server must give the same answers. */
-async function seenBy(address: string, tokens: Tokens) {
-  const get = async (username: string, path: string) => {
-    const { status, text } = await new Client(address, tokens[username]).get(path)
-    return { status, text: text.replaceAll(address, '') }
-  }
-  const found = await new Client(address, tokens.rosa).get('/organizations/demo/workspaces/database')
-  const { id, relationships } = found.json.data
-  const state = relationships['current-state-version'].data.id
-  return {
-    teams: await get('anna', '/organizations/demo/teams?include=users'),
-    plain: await get('dora', '/organizations/demo/teams'),
-    current: await get('dora', `/workspaces/${id}/current-state-version-outputs`),
-    real: await get('rosa', `/state-versions/${state}/outputs`),
-    hidden: await get('dora', `/state-versions/${state}/outputs`),
-  }
-}
 
 describe.each(engines)('a backup of %s', (engine) => {
   test.each(engines)('that is taken while the server runs gives the same answers from %s', async (target) => {

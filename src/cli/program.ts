@@ -11,6 +11,7 @@ import { doctorCommand } from './doctor-command.ts'
 import { explainCommand } from './explain-command.ts'
 import { exportCommand, importCommand } from './import-command.ts'
 import { migrateCommand } from './migrate-command.ts'
+import { moveCommand } from './move-command.ts'
 import { organizationCommand } from './organization-command.ts'
 import { teamCommand, tokenCommand } from './resource-commands.ts'
 import { seedCommand } from './seed-command.ts'
@@ -43,6 +44,7 @@ export function createProgram(): Command {
     .addCommand(seedCommand())
     .addCommand(backupCommand())
     .addCommand(restoreCommand())
+    .addCommand(moveCommand())
     .addCommand(accessCommand())
     .addCommand(importCommand())
     .addCommand(exportCommand())

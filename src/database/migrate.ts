@@ -20,6 +20,18 @@ export class NewerDatabaseError extends OperatorError {
   }
 }
 
+/** A table that `purser move` makes in its target. While it exists, the target lacks rows. */
+export const UNFINISHED_MOVE = 'unfinished_move'
+
+export async function hasUnfinishedMove(db: Kysely<Tables>): Promise<boolean> {
+  return (await namesOfTables(db)).includes(UNFINISHED_MOVE)
+}
+
+async function namesOfTables(db: Kysely<Tables>): Promise<string[]> {
+  const tables = await db.introspection.getTables({ withInternalKyselyTables: true })
+  return tables.map(({ name }) => name)
+}
+
 /**
  * Runs all missing migrations in one transaction and returns their names. Several nodes may call it at the same time.
  */
@@ -54,10 +66,13 @@ export async function missingMigrations(db: Kysely<Tables>): Promise<{ names: st
   return { names: knownMigrations().filter((name) => !applied.includes(name)), applied: applied.length }
 }
 
-/** The migrations that the database has, oldest first; empty before the first start. */
+/** The migrations that the database has, oldest first; empty before the first start. Throws during a move into it. */
 export async function appliedMigrations(db: Kysely<Tables>): Promise<string[]> {
-  const tables = await db.introspection.getTables({ withInternalKyselyTables: true })
-  if (!tables.some((table) => table.name === 'kysely_migration')) return []
+  const tables = await namesOfTables(db)
+  if (tables.includes(UNFINISHED_MOVE)) {
+    throw new OperatorError('an unfinished purser move fills this database: run the same command again')
+  }
+  if (!tables.includes('kysely_migration')) return []
   const { rows } = await sql<{ name: string }>`select name from kysely_migration order by name`.execute(db)
   return rows.map((row) => row.name)
 }

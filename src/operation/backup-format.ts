@@ -108,7 +108,7 @@ function line(value: unknown): string {
   return `${JSON.stringify(value)}\n`
 }
 
-function encode(value: Value): string | number | null | [string] {
+export function encode(value: Value): string | number | null | [string] {
   return value instanceof Uint8Array ? [Buffer.from(value).toString('base64')] : value
 }
 

@@ -1,26 +1,30 @@
 import { sql, type Kysely } from 'kysely'
 import { beginSnapshot, type Engine } from '../database/portable.ts'
 import type { Tables } from '../database/tables.ts'
-import { backedUpTables, rowsAtOnce } from './backup-tables.ts'
+import { backedUpTables, keyOfTable, rowsAtOnce, type TableName } from './backup-tables.ts'
 
 export type Value = string | number | null | Uint8Array
 export type Row = Record<string, Value>
-export type Rows = { table: string; rows: Row[] }
+export type Rows = { table: TableName; rows: Row[] }
 
 /** Reads all tables from one snapshot, in pages of rows, while others write. */
 export async function* readEverything(db: Kysely<Tables>, engine: Engine): AsyncGenerator<Rows> {
   await beginSnapshot(db, engine)
   try {
-    for (const [table, key] of backedUpTables) yield* readTable(db, table, key)
+    for (const [table] of backedUpTables) yield* readTable(db, table)
   } finally {
     await sql.raw('rollback').execute(db)
   }
 }
 
-async function* readTable(db: Kysely<Tables>, table: string, key: readonly string[]): AsyncGenerator<Rows> {
+/** Reads a table in pages, in the order of its key, which is the same on both engines. `after` is the key of a row. */
+export async function* readTable(
+  db: Kysely<Tables>,
+  table: TableName,
+  after?: readonly Value[],
+): AsyncGenerator<Rows> {
   const limit = rowsAtOnce(table)
-  const columns = sql.join(key.map((name) => sql.ref(name)))
-  let after: Value[] | undefined
+  const columns = sql.join(keyOfTable[table].map((name) => sql.ref(name)))
   for (;;) {
     const rest = after === undefined ? sql`` : sql`where (${columns}) > (${sql.join(after)})`
     const { rows } = await sql<Row>`
@@ -29,8 +33,12 @@ async function* readTable(db: Kysely<Tables>, table: string, key: readonly strin
     if (last === undefined) return
     yield { table, rows }
     if (rows.length < limit) return
-    after = key.map((name) => last[name] ?? null)
+    after = keyIn(table, last)
   }
+}
+
+export function keyIn(table: TableName, row: Row): Value[] {
+  return keyOfTable[table].map((name) => row[name] ?? null)
 }
 
 /** Whether no table has a row. An older database may lack some of the tables. */

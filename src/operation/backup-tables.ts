@@ -2,10 +2,10 @@ import { entriesOf } from '../core/keys.ts'
 import type { Tables } from '../database/tables.ts'
 
 // Not backed up: triggers fill these tables when teams and workspaces are inserted.
-type TableName = Exclude<keyof Tables, 'team_name_blocks' | 'workspace_versions'>
+export type TableName = Exclude<keyof Tables, 'team_name_blocks' | 'workspace_versions'>
 
 /** The key of each table. Rows are read in this order, and the next page starts after the last key. */
-const keyOfTable = {
+export const keyOfTable: Readonly<Record<TableName, readonly string[]>> = {
   meta: ['key'],
   users: ['id'],
   organizations: ['id'],
@@ -29,7 +29,7 @@ const keyOfTable = {
   refusals: ['number'],
   refusal_requests: ['request_id', 'refusal_number'],
   audit_chains: ['organization_id'],
-} satisfies Record<TableName, readonly string[]>
+}
 
 /** All tables, in an order in which foreign keys point only to earlier ones. */
 export const backedUpTables = entriesOf(keyOfTable)

@@ -1,0 +1,79 @@
+import { resolve } from 'node:path'
+import { readConfig, type Config } from '../config.ts'
+import { OperatorError } from '../core/operator-error.ts'
+import { databaseProblem, nameOfDatabase, openDatabase, sqliteFile } from '../database/open.ts'
+import { Progress } from '../import/progress.ts'
+import { auditOperator, withDatabase } from '../operation/command-database.ts'
+import { lockDataFolder } from '../operation/data-folder.ts'
+import { moveDatabase, type MovedTable } from '../operation/move.ts'
+import { databaseUrl, SettingError } from '../setting-values.ts'
+import { note } from './output.ts'
+
+const INTERRUPTED = 130
+
+export type Moved = { readonly tables: readonly MovedTable[]; readonly target: string }
+
+/** Moves the data folder into PostgreSQL. Undefined if the operator interrupted it. */
+export async function move(config: Config, to: string | undefined): Promise<Moved | undefined> {
+  const target = { data: config.data, databaseUrl: addressOf(to) }
+  const controller = new AbortController()
+  const stop = () => controller.abort()
+  process.once('SIGINT', stop)
+  process.once('SIGTERM', stop)
+  const progress = new Progress(process.stderr)
+  try {
+    const tables = await withDatabase(config, async (from) => {
+      // No server may write the source meanwhile.
+      const lock = lockDataFolder(config.data)
+      const open = await openDatabase(target, { connections: 1 })
+      try {
+        return await moveDatabase(from, open, {
+          source: resolve(sqliteFile(config.data)),
+          signal: controller.signal,
+          onContinue: (rows, table) => note(`continues an interrupted move after ${rows} rows of ${table}`),
+          onProgress: (stage, done, total) => progress.show(stage, done, total),
+          finish: (tx) =>
+            auditOperator(tx, config, [
+              {
+                action: 'database.move',
+                resourceType: 'databases',
+                resourceId: sqliteFile(config.data),
+              },
+            ]),
+        })
+      } catch (error) {
+        throw controller.signal.aborted ? error : databaseProblem(error, target)
+      } finally {
+        await open.database.close()
+        lock.release()
+      }
+    })
+    return { tables, target: nameOfDatabase(target) }
+  } catch (error) {
+    if (!controller.signal.aborted) throw error
+    progress.clear()
+    note('interrupted; the same command again continues')
+    process.exitCode = INTERRUPTED
+    return undefined
+  } finally {
+    progress.clear()
+    process.off('SIGINT', stop)
+    process.off('SIGTERM', stop)
+  }
+}
+
+/** The settings of the source: a data folder, whatever database a server of this environment would use. */
+export function sourceConfig(flags: Parameters<typeof readConfig>[0]): Config {
+  return readConfig(flags, { ...process.env, PURSER_DATABASE_URL: '' })
+}
+
+function addressOf(to: string | undefined): string {
+  const given = to ?? process.env.PURSER_DATABASE_URL ?? ''
+  if (given === '') throw new OperatorError('name the PostgreSQL database with --to or PURSER_DATABASE_URL')
+  try {
+    return databaseUrl(given)
+  } catch (error) {
+    if (!(error instanceof SettingError)) throw error
+    throw new OperatorError(`${to === undefined ? 'PURSER_DATABASE_URL' : '--to'} ${error.message}`)
+  }
+}

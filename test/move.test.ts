@@ -1,0 +1,147 @@
+import { createHash } from 'node:crypto'
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { openDatabase } from '../src/database/open.ts'
+import { moveDatabase, type MoveOptions } from '../src/operation/move.ts'
+import { Client } from './support/client.ts'
+import { engines } from './support/engines.ts'
+import { Purser, run, settingsFor, type Settings } from './support/purser.ts'
+import { output, seeded, seenBy } from './support/seeded.ts'
+
+/** The secret key of a data folder, which a server on PostgreSQL is given as a setting. */
+function keyOf(source: Settings): string {
+  return readFileSync(join(source.PURSER_DATA as string, 'secret-key'), 'utf8').trim()
+}
+
+async function refused(args: readonly string[], settings: Settings, message: RegExp) {
+  const { code, stdout, stderr } = await run(['move', ...args], settings)
+  expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
+  expect(stderr).toMatch(message)
+  expect(stderr.trim().split('\n')).toHaveLength(1)
+}
+
+describe('purser move', () => {
+  test('asks for a target, and for a data folder', async () => {
+    const settings = await settingsFor('sqlite')
+    await refused([], settings, /name the PostgreSQL database with --to or PURSER_DATABASE_URL/)
+    await refused(['--to', 'mysql://db'], settings, /--to must begin with postgres:\/\//)
+    await refused(['--to', 'postgres://127.0.0.1/x'], settings, /there is no database in /)
+  })
+})
+
+describe.each(engines.filter((engine) => engine === 'postgres'))('purser move to %s', (engine) => {
+  /** A seeded data folder, and the settings of a server on an empty target. */
+  async function both() {
+    const source = await settingsFor('sqlite')
+    const tokens = await seeded(source)
+    const target: Settings = { ...(await settingsFor(engine)), PURSER_SECRET_KEY: keyOf(source) }
+    return { source, target, tokens, to: target.PURSER_DATABASE_URL as string }
+  }
+
+  test('copies everything: a server on the target gives the same answers and goes on', async () => {
+    const { source, target, tokens, to } = await both()
+    const old = new Purser(['serve'], source)
+    const before = await seenBy(await old.address(), tokens)
+    await refused(['--to', to], source, /another Purser runs on the data folder/)
+    await old.stop()
+    const folder = source.PURSER_DATA as string
+    const hashes = () =>
+      readdirSync(folder)
+        .filter((name) => name === 'purser.sqlite' || name === 'secret-key')
+        .map((name) =>
+          createHash('md5')
+            .update(readFileSync(join(folder, name)))
+            .digest('hex'),
+        )
+    const files = hashes()
+
+    const { tables } = JSON.parse(await output(['move', '--to', to, '--json'], source))
+    expect(tables).toContainEqual(expect.objectContaining({ table: 'users', rows: expect.any(Number) }))
+    expect(tables.every(({ sha256 }: { sha256: string }) => /^[0-9a-f]{64}$/.test(sha256))).toBe(true)
+    expect(hashes()).toEqual(files)
+
+    const moved = new Purser(['serve'], target)
+    const address = await moved.address()
+    expect(moved.stdout).not.toContain('token')
+    expect(await seenBy(address, tokens)).toEqual(before)
+    const team = { data: { type: 'teams', attributes: { name: 'newcomers' } } }
+    expect((await new Client(address, tokens.anna).post('/organizations/demo/teams', team)).status).toBe(200)
+    const search = await new Client(address, tokens.anna).get('/organizations/demo/teams?q=newc')
+    expect(search.json.data).toHaveLength(1)
+    const trail = (await output(['audit', '--json'], target)).split('\n').map((line) => JSON.parse(line))
+    expect(trail.filter(({ action }) => action === 'database.move')).toHaveLength(1)
+    const verdict = JSON.parse(await output(['audit', 'verify', '--json'], target))
+    expect(verdict).toMatchObject({ intact: true, events: trail.length })
+    await refused(['--to', to], source, /the target is not empty: move into a new database/)
+  })
+
+  /** Moves in this process until `stopAt` is reached: a stage such as `copied teams`. */
+  async function moveUntil(stopAt: string, source: Settings, target: Settings): Promise<void> {
+    const from = await openDatabase({ data: source.PURSER_DATA as string, databaseUrl: undefined })
+    const to = await openDatabase({ data: '', databaseUrl: target.PURSER_DATABASE_URL })
+    const controller = new AbortController()
+    const options: MoveOptions = {
+      source: join(source.PURSER_DATA as string, 'purser.sqlite'),
+      signal: controller.signal,
+      onContinue: () => {},
+      onProgress: (stage) => {
+        if (stage === stopAt) controller.abort()
+      },
+      finish: async () => {},
+    }
+    await expect(moveDatabase(from, to, options)).rejects.toThrow('aborted')
+    await from.database.close()
+    await to.database.close()
+  }
+
+  test.each(['copied users', 'copied audit_events', 'compared teams'])(
+    'continues a move that was interrupted once it had %s',
+    async (stage) => {
+      const { source, target, to } = await both()
+      await moveUntil(stage, source, target)
+      for (const command of [['serve'], ['migrate'], ['user', 'list'], ['doctor']]) {
+        const { code, stderr, stdout } = await run(command, target)
+        expect([command, code, `${stdout}${stderr}`]).toEqual([
+          command,
+          1,
+          expect.stringContaining('an unfinished purser move'),
+        ])
+      }
+      const other = await settingsFor('sqlite')
+      await seeded(other)
+      await refused(['--to', to], other, /the target has an unfinished move from .*purser\.sqlite/)
+      const { code, stderr } = await run(['move', '--to', to], source)
+      expect([code, stderr]).toEqual([
+        0,
+        expect.stringMatching(/continues an interrupted move after \d+ rows of /),
+      ])
+      expect(JSON.parse(await output(['audit', 'verify', '--json'], target)).intact).toBe(true)
+    },
+  )
+
+  test('names the tables that differ, if the source was changed while a move was interrupted', async () => {
+    const { source, target, to } = await both()
+    await moveUntil('copied teams', source, target)
+    await output(['user', 'create', 'late', '--email', 'late@example.com'], source)
+    const { code, stderr } = await run(['move', '--to', to], source)
+    expect(code).toBe(1)
+    expect(stderr).toMatch(
+      /both sides differ in users \(\d+ rows here, \d+ there\).*move into a new database/,
+    )
+    expect((await run(['serve'], target)).stderr).toContain('an unfinished purser move')
+  })
+
+  test('goes on after it was killed', async () => {
+    const { source, target, to } = await both()
+    const first = new Purser(['move', '--to', to], source)
+    await first.says(/copied organizations/)
+    first.child.kill('SIGKILL')
+    await first.ended
+    const { code, stderr } = await run(['move', '--to', to], source)
+    // The first one may have ended before it was killed.
+    if (code !== 0) expect(stderr).toContain('the target is not empty')
+    const { code: verified } = await run(['audit', 'verify'], target)
+    expect(verified).toBe(0)
+  })
+})
