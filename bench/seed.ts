@@ -136,38 +136,41 @@ export async function createPerson(tx: Transaction, username: string): Promise<P
 
 export async function createSeeded(database: Database, plan: Plan): Promise<Organization> {
   const at = timestamp(systemClock.now())
-  const { organization, crowd } = await database.write(async (tx) => {
-    const owner = await createPerson(tx, `${plan.name}-owner`)
-    const made = await createOrganization(tx, newId, {
-      name: plan.name,
-      email: 'bench@example.com',
-      settings: {},
-      ownerId: owner.id,
-      at,
-    })
-    if (made === undefined) throw new Error(`${plan.name} is there already`)
-    const member = await createPerson(tx, `${plan.name}-member`)
-    const memberMembershipId = newId('membership')
-    const membership = { organization_id: made.id, status: 'active', created_at: at } as const
-    await insertMembership(tx, { ...membership, id: memberMembershipId, user_id: member.id })
-    const crowd: { userId: string; membershipId: string }[] = []
-    for (let number = 0; number < plan.users; number += 1) {
-      const user = await createPerson(tx, `${plan.name}-user-${number}`)
-      const membershipId = newId('membership')
-      await insertMembership(tx, { ...membership, id: membershipId, user_id: user.id })
-      crowd.push({ userId: user.id, membershipId })
-    }
-    const organization: Organization = {
-      id: made.id,
-      name: plan.name,
-      owner,
-      member,
-      memberTeams: [],
-      memberMembershipId,
-      teams: [],
-    }
-    return { organization, crowd }
-  })
+  const { organization, crowd } = await database.write(
+    async (tx) => {
+      const owner = await createPerson(tx, `${plan.name}-owner`)
+      const made = await createOrganization(tx, newId, {
+        name: plan.name,
+        email: 'bench@example.com',
+        settings: {},
+        ownerId: owner.id,
+        at,
+      })
+      if (made === undefined) throw new Error(`${plan.name} is there already`)
+      const member = await createPerson(tx, `${plan.name}-member`)
+      const memberMembershipId = newId('membership')
+      const membership = { organization_id: made.id, status: 'active', created_at: at } as const
+      await insertMembership(tx, { ...membership, id: memberMembershipId, user_id: member.id })
+      const crowd: { userId: string; membershipId: string }[] = []
+      for (let number = 0; number < plan.users; number += 1) {
+        const user = await createPerson(tx, `${plan.name}-user-${number}`)
+        const membershipId = newId('membership')
+        await insertMembership(tx, { ...membership, id: membershipId, user_id: user.id })
+        crowd.push({ userId: user.id, membershipId })
+      }
+      const organization: Organization = {
+        id: made.id,
+        name: plan.name,
+        owner,
+        member,
+        memberTeams: [],
+        memberMembershipId,
+        teams: [],
+      }
+      return { organization, crowd }
+    },
+    { isLong: true },
+  )
   // Start at 1, because `owners` is one of the teams.
   for (let from = 1; from < plan.teams; from += TEAMS_A_TRANSACTION) {
     const to = Math.min(plan.teams, from + TEAMS_A_TRANSACTION)

@@ -1,5 +1,6 @@
 import { array, assert, constantFrom, property, string, uniqueArray } from 'fast-check'
 import { expect, test } from 'vitest'
+import { newId } from '../src/core/ids.ts'
 import {
   BLOCK_SIZE,
   FoundNames,
@@ -91,5 +92,46 @@ onEachEngine('q', (server) => {
       seen.push(...json.data.map((team: never) => team['attributes']['name']))
     }
     expect(seen).toEqual(names.toSorted())
+  })
+
+  test('finds every new name while teams are renamed beside it', async () => {
+    const { name, owner } = await createTestOrganization(server)
+    const list = `/organizations/${name}/teams`
+    const team = (name: string) => ({ data: { type: 'teams', attributes: { name } } })
+    const { json } = await owner.client.post(list, team('round-0'))
+    for (let round = 1; round <= 15; round += 1) {
+      const searches = Array.from({ length: 6 }, () => owner.client.get(`${list}?q=round`))
+      await Promise.all([
+        owner.client.patch(`/teams/${json.data.id}`, team(`round-${round}`)),
+        owner.client.post(list, team(`other-${round}`)),
+        ...searches,
+      ])
+      const found = await owner.client.get(`${list}?q=${round % 2 === 0 ? 'round' : 'ROUND'}`)
+      expect(found.json.data.map((team: never) => team['attributes']['name'])).toEqual([`round-${round}`])
+    }
+  })
+
+  test('reads the names of a very large organization in several transactions, once for all searches', async () => {
+    const { id, name, owner } = await createTestOrganization(server)
+    const at = '2026-01-01T00:00:00.000Z'
+    // Each of these teams is in a block of its own.
+    const far = Array.from({ length: 30 }, (_, number) => ({
+      number: 50_000_000 + number * BLOCK_SIZE,
+      id: newId('team'),
+      organization_id: id,
+      name: `far-${String(number).padStart(2, '0')}`,
+      visibility: 'secret' as const,
+      organization_access: 0,
+      allow_member_token_management: 1 as const,
+      created_at: at,
+      updated_at: at,
+    }))
+    await server.app.deps.database.write((tx) => tx.db.insertInto('teams').values(far).execute())
+    const list = `/organizations/${name}/teams?q=FAR&page[size]=50`
+    const answers = await Promise.all(Array.from({ length: 8 }, () => owner.client.get(list)))
+    for (const { status, json } of answers) {
+      expect(status).toBe(200)
+      expect(json.data.map((team: never) => team['attributes']['name'])).toEqual(far.map((team) => team.name))
+    }
   })
 })

@@ -63,11 +63,6 @@ export function isOwnFile({ engine }: { readonly engine: Engine }): boolean {
   return engine === 'sqlite'
 }
 
-/** Whether triggers count the changes of workspaces and of team names, which lets lists and searches stay in memory. */
-export function countsChanges({ engine }: { readonly engine: Engine }): boolean {
-  return engine === 'sqlite'
-}
-
 /** Begins a transaction in which every read sees the same rows. */
 export async function beginSnapshot(db: Kysely<Tables>, engine: Engine): Promise<void> {
   const begin = engine === 'sqlite' ? 'begin' : 'begin isolation level repeatable read read only'
@@ -108,6 +103,13 @@ export function unindexed(engine: Engine, column: string): RawBuilder<string> {
   return engine === 'sqlite' ? sql<string>`+${sql.ref(column)}` : sql.ref<string>(column)
 }
 
+/** For `in`: the numbers of a JSON list, which may be a parameter. */
+export function numbersIn(engine: Engine, list: string): RawBuilder<number> {
+  return engine === 'sqlite'
+    ? sql<number>`(select value from json_each(${list}))`
+    : sql<number>`(select value::bigint from json_array_elements_text(${list}::json))`
+}
+
 /** Whether a column contains a text, ignoring the case of ASCII letters. No character is a wildcard. */
 export function holdsText(engine: Engine, column: string, text: string): RawBuilder<boolean> {
   // lower() of both engines changes only ASCII letters, so this must do the same.
@@ -115,11 +117,4 @@ export function holdsText(engine: Engine, column: string, text: string): RawBuil
   return engine === 'sqlite'
     ? sql<boolean>`instr(lower(${sql.ref(column)}), ${part}) > 0`
     : sql<boolean>`strpos(lower(${sql.ref(column)}), ${part}) > 0`
-}
-
-/** The same of a column that PostgreSQL has an index of parts for; `part` is in lower case. */
-export function holdsIndexedText(engine: Engine, column: string, part: string): RawBuilder<boolean> {
-  return engine === 'sqlite'
-    ? sql<boolean>`instr(lower(${sql.ref(column)}), ${part}) > 0`
-    : sql<boolean>`lower(${sql.ref(column)}) like ${`%${part.replace(/[\\_%]/g, '\\$&')}%`}`
 }

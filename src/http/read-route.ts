@@ -3,6 +3,7 @@ import type { AuditEvent } from '../audit/audit-store.ts'
 import { timestamp } from '../core/clock.ts'
 import { AppError } from '../core/errors.ts'
 import type { Transaction } from '../database/database.ts'
+import { ReadAgain } from '../database/read-again.ts'
 import { isUnavailable } from '../database/unavailable.ts'
 import { linkParameters, readParameters, type QueryParameters } from '../jsonapi/parameters.ts'
 import { pagingOf, type Page, type Paging } from '../jsonapi/paging.ts'
@@ -18,6 +19,8 @@ export type Reveal = AuditEvent | (() => Promise<AuditEvent | undefined>)
 export type Reading<A, R, P = {}> = Permitted<A, R, P> & {
   /** Adds an audit event for sensitive values. The answer is sent only after it is written. */
   readonly reveal: (event: Reveal) => void
+  /** Whether the document may throw ReadAgain. */
+  readonly mayReadAgain: boolean
 }
 
 export type ReadDefinition<A, R, P extends QueryParameters> = RouteDocumentation & {
@@ -50,17 +53,23 @@ export function read<A, R extends Loaded, P extends QueryParameters = {}>(
     checkBody: () => [],
     run: async (call, deps) => {
       let permitted: Decided<A, R> | undefined
-      const reading = async (tx: Transaction) => {
+      const reading = async (tx: Transaction, mayReadAgain: boolean) => {
         const actor = await authenticate(tx, call, deps)
         const query = call.query.once(parameters, () => readParameters(call.query, parameters))
         permitted = await permit(judged, tx, place.address(call), actor, call, deps)
         // A list of its own: a read may be repeated.
         const revealed: Reveal[] = []
         const reveal = (event: Reveal) => void revealed.push(event)
-        return { permitted, revealed, made: await document({ ...permitted, query, reveal }) }
+        return { permitted, revealed, made: await document({ ...permitted, query, reveal, mayReadAgain }) }
       }
+      const options = { caller: tokenOf(call) ?? '', name: call.stream.url }
       const found = await deps.database
-        .read(reading, { caller: tokenOf(call) ?? '', name: call.stream.url })
+        .read((tx) => reading(tx, true), options)
+        .catch(async (error: unknown) => {
+          if (!(error instanceof ReadAgain)) throw error
+          await error.prepare(deps.database)
+          return deps.database.read((tx) => reading(tx, false), options)
+        })
         .catch((error: unknown) => {
           noteWithin(error, judged, permitted, deps)
           throw error

@@ -2,7 +2,7 @@ import { existing } from '../core/existing.ts'
 import type { SelectQueryBuilder } from 'kysely'
 import type { Standing } from '../access/decide.ts'
 import type { Transaction } from '../database/database.ts'
-import { countsChanges, holdsIndexedText } from '../database/portable.ts'
+import { holdsText } from '../database/portable.ts'
 import { inSlices } from '../database/slices.ts'
 import type { Tables } from '../database/tables.ts'
 import { windowOf } from '../database/window.ts'
@@ -19,10 +19,17 @@ type TeamQuery = SelectQueryBuilder<Tables, 'teams', object>
 /** Names have only these characters, so a search with any other finds nothing. */
 const searchable = /^[A-Za-z0-9_-]+$/
 
+/** What finds a part of a name. */
+export type NameSearch = {
+  readonly teamNames: TeamNames
+  /** See Reading. Without it, a search reads all names if they are not in memory. */
+  readonly mayReadAgain: boolean
+}
+
 /** A page of the teams that the caller may see, by name. The same rule as `team:read`, in SQL. */
 export async function listVisibleTeams(
   tx: Transaction,
-  teamNames: TeamNames,
+  search: NameSearch,
   organization: OrganizationRow,
   standing: Standing,
   filter: TeamFilter,
@@ -30,7 +37,7 @@ export async function listVisibleTeams(
 ): Promise<TeamPage> {
   if (filter.q !== undefined && !searchable.test(filter.q)) return { teams: [], total: 0 }
   const own = standing.seesSecretTeams ? [] : await secretTeamsAmong(tx, standing.teamIds, filter)
-  const open = await openTeams(tx, teamNames, organization, standing, filter)
+  const open = await openTeams(tx, search, organization, standing, filter)
   const total = open.total + own.length
   const offset = (page.number - 1) * page.size
   if (offset >= total) return { teams: [], total }
@@ -74,7 +81,7 @@ type OpenTeams = {
 /** The teams that the caller sees without being a member: owners see all, others see those open to the organization. */
 async function openTeams(
   tx: Transaction,
-  teamNames: TeamNames,
+  { teamNames, mayReadAgain }: NameSearch,
   organization: OrganizationRow,
   standing: Standing,
   { q, names }: TeamFilter,
@@ -82,10 +89,15 @@ async function openTeams(
   let query: TeamQuery = tx.db.selectFrom('teams').where('teams.organization_id', '=', organization.id)
   if (!standing.seesSecretTeams) query = query.where('teams.visibility', '=', 'organization')
   if (names !== undefined) query = query.where('teams.name', 'in', names)
-  if (q !== undefined) query = query.where(holdsIndexedText(tx.engine, 'teams.name', q.toLowerCase()))
+  if (q !== undefined) query = query.where(holdsText(tx.engine, 'teams.name', q))
   const ofQuery = (total: number) => (offset: number, limit: number) => rowsOf(query, total, offset, limit)
-  if (q !== undefined && names === undefined && countsChanges(tx)) {
-    const found = await teamNames.search(tx, organization.id, q.toLowerCase(), !standing.seesSecretTeams)
+  if (q !== undefined && names === undefined) {
+    const sought = {
+      organizationId: organization.id,
+      part: q.toLowerCase(),
+      isOpenOnly: !standing.seesSecretTeams,
+    }
+    const found = await teamNames.search(tx, sought, mayReadAgain)
     if (found !== undefined) {
       const { total } = found
       const window = (offset: number, limit: number) =>

@@ -74,19 +74,13 @@ export const teamRoutes: readonly Route[] = [
     },
     document: async (reader) => {
       const context = { ...reader, later: new LaterParts() }
-      const { tx, deps, resource, standing, query, page, links, paging } = context
+      const { tx, deps, resource, standing, query, page, links, paging, mayReadAgain } = context
       const { organization } = resource
+      const search = { teamNames: deps.teamNames, mayReadAgain }
       const filter = { q: query.q, names: query['filter[names]'] }
       // Clients request the list without filters most often, so its whole pages are cached.
       return cachedPage(context, organization, links.length === 0 ? 'teams' : undefined, page, async () => {
-        const { teams, total } = await listVisibleTeams(
-          tx,
-          deps.teamNames,
-          organization,
-          standing,
-          filter,
-          page,
-        )
+        const { teams, total } = await listVisibleTeams(tx, search, organization, standing, filter, page)
         const shape = shapeOf('listed', query.include)
         const fragments = await teamFragments(tx, deps, teams, context, shape, organization)
         const included = await includedWithTeams(context, teams, query.include)

@@ -1,6 +1,8 @@
-import { sql } from 'kysely'
-import type { Transaction } from '../database/database.ts'
+import { ownTurn } from '../core/turns.ts'
+import type { Database, Transaction } from '../database/database.ts'
+import { numbersIn, unindexed } from '../database/portable.ts'
 import { prepared } from '../database/prepared.ts'
+import { ReadAgain } from '../database/read-again.ts'
 import { BLOCK_SIZE, FoundNames, NamePart, TeamNameBlock } from './team-name-block.ts'
 import type { TeamRow } from './team-store.ts'
 
@@ -20,31 +22,38 @@ const blocksQuery = prepared<{ organizationId: string }>()((db, param) =>
     .select(['number', 'version']),
 )
 
-const teamsOfBlock = prepared<{ organizationId: string; from: number; to: number }>()((db, param) =>
+const teamsOfBlock = prepared<{ organizationId: string; from: number; to: number }>()((db, param, engine) =>
   db
     .selectFrom('teams')
     .where('number', '>=', param('from'))
     .where('number', '<', param('to'))
-    // The plus keeps SQLite from using the index on organization_id, which would read all teams of the organization.
-    .where(sql<string>`+organization_id`, '=', param('organizationId'))
+    // With the index on organization_id SQLite would read all teams of the organization.
+    .where(unindexed(engine, 'organization_id'), '=', param('organizationId'))
     .select(['number', 'name', 'visibility']),
 )
 
 /** `numbers` is a JSON list. */
-const teamsByNumber = prepared<{ organizationId: string; numbers: string }>()((db, param) =>
+const teamsByNumber = prepared<{ organizationId: string; numbers: string }>()((db, param, engine) =>
   db
     .selectFrom('teams')
-    .where(sql<string>`+organization_id`, '=', param('organizationId'))
-    .where('number', 'in', sql<number>`(select value from json_each(${param('numbers')}))`)
+    .where(unindexed(engine, 'organization_id'), '=', param('organizationId'))
+    .where('number', 'in', numbersIn(engine, param('numbers')))
     .orderBy('name')
     .selectAll(),
 )
 
 const MAX_CACHED_BLOCKS = 500
-/** Limits what one search builds, about ten milliseconds. The first few searches build all blocks. */
+/** Limits what one transaction builds, about ten milliseconds. */
 const MAX_BLOCKS_MADE = 8
 
-type Names = { version: number; blocks: Map<number, { version: number; block: TeamNameBlock }> }
+type VersionedBlock = { readonly version: number; readonly block: TeamNameBlock }
+type Whole = { readonly version: number; readonly blocks: readonly TeamNameBlock[] }
+type Names = {
+  /** The newest block of each number that any search has built. */
+  readonly latest: Map<number, VersionedBlock>
+  /** The blocks of the newest version at which a search knew all of them. */
+  whole: Whole
+}
 
 export type Found = {
   readonly total: number
@@ -58,57 +67,88 @@ const LIKELY_PAGE = 20
 /** Enough blocks to tell a rare trigram from a common one. */
 const SAMPLED_BLOCKS = 4
 
-/** The team names of organizations that were searched, for SQLite. */
+/** The team names of organizations that were searched. */
 export class TeamNames {
-  /** By organization, least recently searched first. A block is cached with its version, so it never goes stale. */
+  /** By organization, least recently built first. A block is cached with its version, so it never goes stale. */
   readonly #cache = new Map<string, Names>()
 
+  /** By organization, the builds of all its blocks that searches wait for. */
+  readonly #builds = new Map<string, Promise<void>>()
+
   /**
-   * The teams whose name contains the part: all, or only those visible to the organization. Undefined while the blocks
-   * are not built yet.
+   * The teams whose name contains the part: all, or only those visible to the organization. If too many blocks have to be
+   * built, throws ReadAgain, or returns undefined without `mayReadAgain`.
    */
   async search(
     tx: Transaction,
-    organizationId: string,
-    part: string,
-    isOpenOnly: boolean,
+    { organizationId, part, isOpenOnly }: { organizationId: string; part: string; isOpenOnly: boolean },
+    mayReadAgain: boolean,
   ): Promise<Found | undefined> {
-    const names = await this.#namesOf(tx, organizationId)
-    return names && found(tx, organizationId, names, new NamePart(part), isOpenOnly)
+    const blocks = await this.#blocksOf(tx, organizationId)
+    if (blocks !== undefined) return found(tx, organizationId, blocks, new NamePart(part), isOpenOnly)
+    if (mayReadAgain) throw new ReadAgain((database) => this.#build(database, organizationId))
+    return undefined
   }
 
-  /** All names of an organization. Undefined while too many blocks still have to be built. */
-  async #namesOf(tx: Transaction, organizationId: string): Promise<Names | undefined> {
+  /** Builds the blocks of an organization, some in each turn of the event loop. */
+  #build(database: Database, organizationId: string): Promise<void> {
+    const running = this.#builds.get(organizationId)
+    if (running !== undefined) return running
+    const build = async () => {
+      let isDone = false
+      while (!isDone) {
+        await ownTurn()
+        isDone = (await database.read((tx) => this.#blocksOf(tx, organizationId))) !== undefined
+      }
+    }
+    const building = build().finally(() => this.#builds.delete(organizationId))
+    this.#builds.set(organizationId, building)
+    return building
+  }
+
+  /**
+   * All names of an organization, as this transaction sees them. Undefined if it has built some, and more are missing.
+   * On PostgreSQL, searches that see newer and older rows run side by side: each takes only blocks of its own versions.
+   */
+  async #blocksOf(tx: Transaction, organizationId: string): Promise<readonly TeamNameBlock[] | undefined> {
     const version = (await tx.first(versionQuery, { organizationId }))?.version ?? 0
     const known = this.#cache.get(organizationId)
-    if (known?.version === version) return known
-    // Only committed data is cached. Searches in the same turn share the blocks built so far.
-    const names: Names =
-      tx.mode === 'read' && known !== undefined ? known : { version: -1, blocks: new Map() }
-    if (tx.mode === 'read') this.#set(organizationId, names)
-    names.version = -1
+    if (known?.whole.version === version) return known.whole.blocks
+    const names = known ?? { latest: new Map(), whole: { version: -1, blocks: [] } }
+    // Only committed data is cached.
+    const isKept = tx.mode === 'read'
+    const blocks: TeamNameBlock[] = []
     let made = 0
     for (const { number, version } of await tx.all(blocksQuery, { organizationId })) {
-      if (names.blocks.get(number)?.version === version) continue
+      const latest = names.latest.get(number)
+      if (latest?.version === version) {
+        blocks.push(latest.block)
+        continue
+      }
       if (made === MAX_BLOCKS_MADE) return undefined
       made += 1
       const from = number * BLOCK_SIZE
-      const teams = await tx.all(teamsOfBlock, { organizationId, from, to: from + BLOCK_SIZE })
-      names.blocks.set(number, { version, block: new TeamNameBlock(teams) })
+      const block = new TeamNameBlock(
+        await tx.all(teamsOfBlock, { organizationId, from, to: from + BLOCK_SIZE }),
+      )
+      blocks.push(block)
+      const newest = names.latest.get(number)?.version ?? 0
+      if (isKept && newest < version) names.latest.set(number, { version, block })
+      if (isKept) this.#keep(organizationId, names)
     }
-    names.version = version
-    return names
+    if (isKept && names.whole.version < version) names.whole = { version, blocks }
+    return blocks
   }
 
-  #set(organizationId: string, names: Names): void {
+  #keep(organizationId: string, names: Names): void {
     this.#cache.delete(organizationId)
     this.#cache.set(organizationId, names)
     let blocks = 0
-    for (const { blocks: some } of this.#cache.values()) blocks += some.size
-    for (const [oldest, { blocks: some }] of this.#cache) {
+    for (const { latest } of this.#cache.values()) blocks += latest.size
+    for (const [oldest, { latest }] of this.#cache) {
       if (blocks <= MAX_CACHED_BLOCKS || oldest === organizationId) break
       this.#cache.delete(oldest)
-      blocks -= some.size
+      blocks -= latest.size
     }
   }
 }
@@ -116,11 +156,10 @@ export class TeamNames {
 function found(
   tx: Transaction,
   organizationId: string,
-  names: Names,
+  blocks: readonly TeamNameBlock[],
   name: NamePart,
   isOpenOnly: boolean,
 ): Found {
-  const blocks = [...names.blocks.values()].map(({ block }) => block)
   name.anchorBy(blocks.slice(0, SAMPLED_BLOCKS))
   const find = (limit: number) => {
     const all = new FoundNames(limit)

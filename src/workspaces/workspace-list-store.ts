@@ -2,7 +2,7 @@ import { existing } from '../core/existing.ts'
 import { expressionBuilder, sql, type RawBuilder, type SelectQueryBuilder } from 'kysely'
 import { isWorkspaceGranted, type Reach } from '../access/granted-places-store.ts'
 import type { Transaction } from '../database/database.ts'
-import { countsChanges, holdsText } from '../database/portable.ts'
+import { holdsText } from '../database/portable.ts'
 import { prepared } from '../database/prepared.ts'
 import type { Tables } from '../database/tables.ts'
 import { windowOf } from '../database/window.ts'
@@ -41,7 +41,7 @@ type WorkspaceQuery = SelectQueryBuilder<Tables, 'workspaces', object>
 
 /**
  * A version that every change of a workspace document in the organization raises, and the number of workspaces. Pages
- * are cached by it. PostgreSQL has no such row: all writers of an organization would wait for it.
+ * are cached by it.
  */
 const versionOf = prepared<{ organizationId: string }>()((db, param) =>
   db
@@ -53,8 +53,7 @@ const versionOf = prepared<{ organizationId: string }>()((db, param) =>
 export async function workspacesVersion(
   tx: Transaction,
   organizationId: string,
-): Promise<{ version: number; count: number } | undefined> {
-  if (!countsChanges(tx)) return undefined
+): Promise<{ version: number; count: number }> {
   return (await tx.first(versionOf, { organizationId })) ?? { version: 0, count: 0 }
 }
 
