@@ -1,6 +1,12 @@
 import { Socket } from 'node:net'
 import { Client, type ClientConfig } from 'pg'
 
+/**
+ * PostgreSQL plans a prepared statement once. Without this setting it compares the plan's cost with that of plans for the
+ * values, and may plan a statement of several reads anew each time, which took 0.9 of 3.3 milliseconds of a create.
+ */
+export const GENERIC_PLANS = 'plan_cache_mode = force_generic_plan'
+
 /** A connection that can be cut at any time, even while connecting or while the server does not answer. */
 export class PostgresClient extends Client {
   readonly #socket: Socket

@@ -1,5 +1,5 @@
 import type { ClientConfig, QueryConfig, QueryResult, QueryResultRow } from 'pg'
-import { PostgresClient } from './postgres-client.ts'
+import { GENERIC_PLANS, PostgresClient } from './postgres-client.ts'
 import { DeadlineError } from './postgres-errors.ts'
 
 const CONNECTIONS = 2
@@ -47,6 +47,7 @@ class Line {
     })
     try {
       await client.connect()
+      await client.query(`set ${GENERIC_PLANS}`)
       this.#client = client
     } catch {
       client.cut(new Error('given up'))

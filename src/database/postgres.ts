@@ -4,7 +4,7 @@ import { Pool, types, type ClientConfig, type PoolClient } from 'pg'
 import { afterPatience } from '../core/patience.ts'
 import { Availability } from './availability.ts'
 import type { Database, DatabaseOptions, Transaction, TransactionOptions } from './database.ts'
-import { PostgresClient } from './postgres-client.ts'
+import { GENERIC_PLANS, PostgresClient } from './postgres-client.ts'
 import { beginWrite, commit, PostgresConnection, PostgresTransaction } from './postgres-connection.ts'
 import {
   DeadlineError,
@@ -54,8 +54,7 @@ const begin = {
 } as const
 const timeouts = {
   read: "; set local statement_timeout = '20s'",
-  write:
-    "; set local statement_timeout = '20s'; set local lock_timeout = '6s'; set local idle_in_transaction_session_timeout = '4s'",
+  write: `; set local statement_timeout = '20s'; set local lock_timeout = '6s'; set local idle_in_transaction_session_timeout = '4s'; set local ${GENERIC_PLANS}`,
 } as const
 
 type Asked = {
