@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { sql, type Kysely } from 'kysely'
 import { existing } from '../core/existing.ts'
 import { OperatorError } from '../core/operator-error.ts'
+import { parseStored } from '../core/stored-json.ts'
 import { hasUnfinishedMove, UNFINISHED_MOVE } from '../database/migrate.ts'
 import type { Tables } from '../database/tables.ts'
 import { encode } from './backup-format.ts'
@@ -25,7 +26,7 @@ export async function findPlace(db: Kysely<Tables>): Promise<(Place & { source: 
   const { rows } = await sql<PlaceRow>`select source, table_name, after_key, rows from ${moves}`.execute(db)
   const { source, table_name, after_key, rows: done } = existing(rows[0])
   const [table] = existing(backedUpTables.find(([name]) => name === table_name))
-  const after = JSON.parse(after_key) as Value[] | null
+  const after = parseStored<readonly Value[] | null>(after_key)
   return { source, table, after: after ?? undefined, rows: done }
 }
 
