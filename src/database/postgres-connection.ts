@@ -3,7 +3,7 @@ import type { CompiledQuery, DatabaseConnection, Kysely, QueryResult } from 'kys
 import type { PoolClient, QueryConfig, QueryResult as PostgresResult, QueryResultRow } from 'pg'
 import { kyselyOver } from './connection-driver.ts'
 import { assertOpen, type Transaction } from './database.ts'
-import type { PostgresClient } from './postgres-client.ts'
+import { GENERIC_PLANS, type PostgresClient } from './postgres-client.ts'
 import { isAnswer, UnknownOutcomeError } from './postgres-errors.ts'
 import { ReplayedRead, type ReadPlan, type ReadRecord } from './postgres-replay.ts'
 import type { PreparedQuery } from './prepared.ts'
@@ -42,6 +42,26 @@ export class PostgresConnection implements DatabaseConnection {
   }
 }
 
+/**
+ * A read sees one snapshot. A write runs read committed and takes row locks (see lockOrganization). The timeouts are in
+ * the same message as begin: they cost no extra round trip, work through a pooler and end with the transaction.
+ * lock_timeout is longer than the idle timeout: a waiter outlasts the lock of a node that lost its network.
+ */
+const begin = {
+  read: 'begin isolation level repeatable read read only',
+  write: 'begin isolation level read committed',
+} as const
+const timeouts = {
+  read: "; set local statement_timeout = '20s'",
+  write: `; set local statement_timeout = '20s'; set local lock_timeout = '6s'; set local idle_in_transaction_session_timeout = '4s'`,
+} as const
+
+/** @param hasPlan whether a plan is read with it, see beginWrite */
+export function beginText(mode: 'read' | 'write', isLong: boolean, hasPlan: boolean): string {
+  const plans = hasPlan ? `; set local ${GENERIC_PLANS}` : ''
+  return begin[mode] + (isLong ? '' : timeouts[mode]) + plans
+}
+
 const LOCK = { name: 'lock organization', text: 'select id from organizations where id = $1 for update' }
 
 /** The beginning of a write, in one message: locks the organization, then reads what the request read before. */
@@ -53,8 +73,10 @@ export async function beginWrite(
   const lock =
     organizationId === undefined ? undefined : connection.query({ ...LOCK, values: [organizationId] })
   const read = plan === undefined ? undefined : connection.query(plan.statement)
-  // Both, so that neither failure goes unhandled.
-  await Promise.all([lock, read])
+  // Only for the plan: other statements of a write have long lists of values, or tables without statistics.
+  const reset = plan === undefined ? undefined : connection.query('set local plan_cache_mode = auto')
+  // All, so that no failure goes unhandled.
+  await Promise.all([lock, read, reset])
   const rows = (await read)?.rows[0] as { steps: QueryResultRow[][] } | undefined
   if (plan !== undefined && rows !== undefined) connection.ahead = new ReplayedRead(plan, rows.steps)
 }
