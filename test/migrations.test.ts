@@ -5,11 +5,19 @@ import { afterEach, describe, expect, onTestFinished, test } from 'vitest'
 import { restore } from '../src/cli/backups.ts'
 import { readConfig, type Config } from '../src/config.ts'
 import { systemClock } from '../src/core/clock.ts'
-import { appliedMigrations, FIRST_MIGRATION, migrate, migrations } from '../src/database/migrate.ts'
+import { existing } from '../src/core/existing.ts'
+import { makeLaterIndexes } from '../src/database/later-indexes.ts'
+import {
+  appliedMigrations,
+  FIRST_MIGRATION,
+  migrate,
+  migrations,
+  missingMigrations,
+} from '../src/database/migrate.ts'
 import { openDatabase, type OpenDatabase } from '../src/database/open.ts'
 import { writeBackup } from '../src/operation/backup.ts'
 import { createPostgresDatabase, engines, type Engine } from './support/engines.ts'
-import { LATER_MIGRATION } from './support/later-migration.ts'
+import { LATER_INDEX, LATER_MIGRATION } from './support/later-migration.ts'
 import { makeOlderDatabase, olderWorkspaces } from './support/older-database.ts'
 import { SECRET_KEY, temporaryFolder } from './support/purser.ts'
 
@@ -68,7 +76,7 @@ describe.each(engines)('a database of an older version on %s', (engine) => {
   test('stays as it was when one of them fails, and gets all of them later', async () => {
     const config = await newConfig(engine)
     await makeOlderDatabase(config)
-    migrations[FAILING] = { up: () => Promise.reject(new Error('on purpose')) }
+    migrations[FAILING] = { up: () => Promise.reject(new Error('on purpose')), oldestRelease: '0.1.0' }
     await expect(migrateIn(config)).rejects.toThrow('on purpose')
     expect(await opened(config, ({ withConnection }) => withConnection(appliedMigrations))).toEqual([
       FIRST_MIGRATION,
@@ -76,6 +84,70 @@ describe.each(engines)('a database of an older version on %s', (engine) => {
     await expect(changedIn(config)).rejects.toThrow(/note_count/)
     delete migrations[FAILING]
     expect(await migrateIn(config)).toEqual([LATER_MIGRATION])
+  })
+
+  test('gets the indexes of later releases once, and anew if one is unfinished', async () => {
+    const config = await newConfig(engine)
+    await makeOlderDatabase(config)
+    const makeIndexes = () => opened(config, ({ withConnection }) => withConnection(makeLaterIndexes))
+    expect(await makeIndexes()).toEqual([])
+    await migrateIn(config)
+    // With SQLite there is only one server.
+    const made = await Promise.all(engine === 'sqlite' ? [makeIndexes()] : [makeIndexes(), makeIndexes()])
+    expect(made.flat()).toEqual([LATER_INDEX])
+    expect(await makeIndexes()).toEqual([])
+    if (engine === 'sqlite') return
+    // As after a crash while the index was made.
+    await opened(config, ({ withConnection }) =>
+      withConnection((db) =>
+        sql`update pg_index set indisvalid = false where indexrelid = to_regclass(${LATER_INDEX})`.execute(
+          db,
+        ),
+      ),
+    )
+    expect(await makeIndexes()).toEqual([LATER_INDEX])
+  })
+
+  test('is refused by releases that its newest migration does not admit, and used by others', async () => {
+    const config = await newConfig(engine)
+    await migrateIn(config)
+    const { [LATER_MIGRATION]: later, ...older } = migrations
+    delete migrations[LATER_MIGRATION]
+    onTestFinished(() => void (migrations[LATER_MIGRATION] = existing(later)))
+    const missing = () => opened(config, ({ withConnection }) => withConnection(missingMigrations))
+    expect(await missing()).toEqual({
+      names: [],
+      applied: Object.keys(older).length + 1,
+      newer: [LATER_MIGRATION],
+    })
+    expect(await migrateIn(config)).toEqual([])
+    const file = join(temporaryFolder(), 'backup')
+    await expect(opened(config, (open) => writeBackup(open, file, systemClock))).rejects.toThrow(
+      `tables of a newer Purser (${LATER_MIGRATION})`,
+    )
+    migrations[LATER_MIGRATION] = { ...existing(later), oldestRelease: '99.1.0' }
+    const refusing = await newConfig(engine)
+    await migrateIn(refusing)
+    delete migrations[LATER_MIGRATION]
+    await expect(opened(refusing, ({ withConnection }) => withConnection(missingMigrations))).rejects.toThrow(
+      /it has the migrations 9000-of-the-tests, which need version 99\.1\.0 or newer/,
+    )
+  })
+
+  const onPostgres = engine === 'postgres' ? test : undefined
+  onPostgres?.('waits for a lock of a table only in short turns', async () => {
+    const config = await newConfig(engine)
+    await makeOlderDatabase(config)
+    await opened(config, async ({ database }) => {
+      let migrating: Promise<string[]> | undefined
+      // Longer than one turn.
+      await database.write(async ({ db }) => {
+        await sql`lock table workspaces in share mode`.execute(db)
+        migrating = migrateIn(config)
+        await sql`select pg_sleep(2.5)`.execute(db)
+      })
+      expect(await migrating).toEqual([LATER_MIGRATION])
+    })
   })
 
   test('is restored from its backup, with the later migrations', async () => {

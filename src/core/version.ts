@@ -5,5 +5,10 @@ const manifest = new URL('../../package.json', import.meta.url)
 
 export const version = parseStored<{ version: string }>(readFileSync(manifest, 'utf8')).version
 
+/** Whether release `a` came before `b`: both are three numbers, such as 0.10.2. */
+export function isOlderRelease(a: string, b: string): boolean {
+  return a.localeCompare(b, 'en', { numeric: true }) < 0
+}
+
 /** The command line's name in messages: through npm in a clone, directly in an installed package. */
 export const commandName = /[\\/]node_modules[\\/]/.test(import.meta.dirname) ? 'purser' : 'npm run purser --'

@@ -1,21 +1,36 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import { sql, type Kysely } from 'kysely'
 import { Migrator, type Migration, type MigrationResultSet } from 'kysely/migration'
-import { firstTables } from './migrations/0001-first-tables.ts'
+import { codeOf } from '../core/error-fields.ts'
+import { entriesOf } from '../core/keys.ts'
 import { OperatorError } from '../core/operator-error.ts'
+import { isOlderRelease, version } from '../core/version.ts'
+import { firstTables } from './migrations/0001-first-tables.ts'
+import { engineOf } from './portable.ts'
 import type { Tables } from './tables.ts'
+
+/**
+ * A change of tables. Servers of the release before may still run beside it, so it only adds: columns with a default,
+ * tables, indexes. What no supported release uses any more goes in a later release.
+ */
+export type TableMigration = Migration & {
+  /** The oldest release that can read and write the tables after this migration. An older one does not start. */
+  readonly oldestRelease: string
+}
 
 export const FIRST_MIGRATION = '0001-first-tables'
 
 /** Sorted by name. A migration is never changed: a change of tables is a new one at the end. Tests add one. */
-export const migrations: Record<string, Migration> = {
-  [FIRST_MIGRATION]: firstTables,
+export const migrations: Record<string, TableMigration> = {
+  [FIRST_MIGRATION]: { ...firstTables, oldestRelease: '0.1.0' },
 }
 
 /** A newer Purser has written the database; this one has changed nothing. */
 export class NewerDatabaseError extends OperatorError {
-  constructor(names: readonly string[]) {
+  constructor(names: readonly string[], oldest: string | undefined) {
+    const needed = oldest === undefined ? 'a newer version' : `version ${oldest} or newer`
     super(
-      `the database is newer than this Purser: it knows the migrations ${names.join(', ')}, this version does not; start a newer version`,
+      `the database is newer than this Purser ${version}: it has the migrations ${names.join(', ')}, which need ${needed}`,
     )
   }
 }
@@ -36,8 +51,8 @@ async function namesOfTables(db: Kysely<Tables>): Promise<string[]> {
  * Runs all missing migrations in one transaction and returns their names. Several nodes may call it at the same time.
  */
 export async function migrate(db: Kysely<Tables>): Promise<string[]> {
-  await missingMigrations(db)
-  return run((migrator) => migrator.migrateToLatest(), db)
+  const { names } = await missingMigrations(db)
+  return names.length === 0 ? [] : run((migrator) => migrator.migrateToLatest(), db)
 }
 
 /** Migrates only up to the named migration: for loading data of that version. */
@@ -45,25 +60,91 @@ export async function migrateTo(db: Kysely<Tables>, name: string): Promise<strin
   return run((migrator) => migrator.migrateTo(name), db)
 }
 
+/**
+ * While a migration waits for the lock of a table, requests wait behind it. So it waits for less than they do, then lets
+ * them pass and tries again.
+ */
+const LOCK_WAIT_MS = 2_000
+/** PostgreSQL's error code. */
+const LOCK_TIMEOUT = '55P03'
+const LOCK_PAUSE_MS = 1_000
+const MAX_LOCK_TRIES = 200
+
 async function run(
   work: (migrator: Migrator) => Promise<MigrationResultSet>,
   db: Kysely<Tables>,
 ): Promise<string[]> {
-  const { error, results } = await work(
-    new Migrator({ db, provider: { getMigrations: async () => migrations } }),
-  )
-  if (error !== undefined) throw error
-  return (results ?? []).map((result) => result.migrationName)
+  const migrator = new Migrator({ db, provider: { getMigrations: async () => notingMigrations() } })
+  const waits = engineOf(db) === 'postgres' && !db.isTransaction
+  if (waits) await sql.raw(`set lock_timeout = ${LOCK_WAIT_MS}`).execute(db)
+  try {
+    for (let attempt = 1; ; attempt++) {
+      const { error, results } = await work(migrator)
+      if (error === undefined) return (results ?? []).map((result) => result.migrationName)
+      if (!waits || codeOf(error) !== LOCK_TIMEOUT || attempt === MAX_LOCK_TRIES) throw error
+      await pause(LOCK_PAUSE_MS)
+    }
+  } finally {
+    if (waits) await sql`reset lock_timeout`.execute(db)
+  }
 }
 
-/**
- * The migrations that `migrate` would run, and the number applied. Throws NewerDatabaseError if the database has more.
- */
-export async function missingMigrations(db: Kysely<Tables>): Promise<{ names: string[]; applied: number }> {
+/** The migrations, each of which also stores the oldest release that it admits. */
+function notingMigrations(): Record<string, Migration> {
+  return Object.fromEntries(
+    entriesOf(migrations).map(([name, migration]) => [
+      name,
+      {
+        up: async (db: Kysely<Tables>) => {
+          await migration.up(db)
+          const known = await oldestRelease(db)
+          if (known !== undefined && !isOlderRelease(known, migration.oldestRelease)) return
+          await sql`delete from compatibility`.execute(db)
+          await sql`insert into compatibility (oldest_release) values (${migration.oldestRelease})`.execute(
+            db,
+          )
+        },
+      },
+    ]),
+  )
+}
+
+async function oldestRelease(db: Kysely<Tables>): Promise<string | undefined> {
+  const { rows } = await sql<{ oldest_release: string }>`select oldest_release from compatibility`.execute(db)
+  return rows[0]?.oldest_release
+}
+
+export type MissingMigrations = {
+  /** What `migrate` would run. */
+  readonly names: string[]
+  /** The number of those that ran. */
+  readonly applied: number
+  /** Those of a newer release, whose tables this one can use. */
+  readonly newer: string[]
+}
+
+/** Throws NewerDatabaseError if this release cannot use the tables. */
+export async function missingMigrations(db: Kysely<Tables>): Promise<MissingMigrations> {
   const applied = await appliedMigrations(db)
-  const unknown = applied.filter((name) => !(name in migrations))
-  if (unknown.length > 0) throw new NewerDatabaseError(unknown)
-  return { names: knownMigrations().filter((name) => !applied.includes(name)), applied: applied.length }
+  const newer = applied.filter((name) => !(name in migrations))
+  const names = knownMigrations().filter((name) => !applied.includes(name))
+  if (newer.length > 0) {
+    const oldest = (await namesOfTables(db)).includes('compatibility') ? await oldestRelease(db) : undefined
+    if (oldest === undefined || isOlderRelease(version, oldest) || names.length > 0) {
+      throw new NewerDatabaseError(newer, oldest)
+    }
+  }
+  return { names, applied: applied.length, newer }
+}
+
+/** For work that must know every table, such as a backup. */
+export async function refuseNewerTables(db: Kysely<Tables>): Promise<void> {
+  const { newer } = await missingMigrations(db)
+  if (newer.length > 0) {
+    throw new OperatorError(
+      `the database has tables of a newer Purser (${newer.join(', ')}), which this version would leave out: use the newer one`,
+    )
+  }
 }
 
 /** The migrations that the database has, oldest first; empty before the first start. Throws during a move into it. */

@@ -21,12 +21,16 @@ const words: Record<Engine, Record<string, string>> = {
   },
 }
 
+export function engineOf(db: Kysely<Tables>): Engine {
+  return db.getExecutor().adapter instanceof PostgresAdapter ? 'postgres' : 'sqlite'
+}
+
 /**
  * Runs a script written with the words above, or the one for this engine. Each statement ends with a semicolon at the end
  * of a line.
  */
 export async function runScript(db: Kysely<Tables>, script: string | Record<Engine, string>): Promise<void> {
-  const engine = db.getExecutor().adapter instanceof PostgresAdapter ? 'postgres' : 'sqlite'
+  const engine = engineOf(db)
   const own = typeof script === 'string' ? script : script[engine]
   const text = own.replace(/\b[A-Z]{4,}\b/g, (word) => words[engine][word] ?? word)
   for (const statement of text.split(/;\s*$/m)) {

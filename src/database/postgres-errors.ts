@@ -32,6 +32,11 @@ export function isWorthRetrying(error: unknown): boolean {
   return error instanceof DatabaseError && (error.code === '40001' || error.code === '40P01')
 }
 
+/** A newer release has added columns since the connection prepared the statement. The transaction was rolled back. */
+export function isStaleStatement(error: unknown): boolean {
+  return error instanceof DatabaseError && error.code === '0A000' && /cached plan/.test(error.message)
+}
+
 /** Whether the server itself reported the failure and the connection goes on. Otherwise the outcome is unknown. */
 export function isAnswer(error: unknown): boolean {
   return error instanceof DatabaseError && !/^(57P|08|25P03)/.test(error.code ?? '')

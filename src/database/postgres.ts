@@ -4,13 +4,20 @@ import { Pool, types, type ClientConfig, type PoolClient } from 'pg'
 import { afterPatience } from '../core/patience.ts'
 import { Availability } from './availability.ts'
 import type { Database, DatabaseOptions, Transaction, TransactionOptions } from './database.ts'
-import { GENERIC_PLANS, PostgresClient } from './postgres-client.ts'
-import { beginWrite, commit, PostgresConnection, PostgresTransaction } from './postgres-connection.ts'
+import { PostgresClient } from './postgres-client.ts'
+import {
+  beginText,
+  beginWrite,
+  commit,
+  PostgresConnection,
+  PostgresTransaction,
+} from './postgres-connection.ts'
 import {
   DeadlineError,
   isAway,
   isStarting,
   isBusy,
+  isStaleStatement,
   isWorthRetrying,
   outcomeOf,
   UnreachableError,
@@ -42,20 +49,6 @@ const CLOSE_MS = 5_000
 
 // pg returns count(*) and bigint as text by default; our numbers stay below 2^53.
 types.setTypeParser(types.builtins.INT8, Number)
-
-/**
- * A read sees one snapshot. A write runs read committed and takes row locks (see lockOrganization). The timeouts are in
- * the same message as begin: they cost no extra round trip, work through a pooler and end with the transaction.
- * lock_timeout is longer than the idle timeout: a waiter outlasts the lock of a node that lost its network.
- */
-const begin = {
-  read: 'begin isolation level repeatable read read only',
-  write: 'begin isolation level read committed',
-} as const
-const timeouts = {
-  read: "; set local statement_timeout = '20s'",
-  write: `; set local statement_timeout = '20s'; set local lock_timeout = '6s'; set local idle_in_transaction_session_timeout = '4s'; set local ${GENERIC_PLANS}`,
-} as const
 
 type Asked = {
   readonly isLong: boolean
@@ -178,7 +171,8 @@ export class PostgresDatabase implements Database {
         try {
           return await this.#transaction(mode, work, { isLong, organizationId, named })
         } catch (error) {
-          if (mode === 'read' || attempt === MAX_TRIES || !isWorthRetrying(error)) throw error
+          const mayRepeat = isStaleStatement(error) || (mode === 'write' && isWorthRetrying(error))
+          if (!mayRepeat || attempt === MAX_TRIES) throw error
         }
         await pause(RETRY_PAUSE_MS * attempt * Math.random())
       }
@@ -196,8 +190,8 @@ export class PostgresDatabase implements Database {
     work: (tx: Transaction) => Promise<T>,
     { isLong, organizationId, named }: Asked,
   ): Promise<T> {
-    const text = begin[mode] + (isLong ? '' : timeouts[mode])
-    const plan = named && this.#replays.find(named)
+    const plan = mode === 'write' && named !== undefined ? this.#replays.find(named) : undefined
+    const text = beginText(mode, isLong, plan !== undefined)
     const { connection, behind } = await this.#begin(text, async (begun) => {
       if (mode === 'write') await beginWrite(begun, organizationId, plan)
     })
@@ -221,7 +215,8 @@ export class PostgresDatabase implements Database {
       connection.ahead = undefined
       // After a statement has failed, the ones behind it fail with an error that says less.
       const error = (await tx.failureOfSent()) ?? thrown
-      if (isAway(error)) client.release(true)
+      if (isStaleStatement(error)) this.#cutIdle()
+      if (isAway(error) || isStaleStatement(error)) client.release(true)
       else {
         await connection.query('rollback').then(
           () => client.release(),
@@ -250,8 +245,7 @@ export class PostgresDatabase implements Database {
       const { client } = connection
       const callOff = afterPatience(BEGIN_TIMEOUT_MS, () => {
         client.cut(lost())
-        // Other connections may have the same problem. Idle ones are cheap to replace.
-        for (const other of this.#clients) if (other.isIdle) other.cut(lost())
+        this.#cutIdle()
         this.#cutSilent(SILENCE_AT_WORK_MS)
       })
       try {
@@ -282,6 +276,11 @@ export class PostgresDatabase implements Database {
     }
     client.isIdle = false
     return connection
+  }
+
+  /** Other connections may have the same problem as one that failed. Idle ones are cheap to replace. */
+  #cutIdle(): void {
+    for (const client of this.#clients) if (client.isIdle) client.cut(lost())
   }
 
   /** Cuts connections that receive nothing for `ms`: the network lost them without an error. */

@@ -6,7 +6,7 @@ import { pipeline } from 'node:stream/promises'
 import { timestamp, type Clock } from '../core/clock.ts'
 import { OperatorError, reasonOf } from '../core/operator-error.ts'
 import { version } from '../core/version.ts'
-import { appliedMigrations } from '../database/migrate.ts'
+import { appliedMigrations, refuseNewerTables } from '../database/migrate.ts'
 import type { OpenDatabase } from '../database/open.ts'
 import { BACKUP_FORMAT, compressor, toText, type Header } from './backup-format.ts'
 import { readEverything } from './backup-store.ts'
@@ -20,6 +20,7 @@ import { FINGERPRINT } from './secret-key.ts'
  */
 export async function writeBackup(open: OpenDatabase, file: string, clock: Clock): Promise<Header> {
   if (existsSync(file)) throw new OperatorError(`${file} exists: a backup never overwrites anything`)
+  await open.withConnection(refuseNewerTables)
   const header: Header = {
     'purser-backup': BACKUP_FORMAT,
     version,

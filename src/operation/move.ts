@@ -1,7 +1,7 @@
 import { OperatorError } from '../core/operator-error.ts'
 import { inBareTransaction } from '../database/bare-transaction.ts'
 import type { Transaction } from '../database/database.ts'
-import { migrate, missingMigrations } from '../database/migrate.ts'
+import { migrate, missingMigrations, refuseNewerTables } from '../database/migrate.ts'
 import type { Connection, OpenDatabase } from '../database/open.ts'
 import { continueCounting } from '../database/portable.ts'
 import { hasNoRows, readTable } from './backup-store.ts'
@@ -40,6 +40,7 @@ export async function moveDatabase(
 ): Promise<MovedTable[]> {
   return from.withConnection((source) =>
     to.withConnection(async (target) => {
+      await refuseNewerTables(source)
       const place = await placeIn(target, options)
       await copyFrom(place, source, target, options)
       const tables = await compared(source, target, options)

@@ -5,6 +5,7 @@ import type { Clock } from '../core/clock.ts'
 import { OperatorError } from '../core/operator-error.ts'
 import type { Database } from '../database/database.ts'
 import { databaseProblem, nameOfDatabase, openDatabase, type OpenDatabase } from '../database/open.ts'
+import { makeLaterIndexes } from '../database/later-indexes.ts'
 import { migrate, missingMigrations } from '../database/migrate.ts'
 import { makeFirstUser } from '../first-start.ts'
 import { findMeta, noteMeta } from './meta-store.ts'
@@ -93,7 +94,14 @@ export async function bringUpToDate(
   if (missing.names.length > 0) {
     say(`${isEmpty ? 'making the tables in' : 'migrating'} ${nameOfDatabase(config)} …`)
   }
+  if (missing.newer.length > 0) {
+    say(
+      `the database has the newer migrations ${missing.newer.join(', ')}, whose tables this version can use`,
+    )
+  }
   const migrated = missing.names.length > 0 ? await withConnection(migrate) : []
+  const indexes = await withConnection(makeLaterIndexes)
+  if (indexes.length > 0) say(`made the indexes ${indexes.join(', ')}`)
   const fingerprint = fingerprintOf(secretKey)
   checkFingerprint(
     await database.write((tx) => noteMeta(tx, FINGERPRINT, fingerprint)),

@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
-import type { Migration } from 'kysely/migration'
-import { migrations } from '../../src/database/migrate.ts'
+import { version } from '../../src/core/version.ts'
+import { laterIndexes } from '../../src/database/later-indexes.ts'
+import { migrations, type TableMigration } from '../../src/database/migrate.ts'
 import { runScript } from '../../src/database/portable.ts'
 
 /**
@@ -9,7 +10,8 @@ import { runScript } from '../../src/database/portable.ts'
  */
 export const LATER_MIGRATION = '9000-of-the-tests'
 
-const laterMigration: Migration = {
+const laterMigration: TableMigration = {
+  oldestRelease: version,
   async up(db) {
     await runScript(
       db,
@@ -32,5 +34,9 @@ create index workspaces_listed on workspaces (organization_id, name, id, project
 }
 
 migrations[LATER_MIGRATION] = laterMigration
+
+export const LATER_INDEX = 'workspace_notes_by_name'
+
+laterIndexes.push({ name: LATER_INDEX, on: 'workspace_notes (name)', since: LATER_MIGRATION })
 
 export const withLaterMigration = { NODE_OPTIONS: `--import=${import.meta.url}` }

@@ -5,6 +5,11 @@ create table meta (
   value TEXT not null
 );
 
+-- One row. Each migration may raise it, see TableMigration.
+create table compatibility (
+  oldest_release TEXT not null
+);
+
 create table users (
   id TEXT primary key,
   username TEXT,

@@ -1,0 +1,93 @@
+// An older release works on while a newer one migrates the database and serves beside it. Here the newer one is this code
+// with a later migration. With SQLite only one release can run at a time.
+import { setTimeout as pause } from 'node:timers/promises'
+import { describe, expect, test } from 'vitest'
+import { Client } from './support/client.ts'
+import { engines } from './support/engines.ts'
+import { LATER_INDEX, LATER_MIGRATION, withLaterMigration } from './support/later-migration.ts'
+import { Purser, run, settingsFor } from './support/purser.ts'
+import { output, seeded } from './support/seeded.ts'
+
+type Seen = { readonly statuses: Set<number>; readonly made: string[] }
+
+/** Reads and writes until the signal ends it. */
+async function work(address: string, token: string, name: string, signal: AbortSignal): Promise<Seen> {
+  const client = new Client(address, token)
+  const seen: Seen = { statuses: new Set(), made: [] }
+  const workspaces = '/organizations/demo/workspaces'
+  const request = async (answer: ReturnType<Client['get']>) => {
+    const { status, json } = await answer
+    seen.statuses.add(status)
+    return json
+  }
+  const { data } = await request(client.get(`${workspaces}/database`))
+  for (let number = 0; !signal.aborted; number += 1) {
+    const attributes = { name: `${name}-${number}` }
+    const team = await request(
+      client.post('/organizations/demo/teams', { data: { type: 'teams', attributes } }),
+    )
+    seen.made.push(attributes.name)
+    await request(client.get(`/teams/${team.data.id}`))
+    await request(client.get(workspaces))
+    await request(client.get(`/workspaces/${data.id}`))
+    await request(client.get(`/workspaces/${data.id}/current-state-version-outputs`))
+    const workspace = { data: { type: 'workspaces', attributes: { description: attributes.name } } }
+    await request(client.patch(`/workspaces/${data.id}`, workspace))
+  }
+  return seen
+}
+
+test('a release that starts later on SQLite is followed by the one before', async () => {
+  const settings = await settingsFor('sqlite')
+  await seeded(settings)
+  expect(JSON.parse(await output(['migrate', '--json'], { ...settings, ...withLaterMigration }))).toEqual({
+    migrated: [LATER_MIGRATION],
+  })
+  const old = new Purser(['serve'], settings)
+  await old.address()
+  expect(old.stdout + old.stderr).toContain(`the newer migrations ${LATER_MIGRATION}`)
+})
+
+describe.each(engines.filter((engine) => engine === 'postgres'))('two releases on one %s', (engine) => {
+  test('people work while the newer one starts, serves, and is taken back', async () => {
+    const settings = await settingsFor(engine)
+    const newer = { ...settings, ...withLaterMigration }
+    const { anna } = (await seeded(settings)) as { anna: string }
+    const old = new Purser(['serve'], settings)
+    const oldAddress = await old.address()
+    const [onOld, onNew] = [new AbortController(), new AbortController()]
+    const works = [0, 1, 2].map((number) => work(oldAddress, anna, `old-${number}`, onOld.signal))
+    await pause(500)
+
+    const next = new Purser(['serve'], newer)
+    const newAddress = await next.address()
+    expect(next.stdout + next.stderr).toContain(`made the indexes ${LATER_INDEX}`)
+    works.push(...[0, 1].map((number) => work(newAddress, anna, `new-${number}`, onNew.signal)))
+    await pause(1_500)
+    onNew.abort()
+    await pause(300)
+    expect(await next.stop()).toBe(0)
+    await pause(500)
+    onOld.abort()
+    const seen = await Promise.all(works)
+    for (const { statuses, made } of seen) {
+      expect([...statuses]).toEqual([200])
+      expect(made.length).toBeGreaterThan(0)
+    }
+    expect(await old.stop()).toBe(0)
+
+    const again = new Purser(['serve'], settings)
+    const client = new Client(await again.address(), anna)
+    expect(again.stdout + again.stderr).toContain(`the newer migrations ${LATER_MIGRATION}`)
+    for (const { made } of seen) {
+      for (const name of [made[0], made.at(-1)]) {
+        const { json } = await client.get(`/organizations/demo/teams?filter[names]=${name}`)
+        expect(json.data).toHaveLength(1)
+      }
+    }
+    const { json } = await client.get('/organizations/demo/teams')
+    const made = seen.flatMap((each) => each.made).length
+    expect(json.meta.pagination['total-count']).toBeGreaterThan(made)
+    expect((await run(['audit', 'verify'], settings)).code).toBe(0)
+  })
+})
