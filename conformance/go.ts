@@ -12,7 +12,7 @@ export interface Tally {
 
 /** The Go modules that contain programs. All of them use the module `harness`. */
 export const programModules = ['go-tfe', 'tofu', 'provider']
-const allModules = ['harness', ...programModules]
+const allModules = ['harness', 'linearizability', ...programModules]
 
 export const folder = import.meta.dirname
 

@@ -16,6 +16,7 @@ import {
   type Tally,
   type Tools,
 } from './go.ts'
+import { judgeOnPostgres, judgeOnSqlite } from './histories.ts'
 import { ownTestsSettings, runOwnTests } from './own-tests.ts'
 import { installPython, runPython } from './python.ts'
 import { runGeneratedClients } from './openapi/generated-clients.ts'
@@ -175,6 +176,10 @@ try {
     await runTestsOfGoTfe()
   }
   if (!isRecording && patterns.length === 0) await runDescription()
+  if (!isRecording && (patterns.length === 0 || patterns.some((pattern) => /Histor/.test(pattern)))) {
+    add('histories on SQLite', await judgeOnSqlite(token, patterns))
+    add('histories on PostgreSQL', await judgeOnPostgres(token, patterns))
+  }
   const postgres = process.env['PURSER_TEST_POSTGRES_URL']
   if (postgres && !isRecording) {
     await withDatabase(postgres, (url) =>

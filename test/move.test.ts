@@ -100,17 +100,6 @@ describe.each(engines.filter((engine) => engine === 'postgres'))('purser move to
     async (stage) => {
       const { source, target, to } = await both()
       await moveUntil(stage, source, target)
-      for (const command of [['serve'], ['migrate'], ['user', 'list'], ['doctor']]) {
-        const { code, stderr, stdout } = await run(command, target)
-        expect([command, code, `${stdout}${stderr}`]).toEqual([
-          command,
-          1,
-          expect.stringContaining('an unfinished purser move'),
-        ])
-      }
-      const other = await settingsFor('sqlite')
-      await seeded(other)
-      await refused(['--to', to], other, /the target has an unfinished move from .*purser\.sqlite/)
       const { code, stderr } = await run(['move', '--to', to], source)
       expect([code, stderr]).toEqual([
         0,
@@ -119,6 +108,22 @@ describe.each(engines.filter((engine) => engine === 'postgres'))('purser move to
       expect(JSON.parse(await output(['audit', 'verify', '--json'], target)).intact).toBe(true)
     },
   )
+
+  test('admits no server, no command and no other move until it has ended', async () => {
+    const { source, target, to } = await both()
+    await moveUntil('copied users', source, target)
+    for (const command of [['serve'], ['migrate'], ['user', 'list'], ['doctor']]) {
+      const { code, stderr, stdout } = await run(command, target)
+      expect([command, code, `${stdout}${stderr}`]).toEqual([
+        command,
+        1,
+        expect.stringContaining('an unfinished purser move'),
+      ])
+    }
+    const other = await settingsFor('sqlite')
+    await seeded(other)
+    await refused(['--to', to], other, /the target has an unfinished move from .*purser\.sqlite/)
+  })
 
   test('names the tables that differ, if the source was changed while a move was interrupted', async () => {
     const { source, target, to } = await both()

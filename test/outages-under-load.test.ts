@@ -13,7 +13,7 @@ import { body, uniqueName } from './support/world.ts'
 
 /** PURSER_OUTAGE_SEED=…: repeats the outages of a failed run. */
 const SEED = Number(process.env.PURSER_OUTAGE_SEED ?? (isLong ? Date.now() % 1_000_000 : 20_261_122))
-const OUTAGES = Number(process.env.PURSER_OUTAGES ?? (isLong ? 500 : 10))
+const OUTAGES = Number(process.env.PURSER_OUTAGES ?? (isLong ? 500 : 12))
 /** Much longer than two nodes need, because the machine may be busy. The long mode prints the time it took. */
 const PATIENCE_MS = 30_000
 

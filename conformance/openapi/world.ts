@@ -42,6 +42,29 @@ export async function createOwner(address: string, adminToken: string): Promise<
   return token as string
 }
 
+/** Creates an organization, and for each caller a team that may write its workspaces. Returns the teams' tokens. */
+export async function createCallers(
+  address: string,
+  token: string,
+  count: number,
+): Promise<{ organization: string; tokens: string[] }> {
+  const organization = 'callers'
+  await make(address, token, '/organizations', 'organizations', {
+    name: organization,
+    email: 'ops@example.com',
+  })
+  const tokens: string[] = []
+  for (let caller = 0; caller < count; caller++) {
+    const { id } = await make(address, token, `/organizations/${organization}/teams`, 'teams', {
+      name: `caller-${caller}`,
+      'organization-access': { 'manage-workspaces': true },
+    })
+    const made = await make(address, token, `/teams/${id}/authentication-token`, 'authentication-tokens', {})
+    tokens.push(made.attributes.token ?? '')
+  }
+  return { organization, tokens }
+}
+
 /** Creates an organization with a team, and a workspace with outputs of several types. */
 export async function createWorld(address: string, token: string): Promise<World> {
   const organization = 'generated'

@@ -13,7 +13,7 @@ type Pair = { client: Socket; server: Socket; isSwallowed: boolean }
 /** A proxy between Purser and its database that fails like a network. */
 export class Forwarder {
   readonly #server: Server
-  readonly #target: number
+  #target: number
   readonly #pairs = new Set<Pair>()
   #isSwallowing = false
   #commits = 0
@@ -32,6 +32,11 @@ export class Forwarder {
 
   get port(): number {
     return (this.#server.address() as AddressInfo).port
+  }
+
+  /** Where new connections go, as when a name points to another server. */
+  set target(port: number) {
+    this.#target = port
   }
 
   /** Breaks every connection, or a random share of them. */

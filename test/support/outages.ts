@@ -33,6 +33,8 @@ const outages = {
     forwarder.swallow()
     forwarder.heal()
   },
+  'connections used up': (cluster: PostgresCluster, _: Forwarder, ms: number) => cluster.useUpConnections(ms),
+  'commits fail': (cluster: PostgresCluster, _: Forwarder, ms: number) => cluster.failCommits(ms),
   'cut before a commit': (_: PostgresCluster, forwarder: Forwarder) => atCommit(forwarder, 'before'),
   'cut after a commit': (_: PostgresCluster, forwarder: Forwarder) => atCommit(forwarder, 'after'),
 }

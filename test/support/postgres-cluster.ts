@@ -50,9 +50,8 @@ export class PostgresCluster {
   }
 
   static async start(settings: Record<string, string> = {}): Promise<PostgresCluster> {
-    const folder = mkdtempSync(join(tmpdir(), 'purser-cluster-'))
-    if (isRoot) chownSync(folder, Number((await run('id', ['-u', 'postgres'])).stdout), -1)
-    const cluster = new PostgresCluster(folder, await freePort())
+    const cluster = await PostgresCluster.#make()
+    const { folder } = cluster
     const initdb = join(cluster.#binaries, 'initdb')
     await asOwner(folder, initdb, [
       '-D',
@@ -77,6 +76,33 @@ export class PostgresCluster {
     writeFileSync(join(cluster.#data, 'postgresql.conf'), text.join(''), { flag: 'a' })
     await cluster.start()
     return cluster
+  }
+
+  static async #make(): Promise<PostgresCluster> {
+    const folder = mkdtempSync(join(tmpdir(), 'purser-cluster-'))
+    if (isRoot) chownSync(folder, Number((await run('id', ['-u', 'postgres'])).stdout), -1)
+    return new PostgresCluster(folder, await freePort())
+  }
+
+  /** A copy that follows this cluster. From now on each commit waits until the copy has it. */
+  async addSynchronousStandby(): Promise<PostgresCluster> {
+    const standby = await PostgresCluster.#make()
+    const { folder, port } = standby
+    const from = `host=127.0.0.1 port=${this.port} user=purser application_name=standby`
+    const following = ['-R', '-X', 'stream', '-C', '-S', 'standby', '-c', 'fast']
+    const copying = ['-D', standby.#data, '-d', from, ...following]
+    await asOwner(folder, join(this.#binaries, 'pg_basebackup'), copying)
+    const lines = `port = ${port}\nunix_socket_directories = '${folder}'\n`
+    writeFileSync(join(standby.#data, 'postgresql.conf'), lines, { flag: 'a' })
+    await standby.start()
+    await this.query("alter system set synchronous_standby_names = 'ANY 1 (standby)'")
+    await this.query('select pg_reload_conf()')
+    return standby
+  }
+
+  /** Makes a standby the primary. */
+  async promote(): Promise<void> {
+    await this.#control('promote', '-w', '-s')
   }
 
   get #data(): string {
@@ -123,6 +149,50 @@ export class PostgresCluster {
       `select pg_terminate_backend(pid) from pg_stat_activity
        where application_name = 'purser' and random() < ${share}`,
     )
+  }
+
+  /** Takes all connections that are free, ends those of Purser, and takes theirs too, for some time. */
+  async useUpConnections(ms: number): Promise<void> {
+    const taken: Client[] = []
+    const end = performance.now() + ms
+    const takeAll = async () => {
+      for (;;) {
+        const client = new Client({ connectionString: this.url() })
+        client.on('error', () => {})
+        try {
+          await client.connect()
+        } catch {
+          return
+        }
+        taken.push(client)
+      }
+    }
+    try {
+      await takeAll()
+      await taken[0]?.query(
+        "select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'purser'",
+      )
+      while (performance.now() < end) {
+        await takeAll()
+        await new Promise((resolve) => setTimeout(resolve, 20))
+      }
+    } finally {
+      await Promise.all(taken.map((client) => client.end()))
+    }
+  }
+
+  /** For some time, lets half of the commits that write audit events fail with 40001 or 40P01. */
+  async failCommits(ms: number): Promise<void> {
+    await this.query(`
+      create or replace function fail_commit() returns trigger language plpgsql as $$ begin
+        if random() < 0.25 then raise exception 'on purpose' using errcode = '40001'; end if;
+        if random() < 0.25 then raise exception 'on purpose' using errcode = '40P01'; end if;
+        return null;
+      end $$;
+      create constraint trigger fail_commit after insert on audit_events deferrable initially deferred
+        for each row execute function fail_commit()`)
+    await new Promise((resolve) => setTimeout(resolve, ms))
+    await this.query('drop trigger fail_commit on audit_events')
   }
 
   /** Stops it and deletes its folder. */
