@@ -1,3 +1,4 @@
+import { existing } from '../core/existing.ts'
 import { ownTurn } from '../core/turns.ts'
 import type { Database, Transaction } from '../database/database.ts'
 import { numbersIn, unindexed } from '../database/portable.ts'
@@ -117,27 +118,25 @@ export class TeamNames {
     const names = known ?? { latest: new Map(), whole: { version: -1, blocks: [] } }
     // Only committed data is cached.
     const isKept = tx.mode === 'read'
-    const blocks: TeamNameBlock[] = []
-    let made = 0
-    for (const { number, version } of await tx.all(blocksQuery, { organizationId })) {
-      const latest = names.latest.get(number)
-      if (latest?.version === version) {
-        blocks.push(latest.block)
-        continue
-      }
-      if (made === MAX_BLOCKS_MADE) return undefined
-      made += 1
-      const from = number * BLOCK_SIZE
-      const block = new TeamNameBlock(
-        await tx.all(teamsOfBlock, { organizationId, from, to: from + BLOCK_SIZE }),
-      )
-      blocks.push(block)
-      const newest = names.latest.get(number)?.version ?? 0
-      if (isKept && newest < version) names.latest.set(number, { version, block })
-      if (isKept) this.#keep(organizationId, names)
-    }
-    if (isKept && names.whole.version < version) names.whole = { version, blocks }
-    return blocks
+    const wanted = await tx.all(blocksQuery, { organizationId })
+    const missing = wanted.filter(({ number, version }) => names.latest.get(number)?.version !== version)
+    const blocks = new Map(wanted.map(({ number }) => [number, names.latest.get(number)?.block]))
+    // Side by side: PostgreSQL reads one while the names of another become a block.
+    await Promise.all(
+      missing.slice(0, MAX_BLOCKS_MADE).map(async ({ number, version }) => {
+        const from = number * BLOCK_SIZE
+        const teams = await tx.all(teamsOfBlock, { organizationId, from, to: from + BLOCK_SIZE })
+        const block = new TeamNameBlock(teams)
+        blocks.set(number, block)
+        const newest = names.latest.get(number)?.version ?? 0
+        if (isKept && newest < version) names.latest.set(number, { version, block })
+      }),
+    )
+    if (isKept) this.#keep(organizationId, names)
+    if (missing.length > MAX_BLOCKS_MADE) return undefined
+    const all = [...blocks.values()].map(existing)
+    if (isKept && names.whole.version < version) names.whole = { version, blocks: all }
+    return all
   }
 
   #keep(organizationId: string, names: Names): void {
