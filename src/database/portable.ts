@@ -107,6 +107,11 @@ export function unindexed(engine: Engine, column: string): RawBuilder<string> {
   return engine === 'sqlite' ? sql<string>`+${sql.ref(column)}` : sql.ref<string>(column)
 }
 
+/** A text column that only filters rows which another index finds. Neither engine uses an index on it then. */
+export function filterOnly(engine: Engine, column: string): RawBuilder<string> {
+  return engine === 'sqlite' ? sql<string>`+${sql.ref(column)}` : sql<string>`${sql.ref(column)} || ''`
+}
+
 /** For `in`: the numbers of a JSON list, which may be a parameter. */
 export function numbersIn(engine: Engine, list: string): RawBuilder<number> {
   return engine === 'sqlite'

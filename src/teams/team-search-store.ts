@@ -1,7 +1,7 @@
 import { existing } from '../core/existing.ts'
 import { ownTurn } from '../core/turns.ts'
 import type { Database, Transaction } from '../database/database.ts'
-import { numbersIn, unindexed } from '../database/portable.ts'
+import { filterOnly, numbersIn } from '../database/portable.ts'
 import { prepared } from '../database/prepared.ts'
 import { ReadAgain } from '../database/read-again.ts'
 import { BLOCK_SIZE, FoundNames, NamePart, TeamNameBlock } from './team-name-block.ts'
@@ -28,8 +28,8 @@ const teamsOfBlock = prepared<{ organizationId: string; from: number; to: number
     .selectFrom('teams')
     .where('number', '>=', param('from'))
     .where('number', '<', param('to'))
-    // With the index on organization_id SQLite would read all teams of the organization.
-    .where(unindexed(engine, 'organization_id'), '=', param('organizationId'))
+    // An index on organization_id would read all teams of the organization.
+    .where(filterOnly(engine, 'organization_id'), '=', param('organizationId'))
     .select(['number', 'name', 'visibility']),
 )
 
@@ -37,7 +37,7 @@ const teamsOfBlock = prepared<{ organizationId: string; from: number; to: number
 const teamsByNumber = prepared<{ organizationId: string; numbers: string }>()((db, param, engine) =>
   db
     .selectFrom('teams')
-    .where(unindexed(engine, 'organization_id'), '=', param('organizationId'))
+    .where(filterOnly(engine, 'organization_id'), '=', param('organizationId'))
     .where('number', 'in', numbersIn(engine, param('numbers')))
     .orderBy('name')
     .selectAll(),
