@@ -38,14 +38,14 @@ export function figureLines(figures: readonly Figure[]): string[][] {
 
 const HEAD = ['what', 'measured', 'at least', 'aim', 'reached', 'details']
 
-function markdown(head: readonly string[], lines: readonly string[][]): string {
+export function markdown(head: readonly string[], lines: readonly string[][]): string {
   const cell = (text: string) => text.replaceAll('|', '\\|').replaceAll('\n', ' ')
   return [head, head.map(() => '---'), ...lines].map((line) => `| ${line.map(cell).join(' | ')} |`).join('\n')
 }
 
 export type Run = { date: Date; load: string; seconds: number }
 
-const titles: Record<Engine, string> = { sqlite: 'SQLite', postgres: 'PostgreSQL' }
+export const titles: Record<Engine, string> = { sqlite: 'SQLite', postgres: 'PostgreSQL' }
 
 const floors: Record<Engine, string> = {
   sqlite: `The floor makes two indexed node:sqlite reads. Data: one SQLite file, writes durable (synchronous=FULL). The load

@@ -1,0 +1,121 @@
+// docs/scaling.md: tables and figures of how latency grows.
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { cpus } from 'node:os'
+import { join } from 'node:path'
+import type { Engine } from '../src/database/portable.ts'
+import { markdown, titles } from './report.ts'
+
+export type Series = {
+  readonly dimension: string
+  readonly what: string
+  /** Whether the cost should not grow. */
+  readonly isBounded: boolean
+  readonly points: { size: number; ms: number }[]
+}
+
+/** A cost that grows by less than this power of the size counts as constant. */
+const MAX_SLOPE = 0.1
+
+/** The power of the size with which the latency grows: the slope of a line through the points, both axes logarithmic. */
+export function slopeOf({ points }: Series): number {
+  const logs = points.map(({ size, ms }) => ({ x: Math.log(size), y: Math.log(ms) }))
+  const mean = (of: (log: { x: number; y: number }) => number) =>
+    logs.reduce((sum, log) => sum + of(log), 0) / logs.length
+  const [x, y] = [mean((log) => log.x), mean((log) => log.y)]
+  return mean((log) => (log.x - x) * (log.y - y)) / mean((log) => (log.x - x) ** 2)
+}
+
+function verdict(series: Series): string {
+  if (!series.isBounded) return ''
+  return slopeOf(series) <= MAX_SLOPE ? 'constant' : 'GROWS'
+}
+
+const HEAD_OF_PAGE = `# Scaling
+
+Written by \`npm run scaling\` for SQLite and \`npm run scaling -- --engine postgres\`; do not edit. Each cell is the median
+latency of a request over one connection, in milliseconds, with nothing beside it. The slope is the power of the size with
+which it grows: 0 is constant, 1 is proportional. A single object and a first page count as constant up to ${MAX_SLOPE}.
+Rows without a verdict read more when there is more: a search, a page in the middle, or a list without pages.`
+
+const begin = (engine: Engine) => `<!-- ${engine} -->`
+
+export function writeScaling(docs: string, engine: Engine, series: readonly Series[], most: number): void {
+  const path = join(docs, 'scaling.md')
+  const before = existsSync(path) ? readFileSync(path, 'utf8') : ''
+  const part = (of: Engine) => {
+    if (of === engine) return partOf(engine, series, most)
+    return (before.split(begin(of))[1] ?? '').split('<!-- end -->')[0]?.trim() ?? ''
+  }
+  const parts = (['sqlite', 'postgres'] as const).map((of) => `${begin(of)}\n\n${part(of)}\n\n<!-- end -->`)
+  writeFileSync(path, `${HEAD_OF_PAGE}\n\n${parts.join('\n\n')}\n`)
+  for (const [dimension, some] of byDimension(series)) {
+    writeFileSync(join(docs, fileOf(dimension, engine)), plot(some, dimension))
+  }
+}
+
+function byDimension(series: readonly Series[]): Map<string, Series[]> {
+  return Map.groupBy(series, ({ dimension }) => dimension)
+}
+
+const fileOf = (dimension: string, engine: Engine) => `scaling-${dimension}-${engine}.svg`
+
+function partOf(engine: Engine, series: readonly Series[], most: number): string {
+  const [processor] = cpus()
+  const where = `${processor?.model.trim()}, ${cpus().length} cores, Node ${process.version}, ${new Date().toISOString().slice(0, 10)}, sizes up to ${most.toLocaleString('en')}.`
+  const tables = Array.from(byDimension(series), ([dimension, some]) => {
+    const sizes = some[0]?.points.map(({ size }) => size) ?? []
+    const head = [dimension, ...sizes.map((size) => size.toLocaleString('en')), 'slope', '']
+    const lines = some.map((each) => [
+      each.what,
+      ...each.points.map(({ ms }) => ms.toFixed(ms < 10 ? 2 : 1)),
+      slopeOf(each).toFixed(2),
+      verdict(each),
+    ])
+    return `### By ${dimension}\n\n${markdown(head, lines)}\n\n![Latency by ${dimension}](${fileOf(dimension, engine)})`
+  })
+  return [`## ${titles[engine]}`, where, ...tables].join('\n\n')
+}
+
+const [WIDTH, HEIGHT, LEFT, TOP, BOTTOM, LEGEND] = [760, 360, 60, 20, 40, 220]
+const colors = ['#1b6ac9', '#c2410c', '#15803d', '#7e22ce', '#a16207', '#be123c', '#0e7490', '#4d4d4d']
+
+/** A plot with two logarithmic axes. It needs neither scripts nor fonts, and reads on light and dark pages. */
+function plot(series: readonly Series[], dimension: string): string {
+  const points = series.flatMap((each) => each.points)
+  const range = (values: readonly number[]) => [
+    Math.floor(Math.log10(Math.min(...values))),
+    Math.ceil(Math.log10(Math.max(...values))),
+  ]
+  const [left = 0, right = 1] = range(points.map(({ size }) => size))
+  const [low = 0, high = 1] = range(points.map(({ ms }) => ms))
+  const x = (size: number) => LEFT + ((Math.log10(size) - left) / (right - left)) * (WIDTH - LEFT - LEGEND)
+  const y = (ms: number) =>
+    HEIGHT - BOTTOM - ((Math.log10(ms) - low) / (high - low)) * (HEIGHT - TOP - BOTTOM)
+  const text = (at: string, content: string) => `<text ${at} fill="#808080">${content}</text>`
+  const decades = (from: number, to: number) =>
+    Array.from({ length: to - from + 1 }, (_, n) => 10 ** (from + n))
+  const lines = [
+    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${HEIGHT}" font-family="sans-serif" font-size="12">`,
+    ...decades(left, right).map((size) =>
+      text(`x="${x(size)}" y="${HEIGHT - BOTTOM + 18}" text-anchor="middle"`, size.toLocaleString('en')),
+    ),
+    ...decades(low, high).flatMap((ms) => [
+      `<path d="M${LEFT} ${y(ms)}H${WIDTH - LEGEND}" stroke="#808080" stroke-opacity="0.3"/>`,
+      text(
+        `x="${LEFT - 6}" y="${y(ms) + 4}" text-anchor="end"`,
+        `${ms >= 1 ? ms : ms.toFixed(Math.ceil(-Math.log10(ms)))} ms`,
+      ),
+    ]),
+    text(`x="${(LEFT + WIDTH - LEGEND) / 2}" y="${HEIGHT - 4}" text-anchor="middle"`, dimension),
+    ...series.flatMap(({ what, points: some }, place) => {
+      const color = colors[place % colors.length]
+      const path = some.map(({ size, ms }) => `${x(size).toFixed(1)},${y(ms).toFixed(1)}`).join(' ')
+      return [
+        `<polyline points="${path}" fill="none" stroke="${color}" stroke-width="2"/>`,
+        `<text x="${WIDTH - LEGEND + 12}" y="${TOP + 16 + place * 18}" fill="${color}">${what}</text>`,
+      ]
+    }),
+    '</svg>',
+  ]
+  return `${lines.join('\n')}\n`
+}
