@@ -12,6 +12,7 @@ import { Progress } from '../import/progress.ts'
 import type { StateChoice } from '../import/records.ts'
 import type { Report } from '../import/report.ts'
 import { addressOfSource, SourceClient } from '../import/source-client.ts'
+import { exitInterrupted, untilInterrupted } from './interruption.ts'
 import { askUnseen, note, print, printJson } from './output.ts'
 
 export type CopyingFlags = {
@@ -28,11 +29,9 @@ export type CopyingFlags = {
   json?: true
 }
 
-const INTERRUPTED = 130
-
 /** Copies into the database that the settings name. */
 export async function importFrom(config: Config, from: string, flags: CopyingFlags): Promise<void> {
-  await untilInterrupted(
+  await copy(
     async (signal) => {
       const source = isAddress(from)
         ? new HttpSource(await sourceClient(from, flags, signal))
@@ -66,7 +65,7 @@ export async function exportTo(config: Config, folder: string, flags: CopyingFla
     if (flags.states === 'none') return
     note(`${folder} holds the states in clear, with every secret in them: protect it like the secrets`)
   }
-  await untilInterrupted(
+  await copy(
     async (signal) => {
       const { organization: organizations, states, from, as } = flags
       const progress = new Progress(process.stderr)
@@ -103,35 +102,30 @@ async function findOrganizations(database: Database, names: readonly string[]): 
   }
 }
 
-/** The first Ctrl-C stops after the current step. The second one stops the program. */
-async function untilInterrupted(
+/** Copies and prints the report. */
+function copy(
   work: (signal: AbortSignal) => Promise<Report>,
   advice: string,
   flags: CopyingFlags,
 ): Promise<void> {
-  const controller = new AbortController()
-  const stop = () => controller.abort()
-  process.once('SIGINT', stop)
-  process.once('SIGTERM', stop)
-  try {
-    const report = await work(controller.signal)
-    if (flags.json) printJson(report.toJson())
-    else for (const line of report.lines()) print(line)
-    if (report.failure !== undefined) throw new OperatorError(`${report.failure}; ${advice}`)
-    if (report.isInterrupted) {
-      note(`interrupted; ${advice}`)
-      process.exitCode = INTERRUPTED
-    } else if (report.notCopied.length > 0) {
-      process.exitCode = 1
+  return untilInterrupted(async (signal) => {
+    try {
+      const report = await work(signal)
+      if (flags.json) printJson(report.toJson())
+      else for (const line of report.lines()) print(line)
+      if (report.failure !== undefined) throw new OperatorError(`${report.failure}; ${advice}`)
+      if (report.isInterrupted) {
+        note(`interrupted; ${advice}`)
+        exitInterrupted()
+      } else if (report.notCopied.length > 0) {
+        process.exitCode = 1
+      }
+    } catch (error) {
+      if (!signal.aborted) throw error
+      note('interrupted before anything was copied')
+      exitInterrupted()
     }
-  } catch (error) {
-    if (!controller.signal.aborted) throw error
-    note('interrupted before anything was copied')
-    process.exitCode = INTERRUPTED
-  } finally {
-    process.off('SIGINT', stop)
-    process.off('SIGTERM', stop)
-  }
+  })
 }
 
 async function sourceClient(from: string, flags: CopyingFlags, signal: AbortSignal): Promise<SourceClient> {

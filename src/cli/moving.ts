@@ -1,64 +1,74 @@
 import { resolve } from 'node:path'
 import { readConfig, type Config } from '../config.ts'
 import { OperatorError } from '../core/operator-error.ts'
-import { databaseProblem, nameOfDatabase, openDatabase, sqliteFile } from '../database/open.ts'
+import {
+  databaseProblem,
+  nameOfDatabase,
+  openDatabase,
+  sqliteFile,
+  type OpenDatabase,
+} from '../database/open.ts'
 import { Progress } from '../import/progress.ts'
 import { auditOperator, withDatabase } from '../operation/command-database.ts'
 import { lockDataFolder } from '../operation/data-folder.ts'
 import { moveDatabase, type MovedTable } from '../operation/move.ts'
 import { databaseUrl, SettingError } from '../setting-values.ts'
+import { exitInterrupted, untilInterrupted } from './interruption.ts'
 import { note } from './output.ts'
-
-const INTERRUPTED = 130
 
 export type Moved = { readonly tables: readonly MovedTable[]; readonly target: string }
 
 /** Moves the data folder into PostgreSQL. Undefined if the operator interrupted it. */
 export async function move(config: Config, to: string | undefined): Promise<Moved | undefined> {
   const target = { data: config.data, databaseUrl: addressOf(to) }
-  const controller = new AbortController()
-  const stop = () => controller.abort()
-  process.once('SIGINT', stop)
-  process.once('SIGTERM', stop)
   const progress = new Progress(process.stderr)
+  return untilInterrupted(async (signal) => {
+    try {
+      const tables = await withDatabase(config, (from) =>
+        moveFrom(from, config, { target, signal, progress }),
+      )
+      return { tables, target: nameOfDatabase(target) }
+    } catch (error) {
+      if (!signal.aborted) throw error
+      progress.clear()
+      note('interrupted; the same command again continues')
+      exitInterrupted()
+      return undefined
+    } finally {
+      progress.clear()
+    }
+  })
+}
+
+type Moving = {
+  readonly target: { readonly data: string; readonly databaseUrl: string }
+  readonly signal: AbortSignal
+  readonly progress: Progress
+}
+
+async function moveFrom(
+  from: OpenDatabase,
+  config: Config,
+  { target, signal, progress }: Moving,
+): Promise<MovedTable[]> {
+  const file = sqliteFile(config.data)
+  // No server may write the source meanwhile.
+  const lock = lockDataFolder(config.data)
+  const open = await openDatabase(target, { connections: 1 })
   try {
-    const tables = await withDatabase(config, async (from) => {
-      // No server may write the source meanwhile.
-      const lock = lockDataFolder(config.data)
-      const open = await openDatabase(target, { connections: 1 })
-      try {
-        return await moveDatabase(from, open, {
-          source: resolve(sqliteFile(config.data)),
-          signal: controller.signal,
-          onContinue: (rows, table) => note(`continues an interrupted move after ${rows} rows of ${table}`),
-          onProgress: (stage, done, total) => progress.show(stage, done, total),
-          finish: (tx) =>
-            auditOperator(tx, config, [
-              {
-                action: 'database.move',
-                resourceType: 'databases',
-                resourceId: sqliteFile(config.data),
-              },
-            ]),
-        })
-      } catch (error) {
-        throw controller.signal.aborted ? error : databaseProblem(error, target)
-      } finally {
-        await open.database.close()
-        lock.release()
-      }
+    return await moveDatabase(from, open, {
+      source: resolve(file),
+      signal,
+      onContinue: (rows, table) => note(`continues an interrupted move after ${rows} rows of ${table}`),
+      onProgress: (stage, done, total) => progress.show(stage, done, total),
+      finish: (tx) =>
+        auditOperator(tx, config, [{ action: 'database.move', resourceType: 'databases', resourceId: file }]),
     })
-    return { tables, target: nameOfDatabase(target) }
   } catch (error) {
-    if (!controller.signal.aborted) throw error
-    progress.clear()
-    note('interrupted; the same command again continues')
-    process.exitCode = INTERRUPTED
-    return undefined
+    throw signal.aborted ? error : databaseProblem(error, target)
   } finally {
-    progress.clear()
-    process.off('SIGINT', stop)
-    process.off('SIGTERM', stop)
+    await open.database.close()
+    lock.release()
   }
 }
 
