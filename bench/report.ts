@@ -68,16 +68,21 @@ export function writeReport(
   tables: readonly Table[],
   run: Run,
 ): void {
+  writePart(path, HEAD_OF_PAGE, engine, partOf(engine, figures, tables, run))
+}
+
+/** Writes a page with a part for each engine. The part of the other engine stays as it is. */
+export function writePart(path: string, head: string, engine: Engine, text: string): void {
   const before = existsSync(path) ? readFileSync(path, 'utf8') : ''
   const part = (of: Engine) => {
-    if (of === engine) return partOf(engine, figures, tables, run)
+    if (of === engine) return text
     const [, rest = ''] = before.split(begin(of))
     return rest.split('<!-- end -->')[0]?.trim() ?? ''
   }
   const parts = (['sqlite', 'postgres'] as const).map(
     (each) => `${begin(each)}\n\n${part(each)}\n\n<!-- end -->`,
   )
-  writeFileSync(path, `${HEAD_OF_PAGE}\n\n${parts.join('\n\n')}\n`)
+  writeFileSync(path, `${head}\n\n${parts.join('\n\n')}\n`)
 }
 
 const HEAD_OF_PAGE = `# Performance

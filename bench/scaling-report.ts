@@ -1,9 +1,9 @@
 // docs/scaling.md: tables and figures of how latency grows.
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import { cpus } from 'node:os'
 import { join } from 'node:path'
 import type { Engine } from '../src/database/portable.ts'
-import { markdown, titles } from './report.ts'
+import { markdown, titles, writePart } from './report.ts'
 
 export type Series = {
   readonly dimension: string
@@ -37,17 +37,8 @@ latency of a request over one connection, in milliseconds, with nothing beside i
 which it grows: 0 is constant, 1 is proportional. A single object and a first page count as constant up to ${MAX_SLOPE}.
 Rows without a verdict read more when there is more: a search, a page in the middle, or a list without pages.`
 
-const begin = (engine: Engine) => `<!-- ${engine} -->`
-
 export function writeScaling(docs: string, engine: Engine, series: readonly Series[], most: number): void {
-  const path = join(docs, 'scaling.md')
-  const before = existsSync(path) ? readFileSync(path, 'utf8') : ''
-  const part = (of: Engine) => {
-    if (of === engine) return partOf(engine, series, most)
-    return (before.split(begin(of))[1] ?? '').split('<!-- end -->')[0]?.trim() ?? ''
-  }
-  const parts = (['sqlite', 'postgres'] as const).map((of) => `${begin(of)}\n\n${part(of)}\n\n<!-- end -->`)
-  writeFileSync(path, `${HEAD_OF_PAGE}\n\n${parts.join('\n\n')}\n`)
+  writePart(join(docs, 'scaling.md'), HEAD_OF_PAGE, engine, partOf(engine, series, most))
   for (const [dimension, some] of byDimension(series)) {
     writeFileSync(join(docs, fileOf(dimension, engine)), plot(some, dimension))
   }
