@@ -147,7 +147,7 @@ func record(t *testing.T, world *world, id string, workspace int, seed uint64, b
 				case err != nil:
 					t.Errorf("%v: %v", asked, err)
 					return
-				case answer.status == notDone || (answer.status == unknown && asked.isRead()):
+				case answer.status == notDone:
 					// The server is away for a moment. The operation had no effect.
 					time.Sleep(20 * time.Millisecond)
 				case answer.status == unknown:
