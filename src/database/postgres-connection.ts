@@ -1,10 +1,16 @@
 import { createHash } from 'node:crypto'
 import type { CompiledQuery, DatabaseConnection, Kysely, QueryResult } from 'kysely'
-import type { PoolClient, QueryConfig, QueryResult as PostgresResult, QueryResultRow } from 'pg'
+import {
+  DatabaseError,
+  type PoolClient,
+  type QueryConfig,
+  type QueryResult as PostgresResult,
+  type QueryResultRow,
+} from 'pg'
 import { kyselyOver } from './connection-driver.ts'
 import { assertOpen, type Transaction } from './database.ts'
 import { GENERIC_PLANS, type PostgresClient } from './postgres-client.ts'
-import { isAnswer, UnknownOutcomeError } from './postgres-errors.ts'
+import { isAnswer, isAway, UnknownOutcomeError } from './postgres-errors.ts'
 import { ReplayedRead, type ReadPlan, type ReadRecord } from './postgres-replay.ts'
 import type { PreparedQuery } from './prepared.ts'
 import type { Tables } from './tables.ts'
@@ -15,6 +21,7 @@ export class PostgresConnection implements DatabaseConnection {
   readonly db: Kysely<Tables>
   /** Rows that were read at the beginning of a write. */
   ahead: ReplayedRead | undefined
+  readonly #sent: Promise<unknown>[] = []
 
   constructor(client: PoolClient & PostgresClient) {
     this.client = client
@@ -23,6 +30,28 @@ export class PostgresConnection implements DatabaseConnection {
 
   query(config: string | QueryConfig): Promise<PostgresResult> {
     return this.client.query(config)
+  }
+
+  /** Sends a statement and does not wait for it. If it fails, the transaction fails at its end. */
+  send(config: string | QueryConfig): void {
+    const sent = this.query(config)
+    // The failure is thrown by `failureOfSent`.
+    sent.catch(() => {})
+    this.#sent.push(sent)
+  }
+
+  /** The failure that the server reported for a statement of `send`. Waits for their answers. */
+  async failureOfSent(): Promise<Error | undefined> {
+    const results = await Promise.allSettled(this.#sent)
+    for (const result of results) {
+      if (result.status === 'rejected' && isAnswer(result.reason)) return result.reason as Error
+    }
+    return undefined
+  }
+
+  endTransaction(): void {
+    this.ahead = undefined
+    this.#sent.length = 0
   }
 
   async executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
@@ -72,13 +101,62 @@ export async function beginWrite(
 ): Promise<void> {
   const lock =
     organizationId === undefined ? undefined : connection.query({ ...LOCK, values: [organizationId] })
-  const read = plan === undefined ? undefined : connection.query(plan.statement)
+  // Both, so that no failure goes unhandled.
+  await Promise.all([lock, plan === undefined ? undefined : readAhead(connection, plan)])
+}
+
+/** Reads what a request read before. To be sent with generic plans. */
+async function readAhead(connection: PostgresConnection, plan: ReadPlan): Promise<void> {
+  const read = connection.query(plan.statement)
   // Only for the plan: other statements of a write have long lists of values, or tables without statistics.
-  const reset = plan === undefined ? undefined : connection.query('set local plan_cache_mode = auto')
-  // All, so that no failure goes unhandled.
-  await Promise.all([lock, read, reset])
-  const rows = (await read)?.rows[0] as { steps: QueryResultRow[][] } | undefined
-  if (plan !== undefined && rows !== undefined) connection.ahead = new ReplayedRead(plan, rows.steps)
+  const reset = connection.query('set local plan_cache_mode = auto')
+  await Promise.all([read, reset])
+  const rows = (await read).rows[0] as { steps: QueryResultRow[][] } | undefined
+  if (rows !== undefined) connection.ahead = new ReplayedRead(plan, rows.steps)
+}
+
+/** Runs `work` and returns its result as a function, to be called after the commit. */
+export async function runWhole<T>(
+  connection: PostgresConnection,
+  mode: 'read' | 'write',
+  work: (tx: Transaction) => Promise<T>,
+  record?: ReadRecord,
+): Promise<() => T> {
+  const tx = new PostgresTransaction(connection, mode, record)
+  try {
+    const value = await work(tx)
+    return () => {
+      tx.committed()
+      return value
+    }
+  } finally {
+    tx.end()
+  }
+}
+
+/**
+ * Runs one of several writes of a transaction. Returns its result or failure as a function, to be called after the commit:
+ * also a failure may be due to a write before it. Throws if the transaction is lost.
+ */
+export async function runPart<T>(
+  connection: PostgresConnection,
+  work: (tx: Transaction) => Promise<T>,
+  plan?: ReadPlan,
+): Promise<() => T> {
+  connection.send(plan === undefined ? 'savepoint part' : `savepoint part; set local ${GENERIC_PLANS}`)
+  if (plan !== undefined) await readAhead(connection, plan)
+  try {
+    const outcome = await runWhole(connection, 'write', work)
+    connection.send('release savepoint part')
+    return outcome
+  } catch (error) {
+    if (error instanceof DatabaseError || isAway(error)) throw error
+    connection.ahead = undefined
+    connection.send('rollback to savepoint part; release savepoint part')
+    return () => {
+      throw error
+    }
+  }
 }
 
 /** If a commit is cut off, or holds on this server only, its outcome is unknown: throws UnknownOutcomeError. */
@@ -110,7 +188,6 @@ export class PostgresTransaction implements Transaction {
   readonly #connection: PostgresConnection
   readonly #record: ReadRecord | undefined
   readonly #afterCommit: (() => void)[] = []
-  readonly #sent: Promise<unknown>[] = []
   #isOpen = true
 
   constructor(connection: PostgresConnection, mode: 'read' | 'write', record?: ReadRecord) {
@@ -142,29 +219,23 @@ export class PostgresTransaction implements Transaction {
     values: Values,
   ): Promise<void> {
     assertOpen(this.#isOpen)
-    const sent = this.#run(query, values)
-    // The failure is thrown by `failureOfSent`.
-    sent.catch(() => {})
-    this.#sent.push(sent)
-  }
-
-  /** The failure that the server reported for a statement of `send`. Waits for their answers. */
-  async failureOfSent(): Promise<Error | undefined> {
-    const results = await Promise.allSettled(this.#sent)
-    for (const result of results) {
-      if (result.status === 'rejected' && isAnswer(result.reason)) return result.reason as Error
-    }
-    return undefined
+    this.#connection.send(this.#statement(query, values))
   }
 
   #run<Values extends Record<string, unknown>, Row>(
     query: PreparedQuery<Values, Row>,
     values: Values,
   ): Promise<PostgresResult> {
+    return this.#connection.query(this.#statement(query, values))
+  }
+
+  #statement<Values extends Record<string, unknown>, Row>(
+    query: PreparedQuery<Values, Row>,
+    values: Values,
+  ): QueryConfig {
     const text = query.sql('postgres')
     this.#connection.forgetUnlessRead(text)
-    const name = statementName(query)
-    return this.#connection.query({ name, text, values: query.parameters('postgres', values) })
+    return { name: statementName(query), text, values: query.parameters('postgres', values) }
   }
 
   async repeat<Values extends Record<string, unknown>, Row>(

@@ -1,3 +1,4 @@
+import type { SharedWrite } from './shared-write.ts'
 import { databaseUnavailable } from './unavailable.ts'
 
 /** Two, because writes of one organization run one after another: the second prepares while the first commits. */
@@ -15,8 +16,10 @@ export type Turn = {
   /** See TransactionOptions. */
   caller?: string | undefined
   withoutToken?: boolean | undefined
+  /** A write that may be taken over, see `takeOver`. */
+  shared?: SharedWrite | undefined
 }
-type Waiting = { turn: Turn; begin: () => void }
+type Waiting = { turn: Turn; begin: () => void; leave: () => void }
 
 /**
  * Decides who may use a connection. Writes may block each other inside the database, so they get only a part of the
@@ -46,11 +49,24 @@ export class Turns {
   async take(turn: Turn): Promise<() => void> {
     // If this turn is free, no waiting one can be: they are checked whenever a turn ends.
     if (this.#isFree(turn)) this.#count(turn, 1)
-    else await this.#wait(turn)
+    else if (!(await this.#wait(turn))) return () => {}
     return () => {
       this.#count(turn, -1)
       this.#beginNext()
     }
+  }
+
+  /** Ends the wait of an organization's oldest writes: they need no turn, because the caller runs them. */
+  takeOver(organizationId: string | undefined, most: number): SharedWrite[] {
+    const taken: SharedWrite[] = []
+    for (const { turn, leave } of this.#waiting.slice()) {
+      if (taken.length === most) break
+      if (turn.shared === undefined || turn.organizationId !== organizationId) continue
+      turn.shared.isTaken = true
+      taken.push(turn.shared)
+      leave()
+    }
+    return taken
   }
 
   #isFree({ mode, organizationId, caller, withoutToken }: Turn): boolean {
@@ -83,25 +99,32 @@ export class Turns {
       const { caller } = waiting.turn
       if (next === undefined || this.#usedByOne(caller) < this.#usedByOne(next.turn.caller)) next = waiting
     }
-    if (next === undefined) return
-    this.#waiting.splice(this.#waiting.indexOf(next), 1)
-    next.begin()
+    next?.begin()
   }
 
-  #wait(turn: Turn): Promise<void> {
+  /** Returns false if the turn was taken over. */
+  #wait(turn: Turn): Promise<boolean> {
     const isFull = this.#waiting.length >= MAX_WAITING || this.#waitingLike(turn) >= WAITING_OF_ONE
     if (isFull) throw databaseUnavailable(undefined, 'too many requests wait for the database')
     return new Promise((resolve, reject) => {
+      const remove = () => {
+        clearTimeout(timer)
+        this.#waiting.splice(this.#waiting.indexOf(waiting), 1)
+      }
       const waiting: Waiting = {
         turn,
         begin: () => {
-          clearTimeout(timer)
+          remove()
           this.#count(turn, 1)
-          resolve()
+          resolve(true)
+        },
+        leave: () => {
+          remove()
+          resolve(false)
         },
       }
       const timer = setTimeout(() => {
-        this.#waiting.splice(this.#waiting.indexOf(waiting), 1)
+        remove()
         reject(databaseUnavailable(undefined, 'the database is busy with other requests'))
       }, MAX_WAIT_MS)
       this.#waiting.push(waiting)

@@ -1,0 +1,128 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { Pool, type ClientConfig, type PoolClient } from 'pg'
+import { afterPatience } from '../core/patience.ts'
+import { PostgresClient } from './postgres-client.ts'
+import { PostgresConnection } from './postgres-connection.ts'
+import { DeadlineError, isAway, UnreachableError } from './postgres-errors.ts'
+
+const RETRY_PAUSE_MS = 20
+/** A begin waits for no lock: without an answer the connection is broken. */
+const BEGIN_TIMEOUT_MS = 1_000
+const MAX_BEGINS = 3
+/** After an outage, a connection silent for this long is lost. If only one was lost, busy ones get more time. */
+const SILENCE_MS = 500
+const SILENCE_AT_WORK_MS = 3_000
+const CLOSE_MS = 5_000
+
+/** The connections of transactions. A broken one is replaced. */
+export class PostgresPool {
+  readonly #pool: Pool
+  /** All connections of the pool, including those still connecting. */
+  readonly #clients = new Set<PostgresClient>()
+  readonly #connections = new WeakMap<PoolClient, PostgresConnection>()
+  readonly #suspect: (error: unknown) => void
+
+  /** @param suspect is told of each failed connection */
+  constructor(config: ClientConfig, size: number, suspect: (error: unknown) => void) {
+    this.#suspect = suspect
+    const clients = this.#clients
+    class PooledClient extends PostgresClient {
+      constructor(own?: ClientConfig) {
+        super(own)
+        clients.add(this)
+        this.once('end', () => clients.delete(this))
+      }
+    }
+    // A statement may be sent before the answer to the one before it.
+    const options = { max: size, min: size, pipeline: true, Client: PooledClient }
+    this.#pool = new Pool({ ...config, ...options })
+    this.#pool.on('release', (_, client) => ((client as PoolClient & PostgresClient).isIdle = true))
+    // An idle connection failed; the pool replaces it.
+    this.#pool.on('error', suspect)
+  }
+
+  /** Opens all connections; they stay open. One that cannot be opened now is opened when it is needed. */
+  async open(): Promise<void> {
+    const opened = Array.from({ length: this.#pool.options.max }, () => this.#pool.connect())
+    for (const one of await Promise.allSettled(opened)) if (one.status === 'fulfilled') one.value.release()
+  }
+
+  /**
+   * Opens a transaction, with the first statements in the same message. They lock and read only, so a broken connection is
+   * simply replaced.
+   */
+  async begin(
+    text: string,
+    sendBehind: (connection: PostgresConnection) => Promise<void>,
+  ): Promise<{ connection: PostgresConnection; behind: Promise<void> }> {
+    for (let attempt = 1; ; attempt++) {
+      const connection = await this.connect().catch((error: unknown) => {
+        throw new UnreachableError(error)
+      })
+      const { client } = connection
+      const callOff = afterPatience(BEGIN_TIMEOUT_MS, () => {
+        client.cut(lost())
+        this.cutIdle()
+        this.#cutSilentFor(SILENCE_AT_WORK_MS)
+      })
+      try {
+        const begun = connection.query(text)
+        const behind = sendBehind(connection)
+        // If `begin` fails, so does what was sent behind it.
+        behind.catch(() => {})
+        await begun
+        return { connection, behind }
+      } catch (error) {
+        client.release(true)
+        if (attempt === MAX_BEGINS || !isAway(error)) throw error
+        this.#suspect(error)
+        // Idle connections that broke at the same time are removed from the pool meanwhile.
+        await pause(RETRY_PAUSE_MS)
+      } finally {
+        callOff()
+      }
+    }
+  }
+
+  async connect(): Promise<PostgresConnection> {
+    const client = (await this.#pool.connect()) as PoolClient & PostgresClient
+    let connection = this.#connections.get(client)
+    if (connection === undefined) {
+      connection = new PostgresConnection(client)
+      this.#connections.set(client, connection)
+    }
+    client.isIdle = false
+    return connection
+  }
+
+  /** Other connections may have the same problem as one that failed. Idle ones are cheap to replace. */
+  cutIdle(): void {
+    for (const client of this.#clients) if (client.isIdle) client.cut(lost())
+  }
+
+  /** Cuts the connections that an outage has silenced. */
+  cutSilent(): void {
+    this.#cutSilentFor(SILENCE_MS)
+  }
+
+  /** Cuts connections that receive nothing for `ms`: the network lost them without an error. */
+  #cutSilentFor(ms: number): void {
+    const known = Array.from(this.#clients, (client) => ({ client, bytesRead: client.bytesRead }))
+    setTimeout(() => {
+      for (const { client, bytesRead } of known) if (client.bytesRead === bytesRead) client.cut(lost())
+    }, ms).unref()
+  }
+
+  /** Gives running transactions a moment to end. */
+  async close(): Promise<void> {
+    const cut = setTimeout(() => {
+      for (const client of this.#clients) client.cut(new DeadlineError('the database was closed'))
+    }, CLOSE_MS)
+    await this.#pool.end()
+    clearTimeout(cut)
+  }
+}
+
+function lost(): DeadlineError {
+  return new DeadlineError('a connection did not answer')
+}
