@@ -106,6 +106,22 @@ describe.each(engines)('repeated reads on %s', (engine) => {
     expect(await statuses()).toEqual(all(200))
   })
 
+  test('of similar objects are refused at once when another node took the membership away', async () => {
+    const { organization, member, teamId, workspaceId } = world
+    const second = await createState(organization, outputs)
+    await grantWorkspace(organization, teamId, second.workspaceId, { access: 'read' })
+    const searches = ['a', 'b', 'c'].map(
+      (q) => `/organizations/${organization.name}/workspaces?search[name]=${q}`,
+    )
+    for (const search of searches) expect((await member.client.get(search)).status).toBe(200)
+    expect((await member.client.get(`/workspaces/${workspaceId}`)).status).toBe(200)
+    const members = { data: [{ type: 'users', id: member.username }] }
+    expect((await owner().delete(`/teams/${teamId}/relationships/users`, members)).status).toBe(204)
+    expect((await member.client.get(`/workspaces/${second.workspaceId}`)).status).toBe(404)
+    const last = `/organizations/${organization.name}/workspaces?search[name]=d`
+    expect((await member.client.get(last)).status).toBe(404)
+  })
+
   test('that are refused after they were permitted are one refusal each', async () => {
     const { organization, member, teamId, paths } = world
     await repeatAll()
@@ -218,6 +234,37 @@ describe.each(engines.filter((engine) => engine === 'postgres'))('repeated reads
       expect(ran[0]).toMatch(/^select json_build_array\(/)
     },
   )
+
+  test('that are similar begin with one statement', async () => {
+    const { organization } = world
+    const search = (name: string) =>
+      statementsOf(
+        organization.owner.client,
+        `/organizations/${organization.name}/teams?filter[names]=${name}`,
+      )
+    await search('one')
+    const [begin, together, ...rest] = await search('two')
+    expect(begin).toMatch(/^begin/)
+    expect(together).toMatch(/^select json_build_array\(/)
+    expect(rest.filter((text) => text.includes('from "authentication_tokens"'))).toEqual([])
+    expect(await search('three')).toEqual([
+      begin,
+      expect.stringMatching(/^select json_build_array\(/),
+      ...rest,
+    ])
+  })
+
+  test('that are similar take the same statements for a hidden team as for a missing one', async () => {
+    const { organization, member } = world
+    const hidden = await createTeam(organization)
+    for (const teamId of [world.teamId, await createTeam(organization, { visibility: 'organization' })]) {
+      expect((await member.client.get(`/teams/${teamId}`)).status).toBe(200)
+    }
+    const ofHidden = await statementsOf(member.client, `/teams/${hidden}`)
+    const ofMissing = await statementsOf(member.client, '/teams/team-1111111111111111')
+    expect(ofHidden[1]).toMatch(/^select json_build_array\(/)
+    expect(ofHidden.toSorted()).toEqual(ofMissing.toSorted())
+  })
 
   test('never remember a refusal: it takes the same statements each time', async () => {
     const outsider = await createTestOrganization(server)

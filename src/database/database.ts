@@ -63,6 +63,8 @@ export type TransactionOptions = {
    * that for what its request read first.
    */
   name?: string | undefined
+  /** Names requests that begin with the same statements, PostgreSQL runs these as one. */
+  like?: string | undefined
   /** For a read with many statements. On SQLite other requests get turns between them. */
   isSlow?: boolean
 }

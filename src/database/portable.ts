@@ -119,6 +119,13 @@ export function numbersIn(engine: Engine, list: string): RawBuilder<number> {
     : sql<number>`(select value::bigint from json_array_elements_text(${list}::json))`
 }
 
+/** For `in`: the texts of a JSON list, which may be a parameter. */
+export function textsIn(engine: Engine, list: string): RawBuilder<string> {
+  return engine === 'sqlite'
+    ? sql<string>`(select value from json_each(${list}))`
+    : sql<string>`(select value from json_array_elements_text(${list}::json))`
+}
+
 /** Whether a column contains a text, ignoring the case of ASCII letters. No character is a wildcard. */
 export function holdsText(engine: Engine, column: string, text: string): RawBuilder<boolean> {
   // lower() of both engines changes only ASCII letters, so this must do the same.

@@ -8,7 +8,7 @@ import {
   type QueryResultRow,
 } from 'pg'
 import { kyselyOver } from './connection-driver.ts'
-import { assertOpen, type Transaction } from './database.ts'
+import { assertOpen, type Sparing, type Transaction } from './database.ts'
 import { GENERIC_PLANS, type PostgresClient } from './postgres-client.ts'
 import { isAnswer, isAway, UnknownOutcomeError } from './postgres-errors.ts'
 import { ReplayedRead, type ReadPlan, type ReadRecord } from './postgres-replay.ts'
@@ -19,7 +19,7 @@ import type { Tables } from './tables.ts'
 export class PostgresConnection implements DatabaseConnection {
   readonly client: PoolClient & PostgresClient
   readonly db: Kysely<Tables>
-  /** Rows that were read at the beginning of a write. */
+  /** Rows that were read at the beginning of the transaction. */
   ahead: ReplayedRead | undefined
   readonly #sent: Promise<unknown>[] = []
 
@@ -85,7 +85,7 @@ const timeouts = {
   write: `; set local statement_timeout = '20s'; set local lock_timeout = '6s'; set local idle_in_transaction_session_timeout = '4s'`,
 } as const
 
-/** @param hasPlan whether a plan is read with it, see beginWrite */
+/** @param hasPlan whether a plan is read with it, see readAhead */
 export function beginText(mode: 'read' | 'write', isLong: boolean, hasPlan: boolean): string {
   const plans = hasPlan ? `; set local ${GENERIC_PLANS}` : ''
   return begin[mode] + (isLong ? '' : timeouts[mode]) + plans
@@ -105,8 +105,8 @@ export async function beginWrite(
   await Promise.all([lock, plan === undefined ? undefined : readAhead(connection, plan)])
 }
 
-/** Reads what a request read before. To be sent with generic plans. */
-async function readAhead(connection: PostgresConnection, plan: ReadPlan): Promise<void> {
+/** Reads what earlier requests read. To be sent with generic plans. */
+export async function readAhead(connection: PostgresConnection, plan: ReadPlan): Promise<void> {
   const read = connection.query(plan.statement)
   // Only for the plan: other statements of a write have long lists of values, or tables without statistics.
   const reset = connection.query('set local plan_cache_mode = auto')
@@ -205,10 +205,14 @@ export class PostgresTransaction implements Transaction {
   async all<Values extends Record<string, unknown>, Row>(
     query: PreparedQuery<Values, Row>,
     values: Values,
+    sparing?: Sparing,
   ): Promise<Row[]> {
     assertOpen(this.#isOpen)
     const known = this.#connection.ahead?.find(query, values)
-    if (known !== undefined) return known
+    if (known !== undefined) {
+      sparing?.spare(query, values)
+      return known
+    }
     const result = await this.#run(query, values)
     this.#record?.note(query, values, result)
     return result.rows as Row[]
@@ -248,8 +252,9 @@ export class PostgresTransaction implements Transaction {
   async first<Values extends Record<string, unknown>, Row>(
     query: PreparedQuery<Values, Row>,
     values: Values,
+    sparing?: Sparing,
   ): Promise<Row | undefined> {
-    return (await this.all(query, values))[0]
+    return (await this.all(query, values, sparing))[0]
   }
 
   afterCommit(work: () => void): void {

@@ -37,8 +37,8 @@ export type Step = {
   readonly bytes: readonly string[]
 }
 
-/** A read that a caller may repeat. */
-export type NamedRead = { readonly caller: string; readonly name: string }
+/** A read that a caller may repeat, or make a similar one. See TransactionOptions. */
+export type NamedRead = { readonly caller: string; readonly name: string; readonly like?: string | undefined }
 
 /** The statements of an earlier request, as one. */
 export type ReadPlan = { readonly steps: readonly Step[]; readonly statement: QueryConfig }
@@ -62,12 +62,14 @@ export class ReadRecord {
 
   note(query: PreparedQuery<never, unknown>, values: Values, { fields, rows }: QueryResult): void {
     const others = fields.filter(({ dataTypeID }) => !plainTypes.has(dataTypeID))
-    if (others.some(({ dataTypeID }) => dataTypeID !== bytesType)) this.giveUp()
     const bytes = others.map(({ name }) => name)
     for (const row of rows) for (const name of bytes) this.#length += Buffer.byteLength(row[name] ?? '')
     this.#rows += rows.length
-    if (this.#rows > MAX_ROWS || this.#length > MAX_BYTES) this.giveUp()
-    if (!this.#steps.some((step) => hasStep(step, query, values))) this.#steps.push({ query, values, bytes })
+    const isPlain = others.every(({ dataTypeID }) => dataTypeID === bytesType)
+    if (!isPlain || this.#rows > MAX_ROWS || this.#length > MAX_BYTES) this.giveUp()
+    else if (!this.#steps.some((step) => hasStep(step, query, values))) {
+      this.#steps.push({ query, values, bytes })
+    }
   }
 
   /** A statement was run that is not prepared. */
@@ -75,9 +77,15 @@ export class ReadRecord {
     this.#isRepeatable = false
   }
 
+  /** All statements, if they can be run as one. */
   get steps(): readonly Step[] | undefined {
     const isShort = this.#steps.length <= MAX_STEPS && performance.now() - this.#start <= MAX_MS
     return this.#isRepeatable && isShort ? this.#steps : undefined
+  }
+
+  /** The first statements that can be run as one. */
+  get firstSteps(): readonly Step[] {
+    return this.#steps.slice(0, MAX_STEPS)
   }
 }
 
@@ -198,8 +206,20 @@ export class Replays {
     return this.#plans.find(caller, name)
   }
 
-  keep({ caller, name }: NamedRead, { steps }: ReadRecord): void {
-    this.#plans.keep(caller, name, steps)
+  /** The statements that similar requests began with. */
+  findBeginning({ caller, like }: NamedRead): ReadPlan | undefined {
+    return like === undefined ? undefined : this.#plans.find(caller, like)
+  }
+
+  /** @param beginning what was read with the plan of `findBeginning` */
+  keep({ caller, name, like }: NamedRead, record: ReadRecord, beginning: ReplayedRead | undefined): void {
+    const known = beginning?.used ?? []
+    const steps = record.steps && [...known, ...record.steps]
+    if (steps !== undefined && steps.length <= MAX_STEPS) this.#plans.keep(caller, name, steps)
+    if (like === undefined) return
+    const common = beginning === undefined ? record.firstSteps : known
+    if (common.length === 0) this.#plans.forget(caller, like)
+    else this.#plans.keep(caller, like, common)
   }
 
   /** Undefined if the statement failed for any reason: a transaction finds out. */

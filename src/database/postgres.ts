@@ -7,6 +7,7 @@ import {
   beginText,
   beginWrite,
   commit,
+  readAhead,
   runPart,
   runWhole,
   type PostgresConnection,
@@ -140,8 +141,8 @@ export class PostgresDatabase implements Database {
   async #run<T>(mode: Mode, work: Work<T>, options: TransactionOptions = {}): Promise<T> {
     // Fail at once: otherwise many requests would wait for a server that does not answer.
     if (this.#probe.isUnreachable) throw databaseUnavailable(undefined)
-    const { organizationId, caller, name, isLong = false } = options
-    const named = caller === undefined || name === undefined ? undefined : { caller, name }
+    const { organizationId, caller, name, like, isLong = false } = options
+    const named = caller === undefined || name === undefined ? undefined : { caller, name, like }
     const replayed = mode === 'read' && named && (await this.#replays.read(named, work))
     if (replayed) return replayed.value
     const asked = { mode, isLong, organizationId, named }
@@ -189,8 +190,11 @@ export class PostgresDatabase implements Database {
   async #alone<T>(work: Work<T>, asked: Asked): Promise<T> {
     const { mode, named } = asked
     const record = mode === 'read' && named !== undefined ? new ReadRecord() : undefined
-    const outcome = await this.#transaction(asked, (connection) => runWhole(connection, mode, work, record))
-    if (named !== undefined && record !== undefined) this.#replays.keep(named, record)
+    const { outcome, beginning } = await this.#transaction(asked, async (connection) => {
+      const { ahead: beginning } = connection
+      return { outcome: await runWhole(connection, mode, work, record), beginning }
+    })
+    if (named !== undefined && record !== undefined) this.#replays.keep(named, record, beginning)
     return outcome()
   }
 
@@ -231,10 +235,11 @@ export class PostgresDatabase implements Database {
 
   async #transaction<T>(asked: Asked, work: (connection: PostgresConnection) => Promise<T>): Promise<T> {
     const { mode, isLong, organizationId, named } = asked
-    const plan = mode === 'write' && named !== undefined ? this.#replays.find(named) : undefined
+    const plan = named && (mode === 'write' ? this.#replays.find(named) : this.#replays.findBeginning(named))
     const text = beginText(mode, isLong, plan !== undefined)
     const { connection, behind } = await this.#pool.begin(text, async (begun) => {
       if (mode === 'write') await beginWrite(begun, organizationId, plan)
+      else if (plan !== undefined) await readAhead(begun, plan)
     })
     const { client } = connection
     const deadline = setTimeout(

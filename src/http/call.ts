@@ -10,6 +10,8 @@ export type Call = {
   readonly method: string
   /** The requested path in one canonical spelling, without the query, for links. */
   readonly path: string
+  /** The path of the route, with `:name` for parameters; empty for an unknown path. */
+  readonly route: string
   readonly params: Readonly<Record<string, string>>
   readonly query: Query
   readonly headers: IncomingHttpHeaders

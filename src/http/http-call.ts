@@ -14,11 +14,11 @@ export type FoundRoute = {
 /** A call over HTTP. It is a class with getters, because one is made for each request and few values are used. */
 export class HttpCall implements Call {
   readonly requestId: string
+  readonly route: string
   readonly params: Readonly<Record<string, string>>
   readonly query: Query
   readonly stream: IncomingMessage
   receivedAt = performance.now()
-  readonly #url: string
   readonly #deps: RunnerDeps
 
   constructor(request: IncomingMessage, route: FoundRoute, requestId: string, deps: RunnerDeps) {
@@ -28,7 +28,7 @@ export class HttpCall implements Call {
     this.params = route.params
     this.query = deps.queries.of(mark === -1 ? '' : url.slice(mark + 1))
     this.stream = request
-    this.#url = route.url
+    this.route = route.url
     this.#deps = deps
   }
 
@@ -38,7 +38,7 @@ export class HttpCall implements Call {
 
   /** Built from the route: the requested path may have a scheme, a host, a fragment or any escapes. */
   get path(): string {
-    return this.#url.replaceAll(/:([a-z_]+)/g, (_, name: string) => existing(this.params[name]))
+    return this.route.replaceAll(/:([a-z_]+)/g, (_, name: string) => existing(this.params[name]))
   }
 
   get headers(): IncomingHttpHeaders {

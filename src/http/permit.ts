@@ -31,6 +31,19 @@ export function tokenOf({ headers: { authorization: header } }: Pick<Call, 'head
   return token === '' || token.length > MAX_TOKEN_LENGTH ? undefined : token
 }
 
+/** Who reads, and what, for the statements of earlier requests of this kind: see TransactionOptions. */
+export function readerOf(call: Pick<Call, 'headers' | 'method' | 'route' | 'stream'>) {
+  const { method, route, stream } = call
+  const name = `${method} ${stream.url}`
+  const mark = name.indexOf('?')
+  // Requests with another query, or for another object, begin alike.
+  return {
+    caller: tokenOf(call) ?? '',
+    name,
+    like: mark === -1 ? `${method} ${route}` : name.slice(0, mark + 1),
+  }
+}
+
 /** The actor of the request's token. Throws 401. */
 export async function authenticate(tx: Transaction, call: Call, deps: RunnerDeps): Promise<Actor> {
   const token = tokenOf(call)

@@ -10,7 +10,7 @@ import { pagingOf, type Page, type Paging } from '../jsonapi/paging.ts'
 import { answerOf } from './call.ts'
 import type { RunnerDeps } from './deps.ts'
 import { holdAnswer } from './held-answer.ts'
-import { authenticate, noteWithin, permit, tokenOf, type Judged } from './permit.ts'
+import { authenticate, noteWithin, permit, readerOf, type Judged } from './permit.ts'
 import type { Decided, Document, Loaded, Permitted, Place, Route, RouteDocumentation } from './route.ts'
 
 /** The audit event for revealed values, or a function that finds it after the transaction (undefined: none). */
@@ -62,7 +62,7 @@ export function read<A, R extends Loaded, P extends QueryParameters = {}>(
         const reveal = (event: Reveal) => void revealed.push(event)
         return { permitted, revealed, made: await document({ ...permitted, query, reveal, mayReadAgain }) }
       }
-      const options = { caller: tokenOf(call) ?? '', name: call.stream.url }
+      const options = readerOf(call)
       const found = await deps.database
         .read((tx) => reading(tx, true), options)
         .catch(async (error: unknown) => {

@@ -13,7 +13,7 @@ import { answerOf, noContent, ok, type Answer, type Call } from './call.ts'
 import type { RunnerDeps } from './deps.ts'
 import { isDryRun, rolledBack } from './dry-run.ts'
 import { eventsOf } from './outcome.ts'
-import { authenticate, noteWithin, permit, tokenOf, type Judged } from './permit.ts'
+import { authenticate, noteWithin, permit, readerOf, type Judged } from './permit.ts'
 import type { Decided, Loaded, Place } from './route.ts'
 import type { WriteDefinition } from './write-route.ts'
 
@@ -75,7 +75,7 @@ export class WriteRequest<A, R extends Loaded, P extends QueryParameters, B, Pre
       if (first.isDryRun) return await this.#compare(request)
       return await this.#deps.database.write((tx) => this.#write(tx, request), {
         organizationId,
-        ...this.#named,
+        ...readerOf(this.#call),
       })
     } catch (error) {
       noteWithin(error, this.#route.judged, this.#decided, this.#deps)
@@ -84,15 +84,10 @@ export class WriteRequest<A, R extends Loaded, P extends QueryParameters, B, Pre
   }
 
   #read<T>(work: (tx: Transaction, actor: Actor) => Promise<T>): Promise<T> {
-    return this.#deps.database.read(async (tx) => work(tx, await authenticate(tx, this.#call, this.#deps)), {
-      ...this.#named,
-    })
-  }
-
-  /** The request, for the statements that the caller's last such request ran. */
-  get #named() {
-    const { method, stream } = this.#call
-    return { caller: tokenOf(this.#call) ?? '', name: `${method} ${stream.url}` }
+    return this.#deps.database.read(
+      async (tx) => work(tx, await authenticate(tx, this.#call, this.#deps)),
+      readerOf(this.#call),
+    )
   }
 
   #permit(tx: Transaction, address: A | undefined, actor: Actor): Promise<Decided<A, R>> {

@@ -20,6 +20,7 @@ import { membersInTurns } from './team-members-in-turns.ts'
 import {
   findTeam,
   findTeams,
+  membersOfTeams,
   someTeamMembers,
   teamFacts,
   type TeamMember,
@@ -68,12 +69,16 @@ export async function teamFragments(
   const { later } = viewer
   const fragments: Fragment[] = []
   const judged = await judgedTeams(tx, viewer, teams.map(teamFacts))
-  for (const [place, team] of teams.entries()) {
+  const sought = teams.map((team, place) => {
     const permissions = teamPermissions(existing(judged[place]), viewer, deps.config)
     const key = `${team.id} ${team.version} ${organization.name} ${Object.values(permissions).map(Number).join('')} ${shape}`
-    const known = deps.documents.get<string>(key)
+    return { team, permissions, key, known: deps.documents.get<string>(key) }
+  })
+  const unknown = sought.filter(({ known }) => known === undefined).map(({ team }) => team)
+  const together = await membersTogether(tx, unknown, later)
+  for (const { team, permissions, key, known } of sought) {
     let text = known !== undefined && later.hasRoomFor(0, known.length) ? known : undefined
-    const members = known === undefined ? await membersAtOnce(tx, team, later) : undefined
+    const members = known === undefined ? await membersAtOnce(tx, team, later, together) : undefined
     if (members !== undefined) {
       const relations = relationsOf(members, deps.config)
       text = fragment(teamResource(team, relations, permissions, shape, organization.name, deps.config))
@@ -108,16 +113,33 @@ export async function* teamsInTurns(
   }
 }
 
+/** Larger teams are read one by one: reading some of their members in vain would cost too much. */
+const MOST_TOGETHER = 500
+
+/** The members of several small teams, in one statement. Undefined if they have too many. */
+async function membersTogether(
+  tx: Transaction,
+  teams: readonly TeamRow[],
+  { roomForIdentifiers: room }: LaterParts,
+): Promise<ReadonlyMap<string, TeamMember[]> | undefined> {
+  const most = Math.min(room, MOST_TOGETHER)
+  const count = teams.reduce((sum, team) => sum + team.users_count, 0)
+  if (teams.length < 2 || count > most) return undefined
+  const ids = teams.map(({ id }) => id)
+  return membersOfTeams(tx, ids, most)
+}
+
 /** Undefined if the answer has no room for so many. */
 async function membersAtOnce(
   tx: Transaction,
   team: TeamRow,
   later: LaterParts,
+  together: ReadonlyMap<string, TeamMember[]> | undefined,
 ): Promise<TeamMember[] | undefined> {
   const room = later.roomForIdentifiers
   if (team.users_count > room) return undefined
   // users_count does not include invited members.
-  const members = await someTeamMembers(tx, team.id, '', room + 1)
+  const members = together ? (together.get(team.id) ?? []) : await someTeamMembers(tx, team.id, '', room + 1)
   later.tookIdentifiers(members.length)
   return members.length > room ? undefined : members
 }

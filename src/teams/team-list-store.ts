@@ -2,7 +2,8 @@ import { existing } from '../core/existing.ts'
 import type { SelectQueryBuilder } from 'kysely'
 import type { Standing } from '../access/decide.ts'
 import type { Transaction } from '../database/database.ts'
-import { holdsText } from '../database/portable.ts'
+import { holdsText, textsIn } from '../database/portable.ts'
+import { prepared } from '../database/prepared.ts'
 import { inSlices } from '../database/slices.ts'
 import type { Tables } from '../database/tables.ts'
 import { windowOf } from '../database/window.ts'
@@ -86,12 +87,16 @@ async function openTeams(
   standing: Standing,
   { q, names }: TeamFilter,
 ): Promise<OpenTeams> {
+  if (names !== undefined) {
+    const teams = await openTeamsOf(tx, organization.id, names, standing)
+    const found = teams.filter((team) => passes(team, { q }))
+    return { total: found.length, window: async (offset, limit) => found.slice(offset, offset + limit) }
+  }
   let query: TeamQuery = tx.db.selectFrom('teams').where('teams.organization_id', '=', organization.id)
   if (!standing.seesSecretTeams) query = query.where('teams.visibility', '=', 'organization')
-  if (names !== undefined) query = query.where('teams.name', 'in', names)
   if (q !== undefined) query = query.where(holdsText(tx.engine, 'teams.name', q))
   const ofQuery = (total: number) => (offset: number, limit: number) => rowsOf(query, total, offset, limit)
-  if (q !== undefined && names === undefined) {
+  if (q !== undefined) {
     const sought = {
       organizationId: organization.id,
       part: q.toLowerCase(),
@@ -105,13 +110,28 @@ async function openTeams(
       return { total, window }
     }
   }
-  const isWhole = q === undefined && names === undefined
-  const total = isWhole
-    ? standing.seesSecretTeams
-      ? organization.teams_count
-      : organization.visible_teams_count
-    : await countOf(query)
+  const whole = standing.seesSecretTeams ? organization.teams_count : organization.visible_teams_count
+  const total = q === undefined ? whole : await countOf(query)
   return { total, window: ofQuery(total) }
+}
+
+const namedTeams = prepared<{ organizationId: string; names: string }>()((db, param, engine) =>
+  db
+    .selectFrom('teams')
+    .where('organization_id', '=', param('organizationId'))
+    .where('name', 'in', textsIn(engine, param('names')))
+    .selectAll(),
+)
+
+/** The teams with these names, without paging: a request names few, because its URL is short. */
+async function openTeamsOf(
+  tx: Transaction,
+  organizationId: string,
+  names: readonly string[],
+  { seesSecretTeams }: Standing,
+): Promise<TeamRow[]> {
+  const teams = await tx.all(namedTeams, { organizationId, names: JSON.stringify(names) })
+  return teams.filter((team) => seesSecretTeams || team.visibility === 'organization').sort(byName)
 }
 
 async function countOf(query: TeamQuery): Promise<number> {

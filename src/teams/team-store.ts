@@ -3,7 +3,7 @@ import type { TeamFacts, Standing } from '../access/decide.ts'
 import type { Transaction } from '../database/database.ts'
 import { prepared } from '../database/prepared.ts'
 import { deleteInSlices, inSlices } from '../database/slices.ts'
-import { isUniqueViolation } from '../database/portable.ts'
+import { isUniqueViolation, textsIn } from '../database/portable.ts'
 import type { TeamTable } from '../database/tables.ts'
 
 export type TeamRow = Selectable<TeamTable>
@@ -145,6 +145,26 @@ const membersQuery = prepared<{ teamId: string }>()((db, param) =>
 
 const selectMembers = (db: Transaction['db']) =>
   db.selectFrom('team_members').select(['user_id', 'membership_id', 'is_active']).orderBy('user_id')
+
+const membersOfTeamsQuery = prepared<{ teamIds: string; limit: number }>()((db, param, engine) =>
+  selectMembers(db)
+    .select('team_id')
+    .where('team_id', 'in', textsIn(engine, param('teamIds')))
+    .limit(param('limit')),
+)
+
+/**
+ * All members of some teams, by team id. Undefined if there are more than `most` of them. A team without members has no
+ * entry.
+ */
+export async function membersOfTeams(
+  tx: Transaction,
+  teamIds: readonly string[],
+  most: number,
+): Promise<ReadonlyMap<string, TeamMember[]> | undefined> {
+  const members = await tx.all(membersOfTeamsQuery, { teamIds: JSON.stringify(teamIds), limit: most + 1 })
+  return members.length > most ? undefined : Map.groupBy(members, ({ team_id: teamId }) => teamId)
+}
 
 const someMembersQuery = prepared<{ teamId: string; after: string; limit: number }>()((db, param) =>
   selectMembers(db)
