@@ -20,7 +20,7 @@ const slow = [
   'sqlite-faults',
 ]
 /** Tests of outages, which need a PostgreSQL to stop. */
-const needPostgres = ['failover', 'outages', 'outages-under-load']
+const needPostgres = ['failover', 'outages', 'outages-under-load', 'pgbouncer']
 
 const { PURSER_TEST_ALL, PURSER_TEST_LONG, PURSER_TEST_POSTGRES_URL } = process.env
 const isWhole =

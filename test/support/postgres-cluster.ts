@@ -1,8 +1,10 @@
 import { execFile } from 'node:child_process'
 import { chownSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { createServer, type AddressInfo } from 'node:net'
+import { once } from 'node:events'
+import { connect, createServer, type AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { Client } from 'pg'
 
@@ -30,7 +32,28 @@ async function asOwner(folder: string, file: string, args: readonly string[]): P
   return (await run(program, all, { cwd: folder })).stdout
 }
 
-async function freePort(): Promise<number> {
+/** The user id of the servers. Undefined: they run as the user of the tests. */
+export async function ownerId(): Promise<number | undefined> {
+  return isRoot ? Number((await run('id', ['-u', 'postgres'])).stdout) : undefined
+}
+
+/** Resolves when something listens on a port of this machine. */
+export async function reaches(port: number): Promise<void> {
+  for (let tries = 1; ; tries += 1) {
+    const socket = connect(port, '127.0.0.1')
+    try {
+      await once(socket, 'connect')
+      return
+    } catch (error) {
+      if (tries === 100) throw error
+      await pause(50)
+    } finally {
+      socket.destroy()
+    }
+  }
+}
+
+export async function freePort(): Promise<number> {
   const server = createServer()
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const { port } = server.address() as AddressInfo
@@ -80,7 +103,8 @@ export class PostgresCluster {
 
   static async #make(): Promise<PostgresCluster> {
     const folder = mkdtempSync(join(tmpdir(), 'purser-cluster-'))
-    if (isRoot) chownSync(folder, Number((await run('id', ['-u', 'postgres'])).stdout), -1)
+    const owner = await ownerId()
+    if (owner !== undefined) chownSync(folder, owner, -1)
     return new PostgresCluster(folder, await freePort())
   }
 

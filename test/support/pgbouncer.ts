@@ -1,0 +1,73 @@
+import { spawn, type ChildProcess } from 'node:child_process'
+import { chmodSync, chownSync, existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { freePort, ownerId, reaches } from './postgres-cluster.ts'
+
+const PROGRAM = '/usr/sbin/pgbouncer'
+
+/** PgBouncer in session mode, in front of a PostgreSQL server. */
+export class PgBouncer {
+  readonly port: number
+  readonly #folder: string
+  #process: ChildProcess | undefined
+
+  private constructor(folder: string, port: number) {
+    this.#folder = folder
+    this.port = port
+  }
+
+  static async start(serverPort: number): Promise<PgBouncer> {
+    if (!existsSync(PROGRAM)) {
+      throw new Error('PgBouncer is not installed; on Debian: apt-get install pgbouncer')
+    }
+    const folder = mkdtempSync(join(tmpdir(), 'purser-pgbouncer-'))
+    const bouncer = new PgBouncer(folder, await freePort())
+    writeFileSync(join(folder, 'users.txt'), '"purser" ""\n')
+    writeFileSync(
+      join(folder, 'pgbouncer.ini'),
+      `[databases]
+* = host=127.0.0.1 port=${serverPort}
+[pgbouncer]
+listen_addr = 127.0.0.1
+listen_port = ${bouncer.port}
+unix_socket_dir =
+auth_type = trust
+auth_file = ${join(folder, 'users.txt')}
+pool_mode = session
+default_pool_size = 50
+server_login_retry = 1
+`,
+    )
+    const owner = await ownerId()
+    // It refuses to run as root.
+    if (owner !== undefined)
+      for (const name of ['', 'users.txt', 'pgbouncer.ini']) chownSync(join(folder, name), owner, -1)
+    chmodSync(folder, 0o700)
+    await bouncer.start()
+    return bouncer
+  }
+
+  /** Resolves when it accepts connections. */
+  async start(): Promise<void> {
+    const uid = await ownerId()
+    this.#process = spawn(PROGRAM, ['-q', join(this.#folder, 'pgbouncer.ini')], {
+      stdio: 'ignore',
+      ...(uid === undefined ? {} : { uid }),
+    })
+    await reaches(this.port)
+  }
+
+  /** Cuts all connections. */
+  async stop(): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    this.#process?.once('exit', () => resolve())
+    if (this.#process?.kill('SIGTERM') === true) await promise
+    this.#process = undefined
+  }
+
+  async remove(): Promise<void> {
+    await this.stop()
+    rmSync(this.#folder, { recursive: true, force: true })
+  }
+}
