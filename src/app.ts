@@ -58,6 +58,13 @@ import { tokenRoutes } from './authentication-tokens/token-routes.ts'
 import { userTokenRoutes } from './authentication-tokens/user-token-routes.ts'
 import { adminUserActionRoutes } from './users/admin-user-action-routes.ts'
 import { adminUserRoutes } from './users/admin-user-routes.ts'
+import { passwordRoutes } from './users/password-routes.ts'
+import { Passwords } from './users/password.ts'
+import { Guesses } from './sessions/guesses.ts'
+import { sessionRoutes } from './sessions/session-routes.ts'
+import { updateSessionsUsed } from './sessions/session-store.ts'
+import { signInRoute } from './sessions/sign-in-route.ts'
+import { updateLastUsed } from './authentication-tokens/token-store.ts'
 import { userRoutes } from './users/user-routes.ts'
 import { remoteStateConsumerRoutes } from './workspaces/remote-state-consumer-routes.ts'
 import { workspaceListRoutes } from './workspaces/workspace-list-routes.ts'
@@ -77,6 +84,8 @@ export const routes: readonly Route[] = [
   ...adminUserRoutes,
   ...adminUserActionRoutes,
   ...userTokenRoutes,
+  ...passwordRoutes,
+  ...sessionRoutes,
   ...projectListRoutes,
   ...projectRoutes,
   ...projectMoveRoutes,
@@ -106,7 +115,7 @@ export const routes: readonly Route[] = [
 ]
 
 /** Routes that need no token. */
-const openRoutes: readonly RawRoute[] = [homeRoute, ...serviceRoutes, ...stateUploadRoutes]
+const openRoutes: readonly RawRoute[] = [homeRoute, ...serviceRoutes, signInRoute, ...stateUploadRoutes]
 export const rawRoutes: readonly RawRoute[] = [...openRoutes, openApiRoute(routes, openRoutes)]
 
 export type App = {
@@ -139,7 +148,10 @@ export function createApp(
     documents: new DocumentCache(config.cacheBytes),
     teamNames: new TeamNames(),
     queries: new Queries(),
-    lastUsed: new LastUsed(database, log),
+    lastUsed: new LastUsed(database, log, updateLastUsed),
+    sessionsUsed: new LastUsed(database, log, updateSessionsUsed),
+    passwords: new Passwords(),
+    guesses: new Guesses(),
     refusals: new Refusals(database, { standings, config, clock, log }),
     auditKey,
     reveals: new Reveals(database, auditKey),
@@ -167,6 +179,7 @@ export function createApp(
       await deps.states.stop()
       await auditRetention.stop()
       await deps.lastUsed.stop()
+      await deps.sessionsUsed.stop()
       await deps.refusals.stop()
       await database.close()
     },

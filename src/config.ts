@@ -140,6 +140,21 @@ export const settings = {
   maxTags: setting(integer(1, 1_000_000), 'Tags of one organization', '10000'),
   maxTagBindings: setting(integer(1, 1_000), 'Key-value tags of one workspace or project', '100'),
   maxRemoteStateConsumers: setting(integer(1, 100_000), 'Remote state consumers of one workspace', '1000'),
+  sessionIdleMinutes: setting(
+    integer(1, 527_040),
+    'A session that was not used for so long has ended, in minutes; organizations may demand less',
+    '1440',
+  ),
+  sessionMinutes: setting(
+    integer(1, 527_040),
+    'A session ends so long after the sign-in, in minutes; organizations may demand less',
+    '20160',
+  ),
+  maxSessions: setting(
+    integer(1, 10_000),
+    'Sessions of one user; a further sign-in ends the one that was used least recently',
+    '100',
+  ),
   maxTokens: setting(integer(1, 100_000), 'Tokens of one user, team or organization', '500'),
   stateVersionsKept: setting(
     integer(1, 1_000_000),

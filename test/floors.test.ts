@@ -23,6 +23,7 @@ const floors = [
   'outputs',
   'state-content',
   'state-uploads',
+  'sessions',
   'authentication-tokens',
   'organization-founding',
   'effective-access',

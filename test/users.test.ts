@@ -33,11 +33,11 @@ onEachEngine('users', (server) => {
       'is-suspended': false,
       'is-service-account': false,
     })
-    expect(made.text).not.toMatch(/"password"|correct|scrypt/)
+    expect(made.text).not.toMatch(/"password"|correct|argon/)
     const stored = await server.app.deps.database.read(({ db }) =>
       db.selectFrom('users').where('username', '=', username).selectAll().executeTakeFirstOrThrow(),
     )
-    expect(stored.password_hash).toMatch(/^scrypt\$32768\$8\$3\$/)
+    expect(stored.password_hash).toMatch(/^argon2id\$19456\$2\$1\$/)
     const again = await server.admin.post(
       '/admin/users',
       user({ username: username.toUpperCase(), email: `${username.toLowerCase()}@EXAMPLE.com` }),

@@ -6,11 +6,11 @@ import { DEFAULT_MAX_TTL_MS } from './token-policy.ts'
 /** SQL condition: the organization accepts the caller's token. For lists, the same rule as `refuseUserToken`. */
 export function letsTokenIn(
   eb: ExpressionBuilder<Tables, 'organizations'>,
-  { kind, isSiteAdmin, tokenMadeAt }: Actor,
+  actor: Actor,
   now: Date,
 ): Expression<SqlBool> {
-  if (kind !== 'user' || isSiteAdmin) return eb.lit(true)
-  const ageMs = now.getTime() - Date.parse(tokenMadeAt)
+  if (actor.kind !== 'user' || actor.isSiteAdmin || actor.session !== undefined) return eb.lit(true)
+  const ageMs = now.getTime() - Date.parse(actor.tokenMadeAt)
   return eb.and([
     eb('organizations.user_tokens_enabled', '=', 1),
     eb.or([

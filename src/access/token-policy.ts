@@ -47,7 +47,8 @@ const administrators = columnSet('SA')
  * setting back.
  */
 export function refuseUserToken(actor: Actor, standing: Standing, policy: TokenPolicy, clock: Clock): void {
-  if (actor.kind !== 'user' || (standing.columns & members) === 0) return
+  // A session is no user token: without one, nobody could use the pages of such an organization.
+  if (actor.kind !== 'user' || actor.session !== undefined || (standing.columns & members) === 0) return
   if ((standing.columns & administrators) !== 0) return
   if (policy.user_tokens_enabled === 0) {
     throw new AppError('unauthorized', [

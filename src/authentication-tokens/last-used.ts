@@ -2,22 +2,26 @@ import type { Logger } from 'pino'
 import type { Authentication } from '../access/actor-store.ts'
 import { timestamp } from '../core/clock.ts'
 import { BackgroundLoop } from '../database/background-loop.ts'
-import type { Database } from '../database/database.ts'
-import { updateLastUsed } from './token-store.ts'
+import type { Database, Transaction } from '../database/database.ts'
 
 const RESOLUTION_MS = 60_000
 const FLUSH_EVERY_MS = 2_000
 const MAX_WAITING = 10_000
 
+type Update = (tx: Transaction, batch: readonly (readonly [id: string, at: string])[]) => Promise<void>
+
 /** Records when tokens were used, at most once a minute per token. Writes in batches, apart from the requests. */
 export class LastUsed {
   readonly #database: Database
+  readonly #update: Update
   readonly #waiting = new Map<string, string>()
   readonly #written = new Map<string, number>()
   readonly #loop: BackgroundLoop
 
-  constructor(database: Database, log: Logger) {
+  /** @param update stores the times of some tokens, or of some sessions */
+  constructor(database: Database, log: Logger, update: Update) {
     this.#database = database
+    this.#update = update
     const failure = 'last-used-at of some tokens could not be written'
     this.#loop = new BackgroundLoop({ everyMs: FLUSH_EVERY_MS, log, failure }, () => this.#write())
   }
@@ -44,6 +48,6 @@ export class LastUsed {
     if (this.#waiting.size === 0) return
     const batch = [...this.#waiting]
     this.#waiting.clear()
-    await this.#database.write((tx) => updateLastUsed(tx, batch))
+    await this.#database.write((tx) => this.#update(tx, batch))
   }
 }

@@ -80,7 +80,8 @@ function limitOfMaker(maker: Actor | null): Limit[] {
 }
 
 function isBoundBy(maker: Actor | null): maker is Actor {
-  return maker !== null && !maker.isSiteAdmin
+  // A session ends soon; what it makes is as if made by the user without any token.
+  return maker !== null && !maker.isSiteAdmin && !(maker.kind === 'user' && maker.session !== undefined)
 }
 
 /** Two years from now, for a token without a requested expiry. */

@@ -1,5 +1,6 @@
 import { Command } from 'commander'
-import { addressText, isLoopback } from '../operation/address.ts'
+import { isLoopback } from '../core/loopback.ts'
+import { addressText } from '../operation/address.ts'
 import { commandName } from '../core/version.ts'
 import type { Config } from '../config.ts'
 import { configOf, withSettings } from './options.ts'

@@ -16,6 +16,7 @@ export type ErrorCode =
   | 'precondition-failed'
   | 'bad-request'
   | 'unavailable'
+  | 'too-many'
 
 /** One problem of a request. `pointer` is a JSON pointer into the body, `parameter` the name of a query parameter. */
 export type Problem = { detail: string; pointer?: string; parameter?: string; title?: string }
@@ -29,6 +30,16 @@ export class AppError extends Error {
     this.name = 'AppError'
     this.code = code
     this.problems = problems
+  }
+}
+
+/** Too many attempts: they may go on after some seconds. */
+export class TooManyAttempts extends AppError {
+  readonly seconds: number
+
+  constructor(detail: string, seconds: number) {
+    super('too-many', [{ detail }])
+    this.seconds = seconds
   }
 }
 

@@ -7,6 +7,7 @@ export const idPrefixes = {
   membership: 'ou',
   team: 'team',
   token: 'at',
+  session: 'ses',
   project: 'prj',
   workspace: 'ws',
   teamWorkspace: 'tws',

@@ -1,6 +1,7 @@
 import type { Generated } from 'kysely'
 import type { AuditChainTable, AuditEventTable } from './audit-tables.ts'
 import type { RefusalRequestTable, RefusalTable } from './refusal-table.ts'
+import type { PasswordLinkTable, SessionTable } from './session-tables.ts'
 import type {
   RemoteStateConsumerTable,
   TagBindingTable,
@@ -23,6 +24,8 @@ export type Tables = {
   team_members: TeamMemberTable
   team_name_blocks: TeamNameBlockTable
   authentication_tokens: AuthenticationTokenTable
+  sessions: SessionTable
+  password_links: PasswordLinkTable
   projects: ProjectTable
   workspaces: WorkspaceTable
   workspace_tags: WorkspaceTagTable

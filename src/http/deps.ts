@@ -16,6 +16,8 @@ import type { DocumentCache } from '../jsonapi/document-cache.ts'
 import type { BytesInFlight } from '../core/bytes-in-flight.ts'
 import type { Refusals } from '../refusals/refusals.ts'
 import type { Deletions } from '../operation/deletions.ts'
+import type { Guesses } from '../sessions/guesses.ts'
+import type { Passwords } from '../users/password.ts'
 import type { Drain } from '../operation/drain.ts'
 
 /** What rules, acts and documents may use. */
@@ -31,12 +33,15 @@ export type Deps = {
   readonly bytesInFlight: BytesInFlight
   readonly states: States
   readonly deletions: Deletions
+  readonly passwords: Passwords
+  readonly guesses: Guesses
   readonly log: Logger
 }
 
 /** What the runner of routes and the server use besides. */
 export type RunnerDeps = Deps & {
   readonly lastUsed: LastUsed
+  readonly sessionsUsed: LastUsed
   readonly refusals: Refusals
   readonly auditKey: AuditKey
   readonly reveals: Reveals

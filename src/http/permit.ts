@@ -11,6 +11,8 @@ import { AppError, notFound } from '../core/errors.ts'
 import type { Transaction } from '../database/database.ts'
 import { EvenTransaction } from '../database/even-transaction.ts'
 import type { Named } from '../refusals/refusal.ts'
+import { findSessionActor } from '../access/session-actor-store.ts'
+import { isFromOwnPage, OWN_HEADER, sessionSecretOf } from '../sessions/session-cookie.ts'
 import type { Call } from './call.ts'
 import type { RunnerDeps } from './deps.ts'
 import type { Decided, Loaded, Place, Route } from './route.ts'
@@ -38,7 +40,7 @@ export function readerOf(call: Pick<Call, 'headers' | 'method' | 'route' | 'stre
   const mark = name.indexOf('?')
   // Requests with another query, or for another object, begin alike.
   return {
-    caller: tokenOf(call) ?? '',
+    caller: tokenOf(call) ?? sessionSecretOf(call.headers) ?? '',
     name,
     like: mark === -1 ? `${method} ${route}` : name.slice(0, mark + 1),
   }
@@ -51,10 +53,26 @@ export async function authenticate(tx: Transaction, call: Call, deps: RunnerDeps
   if (token !== undefined && operator !== undefined && hashToken(token) === operator.tokenHash) {
     return operator.actor
   }
+  if (call.headers.authorization === undefined) return authenticateSession(tx, call, deps)
   const now = deps.clock.now()
   const found = token === undefined ? undefined : await findActor(tx, hashToken(token), now)
   if (found === undefined) throw new AppError('unauthorized')
   if (tx.mode === 'read') deps.lastUsed.touch(found, now)
+  return found.actor
+}
+
+/** The user who has signed in. A change must come from a page of this server: others can make a browser send it, too. */
+async function authenticateSession(tx: Transaction, call: Call, deps: RunnerDeps): Promise<Actor> {
+  const secret = sessionSecretOf(call.headers)
+  const now = deps.clock.now()
+  const found =
+    secret === undefined ? undefined : await findSessionActor(tx, hashToken(secret), now, deps.config)
+  if (found === undefined) throw new AppError('unauthorized')
+  if (!['GET', 'HEAD'].includes(call.method) && !isFromOwnPage(call.headers, call.origin)) {
+    const detail = `a session changes things only from this server's own pages, with the header ${OWN_HEADER}`
+    throw new AppError('unauthorized', [{ detail }])
+  }
+  if (tx.mode === 'read') deps.sessionsUsed.touch(found, now)
   return found.actor
 }
 

@@ -92,7 +92,7 @@ export type Route = RouteDocumentation & {
   readonly path: string
   readonly permission: Permission
   readonly status: 200 | 201 | 204
-  readonly refuses?: readonly (403 | 409 | 412)[]
+  readonly refuses?: readonly (403 | 409 | 412 | 429)[]
   readonly accepts?: AcceptedBody
   readonly isLarge?: true
   readonly hasBody: boolean

@@ -5,7 +5,7 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import findMyWay, { type default as Router } from 'find-my-way'
-import { AppError, notFound } from '../core/errors.ts'
+import { AppError, notFound, TooManyAttempts } from '../core/errors.ts'
 import { errorDocument, internalErrorDocument, statusOf } from '../jsonapi/errors.ts'
 import { errorAnswer, type Answer, type Call } from './call.ts'
 import type { RunnerDeps } from './deps.ts'
@@ -237,6 +237,7 @@ function failure(error: unknown, requestId: string, request: IncomingMessage, de
     const headers: Record<string, string> = {}
     if (error.code === 'unauthorized') headers['www-authenticate'] = 'Bearer'
     if (error.code === 'unavailable') headers['retry-after'] = '1'
+    if (error instanceof TooManyAttempts) headers['retry-after'] = String(error.seconds)
     if (request.headers.host === undefined) headers.connection = 'close'
     return errorAnswer(statusOf(error.code), errorDocument(error), headers)
   }

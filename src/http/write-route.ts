@@ -52,8 +52,8 @@ export type WriteDefinition<
   readonly query?: P
   /** 204 sends no document; the others need `document`. */
   readonly status: 200 | 201 | 204
-  /** Refusals that not all writes have: 403 for the last owner or administrator, 409, 412. */
-  readonly refuses?: readonly (403 | 409 | 412)[]
+  /** Refusals that not all writes have: 403 for the last owner or administrator, 409, 412, 429. */
+  readonly refuses?: readonly (403 | 409 | 412 | 429)[]
   /** Conditions to check before a large body is read. Runs in the transaction of the first decision. */
   readonly beforeBody?: (context: Decided<A, R>) => Promise<void>
   /**

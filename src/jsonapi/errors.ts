@@ -14,6 +14,7 @@ const answers = {
   invalid: { status: 422, title: 'invalid attribute' },
   conflict: { status: 409, title: 'conflict' },
   'precondition-failed': { status: 412, title: 'precondition failed' },
+  'too-many': { status: 429, title: 'too many requests' },
   unavailable: { status: 503, title: 'service unavailable' },
 } satisfies Record<ErrorCode, { status: number; title: string }>
 

@@ -16,6 +16,8 @@ import { teamProjectDescription } from '../team-access/team-project-document.ts'
 import { teamWorkspaceDescription } from '../team-access/team-workspace-document.ts'
 import { teamDescription } from '../teams/team-fields.ts'
 import { projectDescription } from '../projects/project-document.ts'
+import { sessionDescription } from '../sessions/session-document.ts'
+import { passwordLinkDescription } from '../users/password-links.ts'
 import { userDescription } from '../users/user-document.ts'
 import { membershipDescription } from '../organization-memberships/membership-document.ts'
 import { refusalDescription } from '../refusals/refusal-document.ts'
@@ -41,6 +43,8 @@ export const descriptions: readonly ResourceDescription[] = [
   teamProjectDescription,
   teamWorkspaceDescription,
   tokenDescription,
+  sessionDescription,
+  passwordLinkDescription,
   userDescription,
   workspaceDescription,
   workspaceOutputDescription,

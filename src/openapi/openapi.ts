@@ -39,6 +39,7 @@ const meanings: Record<number, string> = {
   413: 'The body is too large',
   415: 'The body is not JSON',
   422: 'The body is malformed; each problem has a pointer to its place',
+  429: 'Too many attempts; Retry-After says when to go on',
   500: 'A failure of the server; the log has more under the request id',
   503: 'Not now; Retry-After says when',
 }
@@ -53,7 +54,11 @@ const LOCATION = { Location: { description: 'The path of what was made', schema:
 const READ_ERRORS = [400, 401, 404, 500, 503]
 const WRITE_ERRORS = [...READ_ERRORS, 422]
 const BODY_ERRORS = [408, 413, 415]
-const OPEN_ERRORS = { GET: [400, 404, 500, 503], PUT: [400, 404, 408, 409, 413, 422, 500, 503] } as const
+const OPEN_ERRORS = {
+  GET: [400, 404, 500, 503],
+  PUT: [400, 404, 408, 409, 413, 422, 500, 503],
+  POST: [400, 401, 403, 408, 413, 415, 422, 429, 500, 503],
+} as const
 
 /** The OpenAPI 3.1 document of these routes. */
 export function openApiDocument(
@@ -121,7 +126,6 @@ function operationOf(route: Route): Schema {
 }
 
 function openOperationOf(route: RawRoute): Schema {
-  const statuses = route.statuses ?? [200]
   const content = { content: { [ANYTHING]: {} } }
   return {
     operationId: operationId(route.method, route.path),
@@ -131,11 +135,14 @@ function openOperationOf(route: RawRoute): Schema {
     security: [],
     parameters: [...pathParameters(route.path), ...queryParameters(route)],
     ...(route.method === 'PUT' ? { requestBody: { content: { [BYTES]: { schema: bytes } } } } : {}),
+    ...(route.accepts === undefined ? {} : { requestBody: requestBody(route.accepts) }),
     responses: {
       ...Object.fromEntries(
-        statuses.map((status) => [
+        (route.statuses ?? [200]).map((status) => [
           status,
-          { description: meanings[status], ...(status === 204 ? {} : content) },
+          route.answers === undefined
+            ? { description: meanings[status], ...(status === 204 ? {} : content) }
+            : success({ status, answers: route.answers }),
         ]),
       ),
       ...errorResponses(OPEN_ERRORS[route.method]),
@@ -165,7 +172,9 @@ function schemaOf(response: Schema): Schema {
   return content[JSON_API]?.schema as Schema
 }
 
-function success(route: Route): Schema {
+type Answering = Pick<Route, 'answers' | 'answersJson' | 'isList' | 'hasPageInMeta'> & { status: number }
+
+function success(route: Answering): Schema {
   const { status } = route
   const description = meanings[status]
   if (status === 204) return { description }
@@ -178,7 +187,7 @@ function success(route: Route): Schema {
   return { description, content: { [JSON_API]: { schema } } }
 }
 
-function formOf({ isList, hasPageInMeta }: Route): DocumentForm {
+function formOf({ isList, hasPageInMeta }: Answering): DocumentForm {
   if (!isList) return 'one'
   return hasPageInMeta ? 'page in meta' : 'page'
 }
@@ -218,7 +227,11 @@ function sharedResponses(): Record<string, Schema> {
       .filter(([status]) => Number(status) >= 400)
       .map(([status, description]) => [
         status,
-        { description, ...(status === '503' ? { headers: { 'Retry-After': retryAfter } } : {}), content },
+        {
+          description,
+          ...(status === '503' || status === '429' ? { headers: { 'Retry-After': retryAfter } } : {}),
+          content,
+        },
       ]),
   )
 }
@@ -244,7 +257,7 @@ function queryParameters(route: Route | RawRoute): Schema[] {
   return !isList || isUnpaged ? named : [...named, ...Object.keys(pageParameters).map(parameterReference)]
 }
 
-const parameterReference = (name: string): Schema => ({ $ref: `#/components/parameters/${name}` })
+const parameterReference = (name: string) => ({ $ref: `#/components/parameters/${name}` })
 
 function queryParameter(name: string, parameter: QueryParameter): Schema {
   const { description, values, isList, format, isRequired } = parameter

@@ -24,7 +24,7 @@ export const tags: readonly { name: string; description: string; paths: RegExp }
   { name: 'Memberships', description: 'Who belongs to an organization', paths: /organization-memberships/ },
   { name: 'Projects', description: 'Projects, and the workspaces in them', paths: /\/projects/ },
   { name: 'Workspaces', description: 'Workspaces and their locks', paths: /\/workspaces/ },
-  { name: 'Users', description: 'Accounts, and their administration', paths: /\/users|\/account/ },
+  { name: 'Users', description: 'Accounts, and their administration', paths: /\/users|\/account|\/sessions/ },
   { name: 'Organizations', description: 'Organizations and what they allow', paths: /\/organizations/ },
   { name: 'Service', description: 'Health, discovery and this description', paths: /./ },
 ]

@@ -54,10 +54,6 @@ function readPem(what: string, file: string): Buffer {
   }
 }
 
-export function isLoopback(host: string): boolean {
-  return host === 'localhost' || host === '::1' || host.startsWith('127.')
-}
-
 export function addressText({ host, port }: Listen): string {
   return `${host.includes(':') ? `[${host}]` : host}:${port}`
 }

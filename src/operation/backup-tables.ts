@@ -13,6 +13,8 @@ export const keyOfTable: Readonly<Record<TableName, readonly string[]>> = {
   teams: ['number'],
   team_members: ['team_id', 'user_id'],
   authentication_tokens: ['id'],
+  sessions: ['id'],
+  password_links: ['hash'],
   projects: ['id'],
   workspaces: ['id'],
   workspace_tags: ['workspace_id', 'tag_id'],

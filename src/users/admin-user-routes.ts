@@ -7,7 +7,6 @@ import { readResource } from '../jsonapi/body.ts'
 import { document, listDocument } from '../jsonapi/document.ts'
 import { text } from '../jsonapi/parameters.ts'
 import { createAccount, takenProblems } from './accounts.ts'
-import { hashPassword } from './password.ts'
 import { userFragment } from './user-document.ts'
 import { listUsers } from './user-store.ts'
 import { newUserBody } from './users.ts'
@@ -31,9 +30,11 @@ export const adminUserRoutes: readonly Route[] = [
     permission: 'users:administer',
     summary: 'Create a user, or give an invited one an account',
     answers: 'users',
+    refuses: [429],
     accepts: newUserBody,
     body: (bytes) => readResource(bytes, newUserBody),
-    prepare: async ({ attributes: { password } }) => (password === undefined ? null : hashPassword(password)),
+    prepare: async ({ attributes: { password } }, { deps }) =>
+      password === undefined ? null : deps.passwords.hash(password),
     problems: async ({ tx, body, problems }) => {
       // Without other problems, the insert finds a taken name.
       if (problems.length > 0) problems.push(...(await takenProblems(tx, body.attributes)))

@@ -1,24 +1,103 @@
-import { randomBytes, scrypt } from 'node:crypto'
+import { argon2, randomBytes, scrypt, timingSafeEqual } from 'node:crypto'
+import { existing } from '../core/existing.ts'
+import { TooManyAttempts } from '../core/errors.ts'
 
-/** Stored with each hash, so that they can be raised later. Hashing needs 32 MiB of memory while it runs. */
-const COST = 2 ** 15
-const BLOCK_SIZE = 8
-const PARALLELISM = 3
-const MAX_MEMORY_BYTES = 64 * 1024 * 1024
+/** Parameters are stored with each hash, so that they can be raised later. Hashing needs 19 MiB while it runs. */
+const MEMORY_KIB = 19_456
+const PASSES = 2
+const PARALLELISM = 1
 const SALT_BYTES = 16
 const HASH_BYTES = 32
+const CURRENT = `argon2id$${MEMORY_KIB}$${PASSES}$${PARALLELISM}$`
+const MAX_SCRYPT_MEMORY_BYTES = 64 * 1024 * 1024
 
-/** Returns what is stored for a password: `scrypt$cost$block size$parallelism$salt$hash`. */
-export function hashPassword(password: string): Promise<string> {
-  const salt = randomBytes(SALT_BYTES)
-  const options = { N: COST, r: BLOCK_SIZE, p: PARALLELISM, maxmem: MAX_MEMORY_BYTES }
-  return new Promise((resolve, reject) => {
-    scrypt(password.normalize('NFKC'), salt, HASH_BYTES, options, (error, hash) => {
-      if (error !== null) reject(error)
-      else {
-        const parts = [COST, BLOCK_SIZE, PARALLELISM, salt.toString('base64'), hash.toString('base64')]
-        resolve(`scrypt$${parts.join('$')}`)
-      }
+/** Each keeps a thread busy for some tenths of a second. More would slow down everything else. */
+const MAX_RUNNING = 2
+const MAX_WAITING = 20
+const RETRY_AFTER_SECONDS = 5
+
+/** Whether the hash was made with other parameters than those of today. */
+export function isOutdated(stored: string): boolean {
+  return !stored.startsWith(CURRENT)
+}
+
+/** Hashes and checks passwords, few at a time. Throws 429 if too many wait. */
+export class Passwords {
+  #running = 0
+  readonly #waiting: (() => void)[] = []
+  /** The hash of a password that nobody has, for users that do not exist. */
+  #nobody: Promise<string> | undefined
+
+  /** Returns what is stored for a password: `argon2id$memory in KiB$passes$parallelism$salt$hash`. */
+  hash(password: string): Promise<string> {
+    const salt = randomBytes(SALT_BYTES)
+    return this.#inTurn(async () => {
+      const key = await argon2Key(password, salt, [MEMORY_KIB, PASSES, PARALLELISM])
+      return `${CURRENT}${salt.toString('base64')}$${key.toString('base64')}`
     })
+  }
+
+  /** Whether the password has this hash. It takes as long without a hash, for a user who does not exist. */
+  async matches(password: string, stored: string | null): Promise<boolean> {
+    this.#nobody ??= this.hash(randomBytes(SALT_BYTES).toString('base64'))
+    const compared = stored ?? (await this.#nobody)
+    const isEqual = await this.#inTurn(() => isHashOf(password, compared))
+    return isEqual && stored !== null
+  }
+
+  async #inTurn<T>(work: () => Promise<T>): Promise<T> {
+    if (this.#running >= MAX_RUNNING) {
+      if (this.#waiting.length >= MAX_WAITING) {
+        throw new TooManyAttempts('too many people sign in at the moment', RETRY_AFTER_SECONDS)
+      }
+      await new Promise<void>((resolve) => this.#waiting.push(resolve))
+    } else this.#running += 1
+    try {
+      return await work()
+    } finally {
+      const next = this.#waiting.shift()
+      if (next === undefined) this.#running -= 1
+      else next()
+    }
+  }
+}
+
+/** @param stored a hash of any parameters; scrypt was used before argon2id */
+async function isHashOf(password: string, stored: string): Promise<boolean> {
+  const [algorithm, ...fields] = stored.split('$')
+  const [salt, hash] = fields.slice(-2).map((field) => Buffer.from(field, 'base64'))
+  const parameters = fields.slice(0, -2).map(Number)
+  const derive = algorithm === 'scrypt' ? scryptKey : argon2Key
+  const key = await derive(password, existing(salt), parameters)
+  return timingSafeEqual(key, existing(hash))
+}
+
+/** The same text has one form, however it was typed. */
+function bytesOf(password: string): Buffer {
+  return Buffer.from(password.normalize('NFKC'))
+}
+
+function argon2Key(password: string, nonce: Buffer, parameters: readonly number[]): Promise<Buffer> {
+  const [memory, passes, parallelism] = parameters.map((parameter) => existing(parameter))
+  const options = {
+    message: bytesOf(password),
+    nonce,
+    memory: existing(memory),
+    passes: existing(passes),
+    parallelism: existing(parallelism),
+    tagLength: HASH_BYTES,
+  }
+  return new Promise((resolve, reject) => {
+    argon2('argon2id', options, (error, key) => (error === null ? resolve(key) : reject(error)))
+  })
+}
+
+function scryptKey(password: string, salt: Buffer, parameters: readonly number[]): Promise<Buffer> {
+  const [N, r, p] = parameters
+  const options = { N: existing(N), r: existing(r), p: existing(p), maxmem: MAX_SCRYPT_MEMORY_BYTES }
+  return new Promise((resolve, reject) => {
+    scrypt(bytesOf(password), salt, HASH_BYTES, options, (error, key) =>
+      error === null ? resolve(key) : reject(error),
+    )
   })
 }

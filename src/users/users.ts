@@ -1,4 +1,5 @@
 import { Type } from 'typebox'
+import type { Problem } from '../core/errors.ts'
 import { parseId } from '../core/ids.ts'
 import { emailSchema } from '../core/names.ts'
 import type { UserRow } from './user-store.ts'
@@ -12,15 +13,47 @@ const usernameSchema = Type.String({
   explain: `must be 1 to 90 letters, numbers, - and _, and must not begin with ${SERVICE_ACCOUNT_PREFIX}`,
 })
 
+const MIN_PASSWORD_LENGTH = 8
+
+const passwordSchema = Type.String({
+  minLength: MIN_PASSWORD_LENGTH,
+  maxLength: 512,
+  explain: 'must be a text of 8 to 512 characters',
+})
+
+export const changedPasswordBody = {
+  type: 'users',
+  // The platform spells these with underscores.
+  attributes: {
+    current_password: Type.String({ maxLength: 512 }),
+    password: passwordSchema,
+    password_confirmation: Type.String(),
+  },
+  required: ['current_password', 'password', 'password_confirmation'] as const,
+}
+
+export const passwordLinkBody = { type: 'password-links', attributes: {}, isLenient: true } as const
+
 export const newUserBody = {
   type: 'users',
   attributes: {
     username: usernameSchema,
     email: emailSchema,
-    password: Type.String({ minLength: 8, maxLength: 512, explain: 'must be a text of 8 to 512 characters' }),
+    password: passwordSchema,
     'is-admin': Type.Boolean(),
   },
   required: ['username', 'email'] as const,
+}
+
+/** The problems of a new password. */
+export function passwordProblems(password: string): Problem[] {
+  if (password.length >= MIN_PASSWORD_LENGTH) return []
+  return [
+    {
+      detail: `password must have at least ${MIN_PASSWORD_LENGTH} characters`,
+      pointer: '/data/attributes/password',
+    },
+  ]
 }
 
 /** The key for comparing names and emails, which ignore case. */

@@ -13,6 +13,9 @@ export type AccessRoute = {
   body?: (target: Target) => object
 }
 
+/** The password of owners, see access-home.ts. */
+export const PASSWORD = 'correct horse'
+
 type Extra = Pick<AccessRoute, 'note' | 'query' | 'body'>
 /** For all workspaces of the organization. A grant on some of them is not enough. */
 const ALL_WORKSPACES = 'workspace:manage everywhere'
@@ -113,6 +116,18 @@ export const accessRoutes: readonly AccessRoute[] = [
     route('users:administer', 'POST', `/admin/users/:user_id/actions/${action}`),
   ),
   route('users:administer', 'DELETE', '/admin/users/:user_id'),
+  route('users:administer', 'POST', '/admin/users/:user_id/password-links'),
+  route('user:tokens', 'PATCH', '/account/password', {
+    note: 'a person',
+    body: () => {
+      const password = 'another horse'
+      return body('users', { current_password: PASSWORD, password, password_confirmation: password })
+    },
+  }),
+  route('user:tokens', 'GET', '/users/:user_id/sessions'),
+  route('user:tokens', 'DELETE', '/users/:user_id/sessions'),
+  route('user:tokens', 'GET', '/sessions/:session_id'),
+  route('user:tokens', 'DELETE', '/sessions/:session_id'),
   route('user:tokens', 'POST', '/users/:user_id/authentication-tokens', { body: token }),
   route('user:tokens', 'GET', '/users/:user_id/authentication-tokens'),
   route('project:read', 'GET', `${inOrganization}/projects`),

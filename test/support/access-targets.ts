@@ -12,6 +12,7 @@ export const missingParams: Record<string, string> = {
   team_id: missingId(idPrefixes.team),
   user_id: missingId(idPrefixes.user),
   token_id: missingId(idPrefixes.token),
+  session_id: missingId(idPrefixes.session),
   project_id: missingId(idPrefixes.project),
   workspace_id: missingId(idPrefixes.workspace),
   team_workspace_id: missingId(idPrefixes.teamWorkspace),
@@ -76,6 +77,10 @@ export function targetsOf({ path, query, body: makeBody }: AccessRoute, home: Ho
     const { older, deleted } = home.stateVersions
     return [target('', { state_version_id: path.includes('/soft_delete') ? older : deleted })]
   }
+  if (path.includes(':session_id')) {
+    const isSelf = actor.userId === home.organization.owner.id
+    return [target("the owner's", { session_id: home.sessionId }, { isSelf })]
+  }
   if (path.includes(':token_id')) {
     return [
       target(
@@ -124,6 +129,7 @@ export function targetsOf({ path, query, body: makeBody }: AccessRoute, home: Ho
       target(`${label} team`, { teams: team.id }, { team }),
     )
   }
+  if (path === '/account/password') return [target('', {}, { isSelf: actor.userId !== undefined })]
   return [target('', {}, query === undefined && !path.includes(':') ? { isSelf: true } : {})]
 }
 

@@ -23,6 +23,25 @@ create table users (
   created_at TEXT not null
 );
 
+create table sessions (
+  id TEXT primary key,
+  hash TEXT not null unique,
+  user_id TEXT not null references users (id) on delete cascade,
+  user_agent TEXT not null,
+  created_at TEXT not null,
+  last_used_at TEXT not null,
+  expires_at TEXT not null
+);
+create index sessions_by_user on sessions (user_id, created_at);
+create index sessions_by_expiry on sessions (expires_at);
+
+create table password_links (
+  hash TEXT primary key,
+  user_id TEXT not null unique references users (id) on delete cascade,
+  created_at TEXT not null,
+  expires_at TEXT not null
+);
+
 create table organizations (
   id TEXT primary key,
   name TEXT not null unique,

@@ -1,0 +1,53 @@
+import { timestamp } from '../core/clock.ts'
+import type { Transaction } from '../database/database.ts'
+import { prepared } from '../database/prepared.ts'
+import type { Authentication } from './actor-store.ts'
+
+const sessionQuery = prepared<{ hash: string }>()((db, param) =>
+  db
+    .selectFrom('sessions as session')
+    .innerJoin('users as user', 'user.id', 'session.user_id')
+    .where('session.hash', '=', param('hash'))
+    .select([
+      'session.id',
+      'session.user_id',
+      'session.created_at',
+      'session.last_used_at',
+      'session.expires_at',
+      'user.username',
+      'user.is_suspended',
+      'user.is_site_admin',
+    ]),
+)
+
+/** Finds the user of a session. Undefined if it is unknown, has ended, or its user is suspended. */
+export async function findSessionActor(
+  tx: Transaction,
+  sessionHash: string,
+  now: Date,
+  { sessionIdleMinutes }: { readonly sessionIdleMinutes: number },
+): Promise<Authentication | undefined> {
+  const row = await tx.first(sessionQuery, { hash: sessionHash })
+  if (row === undefined || row.is_suspended === 1 || row.expires_at <= timestamp(now)) return undefined
+  if (minutesSince(row.last_used_at, now) >= sessionIdleMinutes) return undefined
+  return {
+    actor: {
+      kind: 'user',
+      tokenId: row.id,
+      tokenMadeAt: row.created_at,
+      tokenExpiresAt: row.expires_at,
+      name: row.username ?? '',
+      isSiteAdmin: row.is_site_admin === 1,
+      userId: row.user_id,
+      teamId: null,
+      organizationId: null,
+      auditTrailOf: null,
+      session: { lastUsedAt: row.last_used_at },
+    },
+    lastUsedAt: row.last_used_at,
+  }
+}
+
+export function minutesSince(time: string, now: Date): number {
+  return (now.getTime() - Date.parse(time)) / 60_000
+}

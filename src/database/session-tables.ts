@@ -1,0 +1,21 @@
+/** A browser in which a user has signed in. */
+export type SessionTable = {
+  id: string
+  /** SHA-256 of the secret in the browser's cookie, in hexadecimal. */
+  hash: string
+  user_id: string
+  /** What the browser calls itself. */
+  user_agent: string
+  created_at: string
+  last_used_at: string
+  expires_at: string
+}
+
+/** A link with which a user sets a password once. A newer link replaces an older one. */
+export type PasswordLinkTable = {
+  /** SHA-256 of the link's secret, in hexadecimal. */
+  hash: string
+  user_id: string
+  created_at: string
+  expires_at: string
+}

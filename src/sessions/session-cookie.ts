@@ -1,0 +1,52 @@
+import type { IncomingHttpHeaders } from 'node:http'
+import { AppError } from '../core/errors.ts'
+import { isLoopback } from '../core/loopback.ts'
+
+/** Browsers accept `__Host-` only over https, without a domain. On http only a browser of the same machine may sign in. */
+const SECURE_NAME = '__Host-purser-session'
+const PLAIN_NAME = 'purser-session'
+const MAX_SECRET_LENGTH = 100
+
+/** Any header that a form of another site cannot send. */
+export const OWN_HEADER = 'x-purser-page'
+
+/** The secret of a request's session cookie. */
+export function sessionSecretOf({ cookie }: IncomingHttpHeaders): string | undefined {
+  for (const pair of cookie?.split(';') ?? []) {
+    const [name, value] = pair.trim().split('=', 2)
+    const isOwn = name === SECURE_NAME || name === PLAIN_NAME
+    if (isOwn && value !== undefined && value !== '' && value.length <= MAX_SECRET_LENGTH) return value
+  }
+  return undefined
+}
+
+/**
+ * The Set-Cookie header of a sign-in. Throws 403 over http from another machine, because the cookie would travel in
+ * clear.
+ *
+ * @param seconds 0 deletes the cookie
+ */
+export function sessionCookie(origin: string, secret: string, seconds: number): string {
+  const attributes = `Path=/; HttpOnly; SameSite=Lax; Max-Age=${seconds}`
+  if (isSecure(origin)) return `${SECURE_NAME}=${secret}; ${attributes}; Secure`
+  return `${PLAIN_NAME}=${secret}; ${attributes}`
+}
+
+/** Throws 403 if a password and a cookie would travel in clear. */
+export function checkSecure(origin: string): void {
+  if (isSecure(origin) || isLoopback(new URL(origin).hostname)) return
+  const detail =
+    'passwords are accepted over https only; behind a TLS proxy, set PURSER_PUBLIC_URL or PURSER_TRUST_PROXY'
+  throw new AppError('forbidden', [{ detail }])
+}
+
+function isSecure(origin: string): boolean {
+  return origin.startsWith('https:')
+}
+
+/** Whether a request with a cookie comes from this server's own pages. A page of another site may not act for a user. */
+export function isFromOwnPage(headers: IncomingHttpHeaders, origin: string): boolean {
+  if (headers[OWN_HEADER] === undefined) return false
+  const site = headers['sec-fetch-site']
+  return site === undefined ? headers.origin === origin : site === 'same-origin'
+}

@@ -1,0 +1,86 @@
+import { sql, type Selectable } from 'kysely'
+import type { Transaction } from '../database/database.ts'
+import { prepared } from '../database/prepared.ts'
+import type { SessionTable } from '../database/session-tables.ts'
+import type { Page } from '../jsonapi/paging.ts'
+
+export type SessionRow = Selectable<SessionTable>
+
+export async function insertSession(tx: Transaction, row: SessionRow): Promise<void> {
+  await tx.db.insertInto('sessions').values(row).execute()
+}
+
+const byId = prepared<{ id: string }>()((db, param) =>
+  db.selectFrom('sessions').where('id', '=', param('id')).selectAll(),
+)
+
+export function findSession(tx: Transaction, id: string): Promise<SessionRow | undefined> {
+  return tx.first(byId, { id })
+}
+
+/** A page of the user's sessions, newest first. Ended ones count until they are deleted. */
+export async function listSessions(
+  tx: Transaction,
+  userId: string,
+  page: Page,
+): Promise<{ sessions: SessionRow[]; total: number }> {
+  const query = tx.db.selectFrom('sessions').where('user_id', '=', userId)
+  const { total } = await query.select((eb) => eb.fn.countAll<number>().as('total')).executeTakeFirstOrThrow()
+  const sessions = await query
+    .selectAll()
+    .orderBy('created_at', 'desc')
+    .orderBy('id')
+    .limit(page.size)
+    .offset((page.number - 1) * page.size)
+    .execute()
+  return { sessions, total }
+}
+
+/** Returns false if another request deleted it first. */
+export async function deleteSession(tx: Transaction, id: string): Promise<boolean> {
+  const { numDeletedRows } = await tx.db.deleteFrom('sessions').where('id', '=', id).executeTakeFirst()
+  return numDeletedRows === 1n
+}
+
+/** Ends the sessions of a user, and returns how many there were. */
+export async function deleteSessionsOf(tx: Transaction, userId: string, exceptId = ''): Promise<number> {
+  const { numDeletedRows } = await tx.db
+    .deleteFrom('sessions')
+    .where('user_id', '=', userId)
+    .where('id', '!=', exceptId)
+    .executeTakeFirst()
+  return Number(numDeletedRows)
+}
+
+/** Deletes the sessions of this browser and those that have expired, and of the others all but the newest `most`. */
+export async function makeRoomForSession(
+  tx: Transaction,
+  { userId, hash, now, most }: { userId: string; hash: string; now: string; most: number },
+): Promise<void> {
+  await tx.db
+    .deleteFrom('sessions')
+    .where((eb) => eb.or([eb('hash', '=', hash), eb('user_id', '=', userId).and('expires_at', '<=', now)]))
+    .execute()
+  const kept = tx.db
+    .selectFrom('sessions')
+    .where('user_id', '=', userId)
+    .orderBy('last_used_at', 'desc')
+    .orderBy('id')
+    .limit(most - 1)
+    .select('id')
+  await tx.db
+    .deleteFrom('sessions')
+    .where('user_id', '=', userId)
+    .where('id', 'not in', sql<string>`(select id from (${kept}) as kept)`)
+    .execute()
+}
+
+/** Updates in the order of ids, so that two nodes cannot deadlock. */
+export async function updateSessionsUsed(
+  tx: Transaction,
+  batch: readonly (readonly [id: string, at: string])[],
+): Promise<void> {
+  for (const [id, at] of batch.toSorted(([a], [b]) => (a < b ? -1 : 1))) {
+    await tx.db.updateTable('sessions').set({ last_used_at: at }).where('id', '=', id).execute()
+  }
+}

@@ -1,0 +1,183 @@
+import { Type } from 'typebox'
+import { hashToken } from '../access/actor-store.ts'
+import { insertAuditEvents, type AuditActor, type AuditEvent } from '../audit/audit-store.ts'
+import { timestamp } from '../core/clock.ts'
+import { AppError } from '../core/errors.ts'
+import { randomBase58 } from '../core/ids.ts'
+import type { Transaction } from '../database/database.ts'
+import { checkContentType, IncomingBody } from '../http/body.ts'
+import { created, type Answer, type Call } from '../http/call.ts'
+import type { RunnerDeps } from '../http/deps.ts'
+import type { RawRoute } from '../http/raw-route.ts'
+import { parseResource, refuse } from '../jsonapi/body.ts'
+import { document } from '../jsonapi/document.ts'
+import { isOutdated } from '../users/password.ts'
+import { deletePasswordLink, findPasswordLink } from '../users/password-link-store.ts'
+import {
+  findUserByEmail,
+  findUserByUsername,
+  lockUser,
+  updateUser,
+  type UserRow,
+} from '../users/user-store.ts'
+import { keyOf, passwordProblems } from '../users/users.ts'
+import { checkSecure, sessionCookie, sessionSecretOf } from './session-cookie.ts'
+import { sessionFragment } from './session-document.ts'
+import { deleteSessionsOf, insertSession, makeRoomForSession, type SessionRow } from './session-store.ts'
+
+const SECRET_CHARACTERS = 43
+const MAX_USER_AGENT = 200
+const MINUTE_MS = 60_000
+const WRONG = 'the user name, email or password is wrong'
+const WRONG_LINK = 'the link was used, replaced or has expired; ask for another one'
+
+const text = Type.String({ minLength: 1, maxLength: 512, explain: 'must be a text of 1 to 512 characters' })
+
+const signInBody = {
+  type: 'sessions',
+  attributes: { login: text, link: text, password: text },
+  required: ['password'] as const,
+}
+
+/** Begins a session: with user name or email and password, or with a password link and the password to set. */
+export const signInRoute: RawRoute = {
+  method: 'POST',
+  path: '/api/v2/sessions',
+  summary: 'Sign in',
+  statuses: [201],
+  accepts: signInBody,
+  answers: 'sessions',
+  open: 'people say with it who they are',
+  answer: signIn,
+}
+
+type Given = { login?: string; link?: string; password: string }
+
+/** Someone who may sign in. `write` runs in the transaction that begins the session. */
+type Known = { userId: string; write: (tx: Transaction, user: UserRow, now: string) => Promise<AuditEvent[]> }
+
+async function signIn(call: Call, deps: RunnerDeps): Promise<Answer> {
+  checkSecure(call.origin)
+  const given = await readBody(call, deps)
+  const address = addressOf(call, deps)
+  const account = given.login === undefined ? 'link' : keyOf(given.login)
+  deps.guesses.check(account, address, deps.clock.now().getTime())
+  const known = await (given.link === undefined
+    ? byPassword(given.login ?? '', given.password, deps)
+    : byLink(given.link, given.password, deps))
+  const session = known && (await begin(known, call, deps))
+  if (session === undefined) {
+    deps.guesses.wrong(account, address, deps.clock.now().getTime())
+    throw new AppError('unauthorized', [{ detail: given.link === undefined ? WRONG : WRONG_LINK }])
+  }
+  deps.guesses.right(account, address)
+  return session
+}
+
+async function readBody(call: Call, deps: RunnerDeps): Promise<Given> {
+  const incoming = new IncomingBody(call, false, deps)
+  try {
+    incoming.checkDeclaredLength()
+    const bytes = await incoming.read([])
+    // A form of another site can send neither of the two content types.
+    checkContentType({ ...call.headers, 'content-type': call.headers['content-type'] ?? '' })
+    const { attributes } = parseResource(bytes, signInBody)
+    const { login, link, password } = attributes
+    if ((login === undefined) === (link === undefined)) {
+      refuse([{ detail: 'give either login or link', pointer: '/data/attributes' }])
+    }
+    if (link !== undefined) refuse(passwordProblems(password))
+    return attributes
+  } finally {
+    incoming.release()
+  }
+}
+
+/** It takes as long for a user who does not exist. */
+async function byPassword(login: string, password: string, deps: RunnerDeps): Promise<Known | undefined> {
+  const { database, passwords } = deps
+  const key = keyOf(login)
+  const user = await database.read(
+    async (tx) => (await findUserByUsername(tx, key)) ?? findUserByEmail(tx, key),
+  )
+  const stored = user?.password_hash ?? null
+  if (!(await passwords.matches(password, stored)) || user === undefined || stored === null) return undefined
+  const renewed = isOutdated(stored) ? await passwords.hash(password) : undefined
+  return {
+    userId: user.id,
+    write: async (tx, { password_hash: now }) => {
+      if (now !== stored) throw new AppError('unauthorized', [{ detail: WRONG }])
+      if (renewed !== undefined) await updateUser(tx, user.id, { password_hash: renewed })
+      return []
+    },
+  }
+}
+
+async function byLink(secret: string, password: string, deps: RunnerDeps): Promise<Known | undefined> {
+  const hash = hashToken(secret)
+  const link = await deps.database.read((tx) => findPasswordLink(tx, hash, deps.clock.now()))
+  if (link === undefined) return undefined
+  const passwordHash = await deps.passwords.hash(password)
+  return {
+    userId: link.user_id,
+    write: async (tx, user) => {
+      // Another request may have used the link meanwhile.
+      if (!(await deletePasswordLink(tx, hash))) throw new AppError('unauthorized', [{ detail: WRONG_LINK }])
+      await updateUser(tx, user.id, { password_hash: passwordHash })
+      await deleteSessionsOf(tx, user.id)
+      return [
+        {
+          action: 'user.set-password',
+          resourceType: 'users',
+          resourceId: user.id,
+          details: { username: user.username, by: 'link' },
+        },
+      ]
+    },
+  }
+}
+
+/** Undefined if the user may not sign in. */
+async function begin(
+  { userId, write }: Known,
+  call: Call,
+  { database, clock, config, newId, auditKey }: RunnerDeps,
+): Promise<Answer | undefined> {
+  const secret = randomBase58(SECRET_CHARACTERS)
+  const before = sessionSecretOf(call.headers)
+  const session = await database.write(async (tx) => {
+    const user = await lockUser(tx, userId)
+    if (user === undefined || user.is_suspended === 1 || user.username === null) return undefined
+    const now = clock.now()
+    const events = await write(tx, user, timestamp(now))
+    const row: SessionRow = {
+      id: newId('session'),
+      hash: hashToken(secret),
+      user_id: userId,
+      user_agent: (call.headers['user-agent'] ?? '').slice(0, MAX_USER_AGENT),
+      created_at: timestamp(now),
+      last_used_at: timestamp(now),
+      expires_at: timestamp(new Date(now.getTime() + config.sessionMinutes * MINUTE_MS)),
+    }
+    const mine = { userId, hash: hashToken(before ?? ''), now: row.created_at, most: config.maxSessions }
+    await makeRoomForSession(tx, mine)
+    await insertSession(tx, row)
+    const actor: AuditActor = { kind: 'user', userId, name: user.username, tokenId: row.id }
+    const context = { at: row.created_at, requestId: call.requestId, actor, key: auditKey }
+    await insertAuditEvents(tx, context, [
+      ...events,
+      { action: 'session.begin', resourceType: 'sessions', resourceId: row.id, details: { user: userId } },
+    ])
+    return row
+  })
+  if (session === undefined) return undefined
+  const answer = created(document(sessionFragment(session, { tokenId: session.id })))
+  const cookie = sessionCookie(call.origin, secret, config.sessionMinutes * 60)
+  return { ...answer, headers: { ...answer.headers, 'set-cookie': cookie } }
+}
+
+/** Who guesses. Behind a proxy that is trusted, the address that it saw. */
+function addressOf({ headers, stream }: Call, { config }: RunnerDeps): string {
+  const forwarded = config.trustProxy ? headers['x-forwarded-for']?.toString() : undefined
+  return forwarded?.split(',').at(-1)?.trim() ?? stream.socket.remoteAddress ?? ''
+}

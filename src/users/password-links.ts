@@ -1,0 +1,76 @@
+import { Type } from 'typebox'
+import { hashToken } from '../access/actor-store.ts'
+import type { AuditEvent } from '../audit/audit-store.ts'
+import { timestamp } from '../core/clock.ts'
+import { invalid, notFound } from '../core/errors.ts'
+import { randomBase58 } from '../core/ids.ts'
+import type { Transaction } from '../database/database.ts'
+import type { Deps } from '../http/deps.ts'
+import {
+  schemasIn,
+  timeSchema,
+  valuesIn,
+  type Fields,
+  type ResourceDescription,
+} from '../jsonapi/description.ts'
+import { fragment, type Fragment } from '../jsonapi/document.ts'
+import { insertPasswordLink } from './password-link-store.ts'
+import { lockUser } from './user-store.ts'
+
+const SECRET_CHARACTERS = 43
+const LIFE_MS = 3 * 86_400_000
+
+export type NewPasswordLink = { userId: string; secret: string; expiresAt: string }
+
+/**
+ * Makes a link with which the user sets a password, once and within three days. The caller passes it on, so nobody else
+ * chooses or learns the password.
+ */
+export async function createPasswordLink(
+  tx: Transaction,
+  { clock }: Pick<Deps, 'clock'>,
+  userId: string,
+): Promise<NewPasswordLink & { event: AuditEvent }> {
+  const user = await lockUser(tx, userId)
+  if (user === undefined) throw notFound()
+  if (user.is_service_account === 1) throw invalid('a service account has no password')
+  if (user.username === null) throw invalid('this user was invited and has no account yet')
+  const secret = randomBase58(SECRET_CHARACTERS)
+  const now = clock.now()
+  const expiresAt = timestamp(new Date(now.getTime() + LIFE_MS))
+  const created_at = timestamp(now)
+  await insertPasswordLink(tx, {
+    hash: hashToken(secret),
+    user_id: userId,
+    created_at,
+    expires_at: expiresAt,
+  })
+  const event = {
+    action: 'user.create-password-link',
+    resourceType: 'users',
+    resourceId: userId,
+    details: { username: user.username, 'expired-at': expiresAt },
+  }
+  return { userId, secret, expiresAt, event }
+}
+
+const fields: Fields<{ link: NewPasswordLink }> = {
+  link: [Type.String(), ({ link }) => link.secret],
+  'expired-at': [timeSchema, ({ link }) => link.expiresAt],
+}
+
+export const passwordLinkDescription: ResourceDescription = {
+  type: 'password-links',
+  attributes: schemasIn(fields),
+  links: { self: Type.String() },
+}
+
+/** The only function that builds `"type": "password-links"`. Only the answer that makes a link shows it. */
+export function passwordLinkFragment(link: NewPasswordLink): Fragment {
+  return fragment({
+    id: link.userId,
+    type: 'password-links',
+    attributes: valuesIn(fields, { link }),
+    links: { self: `/api/v2/admin/users/${link.userId}/password-links` },
+  })
+}

@@ -1,0 +1,81 @@
+import { notFound } from '../core/errors.ts'
+import { done, doneAll } from '../http/outcome.ts'
+import type { Loading, Route } from '../http/route.ts'
+import { write } from '../http/write-route.ts'
+import { readResource } from '../jsonapi/body.ts'
+import { document } from '../jsonapi/document.ts'
+import { deleteSessionsOf } from '../sessions/session-store.ts'
+import { userFragment } from './user-document.ts'
+import { createPasswordLink, passwordLinkFragment } from './password-links.ts'
+import { administeredUserPlace, ownAccountPlace } from './user-place.ts'
+import { findUser, lockUser, updateUser } from './user-store.ts'
+import { changedPasswordBody, passwordLinkBody } from './users.ts'
+
+const CURRENT = '/data/attributes/current_password'
+
+/** The caller's own account, if they are a person. */
+const personPlace = {
+  ...ownAccountPlace,
+  path: '/account/password',
+  load: async ({ tx, actor }: Loading<unknown>) => {
+    const user = actor.kind === 'user' ? await findUser(tx, actor.userId) : undefined
+    return user === undefined ? undefined : { user, target: { userId: user.id } }
+  },
+}
+
+export const passwordRoutes: readonly Route[] = [
+  write(personPlace, '', {
+    method: 'PATCH',
+    status: 200,
+    permission: 'user:tokens',
+    summary: 'Change the own password, which ends all other sessions',
+    answers: 'users',
+    accepts: changedPasswordBody,
+    body: (bytes) => {
+      const read = readResource(bytes, changedPasswordBody)
+      const { password, password_confirmation: again } = read.attributes
+      const differs = again !== undefined && password !== again
+      const pointer = '/data/attributes/password_confirmation'
+      const problem = { detail: 'password_confirmation differs from password', pointer }
+      return { ...read, problems: differs ? [...read.problems, problem] : read.problems }
+    },
+    refuses: [429],
+    prepare: async ({ attributes }, { resource: { user }, deps: { guesses, passwords, clock } }) => {
+      if (user.password_hash === null) return { isRight: false, before: null, hash: '' }
+      guesses.check(user.id, '', clock.now().getTime())
+      const isRight = await passwords.matches(attributes.current_password, user.password_hash)
+      if (isRight) guesses.right(user.id, '')
+      else guesses.wrong(user.id, '', clock.now().getTime())
+      return { isRight, before: user.password_hash, hash: await passwords.hash(attributes.password) }
+    },
+    problems: ({ prepared: { isRight, before }, problems }) => {
+      if (before === null) {
+        const detail = 'this account has no password; an administrator can make a link to set one'
+        problems.push({ detail, pointer: CURRENT })
+      } else if (!isRight) problems.push({ detail: 'current_password is wrong', pointer: CURRENT })
+    },
+    act: async ({ tx, actor, resource, prepared: { before, hash } }) => {
+      const user = await lockUser(tx, resource.user.id)
+      if (user?.password_hash !== before) throw notFound()
+      await updateUser(tx, user.id, { password_hash: hash })
+      await deleteSessionsOf(tx, user.id, actor.tokenId)
+      return done(user, { action: 'user.set-password', details: { username: user.username, by: 'user' } })
+    },
+    document: ({ actor, result }) => document(userFragment(result, actor)),
+  }),
+
+  write(administeredUserPlace, '/password-links', {
+    method: 'POST',
+    status: 201,
+    permission: 'users:administer',
+    summary: 'Make a link with which a user sets a password once',
+    answers: 'password-links',
+    accepts: passwordLinkBody,
+    body: (bytes) => readResource(bytes, passwordLinkBody),
+    act: async ({ tx, deps, address: { userId } }) => {
+      const { event, ...link } = await createPasswordLink(tx, deps, userId)
+      return doneAll(link, [event])
+    },
+    document: ({ result }) => document(passwordLinkFragment(result)),
+  }),
+]

@@ -1,0 +1,268 @@
+import { expect, test } from 'vitest'
+import { Browser, passwordLink } from './support/browser.ts'
+import { onEachEngine } from './support/on-each-engine.ts'
+import type { TestServer } from './support/server.ts'
+import { body, createTestOrganization, createUser, uniqueName } from './support/world.ts'
+
+const PASSWORD = 'correct horse battery'
+const MINUTE_MS = 60_000
+
+/** A user with a password, and a browser in which they have signed in. */
+async function signedIn(server: TestServer) {
+  const user = await createUser(server)
+  const browser = new Browser(server.address)
+  const link = await passwordLink(server.admin, user.id)
+  expect((await browser.signIn({ link, password: PASSWORD })).status).toBe(201)
+  return { user, browser, link }
+}
+
+onEachEngine('signing in', (server) => {
+  test('with a link sets the password, once; then by user name or email, without case', async () => {
+    const { user, browser, link } = await signedIn(server)
+    expect((await browser.get('/account/details')).json.data.id).toBe(user.id)
+    expect((await new Browser(server.address).signIn({ link, password: PASSWORD })).status).toBe(401)
+    for (const login of [user.username, user.username.toUpperCase(), user.email]) {
+      const other = new Browser(server.address)
+      expect((await other.signIn({ login, password: PASSWORD })).status).toBe(201)
+      expect((await other.get('/account/details')).json.data.id).toBe(user.id)
+    }
+  })
+
+  test('is refused alike for an unknown user, a wrong password, none, and a suspended user', async () => {
+    const { user } = await signedIn(server)
+    const suspended = await signedIn(server)
+    await server.admin.post(`/admin/users/${suspended.user.id}/actions/suspend`)
+    const withoutPassword = await createUser(server)
+    const answers = [
+      { login: 'no-such-user', password: PASSWORD },
+      { login: user.username, password: 'wrong horse' },
+      { login: withoutPassword.username, password: PASSWORD },
+      { login: suspended.user.username, password: PASSWORD },
+    ].map((attributes) => new Browser(server.address).signIn(attributes))
+    const texts = (await Promise.all(answers)).map(({ status, text }) => `${status} ${text}`)
+    expect(new Set(texts)).toEqual(
+      new Set([
+        '401 {"errors":[{"status":"401","title":"unauthorized","detail":"the user name, email or password is wrong"}]}',
+      ]),
+    )
+  })
+
+  test('names every problem of its body', async () => {
+    const browser = new Browser(server.address)
+    const problems = async (attributes: object) => {
+      const answer = await browser.request('POST', '/sessions', body('sessions', attributes))
+      return [answer.status, answer.json.errors.map(({ detail }: { detail: string }) => detail)]
+    }
+    expect(await problems({ password: PASSWORD })).toEqual([422, ['give either login or link']])
+    expect(await problems({ login: 'a', link: 'b', password: PASSWORD })).toEqual([
+      422,
+      ['give either login or link'],
+    ])
+    expect(await problems({ link: 'b', password: 'short' })).toEqual([
+      422,
+      ['password must have at least 8 characters'],
+    ])
+    expect(
+      (await browser.request('POST', '/sessions', 'login=a', { 'content-type': 'text/plain' })).status,
+    ).toBe(415)
+  })
+
+  test('pauses after wrong passwords, for this account only', async () => {
+    const { user } = await signedIn(server)
+    const other = await signedIn(server)
+    const browser = new Browser(server.address)
+    for (let count = 0; count < 5; count += 1) {
+      expect((await browser.signIn({ login: user.username, password: `wrong ${count}` })).status).toBe(401)
+    }
+    const refused = await browser.signIn({ login: user.username, password: PASSWORD })
+    expect(refused.status).toBe(429)
+    expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0)
+    expect((await browser.signIn({ login: other.user.username, password: PASSWORD })).status).toBe(201)
+    server.clock.advance(MINUTE_MS)
+    expect((await browser.signIn({ login: user.username, password: PASSWORD })).status).toBe(201)
+  })
+
+  test('ends the session that the browser had', async () => {
+    const { user, browser } = await signedIn(server)
+    const before = browser.sessionId
+    expect((await browser.signIn({ login: user.username, password: PASSWORD })).status).toBe(201)
+    const { json } = await browser.get(`/users/${user.id}/sessions`)
+    const ids = json.data.map(({ id }: { id: string }) => id)
+    expect(ids).toEqual([browser.sessionId])
+    expect(ids).not.toContain(before)
+  })
+})
+
+onEachEngine('a session', (server) => {
+  test('may do what the user may, and is named in the audit trail', async () => {
+    const organization = await createTestOrganization(server)
+    const browser = new Browser(server.address)
+    const link = await passwordLink(server.admin, organization.owner.id)
+    await browser.signIn({ link, password: PASSWORD })
+    const made = await browser.request(
+      'POST',
+      `/organizations/${organization.name}/teams`,
+      body('teams', { name: uniqueName('team') }),
+    )
+    expect(made.status).toBe(200)
+    const trail = await browser.get(
+      `/organizations/${organization.name}/audit-events?filter[action]=team.create`,
+    )
+    expect(JSON.stringify(trail.json.data[0])).toContain(browser.sessionId)
+  })
+
+  test('changes things only from the own pages of the server', async () => {
+    const { browser } = await signedIn(server)
+    const attempt = (headers: Record<string, string>) =>
+      browser.request('POST', '/organizations', body('organizations', { name: '!' }), headers)
+    const origin = server.address
+    for (const headers of [
+      {},
+      { 'sec-fetch-site': 'same-origin' },
+      { 'x-purser-page': '1' },
+      { 'x-purser-page': '1', 'sec-fetch-site': 'cross-site' },
+      { 'x-purser-page': '1', 'sec-fetch-site': 'same-site' },
+      { 'x-purser-page': '1', origin: 'https://evil.example' },
+    ] as Record<string, string>[]) {
+      expect((await attempt(headers)).status, JSON.stringify(headers)).toBe(401)
+    }
+    for (const headers of [
+      { 'x-purser-page': '1', 'sec-fetch-site': 'same-origin' },
+      { 'x-purser-page': '1', origin },
+    ] as Record<string, string>[]) {
+      expect((await attempt(headers)).status, JSON.stringify(headers)).toBe(422)
+    }
+  })
+
+  test('does not count where the request has a token', async () => {
+    const { browser } = await signedIn(server)
+    const headers = { authorization: 'Bearer not-a-token' }
+    expect((await browser.request('GET', '/account/details', undefined, headers)).status).toBe(401)
+  })
+
+  test('ends at the limit of idleness, and at the latest after its lifetime', async () => {
+    const idle = await signedIn(server)
+    const busy = await signedIn(server)
+    const statusOf = async ({ browser }: typeof idle) => (await browser.get('/account/details')).status
+    for (let hours = 0; hours < 14 * 24; hours += 23) {
+      expect(await statusOf(busy), `after ${hours} hours`).toBe(200)
+      if (hours > 24) expect(await statusOf(idle)).toBe(401)
+      await server.app.deps.sessionsUsed.flush()
+      server.clock.advance(23 * 60 * MINUTE_MS)
+    }
+    expect(await statusOf(busy)).toBe(401)
+  })
+
+  test('is ended by its user and by an administrator, alone and with all others, and by suspension', async () => {
+    const { user, browser } = await signedIn(server)
+    const others = [0, 1, 2].map(() => new Browser(server.address))
+    for (const other of others) await other.signIn({ login: user.username, password: PASSWORD })
+    const statuses = () =>
+      Promise.all([browser, ...others].map(async (one) => (await one.get('/account/details')).status))
+    expect(await statuses()).toEqual([200, 200, 200, 200])
+    expect((await browser.request('DELETE', `/sessions/${others[0]?.sessionId}`)).status).toBe(204)
+    expect(await statuses()).toEqual([200, 401, 200, 200])
+    expect((await server.admin.delete(`/sessions/${others[1]?.sessionId}`)).status).toBe(204)
+    expect(await statuses()).toEqual([200, 401, 401, 200])
+    expect((await browser.request('DELETE', `/users/${user.id}/sessions`)).status).toBe(204)
+    expect(await statuses()).toEqual([200, 401, 401, 401])
+    await server.admin.post(`/admin/users/${user.id}/actions/suspend`)
+    expect(await statuses()).toEqual([401, 401, 401, 401])
+  })
+
+  test('is hidden from other users', async () => {
+    const { user, browser } = await signedIn(server)
+    const other = await signedIn(server)
+    for (const path of [`/sessions/${browser.sessionId}`, `/users/${user.id}/sessions`]) {
+      expect((await other.browser.get(path)).status).toBe(404)
+      expect((await other.browser.request('DELETE', path)).status).toBe(404)
+      expect((await browser.get(path)).status).toBe(200)
+    }
+  })
+
+  test('works in organizations that take no user tokens, and makes tokens that outlive it', async () => {
+    const organization = await createTestOrganization(server)
+    const { owner } = organization
+    const browser = new Browser(server.address)
+    await browser.signIn({ link: await passwordLink(server.admin, owner.id), password: PASSWORD })
+    const path = `/organizations/${organization.name}`
+    const closed = await browser.request(
+      'PATCH',
+      path,
+      body('organizations', { 'user-tokens-enabled': false }),
+    )
+    expect(closed.status).toBe(200)
+    expect((await owner.client.get(path)).status).toBe(401)
+    expect((await browser.get(path)).status).toBe(200)
+    const list = await browser.get('/organizations')
+    expect(list.json.data.map(({ id }: { id: string }) => id)).toEqual([organization.name])
+    const session = await browser.get(`/sessions/${browser.sessionId}`)
+    const token = await browser.request('POST', `/users/${owner.id}/authentication-tokens`)
+    const expiry = ({ json }: typeof token) => json.data.attributes['expired-at'] as string
+    expect(expiry(token) > expiry(session)).toBe(true)
+  })
+})
+
+onEachEngine('a password', (server) => {
+  const change = (browser: Browser, current: string, password: string) =>
+    browser.request(
+      'PATCH',
+      '/account/password',
+      body('users', { current_password: current, password, password_confirmation: password }),
+    )
+
+  test('is changed by who knows it, and all other sessions end', async () => {
+    const { user, browser } = await signedIn(server)
+    const other = new Browser(server.address)
+    await other.signIn({ login: user.username, password: PASSWORD })
+    const wrong = await change(browser, 'wrong horse', 'another battery')
+    expect([wrong.status, wrong.json.errors[0].source.pointer]).toEqual([
+      422,
+      '/data/attributes/current_password',
+    ])
+    expect((await change(browser, PASSWORD, 'another battery')).status).toBe(200)
+    expect((await browser.get('/account/details')).status).toBe(200)
+    expect((await other.get('/account/details')).status).toBe(401)
+    expect((await other.signIn({ login: user.username, password: PASSWORD })).status).toBe(401)
+    expect((await other.signIn({ login: user.username, password: 'another battery' })).status).toBe(201)
+  })
+
+  test('is not set with a token where there was none', async () => {
+    const { client } = await createUser(server)
+    const answer = await client.patch(
+      '/account/password',
+      body('users', { current_password: '', password: PASSWORD, password_confirmation: PASSWORD }),
+    )
+    expect(answer.status).toBe(422)
+    expect(answer.json.errors[0].detail).toContain('has no password')
+  })
+
+  test('is hashed anew when the hash has older parameters', async () => {
+    const { user, browser } = await signedIn(server)
+    // scrypt with N = 2^15, r = 8, p = 3 of the password "older horse".
+    const salt = Buffer.from('0123456789abcdef')
+    const { scryptSync } = await import('node:crypto')
+    const key = scryptSync('older horse', salt, 32, { N: 2 ** 15, r: 8, p: 3, maxmem: 2 ** 26 })
+    const old = `scrypt$32768$8$3$${salt.toString('base64')}$${key.toString('base64')}`
+    const { database } = server.app.deps
+    await database.write((tx) =>
+      tx.db.updateTable('users').set({ password_hash: old }).where('id', '=', user.id).execute(),
+    )
+    expect((await browser.signIn({ login: user.username, password: 'older horse' })).status).toBe(201)
+    const row = await database.read((tx) =>
+      tx.db.selectFrom('users').where('id', '=', user.id).select('password_hash').executeTakeFirstOrThrow(),
+    )
+    expect(row.password_hash).toMatch(/^argon2id\$/)
+    expect((await browser.signIn({ login: user.username, password: 'older horse' })).status).toBe(201)
+  })
+
+  test('a newer link replaces an older one, and each expires', async () => {
+    const user = await createUser(server)
+    const older = await passwordLink(server.admin, user.id)
+    const newer = await passwordLink(server.admin, user.id)
+    const browser = new Browser(server.address)
+    expect((await browser.signIn({ link: older, password: PASSWORD })).status).toBe(401)
+    server.clock.advance(3 * 24 * 60 * MINUTE_MS + 1)
+    expect((await browser.signIn({ link: newer, password: PASSWORD })).status).toBe(401)
+  })
+})
