@@ -141,7 +141,7 @@ export const settings = {
   maxTagBindings: setting(integer(1, 1_000), 'Key-value tags of one workspace or project', '100'),
   maxRemoteStateConsumers: setting(integer(1, 100_000), 'Remote state consumers of one workspace', '1000'),
   sessionIdleMinutes: setting(
-    integer(1, 527_040),
+    integer(5, 527_040),
     'A session that was not used for so long has ended, in minutes; organizations may demand less',
     '1440',
   ),

@@ -203,6 +203,54 @@ onEachEngine('a session', (server) => {
   })
 })
 
+onEachEngine('an organization with limits for sessions', (server) => {
+  test('wants a new sign-in when a session is older, or was not used for longer', async () => {
+    const organization = await createTestOrganization(server)
+    const { owner } = organization
+    const browser = new Browser(server.address)
+    await browser.signIn({ link: await passwordLink(server.admin, owner.id), password: PASSWORD })
+    const path = `/organizations/${organization.name}`
+    const limits = { 'session-timeout': 10, 'session-remember': 60 }
+    expect((await owner.client.patch(path, body('organizations', limits))).status).toBe(200)
+    /** The status of the organization, and whether it is listed. */
+    const seen = async () => {
+      const { status } = await browser.get(path)
+      const list = await browser.get('/organizations')
+      await server.app.deps.sessionsUsed.flush()
+      return [status, list.json.data.length]
+    }
+    expect(await seen()).toEqual([200, 1])
+    for (let minutes = 0; minutes < 54; minutes += 9) {
+      expect(await seen()).toEqual([200, 1])
+      server.clock.advance(9 * MINUTE_MS)
+    }
+    server.clock.advance(9 * MINUTE_MS)
+    expect(await seen()).toEqual([401, 0])
+    await browser.signIn({ login: owner.username, password: PASSWORD })
+    expect(await seen()).toEqual([200, 1])
+    server.clock.advance(11 * MINUTE_MS)
+    expect(await seen()).toEqual([401, 0])
+    expect((await browser.get('/account/details')).status).toBe(200)
+  })
+})
+
+onEachEngine('at most three sessions of a user', { maxSessions: '3' }, (server) => {
+  test('a further sign-in ends the one that was used least recently', async () => {
+    const { user, browser } = await signedIn(server)
+    const others = [0, 1, 2].map(() => new Browser(server.address))
+    for (const other of others) {
+      server.clock.advance(2 * MINUTE_MS)
+      expect((await other.signIn({ login: user.username, password: PASSWORD })).status).toBe(201)
+      if (other === others[1]) {
+        await browser.get('/account/details')
+        await server.app.deps.sessionsUsed.flush()
+      }
+    }
+    const statuses = [browser, ...others].map(async (one) => (await one.get('/account/details')).status)
+    expect(await Promise.all(statuses)).toEqual([200, 401, 200, 200])
+  })
+})
+
 onEachEngine('a password', (server) => {
   const change = (browser: Browser, current: string, password: string) =>
     browser.request(
@@ -225,6 +273,22 @@ onEachEngine('a password', (server) => {
     expect((await other.get('/account/details')).status).toBe(401)
     expect((await other.signIn({ login: user.username, password: PASSWORD })).status).toBe(401)
     expect((await other.signIn({ login: user.username, password: 'another battery' })).status).toBe(201)
+  })
+
+  test('may not be a common one, in any way to set it', async () => {
+    const { user, browser } = await signedIn(server)
+    const common = 'Password123'
+    const link = await passwordLink(server.admin, user.id)
+    const attributes = { username: uniqueName('user'), email: 'common@example.com', password: common }
+    for (const answer of [
+      await new Browser(server.address).signIn({ link, password: common }),
+      await change(browser, PASSWORD, common),
+      await server.admin.post('/admin/users', body('users', attributes)),
+    ]) {
+      expect(answer.status).toBe(422)
+      expect(answer.json.errors).toMatchObject([{ source: { pointer: '/data/attributes/password' } }])
+    }
+    expect((await new Browser(server.address).signIn({ link, password: PASSWORD })).status).toBe(201)
   })
 
   test('is not set with a token where there was none', async () => {

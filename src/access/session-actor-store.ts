@@ -2,6 +2,7 @@ import { timestamp } from '../core/clock.ts'
 import type { Transaction } from '../database/database.ts'
 import { prepared } from '../database/prepared.ts'
 import type { Authentication } from './actor-store.ts'
+import { minutesSince } from './token-policy.ts'
 
 const sessionQuery = prepared<{ hash: string }>()((db, param) =>
   db
@@ -46,8 +47,4 @@ export async function findSessionActor(
     },
     lastUsedAt: row.last_used_at,
   }
-}
-
-export function minutesSince(time: string, now: Date): number {
-  return (now.getTime() - Date.parse(time)) / 60_000
 }

@@ -21,6 +21,7 @@ export const nowhere: OrganizationFacts = {
   user_tokens_enabled: 1,
   max_ttl_enabled: 0,
   max_ttl_user_ms: null,
+  settings: '{}',
 }
 
 /** What is in force. Flags that the dialect or the emulated release does not know are stored but not in force. */

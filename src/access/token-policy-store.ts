@@ -1,15 +1,25 @@
-import type { ExpressionBuilder, Expression, SqlBool } from 'kysely'
+import { sql, type ExpressionBuilder, type Expression, type SqlBool } from 'kysely'
 import type { Tables } from '../database/tables.ts'
 import type { Actor } from './actor.ts'
-import { DEFAULT_MAX_TTL_MS } from './token-policy.ts'
+import { numberIn, type Engine } from '../database/portable.ts'
+import { DEFAULT_MAX_TTL_MS, minutesSince, sessionLimits } from './token-policy.ts'
 
 /** SQL condition: the organization accepts the caller's token. For lists, the same rule as `refuseUserToken`. */
 export function letsTokenIn(
   eb: ExpressionBuilder<Tables, 'organizations'>,
   actor: Actor,
   now: Date,
+  engine: Engine,
 ): Expression<SqlBool> {
-  if (actor.kind !== 'user' || actor.isSiteAdmin || actor.session !== undefined) return eb.lit(true)
+  if (actor.kind !== 'user' || actor.isSiteAdmin) return eb.lit(true)
+  if (actor.session !== undefined) {
+    const within = (name: string, since: string) =>
+      sql<SqlBool>`coalesce(${numberIn(engine, 'organizations.settings', name)} > ${minutesSince(since, now)}, true)`
+    return eb.and([
+      within(sessionLimits.idle, actor.session.lastUsedAt),
+      within(sessionLimits.life, actor.tokenMadeAt),
+    ])
+  }
   const ageMs = now.getTime() - Date.parse(actor.tokenMadeAt)
   return eb.and([
     eb('organizations.user_tokens_enabled', '=', 1),

@@ -1,7 +1,8 @@
 import type { AuthenticationTokenTable, Flag } from '../database/tables.ts'
 import type { Clock } from '../core/clock.ts'
 import { AppError } from '../core/errors.ts'
-import type { Actor } from './actor.ts'
+import { parseStored } from '../core/stored-json.ts'
+import type { Actor, UserActor } from './actor.ts'
 import { columnSet, type Standing } from './decide.ts'
 
 /** Kinds of token, as the policies of an organization name them. */
@@ -13,8 +14,10 @@ export type TtlPolicy = { readonly max_ttl_enabled: Flag | null } & {
   readonly [K in TtlKind as `max_ttl_${K}_ms`]?: number | null
 }
 
-/** An organization's settings for tokens. */
+/** An organization's settings for tokens and sessions. */
 export type TokenPolicy = TtlPolicy & {
+  /** JSON object; `session-timeout` and `session-remember` limit sessions, in minutes. */
+  readonly settings: string
   readonly user_tokens_enabled: Flag
   readonly max_ttl_user_ms: number | null
 }
@@ -47,9 +50,13 @@ const administrators = columnSet('SA')
  * setting back.
  */
 export function refuseUserToken(actor: Actor, standing: Standing, policy: TokenPolicy, clock: Clock): void {
-  // A session is no user token: without one, nobody could use the pages of such an organization.
-  if (actor.kind !== 'user' || actor.session !== undefined || (standing.columns & members) === 0) return
+  if (actor.kind !== 'user' || (standing.columns & members) === 0) return
   if ((standing.columns & administrators) !== 0) return
+  // A session is no user token: without one, nobody could use the pages of such an organization.
+  if (actor.session !== undefined) {
+    refuseOldSession(actor, policy, clock.now())
+    return
+  }
   if (policy.user_tokens_enabled === 0) {
     throw new AppError('unauthorized', [
       {
@@ -67,4 +74,26 @@ export function refuseUserToken(actor: Actor, standing: Standing, policy: TokenP
       },
     ])
   }
+}
+
+/** The organization's limits of a session, in minutes since its last use and since the sign-in. */
+export const sessionLimits = { idle: 'session-timeout', life: 'session-remember' } as const
+
+function refuseOldSession(
+  { session, tokenMadeAt }: Pick<UserActor, 'session' | 'tokenMadeAt'>,
+  { settings }: Pick<TokenPolicy, 'settings'>,
+  now: Date,
+): void {
+  const limits = parseStored<Partial<Record<string, number | null>>>(settings)
+  const idle = limits[sessionLimits.idle] ?? Infinity
+  const life = limits[sessionLimits.life] ?? Infinity
+  if (minutesSince(session?.lastUsedAt ?? tokenMadeAt, now) < idle && minutesSince(tokenMadeAt, now) < life)
+    return
+  throw new AppError('unauthorized', [
+    { detail: 'this organization wants you to sign in again (session-timeout, session-remember)' },
+  ])
+}
+
+export function minutesSince(time: string, now: Date): number {
+  return (now.getTime() - Date.parse(time)) / 60_000
 }

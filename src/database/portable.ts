@@ -126,6 +126,13 @@ export function textsIn(engine: Engine, list: string): RawBuilder<string> {
     : sql<string>`(select value from json_array_elements_text(${list}::json))`
 }
 
+/** A number of a JSON object in a text column; null if there is none. */
+export function numberIn(engine: Engine, column: string, name: string): RawBuilder<number | null> {
+  return engine === 'sqlite'
+    ? sql<number | null>`json_extract(${sql.ref(column)}, ${`$."${name}"`})`
+    : sql<number | null>`(${sql.ref(column)}::json ->> ${sql.lit(name)})::float8`
+}
+
 /** Whether a column contains a text, ignoring the case of ASCII letters. No character is a wildcard. */
 export function holdsText(engine: Engine, column: string, text: string): RawBuilder<boolean> {
   // lower() of both engines changes only ASCII letters, so this must do the same.

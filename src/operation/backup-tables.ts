@@ -1,8 +1,12 @@
 import { entriesOf } from '../core/keys.ts'
 import type { Tables } from '../database/tables.ts'
 
-// Not backed up: triggers fill these tables when teams and workspaces are inserted.
-export type TableName = Exclude<keyof Tables, 'team_name_blocks' | 'workspace_versions'>
+// Not backed up: triggers fill the first two when teams and workspaces are inserted. Sessions and links that have ended
+// since must not work again after a restore, so people sign in anew.
+export type TableName = Exclude<
+  keyof Tables,
+  'team_name_blocks' | 'workspace_versions' | 'sessions' | 'password_links'
+>
 
 /** The key of each table. Rows are read in this order, and the next page starts after the last key. */
 export const keyOfTable: Readonly<Record<TableName, readonly string[]>> = {
@@ -13,8 +17,6 @@ export const keyOfTable: Readonly<Record<TableName, readonly string[]>> = {
   teams: ['number'],
   team_members: ['team_id', 'user_id'],
   authentication_tokens: ['id'],
-  sessions: ['id'],
-  password_links: ['hash'],
   projects: ['id'],
   workspaces: ['id'],
   workspace_tags: ['workspace_id', 'tag_id'],

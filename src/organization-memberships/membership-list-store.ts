@@ -95,7 +95,7 @@ export function listMembershipsOfCaller(
   const query = selectMemberships(tx)
     .where('memberships.user_id', '=', actor.userId)
     .where('organizations.deleted_at', 'is', null)
-    .where((eb) => eb.or([eb('memberships.status', '=', 'invited'), letsTokenIn(eb, actor, now)]))
+    .where((eb) => eb.or([eb('memberships.status', '=', 'invited'), letsTokenIn(eb, actor, now, tx.engine)]))
   return pageOf(query, page)
 }
 

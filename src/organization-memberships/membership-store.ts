@@ -76,7 +76,7 @@ export async function findSharedOrganization(
   const query = tx.db
     .selectFrom('organizations')
     .where('organizations.deleted_at', 'is', null)
-    .where((eb) => letsTokenIn(eb, actor, now))
+    .where((eb) => letsTokenIn(eb, actor, now, tx.engine))
     .where((eb) =>
       actor.kind === 'organization'
         ? eb('organizations.id', '=', actor.organizationId ?? '')

@@ -27,7 +27,7 @@ export async function listOrganizations(
         .where('memberships.status', '=', 'active')
         .select('memberships.organization_id'),
     )
-    query = query.where((eb) => letsTokenIn(eb, actor, now))
+    query = query.where((eb) => letsTokenIn(eb, actor, now, tx.engine))
   }
   const has = (column: string, part: string) => holdsText(tx.engine, `organizations.${column}`, part)
   if (q !== undefined) query = query.where((eb) => eb.or([has('name', q), has('email', q)]))

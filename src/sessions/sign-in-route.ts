@@ -117,7 +117,8 @@ async function byLink(secret: string, password: string, deps: RunnerDeps): Promi
   const hash = hashToken(secret)
   const link = await deps.database.read((tx) => findPasswordLink(tx, hash, deps.clock.now()))
   if (link === undefined) return undefined
-  const passwordHash = await deps.passwords.hash(password)
+  const { hash: passwordHash, problems } = await deps.passwords.forNew(password)
+  refuse(problems)
   return {
     userId: link.user_id,
     write: async (tx, user) => {
@@ -176,8 +177,9 @@ async function begin(
   return { ...answer, headers: { ...answer.headers, 'set-cookie': cookie } }
 }
 
-/** Who guesses. Behind a proxy that is trusted, the address that it saw. */
+/** Who guesses. Behind a proxy that is trusted, the address that it saw. One customer has a /64 of IPv6 addresses. */
 function addressOf({ headers, stream }: Call, { config }: RunnerDeps): string {
   const forwarded = config.trustProxy ? headers['x-forwarded-for']?.toString() : undefined
-  return forwarded?.split(',').at(-1)?.trim() ?? stream.socket.remoteAddress ?? ''
+  const address = forwarded?.split(',').at(-1)?.trim() ?? stream.socket.remoteAddress ?? ''
+  return address.includes('.') ? address : address.split(':').slice(0, 4).join(':')
 }

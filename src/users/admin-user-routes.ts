@@ -34,8 +34,9 @@ export const adminUserRoutes: readonly Route[] = [
     accepts: newUserBody,
     body: (bytes) => readResource(bytes, newUserBody),
     prepare: async ({ attributes: { password } }, { deps }) =>
-      password === undefined ? null : deps.passwords.hash(password),
-    problems: async ({ tx, body, problems }) => {
+      password === undefined ? undefined : deps.passwords.forNew(password),
+    problems: async ({ tx, body, prepared, problems }) => {
+      problems.push(...(prepared?.problems ?? []))
       // Without other problems, the insert finds a taken name.
       if (problems.length > 0) problems.push(...(await takenProblems(tx, body.attributes)))
     },
@@ -43,7 +44,7 @@ export const adminUserRoutes: readonly Route[] = [
       const { user, event } = await createAccount(tx, deps, {
         username: attributes.username,
         email: attributes.email,
-        passwordHash: prepared,
+        passwordHash: prepared?.hash ?? null,
         isAdmin: attributes['is-admin'] === true,
       })
       return doneAll(user, [event])

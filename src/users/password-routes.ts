@@ -1,3 +1,4 @@
+import { existing } from '../core/existing.ts'
 import { notFound } from '../core/errors.ts'
 import { done, doneAll } from '../http/outcome.ts'
 import type { Loading, Route } from '../http/route.ts'
@@ -41,23 +42,24 @@ export const passwordRoutes: readonly Route[] = [
     },
     refuses: [429],
     prepare: async ({ attributes }, { resource: { user }, deps: { guesses, passwords, clock } }) => {
-      if (user.password_hash === null) return { isRight: false, before: null, hash: '' }
+      if (user.password_hash === null) return { isRight: false, before: null, changed: undefined }
       guesses.check(user.id, '', clock.now().getTime())
       const isRight = await passwords.matches(attributes.current_password, user.password_hash)
       if (isRight) guesses.right(user.id, '')
       else guesses.wrong(user.id, '', clock.now().getTime())
-      return { isRight, before: user.password_hash, hash: await passwords.hash(attributes.password) }
+      return { isRight, before: user.password_hash, changed: await passwords.forNew(attributes.password) }
     },
-    problems: ({ prepared: { isRight, before }, problems }) => {
+    problems: ({ prepared: { isRight, before, changed }, problems }) => {
+      problems.push(...(changed?.problems ?? []))
       if (before === null) {
         const detail = 'this account has no password; an administrator can make a link to set one'
         problems.push({ detail, pointer: CURRENT })
       } else if (!isRight) problems.push({ detail: 'current_password is wrong', pointer: CURRENT })
     },
-    act: async ({ tx, actor, resource, prepared: { before, hash } }) => {
+    act: async ({ tx, actor, resource, prepared: { before, changed } }) => {
       const user = await lockUser(tx, resource.user.id)
       if (user?.password_hash !== before) throw notFound()
-      await updateUser(tx, user.id, { password_hash: hash })
+      await updateUser(tx, user.id, { password_hash: existing(changed).hash })
       await deleteSessionsOf(tx, user.id, actor.tokenId)
       return done(user, { action: 'user.set-password', details: { username: user.username, by: 'user' } })
     },

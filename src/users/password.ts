@@ -1,6 +1,6 @@
 import { argon2, randomBytes, scrypt, timingSafeEqual } from 'node:crypto'
 import { existing } from '../core/existing.ts'
-import { TooManyAttempts } from '../core/errors.ts'
+import { TooManyAttempts, type Problem } from '../core/errors.ts'
 
 /** Parameters are stored with each hash, so that they can be raised later. Hashing needs 19 MiB while it runs. */
 const MEMORY_KIB = 19_456
@@ -16,17 +16,33 @@ const MAX_RUNNING = 2
 const MAX_WAITING = 20
 const RETRY_AFTER_SECONDS = 5
 
+/** A password that a user wants to have. */
+export type NewPassword = { readonly hash: string; readonly problems: readonly Problem[] }
+
 /** Whether the hash was made with other parameters than those of today. */
 export function isOutdated(stored: string): boolean {
   return !stored.startsWith(CURRENT)
 }
 
+/** In place of the hash of a user who does not exist. No password has it. */
+const NOBODY =
+  CURRENT + [SALT_BYTES, HASH_BYTES].map((size) => randomBytes(size).toString('base64')).join('$')
+
 /** Hashes and checks passwords, few at a time. Throws 429 if too many wait. */
 export class Passwords {
   #running = 0
   readonly #waiting: (() => void)[] = []
-  /** The hash of a password that nobody has, for users that do not exist. */
-  #nobody: Promise<string> | undefined
+  #common: Promise<ReadonlySet<string>> | undefined
+
+  /** Hashes a new password, unless it is one of those that guessers try first. */
+  async forNew(password: string): Promise<NewPassword> {
+    this.#common ??= commonPasswords()
+    if ((await this.#common).has(password.toLowerCase())) {
+      const detail = 'password is one of the most common ones; choose another'
+      return { hash: '', problems: [{ detail, pointer: '/data/attributes/password' }] }
+    }
+    return { hash: await this.hash(password), problems: [] }
+  }
 
   /** Returns what is stored for a password: `argon2id$memory in KiB$passes$parallelism$salt$hash`. */
   hash(password: string): Promise<string> {
@@ -38,11 +54,8 @@ export class Passwords {
   }
 
   /** Whether the password has this hash. It takes as long without a hash, for a user who does not exist. */
-  async matches(password: string, stored: string | null): Promise<boolean> {
-    this.#nobody ??= this.hash(randomBytes(SALT_BYTES).toString('base64'))
-    const compared = stored ?? (await this.#nobody)
-    const isEqual = await this.#inTurn(() => isHashOf(password, compared))
-    return isEqual && stored !== null
+  matches(password: string, stored: string | null): Promise<boolean> {
+    return this.#inTurn(() => isHashOf(password, stored ?? NOBODY))
   }
 
   async #inTurn<T>(work: () => Promise<T>): Promise<T> {
@@ -70,6 +83,12 @@ async function isHashOf(password: string, stored: string): Promise<boolean> {
   const derive = algorithm === 'scrypt' ? scryptKey : argon2Key
   const key = await derive(password, existing(salt), parameters)
   return timingSafeEqual(key, existing(hash))
+}
+
+/** Loaded when the first password is set, because the list needs 14 MB. */
+async function commonPasswords(): Promise<ReadonlySet<string>> {
+  const { dictionary } = await import('@zxcvbn-ts/language-common')
+  return new Set(dictionary['passwords-common'])
 }
 
 /** The same text has one form, however it was typed. */
