@@ -1,10 +1,10 @@
 import { Type } from 'typebox'
 import type { Actor } from '../access/actor.ts'
 import { hashToken } from '../access/actor-store.ts'
-import { maxTtlOf, ttlKindOf, type TtlPolicy } from '../access/token-policy.ts'
+import { maxTtlOf, minutesSince, ttlKindOf, type TtlPolicy } from '../access/token-policy.ts'
 import type { Config } from '../config.ts'
 import { parseTimestamp, timestamp, type Timestamp } from '../core/clock.ts'
-import { invalid } from '../core/errors.ts'
+import { AppError, invalid } from '../core/errors.ts'
 import type { newId } from '../core/ids.ts'
 import { shortTextSchema } from '../core/names.ts'
 import type { Transaction } from '../database/database.ts'
@@ -121,6 +121,18 @@ export type NewToken = {
   text?: string
 }
 
+/** How long after the sign-in a session may make tokens, in minutes: a browser that was left open makes none. */
+const RECENT_MINUTES = 12 * 60
+
+/** Throws 401 for a session that is too old to make tokens. */
+function checkRecent(maker: Actor | null, now: Date): void {
+  if (maker?.kind !== 'user' || maker.session === undefined) return
+  if (minutesSince(maker.tokenMadeAt, now) < RECENT_MINUTES) return
+  throw new AppError('unauthorized', [
+    { detail: 'you signed in too long ago to make a token; sign in again' },
+  ])
+}
+
 /** Creates a token. Only the answer to its creation contains its text. */
 export async function createToken(
   tx: Transaction,
@@ -130,6 +142,7 @@ export async function createToken(
 ): Promise<{ token: TokenRow; text: string }> {
   const text = given ?? newTokenText(owner.kind === 'audit-trails' ? 'organization' : owner.kind)
   const now = deps.clock.now()
+  checkRecent(maker, now)
   const token = await insertToken(tx, {
     id: deps.newId('token'),
     hash: hashToken(text),

@@ -34,7 +34,8 @@ export function sessionCookie(origin: string, secret: string, seconds: number): 
 
 /** Throws 403 if a password and a cookie would travel in clear. */
 export function checkSecure(origin: string): void {
-  if (isSecure(origin) || isLoopback(new URL(origin).hostname)) return
+  // The origin comes from the Host header, so it can be any text.
+  if (isSecure(origin) || (URL.canParse(origin) && isLoopback(new URL(origin).hostname))) return
   const detail =
     'passwords are accepted over https only; behind a TLS proxy, set PURSER_PUBLIC_URL or PURSER_TRUST_PROXY'
   throw new AppError('forbidden', [{ detail }])

@@ -31,7 +31,12 @@ const MINUTE_MS = 60_000
 const WRONG = 'the user name, email or password is wrong'
 const WRONG_LINK = 'the link was used, replaced or has expired; ask for another one'
 
-const text = Type.String({ minLength: 1, maxLength: 512, explain: 'must be a text of 1 to 512 characters' })
+const text = Type.String({
+  minLength: 1,
+  maxLength: 512,
+  pattern: '^[^\\u0000]*$',
+  explain: 'must be a text of 1 to 512 characters, without NUL',
+})
 
 const signInBody = {
   type: 'sessions',
