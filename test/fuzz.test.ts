@@ -35,7 +35,13 @@ const fuzzed: readonly FuzzedRoute[] = [
       takesBody: body !== undefined,
     }
   }),
-  ...rawRoutes.map(({ method, path, query }) => ({ method, path, query, takesBody: method === 'PUT' })),
+  ...rawRoutes.map(({ method, path, query, accepts }) => ({
+    method,
+    path,
+    query,
+    accepts,
+    takesBody: method !== 'GET',
+  })),
 ]
 
 describe.each(engines)('fuzzing on %s', (engine) => {

@@ -42,8 +42,15 @@ const shownAt: Record<string, (id: string, places: Record<string, string>, path:
   'workspace-outputs': (id) => `/state-version-outputs/${id}`,
 }
 
-/** Reports and records, which cannot be created and read again. */
-const reports = ['access-changes', 'effective-access', 'audit-events', 'refusals']
+/** Reports and records, which cannot be created and read again. A session shows whether it is the reader's own. */
+const reports = [
+  'access-changes',
+  'effective-access',
+  'audit-events',
+  'password-links',
+  'refusals',
+  'sessions',
+]
 const seenIncluded = new Set<string>()
 
 describe.each(engines)('documents on %s', (engine) => {

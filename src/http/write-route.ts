@@ -79,10 +79,10 @@ export type WriteDefinition<
   readonly prepare?: (body: B, context: Omit<Decided<A, R>, 'tx'>) => Promise<Prepared>
   /**
    * Adds to `problems`, which holds the body's own. With one or more, the answer is one 422 with all of them. Returns
-   * what it found for `act`.
+   * what it found for `act`. `prepared` is undefined if the body has problems.
    */
   readonly problems?: (
-    context: Checking<A, R, B, Prepared, P> & { readonly problems: Problem[] },
+    context: Checking<A, R, B, Prepared | undefined, P> & { readonly problems: Problem[] },
   ) => Promise<Checked> | Checked
   readonly act: (context: Acting<A, R, B, Prepared, P, Checked>) => Promise<Outcome<Result>>
   /** The write changes nobody's access, so the organization's version and the documents cached by it stay. */

@@ -49,7 +49,9 @@ export const passwordRoutes: readonly Route[] = [
       else guesses.wrong(user.id, '', clock.now().getTime())
       return { isRight, before: user.password_hash, changed: await passwords.forNew(attributes.password) }
     },
-    problems: ({ prepared: { isRight, before, changed }, problems }) => {
+    problems: ({ prepared, problems }) => {
+      if (prepared === undefined) return
+      const { isRight, before, changed } = prepared
       problems.push(...(changed?.problems ?? []))
       if (before === null) {
         const detail = 'this account has no password; an administrator can make a link to set one'

@@ -1,5 +1,5 @@
 import { PASSWORD } from './access-requests.ts'
-import { Browser, passwordLink } from './browser.ts'
+import { sessionOf } from './browser.ts'
 import type { Target } from './access-table.ts'
 import type { TestServer } from './server.ts'
 import type { Client } from './client.ts'
@@ -115,7 +115,7 @@ export async function createHome(server: TestServer): Promise<Home> {
       granted: await grantProject(organization, projectId, granted, 'read'),
       secret: await grantProject(organization, projectId, secret, 'read'),
     },
-    sessionId: await sessionOf(server, organization.owner.id),
+    sessionId: await sessionOf(server, organization.owner.id, PASSWORD),
     tokens: {
       user: await token(`/users/${organization.owner.id}/authentication-tokens`),
       openTeam: await token(`/teams/${open}/authentication-token`),
@@ -132,12 +132,6 @@ export async function createHome(server: TestServer): Promise<Home> {
 }
 
 /** Creates finalized states with one output and with their JSON state. */
-async function sessionOf(server: TestServer, userId: string): Promise<string> {
-  const browser = new Browser(server.address)
-  await browser.signIn({ link: await passwordLink(server.admin, userId), password: PASSWORD })
-  return browser.sessionId
-}
-
 async function createWholeStates(client: Client, workspaceId: string): Promise<Home['stateVersions']> {
   await lock(client, workspaceId)
   const make = async (serial: number) => {

@@ -1,6 +1,7 @@
 import { expect } from 'vitest'
 import type { Response } from './client.ts'
 import { Client } from './client.ts'
+import type { TestServer } from './server.ts'
 import { body } from './world.ts'
 
 /** A browser that keeps the session cookie and sends what a page of the server sends. */
@@ -44,4 +45,15 @@ export async function passwordLink(administrator: Client, userId: string): Promi
   const answer = await administrator.post(`/admin/users/${userId}/password-links`)
   expect(answer.status, answer.text).toBe(201)
   return answer.json.data.attributes.link
+}
+
+/** Sets the user's password and signs in. Returns the id of the session. */
+export async function sessionOf(
+  { admin, address }: Pick<TestServer, 'admin' | 'address'>,
+  userId: string,
+  password = 'correct horse',
+): Promise<string> {
+  const browser = new Browser(address)
+  await browser.signIn({ link: await passwordLink(admin, userId), password })
+  return browser.sessionId
 }

@@ -4,6 +4,7 @@ import { bumpVersion } from '../../src/organizations/organization-store.ts'
 import { insertTeamMember } from '../../src/teams/team-member-store.ts'
 import { insertTeam } from '../../src/teams/team-store.ts'
 import type { OrganizationFlag } from '../../src/access/organization-flags.ts'
+import { sessionOf } from './browser.ts'
 import type { Client } from './client.ts'
 import type { TestServer } from './server.ts'
 import { createStates } from './place-states.ts'
@@ -83,6 +84,7 @@ export async function createPlace(server: TestServer): Promise<Place> {
       'state-versions': [states.finalized, states.pending, states.older, states.deleted],
       'state-version-outputs': states.outputs,
       uploads: [states.signature],
+      sessions: [await sessionOf(server, organization.owner.id)],
       'authentication-tokens': [token.id, teamToken.id, organizationToken.id],
     },
   }
