@@ -165,10 +165,11 @@ test('a full disk is 503 for writes and nothing for reads, and well again with t
   await organization(client)
   await expect.poll(async () => (await readiness()).status, { timeout: 20_000 }).toBe(200)
   // One line for the outage and one for its end, however many requests and jobs met it.
-  expect(logged().map(({ msg }) => msg)).toEqual([
-    'the database is away: requests are answered 503 until it is back',
-    'the database is back',
-  ])
+  // They come through a pipe, a moment after the answers.
+  const lines = () => logged().map(({ msg }) => msg)
+  await expect
+    .poll(lines, { timeout: 20_000 })
+    .toEqual(['the database is away: requests are answered 503 until it is back', 'the database is back'])
   expect(await purser.stop()).toBe(0)
 })
 
