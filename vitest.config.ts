@@ -18,6 +18,7 @@ const slow = [
   'resource-commands',
   'sqlite-disk',
   'sqlite-faults',
+  'web/pages',
 ]
 /** Tests of outages, which need a PostgreSQL to stop. */
 const needPostgres = ['failover', 'outages', 'outages-under-load', 'pgbouncer']
@@ -35,6 +36,7 @@ export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
     exclude: leftOut.map((name) => `test/${name}.test.ts`),
+    globalSetup: ['test/support/build-pages.ts'],
     pool: 'forks',
     maxWorkers: 2,
     testTimeout: 180_000,

@@ -15,3 +15,5 @@ const left = globSync('dist/**/*.js').filter((file) =>
 )
 for (const file of left) process.stderr.write(`build: ${file} still names a .ts file\n`)
 process.exitCode = left.length === 0 ? 0 : 1
+
+await import('./build-web.ts')

@@ -3,6 +3,7 @@ import { spawnSync } from 'node:child_process'
 
 const checks = [
   { what: 'types (tsc)', command: ['tsc', '--noEmit'] },
+  { what: 'types of the pages (tsc)', command: ['tsc', '--noEmit', '-p', 'web'] },
   { what: 'lint (oxlint, with types)', command: ['oxlint', '--type-aware', '--deny-warnings'] },
   { what: 'format (oxfmt)', command: ['oxfmt', '--check'] },
   { what: 'package (tsc to dist)', command: ['node', 'scripts/build.ts'] },

@@ -24,6 +24,7 @@ import { TeamNames } from './teams/team-search-store.ts'
 import { DocumentCache } from './jsonapi/document-cache.ts'
 import { openApiRoute } from './openapi/openapi-route.ts'
 import { effectiveAccessRoutes } from './effective-access/effective-access-routes.ts'
+import { createPageRoutes } from './web-pages/page-routes.ts'
 import { Drain } from './operation/drain.ts'
 import { membershipListRoutes } from './organization-memberships/membership-list-routes.ts'
 import { membershipRoutes } from './organization-memberships/membership-routes.ts'
@@ -163,7 +164,7 @@ export function createApp(
     ...(operator === undefined ? {} : { operator }),
   }
   const auditRetention = new AuditRetention(database, auditKey, clock, log, config.auditDays)
-  const server = createServer(routes, rawRoutes, deps)
+  const server = createServer(routes, [...rawRoutes, ...createPageRoutes()], deps)
   deps.drain.follow(server)
   return {
     deps,

@@ -5,13 +5,15 @@ import { insertAuditEvents } from './audit/audit-store.ts'
 import { timestamp, type Clock } from './core/clock.ts'
 import { newId } from './core/ids.ts'
 import type { Database } from './database/database.ts'
+import { createPasswordLink } from './users/password-links.ts'
 import { insertUser, isFirstStart } from './users/user-store.ts'
 
 const ADMIN_EMAIL = 'admin@localhost'
 
 /**
- * Creates the first user, `admin`, with a given or a generated token. Undefined if there are users already. Several
- * nodes may try at once; only one succeeds.
+ * Creates the first user, `admin`, with a given or a generated token. With a generated one there is also a link with
+ * which the admin sets a password. Undefined if there are users already. Several nodes may try at once; only one
+ * succeeds.
  *
  * @param keep receives the token before the commit that makes it valid
  */
@@ -21,7 +23,7 @@ export async function makeFirstUser(
   auditKey: AuditKey,
   givenToken: string | undefined,
   keep: (token: string) => void = () => {},
-): Promise<{ token: string } | undefined> {
+): Promise<{ token: string; link?: string } | undefined> {
   return database.write(async (tx) => {
     if (!(await isFirstStart(tx))) return undefined
     const now = clock.now()
@@ -39,6 +41,8 @@ export async function makeFirstUser(
     if (isNew === undefined) return undefined
     const text = givenToken ?? newTokenText('user')
     await createUserToken(tx, newId, { userId: id, description: 'first start', createdById: id, now, text })
+    const link =
+      givenToken === undefined ? await createPasswordLink(tx, { clock: { now: () => now } }, id) : undefined
     const context = { at: timestamp(now), requestId: null, actor: null, key: auditKey }
     await insertAuditEvents(tx, context, [
       {
@@ -47,8 +51,9 @@ export async function makeFirstUser(
         resourceId: id,
         details: { username: 'admin', 'is-admin': true },
       },
+      ...(link === undefined ? [] : [link.event]),
     ])
     keep(text)
-    return { token: text }
+    return { token: text, ...(link === undefined ? {} : { link: link.secret }) }
   })
 }

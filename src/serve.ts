@@ -10,6 +10,7 @@ import { returnUnusedMemory } from './operation/memory.ts'
 import { openPrepared, prepare, type Prepared } from './operation/prepare.ts'
 import { warnings, welcome } from './operation/welcome.ts'
 import { releaseLeases } from './outputs/output-job-store.ts'
+import { buildPagesBeside } from './web-pages/sources.ts'
 import { Workers } from './operation/workers.ts'
 
 /** Migrates, serves, and exits with 0 after SIGTERM or SIGINT. Throws on bad settings before it changes anything. */
@@ -36,6 +37,7 @@ async function serveAsFirst(config: Config, log: Logger): Promise<void> {
   const serving = await (config.workers > 1 ? serveByWorkers : serveHere)(prepared, log)
   stopOnSignals(serving, config, () => lock?.release())
   console.log(welcome(prepared, serving.port).join('\n'))
+  buildPagesBeside(log)
   returnUnusedMemory()
 }
 

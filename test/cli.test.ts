@@ -12,6 +12,7 @@ import {
 } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { describe, expect, test } from 'vitest'
+import { Browser } from './support/browser.ts'
 import { Client, NOT_FOUND } from './support/client.ts'
 import { engines } from './support/engines.ts'
 import {
@@ -57,6 +58,7 @@ describe.each(engines)('the command line on %s', (engine) => {
     const events = lines(await output(['audit', '--json'], settings))
     expect(events.map((event) => event.action)).toEqual([
       'user.create',
+      'user.create-password-link',
       'user.create',
       'user-token.create',
       'organization.create',
@@ -68,6 +70,29 @@ describe.each(engines)('the command line on %s', (engine) => {
       await output(['audit', '--json', '--organization', 'acme', '--since', '1h'], settings),
     )
     expect(ofAcme).toHaveLength(1)
+  })
+
+  test('the first start and a command print links that set a password', async () => {
+    const settings = await settingsFor(engine)
+    const purser = new Purser(['serve'], settings)
+    const address = await purser.address()
+    const secretOf = (text: string) => /\/app\/~\/welcome#(\w+)/.exec(text)?.[1] ?? ''
+    const password = 'correct horse battery'
+    const admin = new Browser(address)
+    expect((await admin.signIn({ link: secretOf(purser.stdout), password })).status).toBe(201)
+    expect((await admin.get('/account/details')).json.data.attributes.username).toBe('admin')
+    await output(['user', 'create', 'jane', '--email', 'jane@example.com'], settings)
+    const link = await output(
+      ['user', 'password-link', 'JANE', '--public-url', 'https://p.example'],
+      settings,
+    )
+    expect(link).toMatch(/^https:\/\/p\.example\/app\/~\/welcome#\w+$/)
+    const jane = new Browser(address)
+    expect((await jane.signIn({ link: secretOf(link), password })).status).toBe(201)
+    expect(await run(['user', 'password-link', 'nobody'], settings)).toMatchObject({
+      code: 1,
+      stderr: 'purser: there is no user nobody\n',
+    })
   })
 
   test('owners who have shut themselves out are let in again', async () => {

@@ -29,6 +29,7 @@ const floors = [
   'effective-access',
   'refusals',
   'http',
+  'web-pages',
   'operation',
   'openapi',
   'import',

@@ -5,9 +5,10 @@ import { resourceCommands } from './resource-commands.ts'
 
 export function userCommand(): Command {
   const user = new Command('user')
-    .description('Create, list, show and delete users, and create tokens for them')
+    .description('Create, list, show and delete users, and create tokens and password links for them')
     .addCommand(createCommand())
     .addCommand(tokenCommand())
+    .addCommand(passwordLinkCommand())
   const commands = resourceCommands({
     kind: 'users',
     argument: ['<user>', 'user name or id'],
@@ -67,4 +68,26 @@ function tokenCommand(): Command {
       note(`expires ${made['expired-at']}`)
     })
   return withSettings(command, databaseSettings)
+}
+
+function passwordLinkCommand(): Command {
+  const command = new Command('password-link')
+    .description('Print a link with which a user sets a password, once and within three days')
+    .argument('<username>', 'user name; upper and lower case are the same')
+    .option('--json', 'print link and expiry as JSON')
+    .addHelpText(
+      'after',
+      '\nExample:\n  purser user password-link jane --public-url https://purser.example.com',
+    )
+    .action(async (username: string, flags) => {
+      const { createPasswordLinkFor } = await import('./users.ts')
+      const made = await createPasswordLinkFor(configOf(flags), username)
+      if (flags.json) {
+        printJson(made)
+        return
+      }
+      print(made.url)
+      note(`an older link of ${username} works no longer; this one expires ${made['expired-at']}`)
+    })
+  return withSettings(command, [...databaseSettings, 'listen', 'publicUrl', 'tlsCert', 'tlsKey'])
 }

@@ -5,6 +5,8 @@ import { OperatorError } from '../core/operator-error.ts'
 import type { Transaction } from '../database/database.ts'
 import { parseResource } from '../jsonapi/body.ts'
 import { createAccount } from '../users/accounts.ts'
+import { servedAddress, welcomeAddress } from '../operation/welcome.ts'
+import { createPasswordLink } from '../users/password-links.ts'
 import { findUserByUsername, type UserRow } from '../users/user-store.ts'
 import { keyOf, newUserBody } from '../users/users.ts'
 import { auditOperator, operatorDeps, withDatabase } from '../operation/command-database.ts'
@@ -31,6 +33,18 @@ export async function createUser(config: Config, { username, email, isAdmin, wit
 export async function createTokenFor(config: Config, username: string, options: TokenOptions) {
   return withDatabase(config, ({ database }) =>
     database.write(async (tx) => makeToken(tx, config, (await userNamed(tx, username)).id, options)),
+  )
+}
+
+/** Makes a link with which the user sets a password, and returns its address. */
+export async function createPasswordLinkFor(config: Config, username: string) {
+  return withDatabase(config, ({ database }) =>
+    database.write(async (tx) => {
+      const { id } = await userNamed(tx, username)
+      const { secret, expiresAt, event } = await createPasswordLink(tx, operatorDeps, id)
+      await auditOperator(tx, config, [event])
+      return { url: welcomeAddress(servedAddress(config), secret), 'expired-at': expiresAt }
+    }),
   )
 }
 

@@ -27,8 +27,8 @@ export type Prepared = {
   readonly config: ServerConfig
   /** Path of the secret key; undefined if the settings contain the key. */
   readonly keyFile?: string
-  /** On a first start: the admin's token. */
-  readonly first?: { readonly token: string }
+  /** On a first start: the admin's token, and the secret of a link that sets their password. */
+  readonly first?: { readonly token: string; readonly link?: string }
 }
 
 export type Surroundings = {

@@ -32,10 +32,20 @@ export function welcome({ config, keyFile, first }: Prepared, port: number): str
     `  key      ${keyAdvice(keyFile)}`,
     `  dialect  ${config.dialect}: ${dialects[config.dialect]}`,
     `  admin    ${adminAdvice(config, first.token)}`,
+    ...(first.link === undefined
+      ? []
+      : [
+          `  sign in  ${welcomeAddress(address, first.link)} (sets the admin's password, once, within three days)`,
+        ]),
     '',
     'Try it:',
     ...linesToTry(config, port),
   ]
+}
+
+/** Where somebody sets a password. The secret is in the part of the address that no browser sends. */
+export function welcomeAddress(address: string, secret: string): string {
+  return `${address}/app/~/welcome#${secret}`
 }
 
 /** Example commands, with the flags of this start. */
@@ -89,6 +99,11 @@ function adminTokenFile({ data }: ServerConfig): string {
   return join(data, ADMIN_TOKEN_FILE)
 }
 
-function servedAddress({ listen, tlsCert }: ServerConfig, port: number): string {
+/** Where people reach the server. */
+export function servedAddress(
+  { listen, tlsCert, publicUrl }: Pick<ServerConfig, 'listen' | 'tlsCert' | 'publicUrl'>,
+  port = listen.port,
+): string {
+  if (publicUrl !== undefined) return publicUrl
   return `${tlsCert === undefined ? 'http' : 'https'}://${addressText({ host: listen.host, port })}`
 }

@@ -1,0 +1,47 @@
+import { createHash } from 'node:crypto'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { extname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { gzipSync } from 'node:zlib'
+
+/** Where the built pages are: beside the sources, or in the package. */
+const FOLDERS = ['../../dist/web/', '../web/'].map((path) => fileURLToPath(new URL(path, import.meta.url)))
+
+const types: Readonly<Record<string, string>> = {
+  '.css': 'text/css; charset=utf-8',
+  '.html': 'text/html; charset=utf-8',
+  '.js': 'text/javascript; charset=utf-8',
+  '.svg': 'image/svg+xml',
+  '.woff2': 'font/woff2',
+}
+
+/** A built file, in memory. */
+export type PageFile = {
+  readonly bytes: Buffer
+  readonly gzipped: Buffer
+  readonly type: string
+  readonly etag: string
+}
+
+/** The built pages: the shell, and its assets by name. Undefined if they were not built. */
+export type Pages = { readonly shell: PageFile; readonly assets: ReadonlyMap<string, PageFile> }
+
+export function readPages(): Pages | undefined {
+  const folder = FOLDERS.find((path) => existsSync(join(path, 'index.html')))
+  if (folder === undefined) return undefined
+  const assets = join(folder, 'assets')
+  return {
+    shell: readPageFile(join(folder, 'index.html')),
+    assets: new Map(readdirSync(assets).map((name) => [name, readPageFile(join(assets, name))])),
+  }
+}
+
+function readPageFile(path: string): PageFile {
+  const bytes = readFileSync(path)
+  return {
+    bytes,
+    gzipped: gzipSync(bytes),
+    type: types[extname(path)] ?? 'application/octet-stream',
+    etag: `"${createHash('sha256').update(bytes).digest('base64url')}"`,
+  }
+}

@@ -1,0 +1,63 @@
+import { readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { chromium, type Browser, type BrowserContext, type Page } from 'playwright-core'
+import { afterAll, beforeAll, expect } from 'vitest'
+
+const PROGRAM = process.env.PURSER_TEST_CHROMIUM ?? '/usr/bin/chromium'
+const axeSource = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
+
+// Scripts for the page are texts, because this code knows no document.
+const REPORT_VIOLATIONS = `document.addEventListener('securitypolicyviolation', (event) =>
+  console.error('policy: ' + event.violatedDirective + ' ' + event.blockedURI))`
+const RUN_AXE = `axe.run().then(({ violations }) => violations.map(({ id, impact, nodes }) =>
+  ({ id, impact, html: nodes.map(({ html }) => html).join(' ') })))`
+const SIDEWAYS = 'document.documentElement.scrollWidth - document.documentElement.clientWidth'
+
+/** A tab, with everything that went wrong in it. */
+export type Tab = { readonly page: Page; readonly complaints: string[]; readonly context: BrowserContext }
+
+/** Opens tabs of Debian's Chromium for the tests of a file. */
+export function useChromium(): () => Promise<Tab> {
+  let browser: Browser
+  beforeAll(async () => {
+    browser = await chromium.launch({ executablePath: PROGRAM })
+  })
+  afterAll(() => browser.close())
+  return async () => {
+    const context = await browser.newContext({ viewport: { width: 1280, height: 800 } })
+    const page = await context.newPage()
+    const complaints: string[] = []
+    page.on('pageerror', (error) => complaints.push(String(error)))
+    page.on('console', (message) => {
+      // The browser reports answers of 400 and above itself; pages show them.
+      if (message.type() === 'error' && !message.text().startsWith('Failed to load resource')) {
+        complaints.push(message.text())
+      }
+    })
+    await page.addInitScript(REPORT_VIOLATIONS)
+    return { page, complaints, context }
+  }
+}
+
+/** What axe finds on the page, except what it calls minor. */
+export async function accessibilityProblems(page: Page): Promise<string[]> {
+  await page.evaluate(axeSource)
+  const found = await page.evaluate<{ id: string; impact: string; html: string }[]>(RUN_AXE)
+  return found
+    .filter(({ impact }) => impact !== 'minor')
+    .map(({ id, impact, html }) => `${impact} ${id}: ${html}`)
+}
+
+/** Checks what holds for every page: nothing went wrong, nothing to scroll sideways, nothing that axe finds. */
+export async function expectWellMade({ page, complaints }: Tab): Promise<void> {
+  for (const width of [360, 1280]) {
+    await page.setViewportSize({ width, height: 800 })
+    expect(await page.evaluate(SIDEWAYS), `at ${width} pixels`).toBeLessThanOrEqual(0)
+    expect(await accessibilityProblems(page)).toEqual([])
+  }
+  for (const colorScheme of ['dark', 'light'] as const) {
+    await page.emulateMedia({ colorScheme })
+    expect(await accessibilityProblems(page)).toEqual([])
+  }
+  expect(complaints).toEqual([])
+}

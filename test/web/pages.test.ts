@@ -1,0 +1,143 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { passwordLink, Browser } from '../support/browser.ts'
+import { expectWellMade, useChromium, type Tab } from '../support/chromium.ts'
+import { startServer, type TestServer } from '../support/server.ts'
+import { createState } from '../support/states.ts'
+import {
+  addMember,
+  createTeam,
+  createTestOrganization,
+  grantWorkspace,
+  uniqueName,
+  type TestOrganization,
+} from '../support/world.ts'
+
+const PASSWORD = 'correct horse battery'
+const HOSTILE = `<img src=x onerror="document.title='ran'"><script>document.title='ran'</script>`
+const outputs = JSON.stringify({
+  address: { value: 'db.internal.example', type: 'string' },
+  hostile: { value: HOSTILE, type: 'string' },
+  password: { value: 's3cret', type: 'string', sensitive: true },
+}).replace('{', '{"cluster_id": {"value": 90071992547409931.50, "type": "number"},')
+
+describe('the pages', () => {
+  let server: TestServer
+  let organization: TestOrganization
+  let workspaceName: string
+  const logins: Record<string, string> = {}
+  const open = useChromium()
+  beforeAll(async () => {
+    server = await startServer('sqlite')
+    organization = await createTestOrganization(server)
+    const { workspaceId } = await createState(organization, outputs)
+    const { client } = organization.owner
+    workspaceName = (await client.get(`/workspaces/${workspaceId}`)).json.data.attributes.name
+    const readers = await createTeam(organization, { name: 'readers' })
+    await createTeam(organization, { name: 'network', visibility: 'organization' })
+    await grantWorkspace(organization, readers, workspaceId, { access: 'read' })
+    const people = {
+      owner: organization.owner,
+      reader: await addMember(server, organization, [readers]),
+      plain: await addMember(server, organization),
+    }
+    for (const [name, { id, username }] of Object.entries(people)) {
+      const link = await passwordLink(server.admin, id)
+      await new Browser(server.address).signIn({ link, password: PASSWORD })
+      logins[name] = username
+    }
+  })
+  afterAll(() => server.stop())
+
+  const signIn = async (who: string): Promise<Tab> => {
+    const tab = await open()
+    await tab.page.goto(`${server.address}/app`)
+    await tab.page.getByLabel('User name or email').fill(logins[who] as string)
+    await tab.page.getByLabel('Password').fill(PASSWORD)
+    await tab.page.getByRole('button', { name: 'Sign in' }).click()
+    await tab.page.getByRole('heading', { name: 'Organizations' }).waitFor()
+    return tab
+  }
+  const rowOf = ({ page }: Tab, name: string) =>
+    page.getByRole('row').filter({ has: page.getByRole('rowheader', { name, exact: true }) })
+
+  test('sign somebody in, in the words of the server if that fails, and out', async () => {
+    const tab = await open()
+    const { page } = tab
+    await page.goto(`${server.address}/app/${organization.name}/settings/teams`)
+    await page.getByLabel('User name or email').fill(logins.owner as string)
+    await page.getByLabel('Password').fill('wrong horse')
+    await page.getByRole('button', { name: 'Sign in' }).click()
+    await page.getByText('the user name, email or password is wrong').waitFor()
+    await expectWellMade(tab)
+    await page.getByLabel('Password').fill(PASSWORD)
+    await page.keyboard.press('Enter')
+    await page.getByRole('heading', { name: 'Teams' }).waitFor()
+    await page.getByRole('button', { name: 'Sign out' }).click()
+    await page.getByRole('heading', { name: 'Sign in to Purser' }).waitFor()
+    await page.goto(`${server.address}/app`)
+    await page.getByRole('heading', { name: 'Sign in to Purser' }).waitFor()
+    expect(tab.complaints).toEqual([])
+  })
+
+  test('set a password with a link, which leaves the address at once', async () => {
+    const { id } = organization.owner
+    const tab = await open()
+    const { page } = tab
+    await page.goto(`${server.address}/app/~/welcome#${await passwordLink(server.admin, id)}`)
+    await page.getByLabel('New password', { exact: true }).fill(PASSWORD)
+    expect(page.url()).toBe(`${server.address}/app/~/welcome`)
+    await page.getByLabel('New password, again').fill('another')
+    await page.getByRole('button').click()
+    await page.getByText('is not the same').waitFor()
+    await expectWellMade(tab)
+    await page.getByLabel('New password, again').fill(PASSWORD)
+    await page.getByRole('button').click()
+    await page.getByRole('link', { name: organization.name }).waitFor()
+    await expectWellMade(tab)
+  })
+
+  test('show the outputs of a workspace with every digit, and a sensitive one on a click only', async () => {
+    const tab = await signIn('reader')
+    const { page } = tab
+    await page.goto(`${server.address}/app/${organization.name}/workspaces`)
+    await page.getByRole('link', { name: workspaceName }).click()
+    await rowOf(tab, 'address').getByText('db.internal.example').waitFor()
+    expect(await rowOf(tab, 'cluster_id').textContent()).toContain('90071992547409931.50')
+    expect(await rowOf(tab, 'hostile').textContent()).toContain(HOSTILE)
+    expect(await page.title()).toBe('Purser')
+    expect(await page.content()).not.toContain('s3cret')
+    await expectWellMade(tab)
+    await page.getByRole('button', { name: 'Reveal password' }).click()
+    await rowOf(tab, 'password').getByText('s3cret').waitFor()
+    await page.getByRole('button', { name: 'Hide password' }).click()
+    await page.getByRole('button', { name: 'Reveal password' }).waitFor()
+    expect(await page.content()).not.toContain('s3cret')
+    const path = `/organizations/${organization.name}/audit-events?filter[action]=output.reveal`
+    const { json } = await organization.owner.client.get(path)
+    const [event, ...others] = json.data
+    expect(event.attributes['actor-name'] ?? JSON.stringify(event)).toContain(logins.reader)
+    expect(others).toEqual([])
+    expect(tab.complaints).toEqual([])
+  })
+
+  test('say so where a caller may not see something', async () => {
+    const tab = await signIn('plain')
+    await tab.page.goto(`${server.address}/app/${organization.name}/workspaces/${workspaceName}`)
+    await tab.page.getByText('Not there, or not for you').waitFor()
+    await expectWellMade(tab)
+  })
+
+  test('find teams as people type, with an address that can be shared', async () => {
+    const tab = await signIn('owner')
+    const { page } = tab
+    await page.goto(`${server.address}/app/${organization.name}/settings/teams`)
+    await page.getByLabel('Find a team').fill('net')
+    await page.getByRole('cell', { name: 'readers' }).waitFor({ state: 'detached' })
+    expect(await page.getByRole('cell', { name: 'network' }).count()).toBe(1)
+    expect(page.url()).toContain('?q=net')
+    await expectWellMade(tab)
+    await page.getByLabel('Find a team').fill(uniqueName('no'))
+    await page.getByText('No team matches').waitFor()
+    await expectWellMade(tab)
+  })
+})

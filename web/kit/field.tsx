@@ -1,0 +1,28 @@
+import { useId, type InputHTMLAttributes } from 'react'
+import styles from './kit.module.css'
+
+type Props = InputHTMLAttributes<HTMLInputElement> & {
+  readonly label: string
+  readonly problem?: string | undefined
+}
+
+/** A text field with its label, and what is wrong with it. */
+export function Field({ label, problem, ...rest }: Props) {
+  const id = useId()
+  return (
+    <div className={styles.field}>
+      <label htmlFor={id}>{label}</label>
+      <input
+        {...rest}
+        id={id}
+        aria-invalid={problem !== undefined}
+        aria-describedby={problem === undefined ? undefined : `${id}-problem`}
+      />
+      {problem === undefined ? null : (
+        <p id={`${id}-problem`} className={styles.problem}>
+          ✗ {problem}
+        </p>
+      )}
+    </div>
+  )
+}

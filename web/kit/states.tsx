@@ -1,0 +1,49 @@
+import { useEffect, useState, type ReactNode } from 'react'
+import { ApiError } from '../api/errors.ts'
+import { Button } from './button.tsx'
+import styles from './kit.module.css'
+
+const QUIET_MS = 150
+
+/** Nothing for a moment, so that quick answers do not flicker. */
+export function Loading() {
+  const [isShown, setShown] = useState(false)
+  useEffect(() => {
+    const timer = setTimeout(() => setShown(true), QUIET_MS)
+    return () => clearTimeout(timer)
+  }, [])
+  return (
+    <p className={styles.dim} aria-busy="true">
+      {isShown ? 'Loading …' : ''}
+    </p>
+  )
+}
+
+/** What would be here, and the next step. */
+export function Empty({ children }: { readonly children: ReactNode }) {
+  return <div className={styles.notice}>{children}</div>
+}
+
+/** Why something could not be shown or done, in the server's words. */
+export function Failed({ error, onRetry }: { readonly error: unknown; readonly onRetry?: () => void }) {
+  const isHidden = error instanceof ApiError && error.status === 404
+  return (
+    <div className={styles.notice} data-kind="bad" role="alert">
+      <p>
+        {isHidden
+          ? 'Not there, or not for you. Ask an owner of the organization, with this id.'
+          : textOf(error)}
+      </p>
+      {error instanceof ApiError && error.requestId !== '' ? (
+        <p>
+          Request <code className={styles.mono}>{error.requestId}</code>
+        </p>
+      ) : null}
+      {onRetry === undefined || isHidden ? null : <Button onClick={onRetry}>Try again</Button>}
+    </div>
+  )
+}
+
+function textOf(error: unknown): string {
+  return error instanceof ApiError ? error.message : 'The server could not be reached.'
+}

@@ -1,0 +1,30 @@
+import { QueryClient, QueryClientProvider } from '@tanstack/react-query'
+import { RouterProvider } from '@tanstack/react-router'
+import { StrictMode } from 'react'
+import { createRoot } from 'react-dom/client'
+import { ApiError } from './api/errors.ts'
+import './kit/tokens.css'
+import { createPages } from './routes.tsx'
+
+const MAX_TRIES = 3
+
+const queries = new QueryClient({
+  defaultOptions: {
+    queries: {
+      // Only what is away for a moment is tried again.
+      retry: (count, error) => count < MAX_TRIES && error instanceof ApiError && error.status === 503,
+      retryDelay: (_, error) => 1_000 * (error instanceof ApiError ? (error.retryAfter ?? 1) : 1),
+    },
+  },
+})
+
+const place = document.getElementById('root')
+if (place !== null) {
+  createRoot(place).render(
+    <StrictMode>
+      <QueryClientProvider client={queries}>
+        <RouterProvider router={createPages(queries)} />
+      </QueryClientProvider>
+    </StrictMode>,
+  )
+}

@@ -1,0 +1,43 @@
+import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { Link, Outlet, useNavigate, useParams } from '@tanstack/react-router'
+import { accountQuery, signOut } from './api/session.ts'
+import { Button } from './kit/button.tsx'
+import styles from './shell.module.css'
+
+/** The bar above every page, and the places of the organization that is shown. */
+export function Shell() {
+  const { organization } = useParams({ strict: false })
+  const account = useQuery(accountQuery)
+  const queries = useQueryClient()
+  const navigate = useNavigate()
+  const leave = async () => {
+    await signOut()
+    queries.clear()
+    await navigate({ to: '/~/sign-in' })
+  }
+  return (
+    <>
+      <header className={styles.bar}>
+        <Link to="/" className={styles.mark}>
+          ◉ Purser
+        </Link>
+        {organization === undefined ? null : (
+          <nav aria-label="Organization" className={styles.places}>
+            <strong>{organization}</strong>
+            <Link to="/$organization/workspaces" params={{ organization }}>
+              Workspaces
+            </Link>
+            <Link to="/$organization/settings/teams" params={{ organization }}>
+              Teams
+            </Link>
+          </nav>
+        )}
+        <span className={styles.who}>{account.data?.data.attributes.username}</span>
+        <Button onClick={() => void leave()}>Sign out</Button>
+      </header>
+      <main className={styles.page}>
+        <Outlet />
+      </main>
+    </>
+  )
+}

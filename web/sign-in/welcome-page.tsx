@@ -1,0 +1,77 @@
+import { useQueryClient } from '@tanstack/react-query'
+import { useNavigate } from '@tanstack/react-router'
+import { useState, type FormEvent } from 'react'
+import { signInByLink } from '../api/session.ts'
+import { Button } from '../kit/button.tsx'
+import { Field } from '../kit/field.tsx'
+import { Failed } from '../kit/states.tsx'
+import { textsOf } from './form.ts'
+import styles from './sign-in.module.css'
+
+/** The secret of the link. It leaves the address at once, so that it is in no history. */
+function takeSecret(): string {
+  const secret = window.location.hash.slice(1)
+  if (secret !== '') window.history.replaceState(null, '', window.location.pathname)
+  return secret
+}
+
+export function WelcomePage() {
+  const [secret] = useState(takeSecret)
+  const [error, setError] = useState<unknown>()
+  const [differs, setDiffers] = useState(false)
+  const [isBusy, setBusy] = useState(false)
+  const navigate = useNavigate()
+  const queries = useQueryClient()
+
+  const submit = async (event: FormEvent<HTMLFormElement>) => {
+    event.preventDefault()
+    const text = textsOf(event.currentTarget)
+    const password = text('password')
+    setDiffers(password !== text('again'))
+    setError(undefined)
+    if (password !== text('again')) return
+    setBusy(true)
+    try {
+      await signInByLink(secret, password)
+      queries.clear()
+      await navigate({ to: '/' })
+    } catch (failure) {
+      setError(failure)
+    } finally {
+      setBusy(false)
+    }
+  }
+
+  return (
+    <main className={styles.page}>
+      <h1>Set your password</h1>
+      {secret === '' ? (
+        <p>This address needs the rest of its link. Open the whole link again, or ask for another one.</p>
+      ) : (
+        <form onSubmit={(event) => void submit(event)}>
+          <Field
+            label="New password"
+            name="password"
+            type="password"
+            autoComplete="new-password"
+            minLength={8}
+            required
+            autoFocus
+          />
+          <Field
+            label="New password, again"
+            name="again"
+            type="password"
+            autoComplete="new-password"
+            required
+            problem={differs ? 'is not the same' : undefined}
+          />
+          <Button type="submit" kind="main" disabled={isBusy}>
+            Set password and sign in
+          </Button>
+        </form>
+      )}
+      {error === undefined ? null : <Failed error={error} />}
+    </main>
+  )
+}
