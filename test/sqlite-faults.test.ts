@@ -212,7 +212,8 @@ test(
         if (code === 0) await expect(again).rejects.toThrow(/not empty/)
         else await again.catch((error: unknown) => expect(String(error)).toMatch(/not empty/))
         const events = (rowsOfSeeded.audit_events as number) + 1
-        expect(rowsOf(folder)).toEqual({ ...rowsOfSeeded, audit_events: events })
+        // A link that was used since must not work again.
+        expect(rowsOf(folder)).toEqual({ ...rowsOfSeeded, audit_events: events, password_links: 0 })
         const key = (file: string) => readFileSync(file, 'utf8')
         expect(key(join(folder, 'data', 'secret-key'))).toBe(key(base('key')))
         await (await prepare(configOf(folder), surroundings)).database.close()
