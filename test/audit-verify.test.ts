@@ -400,9 +400,9 @@ describe.each(engines)('purser audit verify on %s', (engine) => {
     expect(json.code).toBe(1)
     expect(JSON.parse(json.stdout)).toMatchObject({
       intact: false,
-      problem: { position: 1, number: 4, organization: { name: 'acme' } },
+      problem: { position: 1, number: 5, organization: { name: 'acme' } },
     })
     // `purser audit` without `verify` still prints the trail.
-    expect((await run(['audit', '--json'], settings)).stdout.trim().split('\n')).toHaveLength(4)
+    expect((await run(['audit', '--json'], settings)).stdout.trim().split('\n')).toHaveLength(5)
   }, 120_000)
 })
