@@ -39,6 +39,11 @@ export function randomBase58(length: number): string {
   return text
 }
 
+/** A new secret of 43 characters: more than 250 random bits. */
+export function newSecret(): string {
+  return randomBase58(43)
+}
+
 export function newId<K extends IdKind>(kind: K): Id<K> {
   return `${idPrefixes[kind]}-${randomBase58(16)}` as Id<K>
 }

@@ -1,6 +1,7 @@
 import { causeOf, codeOf } from '../core/error-fields.ts'
 import { setTimeout as delay } from 'node:timers/promises'
 import { systemClock } from '../core/clock.ts'
+import { isLoopback } from '../core/loopback.ts'
 import { OperatorError, reasonOf } from '../core/operator-error.ts'
 import { version } from '../core/version.ts'
 import { printable, Unreadable } from './records.ts'
@@ -265,10 +266,6 @@ export function addressOfSource(from: string): URL {
     )
   }
   return url
-}
-
-function isLoopback(hostname: string): boolean {
-  return hostname === 'localhost' || hostname === '[::1]' || /^127(\.\d{1,3}){3}$/.test(hostname)
 }
 
 /** A source on this machine may redirect to this machine. */

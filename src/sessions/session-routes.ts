@@ -1,4 +1,4 @@
-import { NO_ID, parseId } from '../core/ids.ts'
+import { parseId } from '../core/ids.ts'
 import { notFound } from '../core/errors.ts'
 import type { Call } from '../http/call.ts'
 import { done, unchanged } from '../http/outcome.ts'
@@ -14,7 +14,7 @@ const sessionPlace = {
   path: '/sessions/:session_id',
   type: 'sessions',
   address: ({ params }: Call) => {
-    const sessionId = parseId('session', params.session_id ?? NO_ID)
+    const sessionId = parseId('session', params.session_id ?? '')
     return sessionId === undefined ? undefined : { sessionId }
   },
   load: async ({ tx, address }: Loading<{ sessionId: string }>) => {

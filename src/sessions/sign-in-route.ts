@@ -3,7 +3,7 @@ import { hashToken } from '../access/actor-store.ts'
 import { insertAuditEvents, type AuditActor, type AuditEvent } from '../audit/audit-store.ts'
 import { timestamp } from '../core/clock.ts'
 import { AppError } from '../core/errors.ts'
-import { randomBase58 } from '../core/ids.ts'
+import { newSecret } from '../core/ids.ts'
 import type { Transaction } from '../database/database.ts'
 import { checkContentType, IncomingBody } from '../http/body.ts'
 import { created, type Answer, type Call } from '../http/call.ts'
@@ -25,7 +25,6 @@ import { checkSecure, sessionCookie, sessionSecretOf } from './session-cookie.ts
 import { sessionFragment } from './session-document.ts'
 import { deleteSessionsOf, insertSession, makeRoomForSession, type SessionRow } from './session-store.ts'
 
-const SECRET_CHARACTERS = 43
 const MAX_USER_AGENT = 200
 const MINUTE_MS = 60_000
 const WRONG = 'the user name, email or password is wrong'
@@ -59,7 +58,7 @@ export const signInRoute: RawRoute = {
 type Given = { login?: string; link?: string; password: string }
 
 /** Someone who may sign in. `write` runs in the transaction that begins the session. */
-type Known = { userId: string; write: (tx: Transaction, user: UserRow, now: string) => Promise<AuditEvent[]> }
+type Known = { userId: string; write: (tx: Transaction, user: UserRow) => Promise<AuditEvent[]> }
 
 async function signIn(call: Call, deps: RunnerDeps): Promise<Answer> {
   checkSecure(call.origin)
@@ -110,8 +109,8 @@ async function byPassword(login: string, password: string, deps: RunnerDeps): Pr
   const renewed = isOutdated(stored) ? await passwords.hash(password) : undefined
   return {
     userId: user.id,
-    write: async (tx, { password_hash: now }) => {
-      if (now !== stored) throw new AppError('unauthorized', [{ detail: WRONG }])
+    write: async (tx, { password_hash: present }) => {
+      if (present !== stored) throw new AppError('unauthorized', [{ detail: WRONG }])
       if (renewed !== undefined) await updateUser(tx, user.id, { password_hash: renewed })
       return []
     },
@@ -149,13 +148,13 @@ async function begin(
   call: Call,
   { database, clock, config, newId, auditKey }: RunnerDeps,
 ): Promise<Answer | undefined> {
-  const secret = randomBase58(SECRET_CHARACTERS)
+  const secret = newSecret()
   const before = sessionSecretOf(call.headers)
   const session = await database.write(async (tx) => {
     const user = await lockUser(tx, userId)
     if (user === undefined || user.is_suspended === 1 || user.username === null) return undefined
     const now = clock.now()
-    const events = await write(tx, user, timestamp(now))
+    const events = await write(tx, user)
     const row: SessionRow = {
       id: newId('session'),
       hash: hashToken(secret),

@@ -3,7 +3,7 @@ import { hashToken } from '../access/actor-store.ts'
 import type { AuditEvent } from '../audit/audit-store.ts'
 import { timestamp } from '../core/clock.ts'
 import { invalid, notFound } from '../core/errors.ts'
-import { randomBase58 } from '../core/ids.ts'
+import { newSecret } from '../core/ids.ts'
 import type { Transaction } from '../database/database.ts'
 import type { Deps } from '../http/deps.ts'
 import {
@@ -17,7 +17,6 @@ import { fragment, type Fragment } from '../jsonapi/document.ts'
 import { insertPasswordLink } from './password-link-store.ts'
 import { lockUser } from './user-store.ts'
 
-const SECRET_CHARACTERS = 43
 const LIFE_MS = 3 * 86_400_000
 
 export type NewPasswordLink = { userId: string; secret: string; expiresAt: string }
@@ -35,7 +34,7 @@ export async function createPasswordLink(
   if (user === undefined) throw notFound()
   if (user.is_service_account === 1) throw invalid('a service account has no password')
   if (user.username === null) throw invalid('this user was invited and has no account yet')
-  const secret = randomBase58(SECRET_CHARACTERS)
+  const secret = newSecret()
   const now = clock.now()
   const expiresAt = timestamp(new Date(now.getTime() + LIFE_MS))
   const created_at = timestamp(now)

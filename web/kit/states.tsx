@@ -44,6 +44,41 @@ export function Failed({ error, onRetry }: { readonly error: unknown; readonly o
   )
 }
 
+type Query<Data> = {
+  readonly data: Data | undefined
+  readonly error: unknown
+  readonly isError: boolean
+  readonly refetch: () => Promise<unknown>
+}
+
+/** Shows the answer of a query, or that it is loading, failed or empty. The last answer stays if a newer one fails. */
+export function Answered<Data>({
+  query: { data, error, isError, refetch },
+  isEmpty,
+  empty,
+  children,
+}: {
+  readonly query: Query<Data>
+  readonly isEmpty?: (data: Data) => boolean
+  readonly empty?: ReactNode
+  readonly children: (data: Data) => ReactNode
+}) {
+  return (
+    <>
+      {isError ? <Failed error={error} onRetry={() => void refetch()} /> : null}
+      {data === undefined ? (
+        isError ? null : (
+          <Loading />
+        )
+      ) : isEmpty?.(data) === true ? (
+        <Empty>{empty}</Empty>
+      ) : (
+        children(data)
+      )}
+    </>
+  )
+}
+
 function textOf(error: unknown): string {
   return error instanceof ApiError ? error.message : 'The server could not be reached.'
 }

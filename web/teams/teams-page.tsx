@@ -3,7 +3,7 @@ import { useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import { Button } from '../kit/button.tsx'
 import { Field } from '../kit/field.tsx'
 import styles from '../kit/kit.module.css'
-import { Empty, Failed, Loading } from '../kit/states.tsx'
+import { Answered } from '../kit/states.tsx'
 import { teamsQuery } from './teams-query.ts'
 
 const FROM = '/shell/$organization/settings/teams'
@@ -14,7 +14,6 @@ export function TeamsPage() {
   const navigate = useNavigate({ from: '/$organization/settings/teams' })
   const teams = useQuery(teamsQuery(organization, q, page))
   const show = (search: { q?: string; page?: number }) => void navigate({ search, replace: true })
-  const pagination = teams.data?.meta.pagination
   return (
     <>
       <h1>Teams</h1>
@@ -24,53 +23,52 @@ export function TeamsPage() {
         value={q}
         onChange={(event) => show({ q: event.target.value || undefined })}
       />
-      {teams.isError ? <Failed error={teams.error} onRetry={() => void teams.refetch()} /> : null}
-      {teams.data === undefined ? (
-        teams.isError ? null : (
-          <Loading />
-        )
-      ) : teams.data.data.length === 0 ? (
-        <Empty>
-          {q === ''
+      <Answered
+        query={teams}
+        isEmpty={({ data }) => data.length === 0}
+        empty={
+          q === ''
             ? 'No teams yet. A team is what gets access; people get it by being in one.'
-            : `No team matches “${q}”. Clear the search, or make a team of that name.`}
-        </Empty>
-      ) : (
-        <>
-          <p className={styles.dim}>{pagination?.['total-count'].toLocaleString('en')} found</p>
-          <table className={styles.table}>
-            <thead>
-              <tr>
-                <th scope="col">Name</th>
-                <th scope="col">Visibility</th>
-                <th scope="col">Members</th>
-              </tr>
-            </thead>
-            <tbody>
-              {teams.data.data.map(({ id, attributes }) => (
-                <tr key={id}>
-                  <td dir="auto">{attributes.name}</td>
-                  <td className={attributes.visibility === 'secret' ? styles.secret : undefined}>
-                    {attributes.visibility === 'secret' ? '⚿ secret' : 'organization'}
-                  </td>
-                  <td>{attributes['users-count'].toLocaleString('en')}</td>
+            : `No team matches “${q}”. Clear the search, or make a team of that name.`
+        }
+      >
+        {({ data, meta: { pagination } }) => (
+          <>
+            <p className={styles.dim}>{pagination['total-count'].toLocaleString('en')} found</p>
+            <table className={styles.table}>
+              <thead>
+                <tr>
+                  <th scope="col">Name</th>
+                  <th scope="col">Visibility</th>
+                  <th scope="col">Members</th>
                 </tr>
-              ))}
-            </tbody>
-          </table>
-          <nav aria-label="Pages">
-            <Button disabled={page === 1} onClick={() => show({ q: q || undefined, page: page - 1 })}>
-              Previous
-            </Button>{' '}
-            <Button
-              disabled={pagination?.['next-page'] === null}
-              onClick={() => show({ q: q || undefined, page: page + 1 })}
-            >
-              Next
-            </Button>
-          </nav>
-        </>
-      )}
+              </thead>
+              <tbody>
+                {data.map(({ id, attributes }) => (
+                  <tr key={id}>
+                    <td dir="auto">{attributes.name}</td>
+                    <td className={attributes.visibility === 'secret' ? styles.secret : undefined}>
+                      {attributes.visibility === 'secret' ? '⚿ secret' : 'organization'}
+                    </td>
+                    <td>{attributes['users-count'].toLocaleString('en')}</td>
+                  </tr>
+                ))}
+              </tbody>
+            </table>
+            <nav aria-label="Pages">
+              <Button disabled={page === 1} onClick={() => show({ q: q || undefined, page: page - 1 })}>
+                Previous
+              </Button>{' '}
+              <Button
+                disabled={pagination['next-page'] === null}
+                onClick={() => show({ q: q || undefined, page: page + 1 })}
+              >
+                Next
+              </Button>
+            </nav>
+          </>
+        )}
+      </Answered>
     </>
   )
 }
