@@ -41,6 +41,7 @@ import { teamProjectRoutes } from './team-access/team-project-routes.ts'
 import { teamWorkspaceRoutes } from './team-access/team-workspace-routes.ts'
 import { currentOutputRoutes } from './outputs/current-output-routes.ts'
 import { outputRoutes } from './outputs/output-routes.ts'
+import { outputPreviewRoutes } from './outputs/output-preview-routes.ts'
 import { stateContentRoutes } from './state-content/state-content-routes.ts'
 import { stateDownloadRoutes } from './state-content/state-download-routes.ts'
 import { stateRollbackRoutes } from './state-uploads/state-rollback-routes.ts'
@@ -111,6 +112,7 @@ export const routes: readonly Route[] = [
   ...stateDownloadRoutes,
   ...outputRoutes,
   ...currentOutputRoutes,
+  ...outputPreviewRoutes,
   ...refusalRoutes,
   ...auditRoutes,
 ]

@@ -27,6 +27,8 @@ const onPurpose: Record<string, string> = {
   'organizations.permissions.can-create-workspace-migration': 'go-tfe decodes it',
   'organizations.permissions.can-manage-auditing': 'go-tfe decodes it',
   'organizations.permissions.can-view-hyok-feature-info': 'go-tfe decodes it',
+  'output-changes': 'our own: what differs between two versions, without sensitive values',
+  'output-previews': 'our own: outputs for pages, without sensitive values',
   'password-links': 'our own: a user sets a password with it',
   refusals: 'our own: why callers were answered 404',
   sessions: 'our own: the platform has no such type',

@@ -47,6 +47,8 @@ const reports = [
   'access-changes',
   'effective-access',
   'audit-events',
+  'output-changes',
+  'output-previews',
   'password-links',
   'refusals',
   'sessions',

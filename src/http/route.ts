@@ -82,6 +82,8 @@ export type RouteDocumentation = {
   readonly isList?: boolean
   /** The page is also directly in `meta`, where go-tfe v2 looks for the page of projects. */
   readonly hasPageInMeta?: true
+  /** Numbers in `meta` beside the page, which the document adds. */
+  readonly counts?: readonly string[]
   /** The list is not paged: everything is on its only page. */
   readonly isUnpaged?: boolean
 }

@@ -6,6 +6,7 @@ import { entitlementSetDescription, organizationDescription } from '../organizat
 import { accessChangesDescription } from '../effective-access/access-changes-document.ts'
 import { effectiveAccessDescription } from '../effective-access/effective-access-document.ts'
 import { outputDescription, workspaceOutputDescription } from '../outputs/output-document.ts'
+import { outputChangeDescription, outputPreviewDescription } from '../outputs/output-preview-document.ts'
 import { stateVersionDescription } from '../state-versions/state-version-document.ts'
 import { tagDescription } from '../tags/tag-document.ts'
 import {
@@ -35,6 +36,8 @@ export const descriptions: readonly ResourceDescription[] = [
   projectDescription,
   refusalDescription,
   outputDescription,
+  outputPreviewDescription,
+  outputChangeDescription,
   stateVersionDescription,
   tagDescription,
   tagBindingDescription,

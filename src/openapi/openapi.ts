@@ -7,6 +7,7 @@ import { descriptions } from './descriptions.ts'
 import { flag, type QueryParameter } from '../jsonapi/parameters.ts'
 import {
   bodySchema,
+  documentName,
   documentSchema,
   pathParameterSchema,
   plain,
@@ -172,7 +173,9 @@ function schemaOf(response: Schema): Schema {
   return content[JSON_API]?.schema as Schema
 }
 
-type Answering = Pick<Route, 'answers' | 'answersJson' | 'isList' | 'hasPageInMeta'> & { status: number }
+type Answering = Pick<Route, 'answers' | 'answersJson' | 'isList' | 'hasPageInMeta' | 'counts'> & {
+  status: number
+}
 
 function success(route: Answering): Schema {
   const { status } = route
@@ -187,13 +190,9 @@ function success(route: Answering): Schema {
   return { description, content: { [JSON_API]: { schema } } }
 }
 
-function formOf({ isList, hasPageInMeta }: Answering): DocumentForm {
+function formOf({ isList, hasPageInMeta, counts }: Answering): DocumentForm {
   if (!isList) return 'one'
-  return hasPageInMeta ? 'page in meta' : 'page'
-}
-
-function documentName(type: string, form: DocumentForm): string {
-  return `${type}-${form === 'one' ? 'document' : 'page'}`
+  return hasPageInMeta ? 'page in meta' : (counts ?? 'page')
 }
 
 /** The document schemas of all routes, each once. */

@@ -169,12 +169,20 @@ export const sharedSchemas: Record<string, Schema> = {
   pagination: object(pagination),
 }
 
-export type DocumentForm = 'one' | 'page' | 'page in meta'
+/** A list of words: a page with these numbers in its meta. */
+export type DocumentForm = 'one' | 'page' | 'page in meta' | readonly string[]
+
+/** The name of the schema of such documents. */
+export function documentName(type: string, form: DocumentForm): string {
+  return `${type}-${form === 'one' ? 'document' : 'page'}`
+}
 
 /** The document of a route: one resource, or a page. "page in meta" repeats the page numbers directly in meta. */
 export function documentSchema(type: string, form: DocumentForm): Schema {
   const data = reference(type)
-  const meta = { pagination: reference('pagination'), ...(form === 'page in meta' ? pagination : {}) }
+  const counts = typeof form === 'string' ? [] : form.map((name) => [name, { type: 'integer' }])
+  const more = form === 'page in meta' ? pagination : Object.fromEntries(counts)
+  const meta = { pagination: reference('pagination'), ...more }
   const paging = { links: reference('page-links'), meta: object(meta) }
   const properties = {
     data: form === 'one' ? data : { type: 'array', items: data },

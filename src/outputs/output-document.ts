@@ -8,14 +8,16 @@ import type { StateOutput } from '../state-file/outputs-collector.ts'
 /** Where an output is shown. A list has the type under two keys, `detailed-type` and `detailed_type`. */
 export type OutputShape = 'single' | 'listed' | 'workspace-outputs'
 
-const outputTypes = ['string', 'number', 'boolean', 'array', 'object'].map((type) => Type.Literal(type))
+export const outputTypes = Type.Union(
+  ['string', 'number', 'boolean', 'array', 'object'].map((type) => Type.Literal(type)),
+)
 
 export const outputDescription: ResourceDescription = {
   type: 'state-version-outputs',
   attributes: {
     name: Type.String(),
     sensitive: Type.Boolean(),
-    type: Type.Union(outputTypes),
+    type: outputTypes,
     value: Type.Unknown(),
     'detailed-type': Type.Unknown(),
     detailed_type: Type.Optional(Type.Unknown()),
@@ -28,7 +30,7 @@ export const workspaceOutputDescription: ResourceDescription = {
   attributes: {
     name: Type.String(),
     sensitive: Type.Boolean(),
-    'output-type': Type.Union(outputTypes),
+    'output-type': outputTypes,
     value: Type.Unknown(),
     'detailed-type': Type.Unknown(),
   },

@@ -1,0 +1,170 @@
+import { isPermitted } from '../access/decide.ts'
+import { AppError, notFound } from '../core/errors.ts'
+import { parseId } from '../core/ids.ts'
+import { ReadAgain } from '../database/read-again.ts'
+import { JSON_API, type Answer, type Call } from '../http/call.ts'
+import { list, type Listing } from '../http/read-route.ts'
+import type { Loaded, Route } from '../http/route.ts'
+import { listDocument } from '../jsonapi/document.ts'
+import { text } from '../jsonapi/parameters.ts'
+import { stateVersionPlace } from '../state-versions/state-version-place.ts'
+import {
+  findStateVersion,
+  isContentDeleted,
+  neighboursOf,
+  type StateVersionRow,
+} from '../state-versions/state-version-store.ts'
+import { workspacePlace } from '../workspaces/workspace-place.ts'
+import { outputChanges } from './output-changes.ts'
+import type { Masking } from './output-document.ts'
+import { previewPage } from './output-previews.ts'
+import { outputsInTurn, readOutputs } from './outputs.ts'
+
+const search = { q: text('The outputs whose name contains this text, ignoring case') }
+type Searching = Listing<unknown, Loaded, typeof search>
+
+export const outputPreviewRoutes: readonly Route[] = [
+  list(stateVersionPlace, '/output-previews', {
+    permission: 'outputs:read',
+    summary: 'List the outputs of a state version for a page, without sensitive values',
+    answers: 'output-previews',
+    query: search,
+    document: (context) => previews(context, context.resource.stateVersion, 'values'),
+  }),
+
+  list(workspacePlace, '/current-output-previews', {
+    permission: 'outputs:read-current',
+    summary: 'List the current outputs of a workspace for a page, without sensitive values',
+    answers: 'output-previews',
+    query: search,
+    document: async (context) => {
+      const { tx, actor, standing, resource } = context
+      const { current_state_version_id: id } = resource.workspace
+      const stateVersion = id === null ? undefined : await findStateVersion(tx, id)
+      if (stateVersion === undefined) throw notFound()
+      const mayRead = isPermitted('outputs:read', actor, standing, resource.target)
+      return previews(context, stateVersion, mayRead ? 'values' : 'values and shapes')
+    },
+  }),
+
+  list(stateVersionPlace, '/output-changes', {
+    permission: 'outputs:read',
+    summary: 'List what changed in the outputs since another state version',
+    answers: 'output-changes',
+    counts: ['added', 'changed', 'removed'],
+    query: {
+      since: text('Id of another state version of the workspace. Default: the one before'),
+    },
+    document: async (context) => {
+      const { tx, deps, resource, query, page, paging } = context
+      const { stateVersion } = resource
+      requireProcessed(stateVersion)
+      const since = await comparedVersion(context, stateVersion, query.since)
+      const olds = since === undefined ? [] : await readOutputs(tx, deps, since)
+      const news = await readOutputs(tx, deps, stateVersion)
+      const tag = `${since?.id ?? 'none'}-${stateVersion.id}`
+      const { fragments, added, changed, removed } =
+        olds !== undefined && news !== undefined
+          ? await outputChanges(
+              deps,
+              since && { stateVersion: since, outputs: [olds] },
+              { stateVersion, outputs: [news] },
+              page,
+            )
+          : await madeInTurn(context, tag, () =>
+              outputChanges(
+                deps,
+                since && { stateVersion: since, outputs: outputsInTurn(deps, since) },
+                { stateVersion, outputs: outputsInTurn(deps, stateVersion) },
+                page,
+              ),
+            )
+      const made = paging(added + changed + removed)
+      return tagged(tag, listDocument(fragments, { ...made, meta: { added, changed, removed } }))
+    },
+  }),
+]
+
+async function previews(
+  context: Searching,
+  stateVersion: StateVersionRow,
+  masking: Masking,
+): Promise<Answer> {
+  const { tx, deps, query, page, paging } = context
+  requireProcessed(stateVersion)
+  const sought = query.q?.toLowerCase()
+  // A search reads all names, so all blocks.
+  const from = sought === undefined ? (page.number - 1) * page.size : 0
+  const end = sought === undefined ? from + page.size : stateVersion.outputs_count
+  const options = { sought, masking, page }
+  const tag = masking === 'values' ? stateVersion.id : `${stateVersion.id}-masked`
+  const outputs = await readOutputs(tx, deps, stateVersion, from, end)
+  const { fragments, total } =
+    outputs !== undefined
+      ? await previewPage(deps, stateVersion, [outputs], options)
+      : await madeInTurn(context, tag, () =>
+          previewPage(deps, stateVersion, outputsInTurn(deps, stateVersion, from, end), options),
+        )
+  return tagged(tag, listDocument(fragments, paging(total)))
+}
+
+/** The version to compare with; undefined if none is given and there is no version before. */
+async function comparedVersion(
+  { tx }: Pick<Searching, 'tx'>,
+  stateVersion: StateVersionRow,
+  since: string | undefined,
+): Promise<StateVersionRow | undefined> {
+  const id =
+    since === undefined
+      ? (await neighboursOf(tx, [stateVersion.id])).get(stateVersion.id)?.previous
+      : parseId('stateVersion', since)
+  if (since === undefined && (id ?? null) === null) return undefined
+  const found = await findStateVersion(tx, id ?? '')
+  const isUsable =
+    found !== undefined && found.workspace_id === stateVersion.workspace_id && hasContent(found)
+  if (!isUsable) {
+    const detail = 'since must be the id of a state version of the same workspace that has its content'
+    throw new AppError('invalid-query', [{ detail, parameter: 'since' }])
+  }
+  requireProcessed(found)
+  return found
+}
+
+function hasContent(stateVersion: StateVersionRow): boolean {
+  return !isContentDeleted(stateVersion) && !['pending', 'discarded'].includes(stateVersion.status)
+}
+
+function requireProcessed(stateVersion: StateVersionRow): void {
+  if (!hasContent(stateVersion)) throw notFound()
+  if (stateVersion.resources_processed === 1) return
+  throw new AppError('unavailable', [{ detail: 'the outputs are still being processed; try again' }])
+}
+
+/** What was made outside of a transaction for a request that reads again. */
+const madeForCalls = new WeakMap<Call, { readonly tag: string; readonly made: unknown }>()
+
+/** Makes a part of the answer that opens many blocks between two reads, so that no transaction waits for it. */
+async function madeInTurn<T>(
+  { call, mayReadAgain }: Pick<Searching, 'call' | 'mayReadAgain'>,
+  tag: string,
+  make: () => Promise<T>,
+): Promise<T> {
+  const known = madeForCalls.get(call)
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the tag names what was made
+  if (known?.tag === tag) return known.made as T
+  if (mayReadAgain) {
+    throw new ReadAgain(async () => {
+      madeForCalls.set(call, { tag, made: await make() })
+    })
+  }
+  throw new AppError('unavailable', [{ detail: 'the outputs have just changed; try again' }])
+}
+
+/** Stored outputs never change, so the ids of the versions are the tag. */
+function tagged(tag: string, body: string): Answer {
+  return {
+    status: 200,
+    body,
+    headers: { 'content-type': JSON_API, 'cache-control': 'private, no-cache', etag: `"${tag}"` },
+  }
+}
