@@ -23,6 +23,7 @@ import { Queries } from './jsonapi/query.ts'
 import { TeamNames } from './teams/team-search-store.ts'
 import { DocumentCache } from './jsonapi/document-cache.ts'
 import { openApiRoute } from './openapi/openapi-route.ts'
+import { accessGrantRoutes } from './effective-access/access-grant-routes.ts'
 import { effectiveAccessRoutes } from './effective-access/effective-access-routes.ts'
 import { createPageRoutes } from './web-pages/page-routes.ts'
 import { Drain } from './operation/drain.ts'
@@ -105,6 +106,7 @@ export const routes: readonly Route[] = [
   ...teamWorkspaceRoutes,
   ...teamProjectRoutes,
   ...effectiveAccessRoutes,
+  ...accessGrantRoutes,
   ...stateVersionRoutes,
   ...stateVersionCreateRoutes,
   ...stateRollbackRoutes,

@@ -18,6 +18,7 @@ const platform = JSON.parse(
 /** Fields that differ from the platform's own description, and why. */
 const onPurpose: Record<string, string> = {
   'access-changes': 'our own',
+  'access-grants': 'our own: grants with the names of teams and places',
   'effective-access': 'our own',
   'organizations.delegated-team-management': 'our own: whether teams may manage teams',
   'organizations.enforce-hyok': 'go-tfe decodes it',

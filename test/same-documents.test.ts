@@ -45,6 +45,7 @@ const shownAt: Record<string, (id: string, places: Record<string, string>, path:
 /** Reports and records, which cannot be created and read again. A session shows whether it is the reader's own. */
 const reports = [
   'access-changes',
+  'access-grants',
   'effective-access',
   'audit-events',
   'output-changes',

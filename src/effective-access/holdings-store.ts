@@ -137,6 +137,7 @@ export async function projectGrantsOfTeams(
   teamIds: readonly string[],
   places: Places,
 ): Promise<ProjectGrantRow[]> {
+  if (places !== 'everywhere' && 'projectIds' in places && places.projectIds.length === 0) return []
   const rows = await inSlices(teamIds, (slice) => {
     let query = tx.db.selectFrom('team_projects as tp').where('tp.team_id', 'in', slice)
     if (places !== 'everywhere') {

@@ -4,6 +4,7 @@ import { tokenDescription } from '../authentication-tokens/token-document.ts'
 import { ttlPolicyDescription } from '../organizations/token-ttl-policies.ts'
 import { entitlementSetDescription, organizationDescription } from '../organizations/organization-document.ts'
 import { accessChangesDescription } from '../effective-access/access-changes-document.ts'
+import { accessGrantDescription } from '../effective-access/access-grant-document.ts'
 import { effectiveAccessDescription } from '../effective-access/effective-access-document.ts'
 import { outputDescription, workspaceOutputDescription } from '../outputs/output-document.ts'
 import { outputChangeDescription, outputPreviewDescription } from '../outputs/output-preview-document.ts'
@@ -28,6 +29,7 @@ import { workspaceDescription } from '../workspaces/workspace-document.ts'
 export const descriptions: readonly ResourceDescription[] = [
   accessChangesDescription,
   effectiveAccessDescription,
+  accessGrantDescription,
   auditEventDescription,
   membershipDescription,
   organizationDescription,

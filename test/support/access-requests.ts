@@ -224,6 +224,9 @@ export const accessRoutes: readonly AccessRoute[] = [
     body: empty('team-projects'),
   }),
   route('project-access:manage', 'DELETE', '/team-projects/:team_project_id'),
+  route('team:read', 'GET', '/teams/:team_id/access-grants'),
+  route('workspace:read', 'GET', '/workspaces/:workspace_id/access-grants'),
+  route('project:read', 'GET', '/projects/:project_id/access-grants'),
   route('effective-access:read', 'GET', effectiveAccess, {
     query: ({ params: { user, team } }) => (user === undefined ? `?team=${team}` : `?user=${user}`),
   }),

@@ -1,0 +1,161 @@
+import { expressionBuilder, sql, type Expression, type SqlBool } from 'kysely'
+import type { Actor } from '../access/actor.ts'
+import { isPermitted, type Standing, type TeamFacts } from '../access/decide.ts'
+import { columnsOfGrant, type GrantFacts } from '../access/grants.ts'
+import type { Permission } from '../access/rules.ts'
+import { NO_ID } from '../core/ids.ts'
+import type { Transaction } from '../database/database.ts'
+import type { Tables } from '../database/tables.ts'
+import type { Page } from '../jsonapi/paging.ts'
+
+/** A grant with the names of its team and of its workspace or project. */
+export type AccessGrantRow = {
+  id: string
+  on: 'workspace' | 'project'
+  team_id: string
+  team_name: string
+  place_id: string
+  place_name: string
+  project_id: string
+}
+
+/** Which grants to list. A condition that is undefined leaves out nothing. */
+export type GrantFilter = {
+  readonly teamId?: string
+  /** The grants on this workspace, and on its project. */
+  readonly workspaceId?: string
+  readonly projectId?: string
+  readonly shown: {
+    readonly onWorkspaces: Expression<SqlBool> | undefined
+    readonly onProjects: Expression<SqlBool> | undefined
+  }
+}
+
+/** A page of grants, by the names of their teams and places. */
+export async function listAccessGrants(
+  tx: Transaction,
+  filter: GrantFilter,
+  page: Page,
+): Promise<{ rows: AccessGrantRow[]; total: number }> {
+  const { teamId, workspaceId, projectId, shown } = filter
+  let onWorkspaces = tx.db
+    .selectFrom('team_workspaces')
+    .innerJoin('teams', 'teams.id', 'team_workspaces.team_id')
+    .innerJoin('workspaces', 'workspaces.id', 'team_workspaces.workspace_id')
+  let onProjects = tx.db
+    .selectFrom('team_projects')
+    .innerJoin('teams', 'teams.id', 'team_projects.team_id')
+    .innerJoin('projects', 'projects.id', 'team_projects.project_id')
+  if (teamId !== undefined) {
+    onWorkspaces = onWorkspaces.where('team_workspaces.team_id', '=', teamId)
+    onProjects = onProjects.where('team_projects.team_id', '=', teamId)
+  } else {
+    onWorkspaces = onWorkspaces.where('team_workspaces.workspace_id', '=', workspaceId ?? NO_ID)
+    onProjects = onProjects.where('team_projects.project_id', '=', projectId ?? NO_ID)
+  }
+  if (shown.onWorkspaces !== undefined) onWorkspaces = onWorkspaces.where(shown.onWorkspaces)
+  if (shown.onProjects !== undefined) onProjects = onProjects.where(shown.onProjects)
+  const all = onWorkspaces
+    .select([
+      'team_workspaces.id',
+      sql<'workspace' | 'project'>`'workspace'`.as('on'),
+      'teams.id as team_id',
+      'teams.name as team_name',
+      'workspaces.id as place_id',
+      'workspaces.name as place_name',
+      'workspaces.project_id',
+    ])
+    .unionAll(
+      onProjects.select([
+        'team_projects.id',
+        sql<'workspace' | 'project'>`'project'`.as('on'),
+        'teams.id as team_id',
+        'teams.name as team_name',
+        'projects.id as place_id',
+        'projects.name as place_name',
+        'projects.id as project_id',
+      ]),
+    )
+    .as('grants')
+  const { count } = await tx.db
+    .selectFrom(all)
+    .select((eb) => eb.fn.countAll<number>().as('count'))
+    .executeTakeFirstOrThrow()
+  const rows = await tx.db
+    .selectFrom(all)
+    .selectAll()
+    .orderBy('team_name')
+    .orderBy('place_name')
+    .orderBy('id')
+    .limit(page.size)
+    .offset((page.number - 1) * page.size)
+    .execute()
+  return { rows, total: count }
+}
+
+const workspaceLevels = ['read', 'plan', 'write', 'admin'] as const
+const projectLevels = ['read', 'write', 'maintain', 'admin'] as const
+
+/**
+ * SQL conditions: the caller may see the team's grant on each workspace or project. The rules decide which levels of the
+ * caller's own grants are enough; a custom grant never is. Undefined if the caller may see all grants of the team.
+ */
+export function shownGrantsOf(
+  tx: Transaction,
+  team: TeamFacts,
+  { actor, standing }: { actor: Actor; standing: Standing },
+): GrantFilter['shown'] {
+  const eb = expressionBuilder<Tables, 'team_workspaces' | 'workspaces' | 'team_projects'>()
+  const levelsOn = <L extends GrantFacts['access']>(
+    permission: Permission,
+    on: GrantFacts['on'],
+    levels: readonly L[],
+  ) =>
+    levels.filter((access) => {
+      const grants = columnsOfGrant({
+        on,
+        access,
+        state_versions: 'none',
+        workspace_locking: 0,
+        workspace_create: 0,
+      })
+      return isPermitted(permission, actor, standing, { team, grants })
+    })
+  const seesAll = (permission: Permission) => isPermitted(permission, actor, standing, { team })
+  const mine = tx.db
+    .selectFrom('team_members as member')
+    .where('member.user_id', '=', actor.userId ?? NO_ID)
+    .where('member.is_active', '=', 1)
+    .select('member.team_id')
+  const workspacesWith = (levels: readonly (typeof workspaceLevels)[number][]) =>
+    tx.db
+      .selectFrom('team_workspaces as own')
+      .where('own.team_id', 'in', mine)
+      .where('own.access', 'in', levels)
+      .select('own.workspace_id')
+  const projectsWith = (levels: readonly (typeof projectLevels)[number][]) =>
+    tx.db
+      .selectFrom('team_projects as own')
+      .where('own.team_id', 'in', mine)
+      .where('own.access', 'in', levels)
+      .select('own.project_id')
+  const onWorkspace = levelsOn('team-access:read', 'workspace', workspaceLevels)
+  const inProject = levelsOn('team-access:read', 'project', projectLevels)
+  const onProject = levelsOn('project-access:read', 'project', projectLevels)
+  const never = eb.lit(false)
+  return {
+    onWorkspaces: seesAll('team-access:read')
+      ? undefined
+      : eb.or([
+          onWorkspace.length === 0
+            ? never
+            : eb('team_workspaces.workspace_id', 'in', workspacesWith(onWorkspace)),
+          inProject.length === 0 ? never : eb('workspaces.project_id', 'in', projectsWith(inProject)),
+        ]),
+    onProjects: seesAll('project-access:read')
+      ? undefined
+      : onProject.length === 0
+        ? never
+        : eb('team_projects.project_id', 'in', projectsWith(onProject)),
+  }
+}
