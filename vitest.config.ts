@@ -18,7 +18,7 @@ const slow = [
   'resource-commands',
   'sqlite-disk',
   'sqlite-faults',
-  'web/pages',
+  'web/*',
 ]
 /** Tests of outages, which need a PostgreSQL to stop. */
 const needPostgres = ['failover', 'outages', 'outages-under-load', 'pgbouncer']

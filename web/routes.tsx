@@ -13,6 +13,8 @@ import { organizationsQuery } from './organizations/organizations-query.ts'
 import { Shell } from './shell.tsx'
 import { SignInPage } from './sign-in/sign-in-page.tsx'
 
+type Comparison = { version?: string | undefined; since?: string | undefined }
+
 type Context = { readonly queries: QueryClient }
 
 const root = createRootRouteWithContext<Context>()({})
@@ -53,26 +55,58 @@ const organizations = createRoute({
   component: lazyRouteComponent(() => import('./organizations/organizations-page.tsx'), 'OrganizationsPage'),
 })
 
+/** A search text and a page in the address; neither if they are as at the beginning. */
+const searched = ({ q, page }: { q?: unknown; page?: unknown }): { q?: string; page?: number } => ({
+  ...(typeof q === 'string' && q !== '' ? { q } : {}),
+  ...(typeof page === 'number' && page > 1 ? { page } : {}),
+})
+
 const teams = createRoute({
   getParentRoute: () => shell,
   path: '/$organization/settings/teams',
-  validateSearch: ({ q, page }: { q?: unknown; page?: unknown }): { q?: string; page?: number } => ({
-    ...(typeof q === 'string' && q !== '' ? { q } : {}),
-    ...(typeof page === 'number' && page > 1 ? { page } : {}),
-  }),
+  validateSearch: searched,
   component: lazyRouteComponent(() => import('./teams/teams-page.tsx'), 'TeamsPage'),
 })
 
 const workspaces = createRoute({
   getParentRoute: () => shell,
   path: '/$organization/workspaces',
+  validateSearch: searched,
   component: lazyRouteComponent(() => import('./workspaces/workspaces-page.tsx'), 'WorkspacesPage'),
 })
 
 const workspace = createRoute({
   getParentRoute: () => shell,
   path: '/$organization/workspaces/$workspace',
+  validateSearch: searched,
   component: lazyRouteComponent(() => import('./workspaces/workspace-page.tsx'), 'WorkspacePage'),
+})
+
+const workspaceOutputs = createRoute({
+  getParentRoute: () => workspace,
+  path: '/',
+  component: lazyRouteComponent(() => import('./workspaces/workspace-page.tsx'), 'WorkspaceOutputsPage'),
+})
+
+const textIn = (value: unknown) => (typeof value === 'string' && value !== '' ? value : undefined)
+
+const states = createRoute({
+  getParentRoute: () => workspace,
+  path: '/states',
+  validateSearch: ({ version, since }: { version?: unknown; since?: unknown }): Comparison => ({
+    ...(textIn(version) === undefined ? {} : { version: textIn(version) }),
+    ...(textIn(since) === undefined ? {} : { since: textIn(since) }),
+  }),
+  component: lazyRouteComponent(
+    () => import('./state-versions/state-versions-page.tsx'),
+    'StateVersionsPage',
+  ),
+})
+
+const workspaceAccess = createRoute({
+  getParentRoute: () => workspace,
+  path: '/access',
+  component: lazyRouteComponent(() => import('./access/workspace-access-page.tsx'), 'WorkspaceAccessPage'),
 })
 
 /** Every page. */
@@ -81,7 +115,12 @@ export function createPages(queries: QueryClient) {
     routeTree: root.addChildren([
       signIn,
       welcome,
-      shell.addChildren([organizations, teams, workspaces, workspace]),
+      shell.addChildren([
+        organizations,
+        teams,
+        workspaces,
+        workspace.addChildren([workspaceOutputs, states, workspaceAccess]),
+      ]),
     ]),
     basepath: '/app',
     context: { queries },

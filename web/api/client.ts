@@ -1,11 +1,21 @@
 import { ApiError, type Problem } from './errors.ts'
 
+export type Identifier = { readonly type: string; readonly id: string }
+
 /** A JSON:API resource as the pages read it. */
 export type Resource<Attributes> = {
   readonly id: string
   readonly type: string
   readonly attributes: Attributes
-  readonly relationships?: Readonly<Record<string, { readonly data?: unknown }>>
+  readonly relationships?: Readonly<
+    Record<string, { readonly data?: Identifier | readonly Identifier[] | null }>
+  >
+}
+
+/** The one that a relationship names. */
+export function related({ relationships }: Resource<unknown>, name: string): Identifier | undefined {
+  const data = relationships?.[name]?.data
+  return data === undefined || data === null || 'length' in data ? undefined : data
 }
 
 export type One<Attributes> = { readonly data: Resource<Attributes> }
@@ -24,13 +34,18 @@ type ErrorBody = {
   readonly errors?: readonly { title: string; detail?: string; source?: { pointer?: string } }[]
 }
 
-type Asked = {
+type Asked<Answer> = {
   readonly method?: string
   readonly body?: unknown
   readonly signal?: AbortSignal
+  /** The answer to the same request before. It is the answer again if the server says that nothing has changed. */
+  readonly before?: Answer | undefined
   /** Default: JSON.parse. */
   readonly parse?: (text: string) => unknown
 }
+
+/** The ETag of each answer that has one. */
+const etags = new WeakMap<object, string>()
 
 /**
  * The only request of the pages.
@@ -38,10 +53,11 @@ type Asked = {
  * @param path below /api/v2
  * @throws ApiError
  */
-export async function request<Answer>(
+export async function request<Answer extends object | undefined>(
   path: string,
-  { method = 'GET', body, signal, parse = JSON.parse }: Asked = {},
+  { method = 'GET', body, signal, before, parse = JSON.parse }: Asked<Answer> = {},
 ): Promise<Answer> {
+  const etag = before === undefined ? undefined : etags.get(before)
   const response = await fetch(`/api/v2${path}`, {
     method,
     credentials: 'same-origin',
@@ -49,13 +65,20 @@ export async function request<Answer>(
       // Pages of other sites cannot send this header.
       'X-Purser-Page': '1',
       ...(body === undefined ? {} : { 'Content-Type': 'application/vnd.api+json' }),
+      // With a header of our own the browser's cache leaves the 304 to us.
+      ...(etag === undefined ? {} : { 'If-None-Match': etag }),
     },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     ...(signal === undefined ? {} : { signal }),
   })
+  if (response.status === 304 && before !== undefined) return before
   const text = await response.text()
   const json: unknown = text === '' ? undefined : parse(text)
-  if (response.ok) return json as Answer
+  if (response.ok) {
+    const tag = response.headers.get('etag')
+    if (tag !== null && typeof json === 'object' && json !== null) etags.set(json, tag)
+    return json as Answer
+  }
   const problems: Problem[] = ((json as ErrorBody | undefined)?.errors ?? []).map(
     ({ title, detail, source }) => ({
       title,

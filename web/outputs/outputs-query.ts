@@ -1,37 +1,53 @@
-import { queryOptions } from '@tanstack/react-query'
-import { request, type One, type Page, type Resource } from '../api/client.ts'
-import { isStatus } from '../api/errors.ts'
+import { keepPreviousData, queryOptions } from '@tanstack/react-query'
+import { request, type One, type Page } from '../api/client.ts'
+import { ApiError } from '../api/errors.ts'
 import { parseExact } from './exact.ts'
 
-export type Output = {
-  readonly name: string
+export type Collection = readonly ['list' | 'set' | 'map', DetailedType]
+/** The type of a value as Terraform writes it: `"string"`, `["list","string"]`. */
+export type DetailedType = string | Collection | readonly ['tuple' | 'object', ...unknown[]]
+
+export type Preview = {
   readonly sensitive: boolean
-  readonly type: string
-  /** Null for a sensitive output. */
-  readonly value: unknown
+  readonly type: 'string' | 'number' | 'boolean' | 'array' | 'object'
+  readonly 'detailed-type': DetailedType
+  /** The first characters of the value's raw JSON; null if it is sensitive. */
+  readonly 'value-text': string | null
+  /** Bytes of the whole raw JSON; null if it is sensitive. */
+  readonly 'value-bytes': number | null
 }
+export type NamedPreview = Preview & { readonly name: string }
 
-const none: Page<Output> = {
-  data: [],
-  meta: { pagination: { 'current-page': 1, 'next-page': null, 'total-count': 0 } },
-}
+const LIVE_MS = 10_000
 
-/** The current outputs, sensitive ones without their value. None before the first state. */
-export const outputsQuery = (workspaceId: string) =>
+/** Current outputs without sensitive values, asked for again while the page is looked at. */
+export const outputsQuery = (workspaceId: string, q: string, page: number, isLive: boolean) =>
   queryOptions({
-    queryKey: ['outputs', workspaceId],
-    queryFn: async ({ signal }) => {
-      try {
-        const path = `/workspaces/${workspaceId}/current-state-version-outputs`
-        return await request<Page<Output>>(path, { signal, parse: parseExact })
-      } catch (error) {
-        if (isStatus(error, 404)) return none
-        throw error
-      }
+    queryKey: ['outputs', workspaceId, q, page],
+    queryFn: ({ signal, client, queryKey }) => {
+      const query = new URLSearchParams({
+        'page[size]': '100',
+        'page[number]': String(page),
+        ...(q === '' ? {} : { q }),
+      })
+      const before = client.getQueryData<Page<NamedPreview>>(queryKey)
+      return request<Page<NamedPreview>>(`/workspaces/${workspaceId}/current-output-previews?${query}`, {
+        signal,
+        before,
+      })
     },
+    // The answer before is known by its identity.
+    structuralSharing: false,
+    refetchInterval: isLive ? LIVE_MS : false,
+    placeholderData: keepPreviousData,
+    // Outputs that are being processed are there in a moment.
+    retry: (_, error) => error instanceof ApiError && error.status === 503,
   })
 
-/** Reads the value of one output. If it is sensitive, the audit trail names who read it: call it on a click only. */
-export async function reveal(id: string): Promise<Resource<Output>> {
-  return (await request<One<Output>>(`/state-version-outputs/${id}`, { parse: parseExact })).data
+type Output = { readonly value: unknown }
+
+/** Reads the whole value of an output. If it is sensitive, the audit trail names who read it: call it on a click only. */
+export async function wholeValue(id: string): Promise<unknown> {
+  const { data } = await request<One<Output>>(`/state-version-outputs/${id}`, { parse: parseExact })
+  return data.attributes.value
 }

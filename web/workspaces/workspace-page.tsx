@@ -1,16 +1,69 @@
 import { useQuery } from '@tanstack/react-query'
-import { useParams } from '@tanstack/react-router'
+import { Link, Outlet, useParams } from '@tanstack/react-router'
+import { isStatus } from '../api/errors.ts'
+import styles from '../kit/kit.module.css'
 import { Answered } from '../kit/states.tsx'
-import { OutputsTable } from '../outputs/outputs-table.tsx'
-import { workspaceQuery } from './workspaces-query.ts'
+import { OutputsPanel } from '../outputs/outputs-panel.tsx'
+import { Lock } from './lock.tsx'
+import shape from './workspace.module.css'
+import { isWorkspaceId, workspaceQuery } from './workspaces-query.ts'
 
+/** A workspace: its lock, and the tabs. */
 export function WorkspacePage() {
-  const { organization, workspace: name } = useParams({ from: '/shell/$organization/workspaces/$workspace' })
+  const params = useParams({ from: '/shell/$organization/workspaces/$workspace' })
+  const { organization, workspace: name } = params
   const found = useQuery(workspaceQuery(organization, name))
+  if (isStatus(found.error, 404) && isWorkspaceId(name)) {
+    return (
+      <>
+        <h1>Outputs of a workspace</h1>
+        <p className={styles.dim}>
+          You may see the outputs of <code>{name}</code>, and not the workspace itself.
+        </p>
+        <OutputsPanel workspaceId={name} mayReveal={false} />
+      </>
+    )
+  }
   return (
     <>
-      <h1 dir="auto">{name}</h1>
-      <Answered query={found}>{({ data }) => <OutputsTable workspaceId={data.id} />}</Answered>
+      <h1 dir="auto">{found.data?.data.attributes.name ?? name}</h1>
+      <Answered query={found}>
+        {({ data }) => (
+          <>
+            {data.attributes.description === null ? null : <p dir="auto">{data.attributes.description}</p>}
+            <Lock workspace={data} />
+            <nav aria-label="Workspace" className={shape.tabs}>
+              <Link to="/$organization/workspaces/$workspace" params={params} activeOptions={{ exact: true }}>
+                Outputs
+              </Link>
+              {data.attributes.permissions['can-read-state-versions'] === true ? (
+                <Link to="/$organization/workspaces/$workspace/states" params={params}>
+                  History
+                </Link>
+              ) : null}
+              <Link to="/$organization/workspaces/$workspace/access" params={params}>
+                Access
+              </Link>
+            </nav>
+            <Outlet />
+          </>
+        )}
+      </Answered>
     </>
+  )
+}
+
+/** The first tab. */
+export function WorkspaceOutputsPage() {
+  const { organization, workspace } = useParams({ from: '/shell/$organization/workspaces/$workspace/' })
+  const found = useQuery(workspaceQuery(organization, workspace))
+  if (found.data === undefined) return null
+  const { id, attributes } = found.data.data
+  return (
+    <OutputsPanel
+      workspaceId={id}
+      mayReveal={attributes.permissions['can-read-state-outputs'] === true}
+      names={{ organization, workspace: attributes.name }}
+    />
   )
 }

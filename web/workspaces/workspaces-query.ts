@@ -1,19 +1,57 @@
-import { queryOptions } from '@tanstack/react-query'
+import { keepPreviousData, queryOptions } from '@tanstack/react-query'
 import { request, type One, type Page } from '../api/client.ts'
 
-type Workspace = { readonly name: string; readonly locked: boolean; readonly description: string | null }
+export type Workspace = {
+  readonly name: string
+  readonly locked: boolean
+  readonly 'locked-reason': string | null
+  readonly description: string | null
+  readonly 'latest-change-at': string
+  /** What the caller may do. Pages hold no rules of their own. */
+  readonly permissions: Readonly<Record<string, boolean>>
+}
 
 const pathOf = (organization: string) => `/organizations/${encodeURIComponent(organization)}/workspaces`
 
-export const workspacesQuery = (organization: string) =>
+export const workspacesQuery = (organization: string, q: string, page: number) =>
   queryOptions({
-    queryKey: ['workspaces', organization],
-    queryFn: ({ signal }) => request<Page<Workspace>>(`${pathOf(organization)}?page[size]=100`, { signal }),
+    queryKey: ['workspaces', organization, q, page],
+    queryFn: ({ signal }) => {
+      const query = new URLSearchParams({
+        'page[size]': '50',
+        'page[number]': String(page),
+        ...(q === '' ? {} : { 'search[name]': q }),
+      })
+      return request<Page<Workspace>>(`${pathOf(organization)}?${query}`, { signal })
+    },
+    placeholderData: keepPreviousData,
   })
 
+/** Whether the place in the address is an id. Links for people who may not see the name carry it. */
+export function isWorkspaceId(text: string): boolean {
+  return /^ws-[1-9A-HJ-NP-Za-km-z]{16}$/.test(text)
+}
+
+/** A workspace by name or by id. */
 export const workspaceQuery = (organization: string, name: string) =>
   queryOptions({
     queryKey: ['workspace', organization, name],
     queryFn: ({ signal }) =>
-      request<One<Workspace>>(`${pathOf(organization)}/${encodeURIComponent(name)}`, { signal }),
+      request<One<Workspace>>(
+        isWorkspaceId(name) ? `/workspaces/${name}` : `${pathOf(organization)}/${encodeURIComponent(name)}`,
+        { signal },
+      ),
   })
+
+/** Locks, unlocks or unlocks by force. */
+export async function changeLock(
+  workspaceId: string,
+  action: 'lock' | 'unlock' | 'force-unlock',
+  reason?: string,
+): Promise<void> {
+  const body = action === 'lock' ? { reason: reason ?? '' } : undefined
+  await request(`/workspaces/${workspaceId}/actions/${action}`, {
+    method: 'POST',
+    ...(body === undefined ? {} : { body }),
+  })
+}

@@ -1,0 +1,49 @@
+import { Browser, passwordLink } from './browser.ts'
+import type { Tab } from './chromium.ts'
+import { startServer, type TestServer } from './server.ts'
+import { createTestOrganization, type Person, type TestOrganization } from './world.ts'
+
+const PASSWORD = 'correct horse battery'
+
+/** A server with an organization, and people who can sign in to its pages. The owner is one of them. */
+export type Pages = {
+  readonly server: TestServer
+  readonly organization: TestOrganization
+  /** The address of the organization's pages. */
+  readonly address: string
+  /** Lets a person sign in under this name of the test. */
+  readonly add: (who: string, person: Person) => Promise<void>
+  readonly usernameOf: (who: string) => string
+}
+
+export async function usePages(): Promise<Pages> {
+  const server = await startServer('sqlite')
+  const organization = await createTestOrganization(server)
+  const usernames = new Map<string, string>()
+  const add = async (who: string, { id, username }: Person) => {
+    await new Browser(server.address).signIn({
+      link: await passwordLink(server.admin, id),
+      password: PASSWORD,
+    })
+    usernames.set(who, username)
+  }
+  await add('owner', organization.owner)
+  const usernameOf = (who: string) => {
+    const username = usernames.get(who)
+    if (username === undefined) throw new Error(`${who} was not added`)
+    return username
+  }
+  return { server, organization, address: `${server.address}/app/${organization.name}`, add, usernameOf }
+}
+
+/** A tab in which this person has signed in. */
+export async function signInWith(open: () => Promise<Tab>, pages: Pages, who: string): Promise<Tab> {
+  const tab = await open()
+  const { page } = tab
+  await page.goto(`${pages.server.address}/app`)
+  await page.getByLabel('User name or email').fill(pages.usernameOf(who))
+  await page.getByLabel('Password').fill(PASSWORD)
+  await page.getByRole('button', { name: 'Sign in' }).click()
+  await page.getByRole('heading', { name: 'Organizations' }).waitFor()
+  return tab
+}

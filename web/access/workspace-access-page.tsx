@@ -1,0 +1,3 @@
+export function WorkspaceAccessPage() {
+  return null
+}

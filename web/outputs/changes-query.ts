@@ -1,0 +1,31 @@
+import { queryOptions } from '@tanstack/react-query'
+import { request, type Page } from '../api/client.ts'
+import type { Preview } from './outputs-query.ts'
+
+export type Change = {
+  readonly name: string
+  readonly change: 'added' | 'changed' | 'removed'
+  readonly differs: readonly ('sensitive' | 'type' | 'value')[]
+  readonly before: Preview | null
+  readonly after: Preview | null
+}
+
+export type Changes = Page<Change> & {
+  readonly meta: { readonly added: number; readonly changed: number; readonly removed: number }
+}
+
+/** What changed in the outputs up to a version, since another one or since the one before. */
+export const changesQuery = (stateVersionId: string, since: string | undefined, page: number) =>
+  queryOptions({
+    queryKey: ['output-changes', stateVersionId, since, page],
+    queryFn: ({ signal }) => {
+      const query = new URLSearchParams({
+        'page[size]': '100',
+        'page[number]': String(page),
+        ...(since === undefined ? {} : { since }),
+      })
+      return request<Changes>(`/state-versions/${stateVersionId}/output-changes?${query}`, { signal })
+    },
+    // Stored outputs never change.
+    staleTime: Infinity,
+  })

@@ -1,0 +1,134 @@
+import { useQuery } from '@tanstack/react-query'
+import { useNavigate, useSearch } from '@tanstack/react-router'
+import { useState } from 'react'
+import type { Page } from '../api/client.ts'
+import { isStatus } from '../api/errors.ts'
+import { Button } from '../kit/button.tsx'
+import { Field } from '../kit/field.tsx'
+import styles from '../kit/kit.module.css'
+import { Pager } from '../kit/pager.tsx'
+import { Answered, Empty } from '../kit/states.tsx'
+import { OutputRow } from './output-row.tsx'
+import shape from './outputs.module.css'
+import { outputsQuery, type NamedPreview } from './outputs-query.ts'
+
+const FROM = '/shell/$organization/workspaces/$workspace'
+
+const copyForms = ['value', 'JSON', 'HCL (tfe_outputs)', 'curl'] as const
+export type CopyForm = (typeof copyForms)[number]
+
+/** The current outputs of a workspace, live. `names` are known to callers who may see the workspace. */
+export function OutputsPanel({
+  workspaceId,
+  mayReveal,
+  names,
+}: {
+  readonly workspaceId: string
+  readonly mayReveal: boolean
+  readonly names?: { readonly organization: string; readonly workspace: string }
+}) {
+  const { q = '', page = 1 } = useSearch({ from: FROM })
+  const navigate = useNavigate({ from: '/$organization/workspaces/$workspace' })
+  const show = (search: { q?: string | undefined; page?: number }) => void navigate({ search, replace: true })
+  const [isLive, setLive] = useState(true)
+  const [form, setForm] = useState<CopyForm>('value')
+  const outputs = useQuery(outputsQuery(workspaceId, q, page, isLive))
+  const held = useHeld(outputs.isPlaceholderData ? undefined : outputs.data, `${q} ${page}`)
+  if (isStatus(outputs.error, 404)) {
+    return (
+      <Empty>
+        No state yet. Outputs appear after the first <code>tofu apply</code>.
+      </Empty>
+    )
+  }
+  const isProcessing = outputs.data === undefined && outputs.failureReason !== null
+  return (
+    <>
+      <div className={shape.bar}>
+        <Field
+          label="Find an output"
+          type="search"
+          value={q}
+          onChange={(event) => show({ q: event.target.value || undefined })}
+        />
+        <label>
+          Copy as{' '}
+          <select
+            value={form}
+            onChange={({ target }) => setForm(copyForms.find((one) => one === target.value) ?? 'value')}
+          >
+            {copyForms
+              .filter((one) => one !== 'HCL (tfe_outputs)' || names !== undefined)
+              .map((one) => (
+                <option key={one}>{one}</option>
+              ))}
+          </select>
+        </label>
+        <Button aria-pressed={!isLive} onClick={() => setLive(!isLive)}>
+          {isLive ? 'Pause' : 'Go on'}
+        </Button>
+      </div>
+      <p className={styles.dim} role="status">
+        {isProcessing
+          ? 'The outputs of the new state are still being processed …'
+          : isLive
+            ? 'A new state appears by itself.'
+            : 'Paused: a new state does not appear.'}
+      </p>
+      {held.isNewer ? (
+        <div className={styles.notice} role="status">
+          A newer state is here. <Button onClick={held.show}>Show it</Button>
+        </div>
+      ) : null}
+      <Answered
+        query={{ ...outputs, data: held.shown ?? outputs.data }}
+        isEmpty={({ data }) => data.length === 0}
+        empty={q === '' ? 'The state has no outputs.' : `No output matches “${q}”.`}
+      >
+        {({ data, meta: { pagination } }) => (
+          <>
+            <p className={styles.dim}>{pagination['total-count'].toLocaleString('en')} outputs</p>
+            <table className={styles.table}>
+              <thead>
+                <tr>
+                  <th scope="col">Output</th>
+                  <th scope="col">Value</th>
+                  <th scope="col">Type</th>
+                  <th scope="col">Actions</th>
+                </tr>
+              </thead>
+              <tbody>
+                {data.map((output) => (
+                  <OutputRow
+                    key={output.id}
+                    output={output}
+                    mayReveal={mayReveal}
+                    form={form}
+                    names={names}
+                  />
+                ))}
+              </tbody>
+            </table>
+            <Pager
+              page={page}
+              next={pagination['next-page']}
+              onShow={(number) => show({ q: q || undefined, page: number })}
+            />
+          </>
+        )}
+      </Answered>
+    </>
+  )
+}
+
+/** Keeps what is shown when a newer answer arrives, so that nothing moves under the pointer. */
+function useHeld(newest: Page<NamedPreview> | undefined, question: string) {
+  const [held, setHeld] = useState<{ question: string; answer: Page<NamedPreview> }>()
+  if (newest !== undefined && held?.question !== question) setHeld({ question, answer: newest })
+  const shown = held?.question === question ? held.answer : undefined
+  return {
+    shown,
+    isNewer: newest !== undefined && shown !== undefined && newest !== shown,
+    show: () => newest !== undefined && setHeld({ question, answer: newest }),
+  }
+}

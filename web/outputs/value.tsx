@@ -1,0 +1,77 @@
+import { useState, type ReactNode } from 'react'
+import styles from '../kit/kit.module.css'
+import { ExactNumber, jsonOf, parseExact } from './exact.ts'
+import type { Preview } from './outputs-query.ts'
+import outputs from './outputs.module.css'
+
+/** A value that is not sensitive: whole, or its beginning if it is long. */
+export function PreviewedValue({ preview }: { readonly preview: Preview }) {
+  const { 'value-text': text, 'value-bytes': bytes } = preview
+  if (text === null || bytes === null) return <span className={styles.dim}>hidden</span>
+  if (new TextEncoder().encode(text).length === bytes) return <Value value={parseExact(text)} />
+  return (
+    <>
+      <span className={outputs.value} dir="ltr">
+        {text} …
+      </span>
+      <span className={styles.dim}>
+        {' '}
+        the first {text.length.toLocaleString('en')} characters; the whole value has{' '}
+        {bytes.toLocaleString('en')} bytes
+      </span>
+    </>
+  )
+}
+
+/** A value with every digit: a text, JSON, or a tree that opens. */
+export function Value({ value }: { readonly value: unknown }) {
+  if (typeof value === 'string') {
+    return (
+      <span className={outputs.value} dir="auto">
+        {value}
+      </span>
+    )
+  }
+  if (Array.isArray(value)) {
+    const items = value.map((item: unknown, place) => [String(place), item] as const)
+    return <Branch kind="list" items={items} />
+  }
+  if (isMap(value)) return <Branch kind="map" items={Object.entries(value)} />
+  return <span className={outputs.value}>{jsonOf(value)}</span>
+}
+
+/** Its parts are drawn only when it is open. */
+function Branch({
+  kind,
+  items,
+}: {
+  readonly kind: string
+  readonly items: readonly (readonly [string, unknown])[]
+}): ReactNode {
+  const [isOpen, setOpen] = useState(false)
+  return (
+    <details onToggle={(event) => setOpen(event.currentTarget.open)}>
+      <summary>
+        {kind} of {items.length.toLocaleString('en')}
+      </summary>
+      {isOpen ? (
+        <dl className={outputs.tree}>
+          {items.map(([name, item]) => (
+            <div key={name}>
+              <dt className={styles.mono} dir="auto">
+                {name}
+              </dt>
+              <dd>
+                <Value value={item} />
+              </dd>
+            </div>
+          ))}
+        </dl>
+      ) : null}
+    </details>
+  )
+}
+
+function isMap(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !(value instanceof ExactNumber)
+}

@@ -1,0 +1,158 @@
+import { useQuery } from '@tanstack/react-query'
+import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
+import { related, type Resource } from '../api/client.ts'
+import styles from '../kit/kit.module.css'
+import { Pager } from '../kit/pager.tsx'
+import { Answered } from '../kit/states.tsx'
+import { OutputChanges } from '../outputs/output-changes.tsx'
+import { workspaceQuery } from '../workspaces/workspaces-query.ts'
+import { Rollback } from './rollback.tsx'
+import { nameQuery, stateVersionsQuery, type StateVersion } from './state-versions-query.ts'
+
+const FROM = '/shell/$organization/workspaces/$workspace/states'
+
+/** The history of a workspace: its versions, and what changed in the outputs. */
+export function StateVersionsPage() {
+  const { organization, workspace } = useParams({ from: FROM })
+  const { version, since, page = 1 } = useSearch({ from: FROM })
+  const navigate = useNavigate({ from: '/$organization/workspaces/$workspace/states' })
+  const versions = useQuery(stateVersionsQuery(organization, workspace, page))
+  return (
+    <Answered
+      query={versions}
+      isEmpty={({ data }) => data.length === 0}
+      empty={
+        <>
+          No state yet. The first <code>tofu apply</code> brings one.
+        </>
+      }
+    >
+      {({ data, meta: { pagination } }) => (
+        <>
+          <table className={styles.table}>
+            <thead>
+              <tr>
+                <th scope="col">Serial</th>
+                <th scope="col">At</th>
+                <th scope="col">By</th>
+                <th scope="col">State</th>
+              </tr>
+            </thead>
+            <tbody>
+              {data.map((one) => (
+                <VersionRow key={one.id} version={one} isShown={one.id === version} workspace={workspace} />
+              ))}
+            </tbody>
+          </table>
+          <Pager
+            page={page}
+            next={pagination['next-page']}
+            onShow={(number) => void navigate({ search: { page: number } })}
+          />
+          {version === undefined ? (
+            <p className={styles.dim}>Choose a serial to see what its state changed in the outputs.</p>
+          ) : (
+            <Comparison versions={data} version={version} since={since} />
+          )}
+        </>
+      )}
+    </Answered>
+  )
+}
+
+function VersionRow({
+  version,
+  isShown,
+  workspace,
+}: {
+  readonly version: Resource<StateVersion>
+  readonly isShown: boolean
+  readonly workspace: string
+}) {
+  const { id, attributes } = version
+  const creator = related(version, 'created-by')
+  const download = attributes['hosted-state-download-url']
+  return (
+    <tr aria-current={isShown ? 'true' : undefined}>
+      <th scope="row">
+        <Link to="." search={{ version: id }}>
+          {attributes.serial}
+        </Link>
+      </th>
+      <td>
+        <time dateTime={attributes['created-at']}>{new Date(attributes['created-at']).toLocaleString()}</time>
+      </td>
+      <td>{creator === undefined ? '–' : <Name type={creator.type} id={creator.id} />}</td>
+      <td>
+        {attributes.status === 'finalized' && download !== null ? (
+          // The stored bytes, with the cookie of the session.
+          <a href={new URL(download).pathname} download={`${workspace}-${attributes.serial}.tfstate`}>
+            Download
+          </a>
+        ) : (
+          <span className={styles.dim}>{statusInWords[attributes.status] ?? attributes.status}</span>
+        )}
+      </td>
+    </tr>
+  )
+}
+
+const statusInWords: Readonly<Record<string, string>> = {
+  finalized: 'you may not download it',
+  pending: 'is being uploaded',
+  discarded: 'discarded',
+  backing_data_soft_deleted: 'content deleted, can be restored',
+  backing_data_permanently_deleted: 'content deleted for good',
+}
+
+function Name({ type, id }: { readonly type: string; readonly id: string }) {
+  const name = useQuery(nameQuery(type, id))
+  return <span dir="auto">{name.data ?? id}</span>
+}
+
+/** What a version changed, compared with the one before or with another one of the page. */
+function Comparison({
+  versions,
+  version,
+  since,
+}: {
+  readonly versions: readonly Resource<StateVersion>[]
+  readonly version: string
+  readonly since: string | undefined
+}) {
+  const { organization, workspace } = useParams({ from: FROM })
+  const navigate = useNavigate({ from: '/$organization/workspaces/$workspace/states' })
+  const found = useQuery(workspaceQuery(organization, workspace))
+  const shown = versions.find(({ id }) => id === version)
+  const isNewest = versions[0]?.id === version
+  const mayRollBack = found.data?.data.attributes.permissions['can-create-state-versions'] === true
+  return (
+    <section aria-labelledby="changes">
+      <h2 id="changes">Outputs of serial {shown?.attributes.serial ?? version}</h2>
+      <label>
+        Compare with{' '}
+        <select
+          value={since ?? ''}
+          onChange={({ target }) =>
+            void navigate({
+              search: (now) => ({ ...now, since: target.value === '' ? undefined : target.value }),
+            })
+          }
+        >
+          <option value="">the one before</option>
+          {versions
+            .filter(({ id, attributes }) => id !== version && attributes.status === 'finalized')
+            .map(({ id, attributes }) => (
+              <option key={id} value={id}>
+                serial {attributes.serial}
+              </option>
+            ))}
+        </select>
+      </label>
+      <OutputChanges key={`${version} ${since ?? ''}`} stateVersionId={version} since={since} />
+      {shown !== undefined && !isNewest && mayRollBack && found.data !== undefined ? (
+        <Rollback to={shown} current={versions[0]?.id ?? ''} workspace={found.data.data} />
+      ) : null}
+    </section>
+  )
+}
