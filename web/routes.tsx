@@ -6,6 +6,7 @@ import {
   lazyRouteComponent,
   redirect,
 } from '@tanstack/react-router'
+import type { AccessQuestion } from './access/access-grants-query.ts'
 import { isStatus } from './api/errors.ts'
 import { accountQuery } from './api/session.ts'
 import { Failed, Loading } from './kit/states.tsx'
@@ -13,7 +14,8 @@ import { organizationsQuery } from './organizations/organizations-query.ts'
 import { Shell } from './shell.tsx'
 import { SignInPage } from './sign-in/sign-in-page.tsx'
 
-type Comparison = { version?: string | undefined; since?: string | undefined }
+type Comparison = { version?: string | undefined; since?: string | undefined; page?: number }
+type Question = AccessQuestion & { page?: number }
 
 type Context = { readonly queries: QueryClient }
 
@@ -88,14 +90,22 @@ const workspaceOutputs = createRoute({
   component: lazyRouteComponent(() => import('./workspaces/workspace-page.tsx'), 'WorkspaceOutputsPage'),
 })
 
-const textIn = (value: unknown) => (typeof value === 'string' && value !== '' ? value : undefined)
+/** The texts among the parameters of an address. */
+function named<Name extends string>(given: Record<Name, unknown>): { [N in Name]?: string } {
+  const texts: { [N in Name]?: string } = {}
+  for (const name in given) {
+    const value = given[name]
+    if (typeof value === 'string' && value !== '') texts[name] = value
+  }
+  return texts
+}
 
 const states = createRoute({
   getParentRoute: () => workspace,
   path: '/states',
-  validateSearch: ({ version, since }: { version?: unknown; since?: unknown }): Comparison => ({
-    ...(textIn(version) === undefined ? {} : { version: textIn(version) }),
-    ...(textIn(since) === undefined ? {} : { since: textIn(since) }),
+  validateSearch: ({ version, since, page }: Record<string, unknown>): Comparison => ({
+    ...named({ version, since }),
+    ...searched({ page }),
   }),
   component: lazyRouteComponent(
     () => import('./state-versions/state-versions-page.tsx'),
@@ -109,6 +119,23 @@ const workspaceAccess = createRoute({
   component: lazyRouteComponent(() => import('./access/workspace-access-page.tsx'), 'WorkspaceAccessPage'),
 })
 
+const access = createRoute({
+  getParentRoute: () => shell,
+  path: '/$organization/access',
+  validateSearch: ({ user, team, workspace: place, project, page }: Record<string, unknown>): Question => ({
+    ...named({ user, team, workspace: place, project }),
+    ...searched({ page }),
+  }),
+  component: lazyRouteComponent(() => import('./access/access-page.tsx'), 'AccessPage'),
+})
+
+const refusals = createRoute({
+  getParentRoute: () => shell,
+  path: '/$organization/refusals',
+  validateSearch: searched,
+  component: lazyRouteComponent(() => import('./refusals/refusals-page.tsx'), 'RefusalsPage'),
+})
+
 /** Every page. */
 export function createPages(queries: QueryClient) {
   return createRouter({
@@ -118,6 +145,8 @@ export function createPages(queries: QueryClient) {
       shell.addChildren([
         organizations,
         teams,
+        access,
+        refusals,
         workspaces,
         workspace.addChildren([workspaceOutputs, states, workspaceAccess]),
       ]),

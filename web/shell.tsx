@@ -2,6 +2,7 @@ import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link, Outlet, useNavigate, useParams } from '@tanstack/react-router'
 import { accountQuery, signOut } from './api/session.ts'
 import { Button } from './kit/button.tsx'
+import { organizationQuery } from './organizations/organizations-query.ts'
 import styles from './shell.module.css'
 
 /** The bar above every page, and the places of the organization that is shown. */
@@ -21,17 +22,7 @@ export function Shell() {
         <Link to="/" className={styles.mark}>
           ◉ Purser
         </Link>
-        {organization === undefined ? null : (
-          <nav aria-label="Organization" className={styles.places}>
-            <strong>{organization}</strong>
-            <Link to="/$organization/workspaces" params={{ organization }}>
-              Workspaces
-            </Link>
-            <Link to="/$organization/settings/teams" params={{ organization }}>
-              Teams
-            </Link>
-          </nav>
-        )}
+        {organization === undefined ? null : <Places organization={organization} />}
         <span className={styles.who}>{account.data?.data.attributes.username}</span>
         <Button onClick={() => void leave()}>Sign out</Button>
       </header>
@@ -39,5 +30,30 @@ export function Shell() {
         <Outlet />
       </main>
     </>
+  )
+}
+
+/** The pages of the organization. Those that are not the caller's are left out. */
+function Places({ organization }: { readonly organization: string }) {
+  const found = useQuery(organizationQuery(organization))
+  const params = { organization }
+  return (
+    <nav aria-label="Organization" className={styles.places}>
+      <strong>{organization}</strong>
+      <Link to="/$organization/workspaces" params={params}>
+        Workspaces
+      </Link>
+      <Link to="/$organization/settings/teams" params={params}>
+        Teams
+      </Link>
+      <Link to="/$organization/access" params={params}>
+        Access
+      </Link>
+      {found.data?.data.attributes.permissions['can-manage-auditing'] === true ? (
+        <Link to="/$organization/refusals" params={params}>
+          Refusals
+        </Link>
+      ) : null}
+    </nav>
   )
 }

@@ -1,3 +1,229 @@
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { Link, useParams } from '@tanstack/react-router'
+import { useState } from 'react'
+import { accountQuery } from '../api/session.ts'
+import { Button } from '../kit/button.tsx'
+import styles from '../kit/kit.module.css'
+import { Pager } from '../kit/pager.tsx'
+import { Answered, Failed } from '../kit/states.tsx'
+import { workspaceQuery } from '../workspaces/workspaces-query.ts'
+import { accessGrantsQuery, effectiveAccessQuery, type Grant } from './access-grants-query.ts'
+import { AccessPreview } from './access-preview.tsx'
+import { apply } from './changes.ts'
+import { GrantForm, type Attributes } from './grant-form.tsx'
+import { choiceNames } from './levels.ts'
+import { TeamChoice, type Chosen } from './team-choice.tsx'
+
+type Doing = { readonly what: 'give' } | { readonly what: 'change' | 'take away'; readonly grant: Grant }
+
+/** Which teams have access to the workspace, and by which grants. */
 export function WorkspaceAccessPage() {
-  return null
+  const { organization, workspace: name } = useParams({
+    from: '/shell/$organization/workspaces/$workspace/access',
+  })
+  const workspace = useQuery(workspaceQuery(organization, name))
+  if (workspace.data === undefined) return null
+  return <WorkspaceAccess organization={organization} workspaceId={workspace.data.data.id} />
+}
+
+function WorkspaceAccess({
+  organization,
+  workspaceId,
+}: {
+  readonly organization: string
+  readonly workspaceId: string
+}) {
+  const [page, setPage] = useState(1)
+  const [doing, setDoing] = useState<Doing>()
+  const account = useQuery(accountQuery)
+  const own = useQuery({
+    ...effectiveAccessQuery(organization, { user: account.data?.data.id, workspace: workspaceId }),
+    enabled: account.data !== undefined,
+  })
+  const grants = useQuery(accessGrantsQuery('workspaces', workspaceId, page))
+  const may = own.data?.data[0]?.attributes.may
+  const mayShare = may?.['manage-team-access'] === true
+  const done = () => setDoing(undefined)
+  return (
+    <>
+      {mayShare ? (
+        <p>
+          <Button kind="main" onClick={() => setDoing({ what: 'give' })}>
+            Give access
+          </Button>
+        </p>
+      ) : may === undefined ? null : (
+        <p className={styles.dim}>
+          You see the access of your own teams. An admin of the workspace may change it.
+        </p>
+      )}
+      {doing?.what === 'give' ? (
+        <GiveAccess organization={organization} workspaceId={workspaceId} onDone={done} />
+      ) : null}
+      {doing?.what === 'change' ? (
+        <ChangeAccess key={doing.grant.id} grant={doing.grant} onDone={done} />
+      ) : null}
+      {doing?.what === 'take away' ? (
+        <TakeAway key={doing.grant.id} grant={doing.grant} onDone={done} />
+      ) : null}
+      <Answered
+        query={grants}
+        isEmpty={({ data }) => data.length === 0}
+        empty="Nobody outside owners has access by a grant that you may see."
+      >
+        {({ data, meta: { pagination } }) => (
+          <>
+            <table className={styles.table}>
+              <thead>
+                <tr>
+                  <th scope="col">Team</th>
+                  <th scope="col">Access</th>
+                  <th scope="col">By</th>
+                  <th scope="col">Actions</th>
+                </tr>
+              </thead>
+              <tbody>
+                {data.map((grant) => (
+                  <GrantRow
+                    key={grant.id}
+                    grant={grant}
+                    organization={organization}
+                    mayShare={mayShare}
+                    onDo={setDoing}
+                  />
+                ))}
+              </tbody>
+            </table>
+            <Pager page={page} next={pagination['next-page']} onShow={setPage} />
+          </>
+        )}
+      </Answered>
+    </>
+  )
+}
+
+function GrantRow({
+  grant,
+  organization,
+  mayShare,
+  onDo,
+}: {
+  readonly grant: Grant
+  readonly organization: string
+  readonly mayShare: boolean
+  readonly onDo: (doing: Doing) => void
+}) {
+  const { team, level, gives, on } = grant.attributes
+  const isHere = on.type === 'workspaces'
+  return (
+    <tr>
+      <th scope="row" dir="auto">
+        {team.name}
+      </th>
+      <td>
+        <span className={styles.mono}>{level}</span>{' '}
+        <span className={styles.dim}>{gives.length === 0 ? 'nothing' : gives.join(', ')}</span>
+      </td>
+      <td>{isHere ? 'a grant on the workspace' : <>a grant on the project {on.name}</>}</td>
+      <td>
+        {isHere && mayShare ? (
+          <>
+            <Button
+              aria-label={`Change the access of ${team.name}`}
+              onClick={() => onDo({ what: 'change', grant })}
+            >
+              Change
+            </Button>{' '}
+            <Button
+              aria-label={`Take away the access of ${team.name}`}
+              onClick={() => onDo({ what: 'take away', grant })}
+            >
+              Take away
+            </Button>
+          </>
+        ) : null}{' '}
+        <Link to="/$organization/access" params={{ organization }} search={{ team: team.id }}>
+          All access of {team.name}
+        </Link>
+      </td>
+    </tr>
+  )
+}
+
+function GiveAccess({
+  organization,
+  workspaceId,
+  onDone,
+}: {
+  readonly organization: string
+  readonly workspaceId: string
+  readonly onDone: () => void
+}) {
+  const [team, setTeam] = useState<Chosen>()
+  const changeOf = (attributes: Attributes) =>
+    team === undefined
+      ? undefined
+      : {
+          method: 'POST',
+          path: '/team-workspaces',
+          body: {
+            data: {
+              type: 'team-workspaces',
+              attributes,
+              relationships: {
+                team: { data: { type: 'teams', id: team.id } },
+                workspace: { data: { type: 'workspaces', id: workspaceId } },
+              },
+            },
+          },
+        }
+  return (
+    <GrantForm title="Give access" initial="read-outputs" changeOf={changeOf} onDone={onDone}>
+      <TeamChoice organization={organization} chosen={team} onChoose={setTeam} />
+    </GrantForm>
+  )
+}
+
+function ChangeAccess({ grant, onDone }: { readonly grant: Grant; readonly onDone: () => void }) {
+  const { team, level } = grant.attributes
+  const changeOf = (attributes: Attributes) => ({
+    method: 'PATCH',
+    path: `/team-workspaces/${grant.id}`,
+    body: { data: { type: 'team-workspaces', id: grant.id, attributes } },
+  })
+  const initial = choiceNames.find((name) => name === level) ?? 'custom'
+  return (
+    <GrantForm
+      title={`Change the access of ${team.name}`}
+      initial={initial}
+      changeOf={changeOf}
+      onDone={onDone}
+    />
+  )
+}
+
+function TakeAway({ grant, onDone }: { readonly grant: Grant; readonly onDone: () => void }) {
+  const { team } = grant.attributes
+  const change = { method: 'DELETE', path: `/team-workspaces/${grant.id}` }
+  const queries = useQueryClient()
+  const take = useMutation({
+    mutationFn: () => apply(change),
+    onSuccess: async () => {
+      await queries.invalidateQueries()
+      onDone()
+    },
+  })
+  return (
+    <div role="group" aria-label={`Take away the access of ${team.name}`}>
+      <h2>Take away the access of {team.name}</h2>
+      <AccessPreview change={change} />
+      {take.isError ? <Failed error={take.error} /> : null}
+      <p>
+        <Button onClick={onDone}>Keep it</Button>{' '}
+        <Button kind="main" disabled={take.isPending} onClick={() => take.mutate()}>
+          Take away
+        </Button>
+      </p>
+    </div>
+  )
 }

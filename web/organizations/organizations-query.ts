@@ -1,7 +1,20 @@
 import { queryOptions } from '@tanstack/react-query'
-import { request, type Page } from '../api/client.ts'
+import { request, type One, type Page } from '../api/client.ts'
 
 type Organization = { readonly name: string; readonly email: string }
+
+type ShownOrganization = Organization & {
+  /** What the caller may do in it. */
+  readonly permissions: Readonly<Record<string, boolean>>
+}
+
+export const organizationQuery = (name: string) =>
+  queryOptions({
+    queryKey: ['organization', name],
+    queryFn: ({ signal }) =>
+      request<One<ShownOrganization>>(`/organizations/${encodeURIComponent(name)}`, { signal }),
+    staleTime: 60_000,
+  })
 
 export const organizationsQuery = queryOptions({
   queryKey: ['organizations'],

@@ -1,0 +1,154 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { expectWellMade, useChromium, type Tab } from '../support/chromium.ts'
+import { signInWith, usePages, type Pages } from '../support/pages.ts'
+import {
+  addMember,
+  createProject,
+  createTeam,
+  createWorkspace,
+  grantProject,
+  grantWorkspace,
+  type Member,
+} from '../support/world.ts'
+
+describe('the pages about access', () => {
+  let pages: Pages
+  let workspaceId: string
+  let rosa: Member
+  const open = useChromium()
+  beforeAll(async () => {
+    pages = await usePages()
+    const { organization, server } = pages
+    const projectId = await createProject(organization, { name: 'shared' })
+    const project = { project: { data: { type: 'projects', id: projectId } } }
+    workspaceId = await createWorkspace(organization, { name: 'database' }, project)
+    const apps = await createTeam(organization, { name: 'apps', visibility: 'organization' })
+    rosa = await addMember(server, organization, [apps])
+    await addMember(server, organization, [apps])
+    await pages.add('rosa', rosa)
+    const platform = await createTeam(organization, { name: 'platform' })
+    await grantProject(organization, platform, projectId, { access: 'write' })
+    const admins = await createTeam(organization, { name: 'admins' })
+    await grantWorkspace(organization, admins, workspaceId, { access: 'admin' })
+    await pages.add('admin', await addMember(server, organization, [admins]))
+  })
+  afterAll(() => pages.server.stop())
+
+  const signIn = (who: string): Promise<Tab> => signInWith(open, pages, who)
+  const rowOf = ({ page }: Tab, name: string) =>
+    page.getByRole('row').filter({ has: page.getByRole('rowheader', { name, exact: true }) })
+  const accessPage = () => `${pages.address}/workspaces/database/access`
+  const levelOfRosa = async () => {
+    const path = `/organizations/${pages.organization.name}/effective-access?user=${rosa.id}&workspace=${workspaceId}`
+    const { json } = await pages.organization.owner.client.get(path)
+    return json.data[0].attributes.level
+  }
+
+  test('show each grant on a workspace and on its project', async () => {
+    const tab = await signIn('owner')
+    await tab.page.goto(accessPage())
+    await rowOf(tab, 'admins').getByText('a grant on the workspace').waitFor()
+    await rowOf(tab, 'platform').getByText('a grant on the project shared').waitFor()
+    expect(await rowOf(tab, 'platform').getByRole('button').count()).toBe(0)
+    await expectWellMade(tab)
+  })
+
+  test('give a team outputs only, change it and take it away, each after its dry run', async () => {
+    const tab = await signIn('admin')
+    const { page } = tab
+    await page.goto(accessPage())
+    await page.getByRole('button', { name: 'Give access' }).click()
+    await page.getByLabel('Find a team').fill('app')
+    await page.getByRole('radio', { name: 'apps' }).check()
+    await page.getByText('2 people gain read-outputs on the workspace database').waitFor()
+    expect(await levelOfRosa()).toBe('none')
+    await expectWellMade(tab)
+    await page.getByRole('button', { name: 'Save' }).click()
+    await rowOf(tab, 'apps').getByText('read-outputs', { exact: true }).first().waitFor()
+    expect(await levelOfRosa()).toBe('read-outputs')
+
+    await page.getByRole('button', { name: 'Change the access of apps' }).click()
+    await page.getByText('nobody’s access changes').waitFor()
+    await page.getByRole('radio', { name: 'Write' }).check()
+    await page.getByText('2 people go from read-outputs to write on the workspace database').waitFor()
+    await page.getByText('Show each change').click()
+    await page.getByText(`${rosa.username} on database: read-outputs → write`).waitFor()
+    await page.getByRole('button', { name: 'Save' }).click()
+    await rowOf(tab, 'apps').getByText('write', { exact: true }).first().waitFor()
+    expect(await levelOfRosa()).toBe('write')
+
+    await page.getByRole('button', { name: 'Change the access of apps' }).click()
+    await page.getByRole('radio', { name: 'Custom' }).check()
+    await page.getByRole('radio', { name: 'none' }).check()
+    await page.getByRole('checkbox', { name: 'lock and unlock' }).check()
+    await page.getByText('2 people go from write to custom').waitFor()
+    await page.getByRole('button', { name: 'Discard' }).click()
+    expect(await levelOfRosa()).toBe('write')
+
+    await page.getByRole('button', { name: 'Take away the access of apps' }).click()
+    const question = page.getByRole('group', { name: 'Take away the access of apps' })
+    await question.getByText('2 people lose write on the workspace database').waitFor()
+    await expectWellMade(tab)
+    await question.getByRole('button', { name: 'Take away' }).click()
+    await rowOf(tab, 'apps').waitFor({ state: 'detached' })
+    expect(await levelOfRosa()).toBe('none')
+  })
+
+  test('give access with the keyboard alone', async () => {
+    const tab = await signIn('admin')
+    const { page } = tab
+    await page.goto(accessPage())
+    await page.getByRole('button', { name: 'Give access' }).focus()
+    await page.keyboard.press('Enter')
+    await page.keyboard.type('apps')
+    await page.getByRole('radio', { name: 'apps' }).waitFor()
+    await page.getByRole('radio', { name: 'platform' }).waitFor({ state: 'detached' })
+    await page.keyboard.press('Tab')
+    await page.keyboard.press('Space')
+    await page.keyboard.press('Tab')
+    await page.keyboard.press('ArrowDown')
+    await page.getByText('2 people gain read on the workspace database').waitFor()
+    await page.keyboard.press('Enter')
+    await rowOf(tab, 'apps').waitFor()
+    expect(await levelOfRosa()).toBe('read')
+    await page.getByRole('button', { name: 'Take away the access of apps' }).click()
+    await page.getByRole('button', { name: 'Take away', exact: true }).click()
+    await rowOf(tab, 'apps').waitFor({ state: 'detached' })
+  })
+
+  test('say why somebody was refused, and lead to the grant that would have helped', async () => {
+    const refused = await rosa.client.get(`/workspaces/${workspaceId}/current-state-version`)
+    expect(refused.status).toBe(404)
+    const requestId = refused.headers.get('x-request-id') as string
+    const tab = await signIn('owner')
+    const { page } = tab
+    await page.goto(pages.address + '/workspaces')
+    await page.getByRole('link', { name: 'Refusals' }).click()
+    await page.getByLabel('Request id').fill(requestId)
+    await page.keyboard.press('Enter')
+    const notice = page.getByRole('region', { name: `Refusal ${requestId}` })
+    await notice.getByText('Any one of these would have been enough').waitFor()
+    expect(page.url()).toContain(`q=${requestId}`)
+    await expectWellMade(tab)
+    await notice.getByRole('link', { name: `What ${rosa.username} may do there now` }).click()
+    await page.getByText('✗ may not read-state').waitFor()
+    await expectWellMade(tab)
+    await page.goBack()
+    await notice.getByRole('link', { name: 'Give access to the workspace' }).click()
+    await page.getByRole('button', { name: 'Give access' }).waitFor()
+  })
+
+  test('answer what somebody may do and why, at an address that can be shared', async () => {
+    const tab = await signIn('rosa')
+    const { page } = tab
+    await page.goto(`${pages.address}/access`)
+    await page.getByLabel('Whose').fill(rosa.username)
+    await page.getByRole('button', { name: 'Ask' }).click()
+    await page.getByText('There is no workspace that you may see.').waitFor()
+    expect(page.url()).toContain(`user=${rosa.username}`)
+    expect(await page.getByRole('link', { name: 'Refusals' }).count()).toBe(0)
+    await page.goto(`${pages.address}/access?user=${pages.organization.owner.username}`)
+    await page.getByText('Not there, or not for you').waitFor()
+    await expectWellMade(tab)
+  })
+})

@@ -1,0 +1,73 @@
+import { useQuery } from '@tanstack/react-query'
+import { useEffect, useState } from 'react'
+import styles from '../kit/kit.module.css'
+import { Failed } from '../kit/states.tsx'
+import shape from './access.module.css'
+import { dryRun, sentencesOf, type AccessChange, type Change } from './changes.ts'
+
+const WAIT_MS = 400
+
+/** What a change would do to everybody's access, asked of the server when the reader stops choosing. */
+export function AccessPreview({ change }: { readonly change: Change }) {
+  const [asked, setAsked] = useState<string>()
+  const wanted = JSON.stringify(change)
+  useEffect(() => {
+    const timer = setTimeout(() => setAsked(wanted), WAIT_MS)
+    return () => clearTimeout(timer)
+  }, [wanted])
+  const isReady = asked === wanted
+  const found = useQuery({
+    queryKey: ['dry-run', wanted],
+    queryFn: ({ signal }) => dryRun(change, signal),
+    enabled: isReady,
+    // A preview holds for a moment only.
+    gcTime: 0,
+    staleTime: 0,
+    retry: false,
+  })
+  if (found.isError && isReady) return <Failed error={found.error} />
+  return (
+    <div className={styles.notice} role="status" aria-busy={found.data === undefined}>
+      {found.data === undefined || !isReady ? (
+        'Asking what this would change …'
+      ) : found.data.changes.length === 0 ? (
+        'If you save this, nobody’s access changes.'
+      ) : (
+        <>
+          <p className={shape.lead}>If you save this, as of now:</p>
+          <ul className={shape.sentences}>
+            {sentencesOf(found.data).map(({ isLoss, text }) => (
+              <li key={text} className={isLoss ? shape.loss : shape.gain}>
+                {isLoss ? '− ' : '+ '}
+                {text}
+              </li>
+            ))}
+          </ul>
+          <details>
+            <summary>Show each change</summary>
+            <ul className={shape.sentences}>
+              {found.data.changes.map((one) => (
+                <li key={`${one.who.id} ${one.on.id}`}>
+                  <Each change={one} />
+                </li>
+              ))}
+            </ul>
+            {found.data.truncated ? <p className={styles.dim}>There are more than these.</p> : null}
+          </details>
+        </>
+      )}
+    </div>
+  )
+}
+
+function Each({ change: { who, on, from, to, gained, lost } }: { readonly change: AccessChange }) {
+  return (
+    <>
+      <span dir="auto">{who.name}</span>
+      {who.type === 'teams' ? ' (its tokens)' : ''} on <span dir="auto">{on.name}</span>
+      {from === undefined || to === undefined || from === to ? '' : `: ${from} → ${to}`}
+      {lost.length === 0 ? '' : ` − ${lost.join(', ')}`}
+      {gained.length === 0 ? '' : ` + ${gained.join(', ')}`}
+    </>
+  )
+}

@@ -1,0 +1,86 @@
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useState, type FormEvent, type ReactNode } from 'react'
+import { Button } from '../kit/button.tsx'
+import styles from '../kit/kit.module.css'
+import { Failed } from '../kit/states.tsx'
+import { AccessPreview } from './access-preview.tsx'
+import shape from './access.module.css'
+import { apply, type Change } from './changes.ts'
+import { choiceNames, choices, stateVersionParts, type Choice, type StateVersionPart } from './levels.ts'
+
+/** What the form sends as the attributes of a grant on a workspace. */
+export type Attributes = Readonly<Record<string, string | boolean>>
+
+/** Chooses what a grant on a workspace gives, shows what that changes, and saves it. */
+export function GrantForm({
+  title,
+  initial,
+  changeOf,
+  children,
+  onDone,
+}: {
+  readonly title: string
+  readonly initial: Choice
+  /** Undefined while something is missing, such as the team. */
+  readonly changeOf: (attributes: Attributes) => Change | undefined
+  readonly children?: ReactNode
+  readonly onDone: () => void
+}) {
+  const [choice, setChoice] = useState(initial)
+  const [part, setPart] = useState<StateVersionPart>('read-outputs')
+  const [locks, setLocks] = useState(false)
+  const attributes: Attributes =
+    choice === 'custom'
+      ? { access: 'custom', 'state-versions': part, 'workspace-locking': locks }
+      : choices[choice].sent
+  const change = changeOf(attributes)
+  const queries = useQueryClient()
+  const save = useMutation({
+    mutationFn: apply,
+    onSuccess: async () => {
+      await queries.invalidateQueries()
+      onDone()
+    },
+  })
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    if (change !== undefined) save.mutate(change)
+  }
+  return (
+    <form className={shape.form} onSubmit={submit} aria-label={title}>
+      <h2>{title}</h2>
+      {children}
+      <fieldset className={shape.levels}>
+        <legend>What it gives</legend>
+        {choiceNames.map((name) => (
+          <label key={name}>
+            <input type="radio" name="choice" checked={choice === name} onChange={() => setChoice(name)} />{' '}
+            {choices[name].label} <span className={styles.dim}>{choices[name].says}</span>
+          </label>
+        ))}
+      </fieldset>
+      {choice === 'custom' ? (
+        <fieldset className={shape.levels}>
+          <legend>States and outputs</legend>
+          {stateVersionParts.map((name) => (
+            <label key={name}>
+              <input type="radio" name="part" checked={part === name} onChange={() => setPart(name)} />{' '}
+              <span className={styles.mono}>{name}</span>
+            </label>
+          ))}
+          <label>
+            <input type="checkbox" checked={locks} onChange={() => setLocks(!locks)} /> lock and unlock
+          </label>
+        </fieldset>
+      ) : null}
+      {change === undefined ? null : <AccessPreview change={change} />}
+      {save.isError ? <Failed error={save.error} /> : null}
+      <p>
+        <Button onClick={onDone}>Discard</Button>{' '}
+        <Button type="submit" kind="main" disabled={change === undefined || save.isPending}>
+          Save
+        </Button>
+      </p>
+    </form>
+  )
+}
