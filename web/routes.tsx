@@ -70,6 +70,36 @@ const teams = createRoute({
   component: lazyRouteComponent(() => import('./teams/teams-page.tsx'), 'TeamsPage'),
 })
 
+const team = createRoute({
+  getParentRoute: () => shell,
+  path: '/$organization/settings/teams/$team',
+  component: lazyRouteComponent(() => import('./teams/team-page.tsx'), 'TeamPage'),
+})
+
+const teamMembers = createRoute({
+  getParentRoute: () => team,
+  path: '/',
+  component: lazyRouteComponent(() => import('./teams/team-members-page.tsx'), 'TeamMembersPage'),
+})
+
+const teamPermissions = createRoute({
+  getParentRoute: () => team,
+  path: '/permissions',
+  component: lazyRouteComponent(() => import('./teams/team-permissions-page.tsx'), 'TeamPermissionsPage'),
+})
+
+const teamAccess = createRoute({
+  getParentRoute: () => team,
+  path: '/access',
+  component: lazyRouteComponent(() => import('./teams/team-access-page.tsx'), 'TeamAccessPage'),
+})
+
+const teamTokens = createRoute({
+  getParentRoute: () => team,
+  path: '/tokens',
+  component: lazyRouteComponent(() => import('./teams/team-tokens-page.tsx'), 'TeamTokensPage'),
+})
+
 const workspaces = createRoute({
   getParentRoute: () => shell,
   path: '/$organization/workspaces',
@@ -145,6 +175,7 @@ export function createPages(queries: QueryClient) {
       shell.addChildren([
         organizations,
         teams,
+        team.addChildren([teamMembers, teamPermissions, teamAccess, teamTokens]),
         access,
         refusals,
         workspaces,

@@ -50,7 +50,7 @@ export function GrantForm({
     <form className={shape.form} onSubmit={submit} aria-label={title}>
       <h2>{title}</h2>
       {children}
-      <fieldset className={shape.levels}>
+      <fieldset className={styles.choices}>
         <legend>What it gives</legend>
         {choiceNames.map((name) => (
           <label key={name}>
@@ -60,7 +60,7 @@ export function GrantForm({
         ))}
       </fieldset>
       {choice === 'custom' ? (
-        <fieldset className={shape.levels}>
+        <fieldset className={styles.choices}>
           <legend>States and outputs</legend>
           {stateVersionParts.map((name) => (
             <label key={name}>

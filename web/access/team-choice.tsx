@@ -4,7 +4,6 @@ import { Field } from '../kit/field.tsx'
 import styles from '../kit/kit.module.css'
 import { Answered } from '../kit/states.tsx'
 import { teamsQuery } from '../teams/teams-query.ts'
-import shape from './access.module.css'
 
 export type Chosen = { readonly id: string; readonly name: string }
 
@@ -31,7 +30,7 @@ export function TeamChoice({
       />
       <Answered query={teams} isEmpty={({ data }) => data.length === 0} empty={`No team matches “${q}”.`}>
         {({ data, meta: { pagination } }) => (
-          <fieldset className={shape.levels}>
+          <fieldset className={styles.choices}>
             <legend>Team</legend>
             {data.slice(0, 10).map(({ id, attributes: { name } }) => (
               <label key={id}>

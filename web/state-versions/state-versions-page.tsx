@@ -5,9 +5,10 @@ import styles from '../kit/kit.module.css'
 import { Pager } from '../kit/pager.tsx'
 import { Answered } from '../kit/states.tsx'
 import { OutputChanges } from '../outputs/output-changes.tsx'
+import { nameQuery } from '../users/name-query.ts'
 import { workspaceQuery } from '../workspaces/workspaces-query.ts'
 import { Rollback } from './rollback.tsx'
-import { nameQuery, stateVersionsQuery, type StateVersion } from './state-versions-query.ts'
+import { stateVersionsQuery, type StateVersion } from './state-versions-query.ts'
 
 const FROM = '/shell/$organization/workspaces/$workspace/states'
 

@@ -1,5 +1,5 @@
 import { queryOptions } from '@tanstack/react-query'
-import { request, type One, type Page } from '../api/client.ts'
+import { request, type Page } from '../api/client.ts'
 
 export type StateVersion = {
   readonly serial: number
@@ -24,18 +24,4 @@ export const stateVersionsQuery = (organization: string, workspace: string, page
       })
       return request<Page<StateVersion>>(`/state-versions?${query}`, { signal })
     },
-  })
-
-type Named = { readonly username?: string; readonly name?: string }
-
-/** The name of a user or a team. */
-export const nameQuery = (type: string, id: string) =>
-  queryOptions({
-    queryKey: ['name', type, id],
-    queryFn: async ({ signal }) => {
-      const { attributes } = (await request<One<Named>>(`/${type}/${id}`, { signal })).data
-      return attributes.username ?? attributes.name ?? id
-    },
-    staleTime: 600_000,
-    retry: false,
   })

@@ -1,8 +1,8 @@
 import { useQuery } from '@tanstack/react-query'
-import { useNavigate, useParams, useSearch } from '@tanstack/react-router'
-import { Button } from '../kit/button.tsx'
+import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import { Field } from '../kit/field.tsx'
 import styles from '../kit/kit.module.css'
+import { Pager } from '../kit/pager.tsx'
 import { Answered } from '../kit/states.tsx'
 import { teamsQuery } from './teams-query.ts'
 
@@ -46,7 +46,11 @@ export function TeamsPage() {
               <tbody>
                 {data.map(({ id, attributes }) => (
                   <tr key={id}>
-                    <td dir="auto">{attributes.name}</td>
+                    <td dir="auto">
+                      <Link to="/$organization/settings/teams/$team" params={{ organization, team: id }}>
+                        {attributes.name}
+                      </Link>
+                    </td>
                     <td className={attributes.visibility === 'secret' ? styles.secret : undefined}>
                       {attributes.visibility === 'secret' ? '⚿ secret' : 'organization'}
                     </td>
@@ -55,17 +59,11 @@ export function TeamsPage() {
                 ))}
               </tbody>
             </table>
-            <nav aria-label="Pages">
-              <Button disabled={page === 1} onClick={() => show({ q: q || undefined, page: page - 1 })}>
-                Previous
-              </Button>{' '}
-              <Button
-                disabled={pagination['next-page'] === null}
-                onClick={() => show({ q: q || undefined, page: page + 1 })}
-              >
-                Next
-              </Button>
-            </nav>
+            <Pager
+              page={page}
+              next={pagination['next-page']}
+              onShow={(number) => show({ q: q || undefined, page: number })}
+            />
           </>
         )}
       </Answered>

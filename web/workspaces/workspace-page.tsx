@@ -5,7 +5,6 @@ import styles from '../kit/kit.module.css'
 import { Answered } from '../kit/states.tsx'
 import { OutputsPanel } from '../outputs/outputs-panel.tsx'
 import { Lock } from './lock.tsx'
-import shape from './workspace.module.css'
 import { isWorkspaceId, workspaceQuery } from './workspaces-query.ts'
 
 /** A workspace: its lock, and the tabs. */
@@ -32,7 +31,7 @@ export function WorkspacePage() {
           <>
             {data.attributes.description === null ? null : <p dir="auto">{data.attributes.description}</p>}
             <Lock workspace={data} />
-            <nav aria-label="Workspace" className={shape.tabs}>
+            <nav aria-label="Workspace" className={styles.tabs}>
               <Link to="/$organization/workspaces/$workspace" params={params} activeOptions={{ exact: true }}>
                 Outputs
               </Link>

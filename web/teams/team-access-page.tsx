@@ -1,0 +1,57 @@
+import { useQuery } from '@tanstack/react-query'
+import { Link, useParams } from '@tanstack/react-router'
+import { useState } from 'react'
+import { accessGrantsQuery } from '../access/access-grants-query.ts'
+import styles from '../kit/kit.module.css'
+import { Pager } from '../kit/pager.tsx'
+import { Answered } from '../kit/states.tsx'
+
+/** The grants of a team on workspaces and projects. */
+export function TeamAccessPage() {
+  const { organization, team } = useParams({ from: '/shell/$organization/settings/teams/$team/access' })
+  const [page, setPage] = useState(1)
+  const grants = useQuery(accessGrantsQuery('teams', team, page))
+  return (
+    <Answered
+      query={grants}
+      isEmpty={({ data }) => data.length === 0}
+      empty="The team has no access by a grant that you may see. Give it some on the Access tab of a workspace."
+    >
+      {({ data, meta: { pagination } }) => (
+        <>
+          <table className={styles.table}>
+            <thead>
+              <tr>
+                <th scope="col">On</th>
+                <th scope="col">Access</th>
+              </tr>
+            </thead>
+            <tbody>
+              {data.map(({ id, attributes: { on, level, gives } }) => (
+                <tr key={id}>
+                  <th scope="row" dir="auto">
+                    {on.type === 'workspaces' ? (
+                      <Link
+                        to="/$organization/workspaces/$workspace/access"
+                        params={{ organization, workspace: on.name }}
+                      >
+                        {on.name}
+                      </Link>
+                    ) : (
+                      <>project {on.name}</>
+                    )}
+                  </th>
+                  <td>
+                    <span className={styles.mono}>{level}</span>{' '}
+                    <span className={styles.dim}>{gives.length === 0 ? 'nothing' : gives.join(', ')}</span>
+                  </td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+          <Pager page={page} next={pagination['next-page']} onShow={setPage} />
+        </>
+      )}
+    </Answered>
+  )
+}

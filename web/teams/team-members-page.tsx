@@ -1,0 +1,215 @@
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useParams } from '@tanstack/react-router'
+import { useState, type FormEvent } from 'react'
+import { AccessPreview } from '../access/access-preview.tsx'
+import { apply, type Change } from '../access/changes.ts'
+import { related, type Resource } from '../api/client.ts'
+import { Button } from '../kit/button.tsx'
+import { Field } from '../kit/field.tsx'
+import styles from '../kit/kit.module.css'
+import { Pager } from '../kit/pager.tsx'
+import { Answered, Failed } from '../kit/states.tsx'
+import { nameQuery } from '../users/name-query.ts'
+import { membersQuery, peopleQuery, teamQuery, type Membership } from './team-query.ts'
+
+const FROM = '/shell/$organization/settings/teams/$team/'
+
+type Doing = 'add' | Resource<Membership>
+
+const changeOf = (method: 'POST' | 'DELETE', teamId: string, ids: readonly string[]): Change => ({
+  method,
+  path: `/teams/${teamId}/relationships/organization-memberships`,
+  body: { data: ids.map((id) => ({ type: 'organization-memberships', id })) },
+})
+
+/** The people in a team. */
+export function TeamMembersPage() {
+  const { organization, team: teamId } = useParams({ from: FROM })
+  const [page, setPage] = useState(1)
+  const [doing, setDoing] = useState<Doing>()
+  const team = useQuery(teamQuery(teamId))
+  const members = useQuery(membersQuery(teamId, page))
+  const mayChange = team.data?.data.attributes.permissions['can-update-membership'] === true
+  const done = () => setDoing(undefined)
+  return (
+    <>
+      {mayChange ? (
+        <p>
+          <Button kind="main" onClick={() => setDoing('add')}>
+            Add people
+          </Button>
+        </p>
+      ) : null}
+      {doing === 'add' ? <AddPeople organization={organization} teamId={teamId} onDone={done} /> : null}
+      {doing === undefined || doing === 'add' ? null : (
+        <RemoveMember key={doing.id} member={doing} teamId={teamId} onDone={done} />
+      )}
+      <Answered
+        query={members}
+        isEmpty={({ data }) => data.length === 0}
+        empty="Nobody is in this team yet. People get its access by being in it."
+      >
+        {({ data, meta: { pagination } }) => (
+          <>
+            <p className={styles.dim}>{pagination['total-count'].toLocaleString('en')} in the team</p>
+            <table className={styles.table}>
+              <thead>
+                <tr>
+                  <th scope="col">Person</th>
+                  <th scope="col">Status</th>
+                  <th scope="col">Actions</th>
+                </tr>
+              </thead>
+              <tbody>
+                {data.map((member) => (
+                  <MemberRow key={member.id} member={member} mayChange={mayChange} onRemove={setDoing} />
+                ))}
+              </tbody>
+            </table>
+            <Pager page={page} next={pagination['next-page']} onShow={setPage} />
+          </>
+        )}
+      </Answered>
+    </>
+  )
+}
+
+/** The user name, or the email of somebody who has no account yet. */
+function useNameOf(member: Resource<Membership>): string {
+  const user = related(member, 'user')
+  const isActive = member.attributes.status === 'active'
+  const name = useQuery({ ...nameQuery('users', user?.id ?? ''), enabled: isActive && user !== undefined })
+  return name.data ?? member.attributes.email ?? user?.id ?? member.id
+}
+
+function MemberRow({
+  member,
+  mayChange,
+  onRemove,
+}: {
+  readonly member: Resource<Membership>
+  readonly mayChange: boolean
+  readonly onRemove: (member: Resource<Membership>) => void
+}) {
+  const name = useNameOf(member)
+  return (
+    <tr>
+      <th scope="row" dir="auto">
+        {name}
+      </th>
+      <td>{member.attributes.status === 'active' ? 'active' : 'invited, counts when accepted'}</td>
+      <td>
+        {mayChange ? (
+          <Button aria-label={`Remove ${name}`} onClick={() => onRemove(member)}>
+            Remove
+          </Button>
+        ) : null}
+      </td>
+    </tr>
+  )
+}
+
+function useSaving(onDone: () => void) {
+  const queries = useQueryClient()
+  return useMutation({
+    mutationFn: apply,
+    onSuccess: async () => {
+      await queries.invalidateQueries()
+      onDone()
+    },
+  })
+}
+
+function RemoveMember({
+  member,
+  teamId,
+  onDone,
+}: {
+  readonly member: Resource<Membership>
+  readonly teamId: string
+  readonly onDone: () => void
+}) {
+  const name = useNameOf(member)
+  const save = useSaving(onDone)
+  const change = changeOf('DELETE', teamId, [member.id])
+  return (
+    <div role="group" aria-label={`Remove ${name} from the team`}>
+      <h2>Remove {name} from the team</h2>
+      <AccessPreview change={change} />
+      {save.isError ? <Failed error={save.error} /> : null}
+      <p>
+        <Button onClick={onDone}>Keep</Button>{' '}
+        <Button kind="main" disabled={save.isPending} onClick={() => save.mutate(change)}>
+          Remove from the team
+        </Button>
+      </p>
+    </div>
+  )
+}
+
+/** Finds people of the organization, several at once, and shows what they gain. */
+function AddPeople({
+  organization,
+  teamId,
+  onDone,
+}: {
+  readonly organization: string
+  readonly teamId: string
+  readonly onDone: () => void
+}) {
+  const [q, setQ] = useState('')
+  const [chosen, setChosen] = useState<ReadonlyMap<string, string>>(new Map())
+  const people = useQuery(peopleQuery(organization, q))
+  const save = useSaving(onDone)
+  const change = chosen.size === 0 ? undefined : changeOf('POST', teamId, [...chosen.keys()])
+  const toggle = (id: string, name: string) => {
+    const next = new Map(chosen)
+    if (!next.delete(id)) next.set(id, name)
+    setChosen(next)
+  }
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    if (change !== undefined) save.mutate(change)
+  }
+  return (
+    <form aria-label="Add people" onSubmit={submit}>
+      <h2>Add people</h2>
+      <Field
+        label="Find people by name or email"
+        type="search"
+        value={q}
+        autoFocus
+        onChange={(event) => setQ(event.target.value)}
+      />
+      <Answered query={people} isEmpty={({ data }) => data.length === 0} empty={`Nobody matches “${q}”.`}>
+        {({ data, included, meta: { pagination } }) => (
+          <fieldset className={styles.choices}>
+            <legend>People</legend>
+            {data.map((one) => {
+              const user = included?.find(({ id }) => id === related(one, 'user')?.id)
+              const name = user?.attributes.username ?? one.attributes.email ?? one.id
+              return (
+                <label key={one.id}>
+                  <input type="checkbox" checked={chosen.has(one.id)} onChange={() => toggle(one.id, name)} />{' '}
+                  <span dir="auto">{name}</span>
+                </label>
+              )
+            })}
+            {pagination['next-page'] === null ? null : (
+              <span className={styles.dim}>and more: type a part of the name</span>
+            )}
+          </fieldset>
+        )}
+      </Answered>
+      {chosen.size === 0 ? null : <p>Chosen: {[...chosen.values()].join(', ')}</p>}
+      {change === undefined ? null : <AccessPreview change={change} />}
+      {save.isError ? <Failed error={save.error} /> : null}
+      <p>
+        <Button onClick={onDone}>Discard</Button>{' '}
+        <Button type="submit" kind="main" disabled={change === undefined || save.isPending}>
+          Add
+        </Button>
+      </p>
+    </form>
+  )
+}
