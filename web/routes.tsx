@@ -70,6 +70,20 @@ const teams = createRoute({
   component: lazyRouteComponent(() => import('./teams/teams-page.tsx'), 'TeamsPage'),
 })
 
+const account = createRoute({
+  getParentRoute: () => shell,
+  path: '/~/account',
+  component: lazyRouteComponent(() => import('./account/account-page.tsx'), 'AccountPage'),
+})
+
+/** The clients open this address with source=terraform-login. */
+const ownTokens = createRoute({
+  getParentRoute: () => shell,
+  path: '/settings/tokens',
+  validateSearch: ({ source }: Record<string, unknown>): { source?: string } => named({ source }),
+  component: lazyRouteComponent(() => import('./account/tokens-page.tsx'), 'OwnTokensPage'),
+})
+
 const team = createRoute({
   getParentRoute: () => shell,
   path: '/$organization/settings/teams/$team',
@@ -174,6 +188,8 @@ export function createPages(queries: QueryClient) {
       welcome,
       shell.addChildren([
         organizations,
+        account,
+        ownTokens,
         teams,
         team.addChildren([teamMembers, teamPermissions, teamAccess, teamTokens]),
         access,

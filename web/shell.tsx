@@ -23,7 +23,9 @@ export function Shell() {
           ◉ Purser
         </Link>
         {organization === undefined ? null : <Places organization={organization} />}
-        <span className={styles.who}>{account.data?.data.attributes.username}</span>
+        <Link to="/~/account" className={styles.who}>
+          {account.data?.data.attributes.username ?? 'Account'}
+        </Link>
         <Button onClick={() => void leave()}>Sign out</Button>
       </header>
       <main className={styles.page}>

@@ -3,7 +3,7 @@ import type { Tab } from './chromium.ts'
 import { startServer, type TestServer } from './server.ts'
 import { createTestOrganization, type Person, type TestOrganization } from './world.ts'
 
-const PASSWORD = 'correct horse battery'
+export const PASSWORD = 'correct horse battery'
 
 /** A server with an organization, and people who can sign in to its pages. The owner is one of them. */
 export type Pages = {

@@ -49,21 +49,3 @@ export const peopleQuery = (organization: string, q: string) =>
     },
     placeholderData: keepPreviousData,
   })
-
-export type Token = {
-  readonly description: string | null
-  readonly 'created-at': string
-  readonly 'last-used-at': string | null
-  readonly 'expired-at': string | null
-  /** Only in the answer that creates it. */
-  readonly token: string | null
-}
-
-export const teamTokensQuery = (teamId: string, page: number) =>
-  queryOptions({
-    queryKey: ['team-tokens', teamId, page],
-    queryFn: ({ signal }) =>
-      request<Page<Token>>(`/teams/${teamId}/authentication-tokens?page[size]=20&page[number]=${page}`, {
-        signal,
-      }),
-  })

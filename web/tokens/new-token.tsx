@@ -42,7 +42,7 @@ export function NewToken({ path, onDone }: { readonly path: string; readonly onD
   }
   const done = () => {
     make.reset()
-    void queries.invalidateQueries({ queryKey: ['team-tokens'] })
+    void queries.invalidateQueries({ queryKey: ['tokens'] })
     onDone()
   }
   const created = make.data

@@ -1,0 +1,69 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { Client } from '../support/client.ts'
+import { expectWellMade, useChromium, type Tab } from '../support/chromium.ts'
+import { signInWith, usePages, PASSWORD, type Pages } from '../support/pages.ts'
+
+describe('the pages of an account', () => {
+  let pages: Pages
+  const open = useChromium()
+  beforeAll(async () => {
+    pages = await usePages()
+  })
+  afterAll(() => pages.server.stop())
+
+  const signIn = (): Promise<Tab> => signInWith(open, pages, 'owner')
+
+  test('make a token where the clients send people, and sign in first if needed', async () => {
+    const tab = await open()
+    const { page } = tab
+    await page.goto(`${pages.server.address}/app/settings/tokens?source=terraform-login`)
+    await page.getByLabel('User name or email').fill(pages.usernameOf('owner'))
+    await page.getByLabel('Password').fill(PASSWORD)
+    await page.getByRole('button', { name: 'Sign in' }).click()
+    await page.getByText('paste it into the terminal').waitFor()
+    await expectWellMade(tab)
+    await page.getByRole('button', { name: 'New token' }).click()
+    await page.getByLabel('What it is for').fill('my laptop')
+    await page.getByRole('button', { name: 'Create' }).click()
+    const token = await page.getByLabel('Token', { exact: true }).inputValue()
+    const { json } = await new Client(pages.server.address, token).get('/account/details')
+    expect(json.data.attributes.username).toBe(pages.usernameOf('owner'))
+    await page.getByRole('button', { name: 'Done' }).click()
+    await page.getByRole('rowheader', { name: 'my laptop' }).waitFor()
+  })
+
+  test('end another session, and show which one is this browser', async () => {
+    const other = await signIn()
+    const tab = await signIn()
+    const { page } = tab
+    await page.getByRole('link', { name: pages.usernameOf('owner') }).click()
+    await page.getByRole('rowheader', { name: 'this browser' }).waitFor()
+    await expectWellMade(tab)
+    await page.getByRole('button', { name: 'End all others' }).click()
+    await page.getByRole('button', { name: 'End all others' }).waitFor({ state: 'detached' })
+    await other.page.reload()
+    await other.page.getByRole('heading', { name: 'Sign in to Purser' }).waitFor()
+    await page.reload()
+    await page.getByRole('rowheader', { name: 'this browser' }).waitFor()
+  })
+
+  test('change the password, in the words of the server if that fails', async () => {
+    const tab = await signIn()
+    const { page } = tab
+    await page.goto(`${pages.server.address}/app/~/account`)
+    const change = async (present: string, next: string) => {
+      await page.getByLabel('Present password').fill(present)
+      await page.getByLabel('New password', { exact: true }).fill(next)
+      await page.getByLabel('New password, again').fill(next)
+      await page.getByRole('button', { name: 'Change the password' }).click()
+    }
+    await change('not the present one', 'another horse battery')
+    await page.getByText('current_password is wrong').waitFor()
+    await change(PASSWORD, 'password1')
+    await page.getByText('one of the most common').waitFor()
+    await expectWellMade(tab)
+    await change(PASSWORD, 'another horse battery')
+    await page.getByText('The password is changed.').waitFor()
+    expect(await page.getByLabel('Present password').inputValue()).toBe('')
+  })
+})

@@ -1,0 +1,70 @@
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useState, type FormEvent } from 'react'
+import { request, resource } from '../api/client.ts'
+import { Button } from '../kit/button.tsx'
+import { Field } from '../kit/field.tsx'
+import { Failed } from '../kit/states.tsx'
+import { textsOf } from '../sign-in/form.ts'
+
+type Passwords = {
+  readonly current_password: string
+  readonly password: string
+  readonly password_confirmation: string
+}
+
+/** Changes the password, which ends all other sessions. */
+export function PasswordForm() {
+  const [differs, setDiffers] = useState(false)
+  const queries = useQueryClient()
+  const save = useMutation({
+    mutationFn: (passwords: Passwords) =>
+      request('/account/password', { method: 'PATCH', body: resource('users', passwords) }),
+    gcTime: 0,
+    onSuccess: () => queries.invalidateQueries({ queryKey: ['sessions'] }),
+  })
+  const submit = (event: FormEvent<HTMLFormElement>) => {
+    event.preventDefault()
+    const form = event.currentTarget
+    const text = textsOf(form)
+    const passwords = {
+      current_password: text('current'),
+      password: text('password'),
+      password_confirmation: text('again'),
+    }
+    const isSame = passwords.password === passwords.password_confirmation
+    setDiffers(!isSame)
+    if (isSame) save.mutate(passwords, { onSuccess: () => form.reset() })
+  }
+  return (
+    <form onSubmit={submit} aria-label="Password">
+      <Field
+        label="Present password"
+        name="current"
+        type="password"
+        autoComplete="current-password"
+        required
+      />
+      <Field
+        label="New password"
+        name="password"
+        type="password"
+        autoComplete="new-password"
+        minLength={8}
+        required
+      />
+      <Field
+        label="New password, again"
+        name="again"
+        type="password"
+        autoComplete="new-password"
+        required
+        problem={differs ? 'is not the same' : undefined}
+      />
+      {save.isError ? <Failed error={save.error} /> : null}
+      <p role="status">{save.isSuccess ? 'The password is changed. All other sessions have ended.' : ''}</p>
+      <Button type="submit" kind="main" disabled={save.isPending}>
+        Change the password
+      </Button>
+    </form>
+  )
+}

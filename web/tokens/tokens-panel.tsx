@@ -1,0 +1,97 @@
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import { request } from '../api/client.ts'
+import { Button } from '../kit/button.tsx'
+import styles from '../kit/kit.module.css'
+import { Pager } from '../kit/pager.tsx'
+import { Answered, Failed } from '../kit/states.tsx'
+import { NewToken } from './new-token.tsx'
+import { tokensQuery } from './tokens-query.ts'
+
+/** A list of tokens, where one is made and revoked. */
+export function TokensPanel({
+  path,
+  empty,
+}: {
+  /** Where they are listed and created, below /api/v2. */
+  readonly path: string
+  readonly empty: string
+}) {
+  const [page, setPage] = useState(1)
+  const [isMaking, setMaking] = useState(false)
+  const [asked, setAsked] = useState<string>()
+  const tokens = useQuery(tokensQuery(path, page))
+  const queries = useQueryClient()
+  const revoke = useMutation({
+    mutationFn: (id: string) => request(`/authentication-tokens/${id}`, { method: 'DELETE' }),
+    onSettled: async () => {
+      setAsked(undefined)
+      await queries.invalidateQueries({ queryKey: ['tokens'] })
+    },
+  })
+  return (
+    <>
+      <p>
+        <Button kind="main" onClick={() => setMaking(true)}>
+          New token
+        </Button>
+      </p>
+      {isMaking ? <NewToken path={path} onDone={() => setMaking(false)} /> : null}
+      {revoke.isError ? <Failed error={revoke.error} /> : null}
+      <Answered query={tokens} isEmpty={({ data }) => data.length === 0} empty={empty}>
+        {({ data, meta: { pagination } }) => (
+          <>
+            <table className={styles.table}>
+              <thead>
+                <tr>
+                  <th scope="col">Token</th>
+                  <th scope="col">Last used</th>
+                  <th scope="col">Expires</th>
+                  <th scope="col">Actions</th>
+                </tr>
+              </thead>
+              <tbody>
+                {data.map(({ id, attributes }) => {
+                  const name = attributes.description ?? id
+                  return (
+                    <tr key={id}>
+                      <th scope="row" dir="auto">
+                        {name}
+                      </th>
+                      <td>{timeOf(attributes['last-used-at'], 'never')}</td>
+                      <td>{timeOf(attributes['expired-at'], 'never')}</td>
+                      <td>
+                        {asked === id ? (
+                          <>
+                            What uses it stops working.{' '}
+                            <Button onClick={() => setAsked(undefined)}>Keep it</Button>{' '}
+                            <Button
+                              aria-label={`Revoke for good ${name}`}
+                              disabled={revoke.isPending}
+                              onClick={() => revoke.mutate(id)}
+                            >
+                              Revoke for good
+                            </Button>
+                          </>
+                        ) : (
+                          <Button aria-label={`Revoke ${name}`} onClick={() => setAsked(id)}>
+                            Revoke
+                          </Button>
+                        )}
+                      </td>
+                    </tr>
+                  )
+                })}
+              </tbody>
+            </table>
+            <Pager page={page} next={pagination['next-page']} onShow={setPage} />
+          </>
+        )}
+      </Answered>
+    </>
+  )
+}
+
+function timeOf(at: string | null, otherwise: string) {
+  return at === null ? otherwise : <time dateTime={at}>{new Date(at).toLocaleString()}</time>
+}

@@ -1,0 +1,21 @@
+import { queryOptions } from '@tanstack/react-query'
+import { request, type Page } from '../api/client.ts'
+
+export type Token = {
+  readonly description: string | null
+  readonly 'created-at': string
+  readonly 'last-used-at': string | null
+  readonly 'expired-at': string | null
+  /** Only in the answer that creates it. */
+  readonly token: string | null
+}
+
+/** A page of tokens, without their texts. */
+export const tokensQuery = (path: string, page: number) =>
+  queryOptions({
+    queryKey: ['tokens', path, page],
+    queryFn: ({ signal }) =>
+      request<Page<Token>>(`${path}?page[size]=20&page[number]=${page}`, {
+        signal,
+      }),
+  })
