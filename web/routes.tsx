@@ -7,6 +7,7 @@ import {
   redirect,
 } from '@tanstack/react-router'
 import type { AccessQuestion } from './access/access-grants-query.ts'
+import type { AuditFilter } from './audit/audit-page.tsx'
 import { isStatus } from './api/errors.ts'
 import { accountQuery } from './api/session.ts'
 import { Failed, Loading } from './kit/states.tsx'
@@ -15,6 +16,7 @@ import { Shell } from './shell.tsx'
 import { SignInPage } from './sign-in/sign-in-page.tsx'
 
 type Comparison = { version?: string | undefined; since?: string | undefined; page?: number }
+type AuditSearch = AuditFilter & { page?: number }
 type Question = AccessQuestion & { page?: number }
 
 type Context = { readonly queries: QueryClient }
@@ -163,6 +165,23 @@ const workspaceAccess = createRoute({
   component: lazyRouteComponent(() => import('./access/workspace-access-page.tsx'), 'WorkspaceAccessPage'),
 })
 
+const people = createRoute({
+  getParentRoute: () => shell,
+  path: '/$organization/people',
+  validateSearch: searched,
+  component: lazyRouteComponent(() => import('./people/people-page.tsx'), 'PeoplePage'),
+})
+
+const audit = createRoute({
+  getParentRoute: () => shell,
+  path: '/$organization/audit',
+  validateSearch: ({ actor, action, resource, request, page }: Record<string, unknown>): AuditSearch => ({
+    ...named({ actor, action, resource, request }),
+    ...searched({ page }),
+  }),
+  component: lazyRouteComponent(() => import('./audit/audit-page.tsx'), 'AuditPage'),
+})
+
 const access = createRoute({
   getParentRoute: () => shell,
   path: '/$organization/access',
@@ -192,7 +211,9 @@ export function createPages(queries: QueryClient) {
         ownTokens,
         teams,
         team.addChildren([teamMembers, teamPermissions, teamAccess, teamTokens]),
+        people,
         access,
+        audit,
         refusals,
         workspaces,
         workspace.addChildren([workspaceOutputs, states, workspaceAccess]),

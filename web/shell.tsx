@@ -1,5 +1,6 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
-import { Link, Outlet, useNavigate, useParams } from '@tanstack/react-router'
+import { Link, Outlet, useLocation, useNavigate, useParams } from '@tanstack/react-router'
+import { useEffect, useRef, type RefObject } from 'react'
 import { accountQuery, signOut } from './api/session.ts'
 import { Button } from './kit/button.tsx'
 import { organizationQuery } from './organizations/organizations-query.ts'
@@ -11,6 +12,8 @@ export function Shell() {
   const account = useQuery(accountQuery)
   const queries = useQueryClient()
   const navigate = useNavigate()
+  const main = useRef<HTMLElement>(null)
+  useAnnouncedPage(main)
   const leave = async () => {
     await signOut()
     queries.clear()
@@ -28,7 +31,7 @@ export function Shell() {
         </Link>
         <Button onClick={() => void leave()}>Sign out</Button>
       </header>
-      <main className={styles.page}>
+      <main className={styles.page} ref={main}>
         <Outlet />
       </main>
     </>
@@ -39,6 +42,7 @@ export function Shell() {
 function Places({ organization }: { readonly organization: string }) {
   const found = useQuery(organizationQuery(organization))
   const params = { organization }
+  const may = found.data?.data.attributes.permissions ?? {}
   return (
     <nav aria-label="Organization" className={styles.places}>
       <strong>{organization}</strong>
@@ -51,11 +55,46 @@ function Places({ organization }: { readonly organization: string }) {
       <Link to="/$organization/access" params={params}>
         Access
       </Link>
-      {found.data?.data.attributes.permissions['can-manage-auditing'] === true ? (
-        <Link to="/$organization/refusals" params={params}>
-          Refusals
+      {may['can-view-users'] === true ? (
+        <Link to="/$organization/people" params={params}>
+          People
         </Link>
+      ) : null}
+      {may['can-manage-auditing'] === true ? (
+        <>
+          <Link to="/$organization/refusals" params={params}>
+            Refusals
+          </Link>
+          <Link to="/$organization/audit" params={params}>
+            Audit trail
+          </Link>
+        </>
       ) : null}
     </nav>
   )
+}
+
+/** Names the document after the heading of each page. After a navigation the heading gets the focus. */
+function useAnnouncedPage(main: RefObject<HTMLElement | null>) {
+  const { pathname } = useLocation()
+  const before = useRef(pathname)
+  useEffect(() => {
+    const place = main.current
+    if (place === null) return undefined
+    const announce = () => {
+      const heading = place.querySelector('h1')
+      if (heading === null) return
+      const title = `${heading.textContent} · Purser`
+      if (document.title !== title) document.title = title
+      if (before.current === pathname) return
+      before.current = pathname
+      heading.tabIndex = -1
+      heading.focus()
+    }
+    announce()
+    // Pages arrive later, and their headings are known when the server has answered.
+    const observer = new MutationObserver(announce)
+    observer.observe(place, { childList: true, subtree: true, characterData: true })
+    return () => observer.disconnect()
+  }, [main, pathname])
 }

@@ -1,18 +1,29 @@
-import { useSuspenseQuery } from '@tanstack/react-query'
-import { Link } from '@tanstack/react-router'
-import { Empty } from '../kit/states.tsx'
+import { useMutation, useQuery, useQueryClient, useSuspenseQuery } from '@tanstack/react-query'
+import { Link, useNavigate } from '@tanstack/react-router'
+import type { FormEvent } from 'react'
+import { related, request, resource, type Resource } from '../api/client.ts'
+import { Button } from '../kit/button.tsx'
+import { Field } from '../kit/field.tsx'
 import styles from '../kit/kit.module.css'
+import { Empty, Failed } from '../kit/states.tsx'
+import { ownMembershipsQuery, type Membership } from '../people/people-query.ts'
+import { textsOf } from '../sign-in/form.ts'
 import { organizationsQuery } from './organizations-query.ts'
 
+/** One's organizations, and the invitations that wait. */
 export function OrganizationsPage() {
   const { data } = useSuspenseQuery(organizationsQuery)
+  const memberships = useQuery(ownMembershipsQuery)
+  const invitations = memberships.data?.data.filter(({ attributes }) => attributes.status === 'invited') ?? []
   return (
     <>
       <h1>Organizations</h1>
+      {invitations.map((invitation) => (
+        <Invitation key={invitation.id} invitation={invitation} />
+      ))}
       {data.data.length === 0 ? (
         <Empty>
-          You are in no organization yet. Ask an owner of one to invite you, or create one with{' '}
-          <code className={styles.mono}>purser organization create</code>.
+          You are in no organization yet. Ask an owner of one to invite you, or create one of your own.
         </Empty>
       ) : (
         <ul>
@@ -25,6 +36,64 @@ export function OrganizationsPage() {
           ))}
         </ul>
       )}
+      <NewOrganization />
     </>
+  )
+}
+
+function Invitation({ invitation }: { readonly invitation: Resource<Membership> }) {
+  const queries = useQueryClient()
+  const organization = related(invitation, 'organization')?.id ?? ''
+  const answer = useMutation({
+    mutationFn: (isAccepted: boolean) =>
+      isAccepted
+        ? request(`/organization-memberships/${invitation.id}/actions/accept`, { method: 'POST' })
+        : request(`/organization-memberships/${invitation.id}`, { method: 'DELETE' }),
+    onSuccess: () => queries.invalidateQueries(),
+  })
+  return (
+    <div className={styles.notice} role="group" aria-label={`Invitation to ${organization}`}>
+      <p>
+        You are invited to <strong dir="auto">{organization}</strong>.
+      </p>
+      <Button kind="main" disabled={answer.isPending} onClick={() => answer.mutate(true)}>
+        Accept
+      </Button>{' '}
+      <Button disabled={answer.isPending} onClick={() => answer.mutate(false)}>
+        Decline
+      </Button>
+      {answer.isError ? <Failed error={answer.error} /> : null}
+    </div>
+  )
+}
+
+function NewOrganization() {
+  const queries = useQueryClient()
+  const navigate = useNavigate()
+  const make = useMutation({
+    mutationFn: (attributes: { name: string; email: string }) =>
+      request('/organizations', { method: 'POST', body: resource('organizations', attributes) }),
+    onSuccess: async (_, { name: organization }) => {
+      await queries.invalidateQueries()
+      await navigate({ to: '/$organization/workspaces', params: { organization } })
+    },
+  })
+  const submit = (event: FormEvent<HTMLFormElement>) => {
+    event.preventDefault()
+    const text = textsOf(event.currentTarget)
+    make.mutate({ name: text('name'), email: text('email') })
+  }
+  return (
+    <details>
+      <summary>New organization</summary>
+      <form className={styles.inline} onSubmit={submit} aria-label="New organization">
+        <Field label="Name" name="name" required />
+        <Field label="Email of its owners" name="email" type="email" required />
+        <Button type="submit" kind="main" disabled={make.isPending}>
+          Create
+        </Button>
+        {make.isError ? <Failed error={make.error} /> : null}
+      </form>
+    </details>
   )
 }

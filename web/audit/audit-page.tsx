@@ -1,0 +1,134 @@
+import { keepPreviousData, queryOptions, useQuery } from '@tanstack/react-query'
+import { useNavigate, useParams, useSearch } from '@tanstack/react-router'
+import type { FormEvent } from 'react'
+import { request, type Page } from '../api/client.ts'
+import { Button } from '../kit/button.tsx'
+import { Field } from '../kit/field.tsx'
+import styles from '../kit/kit.module.css'
+import { Pager } from '../kit/pager.tsx'
+import { Answered } from '../kit/states.tsx'
+import { textsOf } from '../sign-in/form.ts'
+
+const FROM = '/shell/$organization/audit'
+
+type AuditEvent = {
+  readonly 'created-at': string
+  readonly action: string
+  readonly actor: { readonly kind: string; readonly id: string | null; readonly name: string | null }
+  readonly resource: { readonly type: string; readonly id: string }
+  readonly 'request-id': string | null
+  readonly details: Readonly<Record<string, unknown>> | null
+}
+
+export type AuditFilter = {
+  readonly actor?: string | undefined
+  readonly action?: string | undefined
+  readonly resource?: string | undefined
+  readonly request?: string | undefined
+}
+
+/** The parameter of the interface for each filter. */
+const parameters = {
+  actor: 'filter[actor]',
+  action: 'filter[action]',
+  resource: 'filter[resource-id]',
+  request: 'filter[request-id]',
+} as const
+
+const auditQuery = (organization: string, filter: AuditFilter, page: number) =>
+  queryOptions({
+    queryKey: ['audit', organization, filter, page],
+    queryFn: ({ signal }) => {
+      const query = new URLSearchParams({ 'page[size]': '50', 'page[number]': String(page) })
+      for (const name of ['actor', 'action', 'resource', 'request'] as const) {
+        const value = filter[name]
+        if (value !== undefined) query.set(parameters[name], value)
+      }
+      return request<Page<AuditEvent>>(
+        `/organizations/${encodeURIComponent(organization)}/audit-events?${query}`,
+        { signal },
+      )
+    },
+    placeholderData: keepPreviousData,
+  })
+
+/** Who did what in the organization, newest first. */
+export function AuditPage() {
+  const { organization } = useParams({ from: FROM })
+  const { page = 1, ...filter } = useSearch({ from: FROM })
+  const navigate = useNavigate({ from: '/$organization/audit' })
+  const events = useQuery(auditQuery(organization, filter, page))
+  const ask = (event: FormEvent<HTMLFormElement>) => {
+    event.preventDefault()
+    const text = textsOf(event.currentTarget)
+    const given = (name: string) => text(name).trim() || undefined
+    void navigate({
+      search: {
+        actor: given('actor'),
+        action: given('action'),
+        resource: given('resource'),
+        request: given('request'),
+      },
+    })
+  }
+  return (
+    <>
+      <h1>Audit trail</h1>
+      <form className={styles.inline} onSubmit={ask} key={JSON.stringify(filter)}>
+        <Field label="Who: name or id" name="actor" defaultValue={filter.actor} />
+        <Field label="Action, such as team.create" name="action" defaultValue={filter.action} />
+        <Field label="Id of what it was done to" name="resource" defaultValue={filter.resource} />
+        <Field label="Request id" name="request" defaultValue={filter.request} />
+        <Button type="submit">Find</Button>
+      </form>
+      <Answered query={events} isEmpty={({ data }) => data.length === 0} empty="No event matches.">
+        {({ data, meta: { pagination } }) => (
+          <>
+            <table className={styles.table}>
+              <thead>
+                <tr>
+                  <th scope="col">At</th>
+                  <th scope="col">Who</th>
+                  <th scope="col">Action</th>
+                  <th scope="col">To what</th>
+                </tr>
+              </thead>
+              <tbody>
+                {data.map(({ id, attributes }) => (
+                  <tr key={id}>
+                    <td>
+                      <time dateTime={attributes['created-at']}>
+                        {new Date(attributes['created-at']).toLocaleString()}
+                      </time>
+                    </td>
+                    <td dir="auto">
+                      {attributes.actor.name ?? attributes.actor.id ?? attributes.actor.kind}
+                    </td>
+                    <th scope="row">
+                      <code>{attributes.action}</code>
+                    </th>
+                    <td>
+                      {attributes.resource.type} <code>{attributes.resource.id}</code>
+                      {attributes.details === null ? null : (
+                        <details>
+                          <summary>Details</summary>
+                          <pre className={styles.details}>{JSON.stringify(attributes.details, null, 2)}</pre>
+                          request <code>{attributes['request-id'] ?? '–'}</code>
+                        </details>
+                      )}
+                    </td>
+                  </tr>
+                ))}
+              </tbody>
+            </table>
+            <Pager
+              page={page}
+              next={pagination['next-page']}
+              onShow={(number) => void navigate({ search: { ...filter, page: number } })}
+            />
+          </>
+        )}
+      </Answered>
+    </>
+  )
+}

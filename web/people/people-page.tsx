@@ -1,0 +1,142 @@
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
+import { useState, type FormEvent } from 'react'
+import { request, resource, type Resource } from '../api/client.ts'
+import { Button } from '../kit/button.tsx'
+import { Field } from '../kit/field.tsx'
+import styles from '../kit/kit.module.css'
+import { Pager } from '../kit/pager.tsx'
+import { Answered, Failed } from '../kit/states.tsx'
+import { organizationQuery } from '../organizations/organizations-query.ts'
+import { textsOf } from '../sign-in/form.ts'
+import { membersOfOrganizationQuery, nameOf, teamsOf, type Membership, type People } from './people-query.ts'
+
+const FROM = '/shell/$organization/people'
+
+/** The people of an organization, and those who are invited. */
+export function PeoplePage() {
+  const { organization } = useParams({ from: FROM })
+  const { q = '', page = 1 } = useSearch({ from: FROM })
+  const navigate = useNavigate({ from: '/$organization/people' })
+  const show = (search: { q?: string | undefined; page?: number }) => void navigate({ search, replace: true })
+  const people = useQuery(membersOfOrganizationQuery(organization, q, page))
+  const place = useQuery(organizationQuery(organization))
+  const mayInvite = place.data?.data.attributes.permissions['can-manage-users'] === true
+  return (
+    <>
+      <h1>People</h1>
+      {mayInvite ? <Invite organization={organization} /> : null}
+      <Field
+        label="Find people by name or email"
+        type="search"
+        value={q}
+        onChange={(event) => show({ q: event.target.value || undefined })}
+      />
+      <Answered query={people} isEmpty={({ data }) => data.length === 0} empty={`Nobody matches “${q}”.`}>
+        {(found) => (
+          <>
+            <p className={styles.dim}>{found.meta.pagination['total-count'].toLocaleString('en')} people</p>
+            <table className={styles.table}>
+              <thead>
+                <tr>
+                  <th scope="col">Person</th>
+                  <th scope="col">Status</th>
+                  <th scope="col">Teams</th>
+                  <th scope="col">Actions</th>
+                </tr>
+              </thead>
+              <tbody>
+                {found.data.map((one) => (
+                  <PersonRow key={one.id} person={one} people={found} organization={organization} />
+                ))}
+              </tbody>
+            </table>
+            <Pager
+              page={page}
+              next={found.meta.pagination['next-page']}
+              onShow={(number) => show({ q: q || undefined, page: number })}
+            />
+          </>
+        )}
+      </Answered>
+    </>
+  )
+}
+
+function PersonRow({
+  person,
+  people,
+  organization,
+}: {
+  readonly person: Resource<Membership>
+  readonly people: People
+  readonly organization: string
+}) {
+  const [isAsked, setAsked] = useState(false)
+  const queries = useQueryClient()
+  const remove = useMutation({
+    mutationFn: () => request(`/organization-memberships/${person.id}`, { method: 'DELETE' }),
+    onSuccess: () => queries.invalidateQueries(),
+  })
+  const name = nameOf(people, person)
+  const isActive = person.attributes.status === 'active'
+  return (
+    <tr>
+      <th scope="row" dir="auto">
+        {name}
+      </th>
+      <td>{isActive ? 'active' : 'invited'}</td>
+      <td dir="auto">{teamsOf(people, person).join(', ') || '–'}</td>
+      <td>
+        {isAsked ? (
+          <span role="group" aria-label={`Remove ${name}`}>
+            {isActive
+              ? 'They lose all access in the organization. Tokens of teams that they know go on. '
+              : 'The invitation ends. '}
+            <Button onClick={() => setAsked(false)}>Keep</Button>{' '}
+            <Button kind="main" disabled={remove.isPending} onClick={() => remove.mutate()}>
+              {isActive ? 'Remove from the organization' : 'Withdraw the invitation'}
+            </Button>
+          </span>
+        ) : (
+          <Button aria-label={`Remove ${name} …`} onClick={() => setAsked(true)}>
+            Remove …
+          </Button>
+        )}{' '}
+        {isActive ? (
+          <Link to="/$organization/access" params={{ organization }} search={{ user: name }}>
+            What {name} may do
+          </Link>
+        ) : null}
+        {remove.isError ? <Failed error={remove.error} /> : null}
+      </td>
+    </tr>
+  )
+}
+
+function Invite({ organization }: { readonly organization: string }) {
+  const queries = useQueryClient()
+  const invite = useMutation({
+    mutationFn: (email: string) =>
+      request(`/organizations/${encodeURIComponent(organization)}/organization-memberships`, {
+        method: 'POST',
+        body: resource('organization-memberships', { email }),
+      }),
+    onSuccess: () => queries.invalidateQueries({ queryKey: ['memberships'] }),
+  })
+  const submit = (event: FormEvent<HTMLFormElement>) => {
+    event.preventDefault()
+    const form = event.currentTarget
+    invite.mutate(textsOf(form)('email'), { onSuccess: () => form.reset() })
+  }
+  return (
+    <form className={styles.inline} onSubmit={submit} aria-label="Invite">
+      <Field label="Invite by email" name="email" type="email" required />
+      <Button type="submit" kind="main" disabled={invite.isPending}>
+        Invite
+      </Button>
+      <p role="status">{invite.isSuccess ? `${invite.variables} is invited.` : ''}</p>
+      {invite.isError ? <Failed error={invite.error} /> : null}
+    </form>
+  )
+}
