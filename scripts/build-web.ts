@@ -5,6 +5,8 @@ import { build } from 'vite'
 import { arePagesBuilt, BUILT, MARK, sourcesOfPages } from '../src/web-pages/sources.ts'
 
 if (!arePagesBuilt()) {
+  // Tests build them too, and would get React's slower and larger development build.
+  process.env.NODE_ENV = 'production'
   const root = join(import.meta.dirname, '..')
   const mark = sourcesOfPages()
   // Several servers may build at once, each into a folder of its own.
