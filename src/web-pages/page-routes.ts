@@ -43,7 +43,10 @@ export function createPageRoutes(): readonly RawRoute[] {
   /** Read at the first request. Throws 503 while they are not built. */
   const built = (): Pages => {
     pages ??= readPages()
-    if (pages === undefined) throw new AppError('unavailable', [{ detail: 'the pages are being built' }])
+    if (pages === undefined)
+      throw new AppError('unavailable', [
+        { detail: 'the pages are being built; if this stays, npm run build:web says why' },
+      ])
     return pages
   }
   const shell = {

@@ -80,5 +80,8 @@ export function Answered<Data>({
 }
 
 function textOf(error: unknown): string {
-  return error instanceof ApiError ? error.message : 'The server could not be reached.'
+  if (!(error instanceof ApiError)) return 'The server could not be reached.'
+  // What was typed stays: they sign in in another tab, and try again here.
+  if (error.status === 401) return `${error.message}. Sign in again in another tab, then try again here.`
+  return error.message
 }
