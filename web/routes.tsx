@@ -116,6 +116,12 @@ const teamTokens = createRoute({
   component: lazyRouteComponent(() => import('./teams/team-tokens-page.tsx'), 'TeamTokensPage'),
 })
 
+const teamSettings = createRoute({
+  getParentRoute: () => team,
+  path: '/settings',
+  component: lazyRouteComponent(() => import('./teams/team-settings-page.tsx'), 'TeamSettingsPage'),
+})
+
 const workspaces = createRoute({
   getParentRoute: () => shell,
   path: '/$organization/workspaces',
@@ -210,7 +216,7 @@ export function createPages(queries: QueryClient) {
         account,
         ownTokens,
         teams,
-        team.addChildren([teamMembers, teamPermissions, teamAccess, teamTokens]),
+        team.addChildren([teamMembers, teamPermissions, teamAccess, teamTokens, teamSettings]),
         people,
         access,
         audit,

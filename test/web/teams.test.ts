@@ -136,6 +136,34 @@ describe('the pages of a team', () => {
     expect((await pipeline.get(`/teams/${platform}`)).status).toBe(401)
   })
 
+  test('create a team, rename it, and delete it after its name is typed', async () => {
+    const tab = await signIn('owner')
+    const { page } = tab
+    await page.goto(`${pages.address}/settings/teams`)
+    await page.getByText('New team').click()
+    await page.getByLabel('Name', { exact: true }).fill('platform')
+    await page.getByRole('button', { name: 'Create' }).click()
+    await page.getByRole('alert').waitFor()
+    await page.getByLabel('Name', { exact: true }).fill('short-lived')
+    await page.getByRole('checkbox', { name: /^secret/ }).check()
+    await page.getByRole('button', { name: 'Create' }).click()
+    await page.getByText('Nobody is in this team yet').waitFor()
+    await page.getByText('⚿ secret').waitFor()
+    await page.getByRole('link', { name: 'Settings' }).click()
+    await page.getByLabel('Name', { exact: true }).fill('renamed')
+    await page.getByRole('button', { name: 'Save' }).click()
+    await page.getByRole('heading', { name: 'renamed' }).waitFor()
+    await page.getByRole('button', { name: 'Delete the team …' }).click()
+    await page.getByText('If you save this').waitFor()
+    await expectWellMade(tab)
+    expect(await page.getByRole('button', { name: 'Delete for good' }).isDisabled()).toBe(true)
+    await page.getByLabel('Type renamed to delete it').fill('renamed')
+    await page.getByRole('button', { name: 'Delete for good' }).click()
+    await page.getByRole('heading', { name: 'Teams' }).waitFor()
+    await page.getByRole('link', { name: 'platform' }).waitFor()
+    expect(await page.getByRole('link', { name: 'renamed' }).count()).toBe(0)
+  })
+
   test('show what a team may do where, and a member nothing to change', async () => {
     const tab = await signIn('ben')
     const { page } = tab

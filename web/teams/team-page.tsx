@@ -37,6 +37,9 @@ export function TeamPage() {
                   Tokens
                 </Link>
               ) : null}
+              <Link to="/$organization/settings/teams/$team/settings" params={params}>
+                Settings
+              </Link>
             </nav>
             <Outlet />
           </>

@@ -4,6 +4,8 @@ import { Field } from '../kit/field.tsx'
 import styles from '../kit/kit.module.css'
 import { Pager } from '../kit/pager.tsx'
 import { Answered } from '../kit/states.tsx'
+import { organizationQuery } from '../organizations/organizations-query.ts'
+import { NewTeam } from './new-team.tsx'
 import { teamsQuery } from './teams-query.ts'
 
 const FROM = '/shell/$organization/settings/teams'
@@ -13,10 +15,13 @@ export function TeamsPage() {
   const { q = '', page = 1 } = useSearch({ from: FROM })
   const navigate = useNavigate({ from: '/$organization/settings/teams' })
   const teams = useQuery(teamsQuery(organization, q, page))
+  const place = useQuery(organizationQuery(organization))
+  const mayCreate = place.data?.data.attributes.permissions['can-create-team'] === true
   const show = (search: { q?: string; page?: number }) => void navigate({ search, replace: true })
   return (
     <>
       <h1>Teams</h1>
+      {mayCreate ? <NewTeam organization={organization} /> : null}
       <Field
         label="Find a team"
         type="search"
