@@ -166,7 +166,7 @@ describe('the pages of a workspace', () => {
     const { page } = tab
     await page.goto(addressOf())
     await page.getByRole('button', { name: 'Lock', exact: true }).click()
-    await page.getByText('⚿ locked').waitFor()
+    await page.getByText('locked', { exact: true }).waitFor()
     await page.getByRole('button', { name: 'Unlock by force …' }).click()
     await expectWellMade(tab)
     await page.getByRole('button', { name: 'Unlock by force', exact: true }).click()

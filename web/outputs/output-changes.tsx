@@ -81,7 +81,7 @@ function Side({
   return (
     <>
       {preview.sensitive ? (
-        <span className={styles.secret}>⚿ {differs.includes('value') ? 'changed, hidden' : 'hidden'}</span>
+        <span className={styles.secret}>{differs.includes('value') ? 'changed, hidden' : 'hidden'}</span>
       ) : (
         <PreviewedValue preview={preview} />
       )}

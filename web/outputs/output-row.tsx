@@ -63,7 +63,7 @@ export function OutputRow({ output, mayReveal, form, names }: Props) {
         )}
       </td>
       <td className={sensitive ? styles.secret : styles.dim}>
-        {sensitive ? '⚿ sensitive ' : ''}
+        {sensitive ? 'sensitive ' : ''}
         {typeInWords(attributes['detailed-type'])}
       </td>
       <td>

@@ -16,7 +16,7 @@ export function TeamPage() {
           <>
             <p>
               {attributes.visibility === 'secret' ? (
-                <span className={styles.secret}>⚿ secret</span>
+                <span className={styles.secret}>secret</span>
               ) : (
                 'visible in the organization'
               )}{' '}

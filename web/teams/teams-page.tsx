@@ -57,7 +57,7 @@ export function TeamsPage() {
                       </Link>
                     </td>
                     <td className={attributes.visibility === 'secret' ? styles.secret : undefined}>
-                      {attributes.visibility === 'secret' ? '⚿ secret' : 'organization'}
+                      {attributes.visibility === 'secret' ? 'secret' : 'organization'}
                     </td>
                     <td>{attributes['users-count'].toLocaleString('en')}</td>
                   </tr>

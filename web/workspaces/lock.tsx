@@ -29,7 +29,7 @@ export function Lock({ workspace: { id, attributes } }: { readonly workspace: Re
   return (
     <>
       <p>
-        {locked ? <span className={styles.secret}>⚿ locked</span> : 'Not locked'}
+        {locked ? <span className={styles.secret}>locked</span> : 'Not locked'}
         {locked && reason !== null && reason !== '' ? <span dir="auto">: {reason}</span> : null}{' '}
         {!locked && may('can-lock') ? button('lock', 'Lock') : null}
         {locked && may('can-unlock') ? button('unlock', 'Unlock') : null}{' '}

@@ -56,7 +56,7 @@ export function WorkspacesPage() {
                         {name}
                       </Link>
                     </td>
-                    <td className={locked ? styles.secret : styles.dim}>{locked ? '⚿ locked' : '–'}</td>
+                    <td className={locked ? styles.secret : styles.dim}>{locked ? 'locked' : '–'}</td>
                   </tr>
                 ))}
               </tbody>
