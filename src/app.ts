@@ -64,6 +64,8 @@ import { adminUserRoutes } from './users/admin-user-routes.ts'
 import { passwordRoutes } from './users/password-routes.ts'
 import { Passwords } from './users/password.ts'
 import { Guesses } from './sessions/guesses.ts'
+import { loginCodeRoutes } from './login/login-code-routes.ts'
+import { loginTokenRoute } from './login/login-token-route.ts'
 import { sessionRoutes } from './sessions/session-routes.ts'
 import { updateSessionsUsed } from './sessions/session-store.ts'
 import { signInRoute } from './sessions/sign-in-route.ts'
@@ -89,6 +91,7 @@ export const routes: readonly Route[] = [
   ...userTokenRoutes,
   ...passwordRoutes,
   ...sessionRoutes,
+  ...loginCodeRoutes,
   ...projectListRoutes,
   ...projectRoutes,
   ...projectMoveRoutes,
@@ -168,7 +171,7 @@ export function createApp(
     ...(operator === undefined ? {} : { operator }),
   }
   const auditRetention = new AuditRetention(database, auditKey, clock, log, config.auditDays)
-  const server = createServer(routes, [...rawRoutes, ...createPageRoutes()], deps)
+  const server = createServer(routes, [...rawRoutes, loginTokenRoute, ...createPageRoutes()], deps)
   deps.drain.follow(server)
   return {
     deps,

@@ -25,6 +25,7 @@ const floors = [
   'state-uploads',
   'sessions',
   'authentication-tokens',
+  'login',
   'organization-founding',
   'effective-access',
   'refusals',

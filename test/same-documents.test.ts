@@ -48,6 +48,7 @@ const reports = [
   'access-grants',
   'effective-access',
   'audit-events',
+  'login-codes',
   'output-changes',
   'output-previews',
   'password-links',

@@ -11,6 +11,7 @@ import type { AuditFilter } from './audit/audit-page.tsx'
 import { isStatus } from './api/errors.ts'
 import { accountQuery } from './api/session.ts'
 import { Failed, Loading } from './kit/states.tsx'
+import { loginSearch } from './login/parameters.ts'
 import { organizationsQuery } from './organizations/organizations-query.ts'
 import { Shell } from './shell.tsx'
 import { SignInPage } from './sign-in/sign-in-page.tsx'
@@ -76,6 +77,13 @@ const account = createRoute({
   getParentRoute: () => shell,
   path: '/~/account',
   component: lazyRouteComponent(() => import('./account/account-page.tsx'), 'AccountPage'),
+})
+
+const login = createRoute({
+  getParentRoute: () => shell,
+  path: '/~/login',
+  validateSearch: loginSearch,
+  component: lazyRouteComponent(() => import('./login/login-page.tsx'), 'LoginPage'),
 })
 
 /** The clients open this address with source=terraform-login. */
@@ -214,6 +222,7 @@ export function createPages(queries: QueryClient) {
       shell.addChildren([
         organizations,
         account,
+        login,
         ownTokens,
         teams,
         team.addChildren([teamMembers, teamPermissions, teamAccess, teamTokens, teamSettings]),

@@ -9,6 +9,7 @@ import (
 	"encoding/json"
 	"io"
 	"net/http"
+	"net/url"
 	"os"
 	"strings"
 	"testing"
@@ -171,4 +172,67 @@ func (s Server) Accept(t *testing.T, member User, membershipID string) {
 	if status, answer := s.Call(t, member.Token, http.MethodPost, path, nil); status != http.StatusOK {
 		t.Fatalf("POST /api/v2/%s: %d %s", path, status, answer)
 	}
+}
+
+// SignIn sets a password for the person with a link, as a browser does, and returns the cookie of the session.
+func (s Server) SignIn(t *testing.T, user User) string {
+	t.Helper()
+	made := s.Create(t, s.Token, "admin/users/"+user.ID+"/password-links", "password-links", nil)
+	response := s.asPage(t, "", "sessions", "sessions", map[string]any{
+		"link":     made.Attributes["link"],
+		"password": Unique("password"),
+	})
+	defer response.Body.Close()
+	cookies := response.Cookies()
+	if len(cookies) != 1 {
+		t.Fatalf("signing in: %s with %d cookies", response.Status, len(cookies))
+	}
+	return cookies[0].Name + "=" + cookies[0].Value
+}
+
+// Consent lets a program log in, as the page does that it opened, and returns where the browser goes then.
+func (s Server) Consent(t *testing.T, cookie string, asked url.Values) string {
+	t.Helper()
+	attributes := map[string]any{}
+	for name := range asked {
+		attributes[strings.ReplaceAll(name, "_", "-")] = asked.Get(name)
+	}
+	response := s.asPage(t, cookie, "account/login-codes", "login-codes", attributes)
+	defer response.Body.Close()
+	var document struct {
+		Data Resource `json:"data"`
+	}
+	if err := json.NewDecoder(response.Body).Decode(&document); err != nil {
+		t.Fatal(err)
+	}
+	address, _ := document.Data.Attributes["redirect-to"].(string)
+	if address == "" {
+		t.Fatalf("consent: %s without an address", response.Status)
+	}
+	return address
+}
+
+// asPage posts a resource as a page of the server does.
+func (s Server) asPage(t *testing.T, cookie, path, kind string, attributes map[string]any) *http.Response {
+	t.Helper()
+	body := map[string]any{"data": map[string]any{"type": kind, "attributes": attributes}}
+	encoded, err := json.Marshal(body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	request, err := http.NewRequest(http.MethodPost, s.Address+"/api/v2/"+path, bytes.NewReader(encoded))
+	if err != nil {
+		t.Fatal(err)
+	}
+	request.Header.Set("Content-Type", "application/vnd.api+json")
+	request.Header.Set("X-Purser-Page", "1")
+	request.Header.Set("Sec-Fetch-Site", "same-origin")
+	if cookie != "" {
+		request.Header.Set("Cookie", cookie)
+	}
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return response
 }

@@ -149,10 +149,16 @@ func fromEnvironment(t *testing.T, name string) string {
 // run runs tofu to its end. It types one of the lines whenever tofu asks for a value.
 func (d directory) run(t *testing.T, lines []string, arguments ...string) answer {
 	t.Helper()
+	return d.watched(t, lines, func(string) bool { return true }, arguments...)
+}
+
+// watched does the same, and shows what tofu has printed until it has been seen.
+func (d directory) watched(t *testing.T, lines []string, see func(screen string) bool, arguments ...string) answer {
+	t.Helper()
 	command := d.command(t, arguments...)
 	keyboard, err := command.StdinPipe()
 	must(t, err)
-	stdout := &dialogue{keyboard: keyboard, lines: lines}
+	stdout := &dialogue{keyboard: keyboard, lines: lines, see: see}
 	var stderr bytes.Buffer
 	command.Stdout, command.Stderr = stdout, &stderr
 	err = command.Run()
@@ -175,10 +181,15 @@ type dialogue struct {
 	keyboard io.WriteCloser
 	lines    []string
 	typed    int
+	see      func(screen string) bool
+	isSeen   bool
 }
 
 func (d *dialogue) Write(output []byte) (int, error) {
 	d.screen.Write(output)
+	if !d.isSeen {
+		d.isSeen = d.see(colors.ReplaceAllString(d.screen.String(), ""))
+	}
 	for asked := bytes.Count(d.screen.Bytes(), []byte("Enter a value:")); d.typed < asked; d.typed++ {
 		if d.typed >= len(d.lines) {
 			d.keyboard.Close()

@@ -125,7 +125,7 @@ export type NewToken = {
 const RECENT_MINUTES = 12 * 60
 
 /** Throws 401 for a session that is too old to make tokens. */
-function checkRecent(maker: Actor | null, now: Date): void {
+export function checkRecent(maker: Actor | null, now: Date): void {
   if (maker?.kind !== 'user' || maker.session === undefined) return
   if (minutesSince(maker.tokenMadeAt, now) < RECENT_MINUTES) return
   throw new AppError('unauthorized', [

@@ -11,6 +11,22 @@ export type SessionTable = {
   expires_at: string
 }
 
+/** A code that a CLI exchanges once for a user token. It ends with the session in which it was made. */
+export type LoginCodeTable = {
+  /** SHA-256 of the code, in hexadecimal. */
+  hash: string
+  user_id: string
+  session_id: string
+  /** SHA-256 of the verifier that only the CLI knows, in base64url. */
+  code_challenge: string
+  redirect_uri: string
+  created_at: string
+  expires_at: string
+  used_at: string | null
+  /** The token that was made with it. */
+  token_id: string | null
+}
+
 /** A link with which a user sets a password once. A newer link replaces an older one. */
 export type PasswordLinkTable = {
   /** SHA-256 of the link's secret, in hexadecimal. */

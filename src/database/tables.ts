@@ -1,7 +1,7 @@
 import type { Generated } from 'kysely'
 import type { AuditChainTable, AuditEventTable } from './audit-tables.ts'
 import type { RefusalRequestTable, RefusalTable } from './refusal-table.ts'
-import type { PasswordLinkTable, SessionTable } from './session-tables.ts'
+import type { PasswordLinkTable, LoginCodeTable, SessionTable } from './session-tables.ts'
 import type {
   RemoteStateConsumerTable,
   TagBindingTable,
@@ -26,6 +26,7 @@ export type Tables = {
   authentication_tokens: AuthenticationTokenTable
   sessions: SessionTable
   password_links: PasswordLinkTable
+  login_codes: LoginCodeTable
   projects: ProjectTable
   workspaces: WorkspaceTable
   workspace_tags: WorkspaceTagTable

@@ -1,4 +1,5 @@
 import { AppError } from '../core/errors.ts'
+import { loginService } from '../login/login-codes.ts'
 import type { Answer } from './call.ts'
 import type { RawRoute } from './raw-route.ts'
 
@@ -41,7 +42,13 @@ const discovery: RawRoute = {
   summary: 'Service discovery',
   open: 'the CLIs ask it before they have a token',
   answer: async () =>
-    json({ 'state.v2': '/api/v2/', 'tfe.v2': '/api/v2/', 'tfe.v2.1': '/api/v2/', 'tfe.v2.2': '/api/v2/' }),
+    json({
+      'state.v2': '/api/v2/',
+      'tfe.v2': '/api/v2/',
+      'tfe.v2.1': '/api/v2/',
+      'tfe.v2.2': '/api/v2/',
+      'login.v1': loginService,
+    }),
 }
 
 const health: RawRoute = {

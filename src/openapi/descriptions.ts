@@ -18,6 +18,7 @@ import { teamProjectDescription } from '../team-access/team-project-document.ts'
 import { teamWorkspaceDescription } from '../team-access/team-workspace-document.ts'
 import { teamDescription } from '../teams/team-fields.ts'
 import { projectDescription } from '../projects/project-document.ts'
+import { loginCodeDescription } from '../login/login-codes.ts'
 import { sessionDescription } from '../sessions/session-document.ts'
 import { passwordLinkDescription } from '../users/password-links.ts'
 import { userDescription } from '../users/user-document.ts'
@@ -49,6 +50,7 @@ export const descriptions: readonly ResourceDescription[] = [
   teamWorkspaceDescription,
   tokenDescription,
   sessionDescription,
+  loginCodeDescription,
   passwordLinkDescription,
   userDescription,
   workspaceDescription,

@@ -126,6 +126,18 @@ export const accessRoutes: readonly AccessRoute[] = [
   }),
   route('user:tokens', 'GET', '/users/:user_id/sessions'),
   route('user:tokens', 'DELETE', '/users/:user_id/sessions'),
+  route('user:tokens', 'POST', '/account/login-codes', {
+    note: 'a person',
+    body: () =>
+      body('login-codes', {
+        'client-id': 'terraform-cli',
+        'response-type': 'code',
+        'redirect-uri': 'http://localhost:10000/login',
+        'code-challenge': 'c'.repeat(43),
+        'code-challenge-method': 'S256',
+        state: 'made-by-the-matrix',
+      }),
+  }),
   route('user:tokens', 'GET', '/sessions/:session_id'),
   route('user:tokens', 'DELETE', '/sessions/:session_id'),
   route('user:tokens', 'POST', '/users/:user_id/authentication-tokens', { body: token }),

@@ -129,7 +129,8 @@ export function targetsOf({ path, query, body: makeBody }: AccessRoute, home: Ho
       target(`${label} team`, { teams: team.id }, { team }),
     )
   }
-  if (path === '/account/password') return [target('', {}, { isSelf: actor.userId !== undefined })]
+  if (path === '/account/password' || path === '/account/login-codes')
+    return [target('', {}, { isSelf: actor.userId !== undefined })]
   return [target('', {}, query === undefined && !path.includes(':') ? { isSelf: true } : {})]
 }
 

@@ -5,7 +5,7 @@ import styles from '../kit/kit.module.css'
 import { Answered } from '../kit/states.tsx'
 import { TokensPanel } from '../tokens/tokens-panel.tsx'
 
-/** One's own tokens. `tofu login` and `terraform login` send people here. */
+/** One's own tokens. CLIs that do not know login.v1 send people here. */
 export function OwnTokensPage() {
   const { source } = useSearch({ from: '/shell/settings/tokens' })
   const account = useQuery(accountQuery)

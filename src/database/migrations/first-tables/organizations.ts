@@ -35,6 +35,20 @@ create table sessions (
 create index sessions_by_user on sessions (user_id, created_at);
 create index sessions_by_expiry on sessions (expires_at);
 
+create table login_codes (
+  hash TEXT primary key,
+  user_id TEXT not null references users (id) on delete cascade,
+  session_id TEXT not null references sessions (id) on delete cascade,
+  code_challenge TEXT not null,
+  redirect_uri TEXT not null,
+  created_at TEXT not null,
+  expires_at TEXT not null,
+  used_at TEXT,
+  token_id TEXT
+);
+create index login_codes_by_user on login_codes (user_id, created_at);
+create index login_codes_by_session on login_codes (session_id);
+
 create table password_links (
   hash TEXT primary key,
   user_id TEXT not null unique references users (id) on delete cascade,

@@ -1,0 +1,70 @@
+import { hashToken } from '../access/actor-store.ts'
+import { checkRecent } from '../authentication-tokens/tokens.ts'
+import { timestamp } from '../core/clock.ts'
+import { invalid } from '../core/errors.ts'
+import { newSecret } from '../core/ids.ts'
+import { done } from '../http/outcome.ts'
+import type { Loading, Route } from '../http/route.ts'
+import { write } from '../http/write-route.ts'
+import { parseResource } from '../jsonapi/body.ts'
+import { ownAccountPlace } from '../users/user-place.ts'
+import { findUser } from '../users/user-store.ts'
+import { insertLoginCode } from './login-code-store.ts'
+import { CODE_MS, loginCodeBody, loginCodeDescription, loginCodeDocument, MAX_CODES } from './login-codes.ts'
+
+/** The caller's own account, if they are a person. */
+const personPlace = {
+  ...ownAccountPlace,
+  path: '/account/login-codes',
+  load: async ({ tx, actor }: Loading<unknown>) => {
+    const user = actor.kind === 'user' ? await findUser(tx, actor.userId) : undefined
+    return user === undefined ? undefined : { user, target: { userId: user.id } }
+  },
+}
+
+/** The consent of a person who has signed in: a program on their machine may get a token of theirs. */
+export const loginCodeRoutes: readonly Route[] = [
+  write(personPlace, '', {
+    method: 'POST',
+    status: 201,
+    permission: 'user:tokens',
+    summary: 'Let a program that waits on the own machine get a token',
+    answers: loginCodeDescription.type,
+    accepts: loginCodeBody,
+    body: (bytes) => parseResource(bytes, loginCodeBody),
+    act: async ({ tx, deps, actor, resource: { user }, body: { attributes } }) => {
+      if (actor.kind !== 'user' || actor.session === undefined) {
+        throw invalid('only somebody who has signed in with a browser may do this; a token cannot')
+      }
+      const now = deps.clock.now()
+      checkRecent(actor, now)
+      const code = newSecret()
+      const request = {
+        redirectUri: attributes['redirect-uri'],
+        codeChallenge: attributes['code-challenge'],
+        state: attributes.state,
+      }
+      const expiresAt = timestamp(new Date(now.getTime() + CODE_MS))
+      await insertLoginCode(
+        tx,
+        {
+          hash: hashToken(code),
+          user_id: user.id,
+          session_id: actor.tokenId,
+          code_challenge: request.codeChallenge,
+          redirect_uri: request.redirectUri,
+          created_at: timestamp(now),
+          expires_at: expiresAt,
+          used_at: null,
+          token_id: null,
+        },
+        MAX_CODES,
+      )
+      return done(
+        { userId: user.id, code, request, expiresAt },
+        { action: 'user.create-login-code', resourceId: user.id, details: { 'expired-at': expiresAt } },
+      )
+    },
+    document: ({ result }) => loginCodeDocument(result),
+  }),
+]

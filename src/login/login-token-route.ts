@@ -1,0 +1,150 @@
+import { hashToken } from '../access/actor-store.ts'
+import { insertAuditEvents, type AuditActor, type AuditEvent } from '../audit/audit-store.ts'
+import { deleteUserToken } from '../authentication-tokens/token-deletion.ts'
+import { findToken } from '../authentication-tokens/token-store.ts'
+import { issueUserToken } from '../authentication-tokens/user-tokens.ts'
+import { timestamp } from '../core/clock.ts'
+import { AppError } from '../core/errors.ts'
+import { NO_ID } from '../core/ids.ts'
+import type { Transaction } from '../database/database.ts'
+import { IncomingBody } from '../http/body.ts'
+import type { Answer, Call } from '../http/call.ts'
+import type { RunnerDeps } from '../http/deps.ts'
+import type { RawRoute } from '../http/raw-route.ts'
+import { findUser, type UserRow } from '../users/user-store.ts'
+import { claimLoginCode, findLoginCode, setTokenOfLoginCode, type LoginCodeRow } from './login-code-store.ts'
+import { challengeOf, loginService } from './login-codes.ts'
+
+const MAX_USER_AGENT = 200
+const FORM = 'application/x-www-form-urlencoded'
+
+/** An error in the form of OAuth 2.0, which the CLIs show. */
+class Refused extends Error {
+  readonly code: 'invalid_request' | 'invalid_grant' | 'invalid_client' | 'unsupported_grant_type'
+
+  constructor(code: Refused['code'], description: string) {
+    super(description)
+    this.code = code
+  }
+}
+
+/**
+ * Exchanges a login code for a user token (RFC 6749, section 4.1.3, with the proof of RFC 7636). The client is public,
+ * so only the code and its verifier prove anything.
+ */
+export const loginTokenRoute: RawRoute = {
+  method: 'POST',
+  path: loginService.token,
+  summary: 'Exchange a login code for a token',
+  open: 'the code and its verifier are the right',
+  answer: async (call, deps) => {
+    try {
+      const given = await readForm(call, deps)
+      const text = await exchange(given, call, deps)
+      return json(200, { access_token: text, token_type: 'bearer' })
+    } catch (error) {
+      const refused = error instanceof AppError && error.code === 'invalid' ? invalidGrant(error) : error
+      if (!(refused instanceof Refused)) throw error
+      return json(400, { error: refused.code, error_description: refused.message })
+    }
+  },
+}
+
+function json(status: number, value: object): Answer {
+  return {
+    status,
+    body: JSON.stringify(value),
+    headers: { 'content-type': 'application/json', 'cache-control': 'no-store' },
+  }
+}
+
+/** The user cannot have a token, or has too many. */
+function invalidGrant({ problems }: AppError): Refused {
+  return new Refused('invalid_grant', problems.map(({ detail }) => detail).join('; '))
+}
+
+type Form = { code: string; verifier: string; redirectUri: string }
+
+async function readForm(call: Call, deps: RunnerDeps): Promise<Form> {
+  if (call.headers['content-type']?.split(';', 1)[0]?.trim().toLowerCase() !== FORM) {
+    throw new Refused('invalid_request', `the body must be ${FORM}`)
+  }
+  const incoming = new IncomingBody(call, false, deps)
+  try {
+    incoming.checkDeclaredLength()
+    const form = new URLSearchParams((await incoming.read([])).toString())
+    const one = (name: string): string => {
+      const [value, ...others] = form.getAll(name)
+      if (value === undefined || value === '' || others.length > 0) {
+        throw new Refused('invalid_request', `${name} must be given once`)
+      }
+      return value
+    }
+    if (one('grant_type') !== 'authorization_code') {
+      throw new Refused('unsupported_grant_type', 'grant_type must be authorization_code')
+    }
+    if (one('client_id') !== loginService.client) {
+      throw new Refused('invalid_client', `client_id must be ${loginService.client}`)
+    }
+    return { code: one('code'), verifier: one('code_verifier'), redirectUri: one('redirect_uri') }
+  } finally {
+    incoming.release()
+  }
+}
+
+/** The text of the new token. */
+async function exchange(given: Form, call: Call, deps: RunnerDeps): Promise<string> {
+  const { database, clock, auditKey } = deps
+  const hash = hashToken(given.code)
+  const outcome = await database.write(async (tx) => {
+    const now = clock.now()
+    const at = timestamp(now)
+    const write = (row: LoginCodeRow, user: UserRow, event: AuditEvent) => {
+      const actor: AuditActor = {
+        kind: 'user',
+        userId: user.id,
+        name: user.username ?? '',
+        tokenId: row.session_id,
+      }
+      return insertAuditEvents(tx, { at, requestId: call.requestId, actor, key: auditKey }, [event])
+    }
+    const row = await claimLoginCode(tx, hash, at)
+    if (row === undefined) {
+      await endReused(tx, hash, write)
+      return new Refused('invalid_grant', 'the code is unknown or was used before')
+    }
+    // What is thrown from here on undoes the claim, so that a wrong request does not use the code up.
+    if (row.expires_at <= at) throw new Refused('invalid_grant', 'the code has expired')
+    if (row.redirect_uri !== given.redirectUri) {
+      throw new Refused('invalid_grant', 'redirect_uri is not the one that the code was made for')
+    }
+    if (row.code_challenge !== challengeOf(given.verifier)) {
+      throw new Refused('invalid_grant', 'code_verifier does not fit the code')
+    }
+    const user = await findUser(tx, row.user_id)
+    if (user === undefined || user.is_suspended === 1) {
+      throw new Refused('invalid_grant', 'the user may not have a token')
+    }
+    const description = `login ${call.headers['user-agent'] ?? ''}`.trim().slice(0, MAX_USER_AGENT)
+    const request = { description, expiresAt: undefined }
+    const { token, text, event } = await issueUserToken(tx, deps, { userId: user.id, maker: null }, request)
+    await setTokenOfLoginCode(tx, hash, token.id)
+    await write(row, user, event)
+    return text
+  })
+  if (outcome instanceof Refused) throw outcome
+  return outcome
+}
+
+/** A code that comes twice was stolen by one of the two: the token that it gave ends. */
+async function endReused(
+  tx: Transaction,
+  hash: string,
+  write: (row: LoginCodeRow, user: UserRow, event: AuditEvent) => Promise<unknown>,
+): Promise<void> {
+  const row = await findLoginCode(tx, hash)
+  const token = await findToken(tx, row?.token_id ?? NO_ID)
+  const user = row === undefined ? undefined : await findUser(tx, row.user_id)
+  if (row === undefined || token === undefined || user === undefined) return
+  await write(row, user, await deleteUserToken(tx, token))
+}
