@@ -16,6 +16,7 @@ import { claimLoginCode, findLoginCode, setTokenOfLoginCode, type LoginCodeRow }
 import { challengeOf, loginService } from './login-codes.ts'
 
 const MAX_USER_AGENT = 200
+const UNKNOWN = 'the code is unknown or was used before'
 const FORM = 'application/x-www-form-urlencoded'
 
 /** An error in the form of OAuth 2.0, which the CLIs show. */
@@ -96,6 +97,9 @@ async function readForm(call: Call, deps: RunnerDeps): Promise<Form> {
 async function exchange(given: Form, call: Call, deps: RunnerDeps): Promise<string> {
   const { database, clock, auditKey } = deps
   const hash = hashToken(given.code)
+  // A stranger who guesses must not take the turn of a writer.
+  const known = await database.read((tx) => findLoginCode(tx, hash))
+  if (known === undefined) throw new Refused('invalid_grant', UNKNOWN)
   const outcome = await database.write(async (tx) => {
     const now = clock.now()
     const at = timestamp(now)
@@ -111,7 +115,7 @@ async function exchange(given: Form, call: Call, deps: RunnerDeps): Promise<stri
     const row = await claimLoginCode(tx, hash, at)
     if (row === undefined) {
       await endReused(tx, hash, write)
-      return new Refused('invalid_grant', 'the code is unknown or was used before')
+      return new Refused('invalid_grant', UNKNOWN)
     }
     // What is thrown from here on undoes the claim, so that a wrong request does not use the code up.
     if (row.expires_at <= at) throw new Refused('invalid_grant', 'the code has expired')
