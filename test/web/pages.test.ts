@@ -104,6 +104,7 @@ describe('the pages', () => {
     const tab = await signIn('owner')
     const { page } = tab
     await page.goto(`${server.address}/app/${organization.name}/settings/teams`)
+    await page.getByRole('cell', { name: 'readers' }).waitFor()
     await page.getByLabel('Find a team').fill('net')
     await page.getByRole('cell', { name: 'readers' }).waitFor({ state: 'detached' })
     expect(await page.getByRole('cell', { name: 'network' }).count()).toBe(1)

@@ -99,6 +99,7 @@ describe('the pages about people and what they did', () => {
     const { page } = tab
     await page.goto(`${pages.address}/workspaces`)
     await page.getByRole('link', { name: 'Audit trail' }).click()
+    await page.getByRole('row').filter({ hasText: 'team.create' }).first().waitFor()
     await page.getByLabel('Action').fill('workspace.create')
     await page.getByRole('button', { name: 'Find' }).click()
     await page.getByRole('row').filter({ hasText: 'team.create' }).first().waitFor({ state: 'detached' })

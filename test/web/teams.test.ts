@@ -71,6 +71,7 @@ describe('the pages of a team', () => {
     await page.getByRole('button', { name: 'Add people' }).focus()
     await page.keyboard.press('Enter')
     await page.keyboard.type(dora.username)
+    await page.getByRole('checkbox', { name: dora.username, exact: true }).waitFor()
     await page.getByRole('checkbox', { name: ben.username, exact: true }).waitFor({ state: 'detached' })
     await page.keyboard.press('Tab')
     await page.keyboard.press('Space')
