@@ -47,6 +47,12 @@ export function ok(body: AnswerBody): Answer {
   return { status: 200, body, headers: uncached }
 }
 
+/** An answer that the client may keep and ask again with its ETag. */
+export function tagged(tag: string, body: AnswerBody): Answer {
+  const headers = { 'content-type': JSON_API, 'cache-control': 'private, no-cache', etag: `"${tag}"` }
+  return { status: 200, body, headers }
+}
+
 /** The answer of a route with this status. A document that is a whole answer stays as it is. */
 export function answerOf(status: 200 | 201, made: AnswerBody | Answer): Answer {
   if (isAnswer(made)) return made

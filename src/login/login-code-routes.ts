@@ -4,27 +4,16 @@ import { timestamp } from '../core/clock.ts'
 import { invalid } from '../core/errors.ts'
 import { newSecret } from '../core/ids.ts'
 import { done } from '../http/outcome.ts'
-import type { Loading, Route } from '../http/route.ts'
+import type { Route } from '../http/route.ts'
 import { write } from '../http/write-route.ts'
 import { parseResource } from '../jsonapi/body.ts'
-import { ownAccountPlace } from '../users/user-place.ts'
-import { findUser } from '../users/user-store.ts'
+import { personPlace } from '../users/user-place.ts'
 import { insertLoginCode } from './login-code-store.ts'
 import { CODE_MS, loginCodeBody, loginCodeDescription, loginCodeDocument, MAX_CODES } from './login-codes.ts'
 
-/** The caller's own account, if they are a person. */
-const personPlace = {
-  ...ownAccountPlace,
-  path: '/account/login-codes',
-  load: async ({ tx, actor }: Loading<unknown>) => {
-    const user = actor.kind === 'user' ? await findUser(tx, actor.userId) : undefined
-    return user === undefined ? undefined : { user, target: { userId: user.id } }
-  },
-}
-
 /** The consent of a person who has signed in: a program on their machine may get a token of theirs. */
 export const loginCodeRoutes: readonly Route[] = [
-  write(personPlace, '', {
+  write(personPlace, '/account/login-codes', {
     method: 'POST',
     status: 201,
     permission: 'user:tokens',

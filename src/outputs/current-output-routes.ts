@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream'
 import { isPermitted } from '../access/decide.ts'
-import { AppError, notFound } from '../core/errors.ts'
-import { JSON_API } from '../http/call.ts'
+import { notFound } from '../core/errors.ts'
+import { tagged } from '../http/call.ts'
 import { read } from '../http/read-route.ts'
 import type { Route } from '../http/route.ts'
 import { cachedWhileSent } from '../jsonapi/cached-stream.ts'
@@ -12,7 +12,7 @@ import { workspacePlace } from '../workspaces/workspace-place.ts'
 import { isMadeAtOnce } from './included-outputs.ts'
 import { outputFragment } from './output-document.ts'
 import { outputPieces } from './output-pieces.ts'
-import { readOutputs } from './outputs.ts'
+import { readOutputs, stillProcessed } from './outputs.ts'
 import { findStateVersion } from '../state-versions/state-version-store.ts'
 
 export const currentOutputRoutes: readonly Route[] = [
@@ -34,9 +34,7 @@ export const currentOutputRoutes: readonly Route[] = [
       if (body === undefined) {
         const stateVersion = await findStateVersion(tx, id)
         if (stateVersion === undefined) throw notFound()
-        if (stateVersion.resources_processed === 0) {
-          throw new AppError('unavailable', [{ detail: 'the outputs are still being processed; try again' }])
-        }
+        if (stateVersion.resources_processed === 0) throw stillProcessed()
         const later = new LaterParts()
         const { outputs_count: count } = stateVersion
         const paging = pagingOfWhole(call.path, [], count, count)
@@ -55,11 +53,7 @@ export const currentOutputRoutes: readonly Route[] = [
           body = Readable.from(cachedWhileSent(deps.documents, key, pieces), { objectMode: false })
         }
       }
-      return {
-        status: 200,
-        body,
-        headers: { 'content-type': JSON_API, 'cache-control': 'private, no-cache', etag: `"${tag}"` },
-      }
+      return tagged(tag, body)
     },
   }),
 ]

@@ -2,7 +2,7 @@ import { isPermitted } from '../access/decide.ts'
 import { AppError, notFound } from '../core/errors.ts'
 import { parseId } from '../core/ids.ts'
 import { ReadAgain } from '../database/read-again.ts'
-import { JSON_API, type Answer, type Call } from '../http/call.ts'
+import { tagged, type Answer, type Call } from '../http/call.ts'
 import { list, type Listing } from '../http/read-route.ts'
 import type { Loaded, Route } from '../http/route.ts'
 import { listDocument } from '../jsonapi/document.ts'
@@ -18,7 +18,7 @@ import { workspacePlace } from '../workspaces/workspace-place.ts'
 import { outputChanges } from './output-changes.ts'
 import type { Masking } from './output-document.ts'
 import { previewPage } from './output-previews.ts'
-import { outputsInTurn, readOutputs } from './outputs.ts'
+import { outputsInTurn, readOutputs, stillProcessed } from './outputs.ts'
 
 const search = { q: text('The outputs whose name contains this text, ignoring case') }
 type Searching = Listing<unknown, Loaded, typeof search>
@@ -80,6 +80,7 @@ export const outputPreviewRoutes: readonly Route[] = [
               ),
             )
       const made = paging(added + changed + removed)
+      // Stored outputs never change, so the ids of the versions are the tag.
       return tagged(tag, listDocument(fragments, { ...made, meta: { added, changed, removed } }))
     },
   }),
@@ -137,7 +138,7 @@ function hasContent(stateVersion: StateVersionRow): boolean {
 function requireProcessed(stateVersion: StateVersionRow): void {
   if (!hasContent(stateVersion)) throw notFound()
   if (stateVersion.resources_processed === 1) return
-  throw new AppError('unavailable', [{ detail: 'the outputs are still being processed; try again' }])
+  throw stillProcessed()
 }
 
 /** What was made outside of a transaction for a request that reads again. */
@@ -158,13 +159,4 @@ async function madeInTurn<T>(
     })
   }
   throw new AppError('unavailable', [{ detail: 'the outputs have just changed; try again' }])
-}
-
-/** Stored outputs never change, so the ids of the versions are the tag. */
-function tagged(tag: string, body: string): Answer {
-  return {
-    status: 200,
-    body,
-    headers: { 'content-type': JSON_API, 'cache-control': 'private, no-cache', etag: `"${tag}"` },
-  }
 }

@@ -1,5 +1,6 @@
 import type { Transaction } from '../database/database.ts'
 import type { Deps } from '../http/deps.ts'
+import { AppError } from '../core/errors.ts'
 import { ownTurn } from '../core/turns.ts'
 import { DamagedContentError, readingError } from '../state-versions/damaged-content.ts'
 import { findOutputBlocks, findOutputPart, type StoredBlock } from './output-block-store.ts'
@@ -18,6 +19,11 @@ type Place = { position: number }
 /** An output with its position. The text of a large output is still in its parts. */
 export type PlacedStoredOutput = StoredOutput & Place
 export type PlacedLargeOutput = LargeOutput & Place
+
+/** The refusal while a job makes the outputs of a version. */
+export function stillProcessed(): AppError {
+  return new AppError('unavailable', [{ detail: 'the outputs are still being processed; try again' }])
+}
 
 /** Whether the outputs can be read: they are processed, and the content is not deleted. */
 export function hasOutputs(stateVersion: StateVersionRow): boolean {

@@ -1,31 +1,21 @@
 import { existing } from '../core/existing.ts'
 import { notFound } from '../core/errors.ts'
 import { done, doneAll } from '../http/outcome.ts'
-import type { Loading, Route } from '../http/route.ts'
+import type { Route } from '../http/route.ts'
 import { write } from '../http/write-route.ts'
 import { readResource } from '../jsonapi/body.ts'
 import { document } from '../jsonapi/document.ts'
 import { deleteSessionsOf } from '../sessions/session-store.ts'
 import { userFragment } from './user-document.ts'
 import { createPasswordLink, passwordLinkFragment } from './password-links.ts'
-import { administeredUserPlace, ownAccountPlace } from './user-place.ts'
-import { findUser, lockUser, updateUser } from './user-store.ts'
+import { administeredUserPlace, personPlace } from './user-place.ts'
+import { lockUser, updateUser } from './user-store.ts'
 import { changedPasswordBody, passwordLinkBody } from './users.ts'
 
 const CURRENT = '/data/attributes/current_password'
 
-/** The caller's own account, if they are a person. */
-const personPlace = {
-  ...ownAccountPlace,
-  path: '/account/password',
-  load: async ({ tx, actor }: Loading<unknown>) => {
-    const user = actor.kind === 'user' ? await findUser(tx, actor.userId) : undefined
-    return user === undefined ? undefined : { user, target: { userId: user.id } }
-  },
-}
-
 export const passwordRoutes: readonly Route[] = [
-  write(personPlace, '', {
+  write(personPlace, '/account/password', {
     method: 'PATCH',
     status: 200,
     permission: 'user:tokens',

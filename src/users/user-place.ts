@@ -16,6 +16,15 @@ export const ownAccountPlace = {
   load: async () => ({ target: { isCallers: true } as const }),
 }
 
+/** The caller's own account, if they are a person. */
+export const personPlace = {
+  ...ownAccountPlace,
+  load: async ({ tx, actor }: Loading<unknown>) => {
+    const user = actor.kind === 'user' ? await findUser(tx, actor.userId) : undefined
+    return user === undefined ? undefined : { user, target: { userId: user.id } }
+  },
+}
+
 function userOfPath({ params }: Call): Address | undefined {
   const userId = parseUserId(params.user_id ?? '')
   return userId === undefined ? undefined : { userId }

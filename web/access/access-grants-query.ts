@@ -1,5 +1,5 @@
 import { keepPreviousData, queryOptions } from '@tanstack/react-query'
-import { request, type Page, type Resource } from '../api/client.ts'
+import { inOrganization, pageOf, request, type Page, type Resource } from '../api/client.ts'
 
 export type AccessGrant = {
   readonly access: string
@@ -15,7 +15,7 @@ export const accessGrantsQuery = (of: 'workspaces' | 'projects' | 'teams', id: s
   queryOptions({
     queryKey: ['access-grants', of, id, page],
     queryFn: ({ signal }) =>
-      request<Page<AccessGrant>>(`/${of}/${id}/access-grants?page[size]=50&page[number]=${page}`, { signal }),
+      request<Page<AccessGrant>>(pageOf(`/${of}/${id}/access-grants`, page, 50), { signal }),
     placeholderData: keepPreviousData,
   })
 
@@ -47,12 +47,8 @@ export const effectiveAccessQuery = (organization: string, question: AccessQuest
   queryOptions({
     queryKey: ['effective-access', organization, question, page],
     queryFn: ({ signal }) => {
-      const query = new URLSearchParams({ 'page[size]': '50', 'page[number]': String(page) })
-      for (const [name, value] of Object.entries(question)) if (value !== undefined) query.set(name, value)
-      return request<Page<EffectiveAccess>>(
-        `/organizations/${encodeURIComponent(organization)}/effective-access?${query}`,
-        { signal },
-      )
+      const path = pageOf(inOrganization(organization, 'effective-access'), page, 50, question)
+      return request<Page<EffectiveAccess>>(path, { signal })
     },
   })
 

@@ -1,12 +1,12 @@
-import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState, type FormEvent, type ReactNode } from 'react'
 import { Button } from '../kit/button.tsx'
 import styles from '../kit/kit.module.css'
 import { Failed } from '../kit/states.tsx'
 import { AccessPreview } from './access-preview.tsx'
 import shape from './access.module.css'
-import { apply, type Change } from './changes.ts'
+import type { Change } from './changes.ts'
 import { choiceNames, choices, stateVersionParts, type Choice, type StateVersionPart } from './levels.ts'
+import { useAccessChange } from './use-access-change.ts'
 
 /** What the form sends as the attributes of a grant on a workspace. */
 export type Attributes = Readonly<Record<string, string | boolean>>
@@ -34,14 +34,7 @@ export function GrantForm({
       ? { access: 'custom', 'state-versions': part, 'workspace-locking': locks }
       : choices[choice].sent
   const change = changeOf(attributes)
-  const queries = useQueryClient()
-  const save = useMutation({
-    mutationFn: apply,
-    onSuccess: async () => {
-      await queries.invalidateQueries()
-      onDone()
-    },
-  })
+  const save = useAccessChange(onDone)
   const submit = (event: FormEvent) => {
     event.preventDefault()
     if (change !== undefined) save.mutate(change)

@@ -1,18 +1,19 @@
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useQuery } from '@tanstack/react-query'
 import { Link, useParams } from '@tanstack/react-router'
 import { useState } from 'react'
 import { accountQuery } from '../api/session.ts'
 import { Button } from '../kit/button.tsx'
+import { Columns } from '../kit/columns.tsx'
 import styles from '../kit/kit.module.css'
 import { Pager } from '../kit/pager.tsx'
 import { Answered, Failed } from '../kit/states.tsx'
 import { workspaceQuery } from '../workspaces/workspaces-query.ts'
 import { accessGrantsQuery, effectiveAccessQuery, type Grant } from './access-grants-query.ts'
 import { AccessPreview } from './access-preview.tsx'
-import { apply } from './changes.ts'
 import { GrantForm, type Attributes } from './grant-form.tsx'
 import { choiceNames } from './levels.ts'
 import { TeamChoice, type Chosen } from './team-choice.tsx'
+import { useAccessChange } from './use-access-change.ts'
 
 type Doing = { readonly what: 'give' } | { readonly what: 'change' | 'take away'; readonly grant: Grant }
 
@@ -74,14 +75,7 @@ function WorkspaceAccess({
         {({ data, meta: { pagination } }) => (
           <>
             <table className={styles.table}>
-              <thead>
-                <tr>
-                  <th scope="col">Team</th>
-                  <th scope="col">Access</th>
-                  <th scope="col">By</th>
-                  <th scope="col">Actions</th>
-                </tr>
-              </thead>
+              <Columns names={['Team', 'Access', 'By', 'Actions']} />
               <tbody>
                 {data.map((grant) => (
                   <GrantRow
@@ -205,14 +199,7 @@ function ChangeAccess({ grant, onDone }: { readonly grant: Grant; readonly onDon
 function TakeAway({ grant, onDone }: { readonly grant: Grant; readonly onDone: () => void }) {
   const { team } = grant.attributes
   const change = { method: 'DELETE', path: `/team-workspaces/${grant.id}` }
-  const queries = useQueryClient()
-  const take = useMutation({
-    mutationFn: () => apply(change),
-    onSuccess: async () => {
-      await queries.invalidateQueries()
-      onDone()
-    },
-  })
+  const take = useAccessChange(onDone)
   return (
     <div role="group" aria-label={`Take away the access of ${team.name}`}>
       <h2>Take away the access of {team.name}</h2>
@@ -220,7 +207,7 @@ function TakeAway({ grant, onDone }: { readonly grant: Grant; readonly onDone: (
       {take.isError ? <Failed error={take.error} /> : null}
       <p>
         <Button onClick={onDone}>Keep it</Button>{' '}
-        <Button kind="main" disabled={take.isPending} onClick={() => take.mutate()}>
+        <Button kind="main" disabled={take.isPending} onClick={() => take.mutate(change)}>
           Take away
         </Button>
       </p>

@@ -1,7 +1,9 @@
 import { queryOptions, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { request, type Page } from '../api/client.ts'
 import { Button } from '../kit/button.tsx'
+import { Columns } from '../kit/columns.tsx'
 import styles from '../kit/kit.module.css'
+import { Time } from '../kit/time.tsx'
 import { Answered, Failed } from '../kit/states.tsx'
 
 type Session = {
@@ -32,14 +34,7 @@ export function SessionsPanel({ userId }: { readonly userId: string }) {
         <>
           {end.isError ? <Failed error={end.error} /> : null}
           <table className={styles.table}>
-            <thead>
-              <tr>
-                <th scope="col">Browser</th>
-                <th scope="col">Signed in</th>
-                <th scope="col">Last used</th>
-                <th scope="col">Actions</th>
-              </tr>
-            </thead>
+            <Columns names={['Browser', 'Signed in', 'Last used', 'Actions']} />
             <tbody>
               {data.map(({ id, attributes }) => (
                 <tr key={id}>
@@ -47,14 +42,10 @@ export function SessionsPanel({ userId }: { readonly userId: string }) {
                     {attributes['is-current'] ? 'this browser' : attributes['user-agent'] || 'unknown'}
                   </th>
                   <td>
-                    <time dateTime={attributes['created-at']}>
-                      {new Date(attributes['created-at']).toLocaleString()}
-                    </time>
+                    <Time at={attributes['created-at']} />
                   </td>
                   <td>
-                    <time dateTime={attributes['last-used-at']}>
-                      {new Date(attributes['last-used-at']).toLocaleString()}
-                    </time>
+                    <Time at={attributes['last-used-at']} />
                   </td>
                   <td>
                     {attributes['is-current'] ? null : (

@@ -95,6 +95,25 @@ export async function request<Answer extends object | undefined>(
   )
 }
 
+/** The path of what an organization has, such as its teams. */
+export function inOrganization(name: string, what: string): string {
+  return `/organizations/${encodeURIComponent(name)}/${what}`
+}
+
+/** The path of a page of a list. Parameters without a value are left out. */
+export function pageOf(
+  path: string,
+  page: number,
+  size: number,
+  parameters: Readonly<Record<string, string | undefined>> = {},
+): string {
+  const query = new URLSearchParams({ 'page[size]': String(size), 'page[number]': String(page) })
+  for (const [name, value] of Object.entries(parameters)) {
+    if (value !== undefined && value !== '') query.set(name, value)
+  }
+  return `${path}?${query}`
+}
+
 /** A document with one resource, to send. */
 export function resource(type: string, attributes: object): object {
   return { data: { type, attributes } }

@@ -1,11 +1,13 @@
 import { keepPreviousData, queryOptions, useQuery } from '@tanstack/react-query'
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import type { FormEvent } from 'react'
-import { request, type Page } from '../api/client.ts'
+import { inOrganization, pageOf, request, type Page } from '../api/client.ts'
 import { Button } from '../kit/button.tsx'
 import { Field } from '../kit/field.tsx'
+import { Columns } from '../kit/columns.tsx'
 import styles from '../kit/kit.module.css'
 import { Pager } from '../kit/pager.tsx'
+import { Time } from '../kit/time.tsx'
 import { Answered } from '../kit/states.tsx'
 import { textsOf } from '../sign-in/form.ts'
 
@@ -27,27 +29,18 @@ export type AuditFilter = {
   readonly request?: string | undefined
 }
 
-/** The parameter of the interface for each filter. */
-const parameters = {
-  actor: 'filter[actor]',
-  action: 'filter[action]',
-  resource: 'filter[resource-id]',
-  request: 'filter[request-id]',
-} as const
-
 const auditQuery = (organization: string, filter: AuditFilter, page: number) =>
   queryOptions({
     queryKey: ['audit', organization, filter, page],
     queryFn: ({ signal }) => {
-      const query = new URLSearchParams({ 'page[size]': '50', 'page[number]': String(page) })
-      for (const name of ['actor', 'action', 'resource', 'request'] as const) {
-        const value = filter[name]
-        if (value !== undefined) query.set(parameters[name], value)
+      const parameters = {
+        'filter[actor]': filter.actor,
+        'filter[action]': filter.action,
+        'filter[resource-id]': filter.resource,
+        'filter[request-id]': filter.request,
       }
-      return request<Page<AuditEvent>>(
-        `/organizations/${encodeURIComponent(organization)}/audit-events?${query}`,
-        { signal },
-      )
+      const path = pageOf(inOrganization(organization, 'audit-events'), page, 50, parameters)
+      return request<Page<AuditEvent>>(path, { signal })
     },
     placeholderData: keepPreviousData,
   })
@@ -85,21 +78,12 @@ export function AuditPage() {
         {({ data, meta: { pagination } }) => (
           <>
             <table className={styles.table}>
-              <thead>
-                <tr>
-                  <th scope="col">At</th>
-                  <th scope="col">Who</th>
-                  <th scope="col">Action</th>
-                  <th scope="col">To what</th>
-                </tr>
-              </thead>
+              <Columns names={['At', 'Who', 'Action', 'To what']} />
               <tbody>
                 {data.map(({ id, attributes }) => (
                   <tr key={id}>
                     <td>
-                      <time dateTime={attributes['created-at']}>
-                        {new Date(attributes['created-at']).toLocaleString()}
-                      </time>
+                      <Time at={attributes['created-at']} />
                     </td>
                     <td dir="auto">
                       {attributes.actor.name ?? attributes.actor.id ?? attributes.actor.kind}

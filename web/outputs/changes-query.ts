@@ -1,5 +1,5 @@
 import { queryOptions } from '@tanstack/react-query'
-import { request, type Page } from '../api/client.ts'
+import { pageOf, request, type Page } from '../api/client.ts'
 import type { Preview } from './outputs-query.ts'
 
 export type Change = {
@@ -19,12 +19,8 @@ export const changesQuery = (stateVersionId: string, since: string | undefined, 
   queryOptions({
     queryKey: ['output-changes', stateVersionId, since, page],
     queryFn: ({ signal }) => {
-      const query = new URLSearchParams({
-        'page[size]': '100',
-        'page[number]': String(page),
-        ...(since === undefined ? {} : { since }),
-      })
-      return request<Changes>(`/state-versions/${stateVersionId}/output-changes?${query}`, { signal })
+      const path = pageOf(`/state-versions/${stateVersionId}/output-changes`, page, 100, { since })
+      return request<Changes>(path, { signal })
     },
     // Stored outputs never change.
     staleTime: Infinity,

@@ -2,6 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { Pager } from '../kit/pager.tsx'
 import { Answered } from '../kit/states.tsx'
+import { Columns } from '../kit/columns.tsx'
 import styles from '../kit/kit.module.css'
 import { changesQuery, type Change } from './changes-query.ts'
 import type { Preview } from './outputs-query.ts'
@@ -32,13 +33,7 @@ export function OutputChanges({
             <p className={styles.dim}>The outputs of the two versions are the same.</p>
           ) : (
             <table className={styles.table}>
-              <thead>
-                <tr>
-                  <th scope="col">Output</th>
-                  <th scope="col">Before</th>
-                  <th scope="col">After</th>
-                </tr>
-              </thead>
+              <Columns names={['Output', 'Before', 'After']} />
               <tbody>
                 {data.map(({ id, attributes }) => (
                   <ChangeRow key={id} change={attributes} />

@@ -5,6 +5,7 @@ import type { Page } from '../api/client.ts'
 import { isStatus } from '../api/errors.ts'
 import { Button } from '../kit/button.tsx'
 import { Field } from '../kit/field.tsx'
+import { Columns } from '../kit/columns.tsx'
 import styles from '../kit/kit.module.css'
 import { Pager } from '../kit/pager.tsx'
 import { Answered, Empty } from '../kit/states.tsx'
@@ -89,14 +90,7 @@ export function OutputsPanel({
           <>
             <p className={styles.dim}>{pagination['total-count'].toLocaleString('en')} outputs</p>
             <table className={styles.table}>
-              <thead>
-                <tr>
-                  <th scope="col">Output</th>
-                  <th scope="col">Value</th>
-                  <th scope="col">Type</th>
-                  <th scope="col">Actions</th>
-                </tr>
-              </thead>
+              <Columns names={['Output', 'Value', 'Type', 'Actions']} />
               <tbody>
                 {data.map((output) => (
                   <OutputRow

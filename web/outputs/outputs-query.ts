@@ -1,5 +1,5 @@
 import { keepPreviousData, queryOptions } from '@tanstack/react-query'
-import { request, type One, type Page } from '../api/client.ts'
+import { pageOf, request, type One, type Page } from '../api/client.ts'
 import { ApiError } from '../api/errors.ts'
 import { parseExact } from './exact.ts'
 
@@ -25,16 +25,9 @@ export const outputsQuery = (workspaceId: string, q: string, page: number, isLiv
   queryOptions({
     queryKey: ['outputs', workspaceId, q, page],
     queryFn: ({ signal, client, queryKey }) => {
-      const query = new URLSearchParams({
-        'page[size]': '100',
-        'page[number]': String(page),
-        ...(q === '' ? {} : { q }),
-      })
       const before = client.getQueryData<Page<NamedPreview>>(queryKey)
-      return request<Page<NamedPreview>>(`/workspaces/${workspaceId}/current-output-previews?${query}`, {
-        signal,
-        before,
-      })
+      const path = pageOf(`/workspaces/${workspaceId}/current-output-previews`, page, 100, { q })
+      return request<Page<NamedPreview>>(path, { signal, before })
     },
     // The answer before is known by its identity.
     structuralSharing: false,

@@ -1,9 +1,10 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import { useState, type FormEvent } from 'react'
-import { request, resource, type Resource } from '../api/client.ts'
+import { inOrganization, request, resource, type Resource } from '../api/client.ts'
 import { Button } from '../kit/button.tsx'
 import { Field } from '../kit/field.tsx'
+import { Columns } from '../kit/columns.tsx'
 import styles from '../kit/kit.module.css'
 import { Pager } from '../kit/pager.tsx'
 import { Answered, Failed } from '../kit/states.tsx'
@@ -37,14 +38,7 @@ export function PeoplePage() {
           <>
             <p className={styles.dim}>{found.meta.pagination['total-count'].toLocaleString('en')} people</p>
             <table className={styles.table}>
-              <thead>
-                <tr>
-                  <th scope="col">Person</th>
-                  <th scope="col">Status</th>
-                  <th scope="col">Teams</th>
-                  <th scope="col">Actions</th>
-                </tr>
-              </thead>
+              <Columns names={['Person', 'Status', 'Teams', 'Actions']} />
               <tbody>
                 {found.data.map((one) => (
                   <PersonRow key={one.id} person={one} people={found} organization={organization} />
@@ -118,7 +112,7 @@ function Invite({ organization }: { readonly organization: string }) {
   const queries = useQueryClient()
   const invite = useMutation({
     mutationFn: (email: string) =>
-      request(`/organizations/${encodeURIComponent(organization)}/organization-memberships`, {
+      request(inOrganization(organization, 'organization-memberships'), {
         method: 'POST',
         body: resource('organization-memberships', { email }),
       }),

@@ -1,5 +1,5 @@
 import { keepPreviousData, queryOptions } from '@tanstack/react-query'
-import { related, request, type Page, type Resource } from '../api/client.ts'
+import { inOrganization, pageOf, related, request, type Page, type Resource } from '../api/client.ts'
 
 export type Membership = {
   readonly status: 'active' | 'invited'
@@ -15,14 +15,8 @@ export const membersOfOrganizationQuery = (organization: string, q: string, page
   queryOptions({
     queryKey: ['memberships', organization, q, page],
     queryFn: ({ signal }) => {
-      const query = new URLSearchParams({
-        include: 'user,teams',
-        'page[size]': '20',
-        'page[number]': String(page),
-        ...(q === '' ? {} : { q }),
-      })
-      const path = `/organizations/${encodeURIComponent(organization)}/organization-memberships?${query}`
-      return request<People>(path, { signal })
+      const path = inOrganization(organization, 'organization-memberships')
+      return request<People>(pageOf(path, page, 20, { include: 'user,teams', q }), { signal })
     },
     placeholderData: keepPreviousData,
   })

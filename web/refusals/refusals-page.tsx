@@ -1,11 +1,12 @@
 import { queryOptions, useQuery } from '@tanstack/react-query'
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import type { FormEvent } from 'react'
-import { request, type Page } from '../api/client.ts'
+import { inOrganization, pageOf, request, type Page } from '../api/client.ts'
 import { Button } from '../kit/button.tsx'
 import { Field } from '../kit/field.tsx'
 import styles from '../kit/kit.module.css'
 import { Pager } from '../kit/pager.tsx'
+import { Time } from '../kit/time.tsx'
 import { Answered } from '../kit/states.tsx'
 import { textsOf } from '../sign-in/form.ts'
 
@@ -27,14 +28,9 @@ const refusalsQuery = (organization: string, requestId: string | undefined, page
   queryOptions({
     queryKey: ['refusals', organization, requestId, page],
     queryFn: ({ signal }) => {
-      const query = new URLSearchParams({
-        'page[size]': '20',
-        'page[number]': String(page),
-        ...(requestId === undefined ? {} : { 'filter[request-id]': requestId }),
-      })
-      return request<Page<Refusal>>(`/organizations/${encodeURIComponent(organization)}/refusals?${query}`, {
-        signal,
-      })
+      const parameters = { 'filter[request-id]': requestId }
+      const path = pageOf(inOrganization(organization, 'refusals'), page, 20, parameters)
+      return request<Page<Refusal>>(path, { signal })
     },
   })
 
@@ -92,7 +88,7 @@ function RefusalNotice({
         <code>
           {method} {path}
         </code>{' '}
-        · <time dateTime={at}>{new Date(at).toLocaleString()}</time>
+        · <Time at={at} />
         {count > 1 ? ` · ${count.toLocaleString('en')} times` : ''} · request <code>{id}</code>
       </p>
       {caller?.type === 'users' && caller.id !== null ? (

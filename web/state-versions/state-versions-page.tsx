@@ -1,8 +1,10 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import { related, type Resource } from '../api/client.ts'
+import { Columns } from '../kit/columns.tsx'
 import styles from '../kit/kit.module.css'
 import { Pager } from '../kit/pager.tsx'
+import { Time } from '../kit/time.tsx'
 import { Answered } from '../kit/states.tsx'
 import { OutputChanges } from '../outputs/output-changes.tsx'
 import { nameQuery } from '../users/name-query.ts'
@@ -31,14 +33,7 @@ export function StateVersionsPage() {
       {({ data, meta: { pagination } }) => (
         <>
           <table className={styles.table}>
-            <thead>
-              <tr>
-                <th scope="col">Serial</th>
-                <th scope="col">At</th>
-                <th scope="col">By</th>
-                <th scope="col">State</th>
-              </tr>
-            </thead>
+            <Columns names={['Serial', 'At', 'By', 'State']} />
             <tbody>
               {data.map((one) => (
                 <VersionRow key={one.id} version={one} isShown={one.id === version} workspace={workspace} />
@@ -81,7 +76,7 @@ function VersionRow({
         </Link>
       </th>
       <td>
-        <time dateTime={attributes['created-at']}>{new Date(attributes['created-at']).toLocaleString()}</time>
+        <Time at={attributes['created-at']} />
       </td>
       <td>{creator === undefined ? '–' : <Name type={creator.type} id={creator.id} />}</td>
       <td>

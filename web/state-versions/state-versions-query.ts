@@ -1,5 +1,5 @@
 import { queryOptions } from '@tanstack/react-query'
-import { request, type Page } from '../api/client.ts'
+import { pageOf, request, type Page } from '../api/client.ts'
 
 export type StateVersion = {
   readonly serial: number
@@ -16,12 +16,10 @@ export const stateVersionsQuery = (organization: string, workspace: string, page
   queryOptions({
     queryKey: ['state-versions', organization, workspace, page],
     queryFn: ({ signal }) => {
-      const query = new URLSearchParams({
+      const parameters = {
         'filter[organization][name]': organization,
         'filter[workspace][name]': workspace,
-        'page[size]': '20',
-        'page[number]': String(page),
-      })
-      return request<Page<StateVersion>>(`/state-versions?${query}`, { signal })
+      }
+      return request<Page<StateVersion>>(pageOf('/state-versions', page, 20, parameters), { signal })
     },
   })

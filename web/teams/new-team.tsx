@@ -1,7 +1,7 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import type { FormEvent } from 'react'
-import { request, resource, type One } from '../api/client.ts'
+import { inOrganization, request, resource, type One } from '../api/client.ts'
 import { Button } from '../kit/button.tsx'
 import { Field } from '../kit/field.tsx'
 import styles from '../kit/kit.module.css'
@@ -15,7 +15,7 @@ export function NewTeam({ organization }: { readonly organization: string }) {
   const navigate = useNavigate()
   const make = useMutation({
     mutationFn: (attributes: { name: string; visibility: string }) =>
-      request<One<Team>>(`/organizations/${encodeURIComponent(organization)}/teams`, {
+      request<One<Team>>(inOrganization(organization, 'teams'), {
         method: 'POST',
         body: resource('teams', attributes),
       }),

@@ -2,6 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import { Link, useParams } from '@tanstack/react-router'
 import { useState } from 'react'
 import { accessGrantsQuery } from '../access/access-grants-query.ts'
+import { Columns } from '../kit/columns.tsx'
 import styles from '../kit/kit.module.css'
 import { Pager } from '../kit/pager.tsx'
 import { Answered } from '../kit/states.tsx'
@@ -20,12 +21,7 @@ export function TeamAccessPage() {
       {({ data, meta: { pagination } }) => (
         <>
           <table className={styles.table}>
-            <thead>
-              <tr>
-                <th scope="col">On</th>
-                <th scope="col">Access</th>
-              </tr>
-            </thead>
+            <Columns names={['On', 'Access']} />
             <tbody>
               {data.map(({ id, attributes: { on, level, gives } }) => (
                 <tr key={id}>

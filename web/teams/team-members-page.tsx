@@ -1,11 +1,13 @@
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useQuery } from '@tanstack/react-query'
 import { useParams } from '@tanstack/react-router'
 import { useState, type FormEvent } from 'react'
 import { AccessPreview } from '../access/access-preview.tsx'
-import { apply, type Change } from '../access/changes.ts'
+import type { Change } from '../access/changes.ts'
+import { useAccessChange } from '../access/use-access-change.ts'
 import { related, type Resource } from '../api/client.ts'
 import { Button } from '../kit/button.tsx'
 import { Field } from '../kit/field.tsx'
+import { Columns } from '../kit/columns.tsx'
 import styles from '../kit/kit.module.css'
 import { Pager } from '../kit/pager.tsx'
 import { Answered, Failed } from '../kit/states.tsx'
@@ -53,13 +55,7 @@ export function TeamMembersPage() {
           <>
             <p className={styles.dim}>{pagination['total-count'].toLocaleString('en')} in the team</p>
             <table className={styles.table}>
-              <thead>
-                <tr>
-                  <th scope="col">Person</th>
-                  <th scope="col">Status</th>
-                  <th scope="col">Actions</th>
-                </tr>
-              </thead>
+              <Columns names={['Person', 'Status', 'Actions']} />
               <tbody>
                 {data.map((member) => (
                   <MemberRow key={member.id} member={member} mayChange={mayChange} onRemove={setDoing} />
@@ -109,17 +105,6 @@ function MemberRow({
   )
 }
 
-function useSaving(onDone: () => void) {
-  const queries = useQueryClient()
-  return useMutation({
-    mutationFn: apply,
-    onSuccess: async () => {
-      await queries.invalidateQueries()
-      onDone()
-    },
-  })
-}
-
 function RemoveMember({
   member,
   teamId,
@@ -130,7 +115,7 @@ function RemoveMember({
   readonly onDone: () => void
 }) {
   const name = useNameOf(member)
-  const save = useSaving(onDone)
+  const save = useAccessChange(onDone)
   const change = changeOf('DELETE', teamId, [member.id])
   return (
     <div role="group" aria-label={`Remove ${name} from the team`}>
@@ -160,7 +145,7 @@ function AddPeople({
   const [q, setQ] = useState('')
   const [chosen, setChosen] = useState<ReadonlyMap<string, string>>(new Map())
   const people = useQuery(peopleQuery(organization, q))
-  const save = useSaving(onDone)
+  const save = useAccessChange(onDone)
   const change = chosen.size === 0 ? undefined : changeOf('POST', teamId, [...chosen.keys()])
   const toggle = (id: string, name: string) => {
     const next = new Map(chosen)

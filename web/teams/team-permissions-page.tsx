@@ -1,8 +1,8 @@
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useQuery } from '@tanstack/react-query'
 import { useParams } from '@tanstack/react-router'
 import { useState, type FormEvent } from 'react'
 import { AccessPreview } from '../access/access-preview.tsx'
-import { apply } from '../access/changes.ts'
+import { useAccessChange } from '../access/use-access-change.ts'
 import type { Resource } from '../api/client.ts'
 import { Button } from '../kit/button.tsx'
 import styles from '../kit/kit.module.css'
@@ -22,14 +22,7 @@ export function TeamPermissionsPage() {
 function Permissions({ team: { id, attributes } }: { readonly team: Resource<Team> }) {
   const stored = attributes['organization-access']
   const [changed, setChanged] = useState<Flags>({})
-  const queries = useQueryClient()
-  const save = useMutation({
-    mutationFn: apply,
-    onSuccess: async () => {
-      await queries.invalidateQueries()
-      setChanged({})
-    },
-  })
+  const save = useAccessChange(() => setChanged({}))
   const mayChange = attributes.permissions['can-update-organization-access'] === true
   const isChanged = Object.keys(changed).length > 0
   const change = {

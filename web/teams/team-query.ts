@@ -1,5 +1,5 @@
 import { keepPreviousData, queryOptions } from '@tanstack/react-query'
-import { request, type One, type Page, type Resource } from '../api/client.ts'
+import { inOrganization, pageOf, request, type One, type Page, type Resource } from '../api/client.ts'
 
 export type Team = {
   readonly name: string
@@ -23,13 +23,9 @@ export const membersQuery = (teamId: string, page: number) =>
   queryOptions({
     queryKey: ['team-members', teamId, page],
     queryFn: ({ signal }) => {
-      const query = new URLSearchParams({
-        'filter[is_service_account]': 'false',
-        'page[size]': '20',
-        'page[number]': String(page),
-      })
-      const path = `/teams/${teamId}/relationships/organization-memberships?${query}`
-      return request<Page<Membership>>(path, { signal })
+      const path = `/teams/${teamId}/relationships/organization-memberships`
+      const parameters = { 'filter[is_service_account]': 'false' }
+      return request<Page<Membership>>(pageOf(path, page, 20, parameters), { signal })
     },
     placeholderData: keepPreviousData,
   })
@@ -43,9 +39,8 @@ export const peopleQuery = (organization: string, q: string) =>
   queryOptions({
     queryKey: ['people', organization, q],
     queryFn: ({ signal }) => {
-      const query = new URLSearchParams({ include: 'user', 'page[size]': '10', ...(q === '' ? {} : { q }) })
-      const path = `/organizations/${encodeURIComponent(organization)}/organization-memberships?${query}`
-      return request<People>(path, { signal })
+      const path = inOrganization(organization, 'organization-memberships')
+      return request<People>(pageOf(path, 1, 10, { include: 'user', q }), { signal })
     },
     placeholderData: keepPreviousData,
   })

@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import { Field } from '../kit/field.tsx'
+import { Columns } from '../kit/columns.tsx'
 import styles from '../kit/kit.module.css'
 import { Pager } from '../kit/pager.tsx'
 import { Answered } from '../kit/states.tsx'
@@ -41,13 +42,7 @@ export function TeamsPage() {
           <>
             <p className={styles.dim}>{pagination['total-count'].toLocaleString('en')} found</p>
             <table className={styles.table}>
-              <thead>
-                <tr>
-                  <th scope="col">Name</th>
-                  <th scope="col">Visibility</th>
-                  <th scope="col">Members</th>
-                </tr>
-              </thead>
+              <Columns names={['Name', 'Visibility', 'Members']} />
               <tbody>
                 {data.map(({ id, attributes }) => (
                   <tr key={id}>

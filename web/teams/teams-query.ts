@@ -1,5 +1,5 @@
 import { keepPreviousData, queryOptions } from '@tanstack/react-query'
-import { request, type Page } from '../api/client.ts'
+import { inOrganization, pageOf, request, type Page } from '../api/client.ts'
 
 type Team = {
   readonly name: string
@@ -11,15 +11,7 @@ type Team = {
 export const teamsQuery = (organization: string, q: string, page: number) =>
   queryOptions({
     queryKey: ['teams', organization, q, page],
-    queryFn: ({ signal }) => {
-      const query = new URLSearchParams({
-        'page[size]': '50',
-        'page[number]': String(page),
-        ...(q === '' ? {} : { q }),
-      })
-      return request<Page<Team>>(`/organizations/${encodeURIComponent(organization)}/teams?${query}`, {
-        signal,
-      })
-    },
+    queryFn: ({ signal }) =>
+      request<Page<Team>>(pageOf(inOrganization(organization, 'teams'), page, 50, { q }), { signal }),
     placeholderData: keepPreviousData,
   })

@@ -2,8 +2,10 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { request } from '../api/client.ts'
 import { Button } from '../kit/button.tsx'
+import { Columns } from '../kit/columns.tsx'
 import styles from '../kit/kit.module.css'
 import { Pager } from '../kit/pager.tsx'
+import { Time } from '../kit/time.tsx'
 import { Answered, Failed } from '../kit/states.tsx'
 import { NewToken } from './new-token.tsx'
 import { tokensQuery } from './tokens-query.ts'
@@ -42,14 +44,7 @@ export function TokensPanel({
         {({ data, meta: { pagination } }) => (
           <>
             <table className={styles.table}>
-              <thead>
-                <tr>
-                  <th scope="col">Token</th>
-                  <th scope="col">Last used</th>
-                  <th scope="col">Expires</th>
-                  <th scope="col">Actions</th>
-                </tr>
-              </thead>
+              <Columns names={['Token', 'Last used', 'Expires', 'Actions']} />
               <tbody>
                 {data.map(({ id, attributes }) => {
                   const name = attributes.description ?? id
@@ -93,5 +88,5 @@ export function TokensPanel({
 }
 
 function timeOf(at: string | null, otherwise: string) {
-  return at === null ? otherwise : <time dateTime={at}>{new Date(at).toLocaleString()}</time>
+  return at === null ? otherwise : <Time at={at} />
 }

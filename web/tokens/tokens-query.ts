@@ -1,5 +1,5 @@
 import { queryOptions } from '@tanstack/react-query'
-import { request, type Page } from '../api/client.ts'
+import { pageOf, request, type Page } from '../api/client.ts'
 
 export type Token = {
   readonly description: string | null
@@ -14,8 +14,5 @@ export type Token = {
 export const tokensQuery = (path: string, page: number) =>
   queryOptions({
     queryKey: ['tokens', path, page],
-    queryFn: ({ signal }) =>
-      request<Page<Token>>(`${path}?page[size]=20&page[number]=${page}`, {
-        signal,
-      }),
+    queryFn: ({ signal }) => request<Page<Token>>(pageOf(path, page, 20), { signal }),
   })

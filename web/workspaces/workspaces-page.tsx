@@ -1,5 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
+import { Columns } from '../kit/columns.tsx'
 import styles from '../kit/kit.module.css'
 import { Field } from '../kit/field.tsx'
 import { Pager } from '../kit/pager.tsx'
@@ -39,12 +40,7 @@ export function WorkspacesPage() {
         {({ data, meta: { pagination } }) => (
           <>
             <table className={styles.table}>
-              <thead>
-                <tr>
-                  <th scope="col">Name</th>
-                  <th scope="col">Lock</th>
-                </tr>
-              </thead>
+              <Columns names={['Name', 'Lock']} />
               <tbody>
                 {data.map(({ id, attributes: { name, locked } }) => (
                   <tr key={id}>

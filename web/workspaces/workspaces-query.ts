@@ -1,5 +1,5 @@
 import { keepPreviousData, queryOptions } from '@tanstack/react-query'
-import { request, type One, type Page } from '../api/client.ts'
+import { inOrganization, pageOf, request, type One, type Page } from '../api/client.ts'
 
 export type Workspace = {
   readonly name: string
@@ -11,19 +11,13 @@ export type Workspace = {
   readonly permissions: Readonly<Record<string, boolean>>
 }
 
-const pathOf = (organization: string) => `/organizations/${encodeURIComponent(organization)}/workspaces`
+const pathOf = (organization: string) => inOrganization(organization, 'workspaces')
 
 export const workspacesQuery = (organization: string, q: string, page: number) =>
   queryOptions({
     queryKey: ['workspaces', organization, q, page],
-    queryFn: ({ signal }) => {
-      const query = new URLSearchParams({
-        'page[size]': '50',
-        'page[number]': String(page),
-        ...(q === '' ? {} : { 'search[name]': q }),
-      })
-      return request<Page<Workspace>>(`${pathOf(organization)}?${query}`, { signal })
-    },
+    queryFn: ({ signal }) =>
+      request<Page<Workspace>>(pageOf(pathOf(organization), page, 50, { 'search[name]': q }), { signal }),
     placeholderData: keepPreviousData,
   })
 
