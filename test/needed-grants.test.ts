@@ -43,7 +43,7 @@ const standings = fc
     kind: fc.constantFrom<Actor['kind']>('user', 'user', 'user', 'team', 'organization'),
     place: fc.constantFrom<Column>('PM', 'PM', 'IN', 'OUT'),
     isHere: fc.boolean(),
-    flags: fc.subarray<Column>(['MM', 'MW', 'MP', 'RO', 'MT', 'MO']),
+    flags: fc.subarray<Column>(['MM', 'MW', 'MP', 'RO', 'AU', 'MT', 'MO']),
     teams: fc.subarray(['team-a', 'team-b']),
     lacks: flags,
   })
@@ -235,7 +235,7 @@ test('a member who may not is told of an owner, and of every kind of column that
 })
 
 const names = Object.fromEntries(
-  'SA OW OG MM MT MO MW MP RO PM TM R W A cO cR cW cL pC pA TT IN OUT'
+  'SA OW OG MM MT MO MW MP RO AU PM TM R W A cO cR cW cL pC pA TT IN OUT'
     .split(' ')
     .map((name, place) => [name, place]),
 )

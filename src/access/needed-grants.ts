@@ -49,6 +49,7 @@ export const flagChains: readonly (readonly (readonly [OrganizationFlag, Column]
     ['manage-teams', 'MT'],
     ['manage-organization-access', 'MO'],
   ],
+  [['read-audit', 'AU']],
 ]
 /** The other flags have no column. They only let a delegate change teams that have the same flags. */
 const flagsOfStrength = organizationFlags.filter(

@@ -21,6 +21,7 @@ export const organizationFlags = [
   'manage-organization-access',
   'delegate-policy-overrides',
   'access-secret-teams',
+  'read-audit',
 ] as const
 
 export type OrganizationFlag = (typeof organizationFlags)[number]
@@ -45,6 +46,9 @@ export function withIncluded(set: FlagSet): FlagSet {
 }
 
 const documentedFlags = organizationFlags.slice(0, 14)
+const platformFlags = organizationFlags.slice(0, 16)
+/** Purser's own flags. Documents show them only to a request that asks for `fields[teams]`. */
+const ownFlags = organizationFlags.slice(16)
 /** In the documented dialect, the list of teams shows only these nine flags. */
 const listedFlags: readonly OrganizationFlag[] = [
   'manage-policies',
@@ -60,9 +64,14 @@ const listedFlags: readonly OrganizationFlag[] = [
 
 /** The flags that a dialect knows. Other flags are ignored in requests, kept when stored, and not in force. */
 export function knownFlags(dialect: Config['dialect']): readonly OrganizationFlag[] {
-  return dialect === 'documented' ? documentedFlags : organizationFlags
+  return [...flagsInDocument(dialect), ...ownFlags]
+}
+
+/** The flags in the document of one team. Clients of the platform expect exactly these. */
+export function flagsInDocument(dialect: Config['dialect']): readonly OrganizationFlag[] {
+  return dialect === 'documented' ? documentedFlags : platformFlags
 }
 
 export function flagsInList(dialect: Config['dialect']): readonly OrganizationFlag[] {
-  return dialect === 'documented' ? listedFlags : organizationFlags
+  return dialect === 'documented' ? listedFlags : platformFlags
 }

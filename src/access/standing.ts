@@ -78,6 +78,7 @@ export function columnsOfFlags(
   if (hasFlag(flags, 'manage-workspaces')) columns |= columnSet('MW')
   if (hasFlag(flags, 'manage-projects')) columns |= columnSet('MP')
   if ((flags & flagSet('read-workspaces', 'read-projects')) !== 0) columns |= columnSet('RO')
+  if (hasFlag(flags, 'read-audit')) columns |= columnSet('AU')
   if (organization.delegated_team_management === 1) {
     if (hasFlag(flags, 'manage-teams')) columns |= columnSet('MT')
     if (hasFlag(flags, 'manage-organization-access')) columns |= columnSet('MO')

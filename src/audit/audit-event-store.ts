@@ -1,4 +1,5 @@
 import type { Transaction } from '../database/database.ts'
+import { listHolds } from '../database/portable.ts'
 import { inSlices } from '../database/slices.ts'
 import type { Timestamp } from '../core/clock.ts'
 import type { Page } from '../jsonapi/paging.ts'
@@ -7,10 +8,15 @@ import { findAuditChain } from './audit-chain-store.ts'
 
 /** A list covers at most this many of the newest events, which limits the cost of a request. */
 export const MAX_LISTED_EVENTS = 100_000
+/** A search by output covers at most this many of the newest reveals, because it parses their details. */
+export const MAX_SEARCHED_REVEALS = 2_000
 /** Longer details are left out of lists. */
 const MAX_DETAILS_LENGTH = 16_384
 
-/** All given conditions must match. `actor` is an id or a name; `since` and `until` include their own time. */
+/**
+ * All given conditions must match. `actor` is an id or a name; `since` and `until` include their own time. `output` is
+ * the name of an output as details have it: a reveal whose details are too long for a list matches any name.
+ */
 export type AuditEventFilter = {
   readonly since?: Timestamp
   readonly until?: Timestamp
@@ -19,6 +25,7 @@ export type AuditEventFilter = {
   readonly resourceType?: string
   readonly resourceId?: string
   readonly requestId?: string
+  readonly output?: string
 }
 
 /** `details` is null if it is too long. */
@@ -53,8 +60,16 @@ export async function listAuditEvents(
   return { events, total }
 }
 
-/** Selects only columns of one index. */
+type MatchingEvents = ReturnType<typeof matchingColumns>
+
 function matchingEvents(tx: Transaction, organizationId: string, filter: AuditEventFilter) {
+  const query = matchingColumns(tx, organizationId, filter)
+  const { output } = filter
+  return output === undefined ? query : revealsOf(tx, organizationId, query, output)
+}
+
+/** Selects only columns of one index. */
+function matchingColumns(tx: Transaction, organizationId: string, filter: AuditEventFilter) {
   let reached = tx.db
     .selectFrom('audit_events')
     .where('organization_id', '=', organizationId)
@@ -83,6 +98,27 @@ function matchingEvents(tx: Transaction, organizationId: string, filter: AuditEv
   if (resourceId !== undefined) query = query.where('event.resource_id', '=', resourceId)
   if (requestId !== undefined) query = query.where('event.request_id', '=', requestId)
   return query
+}
+
+/** Those of the newest matching reveals that name the output. */
+function revealsOf(tx: Transaction, organizationId: string, matching: MatchingEvents, output: string) {
+  const reveals = matching
+    .where('event.action', '=', 'output.reveal')
+    .selectAll('event')
+    .orderBy('event.at', 'desc')
+    .orderBy('event.position', 'desc')
+    .limit(MAX_SEARCHED_REVEALS)
+  const details = { column: 'whole.details', list: 'outputs', maxBytes: MAX_DETAILS_LENGTH }
+  return tx.db.selectFrom(reveals.as('event')).where((eb) =>
+    eb.exists(
+      eb
+        .selectFrom('audit_events as whole')
+        .select('whole.number')
+        .where('whole.organization_id', '=', organizationId)
+        .whereRef('whole.position', '=', 'event.position')
+        .where(listHolds(tx.engine, details, output)),
+    ),
+  )
 }
 
 /** Needs no count, because positions have no gaps. */

@@ -3,8 +3,9 @@ import type { Loading, Route } from '../http/route.ts'
 import { listDocument } from '../jsonapi/document.ts'
 import { moment, text } from '../jsonapi/parameters.ts'
 import { organizationPlace } from '../organizations/organization-place.ts'
+import { shortName } from '../state-file/output-names.ts'
 import { auditEventFragment } from './audit-event-document.ts'
-import { listAuditEvents, MAX_LISTED_EVENTS } from './audit-event-store.ts'
+import { listAuditEvents, MAX_LISTED_EVENTS, MAX_SEARCHED_REVEALS } from './audit-event-store.ts'
 import { auditTrailDocument, auditTrailSchema } from './audit-trail-document.ts'
 
 const TRAIL_PAGE_SIZE = 1_000
@@ -32,9 +33,13 @@ export const auditRoutes: readonly Route[] = [
       'filter[resource-type]': text('Such as teams'),
       'filter[resource-id]': text('Id of what it was done to'),
       'filter[request-id]': text('The X-Request-Id of the answer'),
+      'filter[output]': text(
+        `Reveals of a sensitive output of this name, among the newest ${MAX_SEARCHED_REVEALS.toLocaleString('en')} reveals up to filter[until]`,
+      ),
     },
     answers: 'audit-events',
     document: async ({ tx, resource: { organization }, query, page, paging }) => {
+      const output = query['filter[output]']
       const filter = {
         since: query['filter[since]'],
         until: query['filter[until]'],
@@ -43,6 +48,7 @@ export const auditRoutes: readonly Route[] = [
         resourceType: query['filter[resource-type]'],
         resourceId: query['filter[resource-id]'],
         requestId: query['filter[request-id]'],
+        output: output === undefined ? undefined : shortName(output),
       }
       const { events, total } = await listAuditEvents(tx, organization.id, filter, page)
       const fragments = events.map((event) => auditEventFragment(event, organization))

@@ -126,6 +126,26 @@ export function textsIn(engine: Engine, list: string): RawBuilder<string> {
     : sql<string>`(select value from json_array_elements_text(${list}::json))`
 }
 
+/**
+ * Whether a list of texts has the text. The list is the first member of a JSON object in a text column. Also true for an
+ * object of more bytes than `maxBytes`, which is not parsed.
+ */
+export function listHolds(
+  engine: Engine,
+  { column, list, maxBytes }: { column: string; list: string; maxBytes: number },
+  text: string,
+): RawBuilder<boolean> {
+  const json = sql.ref(column)
+  // The JSON functions of PostgreSQL refuse \u0000, which the name of an output may have.
+  const wanted = JSON.stringify(text).replace(/[\\^$.|?*+()[\]{}]/g, '\\$&')
+  const pattern = `^\\{"${list}":\\[("([^"\\\\]|\\\\.)*",)*${wanted}[],]`
+  const holds =
+    engine === 'sqlite'
+      ? sql`${text} in (select value from json_each(${json}, ${`$."${list}"`}))`
+      : sql`${json} ~ ${pattern}`
+  return sql<boolean>`case when octet_length(${json}) > ${sql.lit(maxBytes)} then true else ${holds} end`
+}
+
 /** A number of a JSON object in a text column; null if there is none. */
 export function numberIn(engine: Engine, column: string, name: string): RawBuilder<number | null> {
   return engine === 'sqlite'

@@ -1,5 +1,6 @@
 import { existing } from '../core/existing.ts'
 import { Type, type TSchema } from 'typebox'
+import type { Resource } from './document.ts'
 
 /**
  * The content of a type's documents. It is next to the function that makes them, and becomes part of the OpenAPI
@@ -30,6 +31,15 @@ export function valuesIn<View>(fields: Fields<View>, view: View): Record<string,
   const values: Record<string, unknown> = {}
   for (const name in fields) values[name] = fields[name]?.[1](view)
   return values
+}
+
+/** The resource with only these attributes and relationships. All, if undefined. */
+export function withFields(fields: ReadonlySet<string> | undefined, resource: Resource): Resource {
+  if (fields === undefined) return resource
+  const { attributes, relationships, ...rest } = resource
+  const shown = (all: object | undefined) =>
+    Object.fromEntries(Object.entries(all ?? {}).filter(([name]) => fields.has(name)))
+  return { ...rest, attributes: shown(attributes), relationships: shown(relationships) }
 }
 
 export function nullable(schema: TSchema): TSchema {

@@ -84,6 +84,22 @@ export function includes<const Name extends string>(...values: Name[]): QueryPar
   }
 }
 
+/**
+ * The attributes and relationships that the resources of a type have in the answer: JSON:API's sparse fieldsets. All, if
+ * undefined. Throws 400 for a name that the type does not have.
+ */
+export function fields<const Name extends string>(
+  type: string,
+  ...values: readonly Name[]
+): QueryParameter<ReadonlySet<Name> | undefined> {
+  return {
+    description: `The attributes and relationships of ${type} in the answer, separated by commas. The answer has no others, though its schema requires them`,
+    values,
+    isList: true,
+    read: (query, name) => query.namesIn(name, values),
+  }
+}
+
 /** One of these values. Throws 400 for any other. */
 export function choice<const V extends string>(
   description: string,

@@ -83,20 +83,32 @@ export class Query {
 
   /** The relations to include. Throws 400 for names that are not in `known`. */
   include<const Name extends string>(known: readonly Name[]): ReadonlySet<Name> {
-    const asked = this.list('include')
-    if (asked === undefined) return nothing
-    const unknown = asked.filter((name) => !known.includes(name as Name))
+    const can =
+      known.length === 0 ? 'nothing can be included here' : `can be included here: ${known.join(', ')}`
+    return this.#names('include', known, can, 'invalid-include') ?? nothing
+  }
+
+  /** The names in a list; undefined if absent. Throws 400 for names that are not in `known`. */
+  namesIn<const Name extends string>(name: string, known: readonly Name[]): ReadonlySet<Name> | undefined {
+    return this.#names(name, known, `the names are: ${known.join(', ')}`, 'invalid-query')
+  }
+
+  #names<const Name extends string>(
+    parameter: string,
+    known: readonly Name[],
+    can: string,
+    code: 'invalid-include' | 'invalid-query',
+  ): ReadonlySet<Name> | undefined {
+    const asked = this.list(parameter)
+    const unknown = asked?.filter((name) => !known.includes(name as Name)) ?? []
     if (unknown.length > 0) {
-      const can =
-        known.length === 0 ? 'nothing can be included here' : `can be included here: ${known.join(', ')}`
+      const few = unknown.slice(0, 10)
       throw new AppError(
-        'invalid-include',
-        unknown
-          .slice(0, 10)
-          .map((name) => ({ detail: `${name.slice(0, 100)} is unknown; ${can}`, parameter: 'include' })),
+        code,
+        few.map((name) => ({ detail: `${name.slice(0, 100)} is unknown; ${can}`, parameter })),
       )
     }
-    return new Set(asked as Name[])
+    return asked && new Set(asked as Name[])
   }
 
   /** Computes what the query means to `reader` once: recent queries are shared between requests. */

@@ -6,6 +6,7 @@ import type { Fragment } from '../jsonapi/document.ts'
 import { checkIncluded } from '../jsonapi/included.ts'
 import { joined, type LaterParts } from '../jsonapi/later-parts.ts'
 import { teamFragments, teamsInTurns } from '../teams/team-document.ts'
+import { wholeTeam } from '../teams/team-fields.ts'
 import { findTeams } from '../teams/team-store.ts'
 import { userFragment } from '../users/user-document.ts'
 import { findUsers } from '../users/user-store.ts'
@@ -90,7 +91,7 @@ async function includedTeams(
     ),
   ]
   if (seen !== undefined && later.hasRoomFor(seen.length, 0)) {
-    return teamFragments(tx, deps, await findTeams(tx, id, seen), context, 'whole', { name })
+    return teamFragments(tx, deps, await findTeams(tx, id, seen), context, wholeTeam, { name })
   }
   const find = () =>
     seenTeamIds(deps, memberships, context, (count) => checkIncluded(memberships.length, count))
@@ -102,7 +103,7 @@ async function includedTeams(
   return [
     later.addResources(async function* () {
       ids ??= await find()
-      yield* joined(teamsInTurns(deps, { id, name }, ids, context, 'whole'))
+      yield* joined(teamsInTurns(deps, { id, name }, ids, context, wholeTeam))
     }),
   ]
 }

@@ -29,7 +29,9 @@ const permissionsHere: Record<string, Permission> = {
   'can-create-team': 'team:manage',
   'can-create-workspace': 'workspace:create',
   'can-create-project': 'project:create',
-  'can-manage-auditing': 'audit:read',
+  'can-manage-auditing': 'organization:token',
+  'can-read-audit-events': 'audit:read',
+  'can-read-refusals': 'refusals:read',
   'can-traverse': 'organization:read',
   'can-access-via-teams': 'organization:read',
 }

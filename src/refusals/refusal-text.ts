@@ -15,6 +15,7 @@ export const columnWords: Record<Column, string> = {
   MW: 'manage-workspaces',
   MP: 'manage-projects',
   RO: 'read-workspaces or read-projects',
+  AU: 'read-audit',
   PM: 'member',
   TM: 'member of the team',
   R: 'read or plan access',

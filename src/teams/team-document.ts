@@ -6,7 +6,7 @@ import type { Config } from '../config.ts'
 import { ownTurn } from '../core/turns.ts'
 import type { Transaction } from '../database/database.ts'
 import type { Deps } from '../http/deps.ts'
-import { valuesIn } from '../jsonapi/description.ts'
+import { valuesIn, withFields } from '../jsonapi/description.ts'
 import { fragment, type Fragment, type Identifier, type Resource } from '../jsonapi/document.ts'
 import { LaterParts, type Piece } from '../jsonapi/later-parts.ts'
 import {
@@ -71,11 +71,17 @@ export async function teamFragments(
   const judged = await judgedTeams(tx, viewer, teams.map(teamFacts))
   const sought = teams.map((team, place) => {
     const permissions = teamPermissions(existing(judged[place]), viewer, deps.config)
-    const key = `${team.id} ${team.version} ${organization.name} ${Object.values(permissions).map(Number).join('')} ${shape}`
-    return { team, permissions, key, known: deps.documents.get<string>(key) }
+    const rights = Object.values(permissions).map(Number).join('')
+    const form = `${shape.form} ${Number(shape.hasMemberships)}`
+    // Callers can ask for thousands of sets of fields, so documents with fewer fields are not cached.
+    const key =
+      shape.fields === undefined
+        ? `${team.id} ${team.version} ${organization.name} ${rights} ${form}`
+        : undefined
+    return { team, permissions, key, known: key === undefined ? undefined : deps.documents.get<string>(key) }
   })
   const unknown = sought.filter(({ known }) => known === undefined).map(({ team }) => team)
-  const together = await membersTogether(tx, unknown, later)
+  const together = showsMembers(shape) ? await membersTogether(tx, unknown, later) : noMembers
   for (const { team, permissions, key, known } of sought) {
     let text = known !== undefined && later.hasRoomFor(0, known.length) ? known : undefined
     const members = known === undefined ? await membersAtOnce(tx, team, later, together) : undefined
@@ -83,7 +89,7 @@ export async function teamFragments(
       const relations = relationsOf(members, deps.config)
       text = fragment(teamResource(team, relations, permissions, shape, organization.name, deps.config))
       // The view of a write is not cached, because the write may still be rolled back.
-      if (tx.mode === 'read') deps.documents.setWhenWantedAgain(key, text)
+      if (tx.mode === 'read' && key !== undefined) deps.documents.setWhenWantedAgain(key, text)
     }
     fragments.push(
       text ?? later.addResources(() => teamInTurns(deps, team, permissions, shape, organization.name, key)),
@@ -113,6 +119,12 @@ export async function* teamsInTurns(
   }
 }
 
+const noMembers: ReadonlyMap<string, TeamMember[]> = new Map()
+
+function showsMembers({ fields }: TeamShape): boolean {
+  return fields === undefined || fields.has('users') || fields.has('organization-memberships')
+}
+
 /** Larger teams are read one by one: reading some of their members in vain would cost too much. */
 const MOST_TOGETHER = 500
 
@@ -136,6 +148,7 @@ async function membersAtOnce(
   later: LaterParts,
   together: ReadonlyMap<string, TeamMember[]> | undefined,
 ): Promise<TeamMember[] | undefined> {
+  if (together === noMembers) return []
   const room = later.roomForIdentifiers
   if (team.users_count > room) return undefined
   // users_count does not include invited members.
@@ -151,10 +164,10 @@ async function* teamInTurns(
   permissions: TeamPermissions,
   shape: TeamShape,
   organizationName: string,
-  key: string,
+  key: string | undefined,
 ): AsyncGenerator<string> {
   await ownTurn()
-  let text = deps.documents.get<string>(key)
+  let text = key === undefined ? undefined : deps.documents.get<string>(key)
   if (text === undefined) {
     const texts = { users: '', memberships: '' }
     let count = 0
@@ -177,7 +190,7 @@ async function* teamInTurns(
       .replace('"users":{"data":[', (found) => found + texts.users)
       .replace('"organization-memberships":{"data":[', (found) => found + texts.memberships)
     const now = await deps.database.read((tx) => findTeam(tx, team.id))
-    if (now?.version === team.version) deps.documents.setWhenWantedAgain(key, text)
+    if (key !== undefined && now?.version === team.version) deps.documents.setWhenWantedAgain(key, text)
   }
   yield text
 }
@@ -209,18 +222,18 @@ function teamResource(
   organizationName: string,
   config: Config,
 ): Resource {
-  return {
+  const hasMemberships =
+    config.dialect === 'current' || shape.hasMemberships || shape.fields?.has('organization-memberships')
+  return withFields(shape.fields, {
     id: team.id,
     type: 'teams',
     attributes: valuesIn(teamFields, { team, permissions, shape, config }),
     relationships: {
       users: { data: users },
-      ...(config.dialect === 'current' || shape.endsWith('with memberships')
-        ? { 'organization-memberships': { data: memberships } }
-        : {}),
+      ...(hasMemberships ? { 'organization-memberships': { data: memberships } } : {}),
       'authentication-token': { meta: {} },
       organization: { data: { id: organizationName, type: 'organizations' } },
     },
     links: { self: `/api/v2/teams/${team.id}` },
-  }
+  })
 }

@@ -2,6 +2,7 @@
 // table, to a migration and to the insertion in team-store.ts.
 import { Type } from 'typebox'
 import {
+  flagsInDocument,
   flagsInList,
   hasFlag,
   knownFlags,
@@ -25,8 +26,16 @@ import {
 import { organizationAccessSchemas, type FlagChanges } from './organization-access.ts'
 import type { TeamRow } from './team-store.ts'
 
-/** Whether the team is shown alone, with every flag, or in a list. */
-export type TeamShape = 'whole' | 'listed' | 'whole with memberships' | 'listed with memberships'
+export type TeamShape = {
+  /** Whether the team is shown alone, with every flag, or in a list. */
+  readonly form: 'whole' | 'listed'
+  /** Whether the request includes memberships. The documented dialect shows the relationship only then. */
+  readonly hasMemberships: boolean
+  /** The attributes and relationships that the request asks for. All, if undefined. */
+  readonly fields?: ReadonlySet<string> | undefined
+}
+
+export const wholeTeam: TeamShape = { form: 'whole', hasMemberships: false }
 
 export type TeamPermissions = Record<string, boolean>
 
@@ -68,10 +77,7 @@ export const teamFields: Fields<TeamView> = {
   'organization-access': [
     flagObjectOf(organizationFlags),
     ({ team, shape, config: { dialect } }) =>
-      flagObject(
-        team.organization_access,
-        shape.startsWith('listed') ? flagsInList(dialect) : knownFlags(dialect),
-      ),
+      flagObject(team.organization_access, flagsShown(shape, dialect)),
   ],
 }
 
@@ -85,6 +91,12 @@ export const teamDescription: ResourceDescription = {
     organization: relationOne('organizations'),
   },
   links: { self: Type.String() },
+}
+
+function flagsShown({ form, fields }: TeamShape, dialect: Config['dialect']) {
+  // Clients of the platform ask for no fields, so only others see the flags that the platform does not have.
+  if (fields !== undefined) return knownFlags(dialect)
+  return form === 'listed' ? flagsInList(dialect) : flagsInDocument(dialect)
 }
 
 function flagObject(set: number, flags: readonly OrganizationFlag[]): Record<string, boolean> {

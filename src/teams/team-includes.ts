@@ -6,18 +6,30 @@ import type { Deps } from '../http/deps.ts'
 import type { Reveal } from '../http/read-route.ts'
 import type { Fragment } from '../jsonapi/document.ts'
 import { checkIncluded } from '../jsonapi/included.ts'
-import { includes, type QueryValues } from '../jsonapi/parameters.ts'
+import { fields, includes, type QueryValues } from '../jsonapi/parameters.ts'
 import { joined, type LaterParts, type Piece } from '../jsonapi/later-parts.ts'
 import { membershipFragments } from '../organization-memberships/membership-includes.ts'
 import { membershipPieces } from '../organization-memberships/membership-pieces.ts'
 import { findMemberships } from '../organization-memberships/membership-store.ts'
 import { userFragment } from '../users/user-document.ts'
 import { findUsers } from '../users/user-store.ts'
+import { teamDescription } from './team-fields.ts'
 import { membersInTurns } from './team-members-in-turns.ts'
 import { someTeamMembers, type TeamMember, type TeamRow } from './team-store.ts'
 
 export const include = { include: includes('users', 'organization-memberships') }
 export type Includes = QueryValues<typeof include>['include']
+
+/** The query of each answer with teams. */
+export const teamQuery = {
+  ...include,
+  'fields[teams]': fields(
+    'teams',
+    ...Object.keys(teamDescription.attributes),
+    ...Object.keys(teamDescription.relationships ?? {}),
+  ),
+}
+export type TeamQuery = QueryValues<typeof teamQuery>
 
 type Viewer = { deps: Deps; actor: Actor; standing: Standing }
 

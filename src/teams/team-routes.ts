@@ -24,7 +24,7 @@ import {
   type TeamChanges,
   type TeamShape,
 } from './team-fields.ts'
-import { include, includedWithTeams, type Includes, type TeamContext } from './team-includes.ts'
+import { includedWithTeams, teamQuery, type TeamContext, type TeamQuery } from './team-includes.ts'
 import { listVisibleTeams } from './team-list-store.ts'
 import { teamPlace } from './team-place.ts'
 import { deleteTeam, findTeamIdByName, insertTeam, updateTeam, type TeamRow } from './team-store.ts'
@@ -32,20 +32,21 @@ import { grantFlags, NAME_IS_TAKEN, problemsOfOwners, refuseNameInDryRun } from 
 
 type Context = Omit<TeamContext, 'later'> & {
   readonly resource: { readonly organization: { readonly name: string } }
-  readonly query: { readonly include: Includes }
+  readonly query: TeamQuery
 }
 
 async function teamDocument(reader: Context & { readonly result: TeamRow }): Promise<string | Readable> {
   const context = { ...reader, later: new LaterParts() }
   const { tx, deps, resource, query, result: team, later } = context
-  const shape = shapeOf('whole', query.include)
+  const shape = shapeOf('whole', query)
   const [fragment] = await teamFragments(tx, deps, [team], context, shape, resource.organization)
   const included = await includedWithTeams(context, [team], query.include)
   return later.bodyOf(document(existing(fragment), included))
 }
 
-function shapeOf(form: 'whole' | 'listed', asked: Includes): TeamShape {
-  return asked.has('organization-memberships') ? `${form} with memberships` : form
+function shapeOf(form: TeamShape['form'], query: TeamQuery): TeamShape {
+  const hasMemberships = query.include.has('organization-memberships')
+  return { form, hasMemberships, fields: query['fields[teams]'] }
 }
 
 type Granting = Pick<Viewer, 'actor' | 'standing' | 'deps'> & {
@@ -70,7 +71,7 @@ export const teamRoutes: readonly Route[] = [
     query: {
       q: text('Part of the name, without case'),
       'filter[names]': commaSeparated('Exact names, separated by commas'),
-      ...include,
+      ...teamQuery,
     },
     document: async (reader) => {
       const context = { ...reader, later: new LaterParts() }
@@ -81,7 +82,7 @@ export const teamRoutes: readonly Route[] = [
       // Clients request the list without filters most often, so its whole pages are cached.
       return cachedPage(context, organization, links.length === 0 ? 'teams' : undefined, page, async () => {
         const { teams, total } = await listVisibleTeams(tx, search, organization, standing, filter, page)
-        const shape = shapeOf('listed', query.include)
+        const shape = shapeOf('listed', query)
         const fragments = await teamFragments(tx, deps, teams, context, shape, organization)
         const included = await includedWithTeams(context, teams, query.include)
         return context.later.bodyOf(listDocument(fragments, paging(total), included))
@@ -95,7 +96,7 @@ export const teamRoutes: readonly Route[] = [
     permission: 'team:manage',
     summary: 'Create a team',
     answers: 'teams',
-    query: include,
+    query: teamQuery,
     accepts: newTeamBody,
     body: (bytes, { config }) => readNewTeam(bytes, config),
     problems: async (context) => {
@@ -135,11 +136,12 @@ export const teamRoutes: readonly Route[] = [
     permission: 'team:read',
     summary: 'Show a team',
     answers: 'teams',
-    query: include,
+    query: teamQuery,
     document: (context) => {
       const { team, organization } = context.resource
       const make = () => teamDocument({ ...context, result: team })
-      return context.query.include.size === 0
+      const { query } = context
+      return query.include.size === 0 && query['fields[teams]'] === undefined
         ? cachedDocument(context, organization, `team ${team.id}`, make)
         : make()
     },
@@ -151,7 +153,7 @@ export const teamRoutes: readonly Route[] = [
     permission: 'team:manage',
     summary: 'Update a team',
     answers: 'teams',
-    query: include,
+    query: teamQuery,
     accepts: teamBody,
     body: (bytes, { address, config }) => readTeam(bytes, config, address?.teamId),
     dryRun: (context) => {

@@ -14,6 +14,7 @@ import { findStateVersion } from '../state-versions/state-version-store.ts'
 import { effectiveTagBindingFragment } from '../tag-bindings/tag-binding-document.ts'
 import type { EffectiveTagBinding } from '../tag-bindings/tag-bindings.ts'
 import { teamFragments } from '../teams/team-document.ts'
+import { wholeTeam } from '../teams/team-fields.ts'
 import { findTeam, teamFacts } from '../teams/team-store.ts'
 import { userFragment } from '../users/user-document.ts'
 import { findUser } from '../users/user-store.ts'
@@ -125,7 +126,7 @@ async function lockHolderFragment(
   if (type === 'teams') {
     const team = await findTeam(tx, id)
     if (team === undefined || !canSeeTeam(standing, teamFacts(team))) return undefined
-    return (await teamFragments(tx, deps, [team], viewer, 'whole', organization))[0]
+    return (await teamFragments(tx, deps, [team], viewer, wholeTeam, organization))[0]
   }
   const user = await findUser(tx, id)
   const shared = await findSharedOrganization(tx, actor, id, deps.clock.now())

@@ -10,6 +10,7 @@ const flagColumns: Readonly<Record<string, string>> = {
   'manage-projects': 'MP',
   'read-workspaces': 'RO',
   'read-projects': 'RO',
+  'read-audit': 'AU',
 }
 /** A flag that is set alone turns on these columns, too. */
 const impliedColumns: Readonly<Record<string, readonly string[]>> = {

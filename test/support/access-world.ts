@@ -69,7 +69,7 @@ export async function createAccessWorld(server: TestServer): Promise<AccessWorld
   const actors = [
     ...(await refusedActors(server, home)),
     ...(await ordinaryActors(server, home)),
-    ...(await flagActors(server, home, organizationFlags.slice(0, 14))),
+    ...(await flagActors(server, home, [...organizationFlags.slice(0, 14), 'read-audit'])),
     ...(await flagActors(server, delegated, ['manage-teams', 'manage-organization-access'], {
       'manage-teams': ['MT'],
       'manage-organization-access': ['MO'],

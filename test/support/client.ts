@@ -68,7 +68,12 @@ export class Client {
     })
     const text = await response.text()
     const seen = { status: response.status, headers: response.headers, text }
-    const problem = (conformity ??= new Conformity()).problem(method, pathOf(url), seen)
+    const problem = (conformity ??= new Conformity()).problem(
+      method,
+      pathOf(url),
+      seen,
+      /fields(\[|%5B)/.test(url),
+    )
     if (problem !== undefined) throw new Error(problem)
     const isJson = response.headers.get('content-type')?.includes('json') === true && text !== ''
     return {
