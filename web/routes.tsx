@@ -6,19 +6,14 @@ import {
   lazyRouteComponent,
   redirect,
 } from '@tanstack/react-router'
-import type { AccessQuestion } from './access/access-grants-query.ts'
-import type { AuditFilter } from './audit/audit-page.tsx'
 import { isStatus } from './api/errors.ts'
 import { accountQuery } from './api/session.ts'
 import { Failed, Loading } from './kit/states.tsx'
 import { loginSearch } from './login/parameters.ts'
 import { organizationsQuery } from './organizations/organizations-query.ts'
+import { named, searched, type AuditSearch, type Comparison, type Question } from './searches.ts'
 import { Shell } from './shell.tsx'
 import { SignInPage } from './sign-in/sign-in-page.tsx'
-
-type Comparison = { version?: string | undefined; since?: string | undefined; page?: number }
-type AuditSearch = AuditFilter & { page?: number }
-type Question = AccessQuestion & { page?: number }
 
 type Context = { readonly queries: QueryClient }
 
@@ -58,12 +53,6 @@ const organizations = createRoute({
   path: '/',
   loader: ({ context }) => context.queries.ensureQueryData(organizationsQuery),
   component: lazyRouteComponent(() => import('./organizations/organizations-page.tsx'), 'OrganizationsPage'),
-})
-
-/** A search text and a page in the address; neither if they are as at the beginning. */
-const searched = ({ q, page }: { q?: unknown; page?: unknown }): { q?: string; page?: number } => ({
-  ...(typeof q === 'string' && q !== '' ? { q } : {}),
-  ...(typeof page === 'number' && page > 1 ? { page } : {}),
 })
 
 const teams = createRoute({
@@ -150,16 +139,6 @@ const workspaceOutputs = createRoute({
   component: lazyRouteComponent(() => import('./workspaces/workspace-page.tsx'), 'WorkspaceOutputsPage'),
 })
 
-/** The texts among the parameters of an address. */
-function named<Name extends string>(given: Record<Name, unknown>): { [N in Name]?: string } {
-  const texts: { [N in Name]?: string } = {}
-  for (const name in given) {
-    const value = given[name]
-    if (typeof value === 'string' && value !== '') texts[name] = value
-  }
-  return texts
-}
-
 const states = createRoute({
   getParentRoute: () => workspace,
   path: '/states',
@@ -179,6 +158,63 @@ const workspaceAccess = createRoute({
   component: lazyRouteComponent(() => import('./access/workspace-access-page.tsx'), 'WorkspaceAccessPage'),
 })
 
+const workspaceSettings = createRoute({
+  getParentRoute: () => workspace,
+  path: '/settings',
+  component: lazyRouteComponent(
+    () => import('./workspaces/workspace-settings-page.tsx'),
+    'WorkspaceSettingsPage',
+  ),
+})
+
+const projects = createRoute({
+  getParentRoute: () => shell,
+  path: '/$organization/projects',
+  validateSearch: searched,
+  component: lazyRouteComponent(() => import('./projects/projects-page.tsx'), 'ProjectsPage'),
+})
+
+const project = createRoute({
+  getParentRoute: () => shell,
+  path: '/$organization/projects/$project',
+  validateSearch: searched,
+  component: lazyRouteComponent(() => import('./projects/project-page.tsx'), 'ProjectPage'),
+})
+
+const projectWorkspaces = createRoute({
+  getParentRoute: () => project,
+  path: '/',
+  component: lazyRouteComponent(() => import('./projects/project-page.tsx'), 'ProjectWorkspacesPage'),
+})
+
+const projectAccess = createRoute({
+  getParentRoute: () => project,
+  path: '/access',
+  component: lazyRouteComponent(() => import('./projects/project-page.tsx'), 'ProjectAccessPage'),
+})
+
+const projectSettings = createRoute({
+  getParentRoute: () => project,
+  path: '/settings',
+  component: lazyRouteComponent(() => import('./projects/project-settings-page.tsx'), 'ProjectSettingsPage'),
+})
+
+const organizationSettings = createRoute({
+  getParentRoute: () => shell,
+  path: '/$organization/settings/general',
+  component: lazyRouteComponent(
+    () => import('./organizations/organization-settings-page.tsx'),
+    'OrganizationSettingsPage',
+  ),
+})
+
+const users = createRoute({
+  getParentRoute: () => shell,
+  path: '/~/admin/users',
+  validateSearch: searched,
+  component: lazyRouteComponent(() => import('./users/users-page.tsx'), 'UsersPage'),
+})
+
 const people = createRoute({
   getParentRoute: () => shell,
   path: '/$organization/people',
@@ -189,8 +225,15 @@ const people = createRoute({
 const audit = createRoute({
   getParentRoute: () => shell,
   path: '/$organization/audit',
-  validateSearch: ({ actor, action, resource, request, page }: Record<string, unknown>): AuditSearch => ({
-    ...named({ actor, action, resource, request }),
+  validateSearch: ({
+    actor,
+    action,
+    resource,
+    request,
+    output,
+    page,
+  }: Record<string, unknown>): AuditSearch => ({
+    ...named({ actor, action, resource, request, output }),
     ...searched({ page }),
   }),
   component: lazyRouteComponent(() => import('./audit/audit-page.tsx'), 'AuditPage'),
@@ -231,7 +274,11 @@ export function createPages(queries: QueryClient) {
         audit,
         refusals,
         workspaces,
-        workspace.addChildren([workspaceOutputs, states, workspaceAccess]),
+        workspace.addChildren([workspaceOutputs, states, workspaceAccess, workspaceSettings]),
+        projects,
+        project.addChildren([projectWorkspaces, projectAccess, projectSettings]),
+        organizationSettings,
+        users,
       ]),
     ]),
     basepath: '/app',

@@ -26,6 +26,9 @@ export function Shell() {
           ◉ Purser
         </Link>
         {organization === undefined ? null : <Places organization={organization} />}
+        {account.data?.data.attributes['is-site-admin'] === true ? (
+          <Link to="/~/admin/users">Administration</Link>
+        ) : null}
         <Link to="/~/account" className={styles.who}>
           {account.data?.data.attributes.username ?? 'Account'}
         </Link>
@@ -49,6 +52,9 @@ function Places({ organization }: { readonly organization: string }) {
       <Link to="/$organization/workspaces" params={params}>
         Workspaces
       </Link>
+      <Link to="/$organization/projects" params={params}>
+        Projects
+      </Link>
       <Link to="/$organization/settings/teams" params={params}>
         Teams
       </Link>
@@ -60,15 +66,20 @@ function Places({ organization }: { readonly organization: string }) {
           People
         </Link>
       ) : null}
-      {may['can-manage-auditing'] === true ? (
-        <>
-          <Link to="/$organization/refusals" params={params}>
-            Refusals
-          </Link>
-          <Link to="/$organization/audit" params={params}>
-            Audit trail
-          </Link>
-        </>
+      {may['can-read-refusals'] === true ? (
+        <Link to="/$organization/refusals" params={params}>
+          Refusals
+        </Link>
+      ) : null}
+      {may['can-read-audit-events'] === true ? (
+        <Link to="/$organization/audit" params={params}>
+          Audit trail
+        </Link>
+      ) : null}
+      {may['can-update'] === true ? (
+        <Link to="/$organization/settings/general" params={params}>
+          Settings
+        </Link>
       ) : null}
     </nav>
   )

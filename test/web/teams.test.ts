@@ -150,7 +150,7 @@ describe('the pages of a team', () => {
     await page.getByRole('button', { name: 'Create' }).click()
     await page.getByText('Nobody is in this team yet').waitFor()
     await page.getByText('secret').waitFor()
-    await page.getByRole('link', { name: 'Settings' }).click()
+    await page.getByRole('link', { name: 'Settings' }).last().click()
     await page.getByLabel('Name', { exact: true }).fill('renamed')
     await page.getByRole('button', { name: 'Save' }).click()
     await page.getByRole('heading', { name: 'renamed' }).waitFor()

@@ -5,20 +5,27 @@ import { Failed } from '../kit/states.tsx'
 import { AccessPreview } from './access-preview.tsx'
 import shape from './access.module.css'
 import type { Change } from './changes.ts'
-import { choiceNames, choices, stateVersionParts, type Choice, type StateVersionPart } from './levels.ts'
+import {
+  attributesOf,
+  choiceNames,
+  choices,
+  stateVersionParts,
+  type Attributes,
+  type Choice,
+  type StateVersionPart,
+} from './levels.ts'
 import { useAccessChange } from './use-access-change.ts'
 
-/** What the form sends as the attributes of a grant on a workspace. */
-export type Attributes = Readonly<Record<string, string | boolean>>
-
-/** Chooses what a grant on a workspace gives, shows what that changes, and saves it. */
+/** Chooses what a grant gives, shows what that changes, and saves it. */
 export function GrantForm({
+  on,
   title,
   initial,
   changeOf,
   children,
   onDone,
 }: {
+  readonly on: 'workspaces' | 'projects'
   readonly title: string
   readonly initial: Choice
   /** Undefined while something is missing, such as the team. */
@@ -29,11 +36,7 @@ export function GrantForm({
   const [choice, setChoice] = useState(initial)
   const [part, setPart] = useState<StateVersionPart>('read-outputs')
   const [locks, setLocks] = useState(false)
-  const attributes: Attributes =
-    choice === 'custom'
-      ? { access: 'custom', 'state-versions': part, 'workspace-locking': locks }
-      : choices[choice].sent
-  const change = changeOf(attributes)
+  const change = changeOf(attributesOf(on, choice, part, locks))
   const save = useAccessChange(onDone)
   const submit = (event: FormEvent) => {
     event.preventDefault()
@@ -45,10 +48,10 @@ export function GrantForm({
       {children}
       <fieldset className={styles.choices}>
         <legend>What it gives</legend>
-        {choiceNames.map((name) => (
+        {choiceNames(on).map((name) => (
           <label key={name}>
             <input type="radio" name="choice" checked={choice === name} onChange={() => setChoice(name)} />{' '}
-            {choices[name].label} <span className={styles.dim}>{choices[name].says}</span>
+            {choices[name].label} <span className={styles.dim}>{choices[name][on]}</span>
           </label>
         ))}
       </fieldset>

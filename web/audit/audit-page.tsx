@@ -27,6 +27,7 @@ export type AuditFilter = {
   readonly action?: string | undefined
   readonly resource?: string | undefined
   readonly request?: string | undefined
+  readonly output?: string | undefined
 }
 
 const auditQuery = (organization: string, filter: AuditFilter, page: number) =>
@@ -38,6 +39,7 @@ const auditQuery = (organization: string, filter: AuditFilter, page: number) =>
         'filter[action]': filter.action,
         'filter[resource-id]': filter.resource,
         'filter[request-id]': filter.request,
+        'filter[output]': filter.output,
       }
       const path = pageOf(inOrganization(organization, 'audit-events'), page, 50, parameters)
       return request<Page<AuditEvent>>(path, { signal })
@@ -61,6 +63,7 @@ export function AuditPage() {
         action: given('action'),
         resource: given('resource'),
         request: given('request'),
+        output: given('output'),
       },
     })
   }
@@ -72,6 +75,7 @@ export function AuditPage() {
         <Field label="Action, such as team.create" name="action" defaultValue={filter.action} />
         <Field label="Id of what it was done to" name="resource" defaultValue={filter.resource} />
         <Field label="Request id" name="request" defaultValue={filter.request} />
+        <Field label="Revealed output" name="output" defaultValue={filter.output} />
         <Button type="submit">Find</Button>
       </form>
       <Answered query={events} isEmpty={({ data }) => data.length === 0} empty="No event matches.">

@@ -33,7 +33,7 @@ export function Copy({
   }
   return (
     <>
-      <Button aria-label={`Copy ${what}`} onClick={() => void copy()}>
+      <Button aria-label={`${isDone ? 'Copied' : 'Copy'} ${what}`} onClick={() => void copy()}>
         {isDone ? 'Copied' : 'Copy'}
       </Button>
       <span role="status" className={styles.dim}>

@@ -3,7 +3,9 @@ import { request, type One, type Page } from '../api/client.ts'
 
 type Organization = { readonly name: string; readonly email: string }
 
-type ShownOrganization = Organization & {
+export type ShownOrganization = Organization & {
+  readonly 'user-tokens-enabled': boolean
+  readonly 'delegated-team-management': boolean
   /** What the caller may do in it. */
   readonly permissions: Readonly<Record<string, boolean>>
 }

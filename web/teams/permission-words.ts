@@ -19,6 +19,7 @@ export const permissionGroups: readonly (readonly [
       'manage-teams': 'change teams; only where the organization delegates team management',
       'manage-organization-access': 'also give teams permissions; only where team management is delegated',
       'access-secret-teams': 'see secret teams',
+      'read-audit': 'read the audit trail and why requests were refused',
     },
   ],
 ]

@@ -10,10 +10,15 @@ export type Team = {
   readonly permissions: Readonly<Record<string, boolean>>
 }
 
+/** Without the ids of its members. A request for fields also shows the permissions that only Purser has. */
+const parameters = new URLSearchParams({
+  'fields[teams]': 'name,visibility,users-count,organization-access,permissions',
+})
+
 export const teamQuery = (id: string) =>
   queryOptions({
     queryKey: ['team', id],
-    queryFn: ({ signal }) => request<One<Team>>(`/teams/${id}`, { signal }),
+    queryFn: ({ signal }) => request<One<Team>>(`/teams/${id}?${parameters}`, { signal }),
   })
 
 export type Membership = { readonly status: 'active' | 'invited'; readonly email: string | null }

@@ -43,6 +43,11 @@ export function WorkspacePage() {
               <Link to="/$organization/workspaces/$workspace/access" params={params}>
                 Access
               </Link>
+              {data.attributes.permissions['can-update'] === true ? (
+                <Link to="/$organization/workspaces/$workspace/settings" params={params}>
+                  Settings
+                </Link>
+              ) : null}
             </nav>
             <Outlet />
           </>

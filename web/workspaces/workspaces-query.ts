@@ -13,11 +13,15 @@ export type Workspace = {
 
 const pathOf = (organization: string) => inOrganization(organization, 'workspaces')
 
-export const workspacesQuery = (organization: string, q: string, page: number) =>
+/** A page of the workspaces whose name contains `q`: of the organization, or of one project. */
+export const workspacesQuery = (organization: string, q: string, page: number, projectId?: string) =>
   queryOptions({
-    queryKey: ['workspaces', organization, q, page],
+    queryKey: ['workspaces', organization, q, page, projectId],
     queryFn: ({ signal }) =>
-      request<Page<Workspace>>(pageOf(pathOf(organization), page, 50, { 'search[name]': q }), { signal }),
+      request<Page<Workspace>>(
+        pageOf(pathOf(organization), page, 50, { 'search[name]': q, 'filter[project][id]': projectId }),
+        { signal },
+      ),
     placeholderData: keepPreviousData,
   })
 

@@ -1,0 +1,224 @@
+import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { useState } from 'react'
+import { accountQuery } from '../api/session.ts'
+import { Button } from '../kit/button.tsx'
+import type { Chosen } from '../kit/choice.tsx'
+import { Columns } from '../kit/columns.tsx'
+import styles from '../kit/kit.module.css'
+import { Pager } from '../kit/pager.tsx'
+import { Answered, Failed } from '../kit/states.tsx'
+import { accessGrantsQuery, effectiveAccessQuery, type Grant } from './access-grants-query.ts'
+import { AccessPreview } from './access-preview.tsx'
+import { GrantForm } from './grant-form.tsx'
+import { choiceNames, type Attributes } from './levels.ts'
+import { TeamChoice } from './team-choice.tsx'
+import { useAccessChange } from './use-access-change.ts'
+
+export type GrantPlace = { readonly type: 'workspaces' | 'projects'; readonly id: string }
+
+const grantTypes = { workspaces: 'team-workspaces', projects: 'team-projects' } as const
+
+type Doing = { readonly what: 'give' } | { readonly what: 'change' | 'take away'; readonly grant: Grant }
+
+/** Which teams have access to a workspace or a project, and by which grants. */
+export function PlaceAccess({
+  organization,
+  place,
+}: {
+  readonly organization: string
+  readonly place: GrantPlace
+}) {
+  const kind = place.type === 'workspaces' ? 'workspace' : 'project'
+  const [page, setPage] = useState(1)
+  const [doing, setDoing] = useState<Doing>()
+  const account = useQuery(accountQuery)
+  const own = useQuery({
+    ...effectiveAccessQuery(organization, { user: account.data?.data.id, [kind]: place.id }),
+    enabled: account.data !== undefined,
+  })
+  const grants = useQuery(accessGrantsQuery(place.type, place.id, page))
+  const may = own.data?.data[0]?.attributes.may
+  const mayShare = may?.['manage-team-access'] === true
+  const done = () => setDoing(undefined)
+  return (
+    <>
+      {mayShare ? (
+        <p>
+          <Button kind="main" onClick={() => setDoing({ what: 'give' })}>
+            Give access
+          </Button>
+        </p>
+      ) : may === undefined ? null : (
+        <p className={styles.dim}>
+          You see the access of your own teams. An admin of the {kind} may change it.
+        </p>
+      )}
+      {doing?.what === 'give' ? <GiveAccess organization={organization} place={place} onDone={done} /> : null}
+      {doing?.what === 'change' ? (
+        <ChangeAccess key={doing.grant.id} grant={doing.grant} onDone={done} />
+      ) : null}
+      {doing?.what === 'take away' ? (
+        <TakeAway key={doing.grant.id} grant={doing.grant} onDone={done} />
+      ) : null}
+      <Answered
+        query={grants}
+        isEmpty={({ data }) => data.length === 0}
+        empty="Nobody outside owners has access by a grant that you may see."
+      >
+        {({ data, meta: { pagination } }) => (
+          <>
+            <table className={styles.table}>
+              <Columns names={['Team', 'Access', 'By', 'Actions']} />
+              <tbody>
+                {data.map((grant) => (
+                  <GrantRow
+                    key={grant.id}
+                    grant={grant}
+                    organization={organization}
+                    isHere={grant.attributes.on.type === place.type}
+                    mayShare={mayShare}
+                    onDo={setDoing}
+                  />
+                ))}
+              </tbody>
+            </table>
+            <Pager page={page} next={pagination['next-page']} onShow={setPage} />
+          </>
+        )}
+      </Answered>
+    </>
+  )
+}
+
+function GrantRow({
+  grant,
+  organization,
+  isHere,
+  mayShare,
+  onDo,
+}: {
+  readonly grant: Grant
+  readonly organization: string
+  /** Whether the grant is on the place itself. It may be on the project of a workspace. */
+  readonly isHere: boolean
+  readonly mayShare: boolean
+  readonly onDo: (doing: Doing) => void
+}) {
+  const { team, level, gives, on } = grant.attributes
+  const kind = on.type === 'workspaces' ? 'workspace' : 'project'
+  return (
+    <tr>
+      <th scope="row" dir="auto">
+        {team.name}
+      </th>
+      <td>
+        <span className={styles.mono}>{level}</span>{' '}
+        <span className={styles.dim}>{gives.length === 0 ? 'nothing' : gives.join(', ')}</span>
+      </td>
+      <td>
+        {isHere ? (
+          `a grant on the ${kind}`
+        ) : (
+          <>
+            a grant on the {kind} {on.name}
+          </>
+        )}
+      </td>
+      <td>
+        {isHere && mayShare ? (
+          <>
+            <Button
+              aria-label={`Change the access of ${team.name}`}
+              onClick={() => onDo({ what: 'change', grant })}
+            >
+              Change
+            </Button>{' '}
+            <Button
+              aria-label={`Take away the access of ${team.name}`}
+              onClick={() => onDo({ what: 'take away', grant })}
+            >
+              Take away
+            </Button>
+          </>
+        ) : null}{' '}
+        <Link to="/$organization/access" params={{ organization }} search={{ team: team.id }}>
+          All access of {team.name}
+        </Link>
+      </td>
+    </tr>
+  )
+}
+
+function GiveAccess({
+  organization,
+  place,
+  onDone,
+}: {
+  readonly organization: string
+  readonly place: GrantPlace
+  readonly onDone: () => void
+}) {
+  const [team, setTeam] = useState<Chosen>()
+  const changeOf = (attributes: Attributes) =>
+    team === undefined
+      ? undefined
+      : {
+          method: 'POST',
+          path: `/${grantTypes[place.type]}`,
+          body: {
+            data: {
+              type: grantTypes[place.type],
+              attributes,
+              relationships: {
+                team: { data: { type: 'teams', id: team.id } },
+                [place.type === 'workspaces' ? 'workspace' : 'project']: { data: place },
+              },
+            },
+          },
+        }
+  return (
+    <GrantForm on={place.type} title="Give access" initial="read-outputs" changeOf={changeOf} onDone={onDone}>
+      <TeamChoice organization={organization} chosen={team} onChoose={setTeam} />
+    </GrantForm>
+  )
+}
+
+function ChangeAccess({ grant, onDone }: { readonly grant: Grant; readonly onDone: () => void }) {
+  const { team, level, on } = grant.attributes
+  const type = grantTypes[on.type]
+  const changeOf = (attributes: Attributes) => ({
+    method: 'PATCH',
+    path: `/${type}/${grant.id}`,
+    body: { data: { type, id: grant.id, attributes } },
+  })
+  const initial = choiceNames(on.type).find((name) => name === level) ?? 'custom'
+  return (
+    <GrantForm
+      on={on.type}
+      title={`Change the access of ${team.name}`}
+      initial={initial}
+      changeOf={changeOf}
+      onDone={onDone}
+    />
+  )
+}
+
+function TakeAway({ grant, onDone }: { readonly grant: Grant; readonly onDone: () => void }) {
+  const { team, on } = grant.attributes
+  const change = { method: 'DELETE', path: `/${grantTypes[on.type]}/${grant.id}` }
+  const take = useAccessChange(onDone)
+  return (
+    <div role="group" aria-label={`Take away the access of ${team.name}`}>
+      <h2>Take away the access of {team.name}</h2>
+      <AccessPreview change={change} />
+      {take.isError ? <Failed error={take.error} /> : null}
+      <p>
+        <Button onClick={onDone}>Keep it</Button>{' '}
+        <Button kind="main" disabled={take.isPending} onClick={() => take.mutate(change)}>
+          Take away
+        </Button>
+      </p>
+    </div>
+  )
+}

@@ -1,0 +1,63 @@
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useState, type ReactNode } from 'react'
+import { request } from '../api/client.ts'
+import { Button } from './button.tsx'
+import { Field } from './field.tsx'
+import { Failed } from './states.tsx'
+
+/** Deletes something for good, after the reader has typed its name. */
+export function Deletion({
+  what,
+  name,
+  path,
+  method = 'DELETE',
+  children,
+  onDone,
+}: {
+  /** Such as "the team". */
+  readonly what: string
+  readonly name: string
+  /** Below /api/v2. */
+  readonly path: string
+  readonly method?: string
+  /** What ends with it. */
+  readonly children: ReactNode
+  /** Leaves the page of what is gone. Everything else is read anew after it. */
+  readonly onDone: () => Promise<void>
+}) {
+  const [isAsked, setAsked] = useState(false)
+  const [typed, setTyped] = useState('')
+  const queries = useQueryClient()
+  const remove = useMutation({
+    mutationFn: () => request(path, { method }),
+    onSuccess: async () => {
+      await onDone()
+      await queries.invalidateQueries()
+    },
+  })
+  if (!isAsked) {
+    return (
+      <p>
+        <Button onClick={() => setAsked(true)}>Delete {what} …</Button>
+      </p>
+    )
+  }
+  return (
+    <div role="group" aria-label={`Delete ${what}`}>
+      <h2>Delete {what}</h2>
+      {children}
+      <Field
+        label={`Type ${name} to delete it`}
+        value={typed}
+        onChange={(event) => setTyped(event.target.value)}
+      />
+      {remove.isError ? <Failed error={remove.error} /> : null}
+      <p>
+        <Button onClick={() => setAsked(false)}>Keep it</Button>{' '}
+        <Button kind="main" disabled={typed !== name || remove.isPending} onClick={() => remove.mutate()}>
+          Delete for good
+        </Button>
+      </p>
+    </div>
+  )
+}

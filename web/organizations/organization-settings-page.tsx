@@ -1,0 +1,144 @@
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useNavigate, useParams } from '@tanstack/react-router'
+import { useState, type FormEvent } from 'react'
+import { inOrganization, request, resource } from '../api/client.ts'
+import { Button } from '../kit/button.tsx'
+import { Deletion } from '../kit/deletion.tsx'
+import { Field } from '../kit/field.tsx'
+import styles from '../kit/kit.module.css'
+import { Answered, Failed } from '../kit/states.tsx'
+import { textsOf } from '../sign-in/form.ts'
+import { NewToken } from '../tokens/new-token.tsx'
+import { organizationQuery, type ShownOrganization } from './organizations-query.ts'
+
+/** The rules of an organization, its token, and its end. */
+export function OrganizationSettingsPage() {
+  const { organization } = useParams({ from: '/shell/$organization/settings/general' })
+  const navigate = useNavigate()
+  const queries = useQueryClient()
+  const found = useQuery(organizationQuery(organization))
+  return (
+    <>
+      <h1>Settings</h1>
+      <Answered query={found}>
+        {({ data: { attributes } }) => (
+          <>
+            <Rules key={JSON.stringify(attributes)} attributes={attributes} />
+            {attributes.permissions['can-update-api-token'] === true ? (
+              <OrganizationToken organization={organization} />
+            ) : null}
+            {attributes.permissions['can-destroy'] === true ? (
+              <>
+                <h2>Delete</h2>
+                <Deletion
+                  what="the organization"
+                  name={organization}
+                  path={`/organizations/${encodeURIComponent(organization)}`}
+                  onDone={async () => {
+                    await navigate({ to: '/' })
+                    queries.removeQueries({ queryKey: ['organization', organization] })
+                  }}
+                >
+                  <p>
+                    All teams, workspaces, states and tokens of the organization end with it. Its audit events
+                    are kept. This cannot be undone.
+                  </p>
+                </Deletion>
+              </>
+            ) : null}
+          </>
+        )}
+      </Answered>
+    </>
+  )
+}
+
+function Rules({ attributes }: { readonly attributes: ShownOrganization }) {
+  const { name, email, permissions } = attributes
+  const mayChange = permissions['can-update'] === true
+  const queries = useQueryClient()
+  const save = useMutation({
+    mutationFn: (changed: object) =>
+      request(`/organizations/${encodeURIComponent(name)}`, {
+        method: 'PATCH',
+        body: resource('organizations', changed),
+      }),
+    onSuccess: () => queries.invalidateQueries(),
+  })
+  const submit = (event: FormEvent<HTMLFormElement>) => {
+    event.preventDefault()
+    const text = textsOf(event.currentTarget)
+    save.mutate({
+      email: text('email'),
+      'delegated-team-management': text('delegated') === 'on',
+      'user-tokens-enabled': text('tokens') === 'on',
+    })
+  }
+  return (
+    <form onSubmit={submit} aria-label="Settings">
+      {mayChange ? null : <p className={styles.dim}>You may not change these. An owner may.</p>}
+      <Field
+        label="Email of its owners"
+        name="email"
+        type="email"
+        defaultValue={email}
+        disabled={!mayChange}
+        required
+      />
+      <fieldset className={styles.choices} disabled={!mayChange}>
+        <legend>Rules</legend>
+        <label>
+          <input type="checkbox" name="tokens" defaultChecked={attributes['user-tokens-enabled']} /> people
+          may use their own tokens here; without this, only teams and the organization have tokens
+        </label>
+        <label>
+          <input type="checkbox" name="delegated" defaultChecked={attributes['delegated-team-management']} />{' '}
+          owners delegate teams: manage-teams and manage-organization-access count
+        </label>
+      </fieldset>
+      {save.isError ? <Failed error={save.error} /> : null}
+      <p role="status">{save.isSuccess ? 'Saved.' : ''}</p>
+      {mayChange ? (
+        <Button type="submit" kind="main" disabled={save.isPending}>
+          Save
+        </Button>
+      ) : null}
+    </form>
+  )
+}
+
+/** The only token of the organization. A new one takes its place. */
+function OrganizationToken({ organization }: { readonly organization: string }) {
+  const path = inOrganization(organization, 'authentication-token')
+  const [doing, setDoing] = useState<'make' | 'revoke'>()
+  const revoke = useMutation({
+    mutationFn: () => request(path, { method: 'DELETE' }),
+    onSuccess: () => setDoing(undefined),
+  })
+  return (
+    <section aria-label="Token of the organization">
+      <h2>Token of the organization</h2>
+      <p className={styles.dim}>
+        It manages teams, workspaces and projects, and reads no state. There is one: a new one takes its
+        place.
+      </p>
+      {doing === 'make' ? <NewToken path={path} onDone={() => setDoing(undefined)} /> : null}
+      {doing === 'revoke' ? (
+        <p>
+          What uses it stops working. <Button onClick={() => setDoing(undefined)}>Keep it</Button>{' '}
+          <Button kind="main" disabled={revoke.isPending} onClick={() => revoke.mutate()}>
+            Revoke for good
+          </Button>
+        </p>
+      ) : null}
+      {doing === undefined ? (
+        <p>
+          <Button onClick={() => setDoing('make')}>New token of the organization</Button>{' '}
+          <Button onClick={() => setDoing('revoke')}>Revoke the token …</Button>
+        </p>
+      ) : null}
+      <p role="status">{revoke.isSuccess ? 'The token is revoked.' : ''}</p>
+      {revoke.isError ? <Failed error={revoke.error} /> : null}
+    </section>
+  )
+}

@@ -1,0 +1,66 @@
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useNavigate, useParams } from '@tanstack/react-router'
+import type { FormEvent } from 'react'
+import { request, resource, type Resource } from '../api/client.ts'
+import { Button } from '../kit/button.tsx'
+import { Deletion } from '../kit/deletion.tsx'
+import { Field } from '../kit/field.tsx'
+import { Failed } from '../kit/states.tsx'
+import { textsOf } from '../sign-in/form.ts'
+import { projectQuery, type Project } from './projects-query.ts'
+
+/** The name and description of a project, and its end. */
+export function ProjectSettingsPage() {
+  const { organization, project: id } = useParams({ from: '/shell/$organization/projects/$project/settings' })
+  const navigate = useNavigate()
+  const queries = useQueryClient()
+  const project = useQuery(projectQuery(id))
+  if (project.data === undefined) return null
+  const { attributes } = project.data.data
+  return (
+    <>
+      <Naming key={`${attributes.name} ${attributes.description}`} project={project.data.data} />
+      {attributes.permissions['can-destroy'] === true ? (
+        <Deletion
+          what="the project"
+          name={attributes.name}
+          path={`/projects/${id}`}
+          onDone={async () => {
+            await navigate({ to: '/$organization/projects', params: { organization } })
+            queries.removeQueries({ queryKey: ['project', id] })
+          }}
+        >
+          <p>
+            The grants on it end with it. A project that still has workspaces is not deleted: move or delete
+            them first.
+          </p>
+        </Deletion>
+      ) : null}
+    </>
+  )
+}
+
+function Naming({ project: { id, attributes } }: { readonly project: Resource<Project> }) {
+  const queries = useQueryClient()
+  const save = useMutation({
+    mutationFn: (changed: { name: string; description: string }) =>
+      request(`/projects/${id}`, { method: 'PATCH', body: resource('projects', changed) }),
+    onSuccess: () => queries.invalidateQueries(),
+  })
+  const submit = (event: FormEvent<HTMLFormElement>) => {
+    event.preventDefault()
+    const text = textsOf(event.currentTarget)
+    save.mutate({ name: text('name'), description: text('description') })
+  }
+  return (
+    <form onSubmit={submit} aria-label="Settings">
+      <Field label="Name" name="name" defaultValue={attributes.name} required />
+      <Field label="Description" name="description" defaultValue={attributes.description ?? ''} />
+      {save.isError ? <Failed error={save.error} /> : null}
+      <p role="status">{save.isSuccess ? 'Saved.' : ''}</p>
+      <Button type="submit" kind="main" disabled={save.isPending}>
+        Save
+      </Button>
+    </form>
+  )
+}

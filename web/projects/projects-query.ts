@@ -1,0 +1,25 @@
+import { keepPreviousData, queryOptions } from '@tanstack/react-query'
+import { inOrganization, pageOf, request, type One, type Page } from '../api/client.ts'
+
+export type Project = {
+  readonly name: string
+  readonly description: string | null
+  readonly 'workspace-count': number
+  /** What the caller may do. Pages hold no rules of their own. */
+  readonly permissions: Readonly<Record<string, boolean>>
+}
+
+/** A page of the projects whose name contains `q`. */
+export const projectsQuery = (organization: string, q: string, page: number, size = 50) =>
+  queryOptions({
+    queryKey: ['projects', organization, q, page, size],
+    queryFn: ({ signal }) =>
+      request<Page<Project>>(pageOf(inOrganization(organization, 'projects'), page, size, { q }), { signal }),
+    placeholderData: keepPreviousData,
+  })
+
+export const projectQuery = (id: string) =>
+  queryOptions({
+    queryKey: ['project', id],
+    queryFn: ({ signal }) => request<One<Project>>(`/projects/${id}`, { signal }),
+  })

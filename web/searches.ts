@@ -1,0 +1,23 @@
+// What the addresses of pages carry behind the question mark.
+import type { AccessQuestion } from './access/access-grants-query.ts'
+import type { AuditFilter } from './audit/audit-page.tsx'
+
+export type Comparison = { version?: string | undefined; since?: string | undefined; page?: number }
+export type AuditSearch = AuditFilter & { page?: number }
+export type Question = AccessQuestion & { page?: number }
+
+/** A search text and a page in the address; neither if they are as at the beginning. */
+export const searched = ({ q, page }: { q?: unknown; page?: unknown }): { q?: string; page?: number } => ({
+  ...(typeof q === 'string' && q !== '' ? { q } : {}),
+  ...(typeof page === 'number' && page > 1 ? { page } : {}),
+})
+
+/** The texts among the parameters of an address. */
+export function named<Name extends string>(given: Record<Name, unknown>): { [N in Name]?: string } {
+  const texts: { [N in Name]?: string } = {}
+  for (const name in given) {
+    const value = given[name]
+    if (typeof value === 'string' && value !== '') texts[name] = value
+  }
+  return texts
+}

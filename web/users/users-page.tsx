@@ -1,0 +1,209 @@
+import { keepPreviousData, queryOptions, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useNavigate, useSearch } from '@tanstack/react-router'
+import { useState, type FormEvent } from 'react'
+import { pageOf, request, resource, type One, type Page, type Resource } from '../api/client.ts'
+import { accountQuery } from '../api/session.ts'
+import { Button } from '../kit/button.tsx'
+import { Columns } from '../kit/columns.tsx'
+import { Copy } from '../kit/copy.tsx'
+import { Field } from '../kit/field.tsx'
+import styles from '../kit/kit.module.css'
+import { Pager } from '../kit/pager.tsx'
+import { Answered, Failed } from '../kit/states.tsx'
+import { Time } from '../kit/time.tsx'
+import { textsOf } from '../sign-in/form.ts'
+
+type User = {
+  /** Null for somebody who is invited and has no account yet. */
+  readonly username: string | null
+  readonly email?: string
+  readonly 'is-site-admin'?: boolean
+  readonly 'is-suspended'?: boolean
+}
+
+/** `link` is a secret. It goes behind the # of the address, which browsers do not send to servers. */
+type PasswordLink = { readonly link: string; readonly 'expired-at': string }
+
+const usersQuery = (q: string, page: number) =>
+  queryOptions({
+    queryKey: ['users', q, page],
+    queryFn: ({ signal }) => request<Page<User>>(pageOf('/admin/users', page, 50, { q }), { signal }),
+    placeholderData: keepPreviousData,
+  })
+
+/** All users of the site, for its administrators. */
+export function UsersPage() {
+  const { q = '', page = 1 } = useSearch({ from: '/shell/~/admin/users' })
+  const navigate = useNavigate({ from: '/~/admin/users' })
+  const users = useQuery(usersQuery(q, page))
+  const account = useQuery(accountQuery)
+  const show = (search: { q?: string | undefined; page?: number }) => void navigate({ search, replace: true })
+  return (
+    <>
+      <h1>Users</h1>
+      <NewUser />
+      <Field
+        label="Find users by name or email"
+        type="search"
+        value={q}
+        onChange={(event) => show({ q: event.target.value || undefined })}
+      />
+      <Answered query={users} isEmpty={({ data }) => data.length === 0} empty={`Nobody matches “${q}”.`}>
+        {({ data, meta: { pagination } }) => (
+          <>
+            <p className={styles.dim}>{pagination['total-count'].toLocaleString('en')} users</p>
+            <table className={styles.table}>
+              <Columns names={['User', 'Email', 'Status', 'Actions']} />
+              <tbody>
+                {data.map((user) => (
+                  <UserRow key={user.id} user={user} isSelf={user.id === account.data?.data.id} />
+                ))}
+              </tbody>
+            </table>
+            <Pager
+              page={page}
+              next={pagination['next-page']}
+              onShow={(number) => show({ q: q || undefined, page: number })}
+            />
+          </>
+        )}
+      </Answered>
+    </>
+  )
+}
+
+/** What each action needs to be said before it is done. */
+const actions = {
+  suspend: {
+    label: 'Suspend',
+    warning: 'They are signed out, and their tokens stop working, from the next request on.',
+  },
+  unsuspend: { label: 'End the suspension', warning: undefined },
+  grant_admin: { label: 'Make administrator', warning: 'They may do everything, in every organization.' },
+  revoke_admin: { label: 'End administration', warning: 'They keep what their teams give them.' },
+} as const
+
+type Action = keyof typeof actions
+
+function UserRow({
+  user: { id, attributes },
+  isSelf,
+}: {
+  readonly user: Resource<User>
+  readonly isSelf: boolean
+}) {
+  const [asked, setAsked] = useState<Action>()
+  const queries = useQueryClient()
+  const act = useMutation({
+    mutationFn: (action: Action) => request(`/admin/users/${id}/actions/${action}`, { method: 'POST' }),
+    onSettled: async () => {
+      setAsked(undefined)
+      await queries.invalidateQueries({ queryKey: ['users'] })
+    },
+  })
+  const link = useMutation({
+    mutationFn: async () =>
+      (await request<One<PasswordLink>>(`/admin/users/${id}/password-links`, { method: 'POST' })).data
+        .attributes,
+    gcTime: 0,
+  })
+  const name = attributes.username ?? attributes.email ?? id
+  const hasAccount = attributes.username !== null
+  const isSuspended = attributes['is-suspended'] === true
+  const isAdmin = attributes['is-site-admin'] === true
+  const possible: Action[] = [
+    isSuspended ? 'unsuspend' : 'suspend',
+    ...(hasAccount ? [isAdmin ? ('revoke_admin' as const) : ('grant_admin' as const)] : []),
+  ]
+  const status = [
+    hasAccount ? undefined : 'invited',
+    isAdmin ? 'administrator' : undefined,
+    isSuspended ? 'suspended' : undefined,
+  ].filter((one) => one !== undefined)
+  return (
+    <tr>
+      <th scope="row" dir="auto">
+        {name}
+        {isSelf ? ' (you)' : ''}
+      </th>
+      <td dir="auto">{attributes.email ?? '–'}</td>
+      <td className={isSuspended ? styles.secret : undefined}>{status.join(', ') || 'active'}</td>
+      <td>
+        {asked === undefined ? (
+          possible.map((action) => (
+            <span key={action}>
+              <Button
+                aria-label={`${actions[action].label}${actions[action].warning ? ' …' : ''} (${name})`}
+                disabled={act.isPending}
+                onClick={() => (actions[action].warning ? setAsked(action) : act.mutate(action))}
+              >
+                {actions[action].label}
+                {actions[action].warning ? ' …' : ''}
+              </Button>{' '}
+            </span>
+          ))
+        ) : (
+          <span role="group" aria-label={`${actions[asked].label}: ${name}`}>
+            {actions[asked].warning} <Button onClick={() => setAsked(undefined)}>Keep as it is</Button>{' '}
+            <Button kind="main" disabled={act.isPending} onClick={() => act.mutate(asked)}>
+              {actions[asked].label}
+            </Button>
+          </span>
+        )}
+        {hasAccount && !isSuspended ? (
+          <Button
+            aria-label={`Password link (${name})`}
+            disabled={link.isPending}
+            onClick={() => link.mutate()}
+          >
+            Password link
+          </Button>
+        ) : null}
+        {link.data === undefined ? null : (
+          <p className={styles.notice}>
+            Send this to {name}. It sets a password once, until <Time at={link.data['expired-at']} />:{' '}
+            <Copy
+              what={`the link for ${name}`}
+              text={() => `${location.origin}/app/~/welcome#${link.data.link}`}
+            />{' '}
+            <Button onClick={() => link.reset()}>Done</Button>
+          </p>
+        )}
+        {act.isError ? <Failed error={act.error} /> : null}
+        {link.isError ? <Failed error={link.error} /> : null}
+      </td>
+    </tr>
+  )
+}
+
+/** Creates an account. The person sets their own password with a link. */
+function NewUser() {
+  const queries = useQueryClient()
+  const make = useMutation({
+    mutationFn: (attributes: { username: string; email: string }) =>
+      request('/admin/users', { method: 'POST', body: resource('users', attributes) }),
+    onSuccess: () => queries.invalidateQueries({ queryKey: ['users'] }),
+  })
+  const submit = (event: FormEvent<HTMLFormElement>) => {
+    event.preventDefault()
+    const form = event.currentTarget
+    const text = textsOf(form)
+    make.mutate({ username: text('username'), email: text('email') }, { onSuccess: () => form.reset() })
+  }
+  return (
+    <details>
+      <summary>New user</summary>
+      <form className={styles.inline} onSubmit={submit} aria-label="New user">
+        <Field label="User name" name="username" required />
+        <Field label="Email" name="email" type="email" required />
+        <Button type="submit" kind="main" disabled={make.isPending}>
+          Create
+        </Button>
+        <p role="status">
+          {make.isSuccess ? `${make.variables.username} has an account. Make a password link for them.` : ''}
+        </p>
+        {make.isError ? <Failed error={make.error} /> : null}
+      </form>
+    </details>
+  )
+}

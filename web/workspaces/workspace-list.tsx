@@ -1,0 +1,73 @@
+import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import type { ReactNode } from 'react'
+import { Columns } from '../kit/columns.tsx'
+import { Field } from '../kit/field.tsx'
+import styles from '../kit/kit.module.css'
+import { Pager } from '../kit/pager.tsx'
+import { Answered } from '../kit/states.tsx'
+import { workspacesQuery } from './workspaces-query.ts'
+
+/** The workspaces of an organization or of one project, with a search. */
+export function WorkspaceList({
+  organization,
+  projectId,
+  q,
+  page,
+  empty,
+  onShow,
+}: {
+  readonly organization: string
+  readonly projectId?: string
+  readonly q: string
+  readonly page: number
+  /** Shown if there is none at all. */
+  readonly empty: ReactNode
+  /** Takes the search and the page to the address. */
+  readonly onShow: (search: { q?: string | undefined; page?: number }) => void
+}) {
+  const workspaces = useQuery(workspacesQuery(organization, q, page, projectId))
+  return (
+    <>
+      <Field
+        label="Find a workspace"
+        type="search"
+        value={q}
+        onChange={(event) => onShow({ q: event.target.value || undefined })}
+      />
+      <Answered
+        query={workspaces}
+        isEmpty={({ data }) => data.length === 0}
+        empty={q === '' ? empty : `No workspace matches “${q}”.`}
+      >
+        {({ data, meta: { pagination } }) => (
+          <>
+            <table className={styles.table}>
+              <Columns names={['Name', 'Lock']} />
+              <tbody>
+                {data.map(({ id, attributes: { name, locked } }) => (
+                  <tr key={id}>
+                    <td dir="auto">
+                      <Link
+                        to="/$organization/workspaces/$workspace"
+                        params={{ organization, workspace: name }}
+                      >
+                        {name}
+                      </Link>
+                    </td>
+                    <td className={locked ? styles.secret : styles.dim}>{locked ? 'locked' : '–'}</td>
+                  </tr>
+                ))}
+              </tbody>
+            </table>
+            <Pager
+              page={page}
+              next={pagination['next-page']}
+              onShow={(number) => onShow({ q: q || undefined, page: number })}
+            />
+          </>
+        )}
+      </Answered>
+    </>
+  )
+}

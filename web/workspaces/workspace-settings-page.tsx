@@ -1,0 +1,126 @@
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useNavigate, useParams } from '@tanstack/react-router'
+import { useState, type FormEvent } from 'react'
+import { related, request, type Resource } from '../api/client.ts'
+import { Button } from '../kit/button.tsx'
+import type { Chosen } from '../kit/choice.tsx'
+import { Deletion } from '../kit/deletion.tsx'
+import { Field } from '../kit/field.tsx'
+import { Failed } from '../kit/states.tsx'
+import { ProjectChoice } from '../projects/project-choice.tsx'
+import { projectQuery } from '../projects/projects-query.ts'
+import { textsOf } from '../sign-in/form.ts'
+import { workspaceQuery, type Workspace } from './workspaces-query.ts'
+
+/** The name, description and project of a workspace, and its end. */
+export function WorkspaceSettingsPage() {
+  const { organization, workspace: place } = useParams({
+    from: '/shell/$organization/workspaces/$workspace/settings',
+  })
+  const navigate = useNavigate()
+  const queries = useQueryClient()
+  const found = useQuery(workspaceQuery(organization, place))
+  if (found.data === undefined) return null
+  const { data } = found.data
+  const { name, permissions } = data.attributes
+  const leave = async () => {
+    await navigate({ to: '/$organization/workspaces', params: { organization } })
+    queries.removeQueries({ queryKey: ['workspace', organization, place] })
+  }
+  return (
+    <>
+      <Naming key={`${name} ${data.attributes.description}`} workspace={data} organization={organization} />
+      {permissions['can-destroy'] === true ? (
+        <>
+          <h2>Delete</h2>
+          <Deletion
+            what="the workspace if nothing is managed"
+            name={name}
+            path={`/workspaces/${data.id}/actions/safe-delete`}
+            method="POST"
+            onDone={leave}
+          >
+            <p>
+              The server refuses this while the workspace is locked or its state has managed resources. The
+              states and the grants end with it.
+            </p>
+          </Deletion>
+          <Deletion what="the workspace" name={name} path={`/workspaces/${data.id}`} onDone={leave}>
+            <p>
+              All its states and outputs end with it, and the grants on it, even if the state still has
+              managed resources. This cannot be undone.
+            </p>
+          </Deletion>
+        </>
+      ) : null}
+    </>
+  )
+}
+
+function Naming({
+  workspace,
+  organization,
+}: {
+  readonly workspace: Resource<Workspace>
+  readonly organization: string
+}) {
+  const { id, attributes } = workspace
+  const mayChange = attributes.permissions['can-update'] === true
+  const queries = useQueryClient()
+  const navigate = useNavigate()
+  const projectId = related(workspace, 'project')?.id ?? ''
+  const project = useQuery(projectQuery(projectId))
+  const [moved, setMoved] = useState<Chosen>()
+  const [isMoving, setMoving] = useState(false)
+  const save = useMutation({
+    mutationFn: (changed: { name: string; description: string }) => {
+      const relationships = moved && { project: { data: { type: 'projects', id: moved.id } } }
+      const data = { type: 'workspaces', id, attributes: changed, ...(moved && { relationships }) }
+      return request(`/workspaces/${id}`, { method: 'PATCH', body: { data } })
+    },
+    onSuccess: async (_, { name: renamed }) => {
+      await navigate({
+        to: '/$organization/workspaces/$workspace/settings',
+        params: { organization, workspace: renamed },
+        replace: true,
+      })
+      setMoving(false)
+      setMoved(undefined)
+      await queries.invalidateQueries()
+    },
+  })
+  const submit = (event: FormEvent<HTMLFormElement>) => {
+    event.preventDefault()
+    const text = textsOf(event.currentTarget)
+    save.mutate({ name: text('name'), description: text('description') })
+  }
+  return (
+    <form onSubmit={submit} aria-label="Settings">
+      {mayChange ? null : <p>You may not change these. An admin of the workspace may.</p>}
+      <Field label="Name" name="name" defaultValue={attributes.name} disabled={!mayChange} required />
+      <Field
+        label="Description"
+        name="description"
+        defaultValue={attributes.description ?? ''}
+        disabled={!mayChange}
+      />
+      <p>
+        Project: <span dir="auto">{moved?.name ?? project.data?.data.attributes.name ?? projectId}</span>{' '}
+        {mayChange && !isMoving ? <Button onClick={() => setMoving(true)}>Move …</Button> : null}
+      </p>
+      {isMoving ? (
+        <>
+          <p>Grants on the project count for its workspaces, so a move changes who has access.</p>
+          <ProjectChoice organization={organization} chosen={moved} onChoose={setMoved} />
+        </>
+      ) : null}
+      {save.isError ? <Failed error={save.error} /> : null}
+      <p role="status">{save.isSuccess ? 'Saved.' : ''}</p>
+      {mayChange ? (
+        <Button type="submit" kind="main" disabled={save.isPending}>
+          Save
+        </Button>
+      ) : null}
+    </form>
+  )
+}
