@@ -10,7 +10,7 @@ import { engines } from './support/engines.ts'
 import { Purser, run, settingsFor, temporaryFolder, type Settings } from './support/purser.ts'
 import { output, seeded, seenBy } from './support/seeded.ts'
 
-const PASSWORD = demo.workspaces[1].outputs.password.value
+const PASSWORD = demo.workspaces[1].history[2].password.value
 
 describe.each(engines)('a backup of %s', (engine) => {
   test.each(engines)('that is taken while the server runs gives the same answers from %s', async (target) => {

@@ -13,7 +13,7 @@ import {
 import { join, resolve } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { Browser } from './support/browser.ts'
-import { Client, NOT_FOUND } from './support/client.ts'
+import { Client, NOT_FOUND, type Json } from './support/client.ts'
 import { engines } from './support/engines.ts'
 import {
   ADMIN_TOKEN,
@@ -225,6 +225,32 @@ describe.each(engines)('the command line on %s', (engine) => {
     await output(['user', 'create', 'second', '--email', 'second@example.com'], settings)
     await follow.says(/user\.create .*"username":"second"/)
     expect(follow.stdout.trim().split('\n')).toHaveLength(2)
+  })
+
+  test('seed makes an example of everything that the pages show', async () => {
+    const settings = await settingsFor(engine)
+    const { people } = JSON.parse(await output(['seed', '--json'], settings))
+    const purser = new Purser(['serve'], settings)
+    const address = await purser.address()
+    const listed = async (username: string, list: string) => {
+      const { token } = people.find((one: { username: string }) => one.username === username)
+      const { status, json } = await new Client(address, token).get(list)
+      expect(status).toBe(200)
+      return json.data.map(({ attributes }: Json) => attributes)
+    }
+    const demo = '/organizations/demo'
+    const invited = await listed('anna', `${demo}/organization-memberships?filter[status]=invited`)
+    expect(invited).toMatchObject([{ email: 'fay@demo.example' }])
+    const versions = 'filter[workspace][name]=database&filter[organization][name]=demo'
+    expect((await listed('anna', `/state-versions?${versions}`)).map(({ serial }: Json) => serial)).toEqual([
+      3, 2, 1,
+    ])
+    const names = ({ name }: Json) => name
+    expect((await listed('rosa', `${demo}/workspaces`)).map(names)).toEqual(['database', 'warehouse'])
+    expect((await listed('rosa', `${demo}/projects`)).map(names)).toContain('data')
+    const refusals = await listed('carl', `${demo}/refusals`)
+    expect(refusals).toMatchObject([{ path: '/api/v2/organizations/demo/workspaces/database' }])
+    await purser.stop()
   })
 
   test('explain says why a request was refused, and what it would have needed', async () => {

@@ -95,7 +95,9 @@ async function seedOverHttp(settings: Config, tokens: Map<string, string>): Prom
     }
     const teams = await makeTeams(post)
     await makeMembers(post, teams)
-    await makeWorkspaces(post, teams)
+    const projects = await makeProject(post, teams)
+    await makeWorkspaces(post, teams, projects)
+    await makeRefusal(address, tokens)
   } finally {
     await app.close()
   }
@@ -124,20 +126,55 @@ async function makeMembers(post: Post, teams: Map<string, string>): Promise<void
     })
     await post(username, `/organization-memberships/${id}/actions/accept`)
   }
+  await post(OWNER, `${ORGANIZATION}/organization-memberships`, {
+    type: 'organization-memberships',
+    attributes: { email: demo.invited },
+  })
 }
 
-async function makeWorkspaces(post: Post, teams: Map<string, string>): Promise<void> {
+async function makeProject(post: Post, teams: Map<string, string>): Promise<Map<string, string>> {
+  const { grant, ...attributes } = demo.project
+  const { team, ...given } = grant
+  const { id } = await post(OWNER, `${ORGANIZATION}/projects`, { type: 'projects', attributes })
+  await post(OWNER, '/team-projects', {
+    type: 'team-projects',
+    attributes: given,
+    relationships: {
+      team: { data: { type: 'teams', id: teams.get(team) } },
+      project: { data: { type: 'projects', id } },
+    },
+  })
+  return new Map([[demo.project.name, id]])
+}
+
+/** Dora asks for a workspace and is refused, so the list of refusals has an example. */
+async function makeRefusal(address: string, tokens: Map<string, string>): Promise<void> {
+  const headers = { authorization: `Bearer ${tokens.get('dora')}` }
+  const refused = await fetch(`${address}${ORGANIZATION}/workspaces/${demo.grant.workspace}`, { headers })
+  await refused.text()
+}
+
+async function makeWorkspaces(
+  post: Post,
+  teams: Map<string, string>,
+  projects: Map<string, string>,
+): Promise<void> {
   const { team, workspace: granted, ...attributes } = demo.grant
-  for (const { name, description, outputs } of demo.workspaces) {
+  for (const { name, description, project, history } of demo.workspaces) {
     const { id } = await post('ben', `${ORGANIZATION}/workspaces`, {
       type: 'workspaces',
       attributes: { name, description },
+      ...(project === undefined
+        ? {}
+        : { relationships: { project: { data: { type: 'projects', id: projects.get(project) } } } }),
     })
     await post('ben', `/workspaces/${id}/actions/lock`, {})
-    await post('ben', `/workspaces/${id}/state-versions`, {
-      type: 'state-versions',
-      attributes: stateAttributes(outputs),
-    })
+    for (const [place, outputs] of history.entries()) {
+      await post('ben', `/workspaces/${id}/state-versions`, {
+        type: 'state-versions',
+        attributes: stateAttributes(outputs, place + 1),
+      })
+    }
     await post('ben', `/workspaces/${id}/actions/unlock`)
     if (name !== granted) continue
     await post(OWNER, '/team-workspaces', {
