@@ -38,3 +38,9 @@ if (place !== null) {
     </StrictMode>,
   )
 }
+
+declare module '@tanstack/react-router' {
+  interface Register {
+    router: ReturnType<typeof createPages>
+  }
+}

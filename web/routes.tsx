@@ -208,6 +208,13 @@ const organizationSettings = createRoute({
   ),
 })
 
+const siteRefusals = createRoute({
+  getParentRoute: () => shell,
+  path: '/~/admin/refusals',
+  validateSearch: searched,
+  component: lazyRouteComponent(() => import('./refusals/refusals-page.tsx'), 'SiteRefusalsPage'),
+})
+
 const users = createRoute({
   getParentRoute: () => shell,
   path: '/~/admin/users',
@@ -279,6 +286,7 @@ export function createPages(queries: QueryClient) {
         project.addChildren([projectWorkspaces, projectAccess, projectSettings]),
         organizationSettings,
         users,
+        siteRefusals,
       ]),
     ]),
     basepath: '/app',
@@ -286,10 +294,4 @@ export function createPages(queries: QueryClient) {
     defaultPendingComponent: Loading,
     defaultErrorComponent: ({ error, reset }) => <Failed error={error} onRetry={reset} />,
   })
-}
-
-declare module '@tanstack/react-router' {
-  interface Register {
-    router: ReturnType<typeof createPages>
-  }
 }

@@ -127,7 +127,7 @@ describe('the pages about access', () => {
     await page.getByLabel('Request id').fill(requestId)
     await page.keyboard.press('Enter')
     const notice = page.getByRole('region', { name: `Refusal ${requestId}` })
-    await notice.getByText('Any one of these would have been enough').waitFor()
+    await notice.getByText('Any one of these would have been enough').first().waitFor()
     expect(page.url()).toContain(`q=${requestId}`)
     await expectWellMade(tab)
     await notice.getByRole('link', { name: `What ${rosa.username} may do there now` }).click()

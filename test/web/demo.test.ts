@@ -20,7 +20,7 @@ const shown = [
   ['teams', '/demo/settings/teams', 'security'],
   ['people', '/demo/people', 'fay@demo.example'],
   ['access', '/demo/access?user=rosa', 'read-outputs'],
-  ['refusals', '/demo/refusals', 'was answered 404'],
+  ['refusals', '/demo/refusals', 'Any one of these'],
   ['audit', '/demo/audit', 'state-version.create'],
 ] as const
 

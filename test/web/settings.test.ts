@@ -210,5 +210,22 @@ describe('the pages that manage', () => {
     await theirs.getByLabel('User name or email').waitFor()
     await page.getByRole('button', { name: `End the suspension (${username})` }).click()
     await rowOf(tab, username).getByText('active', { exact: true }).waitFor()
+
+    const { client } = pages.organization.owner
+    const refused = await client.get(`/organizations/${uniqueName('nowhere')}`)
+    const id = refused.headers.get('x-request-id') ?? ''
+    await page.getByRole('link', { name: 'Refusals of the site' }).click()
+    const notice = page.getByRole('region', { name: `Refusal ${id}` })
+    await expect
+      .poll(async () => {
+        await page.getByLabel('Request id').fill(id)
+        await page.getByRole('button', { name: 'Find' }).click()
+        await page.reload()
+        await page.getByRole('region').or(page.getByText('No refusal')).first().waitFor()
+        return notice.count()
+      })
+      .toBe(1)
+    await notice.getByText('does not exist').first().waitFor()
+    await expectWellMade(tab)
   })
 })

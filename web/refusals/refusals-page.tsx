@@ -1,7 +1,7 @@
 import { queryOptions, useQuery } from '@tanstack/react-query'
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import type { FormEvent } from 'react'
-import { inOrganization, pageOf, request, type Page } from '../api/client.ts'
+import { inOrganization, pageOf, related, request, type Page } from '../api/client.ts'
 import { Button } from '../kit/button.tsx'
 import { Field } from '../kit/field.tsx'
 import styles from '../kit/kit.module.css'
@@ -18,36 +18,76 @@ type Refusal = {
   readonly count: number
   readonly method: string
   readonly path: string
+  readonly permission: string | null
+  readonly reason: 'missing' | 'forbidden'
+  /** The roles and grants of the caller, in words. */
+  readonly standing: readonly string[]
+  /** What would have been enough, each by itself. */
+  readonly 'granted-by': readonly { readonly description: string }[]
   readonly object: { readonly type: string; readonly id: string | null } | null
   readonly caller: { readonly type: string; readonly id: string | null; readonly name: string } | null
-  /** Why, and what would have been enough. */
+  /** All of it in sentences. */
   readonly explanation: string
 }
 
-const refusalsQuery = (organization: string, requestId: string | undefined, page: number) =>
+/** @param list the path of the list */
+const refusalsQuery = (list: string, requestId: string | undefined, page: number) =>
   queryOptions({
-    queryKey: ['refusals', organization, requestId, page],
+    queryKey: ['refusals', list, requestId, page],
     queryFn: ({ signal }) => {
-      const parameters = { 'filter[request-id]': requestId }
-      const path = pageOf(inOrganization(organization, 'refusals'), page, 20, parameters)
+      const path = pageOf(list, page, 20, { 'filter[request-id]': requestId })
       return request<Page<Refusal>>(path, { signal })
     },
   })
 
-/** Why somebody was answered 404, and what would have helped. */
+/** Why somebody was answered 404 about what the organization has. */
 export function RefusalsPage() {
   const { organization } = useParams({ from: FROM })
-  const { q, page = 1 } = useSearch({ from: FROM })
+  const search = useSearch({ from: FROM })
   const navigate = useNavigate({ from: '/$organization/refusals' })
-  const refusals = useQuery(refusalsQuery(organization, q, page))
+  const show = (next: Search) => void navigate({ search: next })
+  return (
+    <Refusals
+      title="Refusals"
+      list={inOrganization(organization, 'refusals')}
+      search={search}
+      onShow={show}
+    />
+  )
+}
+
+/** The same about anything on the site, for its administrators. */
+export function SiteRefusalsPage() {
+  const search = useSearch({ from: '/shell/~/admin/refusals' })
+  const navigate = useNavigate({ from: '/~/admin/refusals' })
+  const show = (next: Search) => void navigate({ search: next })
+  return <Refusals title="Refusals of the site" list="/admin/refusals" search={search} onShow={show} />
+}
+
+type Search = { q?: string | undefined; page?: number }
+
+function Refusals({
+  title,
+  list,
+  search: { q, page = 1 },
+  onShow,
+}: {
+  readonly title: string
+  /** The path of the list, below /api/v2. */
+  readonly list: string
+  /** `q` is a request id. */
+  readonly search: Search
+  readonly onShow: (search: Search) => void
+}) {
+  const refusals = useQuery(refusalsQuery(list, q, page))
   const find = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault()
     const requestId = textsOf(event.currentTarget)('request').trim()
-    void navigate({ search: { q: requestId || undefined } })
+    onShow({ q: requestId || undefined })
   }
   return (
     <>
-      <h1>Refusals</h1>
+      <h1>{title}</h1>
       <form onSubmit={find} key={q}>
         <Field label="Request id, from the message of the refusal" name="request" defaultValue={q} />
         <Button type="submit">Find</Button>
@@ -59,13 +99,17 @@ export function RefusalsPage() {
       >
         {({ data, meta: { pagination } }) => (
           <>
-            {data.map(({ id, attributes }) => (
-              <RefusalNotice key={id} organization={organization} refusal={attributes} />
+            {data.map((one) => (
+              <RefusalNotice
+                key={one.id}
+                organization={related(one, 'organization')?.id}
+                refusal={one.attributes}
+              />
             ))}
             <Pager
               page={page}
               next={pagination['next-page']}
-              onShow={(number) => void navigate({ search: { q, page: number } })}
+              onShow={(number) => onShow({ q, page: number })}
             />
           </>
         )}
@@ -76,22 +120,51 @@ export function RefusalsPage() {
 
 function RefusalNotice({
   organization,
-  refusal: { at, caller, count, explanation, method, object, path, 'request-id': id },
+  refusal,
 }: {
-  readonly organization: string
+  /** Undefined if it was about nothing that an organization has. */
+  readonly organization: string | undefined
   readonly refusal: Refusal
 }) {
+  const { at, caller, count, explanation, method, object, path, permission, reason, standing } = refusal
+  const { 'granted-by': ways, 'request-id': id } = refusal
   return (
     <section className={styles.notice} aria-label={`Refusal ${id}`}>
-      <p dir="auto">✗ {explanation}</p>
-      <p className={styles.dim}>
+      <p>
+        ✗ <strong dir="auto">{caller?.name ?? 'Somebody outside the organization'}</strong> was answered 404
+        to{' '}
         <code>
           {method} {path}
-        </code>{' '}
-        · <Time at={at} />
+        </code>
+        .{' '}
+        {permission === null
+          ? 'There is no such address.'
+          : reason === 'missing'
+            ? 'What they asked for does not exist, so no grant would help.'
+            : `The permission ${permission} was missing.`}
+        {standing.length === 0 ? '' : ` They were: ${standing.join(', ')}.`}
+      </p>
+      {ways.length === 0 ? null : (
+        <>
+          <p>{ways.length === 1 ? 'This' : 'Any one of these'} would have been enough:</p>
+          <ul>
+            {ways.map(({ description }) => (
+              <li key={description} dir="auto">
+                {description}
+              </li>
+            ))}
+          </ul>
+        </>
+      )}
+      <p className={styles.dim}>
+        <Time at={at} />
         {count > 1 ? ` · ${count.toLocaleString('en')} times` : ''} · request <code>{id}</code>
       </p>
-      {caller?.type === 'users' && caller.id !== null ? (
+      <details>
+        <summary>To pass on</summary>
+        <p dir="auto">{explanation}</p>
+      </details>
+      {organization !== undefined && caller?.type === 'users' && caller.id !== null ? (
         <p>
           <Link
             to="/$organization/access"

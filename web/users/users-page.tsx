@@ -1,5 +1,5 @@
 import { keepPreviousData, queryOptions, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
-import { useNavigate, useSearch } from '@tanstack/react-router'
+import { Link, useNavigate, useSearch } from '@tanstack/react-router'
 import { useState, type FormEvent } from 'react'
 import { pageOf, request, resource, type One, type Page, type Resource } from '../api/client.ts'
 import { accountQuery } from '../api/session.ts'
@@ -41,6 +41,9 @@ export function UsersPage() {
   return (
     <>
       <h1>Users</h1>
+      <p>
+        <Link to="/~/admin/refusals">Refusals of the site</Link>
+      </p>
       <NewUser />
       <Field
         label="Find users by name or email"
