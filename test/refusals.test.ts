@@ -466,9 +466,9 @@ onEachEngine('refusals', (server, engine) => {
     expect((await client.delete(`/organizations/${organization.name}`)).status).toBe(204)
     const isGone = async () => (await listOf(server.admin, '/admin/refusals', requestId)).data.length === 0
     await expect.poll(isGone, { timeout: 20_000 }).toBe(true)
-    // A refusal that was not written yet belongs to no organization.
+    // A refusal that was not written yet belongs to no organization. If it was written just before, it is gone.
     const { data } = await listOf(server.admin, '/admin/refusals', late)
-    expect(data[0].relationships.organization.data).toBeNull()
+    expect(data[0]?.relationships.organization.data ?? null).toBeNull()
   })
 
   test('each organization keeps its newest, for some days', async () => {
