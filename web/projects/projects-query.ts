@@ -10,11 +10,11 @@ export type Project = {
 }
 
 /** A page of the projects whose name contains `q`. */
-export const projectsQuery = (organization: string, q: string, page: number, size = 50) =>
+export const projectsQuery = (organization: string, q: string, page: number) =>
   queryOptions({
-    queryKey: ['projects', organization, q, page, size],
+    queryKey: ['projects', organization, q, page],
     queryFn: ({ signal }) =>
-      request<Page<Project>>(pageOf(inOrganization(organization, 'projects'), page, size, { q }), { signal }),
+      request<Page<Project>>(pageOf(inOrganization(organization, 'projects'), page, 50, { q }), { signal }),
     placeholderData: keepPreviousData,
   })
 
