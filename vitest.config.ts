@@ -40,6 +40,8 @@ export default defineConfig({
     pool: 'forks',
     maxWorkers: 2,
     testTimeout: 180_000,
+    // On a busy machine a page needs more than the second that vitest polls for.
+    expect: { poll: { timeout: 60_000 } },
     // Databases are made and migrated in hooks, beside other work on few cores.
     hookTimeout: 600_000,
     teardownTimeout: 30_000,

@@ -106,6 +106,8 @@ onEachEngine('doctor --content', (server, engine) => {
     test('finds rows whose parents are lost, and a lost fingerprint', async () => {
       const file = new DatabaseSync(sqliteFile(server.app.deps.config.data), {
         enableForeignKeyConstraints: false,
+        // The server may be writing.
+        timeout: 10_000,
       })
       const meta = file.prepare('select key, value from meta').all()
       file.exec(

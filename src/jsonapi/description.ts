@@ -13,6 +13,8 @@ export type ResourceDescription = {
   readonly links?: Readonly<Record<string, TSchema>>
   /** Some documents of the type have no links. */
   readonly hasLinks?: 'sometimes'
+  /** A request may ask for some attributes and relationships by `fields[type]`. */
+  readonly isSparse?: boolean
 }
 
 /**

@@ -93,7 +93,7 @@ export function fields<const Name extends string>(
   ...values: readonly Name[]
 ): QueryParameter<ReadonlySet<Name> | undefined> {
   return {
-    description: `The attributes and relationships of ${type} in the answer, separated by commas. The answer has no others, though its schema requires them`,
+    description: `The attributes and relationships of ${type} in the answer, separated by commas. The answer has no others. Without the parameter it has all`,
     values,
     isList: true,
     read: (query, name) => query.namesIn(name, values),

@@ -61,14 +61,16 @@ function oneForAll(union: readonly Schema[], rest: Schema): Schema | undefined {
   return Array.isArray(single.enum) ? { ...nullable, enum: [...single.enum, null] } : nullable
 }
 
-function members(schemas: Readonly<Record<string, TSchema>>): Schema {
+function members(schemas: Readonly<Record<string, TSchema>>, isSparse = false): Schema {
   const names = Object.keys(schemas)
   // In generated classes, the second spelling would be the same member.
   const twins = names.filter((name) => names.includes(name.replaceAll('_', '-')) && name.includes('_'))
   const properties = Object.fromEntries(
     names.filter((name) => !twins.includes(name)).map((name) => [name, plain(schemas[name] as TSchema)]),
   )
-  const required = Object.keys(properties).filter((name) => !IsOptional(schemas[name] as TSchema))
+  const required = Object.keys(properties).filter(
+    (name) => !isSparse && !IsOptional(schemas[name] as TSchema),
+  )
   if (twins.length === 0) return object(properties, required)
   const patternProperties = Object.fromEntries(
     twins.map((name) => [`^${name}$`, plain(schemas[name] as TSchema)]),
@@ -78,14 +80,14 @@ function members(schemas: Readonly<Record<string, TSchema>>): Schema {
 
 const oneWord = (word: string): Schema => ({ type: 'string', enum: [word] })
 
-/** A resource in an answer: all attributes are required, others are not allowed. */
+/** A resource in an answer: all attributes are required unless a request may choose them, others are not allowed. */
 export function resourceSchema(description: ResourceDescription): Schema {
-  const { type, attributes, relationships, links, hasLinks } = description
+  const { type, attributes, relationships, links, hasLinks, isSparse } = description
   const properties = {
     id: idSchema(type),
     type: oneWord(type),
-    attributes: members(attributes),
-    ...(relationships === undefined ? {} : { relationships: members(relationships) }),
+    attributes: members(attributes, isSparse),
+    ...(relationships === undefined ? {} : { relationships: members(relationships, isSparse) }),
     ...(links === undefined ? {} : { links: members(links) }),
   }
   const required = Object.keys(properties).filter((name) => name !== 'links' || hasLinks === undefined)

@@ -1,6 +1,7 @@
 import { existing } from '../core/existing.ts'
 import { codeOf } from '../core/error-fields.ts'
 import { createReadStream } from 'node:fs'
+import { Writable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { OperatorError, reasonOf } from '../core/operator-error.ts'
 import { inBareTransaction } from '../database/bare-transaction.ts'
@@ -12,7 +13,7 @@ import { decompressor, fromText, type Header, type Piece } from './backup-format
 import { hasNoRows, insertRows, type Value } from './backup-store.ts'
 import { countedTables, rowsAtOnce } from './backup-tables.ts'
 
-/** The header of a backup. Throws OperatorError if the file is no backup. */
+/** The header of a backup. Throws OperatorError if the file is no backup, incomplete or damaged. */
 export async function readHeader(file: string): Promise<Header> {
   let header: Header | undefined
   try {
@@ -33,7 +34,18 @@ export async function readHeader(file: string): Promise<Header> {
       `the backup was made by a newer Purser (${header.version}, with ${unknown.join(', ')}): restore it with that`,
     )
   }
+  await checkBytes(file)
   return header
+}
+
+/** The checksum is at the end of the file. No statement is made from bytes that it has not confirmed. */
+async function checkBytes(file: string): Promise<void> {
+  const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() })
+  try {
+    await pipeline(createReadStream(file), decompressor(), nowhere)
+  } catch (error) {
+    throw readProblem(error, file)
+  }
 }
 
 /**

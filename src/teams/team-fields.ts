@@ -91,6 +91,7 @@ export const teamDescription: ResourceDescription = {
     organization: relationOne('organizations'),
   },
   links: { self: Type.String() },
+  isSparse: true,
 }
 
 function flagsShown({ form, fields }: TeamShape, dialect: Config['dialect']) {

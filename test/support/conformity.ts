@@ -1,6 +1,8 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import { rawRoutes, routes } from '../../src/app.ts'
+import { descriptions } from '../../src/openapi/descriptions.ts'
 import { openApiDocument } from '../../src/openapi/openapi.ts'
+import { resourceSchema } from '../../src/openapi/schemas.ts'
 
 type Media = Record<string, { schema?: object }>
 export type Operation = {
@@ -17,6 +19,45 @@ export type Seen = {
   text: string
 }
 
+/** The schemas of one document. */
+class Schemas {
+  readonly #ajv = new Ajv2020({ strict: true, strictTypes: false, allowUnionTypes: true })
+  readonly #validators = new WeakMap<object, ValidateFunction>()
+  readonly #compiled = new Map<string, ValidateFunction>()
+
+  constructor(schemas: Record<string, object>) {
+    this.#ajv.addFormat('date-time', /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
+    this.#ajv.addSchema({ $id: 'document:', $defs: inDefinitions(schemas) })
+  }
+
+  /** Each schema is compiled once, because many operations share it. */
+  #validatorOf(schema: object): ValidateFunction {
+    const known = this.#validators.get(schema)
+    if (known !== undefined) return known
+    const text = JSON.stringify(schema)
+    let validate = this.#compiled.get(text)
+    if (validate === undefined) {
+      validate = this.#ajv.compile(inDefinitions(schema))
+      this.#compiled.set(text, validate)
+    }
+    this.#validators.set(schema, validate)
+    return validate
+  }
+
+  /** How the text contradicts the schema. Undefined if it does not. */
+  problem(schema: object, text: string, what: string): string | undefined {
+    const validate = this.#validatorOf(schema)
+    let json: unknown
+    try {
+      json = JSON.parse(text)
+    } catch {
+      return `${what} with what is not JSON: ${text.slice(0, 300)}`
+    }
+    if (validate(json)) return undefined
+    return `${what}, and ${this.#ajv.errorsText(validate.errors)}: ${JSON.stringify(validate.errors?.[0]?.params)}`
+  }
+}
+
 /** The OpenAPI document of the current routes, and every operation in it. */
 export class Conformity {
   readonly document = openApiDocument(routes, rawRoutes, '0.0.0') as {
@@ -25,13 +66,18 @@ export class Conformity {
   }
   readonly operations: readonly Operation[]
   readonly #patterns: readonly { pattern: RegExp; operation: Operation }[]
-  readonly #ajv = new Ajv2020({ strict: true, strictTypes: false, allowUnionTypes: true })
-  readonly #validators = new WeakMap<object, ValidateFunction>()
-  readonly #compiled = new Map<string, ValidateFunction>()
+  readonly #sparse: Schemas
+  readonly #whole: Schemas
 
   constructor() {
-    this.#ajv.addFormat('date-time', /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
-    this.#ajv.addSchema({ $id: 'document:', $defs: inDefinitions(this.document.components.schemas) })
+    const { schemas } = this.document.components
+    this.#sparse = new Schemas(schemas)
+    // The document cannot say that only a request with `fields[type]` gets a part of the attributes.
+    const whole = descriptions.map((description) => [
+      description.type,
+      resourceSchema({ ...description, isSparse: false }),
+    ])
+    this.#whole = new Schemas({ ...schemas, ...(Object.fromEntries(whole) as Record<string, object>) })
     this.operations = Object.entries(this.document.paths).flatMap(([path, methods]) =>
       Object.entries(methods).map(([method, operation]) => ({
         ...operation,
@@ -54,7 +100,7 @@ export class Conformity {
     )?.operation
   }
 
-  /** How an answer contradicts the document. Undefined if it does not. */
+  /** How an answer contradicts the document. Undefined if it does not. `isSparse`: the request has `fields[type]`. */
   problem(method: string, path: string, seen: Seen, isSparse = false): string | undefined {
     if (!hasRequestId(seen)) return `${method} ${path} answered ${seen.status} without X-Request-Id`
     const operation = this.find(method, path)
@@ -72,9 +118,8 @@ export class Conformity {
     const contentType = seen.headers.get('content-type') ?? 'none'
     const media = response.content[contentType] ?? response.content['*/*']
     if (media === undefined) return `${what} as ${contentType}`
-    // An answer with `fields[type]` has fewer members than its schema requires.
-    if (media.schema === undefined || (seen.status < 300 && isSparse)) return undefined
-    return this.#check(media.schema, seen.text, what)
+    if (media.schema === undefined) return undefined
+    return (isSparse ? this.#sparse : this.#whole).problem(media.schema, seen.text, what)
   }
 
   #response({ responses }: Operation, status: number): { content?: Media } | undefined {
@@ -90,33 +135,7 @@ export class Conformity {
     const contentType = seen.headers.get('content-type')
     if (contentType !== 'application/vnd.api+json') return `${what} as ${contentType}`
     if (!hasRequestId(seen)) return `${what} without X-Request-Id`
-    return this.#check(errorSchema, seen.text, what)
-  }
-
-  /** Each schema is compiled once, because many operations share it. */
-  #validatorOf(schema: object): ValidateFunction {
-    const known = this.#validators.get(schema)
-    if (known !== undefined) return known
-    const text = JSON.stringify(schema)
-    let validate = this.#compiled.get(text)
-    if (validate === undefined) {
-      validate = this.#ajv.compile(inDefinitions(schema))
-      this.#compiled.set(text, validate)
-    }
-    this.#validators.set(schema, validate)
-    return validate
-  }
-
-  #check(schema: object, text: string, what: string): string | undefined {
-    const validate = this.#validatorOf(schema)
-    let json: unknown
-    try {
-      json = JSON.parse(text)
-    } catch {
-      return `${what} with what is not JSON: ${text.slice(0, 300)}`
-    }
-    if (validate(json)) return undefined
-    return `${what}, and ${this.#ajv.errorsText(validate.errors)}: ${JSON.stringify(validate.errors?.[0]?.params)}`
+    return this.#whole.problem(errorSchema, seen.text, what)
   }
 }
 
