@@ -1,18 +1,13 @@
 import { createHash } from 'node:crypto'
 import type { CompiledQuery, DatabaseConnection, Kysely, QueryResult } from 'kysely'
-import {
-  DatabaseError,
-  type PoolClient,
-  type QueryConfig,
-  type QueryResult as PostgresResult,
-  type QueryResultRow,
-} from 'pg'
+import { DatabaseError, type PoolClient, type QueryConfig, type QueryResult as PostgresResult } from 'pg'
 import { kyselyOver } from './connection-driver.ts'
 import { assertOpen, type Sparing, type Transaction } from './database.ts'
 import { GENERIC_PLANS, type PostgresClient } from './postgres-client.ts'
 import { isAnswer, isAway, UnknownOutcomeError } from './postgres-errors.ts'
 import { ReplayedRead, type ReadPlan, type ReadRecord } from './postgres-replay.ts'
 import type { PreparedQuery } from './prepared.ts'
+import { asOne, type ReadAnswer } from './read-statement.ts'
 import type { Tables } from './tables.ts'
 
 /** A connection with its prepared statements. */
@@ -107,12 +102,12 @@ export async function beginWrite(
 
 /** Reads what earlier requests read. To be sent with generic plans. */
 export async function readAhead(connection: PostgresConnection, plan: ReadPlan): Promise<void> {
-  const read = connection.query(plan.statement)
+  const read = connection.query(asOne([plan.statement]))
   // Only for the plan: other statements of a write have long lists of values, or tables without statistics.
   const reset = connection.query('set local plan_cache_mode = auto')
   await Promise.all([read, reset])
-  const rows = (await read).rows[0] as { steps: QueryResultRow[][] } | undefined
-  if (rows !== undefined) connection.ahead = new ReplayedRead(plan, rows.steps)
+  const answer = (await read).rows[0] as ReadAnswer | undefined
+  if (answer !== undefined) connection.ahead = new ReplayedRead(plan, answer.steps)
 }
 
 /** Runs `work` and returns its result as a function, to be called after the commit. */

@@ -1,18 +1,18 @@
 import type { ClientConfig, QueryConfig, QueryResult, QueryResultRow } from 'pg'
 import { GENERIC_PLANS, PostgresClient } from './postgres-client.ts'
 import { DeadlineError } from './postgres-errors.ts'
+import { asOne, type ReadAnswer, type ReadStatement } from './read-statement.ts'
 
 const CONNECTIONS = 2
-/** Few connections with many statements need fewer switches between processes than many with one each. */
-const STATEMENTS_A_CONNECTION = 16
+const MOST_TOGETHER = 16
 /** The statements wait for no lock: without an answer for this long the connection is broken. */
 const SILENCE_MS = 1_000
 /** Counted in parts: after a stall of the event loop timers run before arrived data is read. */
 const PARTS = 10
 const PAUSE_BEFORE_CONNECT_MS = 250
 
-/** The most statements that are under way at once. */
-export const MAX_PIPELINED = CONNECTIONS * STATEMENTS_A_CONNECTION
+/** The most reads that are under way or wait for a connection. Others wait for their turn. */
+export const MAX_PIPELINED = 32
 
 /** One connection. A statement is sent before the answers to earlier ones have come. */
 class Line {
@@ -82,10 +82,24 @@ class Line {
   }
 }
 
-/** Connections for short reads that need no transaction. Each takes the statements of many requests. */
+type Rows = readonly QueryResultRow[][]
+type Waiting = {
+  readonly statement: ReadStatement
+  readonly resolve: (rows: Rows) => void
+  readonly reject: (error: unknown) => void
+}
+
+/** The reads with one statement: how many times it is under way, and who waits for that. */
+type Alike = { underWay: number; waiting: Waiting[] }
+
+/**
+ * Connections for short reads that need no transaction. A read waits while its statement is under way on each connection.
+ * Those that wait for the same statement are sent as one, because little of its cost is in its rows.
+ */
 export class PostgresPipeline {
   readonly #lines: readonly Line[]
   readonly #timer: NodeJS.Timeout
+  readonly #reads = new Map<string, Alike>()
 
   constructor(config: ClientConfig) {
     this.#lines = Array.from({ length: CONNECTIONS }, () => new Line(config))
@@ -94,14 +108,15 @@ export class PostgresPipeline {
     }, SILENCE_MS / PARTS).unref()
   }
 
-  /** The rows of a statement; undefined if no connection is open. Any failure may be one of the connection. */
-  query<Row extends QueryResultRow>(statement: QueryConfig): Promise<Row[]> | undefined {
-    let best: Line | undefined
-    for (const line of this.#lines) {
-      if (!line.isOpen) void line.open()
-      else if (best === undefined || best.waiting >= STATEMENTS_A_CONNECTION) best = line
-    }
-    return best?.query<Row>(statement)
+  /** The rows of each step; undefined if no connection is open. Any failure may be one of the connection. */
+  query(statement: ReadStatement): Promise<Rows> | undefined {
+    if (this.#line() === undefined) return undefined
+    return new Promise((resolve, reject) => {
+      const alike = this.#reads.get(statement.name) ?? { underWay: 0, waiting: [] }
+      this.#reads.set(statement.name, alike)
+      alike.waiting.push({ statement, resolve, reject })
+      this.#send(alike, statement.name)
+    })
   }
 
   async open(): Promise<void> {
@@ -111,5 +126,38 @@ export class PostgresPipeline {
   close(): void {
     clearInterval(this.#timer)
     for (const line of this.#lines) line.cut(new DeadlineError('the database was closed'))
+  }
+
+  /** The open connection with the fewest statements. */
+  #line(): Line | undefined {
+    let best: Line | undefined
+    for (const line of this.#lines) {
+      if (!line.isOpen) void line.open()
+      else if (best === undefined || line.waiting < best.waiting) best = line
+    }
+    return best
+  }
+
+  #send(alike: Alike, name: string): void {
+    while (alike.underWay < CONNECTIONS && alike.waiting.length > 0) {
+      void this.#run(alike, name, alike.waiting.splice(0, MOST_TOGETHER))
+    }
+    if (alike.underWay === 0) this.#reads.delete(name)
+  }
+
+  async #run(alike: Alike, name: string, together: readonly Waiting[]): Promise<void> {
+    alike.underWay += 1
+    try {
+      const line = this.#line()
+      if (line === undefined) throw new DeadlineError('no connection is open')
+      const statement = asOne(together.map((each) => each.statement))
+      const answers = await line.query<ReadAnswer>(statement)
+      if (answers.length !== together.length) throw new Error('a read was not answered')
+      for (const { place, steps } of answers) together[place - 1]?.resolve(steps)
+    } catch (error) {
+      for (const { reject } of together) reject(error)
+    }
+    alike.underWay -= 1
+    this.#send(alike, name)
   }
 }

@@ -1,9 +1,10 @@
 import type { Kysely } from 'kysely'
-import { types, type QueryConfig, type QueryResult, type QueryResultRow } from 'pg'
+import { types, type QueryResult, type QueryResultRow } from 'pg'
 import type { Transaction } from './database.ts'
 import { MAX_PIPELINED, type PostgresPipeline } from './postgres-pipeline.ts'
 import type { PreparedQuery } from './prepared.ts'
 import { ReadPlans } from './read-plans.ts'
+import type { ReadStatement } from './read-statement.ts'
 import type { Tables } from './tables.ts'
 import { Turns } from './turns.ts'
 
@@ -41,7 +42,7 @@ export type Step = {
 export type NamedRead = { readonly caller: string; readonly name: string; readonly like?: string | undefined }
 
 /** The statements of an earlier request, as one. */
-export type ReadPlan = { readonly steps: readonly Step[]; readonly statement: QueryConfig }
+export type ReadPlan = { readonly steps: readonly Step[]; readonly statement: ReadStatement }
 
 function hasStep({ query, values }: Step, other: PreparedQuery<never, unknown>, given: Values): boolean {
   return query === other && Object.entries(given).every(([name, value]) => values[name] === value)
@@ -223,11 +224,10 @@ export class Replays {
   }
 
   /** Undefined if the statement failed for any reason: a transaction finds out. */
-  async #rowsOf({ statement }: ReadPlan, caller: string): Promise<QueryResultRow[][] | undefined> {
+  async #rowsOf({ statement }: ReadPlan, caller: string): Promise<readonly QueryResultRow[][] | undefined> {
     const end = await this.#turns.take({ mode: 'read', caller })
     try {
-      const rows = await this.#pipeline.query<{ steps: QueryResultRow[][] }>(statement)
-      return rows?.[0]?.steps
+      return await this.#pipeline.query(statement)
     } catch {
       return undefined
     } finally {

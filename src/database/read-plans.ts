@@ -1,21 +1,16 @@
-import { createHash } from 'node:crypto'
-import type { QueryConfig } from 'pg'
 import type { ReadPlan, Step } from './postgres-replay.ts'
+import { ReadStatements } from './read-statement.ts'
 
 const MAX_PLANS = 10_000
 /** No caller may use up the plans of others. */
 const MAX_PLANS_OF_CALLER = 500
-/** Each connection prepares each combination of queries. The code has far fewer. */
-const MAX_STATEMENTS = 500
 const MAX_NAME_LENGTH = 500
-
-type Statement = { readonly name: string; readonly text: string }
 
 /** The plans of recent reads, by caller and by the name of the read. */
 export class ReadPlans {
   /** Least recently used first. */
   readonly #callers = new Map<string, Map<string, ReadPlan>>()
-  readonly #statements = new Map<string, Statement>()
+  readonly #statements = new ReadStatements()
   #count = 0
 
   find(caller: string, name: string): ReadPlan | undefined {
@@ -29,7 +24,8 @@ export class ReadPlans {
   }
 
   keep(caller: string, name: string, steps: readonly Step[] | undefined): void {
-    const statement = steps === undefined || name.length > MAX_NAME_LENGTH ? undefined : this.#combine(steps)
+    const statement =
+      steps === undefined || name.length > MAX_NAME_LENGTH ? undefined : this.#statements.of(steps)
     if (steps === undefined || statement === undefined) return
     const plans = this.#callers.get(caller) ?? new Map<string, ReadPlan>()
     this.#callers.set(caller, plans)
@@ -48,24 +44,5 @@ export class ReadPlans {
     const plans = this.#callers.get(caller)
     if (plans?.delete(name) === true) this.#count -= 1
     if (plans?.size === 0) this.#callers.delete(caller)
-  }
-
-  /** One statement whose row is a JSON list: the rows of each step. */
-  #combine(steps: readonly Step[]): QueryConfig | undefined {
-    const values: unknown[] = []
-    const parts = steps.map(({ query, values: own }) => {
-      const before = values.length
-      values.push(...query.parameters('postgres', own as never))
-      const text = query.sql('postgres').replaceAll(/\$(\d+)/g, (_, place) => `$${Number(place) + before}`)
-      return `(select coalesce(json_agg(step), '[]') from (${text}) step)`
-    })
-    const text = `select json_build_array(${parts.join(', ')}) as steps`
-    let statement = this.#statements.get(text)
-    if (statement === undefined) {
-      if (this.#statements.size >= MAX_STATEMENTS) return undefined
-      statement = { name: createHash('md5').update(text).digest('hex'), text }
-      this.#statements.set(text, statement)
-    }
-    return { ...statement, values }
   }
 }

@@ -1,0 +1,61 @@
+import { createHash } from 'node:crypto'
+import type { QueryConfig, QueryResultRow } from 'pg'
+import { existing } from '../core/existing.ts'
+import type { Step } from './postgres-replay.ts'
+
+/** The statements of a read as one, which can answer several such reads. */
+export type ReadStatement = {
+  readonly name: string
+  readonly text: string
+  readonly values: readonly unknown[]
+}
+
+/** A row of the statement: the read that it answers, counted from 1, and the rows of each step. */
+export type ReadAnswer = { readonly place: number; readonly steps: QueryResultRow[][] }
+
+/** Each connection prepares each statement. The code has far fewer. */
+const MAX_STATEMENTS = 500
+
+export class ReadStatements {
+  readonly #names = new Map<string, string>()
+
+  /** Undefined if a value is neither a text nor a whole number, or if there are too many different statements. */
+  of(steps: readonly Step[]): ReadStatement | undefined {
+    const values: unknown[] = []
+    const parts = steps.map(({ query, values: own }) => {
+      const before = values.length
+      values.push(...query.parameters('postgres', own as never))
+      const text = query
+        .sql('postgres')
+        .replaceAll(/\$(\d+)/g, (_, place) => `given.p${Number(place) + before}`)
+      return `(select coalesce(json_agg(step), '[]') from (${text}) step)`
+    })
+    const types = values.map(typeOf)
+    if (types.includes(undefined)) return undefined
+    const lists = types.map((type, place) => `$${place + 1}::${type}[]`)
+    const columns = [...types.map((_, place) => `p${place + 1}`), 'place']
+    const text = `select given.place::integer, json_build_array(${parts.join(', ')}) as steps
+from unnest(${lists.join(', ')}) with ordinality as given(${columns.join(', ')})`
+    const name = this.#nameOf(text)
+    return name === undefined ? undefined : { name, text, values }
+  }
+
+  #nameOf(text: string): string | undefined {
+    const known = this.#names.get(text)
+    if (known !== undefined || this.#names.size >= MAX_STATEMENTS) return known
+    const name = createHash('md5').update(text).digest('hex')
+    this.#names.set(text, name)
+    return name
+  }
+}
+
+/** Reads with the same statement as one query. */
+export function asOne(statements: readonly ReadStatement[]): QueryConfig {
+  const { name, text, values } = existing(statements[0])
+  return { name, text, values: values.map((_, place) => statements.map((each) => each.values[place])) }
+}
+
+function typeOf(value: unknown): 'text' | 'bigint' | undefined {
+  if (typeof value === 'string') return 'text'
+  return Number.isSafeInteger(value) ? 'bigint' : undefined
+}
