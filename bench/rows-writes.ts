@@ -19,14 +19,19 @@ let round = 0
 
 type Creates = { perSecond: number; p99: number; cpu: number }
 
-async function createTeams(bench: Bench, purser: Purser, into: readonly Organization[]): Promise<Creates> {
+/** Requests that create teams in these organizations in turn. Their names are new at each call. */
+export function teamCreates(into: readonly Organization[]): string[] {
   round += 1
-  const requests = Array.from({ length: MOST_A_ROUND }, (_, number) => {
+  return Array.from({ length: MOST_A_ROUND }, (_, number) => {
     const { name, owner } = into[number % into.length] as Organization
     return wire('POST', `/organizations/${name}/teams`, owner.token, {
       data: { type: 'teams', attributes: { name: `created-${process.pid}-${round}-${number}` } },
     })
   })
+}
+
+async function createTeams(bench: Bench, purser: Purser, into: readonly Organization[]): Promise<Creates> {
+  const requests = teamCreates(into)
   const before = await purser.usage()
   const durationMs = bench.isQuick ? QUICK_MS : ROUND_MS
   const { port } = purser
@@ -39,11 +44,11 @@ async function createTeams(bench: Bench, purser: Purser, into: readonly Organiza
   }
 }
 
-const createOrganizations = async (engine: Bench['engine'], folder: string, count: number) => {
+export async function organizationsFor(engine: Bench['engine'], folder: string, count: number) {
   const made: Organization[] = []
   await withDatabase(engine, folder, async (database) => {
     for (let number = 0; number < count; number += 1) {
-      const name = `creates-${process.pid}-${count}-${number}`
+      const name = `creates-${process.pid}-${round}-${count}-${number}`
       made.push(await createSeeded(database, { name, teams: TEAMS / count, membersOfTeam: 3, users: 20 }))
     }
   })
@@ -52,13 +57,13 @@ const createOrganizations = async (engine: Bench['engine'], folder: string, coun
 
 /** The rounds after the first, which is the warm-up; and those of a SQLite server in between, on PostgreSQL. */
 async function measure(bench: Bench, count: number) {
-  const into = await createOrganizations(bench.engine, bench.world.folder, count)
+  const into = await organizationsFor(bench.engine, bench.world.folder, count)
   const folder = bench.engine === 'postgres' ? mkdtempSync(join(tmpdir(), 'purser-bench-')) : undefined
   const other =
     folder === undefined
       ? undefined
       : {
-          into: await createOrganizations('sqlite', folder, count),
+          into: await organizationsFor('sqlite', folder, count),
           purser: await Purser.start('sqlite', folder),
         }
   const own: Creates[] = []

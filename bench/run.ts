@@ -13,6 +13,7 @@ import { figureLines, verdictOf, writeReport } from './report.ts'
 import { accessRows } from './rows-access.ts'
 import { hiddenRows } from './rows-hidden.ts'
 import { growthRows, memoryRows } from './rows-memory.ts'
+import { nodeRows } from './rows-nodes.ts'
 import { outputRows, uploadRows } from './rows-outputs.ts'
 import { readRows } from './rows-reads.ts'
 import { searchRows } from './rows-search.ts'
@@ -42,6 +43,7 @@ const rows = [
   ...hiddenRows,
   ...accessRows,
   ...growthRows,
+  ...nodeRows,
 ]
 const wanted = options.only === undefined ? rows : rows.filter(({ id }) => options.only?.includes(id))
 if (wanted.length === 0) {
