@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { Browser, passwordLink } from './support/browser.ts'
 import { onEachEngine } from './support/on-each-engine.ts'
 import type { TestServer } from './support/server.ts'
-import { body, createTestOrganization, createUser, uniqueName } from './support/world.ts'
+import { body, createTestOrganization, createUser, invitePerson, uniqueName } from './support/world.ts'
 
 const PASSWORD = 'correct horse battery'
 const MINUTE_MS = 60_000
@@ -324,6 +324,42 @@ onEachEngine('a password', (server) => {
     )
     expect(row.password_hash).toMatch(/^argon2id\$/)
     expect((await browser.signIn({ login: user.username, password: 'older horse' })).status).toBe(201)
+  })
+
+  test('somebody invited makes an account with a link: user name and password, once', async () => {
+    const organization = await createTestOrganization(server)
+    const email = `${uniqueName('invited')}@example.com`
+    const membership = await invitePerson(organization, { email })
+    const found = await server.admin.get(`/admin/users?q=${email}`)
+    const { id } = found.json.data[0]
+    const link = await passwordLink(server.admin, id)
+    const taken = await createUser(server)
+    const refusal = async (username: string | undefined) => {
+      const given = username === undefined ? {} : { username }
+      const answer = await new Browser(server.address).signIn({ link, password: PASSWORD, ...given })
+      const [{ detail, source }] = answer.json.errors
+      return [answer.status, source.pointer, detail]
+    }
+    const pointer = '/data/attributes/username'
+    expect(await refusal(undefined)).toEqual([422, pointer, 'choose a user name: there is no account yet'])
+    expect(await refusal(taken.username)).toEqual([422, pointer, 'username is already used by another user'])
+    expect(await refusal('api-robot')).toEqual([422, pointer, expect.stringContaining('must not begin')])
+
+    const username = uniqueName('joined')
+    const browser = new Browser(server.address)
+    expect((await browser.signIn({ link, username, password: PASSWORD })).status).toBe(201)
+    expect((await browser.get('/account/details')).json.data).toMatchObject({ id, attributes: { username } })
+    const accept = `/organization-memberships/${membership}/actions/accept`
+    expect((await browser.request('POST', accept)).status).toBe(200)
+    expect((await new Browser(server.address).signIn({ link, username, password: PASSWORD })).status).toBe(
+      401,
+    )
+    const again = await passwordLink(server.admin, id)
+    const second = await browser.signIn({ link: again, username: uniqueName('other'), password: PASSWORD })
+    expect([second.status, second.json.errors[0].detail]).toEqual([
+      422,
+      'the account has a user name already',
+    ])
   })
 
   test('a newer link replaces an older one, and each expires', async () => {

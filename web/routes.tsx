@@ -31,6 +31,8 @@ const signIn = createRoute({
 const welcome = createRoute({
   getParentRoute: () => root,
   path: '/~/welcome',
+  validateSearch: ({ invited }: { invited?: unknown }): { invited?: true } =>
+    invited === true ? { invited } : {},
   component: lazyRouteComponent(() => import('./sign-in/welcome-page.tsx'), 'WelcomePage'),
 })
 

@@ -72,22 +72,24 @@ function tokenCommand(): Command {
 
 function passwordLinkCommand(): Command {
   const command = new Command('password-link')
-    .description('Print a link with which a user sets a password, once and within three days')
-    .argument('<username>', 'user name; upper and lower case are the same')
+    .description(
+      'Print a link with which a user, or somebody invited, sets a password once and within three days',
+    )
+    .argument('<user>', 'user name or email; upper and lower case are the same')
     .option('--json', 'print link and expiry as JSON')
     .addHelpText(
       'after',
       '\nExample:\n  purser user password-link jane --public-url https://purser.example.com',
     )
-    .action(async (username: string, flags) => {
+    .action(async (user: string, flags) => {
       const { createPasswordLinkFor } = await import('./users.ts')
-      const made = await createPasswordLinkFor(configOf(flags), username)
+      const made = await createPasswordLinkFor(configOf(flags), user)
       if (flags.json) {
         printJson(made)
         return
       }
       print(made.url)
-      note(`an older link of ${username} works no longer; this one expires ${made['expired-at']}`)
+      note(`an older link of ${user} works no longer; this one expires ${made['expired-at']}`)
     })
   return withSettings(command, [...databaseSettings, 'listen', 'publicUrl', 'tlsCert', 'tlsKey'])
 }

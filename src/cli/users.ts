@@ -7,7 +7,7 @@ import { parseResource } from '../jsonapi/body.ts'
 import { createAccount } from '../users/accounts.ts'
 import { servedAddress, welcomeAddress } from '../operation/welcome.ts'
 import { createPasswordLink } from '../users/password-links.ts'
-import { findUserByUsername, type UserRow } from '../users/user-store.ts'
+import { findUserByEmail, findUserByUsername, type UserRow } from '../users/user-store.ts'
 import { keyOf, newUserBody } from '../users/users.ts'
 import { auditOperator, operatorDeps, withDatabase } from '../operation/command-database.ts'
 import { bodyOf, parseMoment } from './parse.ts'
@@ -36,14 +36,15 @@ export async function createTokenFor(config: Config, username: string, options: 
   )
 }
 
-/** Makes a link with which the user sets a password, and returns its address. */
-export async function createPasswordLinkFor(config: Config, username: string) {
+/** Makes a link with which the user sets a password, and returns its address. `name`: user name, or an invited email. */
+export async function createPasswordLinkFor(config: Config, name: string) {
   return withDatabase(config, ({ database }) =>
     database.write(async (tx) => {
-      const { id } = await userNamed(tx, username)
-      const { secret, expiresAt, event } = await createPasswordLink(tx, operatorDeps, id)
+      const { id } = (await findUserByEmail(tx, keyOf(name))) ?? (await userNamed(tx, name))
+      const { secret, expiresAt, user, event } = await createPasswordLink(tx, operatorDeps, id)
       await auditOperator(tx, config, [event])
-      return { url: welcomeAddress(servedAddress(config), secret), 'expired-at': expiresAt }
+      const url = welcomeAddress(servedAddress(config), secret, user.username === null)
+      return { url, 'expired-at': expiresAt }
     }),
   )
 }

@@ -43,9 +43,12 @@ export function welcome({ config, keyFile, first }: Prepared, port: number): str
   ]
 }
 
-/** Where somebody sets a password. The secret is in the part of the address that no browser sends. */
-export function welcomeAddress(address: string, secret: string): string {
-  return `${address}/app/~/welcome#${secret}`
+/**
+ * Where somebody sets a password, and a user name if they have no account yet. The secret is in the part of the address
+ * that no browser sends.
+ */
+export function welcomeAddress(address: string, secret: string, isInvited = false): string {
+  return `${address}/app/~/welcome${isInvited ? '?invited=true' : ''}#${secret}`
 }
 
 /** Example commands, with the flags of this start. */

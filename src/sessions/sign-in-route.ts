@@ -2,7 +2,8 @@ import { Type } from 'typebox'
 import { hashToken } from '../access/actor-store.ts'
 import { insertAuditEvents, type AuditActor, type AuditEvent } from '../audit/audit-store.ts'
 import { timestamp } from '../core/clock.ts'
-import { AppError } from '../core/errors.ts'
+import { AppError, invalid } from '../core/errors.ts'
+import { existing } from '../core/existing.ts'
 import { newSecret } from '../core/ids.ts'
 import type { Transaction } from '../database/database.ts'
 import { checkContentType, IncomingBody } from '../http/body.ts'
@@ -11,6 +12,7 @@ import type { RunnerDeps } from '../http/deps.ts'
 import type { RawRoute } from '../http/raw-route.ts'
 import { parseResource, refuse } from '../jsonapi/body.ts'
 import { document } from '../jsonapi/document.ts'
+import { createAccount } from '../users/accounts.ts'
 import { isOutdated } from '../users/password.ts'
 import { deletePasswordLink, findPasswordLink } from '../users/password-link-store.ts'
 import {
@@ -20,13 +22,14 @@ import {
   updateUser,
   type UserRow,
 } from '../users/user-store.ts'
-import { keyOf, passwordProblems } from '../users/users.ts'
+import { keyOf, passwordProblems, usernameSchema } from '../users/users.ts'
 import { checkSecure, sessionCookie, sessionSecretOf } from './session-cookie.ts'
 import { sessionFragment } from './session-document.ts'
 import { deleteSessionsOf, insertSession, makeRoomForSession, type SessionRow } from './session-store.ts'
 
 const MAX_USER_AGENT = 200
 const MINUTE_MS = 60_000
+const USERNAME = '/data/attributes/username'
 const WRONG = 'the user name, email or password is wrong'
 const WRONG_LINK = 'the link was used, replaced or has expired; ask for another one'
 
@@ -39,11 +42,14 @@ const text = Type.String({
 
 const signInBody = {
   type: 'sessions',
-  attributes: { login: text, link: text, password: text },
+  attributes: { login: text, link: text, username: usernameSchema, password: text },
   required: ['password'] as const,
 }
 
-/** Begins a session: with user name or email and password, or with a password link and the password to set. */
+/**
+ * Begins a session: with user name or email and password, or with a password link and the password to set. Somebody who was
+ * invited and has no account yet gives a user name too.
+ */
 export const signInRoute: RawRoute = {
   method: 'POST',
   path: '/api/v2/sessions',
@@ -55,10 +61,13 @@ export const signInRoute: RawRoute = {
   answer: signIn,
 }
 
-type Given = { login?: string; link?: string; password: string }
+type Given = { login?: string; link?: string; username?: string; password: string }
 
-/** Someone who may sign in. `write` runs in the transaction that begins the session. */
-type Known = { userId: string; write: (tx: Transaction, user: UserRow) => Promise<AuditEvent[]> }
+/** Someone who may sign in. `write` runs in the transaction that begins the session, and returns the user name. */
+type Known = {
+  userId: string
+  write: (tx: Transaction, user: UserRow) => Promise<{ username: string; events: AuditEvent[] }>
+}
 
 async function signIn(call: Call, deps: RunnerDeps): Promise<Answer> {
   checkSecure(call.origin)
@@ -68,7 +77,7 @@ async function signIn(call: Call, deps: RunnerDeps): Promise<Answer> {
   deps.guesses.check(account, address, deps.clock.now().getTime())
   const known = await (given.link === undefined
     ? byPassword(given.login ?? '', given.password, deps)
-    : byLink(given.link, given.password, deps))
+    : byLink({ ...given, link: given.link }, deps))
   const session = known && (await begin(known, call, deps))
   if (session === undefined) {
     deps.guesses.wrong(account, address, deps.clock.now().getTime())
@@ -86,11 +95,12 @@ async function readBody(call: Call, deps: RunnerDeps): Promise<Given> {
     // A form of another site can send neither of the two content types.
     checkContentType({ ...call.headers, 'content-type': call.headers['content-type'] ?? '' })
     const { attributes } = parseResource(bytes, signInBody)
-    const { login, link, password } = attributes
+    const { login, link, username, password } = attributes
     if ((login === undefined) === (link === undefined)) {
       refuse([{ detail: 'give either login or link', pointer: '/data/attributes' }])
     }
     if (link !== undefined) refuse(passwordProblems(password))
+    else if (username !== undefined) refuse([{ detail: 'username goes with link', pointer: USERNAME }])
     return attributes
   } finally {
     incoming.release()
@@ -109,15 +119,18 @@ async function byPassword(login: string, password: string, deps: RunnerDeps): Pr
   const renewed = isOutdated(stored) ? await passwords.hash(password) : undefined
   return {
     userId: user.id,
-    write: async (tx, { password_hash: present }) => {
+    write: async (tx, { password_hash: present, username }) => {
       if (present !== stored) throw new AppError('unauthorized', [{ detail: WRONG }])
       if (renewed !== undefined) await updateUser(tx, user.id, { password_hash: renewed })
-      return []
+      return { username: existing(username), events: [] }
     },
   }
 }
 
-async function byLink(secret: string, password: string, deps: RunnerDeps): Promise<Known | undefined> {
+async function byLink(
+  { link: secret, username, password }: Given & { link: string },
+  deps: RunnerDeps,
+): Promise<Known | undefined> {
   const hash = hashToken(secret)
   const link = await deps.database.read((tx) => findPasswordLink(tx, hash, deps.clock.now()))
   if (link === undefined) return undefined
@@ -128,18 +141,31 @@ async function byLink(secret: string, password: string, deps: RunnerDeps): Promi
     write: async (tx, user) => {
       // Another request may have used the link meanwhile.
       if (!(await deletePasswordLink(tx, hash))) throw new AppError('unauthorized', [{ detail: WRONG_LINK }])
+      const account = user.username === null ? await newAccount(tx, deps, user, username) : undefined
+      if (account === undefined && username !== undefined) {
+        refuse([{ detail: 'the account has a user name already', pointer: USERNAME }])
+      }
       await updateUser(tx, user.id, { password_hash: passwordHash })
       await deleteSessionsOf(tx, user.id)
-      return [
-        {
-          action: 'user.set-password',
-          resourceType: 'users',
-          resourceId: user.id,
-          details: { username: user.username, by: 'link' },
-        },
-      ]
+      const name = existing(account?.user.username ?? user.username)
+      const event = {
+        action: 'user.set-password',
+        resourceType: 'users',
+        resourceId: user.id,
+        details: { username: name, by: 'link' },
+      }
+      return { username: name, events: account === undefined ? [event] : [account.event, event] }
     },
   }
+}
+
+/** Completes the account of somebody who was invited. Throws 422 without a user name, or if it is taken. */
+async function newAccount(tx: Transaction, deps: RunnerDeps, user: UserRow, username: string | undefined) {
+  if (username === undefined) {
+    throw invalid('choose a user name: there is no account yet', USERNAME)
+  }
+  const email = existing(user.email)
+  return createAccount(tx, deps, { username, email, passwordHash: null, isAdmin: false })
 }
 
 /** Undefined if the user may not sign in. */
@@ -152,9 +178,9 @@ async function begin(
   const before = sessionSecretOf(call.headers)
   const session = await database.write(async (tx) => {
     const user = await lockUser(tx, userId)
-    if (user === undefined || user.is_suspended === 1 || user.username === null) return undefined
+    if (user === undefined || user.is_suspended === 1) return undefined
     const now = clock.now()
-    const events = await write(tx, user)
+    const { username, events } = await write(tx, user)
     const row: SessionRow = {
       id: newId('session'),
       hash: hashToken(secret),
@@ -167,7 +193,7 @@ async function begin(
     const mine = { userId, hash: hashToken(before ?? ''), now: row.created_at, most: config.maxSessions }
     await makeRoomForSession(tx, mine)
     await insertSession(tx, row)
-    const actor: AuditActor = { kind: 'user', userId, name: user.username, tokenId: row.id }
+    const actor: AuditActor = { kind: 'user', userId, name: username, tokenId: row.id }
     const context = { at: row.created_at, requestId: call.requestId, actor, key: auditKey }
     await insertAuditEvents(tx, context, [
       ...events,

@@ -15,25 +15,24 @@ import {
 } from '../jsonapi/description.ts'
 import { fragment, type Fragment } from '../jsonapi/document.ts'
 import { insertPasswordLink } from './password-link-store.ts'
-import { lockUser } from './user-store.ts'
+import { lockUser, type UserRow } from './user-store.ts'
 
 const LIFE_MS = 3 * 86_400_000
 
 export type NewPasswordLink = { userId: string; secret: string; expiresAt: string }
 
 /**
- * Makes a link with which the user sets a password, once and within three days. The caller passes it on, so nobody else
- * chooses or learns the password.
+ * Makes a link with which the user sets a password, once and within three days. Somebody who was invited and has no account
+ * yet chooses a user name with it, too. The caller passes it on, so nobody else chooses or learns the password.
  */
 export async function createPasswordLink(
   tx: Transaction,
   { clock }: Pick<Deps, 'clock'>,
   userId: string,
-): Promise<NewPasswordLink & { event: AuditEvent }> {
+): Promise<NewPasswordLink & { user: UserRow; event: AuditEvent }> {
   const user = await lockUser(tx, userId)
   if (user === undefined) throw notFound()
   if (user.is_service_account === 1) throw invalid('a service account has no password')
-  if (user.username === null) throw invalid('this user was invited and has no account yet')
   const secret = newSecret()
   const now = clock.now()
   const expiresAt = timestamp(new Date(now.getTime() + LIFE_MS))
@@ -50,7 +49,7 @@ export async function createPasswordLink(
     resourceId: userId,
     details: { username: user.username, 'expired-at': expiresAt },
   }
-  return { userId, secret, expiresAt, event }
+  return { userId, secret, expiresAt, user, event }
 }
 
 const fields: Fields<{ link: NewPasswordLink }> = {

@@ -6,7 +6,7 @@ import type { UserRow } from './user-store.ts'
 
 const SERVICE_ACCOUNT_PREFIX = 'api-'
 
-const usernameSchema = Type.String({
+export const usernameSchema = Type.String({
   minLength: 1,
   maxLength: 90,
   pattern: '^(?![aA][pP][iI]-)[A-Za-z0-9_-]+$',

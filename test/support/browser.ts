@@ -30,7 +30,12 @@ export class Browser {
   }
 
   /** Signs in, and keeps the cookie if that is permitted. */
-  async signIn(attributes: { login?: string; link?: string; password: string }): Promise<Response> {
+  async signIn(attributes: {
+    login?: string
+    link?: string
+    username?: string
+    password: string
+  }): Promise<Response> {
     const answer = await this.request('POST', '/sessions', body('sessions', attributes))
     if (answer.status === 201) {
       this.cookie = answer.headers.get('set-cookie')?.split(';', 1)[0]

@@ -8,6 +8,7 @@ import {
   createUser,
   createWorkspace,
   grantWorkspace,
+  invitePerson,
   uniqueName,
 } from '../support/world.ts'
 
@@ -174,6 +175,32 @@ describe('the pages that manage', () => {
     await page.getByRole('button', { name: 'Find' }).click()
     await page.getByRole('row').filter({ hasText: 'workspace.create' }).first().waitFor({ state: 'detached' })
     await page.getByRole('row').filter({ hasText: reader.username }).waitFor()
+  })
+
+  test('let an administrator give somebody invited a link, with which they make their account', async () => {
+    const email = `${uniqueName('guest')}@example.com`
+    await invitePerson(pages.organization, { email })
+    const tab = await signIn('administrator')
+    const { page } = tab
+    await page.goto(`${pages.server.address}/app/~/admin/users?q=${email}`)
+    await page.getByRole('button', { name: `Invitation link (${email})` }).click()
+    await tab.context.grantPermissions(['clipboard-read', 'clipboard-write'])
+    await page.getByRole('button', { name: `Copy the link for ${email}` }).click()
+    await page.getByText('it is in the clipboard').waitFor()
+    const link = await page.evaluate<string>('navigator.clipboard.readText()')
+
+    const theirs = await open()
+    await theirs.page.goto(link)
+    await theirs.page.getByRole('heading', { name: 'Create your account' }).waitFor()
+    expect(theirs.page.url()).not.toContain('#')
+    await expectWellMade(theirs)
+    await theirs.page.getByLabel('User name').fill(uniqueName('guest'))
+    await theirs.page.getByLabel('New password', { exact: true }).fill(PASSWORD)
+    await theirs.page.getByLabel('New password, again').fill(PASSWORD)
+    await theirs.page.getByRole('button', { name: 'Create the account' }).click()
+    const invitation = theirs.page.getByRole('group', { name: `Invitation to ${pages.organization.name}` })
+    await invitation.getByRole('button', { name: 'Accept' }).click()
+    await theirs.page.getByRole('link', { name: pages.organization.name, exact: true }).waitFor()
   })
 
   test('let an administrator create a user, who sets a password, and suspend them', async () => {

@@ -14,9 +14,13 @@ export async function signIn(login: string, password: string): Promise<void> {
   await request('/sessions', { method: 'POST', body: resource('sessions', { login, password }) })
 }
 
-/** Sets a password with a link, and signs in. */
-export async function signInByLink(link: string, password: string): Promise<void> {
-  await request('/sessions', { method: 'POST', body: resource('sessions', { link, password }) })
+/** Sets a password with a link, and a user name if there is no account yet, and signs in. */
+export async function signInByLink(given: {
+  readonly link: string
+  readonly password: string
+  readonly username?: string
+}): Promise<void> {
+  await request('/sessions', { method: 'POST', body: resource('sessions', given) })
 }
 
 /** Ends the session of this browser. */

@@ -36,7 +36,7 @@ export function OrganizationsPage() {
           ))}
         </ul>
       )}
-      <NewOrganization />
+      <NewOrganization isFirst={data.data.length === 0} />
     </>
   )
 }
@@ -67,7 +67,7 @@ function Invitation({ invitation }: { readonly invitation: Resource<Membership> 
   )
 }
 
-function NewOrganization() {
+function NewOrganization({ isFirst }: { readonly isFirst: boolean }) {
   const queries = useQueryClient()
   const navigate = useNavigate()
   const make = useMutation({
@@ -84,7 +84,7 @@ function NewOrganization() {
     make.mutate({ name: text('name'), email: text('email') })
   }
   return (
-    <details>
+    <details open={isFirst}>
       <summary>New organization</summary>
       <form className={styles.inline} onSubmit={submit} aria-label="New organization">
         <Field label="Name" name="name" required />

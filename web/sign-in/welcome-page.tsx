@@ -1,5 +1,5 @@
 import { useQueryClient } from '@tanstack/react-query'
-import { useNavigate } from '@tanstack/react-router'
+import { useNavigate, useSearch } from '@tanstack/react-router'
 import { useState, type FormEvent } from 'react'
 import { signInByLink } from '../api/session.ts'
 import { Button } from '../kit/button.tsx'
@@ -10,12 +10,15 @@ import styles from './sign-in.module.css'
 
 /** The secret of the link. It leaves the address at once, so that it is in no history. */
 function takeSecret(): string {
-  const secret = window.location.hash.slice(1)
-  if (secret !== '') window.history.replaceState(null, '', window.location.pathname)
+  const { hash, pathname, search } = window.location
+  const secret = hash.slice(1)
+  if (secret !== '') window.history.replaceState(null, '', pathname + search)
   return secret
 }
 
+/** Sets the first password or another one. Somebody who is invited chooses a user name here, too. */
 export function WelcomePage() {
+  const { invited } = useSearch({ from: '/~/welcome' })
   const [secret] = useState(takeSecret)
   const [error, setError] = useState<unknown>()
   const [differs, setDiffers] = useState(false)
@@ -32,7 +35,11 @@ export function WelcomePage() {
     if (password !== text('again')) return
     setBusy(true)
     try {
-      await signInByLink(secret, password)
+      await signInByLink({
+        link: secret,
+        password,
+        ...(invited === true ? { username: text('username') } : {}),
+      })
       queries.clear()
       await navigate({ to: '/' })
     } catch (failure) {
@@ -44,11 +51,14 @@ export function WelcomePage() {
 
   return (
     <main className={styles.page}>
-      <h1>Set your password</h1>
+      <h1>{invited === true ? 'Create your account' : 'Set your password'}</h1>
       {secret === '' ? (
         <p>This address needs the rest of its link. Open the whole link again, or ask for another one.</p>
       ) : (
         <form onSubmit={(event) => void submit(event)}>
+          {invited === true ? (
+            <Field label="User name" name="username" autoComplete="username" required autoFocus />
+          ) : null}
           <Field
             label="New password"
             name="password"
@@ -56,7 +66,7 @@ export function WelcomePage() {
             autoComplete="new-password"
             minLength={8}
             required
-            autoFocus
+            autoFocus={invited !== true}
           />
           <Field
             label="New password, again"
@@ -67,7 +77,7 @@ export function WelcomePage() {
             problem={differs ? 'is not the same' : undefined}
           />
           <Button type="submit" kind="main" disabled={isBusy}>
-            Set password and sign in
+            {invited === true ? 'Create the account and sign in' : 'Set password and sign in'}
           </Button>
         </form>
       )}

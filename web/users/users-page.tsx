@@ -153,21 +153,24 @@ function UserRow({
             </Button>
           </span>
         )}
-        {hasAccount && !isSuspended ? (
+        {isSuspended ? null : (
           <Button
-            aria-label={`Password link (${name})`}
+            aria-label={`${hasAccount ? 'Password link' : 'Invitation link'} (${name})`}
             disabled={link.isPending}
             onClick={() => link.mutate()}
           >
-            Password link
+            {hasAccount ? 'Password link' : 'Invitation link'}
           </Button>
-        ) : null}
+        )}
         {link.data === undefined ? null : (
           <p className={styles.notice}>
-            Send this to {name}. It sets a password once, until <Time at={link.data['expired-at']} />:{' '}
+            Send this to {name}. It {hasAccount ? 'sets a password' : 'makes their account'} once, until{' '}
+            <Time at={link.data['expired-at']} />:{' '}
             <Copy
               what={`the link for ${name}`}
-              text={() => `${location.origin}/app/~/welcome#${link.data.link}`}
+              text={() =>
+                `${location.origin}/app/~/welcome${hasAccount ? '' : '?invited=true'}#${link.data.link}`
+              }
             />{' '}
             <Button onClick={() => link.reset()}>Done</Button>
           </p>
