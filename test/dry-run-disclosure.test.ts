@@ -39,6 +39,8 @@ async function addAdministrator(server: TestServer, { organization, ...world }: 
   const grantPlace = kind === 'workspace' ? grantWorkspace : grantProject
   const administrators = await createTeam(organization)
   await grantPlace(organization, administrators, place, { access: 'admin' })
+  // So that the caller can move a workspace there.
+  await grantProject(organization, administrators, world.projects[1] as string, { access: 'maintain' })
   const caller = await addMember(server, organization, [administrators])
   const withGrant = await createTeam(organization, { visibility: 'organization' })
   await addToTeam(organization, withGrant, world.members.slice(0, 2))
@@ -65,6 +67,9 @@ async function addHiddenAccess(
   // The team may have a grant on that project already.
   await grantProject(organization, teamIds[0] as string, last, { access: 'admin' }).catch(() => undefined)
   await createWorkspace(organization, {}, inProject(other))
+  for (const team of [secret, visibleTeam]) {
+    await grantProject(organization, team, other, { access: 'admin' })
+  }
 }
 
 onEachEngine('the answer to a dry run', (server) => {
@@ -76,13 +81,16 @@ onEachEngine('the answer to a dry run', (server) => {
           const world = await createGrants(server, random)
           const { caller, grant, withoutGrant } = await addAdministrator(server, world, kind)
           const path = `/team-${kind}s/${grant}?dry-run=true`
+          const ofWorkspace = `/workspaces/${world.workspaces[0]}?dry-run=true`
+          const moved = body('workspaces', {}, inProject(world.projects[1] as string))
           const answers = async () => ({
             update: (await caller.client.patch(path, body(`team-${kind}s`, { access: 'write' }))).text,
             delete: (await caller.client.delete(path)).text,
+            move: (await caller.client.patch(ofWorkspace, moved)).text,
+            end: (await caller.client.delete(ofWorkspace)).text,
           })
           const before = await answers()
-          expect(before.update).toContain('"type":"access-changes"')
-          expect(before.delete).toContain('"type":"access-changes"')
+          for (const answer of Object.values(before)) expect(answer).toContain('"type":"access-changes"')
           await addHiddenAccess(world, kind, withoutGrant)
           expect(await answers()).toEqual(before)
         }),

@@ -9,9 +9,11 @@ import type { TestServer } from './support/server.ts'
 import {
   addMember,
   body,
+  createProject,
   createTeam,
   createTestOrganization,
   createWorkspace,
+  grantProject,
   grantWorkspace,
   type Member,
 } from './support/world.ts'
@@ -66,14 +68,18 @@ onEachEngine('the write lock of a dry run', (server) => {
   let team: string
   let member: Member
   let grant: string
+  let workspace: string
+  let project: string
   beforeAll(async () => {
     const organization = await createTestOrganization(server)
     client = organization.owner.client
-    const workspace = await createWorkspace(organization)
+    workspace = await createWorkspace(organization)
+    project = await createProject(organization)
     team = await createTeam(organization)
     const other = await createTeam(organization)
     member = await addMember(server, organization, [team, other])
     grant = await grantWorkspace(organization, team, workspace, { access: 'read' })
+    await grantProject(organization, team, project, { access: 'write' })
   })
 
   const placesAndGrants = ['workspaces', 'projects', 'team_workspaces', 'team_projects']
@@ -95,6 +101,26 @@ onEachEngine('the write lock of a dry run', (server) => {
       expect(changesOf(await client.request('DELETE', path, leaving)).length).toBeGreaterThan(0)
     })
     expect(tables).toContain('teams')
+    for (const table of placesAndGrants) expect(tables).not.toContain(table)
+  })
+
+  test('covers no grants if a workspace moves', async () => {
+    const moved = body('workspaces', {}, { project: { data: { type: 'projects', id: project } } })
+    const tables = await tablesReadInWrites(server, async () => {
+      expect(changesOf(await client.patch(`/workspaces/${workspace}?dry-run=true`, moved))).toHaveLength(2)
+    })
+    expect(tables).toContain('workspaces')
+    for (const table of ['team_workspaces', 'team_projects', 'team_members', 'users']) {
+      expect(tables).not.toContain(table)
+    }
+  })
+
+  test('covers no places and grants if somebody is removed', async () => {
+    const tables = await tablesReadInWrites(server, async () => {
+      const path = `/organization-memberships/${member.membershipId}?dry-run=true`
+      expect(changesOf(await client.delete(path)).length).toBeGreaterThan(0)
+    })
+    expect(tables).toContain('memberships')
     for (const table of placesAndGrants) expect(tables).not.toContain(table)
   })
 

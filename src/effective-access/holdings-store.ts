@@ -194,6 +194,30 @@ export async function innerGrantsOfTeams(
   return checked(rows).sort((a, b) => (a.id < b.id ? -1 : 1))
 }
 
+/** The ids of the teams with a grant on one of these workspaces or projects, in order. */
+export async function teamsWithGrants(
+  tx: Transaction,
+  { workspaceIds, projectIds }: { workspaceIds: readonly string[]; projectIds: readonly string[] },
+): Promise<string[]> {
+  const onWorkspaces = await inSlices(workspaceIds, (slice) =>
+    tx.db
+      .selectFrom('team_workspaces')
+      .where('workspace_id', 'in', slice)
+      .select('team_id')
+      .limit(MAX_GRANTS + 1)
+      .execute(),
+  )
+  const onProjects = await inSlices(projectIds, (slice) =>
+    tx.db
+      .selectFrom('team_projects')
+      .where('project_id', 'in', slice)
+      .select('team_id')
+      .limit(MAX_GRANTS + 1)
+      .execute(),
+  )
+  return [...new Set(checked([...onWorkspaces, ...onProjects]).map(({ team_id: id }) => id))].toSorted()
+}
+
 function workspacesOf(projectId: string) {
   return (eb: ExpressionBuilder<Tables & { tw: TeamWorkspaceTable }, 'tw'>) =>
     eb.selectFrom('workspaces').where('workspaces.project_id', '=', projectId).select('workspaces.id')

@@ -1,6 +1,7 @@
 import { isPermitted } from '../access/decide.ts'
 import { existing } from '../core/existing.ts'
 import { invalid } from '../core/errors.ts'
+import { dryRunOfRemoval } from '../effective-access/leaving-dry-run.ts'
 import { created } from '../http/call.ts'
 import { done, doneAll, unchanged } from '../http/outcome.ts'
 import { read } from '../http/read-route.ts'
@@ -106,6 +107,7 @@ export const membershipRoutes: readonly Route[] = [
       (also === undefined || isPermitted(also.permission, actor, standing, also.target))
         ? NOT_REMOVABLE
         : undefined,
+    dryRun: (context) => dryRunOfRemoval(context, context.resource),
     act: async ({ tx, actor, resource: { organization, membership } }) => {
       if (membership.is_service_account === 1) throw invalid(SERVICE_ACCOUNT_IS_KEPT)
       await checkOwnerRemains(tx, organization, [membership.user_id])

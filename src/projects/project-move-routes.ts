@@ -1,4 +1,6 @@
 import { invalid } from '../core/errors.ts'
+import { dryRunOfPlaces } from '../effective-access/place-dry-run.ts'
+import { placeOf } from '../effective-access/places.ts'
 import { done } from '../http/outcome.ts'
 import type { Route } from '../http/route.ts'
 import { write } from '../http/write-route.ts'
@@ -20,6 +22,14 @@ export const projectMoveRoutes: readonly Route[] = [
     summary: 'Move workspaces into a project',
     accepts: { identifiers: 'workspaces' },
     body: (bytes) => parseIdentifiers(bytes, 'workspaces', MAX_IN_A_REQUEST),
+    dryRun: async (context) => {
+      const { organization, project } = context.resource
+      const named = await namedWorkspaces(context, organization, context.body, 'workspace:manage')
+      // The write refuses a workspace that the caller may not move.
+      const known = new Map(named.flatMap((workspace) => (workspace ? [[workspace.id, workspace]] : [])))
+      const places = [...known.values()].map(placeOf)
+      return dryRunOfPlaces(context, { organization, id: project.id, places, newProjectId: project.id })
+    },
     act: async (context) => {
       const { tx, resource, body, now } = context
       const { organization, project } = resource

@@ -1,4 +1,6 @@
 import { conflict, invalid, invalidBy, type Problem } from '../core/errors.ts'
+import { dryRunOfPlaces } from '../effective-access/place-dry-run.ts'
+import { placeOfProject } from '../effective-access/places.ts'
 import { done } from '../http/outcome.ts'
 import { read } from '../http/read-route.ts'
 import type { Route, Viewer } from '../http/route.ts'
@@ -128,6 +130,11 @@ export const projectRoutes: readonly Route[] = [
     permission: 'project:manage',
     summary: 'Delete a project that holds no workspaces',
     refuses: [409],
+    dryRun: (context) => {
+      const { organization, project } = context.resource
+      const places = [placeOfProject(project)]
+      return dryRunOfPlaces(context, { organization, id: project.id, places })
+    },
     act: async ({ tx, resource: { organization, project } }) => {
       if (project.id === organization.default_project_id) {
         throw invalid('the default project cannot be deleted')

@@ -2,8 +2,10 @@ import type { AuditEvent } from '../audit/audit-store.ts'
 import { existing } from '../core/existing.ts'
 import { AppError, invalid, notFound, type Problem } from '../core/errors.ts'
 import type { Transaction } from '../database/database.ts'
+import { dryRunOfSuspension } from '../effective-access/leaving-dry-run.ts'
+import type { DryRun } from '../http/dry-run.ts'
 import { done, doneAll, unchanged } from '../http/outcome.ts'
-import type { Route } from '../http/route.ts'
+import type { Route, Viewer } from '../http/route.ts'
 import { write } from '../http/write-route.ts'
 import { parseResource } from '../jsonapi/body.ts'
 import { document } from '../jsonapi/document.ts'
@@ -32,12 +34,13 @@ type UserAction = {
   summary: string
   changes: { is_suspended: 0 | 1 } | { is_site_admin: 0 | 1 }
   check?: (user: UserRow, administrators: readonly string[]) => void
+  dryRun?: (context: Viewer & { readonly resource: { readonly user: UserRow } }) => Promise<DryRun>
 }
 
 const body = { type: 'users', isLenient: true } as const
 
 /** POST admin/users/:user_id/actions/NAME sets one attribute. If it already has the value, nothing changes. */
-function actionRoute({ name, summary, changes, check }: UserAction): Route {
+function actionRoute({ name, summary, changes, check, dryRun }: UserAction): Route {
   return write(administeredUserPlace, `/actions/${name}`, {
     method: 'POST',
     status: 200,
@@ -60,6 +63,7 @@ function actionRoute({ name, summary, changes, check }: UserAction): Route {
       return done(changed, { action: `user.${name.replace('_', '-')}`, details })
     },
     document: ({ actor, result }) => document(userFragment(result, actor)),
+    ...(dryRun === undefined ? {} : { dryRun }),
   })
 }
 
@@ -93,6 +97,7 @@ export const adminUserActionRoutes: readonly Route[] = [
     summary: 'Suspend a user',
     changes: { is_suspended: 1 },
     check: checkAdministratorRemains,
+    dryRun: (context) => dryRunOfSuspension(context, context.resource.user),
   }),
   actionRoute({
     name: 'unsuspend',

@@ -1,5 +1,7 @@
 import { isPermitted } from '../access/decide.ts'
 import { existing } from '../core/existing.ts'
+import { placeOf } from '../effective-access/places.ts'
+import { dryRunOfPlaces } from '../effective-access/place-dry-run.ts'
 import { invalid, invalidBy, type Problem } from '../core/errors.ts'
 import { NO_ID, parseId } from '../core/ids.ts'
 import { done } from '../http/outcome.ts'
@@ -30,8 +32,10 @@ import {
   newWorkspaceBody,
   readNewWorkspace,
   readWorkspace,
+  refuseNameInDryRun,
   workspaceBody,
   workspaceColumns,
+  type LoadedWorkspace,
   type WorkspaceChanges,
 } from './workspaces.ts'
 
@@ -66,6 +70,23 @@ function recorded({ tagBindings, ...others }: WorkspaceChanges) {
   return tagBindings === undefined ? others : { ...others, 'tag-bindings': [...tagBindings.keys()] }
 }
 
+/** The project after a change. If it cannot be the named one, a problem is added. */
+async function newProject(
+  viewer: Viewer,
+  { organization, workspace }: LoadedWorkspace,
+  { projectId }: WorkspaceChanges,
+  problems: Problem[],
+): Promise<string | undefined> {
+  if (projectId === undefined || projectId === workspace.project_id) return workspace.project_id
+  return orProblems(problems, projectFor(viewer, organization, projectId))
+}
+
+const scopeOf = ({ organization, workspace }: LoadedWorkspace) => ({
+  organization,
+  id: workspace.id,
+  places: [placeOf(workspace)],
+})
+
 type Form = readonly [place: typeof workspacePlace, by: 'by id' | 'by name']
 
 /** Each route exists with the id and with the name. */
@@ -92,15 +113,20 @@ const change = ([place, by]: Form) =>
     answers: 'workspaces',
     accepts: workspaceBody,
     body: (bytes, { config }) => readWorkspace(bytes, config),
+    dryRun: async (context) => {
+      const { resource, body } = context
+      refuseNameInDryRun(context, body.changes)
+      // The write finds the problems once more, and refuses them.
+      const newProjectId = await newProject(context, resource, body.changes, [])
+      return dryRunOfPlaces(context, { ...scopeOf(resource), newProjectId: newProjectId ?? null })
+    },
     problems: async (context) => {
       const { tx, resource, body, problems } = context
       const { organization, workspace } = resource
-      const { name, projectId } = body.changes
+      const { name } = body.changes
       problems.push(...otherId(body.id, workspace.id))
-      const isMoved = projectId !== undefined && projectId !== workspace.project_id
-      const project = isMoved
-        ? await orProblems(problems, projectFor(context, organization, projectId))
-        : workspace.project_id
+      const project = await newProject(context, resource, body.changes, problems)
+      const isMoved = project !== workspace.project_id
       const find = (taken: string) => findWorkspaceByName(tx, organization.id, taken)
       await besideTakenName(problems, NAME_IS_TAKEN, name, find, workspace.id)
       return { isMoved, project }
@@ -132,6 +158,7 @@ const remove = ([place, by]: Form) =>
       permission: 'workspace:manage',
       summary: `Delete a workspace ${by}${isSafe ? ', unless it is in use' : ''}`,
       ...(isSafe ? { refuses: [409] } : {}),
+      dryRun: (context) => dryRunOfPlaces(context, scopeOf(context.resource)),
       act: async ({ tx, resource: { workspace } }) => {
         if (isSafe) await refuseUnsafeDelete(tx, workspace)
         await deleteWorkspace(tx, workspace.id)

@@ -4,7 +4,7 @@ import type { Actor } from '../access/actor.ts'
 import { isPermitted, type Target } from '../access/decide.ts'
 import { nowhere } from '../access/standing.ts'
 import type { Config } from '../config.ts'
-import type { Problem } from '../core/errors.ts'
+import { AppError, type Problem } from '../core/errors.ts'
 import { NO_ID, parseId } from '../core/ids.ts'
 import { nameSchema, shortTextSchema } from '../core/names.ts'
 import type { Transaction } from '../database/database.ts'
@@ -149,6 +149,16 @@ function changesIn(
 function modeOfOperations(operations: boolean | undefined): ExecutionMode | undefined {
   if (operations === undefined) return undefined
   return operations ? 'remote' : 'local'
+}
+
+/**
+ * A dry run leaves no trace, and its answer would tell which names hidden workspaces have. Throws 400 for callers who do
+ * not see all workspaces.
+ */
+export function refuseNameInDryRun({ actor, standing }: Viewer, { name }: WorkspaceChanges): void {
+  if (name === undefined || isPermitted('workspace:read', actor, standing, {})) return
+  const detail = 'a dry run with name is only for callers who see all workspaces; leave out name or dry-run'
+  throw new AppError('bad-request', [{ detail }])
 }
 
 /** The new value of the settings column. */

@@ -1,0 +1,119 @@
+import { existing } from '../core/existing.ts'
+import type { Transaction } from '../database/database.ts'
+import type { DryRun } from '../http/dry-run.ts'
+import type { Viewer } from '../http/route.ts'
+import {
+  findMembership,
+  membershipsOfUser,
+  type MembershipRow,
+} from '../organization-memberships/membership-store.ts'
+import { findOrganization, type OrganizationRow } from '../organizations/organization-store.ts'
+import { findUser, findUsers, type UserRow } from '../users/user-store.ts'
+import { comparedDocument, nothingHeld, standingBy, type Compared } from './access-changes.ts'
+import { sightOf } from './access-sight.ts'
+import { concernedPeople } from './dry-run-people.ts'
+import { placesOf } from './dry-run-places.ts'
+import { grantedTo, heldOn } from './holdings.ts'
+import { readGrants } from './team-grants.ts'
+
+/** Limits the statements of one dry run. */
+const MOST_ORGANIZATIONS = 100
+
+/** What a user has in one organization, as far as the caller sees it. `total`: workspaces and projects there. */
+type Belonging = {
+  readonly compared: (isLeft: boolean) => Compared
+  readonly places: number
+  readonly total: number
+}
+
+/**
+ * The end of a membership: examines its user on all places that the caller sees. Somebody who is only invited has no
+ * access, and is not named.
+ */
+export async function dryRunOfRemoval(
+  viewer: Viewer,
+  { organization, membership }: { organization: OrganizationRow; membership: MembershipRow },
+): Promise<DryRun> {
+  const { tx, deps } = viewer
+  const isActive = membership.status === 'active'
+  const [user] = await findUsers(tx, isActive ? [membership.user_id] : [])
+  const { maxDryRunPairs } = deps.config
+  const found = user === undefined ? [] : [await belongingTo(viewer, organization, user, maxDryRunPairs)]
+  const look = async (writing: Transaction) =>
+    (await findMembership(writing, membership.id))?.status === 'active'
+  return leaving(viewer, { id: membership.id, found, unread: 0 }, look)
+}
+
+/** The suspension of a user: examines them in the organizations whose active member they are. */
+export async function dryRunOfSuspension(viewer: Viewer, user: UserRow): Promise<DryRun> {
+  const { tx, actor, deps } = viewer
+  const memberships = (await membershipsOfUser(tx, user.id)).filter(({ status }) => status === 'active')
+  const found: Belonging[] = []
+  let room = deps.config.maxDryRunPairs
+  let unread = 0
+  for (const { organization_id: id } of memberships) {
+    if (found.length === MOST_ORGANIZATIONS || room === 0) {
+      unread += 1
+      continue
+    }
+    const organization = existing(await findOrganization(tx, id))
+    if (organization.deleted_at !== null) continue
+    const standing = await deps.standings.in(tx, actor, organization)
+    const belonging = await belongingTo({ ...viewer, standing }, organization, user, room)
+    found.push(belonging)
+    room -= belonging.places
+  }
+  const look = async (writing: Transaction) => (await findUser(writing, user.id))?.is_suspended === 0
+  return leaving(viewer, { id: user.id, found, unread }, look)
+}
+
+/** @param unread organizations that are not examined. Each has at least one project. */
+function leaving(
+  { deps }: Viewer,
+  { id, found, unread }: { id: string; found: readonly Belonging[]; unread: number },
+  look: (tx: Transaction) => Promise<boolean>,
+): DryRun {
+  const compare = (wasIn: boolean, isIn: boolean) => {
+    const compared = found.map((belonging) => belonging.compared(wasIn && !isIn))
+    const places = found.reduce((sum, { total }) => sum + total, unread)
+    return comparedDocument(
+      id,
+      compared,
+      { who: Math.min(1, found.length), places },
+      deps.config.maxDryRunChanges,
+    )
+  }
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the runner passes what look returned back to compare
+  return { look, compare } satisfies DryRun<boolean> as DryRun
+}
+
+async function belongingTo(
+  viewer: Viewer,
+  organization: OrganizationRow,
+  user: UserRow,
+  most: number,
+): Promise<Belonging> {
+  const { tx, deps } = viewer
+  const { places, total } = await placesOf(viewer, { organization }, most)
+  const sight = await sightOf(viewer, { organization }, 'everywhere', places)
+  const who = await concernedPeople(tx, organization.id, [user], sight)
+  const teamIds = who.flatMap(({ teams }) => teams.map(({ id }) => id))
+  const grants = sight.seenGrants(await readGrants(tx, teamIds, 'everywhere', 'projects too'))
+  const compared = (isLeft: boolean): Compared => ({
+    organization,
+    who,
+    places,
+    having: (one) => {
+      const granted = grantedTo(one, grants)
+      const { columns, flags } = standingBy(one, organization, deps.standings.inForce)
+      return {
+        flags: [flags, isLeft ? 0 : flags],
+        on: (index) => {
+          const held = heldOn(columns, granted, existing(places[index]))
+          return [held, isLeft ? nothingHeld : held]
+        },
+      }
+    },
+  })
+  return { compared, places: places.length, total }
+}
