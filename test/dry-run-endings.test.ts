@@ -335,6 +335,22 @@ onEachEngine(
       })
     })
 
+    test('names changes of a level first if it cannot name all', async () => {
+      const organization = await createTestOrganization(server)
+      await createWorkspace(organization, { name: 'aaa' })
+      const team = await createTeam(organization)
+      const workspace = await createWorkspace(organization, { name: 'zzz' })
+      await grantWorkspace(organization, team, workspace, { access: 'read' })
+      const { username, membershipId } = await addMember(server, organization, [team])
+      const path = `/organization-memberships/${membershipId}?dry-run=true`
+      const attributes = countsOf(await organization.owner.client.delete(path))
+      expect(attributes['changes-count']).toBe(3)
+      expect(linesOf(attributes.changes)).toEqual([
+        `${username} on Default Project: custom → none`,
+        `${username} on zzz: read → none`,
+      ])
+    })
+
     test('counts a project for each organization that it does not look at', async () => {
       const crowds = [
         await createCrowd(server, { workspaces: 9, members: 1 }),

@@ -39,19 +39,25 @@ export const nothingHeld: Held = { columns: 0, inWorkspaces: 0, plans: false }
 /** After this many pairs of a user or team and a place, other work gets a turn of the event loop. */
 const PAIRS_A_TURN = 5_000
 
-/** The answer to a dry run: at most `most` differences, and their total number. */
+/** The answer to a dry run: at most `most` differences, those of a level or a permission first, and their number. */
 export async function comparedDocument(
   id: string,
   compared: readonly Compared[],
   totals: Totals,
   most: number,
 ): Promise<string> {
-  const changes: AccessChange[] = []
+  const first: AccessChange[] = []
+  const important: AccessChange[] = []
   let count = 0
-  for await (const change of differencesOf(compared)) {
+  for await (const makeChange of differencesOf(compared)) {
     count += 1
-    if (changes.length < most) changes.push(change())
+    if (first.length === most && important.length === most) continue
+    const change = makeChange()
+    if (first.length < most) first.push(change)
+    if (isImportant(change) && important.length < most) important.push(change)
   }
+  const others = first.filter((change) => !isImportant(change))
+  const changes = count <= most ? first : [...important, ...others].slice(0, most)
   const counts = {
     changes: count,
     who: totals.who,
@@ -61,6 +67,9 @@ export async function comparedDocument(
   }
   return accessChangesDocument(id, { changes, counts })
 }
+
+/** Without a level, a change is of single rights: such as those of every member, on very many places. */
+const isImportant = ({ from, to }: AccessChange) => from === undefined || from !== to
 
 /** The differences between before and after. */
 async function* differencesOf(all: readonly Compared[]): AsyncGenerator<() => AccessChange> {
