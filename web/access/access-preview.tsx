@@ -8,7 +8,17 @@ import { dryRun, sentencesOf, type AccessChange, type Change } from './changes.t
 const WAIT_MS = 400
 
 /** What a change would do to everybody's access, asked of the server when the reader stops choosing. */
-export function AccessPreview({ change }: { readonly change: Change }) {
+export function AccessPreview({
+  change,
+  doing = 'save this',
+  nothing = 'nobody’s access changes',
+}: {
+  readonly change: Change
+  /** What the reader is about to do, after "If you". */
+  readonly doing?: string
+  /** What is said if no change is listed. */
+  readonly nothing?: string
+}) {
   const [asked, setAsked] = useState<string>()
   const wanted = JSON.stringify(change)
   useEffect(() => {
@@ -20,9 +30,9 @@ export function AccessPreview({ change }: { readonly change: Change }) {
     queryKey: ['dry-run', wanted],
     queryFn: ({ signal }) => dryRun(change, signal),
     enabled: isReady,
-    // A preview holds for a moment only.
+    // A preview holds for a moment only. Once the change is made, nothing is asked again: its object may be gone.
     gcTime: 0,
-    staleTime: 0,
+    staleTime: 'static',
     retry: false,
   })
   if (found.isError && isReady) return <Failed error={found.error} />
@@ -31,10 +41,10 @@ export function AccessPreview({ change }: { readonly change: Change }) {
       {found.data === undefined || !isReady ? (
         'Asking what this would change …'
       ) : found.data.changes.length === 0 ? (
-        'If you save this, nobody’s access changes.'
+        `If you ${doing}, ${nothing}.`
       ) : (
         <>
-          <p className={shape.lead}>If you save this, as of now:</p>
+          <p className={shape.lead}>If you {doing}, as of now:</p>
           <ul className={shape.sentences}>
             {sentencesOf(found.data).map(({ isLoss, text }) => (
               <li key={text} className={isLoss ? shape.loss : shape.gain}>

@@ -63,7 +63,9 @@ function sentenceOf(alike: readonly AccessChange[], isTruncated: boolean): Sente
   const where = new Set(alike.map((change) => change.on.id))
   const least = isTruncated ? 'at least ' : ''
   const who =
-    first.who.type === 'teams' ? 'the tokens of the team' : least + counted(whose.size, 'person', 'people')
+    first.who.type === 'teams'
+      ? `the tokens of ${whose.size === 1 ? `the team ${first.who.name}` : least + counted(whose.size, 'team')}`
+      : least + counted(whose.size, 'person', 'people')
   const place = where.size === 1 ? `the ${places[on.type]} ${on.name}` : counted(where.size, places[on.type])
   const isLoss = lost.length > 0
   const verb = first.who.type === 'teams' || whose.size > 1 ? '' : 's'

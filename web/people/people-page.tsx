@@ -1,6 +1,8 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import { useState, type FormEvent } from 'react'
+import { AccessPreview } from '../access/access-preview.tsx'
+import { apply } from '../access/changes.ts'
 import { inOrganization, request, resource, type Resource } from '../api/client.ts'
 import { Button } from '../kit/button.tsx'
 import { Field } from '../kit/field.tsx'
@@ -68,8 +70,9 @@ function PersonRow({
 }) {
   const [isAsked, setAsked] = useState(false)
   const queries = useQueryClient()
+  const removal = { method: 'DELETE', path: `/organization-memberships/${person.id}` }
   const remove = useMutation({
-    mutationFn: () => request(`/organization-memberships/${person.id}`, { method: 'DELETE' }),
+    mutationFn: () => apply(removal),
     onSuccess: () => queries.invalidateQueries(),
   })
   const name = nameOf(people, person)
@@ -83,15 +86,16 @@ function PersonRow({
       <td dir="auto">{teamsOf(people, person).join(', ') || '–'}</td>
       <td>
         {isAsked ? (
-          <span role="group" aria-label={`Remove ${name}`}>
+          <div role="group" aria-label={`Remove ${name}`}>
             {isActive
               ? 'They lose all access in the organization. Tokens of teams that they know go on. '
               : 'The invitation ends. '}
+            {isActive ? <AccessPreview change={removal} doing="remove them" /> : null}
             <Button onClick={() => setAsked(false)}>Keep</Button>{' '}
             <Button kind="main" disabled={remove.isPending} onClick={() => remove.mutate()}>
               {isActive ? 'Remove from the organization' : 'Withdraw the invitation'}
             </Button>
-          </span>
+          </div>
         ) : (
           <Button aria-label={`Remove ${name} …`} onClick={() => setAsked(true)}>
             Remove …

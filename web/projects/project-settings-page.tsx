@@ -1,6 +1,7 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useNavigate, useParams } from '@tanstack/react-router'
 import type { FormEvent } from 'react'
+import { Ending } from '../access/ending.tsx'
 import { request, resource, type Resource } from '../api/client.ts'
 import { Button } from '../kit/button.tsx'
 import { Deletion } from '../kit/deletion.tsx'
@@ -34,6 +35,7 @@ export function ProjectSettingsPage() {
             The grants on it end with it. A project that still has workspaces is not deleted: move or delete
             them first.
           </p>
+          <Ending change={{ method: 'DELETE', path: `/projects/${id}` }} />
         </Deletion>
       ) : null}
     </>

@@ -1,6 +1,7 @@
 import { keepPreviousData, queryOptions, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link, useNavigate, useSearch } from '@tanstack/react-router'
 import { useState, type FormEvent } from 'react'
+import { AccessPreview } from '../access/access-preview.tsx'
 import { pageOf, request, resource, type One, type Page, type Resource } from '../api/client.ts'
 import { accountQuery } from '../api/session.ts'
 import { Button } from '../kit/button.tsx'
@@ -146,12 +147,23 @@ function UserRow({
             </span>
           ))
         ) : (
-          <span role="group" aria-label={`${actions[asked].label}: ${name}`}>
-            {actions[asked].warning} <Button onClick={() => setAsked(undefined)}>Keep as it is</Button>{' '}
+          <div role="group" aria-label={`${actions[asked].label}: ${name}`}>
+            {actions[asked].warning}{' '}
+            {asked === 'suspend' ? (
+              <>
+                {isAdmin ? 'They lose what they may do as an administrator, too. ' : null}
+                <AccessPreview
+                  change={{ method: 'POST', path: `/admin/users/${id}/actions/suspend` }}
+                  doing="suspend them"
+                  nothing="they lose no access in any organization"
+                />
+              </>
+            ) : null}
+            <Button onClick={() => setAsked(undefined)}>Keep as it is</Button>{' '}
             <Button kind="main" disabled={act.isPending} onClick={() => act.mutate(asked)}>
               {actions[asked].label}
             </Button>
-          </span>
+          </div>
         )}
         {isSuspended ? null : (
           <Button

@@ -1,6 +1,8 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useNavigate, useParams } from '@tanstack/react-router'
 import { useState, type FormEvent } from 'react'
+import { AccessPreview } from '../access/access-preview.tsx'
+import { Ending } from '../access/ending.tsx'
 import { related, request, type Resource } from '../api/client.ts'
 import { Button } from '../kit/button.tsx'
 import type { Chosen } from '../kit/choice.tsx'
@@ -44,18 +46,23 @@ export function WorkspaceSettingsPage() {
               The server refuses this while the workspace is locked or its state has managed resources. The
               states and the grants end with it.
             </p>
+            <Ending change={{ method: 'POST', path: `/workspaces/${data.id}/actions/safe-delete` }} />
           </Deletion>
           <Deletion what="the workspace" name={name} path={`/workspaces/${data.id}`} onDone={leave}>
             <p>
               All its states and outputs end with it, and the grants on it, even if the state still has
               managed resources. This cannot be undone.
             </p>
+            <Ending change={{ method: 'DELETE', path: `/workspaces/${data.id}` }} />
           </Deletion>
         </>
       ) : null}
     </>
   )
 }
+
+const movedTo = (project: Chosen | undefined) =>
+  project && { relationships: { project: { data: { type: 'projects', id: project.id } } } }
 
 function Naming({
   workspace,
@@ -74,8 +81,7 @@ function Naming({
   const [isMoving, setMoving] = useState(false)
   const save = useMutation({
     mutationFn: (changed: { name: string; description: string }) => {
-      const relationships = moved && { project: { data: { type: 'projects', id: moved.id } } }
-      const data = { type: 'workspaces', id, attributes: changed, ...(moved && { relationships }) }
+      const data = { type: 'workspaces', id, attributes: changed, ...movedTo(moved) }
       return request(`/workspaces/${id}`, { method: 'PATCH', body: { data } })
     },
     onSuccess: async (_, { name: renamed }) => {
@@ -112,6 +118,15 @@ function Naming({
         <>
           <p>Grants on the project count for its workspaces, so a move changes who has access.</p>
           <ProjectChoice organization={organization} chosen={moved} onChoose={setMoved} />
+          {moved === undefined ? null : (
+            <AccessPreview
+              change={{
+                method: 'PATCH',
+                path: `/workspaces/${id}`,
+                body: { data: { type: 'workspaces', id, ...movedTo(moved) } },
+              }}
+            />
+          )}
         </>
       ) : null}
       {save.isError ? <Failed error={save.error} /> : null}
