@@ -38,6 +38,7 @@ export const auditRoutes: readonly Route[] = [
       ),
     },
     answers: 'audit-events',
+    isPolled: true,
     document: async ({ tx, resource: { organization }, query, page, paging }) => {
       const output = query['filter[output]']
       const filter = {

@@ -21,6 +21,7 @@ export const accessGrantRoutes: readonly Route[] = [
     permission: 'team:read',
     summary: 'List all grants of a team on workspaces and projects that the caller may see',
     answers: 'access-grants',
+    isPolled: true,
     document: (context) => {
       const { team } = context.resource.target
       const shown = shownGrantsOf(context.tx, team, context)
@@ -32,6 +33,7 @@ export const accessGrantRoutes: readonly Route[] = [
     permission: 'workspace:read',
     summary: 'List the grants that give access to a workspace, on it and on its project',
     answers: 'access-grants',
+    isPolled: true,
     document: async (context) => {
       const { tx, deps, actor, standing, resource } = context
       const { organization, workspace } = resource
@@ -50,6 +52,7 @@ export const accessGrantRoutes: readonly Route[] = [
     permission: 'project:read',
     summary: 'List the grants that give access to a project',
     answers: 'access-grants',
+    isPolled: true,
     document: async (context) => {
       const { actor, standing, resource } = context
       const { grants } = resource.target

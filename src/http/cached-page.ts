@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream'
 import type { OrganizationFacts } from '../access/standing.ts'
 import type { Page } from '../jsonapi/paging.ts'
-import { ok, type Answer } from './call.ts'
+import type { AnswerBody } from './call.ts'
 import type { Viewer } from './route.ts'
 
 /**
@@ -16,8 +16,8 @@ export async function cachedPage(
   name: string | undefined,
   { number, size }: Page,
   make: () => Promise<string | Readable>,
-): Promise<Answer> {
-  if (name === undefined) return ok(await make())
+): Promise<AnswerBody> {
+  if (name === undefined) return make()
   return cached({ viewer, organization, name: `${name} ${number} ${size}` }, 'set', make)
 }
 
@@ -27,7 +27,7 @@ export function cachedDocument(
   organization: OrganizationFacts,
   name: string,
   make: () => Promise<string | Readable>,
-): Promise<Answer> {
+): Promise<AnswerBody> {
   return cached({ viewer, organization, name }, 'setWhenWantedAgain', make)
 }
 
@@ -35,15 +35,15 @@ async function cached(
   { viewer, organization, name }: { viewer: Viewer; organization: OrganizationFacts; name: string },
   cache: 'set' | 'setWhenWantedAgain',
   make: () => Promise<string | Readable>,
-): Promise<Answer> {
+): Promise<AnswerBody> {
   const { actor, standing, deps } = viewer
   const caller = `${actor.kind} ${actor.userId ?? actor.organizationId} ${standing.columns}`
   const key = `${organization.id} ${organization.version} ${name} ${caller}`
   const known = deps.documents.get<Buffer>(key)
-  if (known !== undefined) return ok(known)
+  if (known !== undefined) return known
   const made = await make()
-  if (typeof made !== 'string') return ok(made)
+  if (typeof made !== 'string') return made
   const body = Buffer.from(made)
   deps.documents[cache](key, body)
-  return ok(body)
+  return body
 }

@@ -11,6 +11,7 @@ import { answerOf } from './call.ts'
 import type { RunnerDeps } from './deps.ts'
 import { holdAnswer } from './held-answer.ts'
 import { authenticate, noteWithin, permit, readerOf, type Judged } from './permit.ts'
+import { polledAnswer } from './polled.ts'
 import type { Decided, Document, Loaded, Permitted, Place, Route, RouteDocumentation } from './route.ts'
 
 /** The audit event for revealed values, or a function that finds it after the transaction (undefined: none). */
@@ -75,7 +76,9 @@ export function read<A, R extends Loaded, P extends QueryParameters = {}>(
           throw error
         })
       // Take the memory first: if that fails, no reveal must be recorded.
-      const answer = holdAnswer(answerOf(200, found.made), deps, found.permitted)
+      const isTagged = definition.isPolled === true && found.revealed.length === 0
+      const made = isTagged ? polledAnswer(call, found.made) : answerOf(200, found.made)
+      const answer = holdAnswer(made, deps, found.permitted)
       try {
         if (found.revealed.length > 0) await writeReveals(found.revealed, found.permitted, deps)
         return answer

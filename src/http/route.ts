@@ -84,6 +84,11 @@ export type RouteDocumentation = {
   readonly hasPageInMeta?: true
   /** Numbers in `meta` beside the page, which the document adds. */
   readonly counts?: readonly string[]
+  /**
+   * Pages ask for it again and again, so its answer has an ETag, except a revealed value or an `Answer` that the document
+   * makes itself.
+   */
+  readonly isPolled?: true
   /** The list is not paged: everything is on its only page. */
   readonly isUnpaged?: boolean
 }

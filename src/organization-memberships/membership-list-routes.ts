@@ -20,6 +20,7 @@ export const membershipListRoutes: readonly Route[] = [
     summary: 'List the memberships of an organization',
     query: { ...membershipFilter, include: includes('user', 'teams') },
     answers: 'organization-memberships',
+    isPolled: true,
     document: async (reader) => {
       const context = { ...reader, later: new LaterParts() }
       const { tx, resource, query, page, links, paging } = context

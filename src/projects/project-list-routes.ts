@@ -21,6 +21,7 @@ export const projectListRoutes: readonly Route[] = [
     permission: 'project:read',
     summary: 'List projects',
     answers: 'projects',
+    isPolled: true,
     hasPageInMeta: true,
     query: {
       q: text('Part of the name, without case'),

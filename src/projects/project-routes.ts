@@ -87,6 +87,7 @@ export const projectRoutes: readonly Route[] = [
     summary: 'Show a project',
     query: include,
     answers: 'projects',
+    isPolled: true,
     document: (context) => projectDocument({ ...context, result: context.resource.project }),
   }),
 

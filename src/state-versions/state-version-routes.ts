@@ -3,12 +3,13 @@ import type { Target } from '../access/decide.ts'
 import { existing } from '../core/existing.ts'
 import { notFound } from '../core/errors.ts'
 import { isName } from '../core/names.ts'
-import type { Call } from '../http/call.ts'
+import { ok, type Call } from '../http/call.ts'
 import { list, read, type Reading } from '../http/read-route.ts'
 import type { Route } from '../http/route.ts'
 import { document, listDocument } from '../jsonapi/document.ts'
 import { LaterParts } from '../jsonapi/later-parts.ts'
 import { choice, includes, requiredText } from '../jsonapi/parameters.ts'
+import { lockHolder } from '../workspaces/workspace-locks.ts'
 import { workspacePlace } from '../workspaces/workspace-place.ts'
 import { includedOutputs } from '../outputs/included-outputs.ts'
 import { statuses, stateVersionFragments } from './state-version-document.ts'
@@ -56,6 +57,7 @@ export const stateVersionRoutes: readonly Route[] = [
       'filter[status]': choice('State versions with this status', ...statuses),
     },
     answers: 'state-versions',
+    isPolled: true,
     document: async (context) => {
       const { tx, deps, actor, standing, resource, call, query, page, paging } = context
       const status = query['filter[status]']
@@ -63,7 +65,10 @@ export const stateVersionRoutes: readonly Route[] = [
       const viewer = { actor, standing, target: resource.target }
       const addresses = { origin: call.origin, secretKey: deps.config.secretKey }
       const fragments = await stateVersionFragments(tx, rows, viewer, addresses)
-      return listDocument(fragments, paging(total))
+      const body = listDocument(fragments, paging(total))
+      // Their creator is shown the upload URLs, which are rights by themselves, so nothing may keep the answer.
+      const isCreator = rows.some((row) => row.created_by_id === lockHolder(actor).locked_by_id)
+      return isCreator ? ok(body) : body
     },
   }),
 

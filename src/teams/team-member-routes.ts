@@ -82,6 +82,7 @@ export const teamMemberRoutes: readonly Route[] = [
     permission: 'team:read',
     summary: 'List the memberships of a team',
     answers: 'organization-memberships',
+    isPolled: true,
     query: {
       ...statusFilter,
       'filter[is_service_account]': maybeFlag('Service accounts alone, or none of them'),

@@ -68,6 +68,7 @@ export const teamRoutes: readonly Route[] = [
     permission: 'organization:read',
     summary: 'List teams',
     answers: 'teams',
+    isPolled: true,
     query: {
       q: text('Part of the name, without case'),
       'filter[names]': commaSeparated('Exact names, separated by commas'),
@@ -136,6 +137,7 @@ export const teamRoutes: readonly Route[] = [
     permission: 'team:read',
     summary: 'Show a team',
     answers: 'teams',
+    isPolled: true,
     query: teamQuery,
     document: (context) => {
       const { team, organization } = context.resource

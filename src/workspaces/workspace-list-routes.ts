@@ -7,7 +7,7 @@ import { choice, commaSeparated, flag, idOf, text } from '../jsonapi/parameters.
 import { organizationWithGrantsPlace } from '../organizations/organization-place.ts'
 import { taggedFilter } from '../tag-bindings/tag-bindings.ts'
 import { workspaceFragments } from './workspace-document.ts'
-import { include } from './workspace-includes.ts'
+import { include, withIncluded } from './workspace-includes.ts'
 import { listVisibleWorkspaces, workspacesVersion, workspaceSorts } from './workspace-list-store.ts'
 
 export const workspaceListRoutes: readonly Route[] = [
@@ -15,6 +15,7 @@ export const workspaceListRoutes: readonly Route[] = [
     permission: 'workspace:read',
     summary: 'List workspaces',
     answers: 'workspaces',
+    isPolled: true,
     query: {
       'search[name]': text('Part of the name, without case'),
       'search[wildcard-name]': text('The name, without case, with * at its ends for anything'),
@@ -50,7 +51,7 @@ export const workspaceListRoutes: readonly Route[] = [
       const versions = isWhole ? await workspacesVersion(tx, organization.id) : undefined
       const isCached = versions !== undefined && links.length === 0
       const name = isCached ? `workspaces ${versions.version}` : undefined
-      return cachedPage(context, organization, name, page, async () => {
+      const made = await cachedPage(context, organization, name, page, async () => {
         const reach = reachOf('workspace:read', context)
         const { workspaces, total } = await listVisibleWorkspaces(tx, organization.id, reach, filter, page, {
           sort: query.sort ?? 'name',
@@ -59,6 +60,7 @@ export const workspaceListRoutes: readonly Route[] = [
         const found = await workspaceFragments(context, organization, workspaces, query.include)
         return found.later.bodyOf(listDocument(found.data, paging(total), found.included))
       })
+      return withIncluded(made, query.include)
     },
   }),
 ]

@@ -15,7 +15,7 @@ import { findProject } from '../projects/project-store.ts'
 import { writeTagBindings } from '../tag-bindings/tag-bindings.ts'
 import { refuseUnsafeDelete } from '../state-versions/safe-delete.ts'
 import { workspaceDocument } from './workspace-document.ts'
-import { include } from './workspace-includes.ts'
+import { include, withIncluded } from './workspace-includes.ts'
 import { namedWorkspacePlace, workspacePlace } from './workspace-place.ts'
 import {
   countWorkspaces,
@@ -101,7 +101,11 @@ const show = ([place, by]: Form) =>
     summary: `Show a workspace ${by}`,
     query: include,
     answers: 'workspaces',
-    document: (context) => workspaceDocument({ ...context, result: context.resource.workspace }),
+    isPolled: true,
+    document: async (context) => {
+      const made = await workspaceDocument({ ...context, result: context.resource.workspace })
+      return withIncluded(made, context.query.include)
+    },
   })
 
 const change = ([place, by]: Form) =>
