@@ -1,5 +1,6 @@
 import { keepPreviousData, queryOptions } from '@tanstack/react-query'
 import { inOrganization, pageOf, request, type Page, type Resource } from '../api/client.ts'
+import { live } from '../api/live.ts'
 
 export type AccessGrant = {
   readonly access: string
@@ -14,8 +15,7 @@ export type AccessGrant = {
 export const accessGrantsQuery = (of: 'workspaces' | 'projects' | 'teams', id: string, page: number) =>
   queryOptions({
     queryKey: ['access-grants', of, id, page],
-    queryFn: ({ signal }) =>
-      request<Page<AccessGrant>>(pageOf(`/${of}/${id}/access-grants`, page, 50), { signal }),
+    ...live<Page<AccessGrant>>(pageOf(`/${of}/${id}/access-grants`, page, 50)),
     placeholderData: keepPreviousData,
   })
 

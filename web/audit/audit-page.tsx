@@ -1,7 +1,8 @@
 import { keepPreviousData, queryOptions, useQuery } from '@tanstack/react-query'
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import type { FormEvent } from 'react'
-import { inOrganization, pageOf, request, type Page } from '../api/client.ts'
+import { inOrganization, pageOf, type Page } from '../api/client.ts'
+import { live } from '../api/live.ts'
 import { Button } from '../kit/button.tsx'
 import { Field } from '../kit/field.tsx'
 import { Columns } from '../kit/columns.tsx'
@@ -33,17 +34,15 @@ export type AuditFilter = {
 const auditQuery = (organization: string, filter: AuditFilter, page: number) =>
   queryOptions({
     queryKey: ['audit', organization, filter, page],
-    queryFn: ({ signal }) => {
-      const parameters = {
+    ...live<Page<AuditEvent>>(
+      pageOf(inOrganization(organization, 'audit-events'), page, 50, {
         'filter[actor]': filter.actor,
         'filter[action]': filter.action,
         'filter[resource-id]': filter.resource,
         'filter[request-id]': filter.request,
         'filter[output]': filter.output,
-      }
-      const path = pageOf(inOrganization(organization, 'audit-events'), page, 50, parameters)
-      return request<Page<AuditEvent>>(path, { signal })
-    },
+      }),
+    ),
     placeholderData: keepPreviousData,
   })
 

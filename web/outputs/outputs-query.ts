@@ -1,6 +1,7 @@
 import { keepPreviousData, queryOptions } from '@tanstack/react-query'
 import { pageOf, request, type One, type Page } from '../api/client.ts'
 import { ApiError } from '../api/errors.ts'
+import { live } from '../api/live.ts'
 import { parseExact } from './exact.ts'
 
 export type Collection = readonly ['list' | 'set' | 'map', DetailedType]
@@ -18,20 +19,14 @@ export type Preview = {
 }
 export type NamedPreview = Preview & { readonly name: string }
 
-const LIVE_MS = 10_000
-
 /** Current outputs without sensitive values, asked for again while the page is looked at. */
 export const outputsQuery = (workspaceId: string, q: string, page: number, isLive: boolean) =>
   queryOptions({
     queryKey: ['outputs', workspaceId, q, page],
-    queryFn: ({ signal, client, queryKey }) => {
-      const before = client.getQueryData<Page<NamedPreview>>(queryKey)
-      const path = pageOf(`/workspaces/${workspaceId}/current-output-previews`, page, 100, { q })
-      return request<Page<NamedPreview>>(path, { signal, before })
-    },
-    // The answer before is known by its identity.
-    structuralSharing: false,
-    refetchInterval: isLive ? LIVE_MS : false,
+    ...live<Page<NamedPreview>>(
+      pageOf(`/workspaces/${workspaceId}/current-output-previews`, page, 100, { q }),
+    ),
+    ...(isLive ? {} : { refetchInterval: false as const }),
     placeholderData: keepPreviousData,
     // Outputs that are being processed are there in a moment.
     retry: (_, error) => error instanceof ApiError && error.status === 503,

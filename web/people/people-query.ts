@@ -1,5 +1,6 @@
 import { keepPreviousData, queryOptions } from '@tanstack/react-query'
 import { inOrganization, pageOf, related, request, type Page, type Resource } from '../api/client.ts'
+import { live } from '../api/live.ts'
 
 export type Membership = {
   readonly status: 'active' | 'invited'
@@ -14,10 +15,12 @@ export type People = Page<Membership> & { readonly included?: readonly Resource<
 export const membersOfOrganizationQuery = (organization: string, q: string, page: number) =>
   queryOptions({
     queryKey: ['memberships', organization, q, page],
-    queryFn: ({ signal }) => {
-      const path = inOrganization(organization, 'organization-memberships')
-      return request<People>(pageOf(path, page, 20, { include: 'user,teams', q }), { signal })
-    },
+    ...live<People>(
+      pageOf(inOrganization(organization, 'organization-memberships'), page, 20, {
+        include: 'user,teams',
+        q,
+      }),
+    ),
     placeholderData: keepPreviousData,
   })
 

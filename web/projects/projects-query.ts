@@ -1,5 +1,6 @@
 import { keepPreviousData, queryOptions } from '@tanstack/react-query'
-import { inOrganization, pageOf, request, type One, type Page } from '../api/client.ts'
+import { inOrganization, pageOf, type One, type Page } from '../api/client.ts'
+import { live } from '../api/live.ts'
 
 export type Project = {
   readonly name: string
@@ -13,13 +14,12 @@ export type Project = {
 export const projectsQuery = (organization: string, q: string, page: number) =>
   queryOptions({
     queryKey: ['projects', organization, q, page],
-    queryFn: ({ signal }) =>
-      request<Page<Project>>(pageOf(inOrganization(organization, 'projects'), page, 50, { q }), { signal }),
+    ...live<Page<Project>>(pageOf(inOrganization(organization, 'projects'), page, 50, { q })),
     placeholderData: keepPreviousData,
   })
 
 export const projectQuery = (id: string) =>
   queryOptions({
     queryKey: ['project', id],
-    queryFn: ({ signal }) => request<One<Project>>(`/projects/${id}`, { signal }),
+    ...live<One<Project>>(`/projects/${id}`),
   })

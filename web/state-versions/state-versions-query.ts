@@ -1,5 +1,6 @@
 import { queryOptions } from '@tanstack/react-query'
-import { pageOf, request, type Page } from '../api/client.ts'
+import { pageOf, type Page } from '../api/client.ts'
+import { live } from '../api/live.ts'
 
 export type StateVersion = {
   readonly serial: number
@@ -15,11 +16,10 @@ export type StateVersion = {
 export const stateVersionsQuery = (organization: string, workspace: string, page: number) =>
   queryOptions({
     queryKey: ['state-versions', organization, workspace, page],
-    queryFn: ({ signal }) => {
-      const parameters = {
+    ...live<Page<StateVersion>>(
+      pageOf('/state-versions', page, 20, {
         'filter[organization][name]': organization,
         'filter[workspace][name]': workspace,
-      }
-      return request<Page<StateVersion>>(pageOf('/state-versions', page, 20, parameters), { signal })
-    },
+      }),
+    ),
   })

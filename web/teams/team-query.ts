@@ -1,5 +1,6 @@
 import { keepPreviousData, queryOptions } from '@tanstack/react-query'
 import { inOrganization, pageOf, request, type One, type Page, type Resource } from '../api/client.ts'
+import { live } from '../api/live.ts'
 
 export type Team = {
   readonly name: string
@@ -18,7 +19,7 @@ const parameters = new URLSearchParams({
 export const teamQuery = (id: string) =>
   queryOptions({
     queryKey: ['team', id],
-    queryFn: ({ signal }) => request<One<Team>>(`/teams/${id}?${parameters}`, { signal }),
+    ...live<One<Team>>(`/teams/${id}?${parameters}`),
   })
 
 export type Membership = { readonly status: 'active' | 'invited'; readonly email: string | null }
@@ -27,11 +28,11 @@ export type Membership = { readonly status: 'active' | 'invited'; readonly email
 export const membersQuery = (teamId: string, page: number) =>
   queryOptions({
     queryKey: ['team-members', teamId, page],
-    queryFn: ({ signal }) => {
-      const path = `/teams/${teamId}/relationships/organization-memberships`
-      const parameters = { 'filter[is_service_account]': 'false' }
-      return request<Page<Membership>>(pageOf(path, page, 20, parameters), { signal })
-    },
+    ...live<Page<Membership>>(
+      pageOf(`/teams/${teamId}/relationships/organization-memberships`, page, 20, {
+        'filter[is_service_account]': 'false',
+      }),
+    ),
     placeholderData: keepPreviousData,
   })
 

@@ -1,5 +1,6 @@
 import { keepPreviousData, queryOptions } from '@tanstack/react-query'
-import { inOrganization, pageOf, request, type Page } from '../api/client.ts'
+import { inOrganization, pageOf, type Page } from '../api/client.ts'
+import { live } from '../api/live.ts'
 
 type Team = {
   readonly name: string
@@ -11,7 +12,6 @@ type Team = {
 export const teamsQuery = (organization: string, q: string, page: number) =>
   queryOptions({
     queryKey: ['teams', organization, q, page],
-    queryFn: ({ signal }) =>
-      request<Page<Team>>(pageOf(inOrganization(organization, 'teams'), page, 50, { q }), { signal }),
+    ...live<Page<Team>>(pageOf(inOrganization(organization, 'teams'), page, 50, { q })),
     placeholderData: keepPreviousData,
   })

@@ -1,5 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link, Outlet, useParams } from '@tanstack/react-router'
+import { related } from '../api/client.ts'
 import { isStatus } from '../api/errors.ts'
 import styles from '../kit/kit.module.css'
 import { Answered } from '../kit/states.tsx'
@@ -65,6 +66,8 @@ export function WorkspaceOutputsPage() {
   const { id, attributes } = found.data.data
   return (
     <OutputsPanel
+      // While there is no state its outputs are not asked for again. The first state begins anew.
+      key={related(found.data.data, 'current-state-version') === undefined ? 'empty' : 'stored'}
       workspaceId={id}
       mayReveal={attributes.permissions['can-read-state-outputs'] === true}
       names={{ organization, workspace: attributes.name }}

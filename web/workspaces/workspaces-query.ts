@@ -1,5 +1,6 @@
 import { keepPreviousData, queryOptions } from '@tanstack/react-query'
 import { inOrganization, pageOf, request, type One, type Page } from '../api/client.ts'
+import { live } from '../api/live.ts'
 
 export type Workspace = {
   readonly name: string
@@ -17,11 +18,9 @@ const pathOf = (organization: string) => inOrganization(organization, 'workspace
 export const workspacesQuery = (organization: string, q: string, page: number, projectId?: string) =>
   queryOptions({
     queryKey: ['workspaces', organization, q, page, projectId],
-    queryFn: ({ signal }) =>
-      request<Page<Workspace>>(
-        pageOf(pathOf(organization), page, 50, { 'search[name]': q, 'filter[project][id]': projectId }),
-        { signal },
-      ),
+    ...live<Page<Workspace>>(
+      pageOf(pathOf(organization), page, 50, { 'search[name]': q, 'filter[project][id]': projectId }),
+    ),
     placeholderData: keepPreviousData,
   })
 
@@ -34,11 +33,9 @@ export function isWorkspaceId(text: string): boolean {
 export const workspaceQuery = (organization: string, name: string) =>
   queryOptions({
     queryKey: ['workspace', organization, name],
-    queryFn: ({ signal }) =>
-      request<One<Workspace>>(
-        isWorkspaceId(name) ? `/workspaces/${name}` : `${pathOf(organization)}/${encodeURIComponent(name)}`,
-        { signal },
-      ),
+    ...live<One<Workspace>>(
+      isWorkspaceId(name) ? `/workspaces/${name}` : `${pathOf(organization)}/${encodeURIComponent(name)}`,
+    ),
   })
 
 /** Locks, unlocks or unlocks by force. */
