@@ -1,23 +1,14 @@
-import { QueryCache, QueryClient, QueryClientProvider } from '@tanstack/react-query'
+import { QueryClient, QueryClientProvider } from '@tanstack/react-query'
 import { RouterProvider } from '@tanstack/react-router'
 import { StrictMode } from 'react'
 import { createRoot } from 'react-dom/client'
-import { ApiError, isStatus } from './api/errors.ts'
-import { accountQuery } from './api/session.ts'
+import { ApiError } from './api/errors.ts'
 import './kit/tokens.css'
 import { createPages } from './routes.tsx'
 
 const MAX_TRIES = 3
 
-const queries: QueryClient = new QueryClient({
-  queryCache: new QueryCache({
-    onError: (error, { queryKey }) => {
-      if (!isStatus(error, 401) || queryKey[0] === accountQuery.queryKey[0]) return
-      // The session has ended, perhaps in another tab. Nothing that it read stays here.
-      queries.clear()
-      void pages.invalidate()
-    },
-  }),
+const queries = new QueryClient({
   defaultOptions: {
     queries: {
       // Only what is away for a moment is tried again.

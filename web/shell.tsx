@@ -5,6 +5,7 @@ import { accountQuery, signOut } from './api/session.ts'
 import { Button } from './kit/button.tsx'
 import { organizationQuery } from './organizations/organizations-query.ts'
 import styles from './shell.module.css'
+import { SessionGuard } from './sign-in/session-guard.tsx'
 
 /** The bar above every page, and the places of the organization that is shown. */
 export function Shell() {
@@ -14,11 +15,11 @@ export function Shell() {
   const navigate = useNavigate()
   const main = useRef<HTMLElement>(null)
   useAnnouncedPage(main)
-  const leave = async () => {
-    await signOut()
+  const leave = async (next?: string) => {
+    await navigate({ to: '/~/sign-in', search: next === undefined ? {} : { next } })
     queries.clear()
-    await navigate({ to: '/~/sign-in' })
   }
+  const { href } = useLocation()
   return (
     <>
       <header className={styles.bar}>
@@ -32,11 +33,12 @@ export function Shell() {
         <Link to="/~/account" className={styles.who}>
           {account.data?.data.attributes.username ?? 'Account'}
         </Link>
-        <Button onClick={() => void leave()}>Sign out</Button>
+        <Button onClick={() => void signOut().then(() => leave())}>Sign out</Button>
       </header>
       <main className={styles.page} ref={main}>
         <Outlet />
       </main>
+      <SessionGuard onSignedOut={() => void leave(href)} />
     </>
   )
 }

@@ -30,6 +30,8 @@ export type Page<Attributes> = {
   }
 }
 
+export const SIGN_IN = '/sessions'
+
 type ErrorBody = {
   readonly errors?: readonly { title: string; detail?: string; source?: { pointer?: string } }[]
 }
@@ -42,6 +44,14 @@ type Asked<Answer> = {
   readonly before?: Answer | undefined
   /** Default: JSON.parse. */
   readonly parse?: (text: string) => unknown
+}
+
+const listeners = new Set<(refused: ApiError) => void>()
+
+/** Calls the listener with each answer 401, except of a sign-in. Returns what ends that. */
+export function onUnauthorized(listener: (refused: ApiError) => void): () => void {
+  listeners.add(listener)
+  return () => void listeners.delete(listener)
 }
 
 /** The ETag of each answer that has one. */
@@ -87,12 +97,14 @@ export async function request<Answer extends object | undefined>(
     }),
   )
   const retryAfter = response.headers.get('retry-after')
-  throw new ApiError(
+  const refused = new ApiError(
     response.status,
     problems,
     response.headers.get('x-request-id') ?? '',
     retryAfter === null ? undefined : Number(retryAfter),
   )
+  if (response.status === 401 && path !== SIGN_IN) for (const tell of listeners) tell(refused)
+  throw refused
 }
 
 /** The path of what an organization has, such as its teams. */

@@ -1,5 +1,6 @@
 import { queryOptions } from '@tanstack/react-query'
-import { request, resource, type One } from './client.ts'
+import { related, request, resource, SIGN_IN, type One } from './client.ts'
+import { isStatus } from './errors.ts'
 
 type User = { readonly username: string; readonly 'is-site-admin'?: boolean }
 
@@ -10,8 +11,34 @@ export const accountQuery = queryOptions({
   staleTime: 60_000,
 })
 
-export async function signIn(login: string, password: string): Promise<void> {
-  await request('/sessions', { method: 'POST', body: resource('sessions', { login, password }) })
+/** What happened to the session in another tab: this user has signed in, or nobody is signed in any more. */
+export type SessionNews = { readonly signedIn: string | undefined }
+
+const channel = new BroadcastChannel('purser-session')
+
+/** Calls the listener with what other tabs do to the session. Returns what ends that. */
+export function onSessionNews(listener: (news: SessionNews) => void): () => void {
+  const hear = ({ data }: MessageEvent<SessionNews>) => listener(data)
+  channel.addEventListener('message', hear)
+  return () => channel.removeEventListener('message', hear)
+}
+
+// oxlint-disable-next-line unicorn/require-post-message-target-origin -- a channel has one origin and takes no other
+const tellOtherTabs = (news: SessionNews) => channel.postMessage(news)
+
+async function createSession(attributes: object): Promise<string> {
+  const { data } = await request<One<object>>(SIGN_IN, {
+    method: 'POST',
+    body: resource('sessions', attributes),
+  })
+  const userId = related(data, 'user')?.id ?? ''
+  tellOtherTabs({ signedIn: userId })
+  return userId
+}
+
+/** Returns the id of the user. */
+export function signIn(login: string, password: string): Promise<string> {
+  return createSession({ login, password })
 }
 
 /** Sets a password with a link, and a user name if there is no account yet, and signs in. */
@@ -20,11 +47,20 @@ export async function signInByLink(given: {
   readonly password: string
   readonly username?: string
 }): Promise<void> {
-  await request('/sessions', { method: 'POST', body: resource('sessions', given) })
+  await createSession(given)
 }
 
-/** Ends the session of this browser. */
+/** Ends the session of this browser, if it has not ended yet. */
 export async function signOut(): Promise<void> {
+  try {
+    await endSession()
+  } catch (error) {
+    if (!isStatus(error, 401)) throw error
+  }
+  tellOtherTabs({ signedIn: undefined })
+}
+
+async function endSession(): Promise<void> {
   const { data: user } = await request<One<User>>('/account/details')
   const { data: sessions } = await request<{ data: { id: string; attributes: { 'is-current': boolean } }[] }>(
     `/users/${user.id}/sessions?page[size]=100`,

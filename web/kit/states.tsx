@@ -81,7 +81,7 @@ export function Answered<Data>({
 
 function textOf(error: unknown): string {
   if (!(error instanceof ApiError)) return 'The server could not be reached.'
-  // What was typed stays: they sign in in another tab, and try again here.
-  if (error.status === 401) return `${error.message}. Sign in again in another tab, then try again here.`
+  // What was typed stays: a dialog asks them to sign in.
+  if (error.status === 401) return `${error.message}. Sign in, then try again.`
   return error.message
 }
