@@ -2,8 +2,10 @@ import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link, Outlet, useLocation, useNavigate, useParams } from '@tanstack/react-router'
 import { useEffect, useRef, type RefObject } from 'react'
 import { accountQuery, signOut } from './api/session.ts'
+import { Find } from './find/find.tsx'
 import { Button } from './kit/button.tsx'
 import { organizationQuery } from './organizations/organizations-query.ts'
+import { placesFor } from './places.ts'
 import styles from './shell.module.css'
 import { SessionGuard } from './sign-in/session-guard.tsx'
 
@@ -30,6 +32,7 @@ export function Shell() {
         {account.data?.data.attributes['is-site-admin'] === true ? (
           <Link to="/~/admin/users">Administration</Link>
         ) : null}
+        <Find organization={organization} />
         <Link to="/~/account" className={styles.who}>
           {account.data?.data.attributes.username ?? 'Account'}
         </Link>
@@ -46,43 +49,15 @@ export function Shell() {
 /** The pages of the organization. Those that are not the caller's are left out. */
 function Places({ organization }: { readonly organization: string }) {
   const found = useQuery(organizationQuery(organization))
-  const params = { organization }
   const may = found.data?.data.attributes.permissions ?? {}
   return (
     <nav aria-label="Organization" className={styles.places}>
       <strong>{organization}</strong>
-      <Link to="/$organization/workspaces" params={params}>
-        Workspaces
-      </Link>
-      <Link to="/$organization/projects" params={params}>
-        Projects
-      </Link>
-      <Link to="/$organization/settings/teams" params={params}>
-        Teams
-      </Link>
-      <Link to="/$organization/access" params={params}>
-        Access
-      </Link>
-      {may['can-view-users'] === true ? (
-        <Link to="/$organization/people" params={params}>
-          People
+      {placesFor(may).map(({ to, name }) => (
+        <Link key={to} to={to} params={{ organization }}>
+          {name}
         </Link>
-      ) : null}
-      {may['can-read-refusals'] === true ? (
-        <Link to="/$organization/refusals" params={params}>
-          Refusals
-        </Link>
-      ) : null}
-      {may['can-read-audit-events'] === true ? (
-        <Link to="/$organization/audit" params={params}>
-          Audit trail
-        </Link>
-      ) : null}
-      {may['can-update'] === true ? (
-        <Link to="/$organization/settings/general" params={params}>
-          Settings
-        </Link>
-      ) : null}
+      ))}
     </nav>
   )
 }
