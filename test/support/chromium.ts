@@ -9,7 +9,9 @@ const axeSource = readFileSync(createRequire(import.meta.url).resolve('axe-core/
 // Scripts for the page are texts, because this code knows no document.
 const REPORT_VIOLATIONS = `document.addEventListener('securitypolicyviolation', (event) =>
   console.error('policy: ' + event.violatedDirective + ' ' + event.blockedURI))`
-const RUN_AXE = `axe.run().then(({ violations }) => violations.map(({ id, impact, nodes }) =>
+const runAxe = (
+  rules: readonly string[],
+) => `axe.run(${rules.length === 0 ? '' : JSON.stringify({ runOnly: rules })}).then(({ violations }) => violations.map(({ id, impact, nodes }) =>
   ({ id, impact, html: nodes.map(({ html }) => html).join(' ') })))`
 const SIDEWAYS = 'document.documentElement.scrollWidth - document.documentElement.clientWidth'
 
@@ -39,20 +41,25 @@ export function useChromium(): () => Promise<Tab> {
   }
 }
 
-/** What axe finds on the page, except what it calls minor. */
-export async function accessibilityProblems(page: Page): Promise<string[]> {
+/** What axe finds on the page, except what it calls minor. Without rules it tries all. */
+export async function accessibilityProblems(page: Page, rules: readonly string[] = []): Promise<string[]> {
   await page.evaluate(axeSource)
-  const found = await page.evaluate<{ id: string; impact: string; html: string }[]>(RUN_AXE)
+  const found = await page.evaluate<{ id: string; impact: string; html: string }[]>(runAxe(rules))
   return found
     .filter(({ impact }) => impact !== 'minor')
     .map(({ id, impact, html }) => `${impact} ${id}: ${html}`)
 }
 
+/** How many pixels of the page are beyond the right edge of a window of this width. */
+export async function pixelsBeyond(page: Page, width: number): Promise<number> {
+  await page.setViewportSize({ width, height: 800 })
+  return page.evaluate<number>(SIDEWAYS)
+}
+
 /** Checks what holds for every page: nothing went wrong, nothing to scroll sideways, nothing that axe finds. */
 export async function expectWellMade({ page, complaints }: Tab): Promise<void> {
   for (const width of [360, 1280]) {
-    await page.setViewportSize({ width, height: 800 })
-    expect(await page.evaluate(SIDEWAYS), `at ${width} pixels`).toBeLessThanOrEqual(0)
+    expect(await pixelsBeyond(page, width), `at ${width} pixels`).toBeLessThanOrEqual(0)
     expect(await accessibilityProblems(page)).toEqual([])
   }
   for (const colorScheme of ['dark', 'light'] as const) {
