@@ -158,4 +158,21 @@ describe('every page', () => {
       }
     }
   })
+
+  test.each(['workspaces/$workspace', 'projects/$project', 'settings/teams/$team', 'settings/general'])(
+    'offers nothing to change where somebody may not: %s',
+    async (place) => {
+      const { page } = await signInWith(open, pages, 'reader')
+      const tab = place.includes('$') ? '/settings' : ''
+      await page.goto(addressOf(`/$organization/${place}${tab}`))
+      await page.getByText('You may not change these').waitFor()
+      expect(await page.locator('main input:enabled').count()).toBe(0)
+      expect(
+        await page
+          .locator('main')
+          .getByRole('button', { name: /^(Save|Delete|Move)/ })
+          .count(),
+      ).toBe(0)
+    },
+  )
 })

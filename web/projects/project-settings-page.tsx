@@ -43,6 +43,7 @@ export function ProjectSettingsPage() {
 }
 
 function Naming({ project: { id, attributes } }: { readonly project: Resource<Project> }) {
+  const mayChange = attributes.permissions['can-update'] === true
   const queries = useQueryClient()
   const save = useMutation({
     mutationFn: (changed: { name: string; description: string }) =>
@@ -56,13 +57,21 @@ function Naming({ project: { id, attributes } }: { readonly project: Resource<Pr
   }
   return (
     <form onSubmit={submit} aria-label="Settings">
-      <Field label="Name" name="name" defaultValue={attributes.name} required />
-      <Field label="Description" name="description" defaultValue={attributes.description ?? ''} />
+      {mayChange ? null : <p>You may not change these. Who manages the project may.</p>}
+      <Field label="Name" name="name" defaultValue={attributes.name} disabled={!mayChange} required />
+      <Field
+        label="Description"
+        name="description"
+        defaultValue={attributes.description ?? ''}
+        disabled={!mayChange}
+      />
       {save.isError ? <Failed error={save.error} /> : null}
       <p role="status">{save.isSuccess ? 'Saved.' : ''}</p>
-      <Button type="submit" kind="main" disabled={save.isPending}>
-        Save
-      </Button>
+      {mayChange ? (
+        <Button type="submit" kind="main" disabled={save.isPending}>
+          Save
+        </Button>
+      ) : null}
     </form>
   )
 }
