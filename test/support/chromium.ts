@@ -3,7 +3,7 @@ import { createRequire } from 'node:module'
 import { chromium, type Browser, type BrowserContext, type Page } from 'playwright-core'
 import { afterAll, beforeAll, expect } from 'vitest'
 
-const PROGRAM = process.env.PURSER_TEST_CHROMIUM ?? '/usr/bin/chromium'
+export const CHROMIUM = process.env.PURSER_TEST_CHROMIUM ?? '/usr/bin/chromium'
 const axeSource = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 
 // Scripts for the page are texts, because this code knows no document.
@@ -22,7 +22,7 @@ export type Tab = { readonly page: Page; readonly complaints: string[]; readonly
 export function useChromium(): () => Promise<Tab> {
   let browser: Browser
   beforeAll(async () => {
-    browser = await chromium.launch({ executablePath: PROGRAM })
+    browser = await chromium.launch({ executablePath: CHROMIUM })
   })
   afterAll(() => browser.close())
   return async () => {

@@ -1,3 +1,4 @@
+import type { Logger } from 'pino'
 import { Browser, passwordLink } from './browser.ts'
 import type { Tab } from './chromium.ts'
 import { startServer, type TestServer } from './server.ts'
@@ -16,8 +17,9 @@ export type Pages = {
   readonly usernameOf: (who: string) => string
 }
 
-export async function usePages(): Promise<Pages> {
-  const server = await startServer('sqlite')
+/** @param log the server's log; without it only fatal errors are printed */
+export async function usePages(log?: Logger): Promise<Pages> {
+  const server = await startServer('sqlite', {}, log)
   const organization = await createTestOrganization(server)
   const usernames = new Map<string, string>()
   const add = async (who: string, { id, username }: Person) => {
