@@ -15,6 +15,7 @@ import { hiddenRows } from './rows-hidden.ts'
 import { growthRows, memoryRows } from './rows-memory.ts'
 import { nodeRows } from './rows-nodes.ts'
 import { outputRows, uploadRows } from './rows-outputs.ts'
+import { pageRows } from './rows-pages.ts'
 import { readRows } from './rows-reads.ts'
 import { searchRows } from './rows-search.ts'
 import { writeRows } from './rows-writes.ts'
@@ -42,6 +43,7 @@ const rows = [
   ...memoryRows,
   ...hiddenRows,
   ...accessRows,
+  ...pageRows,
   ...growthRows,
   ...nodeRows,
 ]

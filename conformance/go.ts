@@ -1,6 +1,7 @@
 import { spawn, spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs'
+import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { text } from 'node:stream/consumers'
@@ -51,6 +52,14 @@ const tofu: Tool = {
   versionOf: 'github.com/opentofu/opentofu',
   variables: () => '-X github.com/opentofu/opentofu/version.dev=no',
 }
+const terraform: Tool = {
+  name: 'terraform',
+  title: 'Terraform',
+  module: 'terraform',
+  path: 'github.com/hashicorp/terraform',
+  versionOf: 'github.com/hashicorp/terraform',
+  variables: () => '',
+}
 const provider: Tool = {
   name: 'terraform-provider-tfe',
   title: 'the tfe provider',
@@ -61,15 +70,16 @@ const provider: Tool = {
 }
 
 export interface Tools {
-  /** The path of the tofu command. */
+  /** The paths of the two commands. */
   tofu: string
+  terraform: string
   /** The folder of the provider, whose file has the name that a CLI looks for. */
   provider: string
 }
 
 /** Builds the tools that are missing. The first build takes some minutes. */
 export function buildTools(): Tools {
-  const built = [tofu, provider].map((tool) => ({ tool, folder: folderOf(tool) }))
+  const built = [tofu, terraform, provider].map((tool) => ({ tool, folder: folderOf(tool) }))
   mkdirSync(binaries, { recursive: true })
   for (const old of readdirSync(binaries)) {
     const isWanted = built.some(({ folder }) => folder === join(binaries, old))
@@ -77,7 +87,8 @@ export function buildTools(): Tools {
       rmSync(join(binaries, old), { recursive: true })
   }
   for (const { tool, folder } of built) if (!existsSync(folder)) build(tool, folder)
-  return { tofu: join(folderOf(tofu), tofu.name), provider: folderOf(provider) }
+  const commandOf = (tool: Tool) => join(folderOf(tool), tool.name)
+  return { tofu: commandOf(tofu), terraform: commandOf(terraform), provider: folderOf(provider) }
 }
 
 export const binaries = join(folder, '.bin')
@@ -161,6 +172,9 @@ function selection(dialect: Dialect, patterns: string[]): string[] {
   return dialect === 'current' ? ['-run', wanted] : ['-skip', '^TestCurrentDialect', '-run', wanted]
 }
 
+/** One test waits for a minute, so one more runs than there are processors. */
+const inParallel = ['-parallel', String(availableParallelism() + 1)]
+
 /** Runs a module's tests. Counts tests without sub-tests. A package that fails outside of a test is one failure. */
 export async function runGoTests(
   module: string,
@@ -168,7 +182,7 @@ export async function runGoTests(
   dialect: Dialect,
   patterns: string[],
 ): Promise<Tally> {
-  const run = [...selection(dialect, patterns), './...']
+  const run = [...inParallel, ...selection(dialect, patterns), './...']
   const { status, results, outputs, complaints } = await goTest(join(folder, module), run, environment)
   const tally = tallyOf(results, outputs)
   if (status !== 0 && tally.failed === 0) count(tally, `go test in ${module}`, false, complaints)

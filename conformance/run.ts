@@ -81,6 +81,7 @@ async function runDialect(
       PURSER_TOKEN: token,
       PURSER_DIALECT: dialect,
       PURSER_TOFU: tools.tofu,
+      PURSER_TERRAFORM: tools.terraform,
       PURSER_PROVIDER: tools.provider,
       PURSER_TOFU_CONFIG: tofuConfig(server.address, tofuHostname),
     }

@@ -193,6 +193,16 @@ func (s Server) SignIn(t *testing.T, user User) string {
 // Consent lets a program log in, as the page does that it opened, and returns where the browser goes then.
 func (s Server) Consent(t *testing.T, cookie string, asked url.Values) string {
 	t.Helper()
+	status, address := s.TryConsent(t, cookie, asked)
+	if address == "" {
+		t.Fatalf("consent: %d without an address", status)
+	}
+	return address
+}
+
+// TryConsent does the same, and returns the status, and no address if the server refuses.
+func (s Server) TryConsent(t *testing.T, cookie string, asked url.Values) (status int, address string) {
+	t.Helper()
 	attributes := map[string]any{}
 	for name := range asked {
 		attributes[strings.ReplaceAll(name, "_", "-")] = asked.Get(name)
@@ -205,11 +215,8 @@ func (s Server) Consent(t *testing.T, cookie string, asked url.Values) string {
 	if err := json.NewDecoder(response.Body).Decode(&document); err != nil {
 		t.Fatal(err)
 	}
-	address, _ := document.Data.Attributes["redirect-to"].(string)
-	if address == "" {
-		t.Fatalf("consent: %s without an address", response.Status)
-	}
-	return address
+	address, _ = document.Data.Attributes["redirect-to"].(string)
+	return response.StatusCode, address
 }
 
 // asPage posts a resource as a page of the server does.

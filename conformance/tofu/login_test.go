@@ -12,6 +12,7 @@ import (
 	"net/http/httptest"
 	"net/http/httputil"
 	"net/url"
+	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -19,51 +20,172 @@ import (
 	"time"
 )
 
-// OpenTofu discovers a host that is not in its settings over https. A proxy in front of the server provides https. A
-// person consents in a browser, whose requests this test sends.
-func TestHostIsDiscoveredAndLoggedInTo(t *testing.T) {
-	w := newWorld(t)
-	front, trust := w.newTLSFront(t)
-	host := "localhost:" + front.Port()
-	d := w.newDirectory(t, w.owner, map[string]string{
-		"main.tf":    mainFile,
-		"backend.tf": strings.Replace(w.backendBlock("cloud", `name = "network"`), hostname, host, 1),
-	}).with("SSL_CERT_FILE=" + trust).
-		with("PATH=/nowhere").      // no browser here that login could open
-		with("TF_CLI_CONFIG_FILE=") // otherwise tofu ignores the file that login writes
-	d.refused(t, "Required token could not be found", "init")
-	cookie := w.server.SignIn(t, w.owner)
-
-	got := d.login(t, host, func(page *url.URL) {
-		callBack(t, page.Query().Get("redirect_uri")+"?code=no-such-code&state="+page.Query().Get("state"))
-	})
-	if !got.failed {
-		t.Fatalf("login with a wrong code succeeded:\n%s", got.stdout)
+// eachProgram runs the scenario with OpenTofu and with Terraform.
+func eachProgram(t *testing.T, scenario func(t *testing.T, program string)) {
+	for name, program := range map[string]string{"tofu": openTofu, "terraform": terraform} {
+		t.Run(name, func(t *testing.T) { scenario(t, program) })
 	}
-	wantText(t, unwrapped(got.stderr), "the code is unknown or was used before")
-
-	got = d.login(t, host, func(page *url.URL) {
-		if page.Path != "/app/~/login" {
-			t.Errorf("tofu opens %s", page)
-		}
-		callBack(t, w.server.Consent(t, cookie, page.Query()))
-	})
-	if got.failed {
-		t.Fatalf("%s failed:\n%s\n%s", got.command, got.stdout, got.stderr)
-	}
-	wantText(t, unwrapped(got.stdout), "obtained and saved an API token")
-	d.ok(t, "init")
-	d.ok(t, "apply", "-auto-approve")
-	wantOutputs(t, d.ok(t, "output", "-json"), outputsJSON)
-	d.ok(t, "logout", host)
-	d.refused(t, "Required token could not be found", "output")
 }
 
-// login runs tofu login, and walks when tofu has printed the address of the page.
-func (d directory) login(t *testing.T, host string, walk func(page *url.URL)) answer {
+// The CLIs discover a host that is not in their settings over https. A proxy in front of the server provides https. A
+// person consents in a browser, whose requests these tests send.
+func TestHostIsDiscoveredAndLoggedInTo(t *testing.T) {
+	eachProgram(t, func(t *testing.T, program string) {
+		l := newLogin(t, program)
+		d := l.newMachine(t)
+		d.refused(t, "Required token could not be found", "init")
+
+		l.wantRefusal(t, d, "the code is unknown or was used before", func(page *url.URL) string {
+			return page.Query().Get("redirect_uri") + "?code=no-such-code&state=" + page.Query().Get("state")
+		})
+
+		got := l.login(t, d, func(page *url.URL) string {
+			if page.Path != "/app/~/login" {
+				t.Errorf("the program opens %s", page)
+			}
+			return l.server.Consent(t, l.cookie, page.Query())
+		})
+		l.wantSuccess(t, got)
+		d.ok(t, "init")
+		d.ok(t, "apply", "-auto-approve")
+		wantOutputs(t, d.ok(t, "output", "-json"), outputsJSON)
+		d.ok(t, "logout", l.host)
+		d.refused(t, "Required token could not be found", "output")
+	})
+}
+
+func TestLoginThatThePersonRefusesGivesNothing(t *testing.T) {
+	eachProgram(t, func(t *testing.T, program string) {
+		l := newLogin(t, program)
+		d := l.newMachine(t)
+		// The page asks the server nothing then. The person ends the program in the terminal.
+		got := l.login(t, d, func(*url.URL) string { return "" })
+		if !got.failed {
+			t.Fatalf("login without consent succeeded:\n%s", got.stdout)
+		}
+		l.wantNoToken(t, d)
+	})
+}
+
+func TestLoginCodeThatIsOlderThanAMinuteGivesNothing(t *testing.T) {
+	eachProgram(t, func(t *testing.T, program string) {
+		l := newLogin(t, program)
+		d := l.newMachine(t)
+		l.wantRefusal(t, d, "the code has expired", func(page *url.URL) string {
+			address := l.server.Consent(t, l.cookie, page.Query())
+			time.Sleep(codeLifetime + time.Second)
+			return address
+		})
+		l.wantNoToken(t, d)
+	})
+}
+
+func TestLoginCodeThatIsUsedAgainEndsTheFirstToken(t *testing.T) {
+	eachProgram(t, func(t *testing.T, program string) {
+		l := newLogin(t, program)
+		first, second := l.newMachine(t), l.newMachine(t)
+		var code string
+		l.wantSuccess(t, l.login(t, first, func(page *url.URL) string {
+			address := l.server.Consent(t, l.cookie, page.Query())
+			code = queryOf(t, address).Get("code")
+			return address
+		}))
+		first.ok(t, "init")
+		l.wantRefusal(t, second, "the code is unknown or was used before", func(page *url.URL) string {
+			return page.Query().Get("redirect_uri") + "?code=" + code + "&state=" + page.Query().Get("state")
+		})
+		first.refused(t, "unauthorized", "init")
+		l.wantNoToken(t, second)
+	})
+}
+
+func TestLoginToAnotherAddressGivesNothing(t *testing.T) {
+	eachProgram(t, func(t *testing.T, program string) {
+		l := newLogin(t, program)
+		d := l.newMachine(t)
+		l.wantRefusal(t, d, "redirect_uri is not the one that the code was made for", func(page *url.URL) string {
+			asked := page.Query()
+			waits := asked.Get("redirect_uri")
+			for _, other := range []string{
+				"https://elsewhere.example/login",
+				strings.Replace(waits, "localhost", "127.0.0.1", 1),
+				strings.Replace(waits, "localhost", "localhost.elsewhere.example", 1),
+				waits + "/more",
+				"http://localhost:22/login",
+			} {
+				asked.Set("redirect_uri", other)
+				if status, address := l.server.TryConsent(t, l.cookie, asked); status != 422 || address != "" {
+					t.Errorf("consent for %s: %d %s", other, status, address)
+				}
+			}
+			// Another port that a program may wait at, and the code comes to this program all the same.
+			port := "10000"
+			if strings.Contains(waits, port) {
+				port = "10001"
+			}
+			asked.Set("redirect_uri", "http://localhost:"+port+"/login")
+			code := queryOf(t, l.server.Consent(t, l.cookie, asked)).Get("code")
+			return waits + "?code=" + code + "&state=" + asked.Get("state")
+		})
+		l.wantNoToken(t, d)
+	})
+}
+
+// codeLifetime is how long the server takes a code.
+const codeLifetime = time.Minute
+
+// login is a person who has signed in in a browser, and an address at which programs find the server.
+type login struct {
+	world
+	program string
+	host    string
+	trust   string
+	cookie  string
+	// tokens is how many the person has without logging in.
+	tokens int
+}
+
+func newLogin(t *testing.T, program string) login {
+	t.Helper()
+	w := newWorld(t)
+	front, trust := w.newTLSFront(t)
+	l := login{
+		world:   w,
+		program: program,
+		host:    "localhost:" + front.Port(),
+		trust:   trust,
+		cookie:  w.server.SignIn(t, w.owner),
+	}
+	l.tokens = l.countTokens(t)
+	return l
+}
+
+// newMachine is a directory of somebody who has no token yet.
+func (l login) newMachine(t *testing.T) directory {
+	t.Helper()
+	d := l.newDirectory(t, l.owner, map[string]string{
+		"main.tf":    mainFile,
+		"backend.tf": strings.Replace(l.backendBlock("cloud", `name = "network"`), hostname, l.host, 1),
+	}).with("SSL_CERT_FILE=" + l.trust).
+		with("PATH=/nowhere").      // no browser here that login could open
+		with("TF_CLI_CONFIG_FILE=") // otherwise the program ignores the file that login writes
+	d.program = l.program
+	return d
+}
+
+func (l login) countTokens(t *testing.T) int {
+	t.Helper()
+	tokens, err := l.client.UserTokens.List(t.Context(), l.owner.ID)
+	must(t, err)
+	return len(tokens.Items)
+}
+
+// login runs the command login. When it has printed the address of the page, it walks there, and the browser goes to
+// the address that walk returns. If that is empty, the person ends the program.
+func (l login) login(t *testing.T, d directory, walk func(page *url.URL) string) answer {
 	t.Helper()
 	found := regexp.MustCompile(`https://\S+client_id=\S+`)
-	return d.watched(t, []string{"yes"}, func(screen string) bool {
+	return d.watched(t, []string{"yes"}, func(screen string, process *os.Process) bool {
 		address := found.FindString(screen)
 		if address == "" || !strings.Contains(screen[strings.Index(screen, address)+len(address):], "\n") {
 			return false
@@ -73,9 +195,61 @@ func (d directory) login(t *testing.T, host string, walk func(page *url.URL)) an
 			t.Error(err)
 			return true
 		}
-		go walk(page)
+		go func() {
+			if next := walk(page); next != "" {
+				callBack(t, next)
+			} else {
+				interrupt(t, process)
+			}
+		}()
 		return true
-	}, "login", host)
+	}, "login", l.host)
+}
+
+// wantRefusal logs in, and the program must fail with the words of the server.
+func (l login) wantRefusal(t *testing.T, d directory, words string, walk func(page *url.URL) string) {
+	t.Helper()
+	got := l.login(t, d, walk)
+	if !got.failed {
+		t.Fatalf("login succeeded:\n%s", got.stdout)
+	}
+	wantText(t, unwrapped(got.stderr), words)
+}
+
+func (l login) wantSuccess(t *testing.T, got answer) {
+	t.Helper()
+	if got.failed {
+		t.Fatalf("%s failed:\n%s\n%s", got.command, got.stdout, got.stderr)
+	}
+	wantText(t, unwrapped(got.stdout), "obtained and saved an API token")
+}
+
+// wantNoToken checks that the program has stored no token, and that the person has none that is new.
+func (l login) wantNoToken(t *testing.T, d directory) {
+	t.Helper()
+	d.refused(t, "Required token could not be found", "init")
+	if got := l.countTokens(t); got != l.tokens {
+		t.Errorf("the person has %d tokens, and had %d", got, l.tokens)
+	}
+}
+
+func queryOf(t *testing.T, address string) url.Values {
+	t.Helper()
+	parsed, err := url.Parse(address)
+	must(t, err)
+	return parsed.Query()
+}
+
+// interrupt is Ctrl-C in the terminal.
+func interrupt(t *testing.T, process *os.Process) {
+	t.Helper()
+	if err := process.Signal(os.Interrupt); err != nil {
+		t.Error(err)
+	}
+	time.Sleep(5 * time.Second)
+	if err := process.Kill(); err == nil {
+		t.Error("had to be killed")
+	}
 }
 
 // callBack is what the browser does in the end: it goes back to the program.
@@ -88,7 +262,7 @@ func callBack(t *testing.T, address string) {
 	}
 	response.Body.Close()
 	if response.StatusCode != http.StatusOK {
-		t.Errorf("tofu answered %d at %s", response.StatusCode, address)
+		t.Errorf("the program answered %d at %s", response.StatusCode, address)
 	}
 }
 

@@ -1,4 +1,5 @@
-// Package tofu drives a running Purser with the OpenTofu command line, built from this module's tool directive.
+// Package tofu drives a running Purser with the OpenTofu command line, built from this module's tool directive, and logs
+// in with Terraform's, too.
 //
 // go-tfe prepares the data of a scenario. It is the older version that OpenTofu itself is built with.
 package tofu
@@ -22,6 +23,12 @@ import (
 
 // hostname is the host in PURSER_TOFU_CONFIG.
 const hostname = "purser.example.com"
+
+// The environment variables with the paths of the commands.
+const (
+	openTofu  = "PURSER_TOFU"
+	terraform = "PURSER_TERRAFORM"
+)
 
 // world is a new organization for one test, with a client of its owner.
 type world struct {
@@ -84,6 +91,8 @@ func readOutputs() tfe.TeamAccessAddOptions {
 type directory struct {
 	path        string
 	environment []string
+	// program names the environment variable with the path of the command.
+	program string
 }
 
 // newDirectory writes the configuration files, and settings that keep tofu on this machine's loopback.
@@ -97,7 +106,8 @@ func (w world) newDirectory(t *testing.T, user harness.User, files map[string]st
 	content := strings.ReplaceAll(fromEnvironment(t, "PURSER_TOFU_CONFIG"), w.server.Address, w.server.Through(t, "OpenTofu"))
 	must(t, os.WriteFile(settings, []byte(content), 0o600))
 	return directory{
-		path: path,
+		path:    path,
+		program: openTofu,
 		environment: []string{
 			"PATH=" + os.Getenv("PATH"),
 			"HOME=" + t.TempDir(),
@@ -114,7 +124,8 @@ func (w world) newDirectory(t *testing.T, user harness.User, files map[string]st
 
 // with returns the same directory with one more environment variable.
 func (d directory) with(variable string) directory {
-	return directory{path: d.path, environment: append(append([]string{}, d.environment...), variable)}
+	d.environment = append(append([]string{}, d.environment...), variable)
+	return d
 }
 
 // colors matches the color codes of a terminal. OpenTofu prints them even if the output is no terminal.
@@ -131,7 +142,7 @@ type answer struct {
 // command prepares one run of tofu, which may also run in the background.
 func (d directory) command(t *testing.T, arguments ...string) *exec.Cmd {
 	t.Helper()
-	command := exec.CommandContext(t.Context(), fromEnvironment(t, "PURSER_TOFU"), arguments...)
+	command := exec.CommandContext(t.Context(), fromEnvironment(t, d.program), arguments...)
 	command.Dir = d.path
 	command.Env = d.environment
 	return command
@@ -149,16 +160,17 @@ func fromEnvironment(t *testing.T, name string) string {
 // run runs tofu to its end. It types one of the lines whenever tofu asks for a value.
 func (d directory) run(t *testing.T, lines []string, arguments ...string) answer {
 	t.Helper()
-	return d.watched(t, lines, func(string) bool { return true }, arguments...)
+	return d.watched(t, lines, func(string, *os.Process) bool { return true }, arguments...)
 }
 
 // watched does the same, and shows what tofu has printed until it has been seen.
-func (d directory) watched(t *testing.T, lines []string, see func(screen string) bool, arguments ...string) answer {
+func (d directory) watched(t *testing.T, lines []string, see watcher, arguments ...string) answer {
 	t.Helper()
 	command := d.command(t, arguments...)
 	keyboard, err := command.StdinPipe()
 	must(t, err)
-	stdout := &dialogue{keyboard: keyboard, lines: lines, see: see}
+	stdout := &dialogue{keyboard: keyboard, lines: lines}
+	stdout.see = func(screen string) bool { return see(screen, command.Process) }
 	var stderr bytes.Buffer
 	command.Stdout, command.Stderr = stdout, &stderr
 	err = command.Run()
@@ -173,6 +185,9 @@ func (d directory) watched(t *testing.T, lines []string, see func(screen string)
 		failed:  err != nil,
 	}
 }
+
+// watcher looks at what a command has printed, until it returns true.
+type watcher func(screen string, process *os.Process) bool
 
 // dialogue collects the output of tofu, and types the next line at each question. Each question discards earlier input,
 // so lines cannot be typed ahead. After the last line it closes the input.
