@@ -99,7 +99,7 @@ describe('finding anything by its name', () => {
       const before = await refusals()
       await page.getByRole('button', { name: 'Find …' }).click()
       await page.keyboard.type('harb')
-      await expect.poll(() => textsOf(page), who).toEqual(expected)
+      await expect.poll(() => textsOf(page), { message: who }).toEqual(expected)
       await page.getByRole('status').filter({ hasNotText: 'Searching' }).waitFor()
       expect(await textsOf(page)).toEqual(expected)
       await expectWellMade(tab)
