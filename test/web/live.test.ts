@@ -47,8 +47,11 @@ describe('the pages in view', () => {
       const made = await change()
       await page.clock.runFor(11_000)
       const text = place === 'people' ? made : (texts[place] ?? 'made-by-others')
-      if (place === 'audit') await page.getByText('Details').first().click()
-      await page.getByText(text).first().waitFor()
+      // The details of an event are closed.
+      await page
+        .getByText(text)
+        .first()
+        .waitFor({ state: place === 'audit' ? 'attached' : 'visible' })
       await page.close()
     }
   })

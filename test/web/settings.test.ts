@@ -172,7 +172,7 @@ describe('the pages that manage', () => {
     await page.goto(`${pages.address}/audit`)
     await page.getByRole('row').filter({ hasText: 'output.reveal' }).first().waitFor()
     await page.getByLabel('Revealed output').fill('seen')
-    await page.getByRole('button', { name: 'Find' }).click()
+    await page.getByRole('button', { name: 'Find', exact: true }).click()
     await page.getByRole('row').filter({ hasText: 'workspace.create' }).first().waitFor({ state: 'detached' })
     await page.getByRole('row').filter({ hasText: reader.username }).waitFor()
   })
@@ -246,7 +246,7 @@ describe('the pages that manage', () => {
     await expect
       .poll(async () => {
         await page.getByLabel('Request id').fill(id)
-        await page.getByRole('button', { name: 'Find' }).click()
+        await page.getByRole('button', { name: 'Find', exact: true }).click()
         await page.reload()
         await page.getByRole('region').or(page.getByText('No refusal')).first().waitFor()
         return notice.count()
