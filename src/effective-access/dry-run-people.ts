@@ -1,10 +1,13 @@
 import type { Transaction } from '../database/database.ts'
 import { membersInSlices } from '../teams/team-members-in-turns.ts'
-import type { TeamRow } from '../teams/team-store.ts'
+import { membersOfTeams, type TeamMember, type TeamRow } from '../teams/team-store.ts'
 import type { UserRow } from '../users/user-store.ts'
 import type { Concerned } from './access-changes.ts'
 import type { Sight } from './access-sight.ts'
 import { teamsOfUsers, type HoldingTeam } from './holdings-store.ts'
+
+/** Users may be in very many teams, and other requests must not wait long for one statement. */
+const USERS_A_STATEMENT = 200
 
 /** The users with their teams that the caller sees. */
 export async function concernedPeople(
@@ -14,8 +17,12 @@ export async function concernedPeople(
   sight: Sight,
 ): Promise<Concerned[]> {
   const teams = new Map<string, HoldingTeam[]>(users.map(({ id }) => [id, []]))
-  for (const team of await teamsOfUsers(tx, organizationId, [...teams.keys()])) {
-    if (sight.seesTeam(team)) teams.get(team.user_id)?.push(team)
+  const ids = [...teams.keys()]
+  for (let from = 0; from < ids.length; from += USERS_A_STATEMENT) {
+    const some = ids.slice(from, from + USERS_A_STATEMENT)
+    for (const team of await teamsOfUsers(tx, organizationId, some)) {
+      if (sight.seesTeam(team)) teams.get(team.user_id)?.push(team)
+    }
   }
   return users.map(({ id, username }) => ({
     who: { type: 'users', id, name: username ?? id },
@@ -23,27 +30,47 @@ export async function concernedPeople(
   }))
 }
 
+/** Teams whose members one statement reads, if they have no more than this in total. */
+const TEAMS_A_STATEMENT = 100
+const MEMBERS_A_STATEMENT = 2_000
+
+/** The most members to read, because very many teams may have the same people. */
+const MOST_MEMBERS = 200_000
+
 /**
  * The active people in some teams. A service account is left out, because it acts as its team.
  *
- * @param most people to find: later teams are only counted, so `total` may count their members twice
+ * @param most people to find: when they are found, or too many members are read, later teams are only counted. Then
+ *   `total` may count their members twice
  */
 export async function peopleIn(
   tx: Transaction,
   teams: readonly TeamRow[],
   most = Number.POSITIVE_INFINITY,
 ): Promise<{ ids: ReadonlySet<string>; total: number }> {
+  const accounts = new Set(teams.map((team) => team.service_account_id))
   const ids = new Set<string>()
+  let read = 0
   let counted = 0
-  for (const team of teams) {
-    if (ids.size >= most) {
-      counted += team.users_count
+  const isEnough = () => ids.size >= most || read >= MOST_MEMBERS
+  const add = (members: readonly TeamMember[]) => {
+    read += members.length
+    for (const { user_id: id, is_active: isActive } of members) {
+      if (isActive === 1 && !accounts.has(id)) ids.add(id)
+    }
+  }
+  for (let from = 0; from < teams.length; from += TEAMS_A_STATEMENT) {
+    const some = teams.slice(from, from + TEAMS_A_STATEMENT)
+    const teamIds = some.map(({ id }) => id)
+    const ofSmall =
+      some.length === 1 || isEnough() ? undefined : await membersOfTeams(tx, teamIds, MEMBERS_A_STATEMENT)
+    if (ofSmall !== undefined) {
+      for (const members of ofSmall.values()) add(members)
       continue
     }
-    for await (const members of membersInSlices(tx, team.id)) {
-      for (const { user_id: id, is_active: isActive } of members) {
-        if (isActive === 1 && id !== team.service_account_id) ids.add(id)
-      }
+    for (const team of some) {
+      if (isEnough()) counted += team.users_count
+      else for await (const members of membersInSlices(tx, team.id)) add(members)
     }
   }
   return { ids, total: ids.size + counted }
