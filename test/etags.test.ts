@@ -65,6 +65,7 @@ onEachEngine('ETags of what pages poll', (server) => {
       [`/teams/${teamId}/relationships/organization-memberships`]: join,
       [of('organization-memberships')]: join,
       [of('organization-memberships?include=user,teams')]: join,
+      [`/organization-memberships/${reader.membershipId}?include=user,teams`]: team,
       [`/teams/${teamId}/access-grants`]: project,
       [`/workspaces/${workspaceId}/access-grants`]: team,
       [`/projects/${projectId}/access-grants`]: async () => {

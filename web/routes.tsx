@@ -231,6 +231,13 @@ const people = createRoute({
   component: lazyRouteComponent(() => import('./people/people-page.tsx'), 'PeoplePage'),
 })
 
+const person = createRoute({
+  getParentRoute: () => shell,
+  path: '/$organization/people/$person',
+  validateSearch: ({ page }: Record<string, unknown>) => searched({ page }),
+  component: lazyRouteComponent(() => import('./people/person-page.tsx'), 'PersonPage'),
+})
+
 const audit = createRoute({
   getParentRoute: () => shell,
   path: '/$organization/audit',
@@ -279,6 +286,7 @@ export function createPages(queries: QueryClient) {
         teams,
         team.addChildren([teamMembers, teamPermissions, teamAccess, teamTokens, teamSettings]),
         people,
+        person,
         access,
         audit,
         refusals,

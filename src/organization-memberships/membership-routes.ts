@@ -85,6 +85,7 @@ export const membershipRoutes: readonly Route[] = [
     summary: 'Show a membership',
     query: { include: includes('user', 'teams') },
     answers: 'organization-memberships',
+    isPolled: true,
     document: async (reader) => {
       const context = { ...reader, later: new LaterParts() }
       const { tx, resource, query } = context

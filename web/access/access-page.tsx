@@ -52,7 +52,8 @@ export function AccessPage() {
   )
 }
 
-function Answers({
+/** A page of what somebody may do, each with its reasons. */
+export function Answers({
   organization,
   question,
   page,

@@ -160,7 +160,8 @@ function useFoundInside(organization: string, isWanted: boolean, q: string) {
         kind: 'person',
         name,
         id: person.id,
-        go: () => navigate({ to: '/$organization/people', params: { organization }, search: { q: name } }),
+        go: () =>
+          navigate({ to: '/$organization/people/$person', params: { organization, person: person.id } }),
       }
     }),
   ]

@@ -12,7 +12,13 @@ import { Pager } from '../kit/pager.tsx'
 import { Answered, Failed } from '../kit/states.tsx'
 import { organizationQuery } from '../organizations/organizations-query.ts'
 import { textsOf } from '../sign-in/form.ts'
-import { membersOfOrganizationQuery, nameOf, teamsOf, type Membership, type People } from './people-query.ts'
+import {
+  membersOfOrganizationQuery,
+  nameOf,
+  teamsOf,
+  type Membership,
+  type WithIncluded,
+} from './people-query.ts'
 
 const FROM = '/shell/$organization/people'
 
@@ -59,13 +65,14 @@ export function PeoplePage() {
   )
 }
 
-function PersonRow({
+/** A person in the table of people, with the way to remove them. */
+export function PersonRow({
   person,
   people,
   organization,
 }: {
   readonly person: Resource<Membership>
-  readonly people: People
+  readonly people: WithIncluded
   readonly organization: string
 }) {
   const [isAsked, setAsked] = useState(false)
@@ -80,10 +87,16 @@ function PersonRow({
   return (
     <tr>
       <th scope="row" dir="auto">
-        {name}
+        <Link to="/$organization/people/$person" params={{ organization, person: person.id }}>
+          {name}
+        </Link>
       </th>
       <td>{isActive ? 'active' : 'invited'}</td>
-      <td dir="auto">{teamsOf(people, person).join(', ') || '–'}</td>
+      <td dir="auto">
+        {teamsOf(people, person)
+          .map((team) => team.name)
+          .join(', ') || '–'}
+      </td>
       <td>
         {isAsked ? (
           <div role="group" aria-label={`Remove ${name}`}>

@@ -1,5 +1,13 @@
 import { keepPreviousData, queryOptions } from '@tanstack/react-query'
-import { inOrganization, pageOf, related, request, type Page, type Resource } from '../api/client.ts'
+import {
+  inOrganization,
+  pageOf,
+  related,
+  request,
+  type One,
+  type Page,
+  type Resource,
+} from '../api/client.ts'
 import { live } from '../api/live.ts'
 
 export type Membership = {
@@ -8,8 +16,14 @@ export type Membership = {
   readonly 'created-at': string
 }
 
-type Named = { readonly username?: string | null; readonly name?: string }
-export type People = Page<Membership> & { readonly included?: readonly Resource<Named>[] }
+type Named = {
+  readonly username?: string | null
+  readonly name?: string
+  /** What the caller may do with a user. */
+  readonly permissions?: Readonly<Record<string, boolean>>
+}
+export type WithIncluded = { readonly included?: readonly Resource<Named>[] }
+export type People = Page<Membership> & WithIncluded
 
 /** A page of the people of an organization, with their users and teams. */
 export const membersOfOrganizationQuery = (organization: string, q: string, page: number) =>
@@ -24,6 +38,15 @@ export const membersOfOrganizationQuery = (organization: string, q: string, page
     placeholderData: keepPreviousData,
   })
 
+/** One person of an organization, by the id of the membership, with their user and teams. */
+export const personQuery = (membershipId: string) =>
+  queryOptions({
+    queryKey: ['person', membershipId],
+    ...live<One<Membership> & WithIncluded>(
+      `/organization-memberships/${encodeURIComponent(membershipId)}?include=user,teams`,
+    ),
+  })
+
 /** One's own memberships, invitations among them. */
 export const ownMembershipsQuery = queryOptions({
   queryKey: ['own-memberships'],
@@ -31,16 +54,22 @@ export const ownMembershipsQuery = queryOptions({
 })
 
 /** The user name, or the email of somebody who has not accepted yet. */
-export function nameOf({ included }: People, one: Resource<Membership>): string {
-  const user = included?.find(({ id }) => id === related(one, 'user')?.id)
-  return user?.attributes.username ?? one.attributes.email ?? one.id
+export function nameOf(answer: WithIncluded, one: Resource<Membership>): string {
+  return userOf(answer, one)?.attributes.username ?? one.attributes.email ?? one.id
 }
 
-/** The names of the person's teams that the caller may see. */
-export function teamsOf({ included }: People, { relationships }: Resource<Membership>): string[] {
+export function userOf({ included }: WithIncluded, one: Resource<Membership>): Resource<Named> | undefined {
+  return included?.find(({ id }) => id === related(one, 'user')?.id)
+}
+
+/** The person's teams that the caller may see. */
+export function teamsOf(
+  { included }: WithIncluded,
+  { relationships }: Resource<Membership>,
+): readonly { readonly id: string; readonly name: string }[] {
   const teams = relationships?.teams?.data
   const ids = Array.isArray(teams) ? teams.map(({ id }: { id: string }) => id) : []
   return (included ?? [])
     .filter(({ type, id }) => type === 'teams' && ids.includes(id))
-    .map(({ attributes }) => attributes.name ?? '')
+    .map(({ id, attributes }) => ({ id, name: attributes.name ?? id }))
 }
