@@ -21,7 +21,8 @@ describe('finding anything by its name', () => {
   })
   afterAll(() => pages.server.stop())
 
-  const optionsOf = (page: Page) => page.getByRole('dialog', { name: 'Find', exact: true }).getByRole('option')
+  const optionsOf = (page: Page) =>
+    page.getByRole('dialog', { name: 'Find', exact: true }).getByRole('option')
   const textsOf = (page: Page) => optionsOf(page).allTextContents()
 
   test('takes the keyboard alone to a page, a team, a workspace, a project and a person', async () => {

@@ -10,6 +10,7 @@ import { Answered, Failed } from '../kit/states.tsx'
 import { textsOf } from '../sign-in/form.ts'
 import { NewToken } from '../tokens/new-token.tsx'
 import { organizationQuery, type ShownOrganization } from './organizations-query.ts'
+import { TokenLifetimes } from './token-lifetimes.tsx'
 
 /** The rules of an organization, its token, and its end. */
 export function OrganizationSettingsPage() {
@@ -24,6 +25,9 @@ export function OrganizationSettingsPage() {
         {({ data: { attributes } }) => (
           <>
             <Rules key={JSON.stringify(attributes)} attributes={attributes} />
+            {attributes.permissions['can-update'] === true ? (
+              <TokenLifetimes attributes={attributes} />
+            ) : null}
             {attributes.permissions['can-update-api-token'] === true ? (
               <OrganizationToken organization={organization} />
             ) : null}

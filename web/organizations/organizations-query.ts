@@ -5,6 +5,7 @@ type Organization = { readonly name: string; readonly email: string }
 
 export type ShownOrganization = Organization & {
   readonly 'user-tokens-enabled': boolean
+  readonly 'max-ttl-enabled': boolean
   readonly 'delegated-team-management': boolean
   /** What the caller may do in it. */
   readonly permissions: Readonly<Record<string, boolean>>

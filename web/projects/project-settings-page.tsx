@@ -8,6 +8,7 @@ import { Deletion } from '../kit/deletion.tsx'
 import { Field } from '../kit/field.tsx'
 import { Failed } from '../kit/states.tsx'
 import { textsOf } from '../sign-in/form.ts'
+import { TagBindings } from '../tags/tag-bindings.tsx'
 import { projectQuery, type Project } from './projects-query.ts'
 
 /** The name and description of a project, and its end. */
@@ -21,6 +22,7 @@ export function ProjectSettingsPage() {
   return (
     <>
       <Naming key={`${attributes.name} ${attributes.description}`} project={project.data.data} />
+      <TagBindings of={`/projects/${id}`} mayChange={attributes.permissions['can-update'] === true} />
       {attributes.permissions['can-destroy'] === true ? (
         <Deletion
           what="the project"

@@ -12,6 +12,7 @@ import { Failed } from '../kit/states.tsx'
 import { ProjectChoice } from '../projects/project-choice.tsx'
 import { projectQuery } from '../projects/projects-query.ts'
 import { textsOf } from '../sign-in/form.ts'
+import { TagBindings } from '../tags/tag-bindings.tsx'
 import { workspaceQuery, type Workspace } from './workspaces-query.ts'
 
 /** The name, description and project of a workspace, and its end. */
@@ -32,6 +33,7 @@ export function WorkspaceSettingsPage() {
   return (
     <>
       <Naming key={`${name} ${data.attributes.description}`} workspace={data} organization={organization} />
+      <TagBindings of={`/workspaces/${data.id}`} mayChange={permissions['can-manage-tags'] === true} />
       {permissions['can-destroy'] === true ? (
         <>
           <h2>Delete</h2>
