@@ -21,8 +21,7 @@ describe('finding anything by its name', () => {
   })
   afterAll(() => pages.server.stop())
 
-  const optionsOf = (page: Page) =>
-    page.getByRole('dialog', { name: 'Find', exact: true }).getByRole('option')
+  const optionsOf = (page: Page) => page.getByRole('dialog', { name: 'Find' }).getByRole('option')
   const textsOf = (page: Page) => optionsOf(page).allTextContents()
 
   test('takes the keyboard alone to a page, a team, a workspace, a project and a person', async () => {
@@ -32,10 +31,10 @@ describe('finding anything by its name', () => {
     await page.getByRole('link', { name: 'harbour-lights' }).waitFor()
     const find = async (text: string) => {
       await page.keyboard.press('/')
-      await page.getByRole('dialog', { name: 'Find', exact: true }).waitFor()
+      await page.getByRole('dialog', { name: 'Find' }).waitFor()
       await page.keyboard.type(text)
       await page.keyboard.press('Enter')
-      await page.getByRole('dialog', { name: 'Find', exact: true }).waitFor({ state: 'detached' })
+      await page.getByRole('dialog', { name: 'Find' }).waitFor({ state: 'detached' })
     }
     await find('audit')
     await page.getByRole('heading', { name: 'Audit trail' }).waitFor()
@@ -62,7 +61,7 @@ describe('finding anything by its name', () => {
     await page.keyboard.press('ArrowUp')
     expect(await page.getByRole('option', { selected: true }).textContent()).toBe(texts[3])
     await page.keyboard.press('Escape')
-    await page.getByRole('dialog', { name: 'Find', exact: true }).waitFor({ state: 'detached' })
+    await page.getByRole('dialog', { name: 'Find' }).waitFor({ state: 'detached' })
 
     const field = page.getByLabel('Find people')
     await field.fill('a')
