@@ -20,6 +20,14 @@ const CONTENT_SECURITY_POLICY = [
 const A_YEAR = 'public, max-age=31536000, immutable'
 const open = 'it is the same for everybody, and says nothing of what is stored'
 
+const THEME = /(?:^|;)\s*purser-theme=([a-z]+)\s*(?:;|$)/
+
+/** The shell in the theme that the reader chose. */
+function shellFor({ shell, themed }: Pages, { headers }: Call): PageFile {
+  const [, theme = ''] = THEME.exec(headers.cookie ?? '') ?? []
+  return themed.get(theme) ?? shell
+}
+
 function answerOf(file: PageFile, { headers }: Call, cache: string): Answer {
   const isGzipped = /\bgzip\b/.test(headers['accept-encoding']?.toString() ?? '')
   return {
@@ -30,7 +38,7 @@ function answerOf(file: PageFile, { headers }: Call, cache: string): Answer {
       'cache-control': cache,
       'content-security-policy': CONTENT_SECURITY_POLICY,
       'referrer-policy': 'no-referrer',
-      vary: 'accept-encoding',
+      vary: 'accept-encoding, cookie',
       ...(isGzipped ? { 'content-encoding': 'gzip' } : {}),
       etag: file.etag,
     },
@@ -53,7 +61,7 @@ export function createPageRoutes(): readonly RawRoute[] {
     method: 'GET',
     summary: 'The pages',
     open,
-    answer: async (call: Call) => answerOf(built().shell, call, 'no-cache'),
+    answer: async (call: Call) => answerOf(shellFor(built(), call), call, 'no-cache'),
   } as const
   return [
     { ...shell, path: '/app' },

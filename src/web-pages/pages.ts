@@ -23,25 +23,42 @@ export type PageFile = {
   readonly etag: string
 }
 
-/** The built pages: the shell, and its assets by name. Undefined if they were not built. */
-export type Pages = { readonly shell: PageFile; readonly assets: ReadonlyMap<string, PageFile> }
+/** The built pages: the shell as it is and by theme, and its assets by name. */
+export type Pages = {
+  readonly shell: PageFile
+  readonly themed: ReadonlyMap<string, PageFile>
+  readonly assets: ReadonlyMap<string, PageFile>
+}
 
+const themes = ['light', 'dark'] as const
+
+/** Undefined if they were not built. */
 export function readPages(): Pages | undefined {
   const folder = FOLDERS.find((path) => existsSync(join(path, 'index.html')))
   if (folder === undefined) return undefined
   const assets = join(folder, 'assets')
+  const shell = readPageFile(join(folder, 'index.html'))
   return {
-    shell: readPageFile(join(folder, 'index.html')),
+    shell,
+    themed: new Map(themes.map((theme) => [theme, withTheme(shell, theme)])),
     assets: new Map(readdirSync(assets).map((name) => [name, readPageFile(join(assets, name))])),
   }
 }
 
+/** The document says its theme itself, so that it is never drawn in another one first. */
+function withTheme({ bytes, type }: PageFile, theme: string): PageFile {
+  return pageFile(Buffer.from(bytes.toString().replace('<html ', `<html data-theme="${theme}" `)), type)
+}
+
 function readPageFile(path: string): PageFile {
-  const bytes = readFileSync(path)
+  return pageFile(readFileSync(path), types[extname(path)] ?? 'application/octet-stream')
+}
+
+function pageFile(bytes: Buffer, type: string): PageFile {
   return {
     bytes,
     gzipped: gzipSync(bytes),
-    type: types[extname(path)] ?? 'application/octet-stream',
+    type,
     etag: `"${createHash('sha256').update(bytes).digest('base64url')}"`,
   }
 }
