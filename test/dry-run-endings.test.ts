@@ -306,7 +306,7 @@ async function createCrowd(server: TestServer, { workspaces, members }: Record<s
   for (let count = 0; count < (members ?? 0); count++) {
     people.push(await addMember(server, organization, [team]))
   }
-  return { organization, client: organization.owner.client, workspace: ids[0] as string, people }
+  return { organization, client: organization.owner.client, workspace: ids[0] as string, ids, people }
 }
 
 onEachEngine(
@@ -331,6 +331,22 @@ onEachEngine(
       expect(countsOf(await client.delete(path))).toMatchObject({
         truncated: true,
         'places-count': 10,
+        'places-looked-at': 6,
+      })
+    })
+
+    test('looks at as many of the workspaces that move as the limit allows', async () => {
+      const { organization, client, ids } = await createCrowd(server, { workspaces: 9, members: 1 })
+      const project = await createProject(organization)
+      const team = await createTeam(organization)
+      await grantProject(organization, team, project, { access: 'read' })
+      const moved = { data: ids.map((id) => ({ type: 'workspaces', id })) }
+      const path = `/projects/${project}/relationships/workspaces?dry-run=true`
+      expect(countsOf(await client.post(path, moved))).toMatchObject({
+        truncated: true,
+        'changes-count': 6,
+        'who-looked-at': 1,
+        'places-count': 9,
         'places-looked-at': 6,
       })
     })

@@ -33,10 +33,11 @@ type Look = ReadonlyMap<string, string>
  * move, only grants on projects count. Everybody who reaches the places without such a grant, as owners do, is left out.
  * The result contains nothing that the caller could not read: see dryRunOfAccess.
  */
-export async function dryRunOfPlaces(viewer: Viewer, scope: PlaceScope): Promise<DryRun> {
+export async function dryRunOfPlaces(viewer: Viewer, asked: PlaceScope): Promise<DryRun> {
   const { tx, deps } = viewer
-  const { organization, places } = scope
   const { maxDryRunPairs, maxDryRunChanges } = deps.config
+  const scope = { ...asked, places: asked.places.slice(0, maxDryRunPairs) }
+  const { organization, places } = scope
   const { inForce } = deps.standings
   const most = Math.max(1, Math.floor(maxDryRunPairs / Math.max(1, places.length)))
   const named = namedIn(scope)
@@ -76,7 +77,7 @@ export async function dryRunOfPlaces(viewer: Viewer, scope: PlaceScope): Promise
     }
   const look = (writing: Transaction) => lookAt(writing, scope)
   const compare = (before: Look, after: Look) => {
-    const totals = { who: teams.length + people.total, places: places.length }
+    const totals = { who: teams.length + people.total, places: asked.places.length }
     const compared = { organization, who, places, having: havingOf(before, after) }
     return comparedDocument(scope.id, [compared], totals, maxDryRunChanges)
   }
