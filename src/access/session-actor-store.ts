@@ -14,6 +14,7 @@ const sessionQuery = prepared<{ hash: string }>()((db, param) =>
       'session.user_id',
       'session.created_at',
       'session.last_used_at',
+      'session.longest_pause_ms',
       'session.expires_at',
       'user.username',
       'user.is_suspended',
@@ -31,6 +32,7 @@ export async function findSessionActor(
   const row = await tx.first(sessionQuery, { hash: sessionHash })
   if (row === undefined || row.is_suspended === 1 || row.expires_at <= timestamp(now)) return undefined
   if (minutesSince(row.last_used_at, now) >= sessionIdleMinutes) return undefined
+  const pauseMs = now.getTime() - Date.parse(row.last_used_at)
   return {
     actor: {
       kind: 'user',
@@ -43,7 +45,7 @@ export async function findSessionActor(
       teamId: null,
       organizationId: null,
       auditTrailOf: null,
-      session: { lastUsedAt: row.last_used_at },
+      session: { longestPauseMs: Math.max(row.longest_pause_ms, pauseMs) },
     },
     lastUsedAt: row.last_used_at,
   }

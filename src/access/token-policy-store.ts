@@ -2,7 +2,7 @@ import { sql, type ExpressionBuilder, type Expression, type SqlBool } from 'kyse
 import type { Tables } from '../database/tables.ts'
 import type { Actor } from './actor.ts'
 import { numberIn, type Engine } from '../database/portable.ts'
-import { DEFAULT_MAX_TTL_MS, minutesSince, sessionLimits } from './token-policy.ts'
+import { DEFAULT_MAX_TTL_MS, minutesSince, pauseMinutes, sessionLimits } from './token-policy.ts'
 
 /** SQL condition: the organization accepts the caller's token. For lists, the same rule as `refuseUserToken`. */
 export function letsTokenIn(
@@ -13,11 +13,11 @@ export function letsTokenIn(
 ): Expression<SqlBool> {
   if (actor.kind !== 'user' || actor.isSiteAdmin) return eb.lit(true)
   if (actor.session !== undefined) {
-    const within = (name: string, since: string) =>
-      sql<SqlBool>`coalesce(${numberIn(engine, 'organizations.settings', name)} > ${minutesSince(since, now)}, true)`
+    const allows = (name: string, minutes: number) =>
+      sql<SqlBool>`coalesce(${numberIn(engine, 'organizations.settings', name)} > ${minutes}, true)`
     return eb.and([
-      within(sessionLimits.idle, actor.session.lastUsedAt),
-      within(sessionLimits.life, actor.tokenMadeAt),
+      allows(sessionLimits.idle, pauseMinutes(actor.session.longestPauseMs)),
+      allows(sessionLimits.life, minutesSince(actor.tokenMadeAt, now)),
     ])
   }
   const ageMs = now.getTime() - Date.parse(actor.tokenMadeAt)

@@ -76,7 +76,7 @@ export function refuseUserToken(actor: Actor, standing: Standing, policy: TokenP
   }
 }
 
-/** The organization's limits of a session, in minutes since its last use and since the sign-in. */
+/** The organization's limits of a session, in minutes between two uses and since the sign-in. */
 export const sessionLimits = { idle: 'session-timeout', life: 'session-remember' } as const
 
 function refuseOldSession(
@@ -87,11 +87,15 @@ function refuseOldSession(
   const limits = parseStored<Partial<Record<string, number | null>>>(settings)
   const idle = limits[sessionLimits.idle] ?? Infinity
   const life = limits[sessionLimits.life] ?? Infinity
-  if (minutesSince(session?.lastUsedAt ?? tokenMadeAt, now) < idle && minutesSince(tokenMadeAt, now) < life)
-    return
+  if (pauseMinutes(session?.longestPauseMs ?? 0) < idle && minutesSince(tokenMadeAt, now) < life) return
   throw new AppError('unauthorized', [
     { detail: 'this organization wants you to sign in again (session-timeout, session-remember)' },
   ])
+}
+
+/** Uses are stored once a minute, so a pause may be a minute shorter than it looks. */
+export function pauseMinutes(pauseMs: number): number {
+  return pauseMs / 60_000 - 1
 }
 
 export function minutesSince(time: string, now: Date): number {

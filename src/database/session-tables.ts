@@ -8,6 +8,8 @@ export type SessionTable = {
   user_agent: string
   created_at: string
   last_used_at: string
+  /** The longest time between two uses. An organization may demand a new sign-in after less. */
+  longest_pause_ms: number
   expires_at: string
 }
 

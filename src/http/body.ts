@@ -7,6 +7,10 @@ import type { Deps } from './deps.ts'
 import { Pace } from './pace.ts'
 
 const MAX_SMALL_BODY_BYTES = 1024 * 1024
+/** Of requests that need no token. Few members, few characters: what is made of them costs next to nothing. */
+const MAX_OPEN_BODY_BYTES = 8 * 1024
+/** They share what one caller may hold. */
+const NOBODY = 'nobody'
 const LARGE_BODY_ADVICE = '; leave `state` out and upload it to hosted-state-upload-url instead'
 /** A large body counts twice: for its bytes, and for what is made of them. */
 const LARGE_BODY_WEIGHT = 2
@@ -17,17 +21,20 @@ export function checkDeclaredLength(headers: IncomingHttpHeaders, limitBytes: nu
   if (declaredLength(headers) > limitBytes) throw tooLarge(limitBytes, advice)
 }
 
+/** `large`: with a state in it. `open`: of a request that needs no token. */
+export type BodySize = 'large' | 'small' | 'open'
+
 /** A request's body on its way into memory, within its own limit and the budget of all bytes in flight. */
 export class IncomingBody {
   readonly #call: Call
   readonly #deps: Deps
-  readonly #isLarge: boolean
+  readonly #size: BodySize
   #held: Held | undefined
 
-  constructor(call: Call, isLarge: boolean, deps: Deps) {
+  constructor(call: Call, size: BodySize, deps: Deps) {
     this.#call = call
     this.#deps = deps
-    this.#isLarge = isLarge
+    this.#size = size
   }
 
   checkDeclaredLength(): void {
@@ -38,8 +45,9 @@ export class IncomingBody {
   async read(holders: readonly string[]): Promise<Buffer> {
     const { stream, headers } = this.#call
     const limit = this.#limitBytes
-    const declared = declaredLength(headers)
-    const weight = this.#isLarge ? LARGE_BODY_WEIGHT : 1
+    // A stranger holds only what has arrived.
+    const declared = this.#size === 'open' ? 0 : declaredLength(headers)
+    const weight = this.#size === 'large' ? LARGE_BODY_WEIGHT : 1
     const held = this.#deps.bytesInFlight.take(weight * declared, holders)
     this.#held = held
     let whole: Buffer = Buffer.alloc(0)
@@ -69,11 +77,23 @@ export class IncomingBody {
   }
 
   get #limitBytes(): number {
-    return this.#isLarge ? this.#deps.config.maxBodyBytes : MAX_SMALL_BODY_BYTES
+    if (this.#size === 'large') return this.#deps.config.maxBodyBytes
+    return this.#size === 'open' ? MAX_OPEN_BODY_BYTES : MAX_SMALL_BODY_BYTES
   }
 
   get #advice(): string {
-    return this.#isLarge ? LARGE_BODY_ADVICE : ''
+    return this.#size === 'large' ? LARGE_BODY_ADVICE : ''
+  }
+}
+
+/** Reads the body of a request that needs no token, and passes it to `use`. Throws 408, 413 and 503. */
+export async function withOpenBody<T>(call: Call, deps: Deps, use: (bytes: Buffer) => T): Promise<T> {
+  const incoming = new IncomingBody(call, 'open', deps)
+  try {
+    incoming.checkDeclaredLength()
+    return use(await incoming.read([NOBODY]))
+  } finally {
+    incoming.release()
   }
 }
 

@@ -12,7 +12,7 @@ import type { Transaction } from '../database/database.ts'
 import { EvenTransaction } from '../database/even-transaction.ts'
 import type { Named } from '../refusals/refusal.ts'
 import { findSessionActor } from '../access/session-actor-store.ts'
-import { isFromOwnPage, OWN_HEADER, sessionSecretOf } from '../sessions/session-cookie.ts'
+import { isFromElsewhere, isFromOwnPage, OWN_HEADER, sessionSecretOf } from '../sessions/session-cookie.ts'
 import type { Call } from './call.ts'
 import type { RunnerDeps } from './deps.ts'
 import type { Decided, Loaded, Place, Route } from './route.ts'
@@ -34,13 +34,13 @@ export function tokenOf({ headers: { authorization: header } }: Pick<Call, 'head
 }
 
 /** Who reads, and what, for the statements of earlier requests of this kind: see TransactionOptions. */
-export function readerOf(call: Pick<Call, 'headers' | 'method' | 'route' | 'stream'>) {
+export function readerOf(call: Pick<Call, 'headers' | 'method' | 'origin' | 'route' | 'stream'>) {
   const { method, route, stream } = call
   const name = `${method} ${stream.url}`
   const mark = name.indexOf('?')
   // Requests with another query, or for another object, begin alike.
   return {
-    caller: tokenOf(call) ?? sessionSecretOf(call.headers) ?? '',
+    caller: tokenOf(call) ?? sessionSecretOf(call) ?? '',
     name,
     like: mark === -1 ? `${method} ${route}` : name.slice(0, mark + 1),
   }
@@ -63,13 +63,15 @@ export async function authenticate(tx: Transaction, call: Call, deps: RunnerDeps
 
 /** The user who has signed in. A change must come from a page of this server: others can make a browser send it, too. */
 async function authenticateSession(tx: Transaction, call: Call, deps: RunnerDeps): Promise<Actor> {
-  const secret = sessionSecretOf(call.headers)
+  const secret = sessionSecretOf(call)
   const now = deps.clock.now()
   const found =
     secret === undefined ? undefined : await findSessionActor(tx, hashToken(secret), now, deps.config)
   if (found === undefined) throw new AppError('unauthorized')
-  if (!['GET', 'HEAD'].includes(call.method) && !isFromOwnPage(call.headers, call.origin)) {
-    const detail = `a session changes things only from this server's own pages, with the header ${OWN_HEADER}`
+  // A link on another site must not make somebody reveal a value, which the audit trail would hold against them.
+  const isRead = ['GET', 'HEAD'].includes(call.method) && !isFromElsewhere(call.headers)
+  if (!isRead && !isFromOwnPage(call.headers, call.origin)) {
+    const detail = `a session counts only from this server's own pages; changes need the header ${OWN_HEADER}`
     throw new AppError('unauthorized', [{ detail }])
   }
   if (tx.mode === 'read') deps.sessionsUsed.touch(found, now)

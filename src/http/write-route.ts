@@ -127,7 +127,7 @@ export function write<
       }
     },
     run: async (call, deps) => {
-      const incoming = new IncomingBody(call, definition.isLarge === true, deps)
+      const incoming = new IncomingBody(call, definition.isLarge === true ? 'large' : 'small', deps)
       try {
         return await new WriteRequest(served, call, deps).answer(incoming)
       } finally {

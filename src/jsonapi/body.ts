@@ -51,10 +51,13 @@ export function oneOf<const V extends string>(...values: V[]) {
   return Type.Unsafe<V>(union)
 }
 
+/** PostgreSQL refuses NUL in a text, so such an id could not even be looked for. */
+const relatedId = Type.String({ maxLength: 100, pattern: '^[^\\u0000]*$' })
+
 /** `{"data": {"type": …, "id": …}}`: a relationship to one resource. */
 export function toOne<const T extends string>(type: T) {
   return Type.Object(
-    { data: Type.Object({ type: Type.Literal(type), id: Type.String({ maxLength: 100 }) }) },
+    { data: Type.Object({ type: Type.Literal(type), id: relatedId }) },
     { explain: `must be {"data": {"type": "${type}", "id": …}}` },
   )
 }
@@ -63,7 +66,7 @@ export function toOne<const T extends string>(type: T) {
 export function toMany<const T extends string>(type: T, most: number) {
   return Type.Object(
     {
-      data: Type.Array(Type.Object({ type: Type.Literal(type), id: Type.String({ maxLength: 100 }) }), {
+      data: Type.Array(Type.Object({ type: Type.Literal(type), id: relatedId }), {
         maxItems: most,
       }),
     },

@@ -7,7 +7,7 @@ import { timestamp } from '../core/clock.ts'
 import { AppError } from '../core/errors.ts'
 import { NO_ID } from '../core/ids.ts'
 import type { Transaction } from '../database/database.ts'
-import { IncomingBody } from '../http/body.ts'
+import { withOpenBody } from '../http/body.ts'
 import type { Answer, Call } from '../http/call.ts'
 import type { RunnerDeps } from '../http/deps.ts'
 import type { RawRoute } from '../http/raw-route.ts'
@@ -70,10 +70,8 @@ async function readForm(call: Call, deps: RunnerDeps): Promise<Form> {
   if (call.headers['content-type']?.split(';', 1)[0]?.trim().toLowerCase() !== FORM) {
     throw new Refused('invalid_request', `the body must be ${FORM}`)
   }
-  const incoming = new IncomingBody(call, false, deps)
-  try {
-    incoming.checkDeclaredLength()
-    const form = new URLSearchParams((await incoming.read([])).toString())
+  return withOpenBody(call, deps, (bytes) => {
+    const form = new URLSearchParams(bytes.toString())
     const one = (name: string): string => {
       const [value, ...others] = form.getAll(name)
       if (value === undefined || value === '' || others.length > 0) {
@@ -88,9 +86,7 @@ async function readForm(call: Call, deps: RunnerDeps): Promise<Form> {
       throw new Refused('invalid_client', `client_id must be ${loginService.client}`)
     }
     return { code: one('code'), verifier: one('code_verifier'), redirectUri: one('redirect_uri') }
-  } finally {
-    incoming.release()
-  }
+  })
 }
 
 /** The text of the new token. */

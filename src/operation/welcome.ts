@@ -83,6 +83,11 @@ export function warnings(config: ServerConfig, environment: NodeJS.ProcessEnv): 
       `warning: ${addressText(config.listen)} can be reached from other machines without TLS, so tokens and values travel in clear; give PURSER_TLS_CERT and PURSER_TLS_KEY, or let only a TLS proxy reach it`,
     )
   }
+  if (config.publicUrl?.startsWith('https:') === true && config.tlsCert === undefined && !config.trustProxy) {
+    lines.push(
+      'warning: behind a proxy, set PURSER_TRUST_PROXY=true and let the proxy set X-Forwarded-For; otherwise wrong passwords of anybody slow down the sign-in of everybody',
+    )
+  }
   return lines
 }
 

@@ -5,11 +5,16 @@ const FREE_FOR_ACCOUNT = 5
 const FREE_FROM_ADDRESS = 50
 const FIRST_PAUSE_MS = 5_000
 const LONGEST_PAUSE_MS = 300_000
-/** Without another wrong password for so long, all is forgotten. */
+/** Without another wrong password for so long, those for an account are forgotten. */
 const FORGET_AFTER_MS = 900_000
+/** Of those from an address one is forgotten at each of these times, because an office has one address and mistypes often. */
+const FORGET_ONE_MS = 60_000
 const MAX_KEPT = 20_000
 
 type Count = { wrong: number; last: number }
+
+/** An attempt that counts as wrong until it turns out to be right. */
+export type Attempt = { readonly wasRight: () => void }
 
 /**
  * Slows down guessing of passwords. Counts by account and address together, so that nobody can lock an account for its
@@ -19,50 +24,52 @@ export class Guesses {
   /** Least recently counted first. */
   readonly #counts = new Map<string, Count>()
 
-  /** Throws 429 while a pause lasts. */
-  check(account: string, address: string, now: number): void {
-    const waits = keysOf(account, address).map(([key, free]) => this.#waitMs(key, free, now))
-    const wait = Math.max(...waits)
-    if (wait <= 0) return
-    const seconds = Math.ceil(wait / 1_000)
-    throw new TooManyAttempts(`too many wrong passwords; try again in ${seconds} seconds`, seconds)
+  /**
+   * Counts an attempt before its password is checked, so that many at once are no more than many in turn. Throws 429
+   * while a pause lasts.
+   */
+  begin(account: string, address: string, now: number): Attempt {
+    const pair = JSON.stringify([account, address])
+    const wait = Math.max(
+      waitMs(this.#ofAccount(pair, now), FREE_FOR_ACCOUNT, now),
+      waitMs(this.#ofAddress(address, now), FREE_FROM_ADDRESS, now),
+    )
+    if (wait > 0) {
+      const seconds = Math.ceil(wait / 1_000)
+      throw new TooManyAttempts(`too many wrong passwords; try again in ${seconds} seconds`, seconds)
+    }
+    this.#add(pair, this.#ofAccount(pair, now).wrong + 1, now)
+    this.#add(address, this.#ofAddress(address, now).wrong + 1, now)
+    return {
+      wasRight: () => {
+        this.#counts.delete(pair)
+        const found = this.#counts.get(address)
+        if (found !== undefined) found.wrong -= 1
+      },
+    }
   }
 
-  wrong(account: string, address: string, now: number): void {
-    for (const [key] of keysOf(account, address)) {
-      const { wrong } = this.#find(key, now)
-      this.#counts.delete(key)
-      this.#counts.set(key, { wrong: wrong + 1, last: now })
-    }
+  #ofAccount(pair: string, now: number): Count {
+    const found = this.#counts.get(pair)
+    return found === undefined || now - found.last > FORGET_AFTER_MS ? { wrong: 0, last: 0 } : found
+  }
+
+  #ofAddress(address: string, now: number): Count {
+    const { wrong, last } = this.#counts.get(address) ?? { wrong: 0, last: 0 }
+    return { wrong: Math.max(0, wrong - Math.floor((now - last) / FORGET_ONE_MS)), last }
+  }
+
+  #add(key: string, wrong: number, last: number): void {
+    this.#counts.delete(key)
+    this.#counts.set(key, { wrong, last })
     for (const [oldest] of this.#counts) {
       if (this.#counts.size <= MAX_KEPT) break
       this.#counts.delete(oldest)
     }
   }
-
-  right(account: string, address: string): void {
-    this.#counts.delete(pairKey(account, address))
-  }
-
-  #find(key: string, now: number): Count {
-    const found = this.#counts.get(key)
-    return found === undefined || now - found.last > FORGET_AFTER_MS ? { wrong: 0, last: 0 } : found
-  }
-
-  #waitMs(key: string, free: number, now: number): number {
-    const { wrong, last } = this.#find(key, now)
-    if (wrong < free) return 0
-    return last + Math.min(FIRST_PAUSE_MS * 2 ** (wrong - free), LONGEST_PAUSE_MS) - now
-  }
 }
 
-function pairKey(account: string, address: string): string {
-  return JSON.stringify([account, address])
-}
-
-function keysOf(account: string, address: string): [key: string, free: number][] {
-  return [
-    [pairKey(account, address), FREE_FOR_ACCOUNT],
-    [address, FREE_FROM_ADDRESS],
-  ]
+function waitMs({ wrong, last }: Count, free: number, now: number): number {
+  if (wrong < free) return 0
+  return last + Math.min(FIRST_PAUSE_MS * 2 ** (wrong - free), LONGEST_PAUSE_MS) - now
 }

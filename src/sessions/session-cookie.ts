@@ -10,12 +10,19 @@ const MAX_SECRET_LENGTH = 100
 /** Any header that a form of another site cannot send. */
 export const OWN_HEADER = 'x-purser-page'
 
-/** The secret of a request's session cookie. */
-export function sessionSecretOf({ cookie }: IncomingHttpHeaders): string | undefined {
-  for (const pair of cookie?.split(';') ?? []) {
+/** The secret of a request's session cookie. Over https a neighbouring host can set the plain name, so it does not count. */
+export function sessionSecretOf({
+  headers: { cookie },
+  origin,
+}: {
+  readonly headers: IncomingHttpHeaders
+  readonly origin: string
+}): string | undefined {
+  if (cookie === undefined) return undefined
+  const own = isSecure(origin) ? SECURE_NAME : PLAIN_NAME
+  for (const pair of cookie.split(';')) {
     const [name, value] = pair.trim().split('=', 2)
-    const isOwn = name === SECURE_NAME || name === PLAIN_NAME
-    if (isOwn && value !== undefined && value !== '' && value.length <= MAX_SECRET_LENGTH) return value
+    if (name === own && value !== undefined && value !== '' && value.length <= MAX_SECRET_LENGTH) return value
   }
   return undefined
 }
@@ -43,6 +50,12 @@ export function checkSecure(origin: string): void {
 
 function isSecure(origin: string): boolean {
   return origin.startsWith('https:')
+}
+
+/** Whether a request with a cookie was caused by a page of another site or host, such as by a link. */
+export function isFromElsewhere(headers: IncomingHttpHeaders): boolean {
+  const site = headers['sec-fetch-site']
+  return site === 'cross-site' || site === 'same-site'
 }
 
 /** Whether a request with a cookie comes from this server's own pages. A page of another site may not act for a user. */

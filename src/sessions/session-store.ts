@@ -81,6 +81,14 @@ export async function updateSessionsUsed(
   batch: readonly (readonly [id: string, at: string])[],
 ): Promise<void> {
   for (const [id, at] of batch.toSorted(([a], [b]) => (a < b ? -1 : 1))) {
-    await tx.db.updateTable('sessions').set({ last_used_at: at }).where('id', '=', id).execute()
+    const session = await findSession(tx, id)
+    if (session === undefined || session.last_used_at >= at) continue
+    const pause = Date.parse(at) - Date.parse(session.last_used_at)
+    const longest_pause_ms = Math.max(session.longest_pause_ms, pause)
+    await tx.db
+      .updateTable('sessions')
+      .set({ last_used_at: at, longest_pause_ms })
+      .where('id', '=', id)
+      .execute()
   }
 }

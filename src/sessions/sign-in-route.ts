@@ -6,13 +6,13 @@ import { AppError, invalid } from '../core/errors.ts'
 import { existing } from '../core/existing.ts'
 import { newSecret } from '../core/ids.ts'
 import type { Transaction } from '../database/database.ts'
-import { checkContentType, IncomingBody } from '../http/body.ts'
+import { checkContentType, withOpenBody } from '../http/body.ts'
 import { created, type Answer, type Call } from '../http/call.ts'
 import type { RunnerDeps } from '../http/deps.ts'
 import type { RawRoute } from '../http/raw-route.ts'
 import { parseResource, refuse } from '../jsonapi/body.ts'
 import { document } from '../jsonapi/document.ts'
-import { createAccount } from '../users/accounts.ts'
+import { createAccount, takenProblems } from '../users/accounts.ts'
 import { isOutdated } from '../users/password.ts'
 import { deletePasswordLink, findPasswordLink } from '../users/password-link-store.ts'
 import {
@@ -23,6 +23,7 @@ import {
   type UserRow,
 } from '../users/user-store.ts'
 import { keyOf, passwordProblems, usernameSchema } from '../users/users.ts'
+import { clientAddressOf } from './client-address.ts'
 import { checkSecure, sessionCookie, sessionSecretOf } from './session-cookie.ts'
 import { sessionFragment } from './session-document.ts'
 import { deleteSessionsOf, insertSession, makeRoomForSession, type SessionRow } from './session-store.ts'
@@ -72,26 +73,25 @@ type Known = {
 async function signIn(call: Call, deps: RunnerDeps): Promise<Answer> {
   checkSecure(call.origin)
   const given = await readBody(call, deps)
-  const address = addressOf(call, deps)
-  const account = given.login === undefined ? 'link' : keyOf(given.login)
-  deps.guesses.check(account, address, deps.clock.now().getTime())
+  const address = clientAddressOf(call, deps.config)
+  // The secret of a link is too long to be guessed.
+  const attempt =
+    given.login === undefined
+      ? undefined
+      : deps.guesses.begin(keyOf(given.login), address, deps.clock.now().getTime())
   const known = await (given.link === undefined
-    ? byPassword(given.login ?? '', given.password, deps)
-    : byLink({ ...given, link: given.link }, deps))
+    ? byPassword(given.login ?? '', given.password, address, deps)
+    : byLink({ ...given, link: given.link }, address, deps))
   const session = known && (await begin(known, call, deps))
   if (session === undefined) {
-    deps.guesses.wrong(account, address, deps.clock.now().getTime())
     throw new AppError('unauthorized', [{ detail: given.link === undefined ? WRONG : WRONG_LINK }])
   }
-  deps.guesses.right(account, address)
+  attempt?.wasRight()
   return session
 }
 
-async function readBody(call: Call, deps: RunnerDeps): Promise<Given> {
-  const incoming = new IncomingBody(call, false, deps)
-  try {
-    incoming.checkDeclaredLength()
-    const bytes = await incoming.read([])
+function readBody(call: Call, deps: RunnerDeps): Promise<Given> {
+  return withOpenBody(call, deps, (bytes) => {
     // A form of another site can send neither of the two content types.
     checkContentType({ ...call.headers, 'content-type': call.headers['content-type'] ?? '' })
     const { attributes } = parseResource(bytes, signInBody)
@@ -102,21 +102,25 @@ async function readBody(call: Call, deps: RunnerDeps): Promise<Given> {
     if (link !== undefined) refuse(passwordProblems(password))
     else if (username !== undefined) refuse([{ detail: 'username goes with link', pointer: USERNAME }])
     return attributes
-  } finally {
-    incoming.release()
-  }
+  })
 }
 
 /** It takes as long for a user who does not exist. */
-async function byPassword(login: string, password: string, deps: RunnerDeps): Promise<Known | undefined> {
+async function byPassword(
+  login: string,
+  password: string,
+  address: string,
+  deps: RunnerDeps,
+): Promise<Known | undefined> {
   const { database, passwords } = deps
   const key = keyOf(login)
   const user = await database.read(
     async (tx) => (await findUserByUsername(tx, key)) ?? findUserByEmail(tx, key),
   )
   const stored = user?.password_hash ?? null
-  if (!(await passwords.matches(password, stored)) || user === undefined || stored === null) return undefined
-  const renewed = isOutdated(stored) ? await passwords.hash(password) : undefined
+  if (!(await passwords.matches(password, stored, address)) || user === undefined || stored === null)
+    return undefined
+  const renewed = isOutdated(stored) ? await passwords.hash(password, address) : undefined
   return {
     userId: user.id,
     write: async (tx, { password_hash: present, username }) => {
@@ -129,12 +133,18 @@ async function byPassword(login: string, password: string, deps: RunnerDeps): Pr
 
 async function byLink(
   { link: secret, username, password }: Given & { link: string },
+  address: string,
   deps: RunnerDeps,
 ): Promise<Known | undefined> {
   const hash = hashToken(secret)
-  const link = await deps.database.read((tx) => findPasswordLink(tx, hash, deps.clock.now()))
+  const link = await deps.database.read(async (tx) => {
+    const found = await findPasswordLink(tx, hash, deps.clock.now())
+    // Before the hashing, which costs much more.
+    if (found !== undefined && username !== undefined) refuse(await takenProblems(tx, { username }))
+    return found
+  })
   if (link === undefined) return undefined
-  const { hash: passwordHash, problems } = await deps.passwords.forNew(password)
+  const { hash: passwordHash, problems } = await deps.passwords.forNew(password, address)
   refuse(problems)
   return {
     userId: link.user_id,
@@ -175,7 +185,7 @@ async function begin(
   { database, clock, config, newId, auditKey }: RunnerDeps,
 ): Promise<Answer | undefined> {
   const secret = newSecret()
-  const before = sessionSecretOf(call.headers)
+  const before = sessionSecretOf(call)
   const session = await database.write(async (tx) => {
     const user = await lockUser(tx, userId)
     if (user === undefined || user.is_suspended === 1) return undefined
@@ -188,6 +198,7 @@ async function begin(
       user_agent: (call.headers['user-agent'] ?? '').slice(0, MAX_USER_AGENT),
       created_at: timestamp(now),
       last_used_at: timestamp(now),
+      longest_pause_ms: 0,
       expires_at: timestamp(new Date(now.getTime() + config.sessionMinutes * MINUTE_MS)),
     }
     const mine = { userId, hash: hashToken(before ?? ''), now: row.created_at, most: config.maxSessions }
@@ -205,11 +216,4 @@ async function begin(
   const answer = created(document(sessionFragment(session, { tokenId: session.id })))
   const cookie = sessionCookie(call.origin, secret, config.sessionMinutes * 60)
   return { ...answer, headers: { ...answer.headers, 'set-cookie': cookie } }
-}
-
-/** Who guesses. Behind a proxy that is trusted, the address that it saw. One customer has a /64 of IPv6 addresses. */
-function addressOf({ headers, stream }: Call, { config }: RunnerDeps): string {
-  const forwarded = config.trustProxy ? headers['x-forwarded-for']?.toString() : undefined
-  const address = forwarded?.split(',').at(-1)?.trim() ?? stream.socket.remoteAddress ?? ''
-  return address.includes('.') ? address : address.split(':').slice(0, 4).join(':')
 }

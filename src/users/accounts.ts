@@ -6,6 +6,7 @@ import { isUniqueViolation } from '../database/portable.ts'
 import type { Deps } from '../http/deps.ts'
 import { refuse } from '../jsonapi/body.ts'
 import { bumpVersionsOf } from '../organizations/organization-store.ts'
+import { deletePasswordLinksOf } from './password-link-store.ts'
 import {
   findUserByEmail,
   findUserByUsername,
@@ -45,6 +46,7 @@ export async function createAccount(
   // A concurrent request inserted the same name or email first.
   if (user === undefined)
     throw invalid('username or email is already used by another user', '/data/attributes')
+  if (invited !== undefined) await deletePasswordLinksOf(tx, invited.id)
   // The email may now differ in case, and memberships show it.
   if (invited !== undefined && invited.email !== email) await bumpVersionsOf(tx, user.id)
   return {

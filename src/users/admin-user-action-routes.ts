@@ -18,6 +18,7 @@ import {
 import { bumpVersion, findOrganization, lockOrganization } from '../organizations/organization-store.ts'
 import { deleteTeamMembersOf } from '../teams/team-member-store.ts'
 import { isLastOwner } from '../teams/team-members.ts'
+import { deletePasswordLinksOf } from './password-link-store.ts'
 import { userFragment } from './user-document.ts'
 import { administeredUserPlace } from './user-place.ts'
 import { deleteUser, lockWithAdministrators, updateUser, type UserRow } from './user-store.ts'
@@ -59,6 +60,7 @@ function actionRoute({ name, summary, changes, check, dryRun }: UserAction): Rou
       }
       check?.(user, administrators)
       await updateUser(tx, user.id, changes)
+      if (name === 'grant_admin') await deletePasswordLinksOf(tx, user.id)
       const details = { username: user.username }
       return done(changed, { action: `user.${name.replace('_', '-')}`, details })
     },

@@ -6,6 +6,7 @@ import { write } from '../http/write-route.ts'
 import { readResource } from '../jsonapi/body.ts'
 import { document, listDocument } from '../jsonapi/document.ts'
 import { text } from '../jsonapi/parameters.ts'
+import { clientAddressOf } from '../sessions/client-address.ts'
 import { createAccount, takenProblems } from './accounts.ts'
 import { userFragment } from './user-document.ts'
 import { listUsers } from './user-store.ts'
@@ -33,8 +34,10 @@ export const adminUserRoutes: readonly Route[] = [
     refuses: [429],
     accepts: newUserBody,
     body: (bytes) => readResource(bytes, newUserBody),
-    prepare: async ({ attributes: { password } }, { deps }) =>
-      password === undefined ? undefined : deps.passwords.forNew(password),
+    prepare: async ({ attributes: { password } }, { call, deps }) =>
+      password === undefined
+        ? undefined
+        : deps.passwords.forNew(password, clientAddressOf(call, deps.config)),
     problems: async ({ tx, body, prepared, problems }) => {
       problems.push(...(prepared?.problems ?? []))
       // Without other problems, the insert finds a taken name.

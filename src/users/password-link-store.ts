@@ -19,9 +19,14 @@ export function findPasswordLink(
     .executeTakeFirst()
 }
 
+/** What was handed out for an account is no right to what the account has become since. */
+export async function deletePasswordLinksOf(tx: Transaction, userId: string): Promise<void> {
+  await tx.db.deleteFrom('password_links').where('user_id', '=', userId).execute()
+}
+
 /** Replaces an older link of the user. */
 export async function insertPasswordLink(tx: Transaction, row: PasswordLinkRow): Promise<void> {
-  await tx.db.deleteFrom('password_links').where('user_id', '=', row.user_id).execute()
+  await deletePasswordLinksOf(tx, row.user_id)
   await tx.db.insertInto('password_links').values(row).execute()
 }
 

@@ -5,8 +5,10 @@ import type { Route } from '../http/route.ts'
 import { write } from '../http/write-route.ts'
 import { readResource } from '../jsonapi/body.ts'
 import { document } from '../jsonapi/document.ts'
+import { clientAddressOf } from '../sessions/client-address.ts'
 import { deleteSessionsOf } from '../sessions/session-store.ts'
 import { userFragment } from './user-document.ts'
+import { deletePasswordLinksOf } from './password-link-store.ts'
 import { createPasswordLink, passwordLinkFragment } from './password-links.ts'
 import { administeredUserPlace, personPlace } from './user-place.ts'
 import { lockUser, updateUser } from './user-store.ts'
@@ -31,13 +33,16 @@ export const passwordRoutes: readonly Route[] = [
       return { ...read, problems: differs ? [...read.problems, problem] : read.problems }
     },
     refuses: [429],
-    prepare: async ({ attributes }, { resource: { user }, deps: { guesses, passwords, clock } }) => {
-      if (user.password_hash === null) return { isRight: false, before: null, changed: undefined }
-      guesses.check(user.id, '', clock.now().getTime())
-      const isRight = await passwords.matches(attributes.current_password, user.password_hash)
-      if (isRight) guesses.right(user.id, '')
-      else guesses.wrong(user.id, '', clock.now().getTime())
-      return { isRight, before: user.password_hash, changed: await passwords.forNew(attributes.password) }
+    prepare: async ({ attributes }, { resource: { user }, call, deps }) => {
+      const { guesses, passwords, clock, config } = deps
+      const before = user.password_hash
+      if (before === null) return { isRight: false, before, changed: undefined }
+      const address = clientAddressOf(call, config)
+      const attempt = guesses.begin(user.id, address, clock.now().getTime())
+      const isRight = await passwords.matches(attributes.current_password, before, address)
+      if (!isRight) return { isRight, before, changed: undefined }
+      attempt.wasRight()
+      return { isRight, before, changed: await passwords.forNew(attributes.password, address) }
     },
     problems: ({ prepared, problems }) => {
       if (prepared === undefined) return
@@ -53,6 +58,7 @@ export const passwordRoutes: readonly Route[] = [
       if (user?.password_hash !== before) throw notFound()
       await updateUser(tx, user.id, { password_hash: existing(changed).hash })
       await deleteSessionsOf(tx, user.id, actor.tokenId)
+      await deletePasswordLinksOf(tx, user.id)
       return done(user, { action: 'user.set-password', details: { username: user.username, by: 'user' } })
     },
     document: ({ actor, result }) => document(userFragment(result, actor)),

@@ -1,6 +1,7 @@
 import { argon2, randomBytes, scrypt, timingSafeEqual } from 'node:crypto'
 import { existing } from '../core/existing.ts'
 import { TooManyAttempts, type Problem } from '../core/errors.ts'
+import { isTooShort, normalized, passwordProblems } from './users.ts'
 
 /** Parameters are stored with each hash, so that they can be raised later. Hashing needs 19 MiB while it runs. */
 const MEMORY_KIB = 19_456
@@ -14,6 +15,7 @@ const MAX_SCRYPT_MEMORY_BYTES = 64 * 1024 * 1024
 /** Each keeps a thread busy for some tenths of a second. More would slow down everything else. */
 const MAX_RUNNING = 2
 const MAX_WAITING = 20
+const MAX_WAITING_FROM_ADDRESS = 10
 const RETRY_AFTER_SECONDS = 5
 
 /** A password that a user wants to have. */
@@ -28,49 +30,51 @@ export function isOutdated(stored: string): boolean {
 const NOBODY =
   CURRENT + [SALT_BYTES, HASH_BYTES].map((size) => randomBytes(size).toString('base64')).join('$')
 
-/** Hashes and checks passwords, few at a time. Throws 429 if too many wait. */
+/** Hashes and checks passwords, few at a time. Throws 429 if too many wait. `address`: where the request comes from. */
 export class Passwords {
   #running = 0
-  readonly #waiting: (() => void)[] = []
+  readonly #waiting: { readonly address: string; readonly go: () => void }[] = []
   #common: Promise<ReadonlySet<string>> | undefined
 
-  /** Hashes a new password, unless it is one of those that guessers try first. */
-  async forNew(password: string): Promise<NewPassword> {
+  /** Hashes a new password, unless it is one of those that guessers try first. A short one is a problem of the body. */
+  async forNew(password: string, address: string): Promise<NewPassword> {
     this.#common ??= commonPasswords()
-    if ((await this.#common).has(password.toLowerCase())) {
+    const problems = isTooShort(password) ? [] : passwordProblems(password)
+    if ((await this.#common).has(normalized(password).toLowerCase())) {
       const detail = 'password is one of the most common ones; choose another'
-      return { hash: '', problems: [{ detail, pointer: '/data/attributes/password' }] }
+      problems.push({ detail, pointer: '/data/attributes/password' })
     }
-    return { hash: await this.hash(password), problems: [] }
+    return { hash: problems.length > 0 ? '' : await this.hash(password, address), problems }
   }
 
   /** Returns what is stored for a password: `argon2id$memory in KiB$passes$parallelism$salt$hash`. */
-  hash(password: string): Promise<string> {
+  hash(password: string, address: string): Promise<string> {
     const salt = randomBytes(SALT_BYTES)
-    return this.#inTurn(async () => {
+    return this.#inTurn(address, async () => {
       const key = await argon2Key(password, salt, [MEMORY_KIB, PASSES, PARALLELISM])
       return `${CURRENT}${salt.toString('base64')}$${key.toString('base64')}`
     })
   }
 
   /** Whether the password has this hash. It takes as long without a hash, for a user who does not exist. */
-  matches(password: string, stored: string | null): Promise<boolean> {
-    return this.#inTurn(() => isHashOf(password, stored ?? NOBODY))
+  matches(password: string, stored: string | null, address: string): Promise<boolean> {
+    return this.#inTurn(address, () => isHashOf(password, stored ?? NOBODY))
   }
 
-  async #inTurn<T>(work: () => Promise<T>): Promise<T> {
+  async #inTurn<T>(address: string, work: () => Promise<T>): Promise<T> {
     if (this.#running >= MAX_RUNNING) {
-      if (this.#waiting.length >= MAX_WAITING) {
+      const fromAddress = this.#waiting.filter((other) => other.address === address).length
+      if (this.#waiting.length >= MAX_WAITING || fromAddress >= MAX_WAITING_FROM_ADDRESS) {
         throw new TooManyAttempts('too many people sign in at the moment', RETRY_AFTER_SECONDS)
       }
-      await new Promise<void>((resolve) => this.#waiting.push(resolve))
+      await new Promise<void>((go) => this.#waiting.push({ address, go }))
     } else this.#running += 1
     try {
       return await work()
     } finally {
       const next = this.#waiting.shift()
       if (next === undefined) this.#running -= 1
-      else next()
+      else next.go()
     }
   }
 }
@@ -91,9 +95,8 @@ async function commonPasswords(): Promise<ReadonlySet<string>> {
   return new Set(dictionary['passwords-common'])
 }
 
-/** The same text has one form, however it was typed. */
 function bytesOf(password: string): Buffer {
-  return Buffer.from(password.normalize('NFKC'))
+  return Buffer.from(normalized(password))
 }
 
 function argon2Key(password: string, nonce: Buffer, parameters: readonly number[]): Promise<Buffer> {

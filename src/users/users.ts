@@ -45,15 +45,27 @@ export const newUserBody = {
   required: ['username', 'email'] as const,
 }
 
+export function isTooShort(password: string): boolean {
+  return password.length < MIN_PASSWORD_LENGTH
+}
+
 /** The problems of a new password. */
 export function passwordProblems(password: string): Problem[] {
-  if (password.length >= MIN_PASSWORD_LENGTH) return []
+  if (!password.isWellFormed()) {
+    return [{ detail: 'password must be valid Unicode', pointer: '/data/attributes/password' }]
+  }
+  if (normalized(password).length >= MIN_PASSWORD_LENGTH) return []
   return [
     {
       detail: `password must have at least ${MIN_PASSWORD_LENGTH} characters`,
       pointer: '/data/attributes/password',
     },
   ]
+}
+
+/** The same password has one form, however it was typed. */
+export function normalized(password: string): string {
+  return password.normalize('NFKC')
 }
 
 /** The key for comparing names and emails, which ignore case. */

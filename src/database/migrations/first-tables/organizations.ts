@@ -30,6 +30,7 @@ create table sessions (
   user_agent TEXT not null,
   created_at TEXT not null,
   last_used_at TEXT not null,
+  longest_pause_ms INTEGER not null default 0,
   expires_at TEXT not null
 );
 create index sessions_by_user on sessions (user_id, created_at);

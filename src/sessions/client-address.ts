@@ -1,0 +1,37 @@
+import { isIP } from 'node:net'
+import type { ServerConfig } from '../config.ts'
+import type { Call } from '../http/call.ts'
+
+const GROUPS = 8
+const GROUPS_OF_NETWORK = 4
+
+/**
+ * Where a request comes from, to count guesses by. Behind a proxy that is trusted, the last address in X-Forwarded-For, which
+ * the proxy has added. Of an IPv6 address the first 64 bits: one customer has all of them.
+ */
+export function clientAddressOf(
+  { headers, stream }: Pick<Call, 'headers' | 'stream'>,
+  { trustProxy }: Pick<ServerConfig, 'trustProxy'>,
+): string {
+  const forwarded = trustProxy ? headers['x-forwarded-for']?.toString().split(',').at(-1)?.trim() : undefined
+  const direct = stream.socket.remoteAddress ?? ''
+  return networkOf(forwarded !== undefined && isIP(forwarded) !== 0 ? forwarded : direct)
+}
+
+function networkOf(address: string): string {
+  // An IPv4 address, also one that is written as IPv6.
+  if (address.includes('.')) return address.slice(address.lastIndexOf(':') + 1)
+  const [before = '', after] = address.split('%', 1).join('').split('::')
+  const head = groupsOf(before)
+  const tail = groupsOf(after ?? '')
+  const zeros = Array.from({ length: Math.max(0, GROUPS - head.length - tail.length) }, () => 0)
+  const all = after === undefined ? head : [...head, ...zeros, ...tail]
+  return all
+    .slice(0, GROUPS_OF_NETWORK)
+    .map((group) => group.toString(16))
+    .join(':')
+}
+
+function groupsOf(text: string): number[] {
+  return text === '' ? [] : text.split(':').map((group) => Number.parseInt(group, 16))
+}

@@ -1,0 +1,177 @@
+import { expect, test } from 'vitest'
+import { clientAddressOf } from '../src/sessions/client-address.ts'
+import { Guesses } from '../src/sessions/guesses.ts'
+import { Browser, passwordLink } from './support/browser.ts'
+import { onEachEngine } from './support/on-each-engine.ts'
+import type { TestServer } from './support/server.ts'
+import { body, createTestOrganization, createUser, invitePerson, uniqueName } from './support/world.ts'
+
+const PASSWORD = 'correct horse battery'
+const MINUTE_MS = 60_000
+const WRONG = { current_password: 'wrong', password: PASSWORD, password_confirmation: PASSWORD }
+
+async function signedIn(server: TestServer) {
+  const user = await createUser(server)
+  const browser = new Browser(server.address)
+  await browser.signIn({ link: await passwordLink(server.admin, user.id), password: PASSWORD })
+  return { user, browser }
+}
+
+onEachEngine('attacks on signing in', (server) => {
+  test('with large bodies are refused before anything is made of them', async () => {
+    const form = 'a&'.repeat(5_000)
+    const headers = { 'content-type': 'application/x-www-form-urlencoded' }
+    const token = await fetch(`${server.address}/login/token`, { method: 'POST', headers, body: form })
+    expect(token.status).toBe(413)
+    const password = 'x'.repeat(9_000)
+    const signIn = await new Browser(server.address).signIn({ login: 'somebody', password })
+    expect(signIn.status).toBe(413)
+  })
+
+  test('with many passwords at once are no more than with one after the other', async () => {
+    const { user } = await signedIn(server)
+    const guesses = Array.from({ length: 12 }, (_, number) =>
+      new Browser(server.address).signIn({ login: user.username, password: `wrong ${number}` }),
+    )
+    const statuses = (await Promise.all(guesses)).map(({ status }) => status)
+    expect(statuses.filter((status) => status === 401)).toHaveLength(5)
+    expect(statuses.filter((status) => status === 429)).toHaveLength(7)
+  })
+
+  test('by wrong password changes slow down nobody else', async () => {
+    const { browser } = await signedIn(server)
+    const other = await signedIn(server)
+    const attempt = (who: Browser, attributes: object) =>
+      who.request('PATCH', '/account/password', body('users', attributes))
+    for (let count = 0; count < 5; count += 1) expect((await attempt(browser, WRONG)).status).toBe(422)
+    expect((await attempt(browser, WRONG)).status).toBe(429)
+    const right = { ...WRONG, current_password: PASSWORD }
+    expect((await attempt(other.browser, right)).status).toBe(200)
+  })
+
+  test('with a link that was handed out before fail once the password is changed', async () => {
+    const { user, browser } = await signedIn(server)
+    const link = await passwordLink(server.admin, user.id)
+    const right = { ...WRONG, current_password: PASSWORD }
+    expect((await browser.request('PATCH', '/account/password', body('users', right))).status).toBe(200)
+    expect((await new Browser(server.address).signIn({ link, password: PASSWORD })).status).toBe(401)
+  })
+
+  test('with a link for somebody invited fail once an administrator made the account', async () => {
+    const organization = await createTestOrganization(server)
+    const username = uniqueName('boss')
+    const email = `${username}@example.com`
+    await invitePerson(organization, { email })
+    const { id } = (await server.admin.get(`/admin/users?q=${email}`)).json.data[0]
+    const link = await passwordLink(server.admin, id)
+    const account = { username, email, 'is-admin': true }
+    expect((await server.admin.post('/admin/users', body('users', account))).status).toBe(201)
+    expect((await new Browser(server.address).signIn({ link, password: PASSWORD })).status).toBe(401)
+  })
+
+  test('with a link fail once its user is a site administrator', async () => {
+    const { user } = await signedIn(server)
+    const link = await passwordLink(server.admin, user.id)
+    expect((await server.admin.post(`/admin/users/${user.id}/actions/grant_admin`)).status).toBe(200)
+    expect((await new Browser(server.address).signIn({ link, password: PASSWORD })).status).toBe(401)
+  })
+
+  test('common passwords are refused in any width, and texts that are no Unicode', async () => {
+    const user = await createUser(server)
+    const link = await passwordLink(server.admin, user.id)
+    const detailOf = async (password: string) => {
+      const { status, json } = await new Browser(server.address).signIn({ link, password })
+      return [status, json.errors?.[0].detail]
+    }
+    expect(await detailOf('ｐａｓｓｗｏｒｄ１')).toEqual([
+      422,
+      'password is one of the most common ones; choose another',
+    ])
+    expect(await detailOf('12345678\ud800')).toEqual([422, 'password must be valid Unicode'])
+  })
+
+  test('a link on another site reveals nothing in the name of who follows it', async () => {
+    const { browser } = await signedIn(server)
+    const statusFrom = async (site: string) =>
+      (await browser.request('GET', '/account/details', undefined, { 'sec-fetch-site': site })).status
+    expect(await statusFrom('cross-site')).toBe(401)
+    expect(await statusFrom('same-site')).toBe(401)
+    expect(await statusFrom('none')).toBe(200)
+  })
+
+  test('ids with NUL are malformed', async () => {
+    const organization = await createTestOrganization(server)
+    const invitation = {
+      ...body('organization-memberships', { email: 'nul@example.com' }),
+    } as { data: object }
+    const data = { ...invitation.data, relationships: { teams: { data: [{ type: 'teams', id: '\0' }] } } }
+    const path = `/organizations/${organization.name}/organization-memberships`
+    expect((await organization.owner.client.post(path, { data })).status).toBe(422)
+  })
+})
+
+onEachEngine('an organization with a limit between two uses', (server) => {
+  test('stays closed to a session that paused too long, whatever it does elsewhere', async () => {
+    const organization = await createTestOrganization(server)
+    const { owner } = organization
+    const path = `/organizations/${organization.name}`
+    expect((await owner.client.patch(path, body('organizations', { 'session-timeout': 5 }))).status).toBe(200)
+    const browser = new Browser(server.address)
+    await browser.signIn({ link: await passwordLink(server.admin, owner.id), password: PASSWORD })
+    expect((await browser.get(path)).status).toBe(200)
+    server.clock.advance(7 * MINUTE_MS)
+    for (let count = 0; count < 3; count += 1) {
+      expect((await browser.get('/account/details')).status).toBe(200)
+      await server.app.deps.sessionsUsed.flush()
+      expect((await browser.get(path)).status).toBe(401)
+      expect((await browser.get('/organizations')).json.data).toEqual([])
+      server.clock.advance(MINUTE_MS)
+    }
+    await browser.signIn({ login: owner.username, password: PASSWORD })
+    expect((await browser.get(path)).status).toBe(200)
+  })
+})
+
+onEachEngine('behind a proxy with TLS', { trustProxy: 'true' }, (server) => {
+  test('a cookie that a neighbouring host can set does not count', async () => {
+    const { browser } = await signedIn(server)
+    const secret = browser.cookie?.split('=')[1] ?? ''
+    const statusOf = async (cookie: string) => {
+      const proxied = { cookie, 'x-forwarded-proto': 'https', 'x-forwarded-host': 'purser.test' }
+      return (await new Browser(server.address).request('GET', '/account/details', undefined, proxied)).status
+    }
+    expect(await statusOf(`purser-session=${secret}`)).toBe(401)
+    expect(await statusOf(`purser-session=other; __Host-purser-session=${secret}`)).toBe(200)
+  })
+})
+
+test('a customer is one address, whatever they write into it', () => {
+  const addressOf = (forwarded: string | undefined, trustProxy = true) =>
+    clientAddressOf(
+      {
+        headers: forwarded === undefined ? {} : { 'x-forwarded-for': forwarded },
+        // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- only this of a request is read
+        stream: { socket: { remoteAddress: '::ffff:192.0.2.7' } } as never,
+      },
+      { trustProxy },
+    )
+  expect(addressOf('203.0.113.9', false)).toBe('192.0.2.7')
+  expect(addressOf('198.51.100.1, 203.0.113.9')).toBe('203.0.113.9')
+  for (const forged of ['203.0.113.9:5001', 'x'.repeat(10_000), '', 'unknown']) {
+    expect(addressOf(forged)).toBe('192.0.2.7')
+  }
+  const network = '2001:db8:0:0'
+  for (const address of ['2001:db8::1', '2001:db8::1:2:3:4', '2001:0DB8:0000:0000:ffff::']) {
+    expect(addressOf(address)).toBe(network)
+  }
+  expect(addressOf('2001:db8:0:1::1')).toBe('2001:db8:0:1')
+})
+
+test('an office that mistypes every ten minutes is never slowed down', () => {
+  const guesses = new Guesses()
+  for (let count = 0; count < 500; count += 1) {
+    const now = count * 10 * MINUTE_MS
+    guesses.begin(`person ${count}`, '192.0.2.7', now)
+    guesses.begin(`person ${count}`, '192.0.2.7', now).wasRight()
+  }
+})
