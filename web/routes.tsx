@@ -11,7 +11,7 @@ import { accountQuery } from './api/session.ts'
 import { Failed, Loading } from './kit/states.tsx'
 import { loginSearch } from './login/parameters.ts'
 import { organizationsQuery } from './organizations/organizations-query.ts'
-import { named, searched, type AuditSearch, type Comparison, type Question } from './searches.ts'
+import { auditSearch, comparison, named, question, searched } from './searches.ts'
 import { Shell } from './shell.tsx'
 import { SignInPage } from './sign-in/sign-in-page.tsx'
 
@@ -144,10 +144,7 @@ const workspaceOutputs = createRoute({
 const states = createRoute({
   getParentRoute: () => workspace,
   path: '/states',
-  validateSearch: ({ version, since, page }: Record<string, unknown>): Comparison => ({
-    ...named({ version, since }),
-    ...searched({ page }),
-  }),
+  validateSearch: comparison,
   component: lazyRouteComponent(
     () => import('./state-versions/state-versions-page.tsx'),
     'StateVersionsPage',
@@ -241,27 +238,14 @@ const person = createRoute({
 const audit = createRoute({
   getParentRoute: () => shell,
   path: '/$organization/audit',
-  validateSearch: ({
-    actor,
-    action,
-    resource,
-    request,
-    output,
-    page,
-  }: Record<string, unknown>): AuditSearch => ({
-    ...named({ actor, action, resource, request, output }),
-    ...searched({ page }),
-  }),
+  validateSearch: auditSearch,
   component: lazyRouteComponent(() => import('./audit/audit-page.tsx'), 'AuditPage'),
 })
 
 const access = createRoute({
   getParentRoute: () => shell,
   path: '/$organization/access',
-  validateSearch: ({ user, team, workspace: place, project, page }: Record<string, unknown>): Question => ({
-    ...named({ user, team, workspace: place, project }),
-    ...searched({ page }),
-  }),
+  validateSearch: question,
   component: lazyRouteComponent(() => import('./access/access-page.tsx'), 'AccessPage'),
 })
 

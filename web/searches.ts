@@ -2,9 +2,9 @@
 import type { AccessQuestion } from './access/access-grants-query.ts'
 import type { AuditFilter } from './audit/audit-page.tsx'
 
-export type Comparison = { version?: string | undefined; since?: string | undefined; page?: number }
-export type AuditSearch = AuditFilter & { page?: number }
-export type Question = AccessQuestion & { page?: number }
+type Comparison = { version?: string | undefined; since?: string | undefined; page?: number }
+type AuditSearch = AuditFilter & { page?: number }
+type Question = AccessQuestion & { page?: number }
 
 /** A search text and a page in the address; neither if they are as at the beginning. */
 export const searched = ({ q, page }: { q?: unknown; page?: unknown }): { q?: string; page?: number } => ({
@@ -21,3 +21,20 @@ export function named<Name extends string>(given: Record<Name, unknown>): { [N i
   }
   return texts
 }
+
+type Given = Record<string, unknown>
+
+export const comparison = ({ version, since, page }: Given): Comparison => ({
+  ...named({ version, since }),
+  ...searched({ page }),
+})
+
+export const auditSearch = ({ actor, action, resource, request, output, page }: Given): AuditSearch => ({
+  ...named({ actor, action, resource, request, output }),
+  ...searched({ page }),
+})
+
+export const question = ({ user, team, workspace, project, page }: Given): Question => ({
+  ...named({ user, team, workspace, project }),
+  ...searched({ page }),
+})
