@@ -69,6 +69,21 @@ describe('the pages in view', () => {
     await page.getByText('db.internal.example').waitFor()
   })
 
+  test('ask nothing while the tab is hidden', async () => {
+    const { page, statuses } = await openAt('owner', 'workspaces')
+    await page.getByRole('table').waitFor()
+    const show = (state: 'hidden' | 'visible') =>
+      page.evaluate(`Object.defineProperty(document, 'visibilityState', { value: '${state}', configurable: true })
+        document.dispatchEvent(new Event('visibilitychange'))`)
+    await show('hidden')
+    const before = statuses.length
+    await page.clock.runFor(61_000)
+    expect(statuses.length).toBe(before)
+    await show('visible')
+    await page.clock.runFor(11_000)
+    await expect.poll(() => statuses.length).toBeGreaterThan(before)
+  })
+
   test('do not ask again for what was refused', async () => {
     const { page, statuses } = await openAt('plain', 'workspaces')
     await page.getByText('Not there, or not for you').waitFor()
