@@ -4,6 +4,9 @@ import { expectWellMade, useChromium } from '../support/chromium.ts'
 import { PASSWORD, signInWith, usePages, type Pages } from '../support/pages.ts'
 import { addMember, createTeam, createWorkspace } from '../support/world.ts'
 
+const BACKDROP = `getComputedStyle(document.querySelector('dialog'), '::backdrop').backgroundColor`
+const BACKGROUND = 'getComputedStyle(document.documentElement).backgroundColor'
+
 describe('a session that ends while pages are open', () => {
   let pages: Pages
   const open = useChromium()
@@ -33,6 +36,8 @@ describe('a session that ends while pages are open', () => {
     await page.keyboard.press('Enter')
     const dialog = dialogOf(page)
     await dialog.waitFor()
+    // Nothing of the page can be read.
+    expect(await page.evaluate(BACKDROP)).toBe(await page.evaluate(BACKGROUND))
     await expectWellMade(tab)
     await page.keyboard.press('Escape')
     await page.keyboard.press('Escape')
