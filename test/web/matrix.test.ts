@@ -47,6 +47,7 @@ const MATRIX: Record<string, string> = {
   '/$organization/settings/teams/$team/settings': 'page page ---- ---- page: readers',
   '/$organization/settings/general': 'page page page ---- page: Settings',
   '/$organization/people': 'page ---- ---- ---- page: People',
+  '/$organization/people/$person': 'page ---- page ---- page: plain',
   '/$organization/access': 'page page page page page: Access',
   '/$organization/refusals': 'page ---- ---- ---- page: Refusals',
   '/$organization/audit': 'page ---- ---- ---- page: Audit trail',
@@ -111,10 +112,18 @@ describe('every page', () => {
     const administrator = await createUser(server, 'administrator')
     await server.admin.post(`/admin/users/${administrator.id}/actions/grant_admin`)
     await pages.add('reader', await addMember(server, organization, [team]))
-    await pages.add('member', await addMember(server, organization))
+    const plain = await addMember(server, organization)
+    await pages.add('member', plain)
     await pages.add('outsider', await createUser(server, 'outsider'))
     await pages.add('administrator', administrator)
-    ids = { organization: organization.name, workspace: 'database', project, team }
+    ids = {
+      organization: organization.name,
+      workspace: 'database',
+      project,
+      team,
+      person: plain.membershipId,
+      plain: plain.username,
+    }
   })
   afterAll(() => pages.server.stop())
 
@@ -138,7 +147,9 @@ describe('every page', () => {
       const alerts = await page.getByRole('alert').allTextContents()
       if (isPage) {
         expect(alerts, path).toEqual([])
-        expect(await page.getByRole('heading', { level: 1 }).textContent(), path).toBe(heading)
+        expect(await page.getByRole('heading', { level: 1 }).textContent(), path).toBe(
+          ids[heading] ?? heading,
+        )
       } else expect(alerts.join(), path).toContain(HIDDEN)
       expect(await accessibilityProblems(page), path).toEqual([])
       await page.emulateMedia({ colorScheme: 'dark' })
