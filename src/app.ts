@@ -24,7 +24,9 @@ import { TeamNames } from './teams/team-search-store.ts'
 import { DocumentCache } from './jsonapi/document-cache.ts'
 import { openApiRoute } from './openapi/openapi-route.ts'
 import { accessGrantRoutes } from './effective-access/access-grant-routes.ts'
+import { accessHolderRoutes } from './effective-access/access-holder-routes.ts'
 import { effectiveAccessRoutes } from './effective-access/effective-access-routes.ts'
+import { PeopleOfTeams } from './effective-access/people-of-teams.ts'
 import { createPageRoutes } from './web-pages/page-routes.ts'
 import { Drain } from './operation/drain.ts'
 import { membershipListRoutes } from './organization-memberships/membership-list-routes.ts'
@@ -110,6 +112,7 @@ export const routes: readonly Route[] = [
   ...teamProjectRoutes,
   ...effectiveAccessRoutes,
   ...accessGrantRoutes,
+  ...accessHolderRoutes,
   ...stateVersionRoutes,
   ...stateVersionCreateRoutes,
   ...stateRollbackRoutes,
@@ -155,6 +158,7 @@ export function createApp(
     grants: new Grants(standings),
     documents: new DocumentCache(config.cacheBytes),
     teamNames: new TeamNames(),
+    peopleOfTeams: new PeopleOfTeams(),
     queries: new Queries(),
     lastUsed: new LastUsed(database, log, updateLastUsed),
     sessionsUsed: new LastUsed(database, log, updateSessionsUsed),

@@ -19,6 +19,7 @@ const platform = JSON.parse(
 const onPurpose: Record<string, string> = {
   'access-changes': 'our own',
   'access-grants': 'our own: grants with the names of teams and places',
+  'access-holders': 'our own: who has access to a place, with names',
   'effective-access': 'our own',
   'organizations.delegated-team-management': 'our own: whether teams may manage teams',
   'organizations.enforce-hyok': 'go-tfe decodes it',

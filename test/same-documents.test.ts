@@ -46,6 +46,7 @@ const shownAt: Record<string, (id: string, places: Record<string, string>, path:
 const reports = [
   'access-changes',
   'access-grants',
+  'access-holders',
   'effective-access',
   'audit-events',
   'login-codes',

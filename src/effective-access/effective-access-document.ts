@@ -23,6 +23,7 @@ import {
   shownProjectActions,
   workspaceActions,
   type Held,
+  type On,
 } from './levels.ts'
 
 export const levelSchema = oneOf(...levelNames)
@@ -31,7 +32,31 @@ const runs = oneOf('none', 'read', 'plan', 'apply')
 const onlyOfWorkspaces = Object.fromEntries(
   Object.entries({ ...detailSchemas, runs }).map(([name, schema]) => [name, Type.Optional(schema)]),
 )
-const mayInWorkspace = flagObjectOf(Object.keys(workspaceActions))
+
+export const maySchemas = {
+  may: flagObjectOf([...new Set([...Object.keys(workspaceActions), ...Object.keys(projectActions)])]),
+  // Only for a project.
+  'may-in-workspaces': Type.Optional(flagObjectOf(Object.keys(workspaceActions))),
+}
+
+export const sourcesSchema = Type.Array(
+  closedObject({
+    source: oneOf(
+      'site-administrator',
+      'organization-member',
+      'organization-owner',
+      'organization-access',
+      'team-projects',
+      'team-workspaces',
+    ),
+    id: Type.Optional(Type.String()),
+    team: Type.Optional(closedObject({ id: Type.String(), name: Type.String() })),
+    flag: Type.Optional(oneOf(...organizationFlags)),
+    access: Type.Optional(oneOf('read', 'plan', 'write', 'maintain', 'admin', 'custom')),
+    level: levelSchema,
+    gives: Type.Array(Type.String()),
+  }),
+)
 
 export const effectiveAccessDescription: ResourceDescription = {
   type: 'effective-access',
@@ -45,26 +70,8 @@ export const effectiveAccessDescription: ResourceDescription = {
       closedObject({ ...projectAccessSchemas, settings: oneOf('none', 'read', 'update', 'delete') }),
     ),
     'workspace-access': Type.Optional(closedObject({ ...workspaceAccessSchemas, runs })),
-    may: flagObjectOf([...new Set([...Object.keys(workspaceActions), ...Object.keys(projectActions)])]),
-    'may-in-workspaces': Type.Optional(mayInWorkspace),
-    grants: Type.Array(
-      closedObject({
-        source: oneOf(
-          'site-administrator',
-          'organization-member',
-          'organization-owner',
-          'organization-access',
-          'team-projects',
-          'team-workspaces',
-        ),
-        id: Type.Optional(Type.String()),
-        team: Type.Optional(closedObject({ id: Type.String(), name: Type.String() })),
-        flag: Type.Optional(oneOf(...organizationFlags)),
-        access: Type.Optional(oneOf('read', 'plan', 'write', 'maintain', 'admin', 'custom')),
-        level: levelSchema,
-        gives: Type.Array(Type.String()),
-      }),
-    ),
+    ...maySchemas,
+    grants: sourcesSchema,
   },
   relationships: {
     user: Type.Optional(relationOne('users')),
@@ -85,18 +92,10 @@ export type EffectiveAccess = {
 /** The only function that builds `"type": "effective-access"`, of teams and places that the caller may see. */
 export function effectiveAccessFragment({ holder, place, held, sources }: EffectiveAccess): Fragment {
   const { on, id, projectId, name } = place
-  const actions = actionsOn(on, held)
-  const ofPlace =
+  const details =
     on === 'workspace'
-      ? {
-          ...sumOfWorkspaceDetails(given(sources.map(workspaceDetailsOfSource))),
-          may: shownActions(actions),
-        }
-      : {
-          ...namedDetails(sources),
-          may: shownProjectActions(actions),
-          'may-in-workspaces': shownActions(actions),
-        }
+      ? sumOfWorkspaceDetails(given(sources.map(workspaceDetailsOfSource)))
+      : namedDetails(sources)
   const data = { id: holder.id, type: `${holder.kind}s` }
   return fragment({
     id: `${holder.id}:${id}`,
@@ -104,19 +103,9 @@ export function effectiveAccessFragment({ holder, place, held, sources }: Effect
     attributes: {
       name,
       level: levelOn(on, held),
-      ...ofPlace,
-      // Show an organization-wide source only if it allows something here: managing members opens no workspace.
-      grants: sources
-        .filter(({ grant, held: alone }) => grant !== undefined || actionsOn(on, alone) !== 0)
-        .map(({ source, held: alone, team, flag, grant }) => ({
-          source,
-          ...(grant === undefined ? {} : { id: grant.id }),
-          ...(team === undefined ? {} : { team: { id: team.id, name: team.name } }),
-          ...(flag === undefined ? {} : { flag }),
-          ...(grant === undefined ? {} : { access: grant.access }),
-          level: levelOn(on, alone),
-          gives: namesOfActions(on, actionsOn(on, alone)),
-        })),
+      ...details,
+      ...shownMay(on, held),
+      grants: shownSources(on, sources),
     },
     relationships: {
       [holder.kind]: { data },
@@ -124,6 +113,28 @@ export function effectiveAccessFragment({ holder, place, held, sources }: Effect
       project: { data: { id: projectId, type: 'projects' } },
     },
   })
+}
+
+/** What somebody may do on a place, by name. */
+export function shownMay(on: On, held: Held): Record<string, Record<string, boolean>> {
+  const actions = actionsOn(on, held)
+  if (on === 'workspace') return { may: shownActions(actions) }
+  return { may: shownProjectActions(actions), 'may-in-workspaces': shownActions(actions) }
+}
+
+/** An organization-wide source is shown only if it allows something here: managing members opens no workspace. */
+export function shownSources(on: On, sources: readonly Source[]): object[] {
+  return sources
+    .filter(({ grant, held: alone }) => grant !== undefined || actionsOn(on, alone) !== 0)
+    .map(({ source, held: alone, team, flag, grant }) => ({
+      source,
+      ...(grant === undefined ? {} : { id: grant.id }),
+      ...(team === undefined ? {} : { team: { id: team.id, name: team.name } }),
+      ...(flag === undefined ? {} : { flag }),
+      ...(grant === undefined ? {} : { access: grant.access }),
+      level: levelOn(on, alone),
+      gives: namesOfActions(on, actionsOn(on, alone)),
+    }))
 }
 
 function namedDetails(sources: readonly Source[]) {

@@ -13,7 +13,7 @@ import { organizationPlace } from '../organizations/organization-place.ts'
 import { findOrganizationByName, type OrganizationRow } from '../organizations/organization-store.ts'
 import { listVisibleWorkspaces } from '../workspaces/workspace-list-store.ts'
 import { noWorkspace } from '../workspaces/workspaces.ts'
-import { effectiveAccess } from './effective-access.ts'
+import { effectiveAccess, refuseTooManyNamed } from './effective-access.ts'
 import { effectiveAccessFragment } from './effective-access-document.ts'
 import { findPlace, placeOf, type NamedPlace, type PlaceAddress } from './places.ts'
 import { findSubject, type SubjectAddress } from './subjects.ts'
@@ -93,9 +93,6 @@ async function placesOf(
   return { places: workspaces.map(placeOf), total }
 }
 
-/** The most sources that one page may show. An answer about one workspace or project is never refused. */
-const MAX_NAMED = 20_000
-
 export const effectiveAccessRoutes: readonly Route[] = [
   list(questionPlace, '/effective-access', {
     permission: 'effective-access:read',
@@ -113,11 +110,7 @@ export const effectiveAccessRoutes: readonly Route[] = [
       const { places, total } = await placesOf(context, organization, resource.place, page)
       const about = { holder: await subject.holder(tx), organization, inForce: deps.standings.inForce }
       const found = await effectiveAccess(tx, about, places)
-      const named = found.reduce((count, { sources }) => count + sources.length, 0)
-      if (found.length > 1 && named > MAX_NAMED) {
-        const detail = `more than ${MAX_NAMED} grants would be named; request smaller pages`
-        throw new AppError('bad-request', [{ detail }])
-      }
+      refuseTooManyNamed(found)
       return listDocument(found.map(effectiveAccessFragment), paging(total))
     },
   }),

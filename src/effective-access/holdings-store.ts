@@ -18,7 +18,7 @@ export type HoldingTeam = {
   organization_access: number
 }
 
-const teamColumns = [
+export const teamColumns = [
   'teams.id',
   'teams.name',
   'teams.visibility',
@@ -75,7 +75,7 @@ export type Places =
 /** The most grants to read for one answer. An answer with more would take too long and is refused. */
 export const MAX_GRANTS = 200_000
 
-function checked<Row>(rows: Row[]): Row[] {
+export function checked<Row>(rows: Row[]): Row[] {
   if (rows.length <= MAX_GRANTS) return rows
   const detail = `more than ${MAX_GRANTS} grants would have to be added up; request smaller pages, or one workspace`
   throw new AppError('bad-request', [{ detail }])

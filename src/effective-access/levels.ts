@@ -1,6 +1,7 @@
 import type { Actor } from '../access/actor.ts'
-import { isPermitted, type ColumnSet, type Standing } from '../access/decide.ts'
+import { columnSet, isPermitted, type ColumnSet, type Standing } from '../access/decide.ts'
 import { NO_ID } from '../core/ids.ts'
+import { keysOf } from '../core/keys.ts'
 import { columnsOfGrant, type GrantFacts } from '../access/grants.ts'
 import type { Permission } from '../access/rules.ts'
 
@@ -108,6 +109,30 @@ export function namesOfActions(on: On, actions: ActionSet): string[] {
     ...names(shownProjectActions(actions)),
     ...names(shownActions(actions)).map((name) => `workspaces/${name}`),
   ]
+}
+
+/** The names of all actions, in the order of their bits. */
+export const actionNames = {
+  workspace: keysOf(workspaceActions),
+  project: [
+    ...keysOf(workspaceActions).map((name) => `workspaces/${name}` as const),
+    ...keysOf(projectActions),
+  ],
+} as const
+
+const ofMembers = columnSet('PM', 'TT')
+
+/** The actions that a plain member does not have, or only the named one of them. */
+export function actionsBeyondMembers(on: On, name?: string): ActionSet {
+  const beyond = ((1 << actionNames[on].length) - 1) & ~actionsOn(on, heldEverywhere(ofMembers))
+  const named = name === undefined ? 0 : 1 << actionNames[on].findIndex((known) => known === name)
+  // Everybody has an action of plain members, so it leaves out nobody.
+  return (beyond & named) === 0 ? beyond : named
+}
+
+/** Columns that hold on every workspace and project. */
+export function heldEverywhere(columns: ColumnSet): Held {
+  return { columns, inWorkspaces: columns, plans: false }
 }
 
 export const levelNames = [

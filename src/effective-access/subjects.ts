@@ -5,7 +5,7 @@ import { findMembershipOf } from '../organization-memberships/membership-store.t
 import { findTeam, findTeamOfServiceAccount, type TeamRow } from '../teams/team-store.ts'
 import { findUser, findUserByUsername, type UserRow } from '../users/user-store.ts'
 import { keyOf, parseUserId } from '../users/users.ts'
-import { teamsOfUsers } from './holdings-store.ts'
+import { teamsOfUsers, type HoldingTeam } from './holdings-store.ts'
 import type { Holder } from './holdings.ts'
 
 /** The user or team that the question is about: a user by id or user name, or a team by id. */
@@ -64,6 +64,6 @@ function teamSubject(team: TeamRow | undefined, organizationId: string): Subject
 }
 
 /** The access of a team's token, whether the team has a token or not. */
-export function teamHolder(team: TeamRow): Holder {
+export function teamHolder(team: HoldingTeam): Holder {
   return { kind: 'team', id: team.id, isSiteAdmin: false, status: 'active', teams: [team] }
 }

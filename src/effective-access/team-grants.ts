@@ -42,7 +42,7 @@ export type Grants = {
 }
 
 /** What a grant gives, by the functions that decide requests. */
-function heldBy(facts: GrantFacts, plans: boolean): Record<On, Held> {
+export function heldBy(facts: GrantFacts, plans: boolean): Record<On, Held> {
   const columns = sumOfGrants([facts])
   return {
     workspace: { columns, inWorkspaces: columns, plans },

@@ -9,6 +9,7 @@ import type { newId } from '../core/ids.ts'
 import type { LastUsed } from '../authentication-tokens/last-used.ts'
 import type { ServerConfig } from '../config.ts'
 import type { Database } from '../database/database.ts'
+import type { PeopleOfTeams } from '../effective-access/people-of-teams.ts'
 import type { TeamNames } from '../teams/team-search-store.ts'
 import type { States } from '../state-content/states.ts'
 import type { Queries } from '../jsonapi/query.ts'
@@ -30,6 +31,7 @@ export type Deps = {
   readonly grants: Grants
   readonly documents: DocumentCache
   readonly teamNames: TeamNames
+  readonly peopleOfTeams: PeopleOfTeams
   readonly bytesInFlight: BytesInFlight
   readonly states: States
   readonly deletions: Deletions

@@ -5,6 +5,7 @@ import { ttlPolicyDescription } from '../organizations/token-ttl-policies.ts'
 import { entitlementSetDescription, organizationDescription } from '../organizations/organization-document.ts'
 import { accessChangesDescription } from '../effective-access/access-changes-document.ts'
 import { accessGrantDescription } from '../effective-access/access-grant-document.ts'
+import { accessHolderDescription } from '../effective-access/access-holder-document.ts'
 import { effectiveAccessDescription } from '../effective-access/effective-access-document.ts'
 import { outputDescription, workspaceOutputDescription } from '../outputs/output-document.ts'
 import { outputChangeDescription, outputPreviewDescription } from '../outputs/output-preview-document.ts'
@@ -31,6 +32,7 @@ export const descriptions: readonly ResourceDescription[] = [
   accessChangesDescription,
   effectiveAccessDescription,
   accessGrantDescription,
+  accessHolderDescription,
   auditEventDescription,
   membershipDescription,
   organizationDescription,

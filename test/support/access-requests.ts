@@ -239,6 +239,8 @@ export const accessRoutes: readonly AccessRoute[] = [
   route('team:read', 'GET', '/teams/:team_id/access-grants'),
   route('workspace:read', 'GET', '/workspaces/:workspace_id/access-grants'),
   route('project:read', 'GET', '/projects/:project_id/access-grants'),
+  route('effective-access:read', 'GET', '/workspaces/:workspace_id/access-holders'),
+  route('effective-access:read', 'GET', '/projects/:project_id/access-holders'),
   route('effective-access:read', 'GET', effectiveAccess, {
     query: ({ params: { user, team } }) => (user === undefined ? `?team=${team}` : `?user=${user}`),
   }),

@@ -1,0 +1,112 @@
+import { existing } from '../core/existing.ts'
+import { list, type Listing } from '../http/read-route.ts'
+import type { Loading, Route } from '../http/route.ts'
+import { listDocument } from '../jsonapi/document.ts'
+import { choice, text } from '../jsonapi/parameters.ts'
+import type { OrganizationRow } from '../organizations/organization-store.ts'
+import { projectPlace } from '../projects/project-place.ts'
+import { workspacePlace } from '../workspaces/workspace-place.ts'
+import type { WorkspaceAddress } from '../workspaces/workspaces.ts'
+import { accessHolderFragment } from './access-holder-document.ts'
+import { givingTeams, namedTeamsOfUsers } from './access-holder-store.ts'
+import { givingOf } from './access-holders.ts'
+import { accessOfHolders, refuseTooManyNamed } from './effective-access.ts'
+import type { Holder } from './holdings.ts'
+import { actionNames, actionsBeyondMembers, type On } from './levels.ts'
+import { placeOf, placeOfProject, type NamedPlace } from './places.ts'
+import { teamHolder } from './subjects.ts'
+
+/** Whoever asks about everybody's access to a place must see the place, too. */
+const workspaceSeen = {
+  ...workspacePlace,
+  load: async (context: Loading<WorkspaceAddress>) => {
+    const loaded = await workspacePlace.load(context)
+    return loaded && { ...loaded, also: { permission: 'workspace:read' as const, target: loaded.target } }
+  },
+}
+const projectSeen = {
+  ...projectPlace,
+  load: async (context: Loading<{ id: string }>) => {
+    const loaded = await projectPlace.load(context)
+    return loaded && { ...loaded, also: { permission: 'project:read' as const, target: loaded.target } }
+  },
+}
+
+const queryOn = (on: On) => ({
+  q: text('Part of the name of the person or team, without case'),
+  'filter[may]': choice('Only those who may do this', ...actionNames[on]),
+  'filter[who]': choice('Only people, or only teams by what their tokens may do', 'users', 'teams'),
+})
+
+const permission = 'effective-access:read'
+
+export const accessHolderRoutes: readonly Route[] = [
+  list(workspaceSeen, '/access-holders', {
+    permission,
+    summary:
+      'List the people and teams that may do more on a workspace than a plain member, and by which grants',
+    query: queryOn('workspace'),
+    answers: 'access-holders',
+    document: (context) =>
+      holdersDocument(context, context.resource.organization, placeOf(context.resource.workspace)),
+  }),
+
+  list(projectSeen, '/access-holders', {
+    permission,
+    summary:
+      'List the people and teams that may do more on a project than a plain member, and by which grants',
+    query: queryOn('project'),
+    answers: 'access-holders',
+    document: (context) =>
+      holdersDocument(context, context.resource.organization, placeOfProject(context.resource.project)),
+  }),
+]
+
+type Asked = Listing<unknown, object, ReturnType<typeof queryOn>>
+/** A page of the holders: first the teams, then the people, each by name. */
+async function holdersDocument(
+  context: Asked,
+  organization: OrganizationRow,
+  place: NamedPlace,
+): Promise<string> {
+  const { tx, deps, query, page, paging, mayReadAgain } = context
+  const { q, 'filter[may]': may, 'filter[who]': who } = query
+  const { inForce } = deps.standings
+  const wanted = actionsBeyondMembers(place.on, may)
+  const teamsIn = (reading: typeof tx, now: OrganizationRow) =>
+    givingTeams(reading, now.id, place, givingOf(place.on, wanted, now, inForce))
+  const teams = await teamsIn(tx, organization)
+  const isFound = ({ name }: { name: string }) => q === undefined || holds(name, q)
+  const named = who === 'users' ? [] : teams.filter(isFound)
+  const asked = { organization, teams, key: `${place.id} ${wanted}`, teamsIn }
+  const all = who === 'teams' ? [] : (await deps.peopleOfTeams.in(tx, asked, mayReadAgain)).filter(isFound)
+  const offset = (page.number - 1) * page.size
+  const shown = named.slice(offset, offset + page.size)
+  const people = all.slice(Math.max(0, offset - named.length), Math.max(0, offset + page.size - named.length))
+  const peopleIds = people.map(({ id }) => id)
+  const teamsOf = Map.groupBy(
+    await namedTeamsOfUsers(tx, organization.id, peopleIds, place),
+    ({ user_id: id }) => id,
+  )
+  const holders = [
+    ...shown.map(teamHolder),
+    ...peopleIds.map((id): Holder => ({
+      kind: 'user',
+      id,
+      isSiteAdmin: false,
+      status: 'active',
+      teams: teamsOf.get(id) ?? [],
+    })),
+  ]
+  const found = await accessOfHolders(tx, holders, { organization, inForce }, place)
+  refuseTooManyNamed(found)
+  const names = new Map([...shown, ...people].map(({ id, name }) => [id, name]))
+  const fragments = found.map((one) => accessHolderFragment(existing(names.get(one.holder.id)), one))
+  return listDocument(fragments, paging(named.length + all.length))
+}
+
+/** As `holdsText` in SQL: without the case of ASCII letters. */
+function holds(name: string, part: string): boolean {
+  const lower = (given: string) => given.replace(/[A-Z]+/g, (letters) => letters.toLowerCase())
+  return lower(name).includes(lower(part))
+}

@@ -1,0 +1,165 @@
+import { sql, type Expression, type ExpressionBuilder, type SqlBool } from 'kysely'
+import type { FlagSet } from '../access/organization-flags.ts'
+import { AppError } from '../core/errors.ts'
+import type { Transaction } from '../database/database.ts'
+import { inSlices } from '../database/slices.ts'
+import type { Tables } from '../database/tables.ts'
+import { membersInSlices } from '../teams/team-members-in-turns.ts'
+import type { Giving, GivingGrants } from './access-holders.ts'
+import { checked, MAX_GRANTS, teamColumns, type HoldingTeam } from './holdings-store.ts'
+import type { Place } from './holdings.ts'
+
+export type GivingTeam = HoldingTeam & { readonly users_count: number }
+
+export type Person = { readonly id: string; readonly name: string }
+
+/** Teams with no more members than this are read many at once. */
+const MEMBERS_OF_SMALL_TEAM = 20
+const TEAMS_A_STATEMENT = 100
+
+/** The most teams with access to one place, and the most memberships in them, that a list looks at. */
+const MAX_TEAMS = 10_000
+const MAX_MEMBERSHIPS = 300_000
+
+type Teams = ExpressionBuilder<Tables, 'teams'>
+
+/** The teams that have one of the flags or grants on the place, and `owners`, by name. Throws 400 if they are too many. */
+export async function givingTeams(
+  tx: Transaction,
+  organizationId: string,
+  place: Place,
+  giving: Giving,
+): Promise<GivingTeam[]> {
+  const teams = await tx.db
+    .selectFrom('teams')
+    .where('teams.organization_id', '=', organizationId)
+    .where((eb) =>
+      eb.or([
+        eb('teams.is_owners', '=', 1),
+        hasFlags(giving.flags),
+        eb('teams.id', 'in', grantedOnPlace(eb, place, giving.onWorkspaces)),
+        eb('teams.id', 'in', grantedOnProject(eb, place.projectId, giving.onProjects)),
+      ]),
+    )
+    .select([...teamColumns, 'teams.users_count'])
+    .orderBy('teams.name')
+    .orderBy('teams.id')
+    .limit(MAX_TEAMS + 1)
+    .execute()
+  const memberships = teams.reduce((sum, team) => sum + team.users_count, 0)
+  if (teams.length > MAX_TEAMS || memberships > MAX_MEMBERSHIPS) {
+    const detail = `more than ${MAX_TEAMS} teams, or teams with more than ${MAX_MEMBERSHIPS} members together, have access; ask with filter[may] for an action that fewer have`
+    throw new AppError('bad-request', [{ detail }])
+  }
+  return teams
+}
+
+/** Ids of the active members of the teams, without their service accounts. */
+async function memberIdsOf(tx: Transaction, teams: readonly GivingTeam[]): Promise<Set<string>> {
+  const ids = new Set<string>()
+  const small: string[] = []
+  for (const { id, users_count: count } of teams) {
+    if (count <= MEMBERS_OF_SMALL_TEAM) {
+      small.push(id)
+      continue
+    }
+    for await (const members of membersInSlices(tx, id)) {
+      for (const { user_id: userId, is_active: isActive } of members) if (isActive === 1) ids.add(userId)
+    }
+  }
+  const read = (slice: readonly string[]) =>
+    tx.db
+      .selectFrom('team_members')
+      .where('team_members.team_id', 'in', slice)
+      .where('team_members.is_active', '=', 1)
+      .select('team_members.user_id')
+      .execute()
+  for (const { user_id: userId } of await inSlices(small, read, TEAMS_A_STATEMENT)) ids.add(userId)
+  return ids
+}
+
+/** The active members of the teams, by user name. */
+export async function peopleIn(tx: Transaction, teams: readonly GivingTeam[]): Promise<Person[]> {
+  const ids = [...(await memberIdsOf(tx, teams))]
+  const people = await inSlices(ids, (slice) =>
+    tx.db
+      .selectFrom('users')
+      .where('users.id', 'in', slice)
+      .where('users.is_service_account', '=', 0)
+      .select((eb) => ['users.id', eb.fn.coalesce('users.username', 'users.id').as('name')])
+      .execute(),
+  )
+  return people.sort((one, other) =>
+    one.name === other.name ? (one.id < other.id ? -1 : 1) : one.name < other.name ? -1 : 1,
+  )
+}
+
+/** The teams of active members that an answer about the place can name, by name. */
+export async function namedTeamsOfUsers(
+  tx: Transaction,
+  organizationId: string,
+  userIds: readonly string[],
+  place: Place,
+): Promise<(HoldingTeam & { user_id: string })[]> {
+  if (userIds.length === 0) return []
+  const rows = await tx.db
+    .selectFrom('team_members')
+    .innerJoin('teams', 'teams.id', 'team_members.team_id')
+    .where('team_members.user_id', 'in', userIds)
+    .where('team_members.organization_id', '=', organizationId)
+    .where('team_members.is_active', '=', 1)
+    .where((eb) =>
+      eb.or([
+        eb('teams.is_owners', '=', 1),
+        eb('teams.organization_access', '!=', 0),
+        eb('teams.id', 'in', grantedOnPlace(eb, place)),
+        eb('teams.id', 'in', grantedOnProject(eb, place.projectId)),
+      ]),
+    )
+    .select(teamColumns)
+    .select('team_members.user_id')
+    .orderBy('teams.name')
+    .orderBy('teams.id')
+    .limit(MAX_GRANTS + 1)
+    .execute()
+  return checked(rows)
+}
+
+function hasFlags(flags: FlagSet): Expression<SqlBool> {
+  return sql<SqlBool>`(${sql.ref('teams.organization_access')} & ${sql.lit(flags)}) <> 0`
+}
+
+/** Ids of the teams with a grant on the workspace, or on a workspace in the project. */
+function grantedOnPlace(eb: Teams, { on, id }: Place, giving?: GivingGrants) {
+  const grants = eb.selectFrom('team_workspaces as grant')
+  const there =
+    on === 'workspace'
+      ? grants.where('grant.workspace_id', '=', id)
+      : grants.where('grant.workspace_id', 'in', (inner) =>
+          inner.selectFrom('workspaces').where('workspaces.project_id', '=', id).select('workspaces.id'),
+        )
+  const given = giving === undefined ? there : there.where(gives(giving, 'team_workspaces'))
+  return given.select('grant.team_id')
+}
+
+function grantedOnProject(eb: Teams, projectId: string, giving?: GivingGrants) {
+  const grants = eb.selectFrom('team_projects as grant').where('grant.project_id', '=', projectId)
+  const given = giving === undefined ? grants : grants.where(gives(giving, 'team_projects'))
+  return given.select('grant.team_id')
+}
+
+function gives(
+  { levels, states, locking, creating }: GivingGrants,
+  table: 'team_workspaces' | 'team_projects',
+) {
+  const among = (column: string, values: readonly string[]) =>
+    values.length === 0 ? sql<SqlBool>`1 = 0` : sql<SqlBool>`${sql.ref(column)} in (${sql.join(values)})`
+  const parts = [
+    among('grant.state_versions', states),
+    ...(locking ? [sql<SqlBool>`${sql.ref('grant.workspace_locking')} = 1`] : []),
+    ...(creating && table === 'team_projects'
+      ? [sql<SqlBool>`${sql.ref('grant.workspace_create')} = 1`]
+      : []),
+  ]
+  return sql<SqlBool>`(${among('grant.access', levels)} or (${sql.ref('grant.access')} = 'custom' and (${sql.join(parts, sql` or `)})))`
+}
