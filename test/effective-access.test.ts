@@ -24,6 +24,36 @@ const noTeam = 'team-zzzzzzzzzzzzzzzz'
 type Shown = Record<string, boolean>
 type Grant = { gives: string[]; source: string; level: string }
 
+type Way = {
+  grant: string
+  access?: string
+  flag?: string
+  on?: { type: string; id: string; name?: string }[]
+  description: string
+}
+
+/** A new team that has what an entry of granted-by names. Undefined for the entry `owner`. */
+async function teamWith(organization: TestOrganization, { grant, flag, access = '', on = [] }: Way) {
+  if (grant === 'owner') return undefined
+  const flags = flag === undefined ? {} : { [flag]: true }
+  const team = await createTeam(organization, { 'organization-access': flags })
+  const [place] = on.slice(-1)
+  if (place === undefined) return team
+  const [level = '', part = '', value = 'true'] = access.split(/ with |: /)
+  const isOfProject = place.type === 'projects'
+  const parts: Record<string, unknown> = { 'state-versions': value, 'workspace-locking': true }
+  if (!isOfProject) {
+    const details = part === '' ? {} : { [part]: parts[part] }
+    await grantWorkspace(organization, team, place.id, { access: level, ...details })
+    return team
+  }
+  const inside = { 'state-versions': value, 'workspace-locking': true, workspaces: true }[part]
+  const name = { 'workspace-locking': 'locking', workspaces: 'create' }[part] ?? part
+  const details = part === '' ? {} : { 'workspace-access': { [name]: inside } }
+  await grantProject(organization, team, place.id, { access: level, ...details })
+  return team
+}
+
 /** The grants listed as sources must together give exactly the listed actions. */
 function expectSumOfGrants(attributes: { may: Shown; 'may-in-workspaces'?: Shown; grants: Grant[] }): void {
   const given = new Set(attributes.grants.flatMap((grant) => grant.gives))
@@ -80,8 +110,13 @@ onEachEngine('effective access', (server) => {
               const one = await ask(owner, organization, `${query}&workspace=${place.workspace}`)
               expect(one.status).toBe(200)
               const [resource] = one.json.data
-              expect(all.json.data.find(({ id }: { id: string }) => id === resource.id)).toEqual(resource)
-              const { may } = resource.attributes
+              const { 'granted-by': missing, ...attributes } = resource.attributes
+              expect(all.json.data.find(({ id }: { id: string }) => id === resource.id)).toEqual({
+                ...resource,
+                attributes,
+              })
+              const { may } = attributes
+              expect(Object.keys(missing)).toEqual(Object.keys(may).filter((name) => !may[name]))
               const seen: Shown = {}
               for (const [action, tryIt] of Object.entries(workspaceRequests)) {
                 seen[action] = await tryIt(client, place)
@@ -134,7 +169,9 @@ onEachEngine('effective access', (server) => {
       'workspace-access': { locking: true, variables: 'write' },
     })
     const one = await ask(client, organization, `user=${member.username.toUpperCase()}&workspace=network`)
-    expect(one.json.data).toEqual([
+    const { 'granted-by': missing, ...shown } = one.json.data[0].attributes
+    expect(Object.keys(missing)).toHaveLength(5)
+    expect([{ ...one.json.data[0], attributes: shown }]).toEqual([
       {
         id: `${member.id}:${workspace}`,
         type: 'effective-access',
@@ -203,6 +240,67 @@ onEachEngine('effective access', (server) => {
       team: { name: 'owners' },
     })
     expect(ofOwner.json.data[0].attributes.may['manage-state-content']).toBe(true)
+  })
+
+  test('says for each action that is missing what would give it, as a refusal does', async () => {
+    const organization = await createTestOrganization(server)
+    const { client: owner } = organization.owner
+    const project = await createProject(organization, { name: 'Network' })
+    const place = { project: { data: { type: 'projects', id: project } } }
+    const workspace = await createWorkspace(organization, { name: 'network' }, place)
+    const seers = await createTeam(organization)
+    await grantWorkspace(organization, seers, workspace, { access: 'custom', 'workspace-locking': true })
+    const seer = await addMember(server, organization, [seers])
+    const missingFor = async (query: string) =>
+      (await ask(owner, organization, query)).json.data[0].attributes['granted-by'] as Record<string, Way[]>
+    const missing = await missingFor(`user=${seer.id}&workspace=network`)
+    const refused = await seer.client.get(`/workspaces/${workspace}/current-state-version`)
+    expect(refused.status).toBe(404)
+    await server.app.deps.refusals.flush()
+    const id = refused.headers.get('x-request-id')
+    const explained = await owner.get(`/organizations/${organization.name}/refusals?filter[request-id]=${id}`)
+    expect(missing['read-state']).toEqual(explained.json.data[0].attributes['granted-by'])
+    expect(missing['read-outputs']?.find(({ access }) => access === 'read')).toEqual({
+      grant: 'team-access',
+      access: 'read',
+      'or-more': true,
+      on: [
+        { type: 'workspaces', id: workspace, name: 'network' },
+        { type: 'projects', id: project, name: 'Network' },
+      ],
+      description: `a team with access read or more on the workspace network (${workspace}) or the project Network (${project})`,
+    })
+    const ofProject = await missingFor(`team=${seers}&project=${project}`)
+    expect(Object.keys(ofProject)).toEqual(
+      expect.arrayContaining(['manage-project', 'workspaces/read-state']),
+    )
+    expect(ofProject['manage-project']?.map(({ grant }) => grant)).toEqual([
+      'organization-access',
+      'team-access',
+    ])
+    // Give each of them to a new team of another member.
+    let given = 0
+    for (const [kind, on, ways] of [
+      ['workspace', workspace, missing],
+      ['project', project, await missingFor(`user=${seer.id}&project=${project}`)],
+    ] as const) {
+      for (const [action, all] of Object.entries(ways)) {
+        for (const way of all) {
+          const team = await teamWith(organization, way)
+          if (team === undefined) continue
+          const { json } = await ask(owner, organization, `team=${team}&${kind}=${on}`)
+          const { may, 'may-in-workspaces': inside } = json.data[0].attributes
+          const name = action.replace('workspaces/', '')
+          expect([action, way.description, (name === action ? may : inside)[name]]).toEqual([
+            action,
+            way.description,
+            true,
+          ])
+          given += 1
+        }
+      }
+    }
+    expect(given).toBeGreaterThan(30)
   })
 
   test('levels follow from flags and grants', async () => {

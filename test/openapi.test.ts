@@ -29,6 +29,7 @@ const onPurpose: Record<string, string> = {
   'organizations.permissions.can-create-workspace-migration': 'go-tfe decodes it',
   'organizations.permissions.can-manage-auditing': 'go-tfe decodes it',
   'organizations.permissions.can-read-audit-events': 'our own: for pages',
+  'organizations.permissions.can-read-effective-access': 'our own: for pages',
   'organizations.permissions.can-read-refusals': 'our own: for pages',
   'organizations.permissions.can-view-hyok-feature-info': 'go-tfe decodes it',
   'output-changes': 'our own: what differs between two versions, without sensitive values',

@@ -68,8 +68,8 @@ onEachEngine('refusals', (server, engine) => {
     const project = await organization.owner.client.get(`/workspaces/${workspaceId}`)
     const projectId = project.json.data.relationships.project.data.id
     const on = [
-      { type: 'workspaces', id: workspaceId },
-      { type: 'projects', id: projectId },
+      { type: 'workspaces', id: workspaceId, name: project.json.data.attributes.name },
+      { type: 'projects', id: projectId, name: 'Default Project' },
     ]
     const { 'granted-by': granted, explanation, at, 'first-at': firstAt, ...rest } = attributes
     expect(firstAt).toBe(at)
@@ -102,6 +102,24 @@ onEachEngine('refusals', (server, engine) => {
     expect(explanation).toContain(
       `a team with access custom with state-versions: read-outputs or more on the workspace ${workspaceId} or the project ${projectId}`,
     )
+  })
+
+  test('names are for readers who see what they name: an auditor is told ids', async () => {
+    const organization = await createTestOrganization(server)
+    const auditors = await createTeam(organization, { 'organization-access': { 'read-audit': true } })
+    const auditor = await addMember(server, organization, [auditors])
+    const workspaceId = await createWorkspace(organization, { name: 'hidden' })
+    const response = await auditor.client.get(`/workspaces/${workspaceId}`)
+    const ways = async (reader: Client) => {
+      const { data } = await listOf(reader, of(organization), idOf(response))
+      return JSON.stringify(data[0].attributes['granted-by'])
+    }
+    expect(await ways(organization.owner.client)).toContain('"name":"hidden"')
+    expect(await ways(server.admin)).toContain(`the workspace hidden (${workspaceId})`)
+    expect(await ways(auditor.client)).toContain(`the workspace ${workspaceId}`)
+    expect(await ways(auditor.client)).not.toContain('hidden')
+    await organization.owner.client.delete(`/workspaces/${workspaceId}`)
+    expect(await ways(organization.owner.client)).not.toContain('"name":"hidden"')
   })
 
   test('what is missing under the name of an organization is for its owners', async () => {
@@ -154,7 +172,7 @@ onEachEngine('refusals', (server, engine) => {
       object: { type: 'workspaces', id: workspaceId },
     })
     const onPlaces = attributes['granted-by'].filter((needed: Needed) => needed.grant === 'team-access')
-    expect(onPlaces[0].on[0]).toEqual({ type: 'workspaces', id: workspaceId })
+    expect(onPlaces[0].on[0]).toEqual({ type: 'workspaces', id: workspaceId, name: 'hidden' })
     for (const query of ['user=nobody-of-that-name', `user=${member.id}&workspace=no-such`]) {
       const missing = await explained(organization, await ask(owner.client, query))
       expect(missing.attributes).toMatchObject({ reason: 'missing', 'granted-by': [] })
@@ -287,7 +305,7 @@ onEachEngine('refusals', (server, engine) => {
       { grant: 'organization-access', flag: 'manage-organization-access', 'or-more': false },
       { grant: 'owner' },
     ])
-    const secret = await createTeam(organization)
+    const secret = await createTeam(organization, { name: 'hidden-team' })
     await organization.owner.client.post(`/teams/${secret}/authentication-token`)
     const account = `api-team_${secret.slice('team-'.length)}`
     const hidden = await explained(organization, await member.client.get(`/users/${account}`))
@@ -296,7 +314,12 @@ onEachEngine('refusals', (server, engine) => {
       object: { type: 'users', id: account },
     })
     expect(hidden.attributes['granted-by']).toMatchObject([
-      { grant: 'team-membership', team: secret },
+      {
+        grant: 'team-membership',
+        team: secret,
+        'team-name': 'hidden-team',
+        description: `being a member of the team hidden-team (${secret})`,
+      },
       { grant: 'owner' },
     ])
   })

@@ -1,7 +1,7 @@
 import type { Config } from '../config.ts'
 import { OperatorError } from '../core/operator-error.ts'
 import type { Transaction } from '../database/database.ts'
-import { effectiveAccess } from '../effective-access/effective-access.ts'
+import { effectiveAccess, effectiveAccessOn } from '../effective-access/effective-access.ts'
 import {
   effectiveAccessFragment,
   type EffectiveAccess,
@@ -52,7 +52,7 @@ export async function printAccess(config: Config, options: AccessOptions): Promi
         const [[kind, name] = []] = Object.entries(options.place)
         throw new OperatorError(`there is no ${kind} ${name} in ${options.organization}`)
       }
-      return effectiveAccess(tx, about, [place])
+      return effectiveAccessOn(tx, about, place)
     }),
   )
   if (options.asJson) print(listDocument(found.map(effectiveAccessFragment)))

@@ -1,7 +1,7 @@
 import type { Config } from '../config.ts'
 import { OperatorError } from '../core/operator-error.ts'
 import { refusalAttributes } from '../refusals/refusal-document.ts'
-import { findRefusal, type RefusalRow } from '../refusals/refusal-store.ts'
+import { findRefusal, namesIn, type RefusalRow } from '../refusals/refusal-store.ts'
 import { grantsOf, nameOfCaller, sentencesOf } from '../refusals/refusal-text.ts'
 import { FLUSH_EVERY_MS } from '../refusals/refusals.ts'
 import { REQUESTS_KEPT } from '../refusals/waiting-refusals.ts'
@@ -10,10 +10,19 @@ import { print, printJson } from './output.ts'
 
 /** Prints everything about a refusal. Someone who can open the database may see it all. */
 export async function explain(config: Config, requestId: string, asJson: boolean): Promise<void> {
-  const row = await withDatabase(config, ({ database }) => database.read((tx) => findRefusal(tx, requestId)))
-  if (row === undefined) throw new OperatorError(unknown(requestId, config))
+  const found = await withDatabase(config, ({ database }) =>
+    database.read(async (tx) => {
+      const row = await findRefusal(tx, requestId)
+      return row && { row, nameOf: await namesIn(tx, grantsOf(row)) }
+    }),
+  )
+  if (found === undefined) throw new OperatorError(unknown(requestId, config))
+  const { row, nameOf } = found
   if (asJson) {
-    printJson({ ...refusalAttributes(row, true), organization: row.organization_name })
+    printJson({
+      ...refusalAttributes(row, { namesOutsiders: true, nameOf }),
+      organization: row.organization_name,
+    })
     return
   }
   const inLines = (ways: readonly string[]) => ways.map((way) => `\n  - ${way}`).join('')

@@ -13,7 +13,8 @@ export type Sight = {
   readonly seenGrants: (grants: GrantsByTeam) => GrantsByTeam
 }
 
-const ownersTeam = {
+/** Who sees the grants of this team sees those of all teams. */
+export const ownersTeam = {
   id: '',
   visibility: 'secret',
   isOwners: true,

@@ -3,6 +3,8 @@ import { organizationFlags } from '../access/organization-flags.ts'
 import { oneOf } from '../jsonapi/body.ts'
 import { closedObject, flagObjectOf, relationOne, type ResourceDescription } from '../jsonapi/description.ts'
 import { fragment, type Fragment } from '../jsonapi/document.ts'
+import { grantedBySchema, shownGrantedBy } from '../refusals/granted-by-document.ts'
+import type { NameOf } from '../refusals/refusal-text.ts'
 import { projectAccessSchemas, workspaceAccessSchemas } from '../team-access/project-levels.ts'
 import { detailSchemas } from '../team-access/workspace-levels.ts'
 import { sumOfProjectDetails, sumOfWorkspaceDetails } from './details.ts'
@@ -25,6 +27,7 @@ import {
   type Held,
   type On,
 } from './levels.ts'
+import type { MissingActions } from './missing-actions.ts'
 
 export const levelSchema = oneOf(...levelNames)
 
@@ -72,6 +75,8 @@ export const effectiveAccessDescription: ResourceDescription = {
     'workspace-access': Type.Optional(closedObject({ ...workspaceAccessSchemas, runs })),
     ...maySchemas,
     grants: sourcesSchema,
+    // Only in the answer about one workspace or project: by the name of each action that is not permitted.
+    'granted-by': Type.Optional(Type.Object({}, { additionalProperties: grantedBySchema })),
   },
   relationships: {
     user: Type.Optional(relationOne('users')),
@@ -87,10 +92,18 @@ export type EffectiveAccess = {
   readonly place: Place & { readonly name: string }
   readonly held: Held
   readonly sources: readonly Source[]
+  /** Only for an answer about one place. */
+  readonly missing?: { readonly actions: MissingActions; readonly nameOf: NameOf }
 }
 
 /** The only function that builds `"type": "effective-access"`, of teams and places that the caller may see. */
-export function effectiveAccessFragment({ holder, place, held, sources }: EffectiveAccess): Fragment {
+export function effectiveAccessFragment({
+  holder,
+  place,
+  held,
+  sources,
+  missing,
+}: EffectiveAccess): Fragment {
   const { on, id, projectId, name } = place
   const details =
     on === 'workspace'
@@ -106,6 +119,7 @@ export function effectiveAccessFragment({ holder, place, held, sources }: Effect
       ...details,
       ...shownMay(on, held),
       grants: shownSources(on, sources),
+      ...(missing === undefined ? {} : { 'granted-by': grantedBy(missing) }),
     },
     relationships: {
       [holder.kind]: { data },
@@ -113,6 +127,12 @@ export function effectiveAccessFragment({ holder, place, held, sources }: Effect
       project: { data: { id: projectId, type: 'projects' } },
     },
   })
+}
+
+function grantedBy({ actions, nameOf }: NonNullable<EffectiveAccess['missing']>): Record<string, object[]> {
+  return Object.fromEntries(
+    Object.entries(actions).map(([name, needed]) => [name, shownGrantedBy(needed, nameOf)]),
+  )
 }
 
 /** What somebody may do on a place, by name. */

@@ -13,7 +13,7 @@ import { organizationPlace } from '../organizations/organization-place.ts'
 import { findOrganizationByName, type OrganizationRow } from '../organizations/organization-store.ts'
 import { listVisibleWorkspaces } from '../workspaces/workspace-list-store.ts'
 import { noWorkspace } from '../workspaces/workspaces.ts'
-import { effectiveAccess, refuseTooManyNamed } from './effective-access.ts'
+import { effectiveAccess, effectiveAccessOn, refuseTooManyNamed } from './effective-access.ts'
 import { effectiveAccessFragment } from './effective-access-document.ts'
 import { findPlace, placeOf, type NamedPlace, type PlaceAddress } from './places.ts'
 import { findSubject, type SubjectAddress } from './subjects.ts'
@@ -109,7 +109,11 @@ export const effectiveAccessRoutes: readonly Route[] = [
       const { organization, subject } = resource
       const { places, total } = await placesOf(context, organization, resource.place, page)
       const about = { holder: await subject.holder(tx), organization, inForce: deps.standings.inForce }
-      const found = await effectiveAccess(tx, about, places)
+      const [place] = places
+      const found =
+        resource.place === undefined || place === undefined
+          ? await effectiveAccess(tx, about, places)
+          : await effectiveAccessOn(tx, about, place)
       refuseTooManyNamed(found)
       return listDocument(found.map(effectiveAccessFragment), paging(total))
     },

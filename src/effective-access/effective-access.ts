@@ -1,8 +1,10 @@
 import type { InForce, OrganizationFacts } from '../access/standing.ts'
 import { AppError } from '../core/errors.ts'
 import type { Transaction } from '../database/database.ts'
+import { findProject } from '../projects/project-store.ts'
 import type { EffectiveAccess } from './effective-access-document.ts'
 import { grantedTo, standingSources, sumsOn, type Holder, type Place } from './holdings.ts'
+import { missingActions } from './missing-actions.ts'
 import { readGrants } from './team-grants.ts'
 
 const MOST_NAMED = 1_000
@@ -37,6 +39,19 @@ export async function effectiveAccess(
     const { held, sources } = sumOn(place)
     return { holder, place, held, sources }
   })
+}
+
+/** The access to one place, with what would permit the actions that are missing. */
+export async function effectiveAccessOn(
+  tx: Transaction,
+  about: Parameters<typeof effectiveAccess>[1],
+  place: Place & { name: string },
+): Promise<EffectiveAccess[]> {
+  const found = await effectiveAccess(tx, about, [place])
+  const project = await findProject(tx, place.projectId)
+  const names = new Map([[place.projectId, project?.name]]).set(place.id, place.name)
+  const nameOf = (id: string) => names.get(id)
+  return found.map((one) => ({ ...one, missing: { actions: missingActions(one, about), nameOf } }))
 }
 
 /** The access of several users and teams to one place. Takes two or three queries for all of them together. */

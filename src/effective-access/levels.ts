@@ -1,4 +1,4 @@
-import type { Actor } from '../access/actor.ts'
+import type { UserActor } from '../access/actor.ts'
 import { columnSet, isPermitted, type ColumnSet, type Standing } from '../access/decide.ts'
 import { NO_ID } from '../core/ids.ts'
 import { keysOf } from '../core/keys.ts'
@@ -35,7 +35,7 @@ const ofWorkspace = Object.entries(workspaceActions)
 const ofProject = Object.entries(projectActions)
 
 /** The table looks at the caller only for objects that belong to a user. None of these do. */
-const somebody: Actor = {
+export const somebody: UserActor = {
   kind: 'user',
   tokenId: '',
   tokenMadeAt: '',

@@ -32,6 +32,7 @@ const permissionsHere: Record<string, Permission> = {
   'can-manage-auditing': 'organization:token',
   'can-read-audit-events': 'audit:read',
   'can-read-refusals': 'refusals:read',
+  'can-read-effective-access': 'effective-access:read',
   'can-traverse': 'organization:read',
   'can-access-via-teams': 'organization:read',
 }

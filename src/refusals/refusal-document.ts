@@ -11,17 +11,18 @@ import {
 } from '../jsonapi/description.ts'
 import { fragment, type Fragment } from '../jsonapi/document.ts'
 import type { RefusalRow } from './refusal-store.ts'
+import { grantedBySchema, shownGrantedBy } from './granted-by-document.ts'
 import {
   grantsOf,
   nameOfCaller,
   OUTSIDER,
   sentencesOf,
-  wordsOfGrant,
   wordsOfStanding,
+  type NameOf,
 } from './refusal-text.ts'
 
 /** `isNamed`: the viewer may know who the caller was. */
-const fields: Fields<{ row: RefusalRow; isNamed: boolean }> = {
+const fields: Fields<{ row: RefusalRow; isNamed: boolean; nameOf: NameOf }> = {
   'request-id': [Type.String(), ({ row }) => row.request_id],
   at: [timeSchema, ({ row }) => row.at],
   'first-at': [timeSchema, ({ row }) => row.first_at],
@@ -40,20 +41,7 @@ const fields: Fields<{ row: RefusalRow; isNamed: boolean }> = {
       isNamed ? { type: row.caller_type, id: row.caller_id, name: row.caller_name } : null,
   ],
   standing: [Type.Array(Type.String()), ({ row }) => wordsOfStanding(row)],
-  'granted-by': [
-    Type.Array(
-      closedObject({
-        grant: Type.String(),
-        team: Type.Optional(Type.String()),
-        flag: Type.Optional(Type.String()),
-        access: Type.Optional(Type.String()),
-        'or-more': Type.Optional(Type.Boolean()),
-        on: Type.Optional(Type.Array(closedObject({ type: Type.String(), id: nullable(Type.String()) }))),
-        description: Type.String(),
-      }),
-    ),
-    ({ row }) => grantsOf(row).map((needed) => ({ ...needed, description: wordsOfGrant(needed) })),
-  ],
+  'granted-by': [grantedBySchema, ({ row, nameOf }) => shownGrantedBy(grantsOf(row), nameOf)],
   explanation: [
     Type.String(),
     ({ row, isNamed }) => {
@@ -69,17 +57,23 @@ export const refusalDescription: ResourceDescription = {
   relationships: { organization: relationMaybe('organizations') },
 }
 
-/** The attributes of a refusal. Only site administrators see the name of an outsider. */
-export function refusalAttributes(row: RefusalRow, namesOutsiders: boolean): Record<string, unknown> {
-  return valuesIn(fields, { row, isNamed: row.is_inside === 1 || namesOutsiders })
+/** What a reader may learn. Only site administrators see the name of an outsider. */
+export type RefusalSight = { readonly namesOutsiders: boolean; readonly nameOf: NameOf }
+
+/** The attributes of a refusal. */
+export function refusalAttributes(
+  row: RefusalRow,
+  { namesOutsiders, nameOf }: RefusalSight,
+): Record<string, unknown> {
+  return valuesIn(fields, { row, isNamed: row.is_inside === 1 || namesOutsiders, nameOf })
 }
 
 /** The only function that makes `refusals` resources. */
-export function refusalFragment(row: RefusalRow, namesOutsiders: boolean): Fragment {
+export function refusalFragment(row: RefusalRow, sight: RefusalSight): Fragment {
   return fragment({
     id: row.request_id,
     type: 'refusals',
-    attributes: refusalAttributes(row, namesOutsiders),
+    attributes: refusalAttributes(row, sight),
     relationships: {
       organization: {
         data: row.organization_name === null ? null : { type: 'organizations', id: row.organization_name },

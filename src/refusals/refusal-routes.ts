@@ -1,3 +1,5 @@
+import { isPermitted } from '../access/decide.ts'
+import { ownersTeam } from '../effective-access/access-sight.ts'
 import { list, type Listing } from '../http/read-route.ts'
 import type { Loaded, Route } from '../http/route.ts'
 import { sitePlace } from '../http/site-place.ts'
@@ -5,16 +7,19 @@ import { listDocument } from '../jsonapi/document.ts'
 import { text } from '../jsonapi/parameters.ts'
 import { organizationPlace } from '../organizations/organization-place.ts'
 import { refusalFragment } from './refusal-document.ts'
-import { listRefusals } from './refusal-store.ts'
+import { listRefusals, namesIn } from './refusal-store.ts'
+import { grantsOf } from './refusal-text.ts'
 
 const query = {
   'filter[request-id]': text('The X-Request-Id of the answer'),
   'filter[user]': text('The id of who was refused: of a user, a team or an organization'),
 }
 
+const seenAll = ['team:read', 'workspace:read', 'project:read'] as const
+
 /** The refusals about one organization's objects, or all of them. */
 async function refusalsDocument(context: Listing<unknown, Loaded, typeof query>): Promise<string> {
-  const { tx, actor, resource, query: asked, page, paging } = context
+  const { tx, actor, standing, resource, query: asked, page, paging } = context
   const findsOutsiders = actor.isSiteAdmin
   const filter = {
     ...(resource.organization === undefined ? {} : { organizationId: resource.organization.id }),
@@ -23,7 +28,13 @@ async function refusalsDocument(context: Listing<unknown, Loaded, typeof query>)
     findsOutsiders,
   }
   const { rows, total } = await listRefusals(tx, filter, page)
-  const fragments = rows.map((row) => refusalFragment(row, findsOutsiders))
+  // An auditor reads refusals without seeing all teams and places, so the names are only for those who do.
+  const seesAll = seenAll.every((permission) =>
+    isPermitted(permission, actor, standing, { team: ownersTeam }),
+  )
+  const nameOf = seesAll ? await namesIn(tx, rows.flatMap(grantsOf)) : () => undefined
+  const sight = { namesOutsiders: findsOutsiders, nameOf }
+  const fragments = rows.map((row) => refusalFragment(row, sight))
   return listDocument(fragments, paging(total))
 }
 

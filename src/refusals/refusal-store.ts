@@ -1,8 +1,11 @@
+import type { NeededGrant } from '../access/needed-grants.ts'
 import { existing } from '../core/existing.ts'
+import { keysOf } from '../core/keys.ts'
 import type { ExpressionBuilder, Insertable, Selectable } from 'kysely'
 import type { Transaction } from '../database/database.ts'
 import type { RefusalRequestTable, RefusalTable } from '../database/refusal-table.ts'
 import type { Flag, Tables } from '../database/tables.ts'
+import { inSlices } from '../database/slices.ts'
 import type { Page } from '../jsonapi/paging.ts'
 import { REQUESTS_KEPT } from './waiting-refusals.ts'
 
@@ -155,4 +158,28 @@ export async function listRefusals(
 export async function findRefusal(tx: Transaction, requestId: string): Promise<RefusalRow | undefined> {
   const { rows } = await listRefusals(tx, { requestId, findsOutsiders: true }, { number: 1, size: 1 })
   return rows[0]
+}
+
+/** The names of the teams, workspaces and projects that grants name. Of one that is gone: undefined. */
+export async function namesIn(
+  tx: Transaction,
+  needed: readonly NeededGrant[],
+): Promise<(id: string) => string | undefined> {
+  const ids: Record<'teams' | 'workspaces' | 'projects', Set<string>> = {
+    teams: new Set(),
+    workspaces: new Set(),
+    projects: new Set(),
+  }
+  for (const one of needed) {
+    if ('team' in one) ids.teams.add(one.team)
+    for (const { type, id } of 'on' in one ? one.on : []) if (id !== null) ids[type].add(id)
+  }
+  const names = new Map<string, string>()
+  for (const table of keysOf(ids)) {
+    const found = await inSlices([...ids[table]], (slice) =>
+      tx.db.selectFrom(table).where('id', 'in', slice).select(['id', 'name']).execute(),
+    )
+    for (const { id, name } of found) names.set(id, name)
+  }
+  return (id) => names.get(id)
 }

@@ -40,31 +40,42 @@ export function grantsOf(row: RefusalRow): NeededGrant[] {
   return parseStored<NeededGrant[]>(row.granted_by)
 }
 
-type Words = { [G in NeededGrant['grant']]: (needed: Extract<NeededGrant, { grant: G }>) => string }
+/** The name of a team, workspace or project; undefined if it is gone, or if the reader may not see it. */
+export type NameOf = (id: string) => string | undefined
+
+type Words = {
+  [G in NeededGrant['grant']]: (needed: Extract<NeededGrant, { grant: G }>, called: Called) => string
+}
+/** Name and id, as far as they are known. */
+type Called = (id: string) => string
 
 const words: Words = {
   membership: () => 'being an active member of the organization',
   owner: () => 'being an owner: a member of the team owners',
   'site-admin': () => 'being a site administrator',
   'shared-organization': () => 'being an active member of an organization that the user is in, too',
-  'team-membership': ({ team }) => `being a member of the team ${team}`,
-  'allow-member-token-management': ({ team }) =>
-    `allow-member-token-management of the team ${team}, being a member of it`,
+  'team-membership': ({ team }, called) => `being a member of the team ${called(team)}`,
+  'allow-member-token-management': ({ team }, called) =>
+    `allow-member-token-management of the team ${called(team)}, being a member of it`,
   'organization-access': (needed) =>
     `a team with the organization-level permission ${needed.flag}${orMore(needed)}`,
-  'team-access': (needed) => {
+  'team-access': (needed, called) => {
     const places = needed.on.map(({ type, id }) => {
       const kind = type === 'workspaces' ? 'workspace' : 'project'
-      return id === null ? `any ${kind}` : `the ${kind} ${id}`
+      return id === null ? `any ${kind}` : `the ${kind} ${called(id)}`
     })
     return `a team with access ${needed.access}${orMore(needed)} on ${places.join(' or ')}`
   },
 }
 
 /** A grant in words, to complete the sentence "This would have been enough: …". */
-export function wordsOfGrant(needed: NeededGrant): string {
+export function wordsOfGrant(needed: NeededGrant, nameOf: NameOf = () => undefined): string {
+  const called = (id: string) => {
+    const name = nameOf(id)
+    return name === undefined ? id : `${name} (${id})`
+  }
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- each entry takes the grant of its name
-  return (words[needed.grant] as (needed: NeededGrant) => string)(needed)
+  return (words[needed.grant] as (needed: NeededGrant, called: Called) => string)(needed, called)
 }
 
 function orMore(needed: { 'or-more': boolean }): string {
@@ -116,7 +127,7 @@ function inOneSentence(ways: readonly string[]): string {
 function waysOut(row: RefusalRow, listed: (ways: readonly string[]) => string): string[] {
   const needed = grantsOf(row)
   if (needed.length > 0) {
-    const ways = needed.map(wordsOfGrant)
+    const ways = needed.map((one) => wordsOfGrant(one))
     const any = ways.length === 1 ? 'This would have been enough' : 'Any one of these would have been enough'
     const isOfTeam = needed.some(({ grant }) => grant === 'team-access' || grant === 'organization-access')
     const how =
