@@ -1,14 +1,18 @@
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router'
-import type { FormEvent } from 'react'
+import { useState, type FormEvent } from 'react'
 import { Button } from '../kit/button.tsx'
+import type { Chosen } from '../kit/choice.tsx'
 import { Field } from '../kit/field.tsx'
 import styles from '../kit/kit.module.css'
 import { Pager } from '../kit/pager.tsx'
 import { Answered } from '../kit/states.tsx'
 import { textsOf } from '../sign-in/form.ts'
-import { effectiveAccessQuery, type AccessQuestion, type EffectiveAccess } from './access-grants-query.ts'
+import { nameQuery } from '../users/name-query.ts'
+import { AccessAnswer } from './access-answer.tsx'
+import { effectiveAccessQuery, type AccessQuestion } from './access-grants-query.ts'
 import shape from './access.module.css'
+import { TeamChoice } from './team-choice.tsx'
 
 const FROM = '/shell/$organization/access'
 
@@ -18,24 +22,15 @@ export function AccessPage() {
   const { page = 1, ...question } = useSearch({ from: FROM })
   const navigate = useNavigate({ from: '/$organization/access' })
   const isAsked = question.user !== undefined || question.team !== undefined
-  const ask = (event: FormEvent<HTMLFormElement>) => {
-    event.preventDefault()
-    const text = textsOf(event.currentTarget)
-    const user = text('user').trim()
-    const workspace = text('workspace').trim() || undefined
-    const whose = user === '' ? { team: question.team } : { user }
-    void navigate({ search: { ...whose, workspace } })
-  }
   return (
     <>
       <h1>Access</h1>
-      <form className={shape.question} onSubmit={ask} key={JSON.stringify(question)}>
-        <Field label="Whose: user name or id" name="user" defaultValue={question.user} />
-        <Field label="On which workspace: name or id" name="workspace" defaultValue={question.workspace} />
-        <Button type="submit" kind="main">
-          Ask
-        </Button>
-      </form>
+      <QuestionForm
+        key={JSON.stringify(question)}
+        organization={organization}
+        question={question}
+        onAsk={(search) => void navigate({ search })}
+      />
       {isAsked ? (
         <Answers
           organization={organization}
@@ -45,10 +40,70 @@ export function AccessPage() {
         />
       ) : (
         <p className={styles.dim}>
-          Name a person to see what they may do and why. Without a workspace you see all of them.
+          Name a person or a team to see what they may do and why. Without a workspace or a project you see
+          all workspaces.
         </p>
       )}
     </>
+  )
+}
+
+function QuestionForm({
+  organization,
+  question,
+  onAsk,
+}: {
+  readonly organization: string
+  readonly question: AccessQuestion
+  readonly onAsk: (question: AccessQuestion) => void
+}) {
+  const [isTeam, setTeamAsked] = useState(question.team !== undefined)
+  const [isProject, setProjectAsked] = useState(question.project !== undefined)
+  const [team, setTeam] = useState<Chosen | undefined>(
+    question.team === undefined ? undefined : { id: question.team, name: question.team },
+  )
+  const ask = (event: FormEvent<HTMLFormElement>) => {
+    event.preventDefault()
+    const text = textsOf(event.currentTarget)
+    const place = text('place').trim() || undefined
+    const whose = isTeam ? { team: team?.id } : { user: text('user').trim() || undefined }
+    onAsk({ ...whose, ...(isProject ? { project: place } : { workspace: place }) })
+  }
+  return (
+    <form onSubmit={ask}>
+      <div className={shape.question}>
+        <label className={styles.field}>
+          Ask about
+          <select
+            value={isTeam ? 'team' : 'person'}
+            onChange={(event) => setTeamAsked(event.target.value === 'team')}
+          >
+            <option value="person">a person</option>
+            <option value="team">a team, by its token</option>
+          </select>
+        </label>
+        {isTeam ? null : <Field label="Whose: user name or id" name="user" defaultValue={question.user} />}
+        <label className={styles.field}>
+          On
+          <select
+            value={isProject ? 'project' : 'workspace'}
+            onChange={(event) => setProjectAsked(event.target.value === 'project')}
+          >
+            <option value="workspace">a workspace</option>
+            <option value="project">a project</option>
+          </select>
+        </label>
+        <Field
+          label={`Which ${isProject ? 'project' : 'workspace'}: name or id`}
+          name="place"
+          defaultValue={question.workspace ?? question.project}
+        />
+        <Button type="submit" kind="main" disabled={isTeam && team === undefined}>
+          Ask
+        </Button>
+      </div>
+      {isTeam ? <TeamChoice organization={organization} chosen={team} onChoose={setTeam} /> : null}
+    </form>
   )
 }
 
@@ -65,6 +120,11 @@ export function Answers({
   readonly onShow: (page: number) => void
 }) {
   const found = useQuery(effectiveAccessQuery(organization, question, page))
+  const team = useQuery({
+    ...nameQuery('teams', question.team ?? ''),
+    enabled: question.team !== undefined && found.data !== undefined,
+  })
+  const whose = question.user ?? `The token of the team ${team.data ?? ''}`
   return (
     <Answered
       query={found}
@@ -74,70 +134,18 @@ export function Answers({
       {({ data, meta: { pagination } }) => (
         <>
           {data.map(({ id, attributes }) => (
-            <Answer key={id} access={attributes} question={question} isOpen={data.length === 1} />
+            <AccessAnswer
+              key={id}
+              organization={organization}
+              whose={whose}
+              on={question.project === undefined ? 'workspaces' : 'projects'}
+              access={attributes}
+              isOpen={data.length === 1}
+            />
           ))}
           <Pager page={page} next={pagination['next-page']} onShow={onShow} />
         </>
       )}
     </Answered>
   )
-}
-
-function Answer({
-  access: { name, level, may, grants },
-  question,
-  isOpen,
-}: {
-  readonly access: EffectiveAccess
-  readonly question: AccessQuestion
-  readonly isOpen: boolean
-}) {
-  return (
-    <details className={shape.answer} open={isOpen}>
-      <summary>
-        <span dir="auto">{question.user ?? 'The token of the team'}</span> has{' '}
-        <strong className={styles.mono}>{level}</strong> on <span dir="auto">{name}</span>
-      </summary>
-      <ul className={shape.sentences}>
-        {Object.entries(may).map(([action, isAllowed]) => (
-          <li key={action} className={isAllowed ? shape.gain : styles.dim}>
-            {isAllowed ? '✓ may ' : '✗ may not '}
-            {action}
-          </li>
-        ))}
-      </ul>
-      <h2>Why</h2>
-      {grants.length === 0 ? (
-        <p className={styles.dim}>No grant and no membership gives anything here.</p>
-      ) : null}
-      <ul>
-        {grants.map((grant) => (
-          <li key={`${grant.source} ${grant.id ?? ''} ${grant.team?.id ?? ''} ${grant.flag ?? ''}`}>
-            {reasonOf(grant)}{' '}
-            <span className={styles.dim}>
-              gives {grant.gives.length === 0 ? 'nothing' : grant.gives.join(', ')}
-            </span>
-          </li>
-        ))}
-      </ul>
-    </details>
-  )
-}
-
-function reasonOf({ source, team, flag, access }: EffectiveAccess['grants'][number]): string {
-  const of = team === undefined ? '' : `the team ${team.name}`
-  switch (source) {
-    case 'site-administrator':
-      return 'site administrator'
-    case 'organization-member':
-      return 'member of the organization'
-    case 'organization-owner':
-      return 'owner of the organization'
-    case 'organization-access':
-      return `${of}: permission ${flag ?? ''} in the organization`
-    case 'team-projects':
-      return `${of}: access ${access ?? ''} on the project`
-    default:
-      return `${of}: access ${access ?? ''} on the workspace`
-  }
 }

@@ -12,6 +12,7 @@ import { accessGrantsQuery, effectiveAccessQuery, type Grant } from './access-gr
 import { AccessPreview } from './access-preview.tsx'
 import { GrantForm } from './grant-form.tsx'
 import { choiceNames, type Attributes } from './levels.ts'
+import { PlaceHolders } from './place-holders.tsx'
 import { TeamChoice } from './team-choice.tsx'
 import { useAccessChange } from './use-access-change.ts'
 
@@ -87,6 +88,7 @@ export function PlaceAccess({
           </>
         )}
       </Answered>
+      <PlaceHolders organization={organization} place={place} />
     </>
   )
 }

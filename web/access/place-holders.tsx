@@ -1,0 +1,118 @@
+import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { useState } from 'react'
+import { Columns } from '../kit/columns.tsx'
+import { Field } from '../kit/field.tsx'
+import styles from '../kit/kit.module.css'
+import { Pager } from '../kit/pager.tsx'
+import { Answered } from '../kit/states.tsx'
+import { organizationQuery } from '../organizations/organizations-query.ts'
+import { accessHoldersQuery, type AccessHolder } from './access-grants-query.ts'
+import shape from './access.module.css'
+import { actionsOn } from './actions.ts'
+import { GrantReason } from './grant-reason.tsx'
+import type { GrantPlace } from './place-access.tsx'
+
+type Props = { readonly organization: string; readonly place: GrantPlace }
+
+/** Who may what on a workspace or a project, for those who may ask about everybody. */
+export function PlaceHolders(props: Props) {
+  const found = useQuery(organizationQuery(props.organization))
+  const mayAsk = found.data?.data.attributes.permissions['can-read-effective-access'] === true
+  return mayAsk ? <Holders {...props} /> : null
+}
+
+function Holders({ organization, place }: Props) {
+  const [asked, setAsked] = useState({ q: '', may: '', who: 'users', page: 1 })
+  const found = useQuery(accessHoldersQuery(place.type, place.id, asked))
+  return (
+    <section aria-labelledby="who-may-what">
+      <h2 id="who-may-what">Who may what here</h2>
+      <div className={shape.question}>
+        <Field
+          label="Find by name"
+          type="search"
+          value={asked.q}
+          onChange={(event) => setAsked({ ...asked, q: event.target.value, page: 1 })}
+        />
+        <label className={styles.field}>
+          Who may
+          <select
+            value={asked.may}
+            onChange={(event) => setAsked({ ...asked, may: event.target.value, page: 1 })}
+          >
+            <option value="">do anything that not every member may</option>
+            {actionsOn[place.type].map(({ name, words }) => (
+              <option key={name} value={name}>
+                {words}
+              </option>
+            ))}
+          </select>
+        </label>
+        <label className={styles.field}>
+          Show
+          <select
+            value={asked.who}
+            onChange={(event) => setAsked({ ...asked, who: event.target.value, page: 1 })}
+          >
+            <option value="users">people</option>
+            <option value="teams">teams, by their tokens</option>
+          </select>
+        </label>
+      </div>
+      <Answered query={found} isEmpty={({ data }) => data.length === 0} empty="Nobody may do that here.">
+        {({ data, meta: { pagination } }) => (
+          <>
+            <p className={styles.dim}>{pagination['total-count'].toLocaleString('en')} found</p>
+            <table className={styles.table}>
+              <Columns names={[asked.who === 'users' ? 'Person' : 'Team', 'Level', 'By']} />
+              <tbody>
+                {data.map(({ id, attributes }) => (
+                  <HolderRow key={id} organization={organization} place={place} holder={attributes} />
+                ))}
+              </tbody>
+            </table>
+            <Pager
+              page={asked.page}
+              next={pagination['next-page']}
+              onShow={(page) => setAsked({ ...asked, page })}
+            />
+          </>
+        )}
+      </Answered>
+    </section>
+  )
+}
+
+function HolderRow({
+  organization,
+  place,
+  holder: { who, level, grants },
+}: Props & { readonly holder: AccessHolder }) {
+  const on = place.type === 'workspaces' ? { workspace: place.id } : { project: place.id }
+  return (
+    <tr>
+      <th scope="row" dir="auto">
+        <Link
+          to="/$organization/access"
+          params={{ organization }}
+          search={who.type === 'users' ? { user: who.name, ...on } : { team: who.id, ...on }}
+        >
+          {who.name}
+        </Link>
+      </th>
+      <td className={styles.mono}>{level}</td>
+      <td>
+        <ul className={shape.sentences}>
+          {grants
+            .filter(({ source, gives }) => source !== 'organization-member' && gives.length > 0)
+            .map((grant) => (
+              <li key={`${grant.source} ${grant.id ?? ''} ${grant.team?.id ?? ''} ${grant.flag ?? ''}`}>
+                <GrantReason organization={organization} source={grant} />
+              </li>
+            ))}
+        </ul>
+      </td>
+    </tr>
+  )
+}
