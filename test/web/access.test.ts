@@ -213,4 +213,74 @@ describe('the pages about access', () => {
     await page.getByText('Not there, or not for you').waitFor()
     await expectWellMade(tab)
   })
+
+  const refusalOf = async ({ client }: Member) => {
+    const refused = await client.get(`/workspaces/${workspaceId}/current-state-version`)
+    expect(refused.status).toBe(404)
+    await pages.server.app.deps.refusals.flush()
+    return refused.headers.get('x-request-id') as string
+  }
+  const choose = async ({ page }: Tab, requestId: string) => {
+    await page.goto(`${pages.address}/refusals?q=${requestId}`)
+    const notice = page.getByRole('region', { name: `Refusal ${requestId}` })
+    await notice.getByRole('button', { name: 'Choose what to give' }).click()
+    return notice
+  }
+
+  test('give one of their teams what would have been enough, the least first, after its dry run', async () => {
+    const requestId = await refusalOf(rosa)
+    const tab = await signIn('owner')
+    const notice = await choose(tab, requestId)
+    const radios = notice.getByRole('radio')
+    const least = `give the team apps access custom with state-versions: read on the workspace database`
+    await notice.getByRole('radio', { name: least }).waitFor()
+    await notice.getByRole('radio', { name: 'into the team platform, which has write' }).waitFor()
+    const labels = (await notice.locator('fieldset label').allTextContents()).map((label) => label.trim())
+    expect(labels).toEqual([
+      least,
+      'give the team apps access read on the workspace database',
+      'give the team apps access custom with state-versions: read on the project shared',
+      'give the team apps access read on the project shared',
+      `put ${rosa.username} into the team platform, which has write there`,
+      `put ${rosa.username} into the team admins, which has admin there`,
+    ])
+    expect(await notice.getByRole('button', { name: 'Give access' }).isDisabled()).toBe(true)
+    await radios.first().check()
+    await notice.getByText('2 people gain read on the workspace database').waitFor()
+    expect(await levelOfRosa()).toBe('none')
+    await expectWellMade(tab)
+    await notice.getByRole('button', { name: 'Give access' }).click()
+    await notice.getByText(`${rosa.username} can try again now`).waitFor()
+    expect(await levelOfRosa()).toBe('read')
+  })
+
+  test('change the grant that the team has, and put somebody into a team', async () => {
+    const { organization, server } = pages
+    const lockers = await createTeam(organization, { name: 'lockers' })
+    await grantWorkspace(organization, lockers, workspaceId, { access: 'custom', 'workspace-locking': true })
+    const lena = await addMember(server, organization, [lockers])
+    const tab = await signIn('owner')
+    let notice = await choose(tab, await refusalOf(lena))
+    await notice
+      .getByRole('radio', {
+        name: 'give the team lockers access custom with state-versions: read on the workspace',
+      })
+      .check()
+    await notice.getByText('1 person gains').waitFor()
+    await notice.getByRole('button', { name: 'Give access' }).click()
+    await notice.getByText('can try again now').waitFor()
+    expect((await lena.client.post(`/workspaces/${workspaceId}/actions/lock`)).status).toBe(200)
+    await lena.client.post(`/workspaces/${workspaceId}/actions/unlock`)
+
+    const tom = await addMember(server, organization)
+    notice = await choose(tab, await refusalOf(tom))
+    await notice.getByRole('radio', { name: 'into the team apps, which has read there' }).check()
+    await notice.getByText('1 person gains read on the workspace database').waitFor()
+    await notice.getByRole('button', { name: 'Give access' }).click()
+    await notice.getByText('can try again now').waitFor()
+    const { json } = await organization.owner.client.get(
+      `/organizations/${organization.name}/effective-access?user=${tom.id}&workspace=${workspaceId}`,
+    )
+    expect(json.data[0].attributes.level).toBe('read')
+  })
 })

@@ -73,3 +73,22 @@ export function teamsOf(
     .filter(({ type, id }) => type === 'teams' && ids.includes(id))
     .map(({ id, attributes }) => ({ id, name: attributes.name ?? id }))
 }
+
+/** The membership of an active member, and their teams but owners. Null if the person is none. */
+export const membershipOfQuery = (organization: string, { id, name }: { id: string; name: string }) =>
+  queryOptions({
+    queryKey: ['memberships', organization, 'of', id],
+    queryFn: async ({ signal }) => {
+      const path = inOrganization(organization, 'organization-memberships')
+      const query = { include: 'user,teams', q: name, 'filter[status]': 'active' }
+      const found = await request<People>(pageOf(path, 1, 100, query), { signal })
+      const own = found.data.find((one) => related(one, 'user')?.id === id)
+      if (own === undefined) return null
+      const data = own.relationships?.teams?.data
+      const ids = Array.isArray(data) ? data.map((team: { id: string }) => team.id) : []
+      const teams = (found.included ?? [])
+        .filter((one) => one.type === 'teams' && ids.includes(one.id))
+        .map((one) => ({ id: one.id, name: one.attributes.name ?? one.id }))
+      return { id: own.id, teams: teams.filter((team) => team.name !== 'owners') }
+    },
+  })

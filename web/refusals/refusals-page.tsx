@@ -2,6 +2,7 @@ import { queryOptions, useQuery } from '@tanstack/react-query'
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import type { FormEvent } from 'react'
 import { inOrganization, pageOf, related, request, type Page } from '../api/client.ts'
+import type { NeededGrant } from '../access/access-grants-query.ts'
 import { Button } from '../kit/button.tsx'
 import { Field } from '../kit/field.tsx'
 import styles from '../kit/kit.module.css'
@@ -9,6 +10,7 @@ import { Pager } from '../kit/pager.tsx'
 import { Time } from '../kit/time.tsx'
 import { Answered } from '../kit/states.tsx'
 import { textsOf } from '../sign-in/form.ts'
+import { WaysOut } from './ways-out.tsx'
 
 const FROM = '/shell/$organization/refusals'
 
@@ -23,7 +25,7 @@ type Refusal = {
   /** The roles and grants of the caller, in words. */
   readonly standing: readonly string[]
   /** What would have been enough, each by itself. */
-  readonly 'granted-by': readonly { readonly description: string }[]
+  readonly 'granted-by': readonly NeededGrant[]
   readonly object: { readonly type: string; readonly id: string | null } | null
   readonly caller: { readonly type: string; readonly id: string | null; readonly name: string } | null
   /** All of it in sentences. */
@@ -155,6 +157,14 @@ function RefusalNotice({
             ))}
           </ul>
         </>
+      )}
+      {organization === undefined || permission === null || caller === null || caller.id === null ? null : (
+        <WaysOut
+          organization={organization}
+          caller={{ type: caller.type, id: caller.id, name: caller.name }}
+          permission={permission}
+          ways={ways}
+        />
       )}
       <p className={styles.dim}>
         <Time at={at} />
