@@ -24,6 +24,7 @@ const inclusions = [
   '/organization-memberships/:membership?include=user,teams',
   '/projects/:project?include=effective_tag_bindings',
   '/state-versions/:state?include=outputs',
+  '/teams/:team/relationships/organization-memberships?include=user',
   '/teams/:team?include=users,organization-memberships',
   '/workspaces/:workspace?include=organization,project,locked_by,outputs,current_state_version,effective_tag_bindings',
 ] as const

@@ -6,8 +6,11 @@ import { write, type Acting } from '../http/write-route.ts'
 import { parseIdentifiers } from '../jsonapi/body.ts'
 import { listDocument } from '../jsonapi/document.ts'
 import { LaterParts } from '../jsonapi/later-parts.ts'
-import { choice, maybeFlag } from '../jsonapi/parameters.ts'
-import { membershipFragments } from '../organization-memberships/membership-includes.ts'
+import { choice, includes, maybeFlag } from '../jsonapi/parameters.ts'
+import {
+  includedWithMemberships,
+  membershipFragments,
+} from '../organization-memberships/membership-includes.ts'
 import { statusFilter } from '../organization-memberships/membership-filter.ts'
 import { listMembershipsOfTeam } from '../organization-memberships/membership-list-store.ts'
 import type { OrganizationRow } from '../organizations/organization-store.ts'
@@ -87,6 +90,7 @@ export const teamMemberRoutes: readonly Route[] = [
       ...statusFilter,
       'filter[is_service_account]': maybeFlag('Service accounts alone, or none of them'),
       sort: choice('The order of the list', 'status', '-status'),
+      include: includes('user'),
     },
     document: async (context) => {
       const { tx, resource, query, page, paging } = context
@@ -103,7 +107,8 @@ export const teamMemberRoutes: readonly Route[] = [
       const { memberships, total } = await listMembershipsOfTeam(tx, resource.team.id, filter, page)
       const later = new LaterParts()
       const fragments = await membershipFragments(tx, memberships, { ...context, later })
-      return later.bodyOf(listDocument(fragments, paging(total)))
+      const included = await includedWithMemberships({ ...context, later }, memberships, query.include)
+      return later.bodyOf(listDocument(fragments, paging(total), included))
     },
   }),
   memberRoute('POST', 'organization-memberships'),

@@ -4,19 +4,19 @@ import { useState, type FormEvent } from 'react'
 import { AccessPreview } from '../access/access-preview.tsx'
 import type { Change } from '../access/changes.ts'
 import { useAccessChange } from '../access/use-access-change.ts'
-import { related, type Resource } from '../api/client.ts'
+import type { Resource } from '../api/client.ts'
 import { Button } from '../kit/button.tsx'
 import { Field } from '../kit/field.tsx'
 import { Columns } from '../kit/columns.tsx'
 import styles from '../kit/kit.module.css'
 import { Pager } from '../kit/pager.tsx'
 import { Answered, Failed } from '../kit/states.tsx'
-import { nameQuery } from '../users/name-query.ts'
-import { membersQuery, peopleQuery, teamQuery, type Membership } from './team-query.ts'
+import { memberName, membersQuery, peopleQuery, teamQuery, type Membership } from './team-query.ts'
 
 const FROM = '/shell/$organization/settings/teams/$team/'
 
-type Doing = 'add' | Resource<Membership>
+type Named = { readonly member: Resource<Membership>; readonly name: string }
+type Doing = 'add' | Named
 
 const changeOf = (method: 'POST' | 'DELETE', teamId: string, ids: readonly string[]): Change => ({
   method,
@@ -44,21 +44,27 @@ export function TeamMembersPage() {
       ) : null}
       {doing === 'add' ? <AddPeople organization={organization} teamId={teamId} onDone={done} /> : null}
       {doing === undefined || doing === 'add' ? null : (
-        <RemoveMember key={doing.id} member={doing} teamId={teamId} onDone={done} />
+        <RemoveMember key={doing.member.id} {...doing} teamId={teamId} onDone={done} />
       )}
       <Answered
         query={members}
         isEmpty={({ data }) => data.length === 0}
         empty="Nobody is in this team yet. People get its access by being in it."
       >
-        {({ data, meta: { pagination } }) => (
+        {({ data, included, meta: { pagination } }) => (
           <>
             <p className={styles.dim}>{pagination['total-count'].toLocaleString('en')} in the team</p>
             <table className={styles.table}>
               <Columns names={['Person', 'Status', 'Actions']} />
               <tbody>
                 {data.map((member) => (
-                  <MemberRow key={member.id} member={member} mayChange={mayChange} onRemove={setDoing} />
+                  <MemberRow
+                    key={member.id}
+                    member={member}
+                    name={memberName(included, member)}
+                    mayChange={mayChange}
+                    onRemove={setDoing}
+                  />
                 ))}
               </tbody>
             </table>
@@ -70,24 +76,12 @@ export function TeamMembersPage() {
   )
 }
 
-/** The user name, or the email of somebody who has no account yet. */
-function useNameOf(member: Resource<Membership>): string {
-  const user = related(member, 'user')
-  const isActive = member.attributes.status === 'active'
-  const name = useQuery({ ...nameQuery('users', user?.id ?? ''), enabled: isActive && user !== undefined })
-  return name.data ?? member.attributes.email ?? user?.id ?? member.id
-}
-
 function MemberRow({
   member,
+  name,
   mayChange,
   onRemove,
-}: {
-  readonly member: Resource<Membership>
-  readonly mayChange: boolean
-  readonly onRemove: (member: Resource<Membership>) => void
-}) {
-  const name = useNameOf(member)
+}: Named & { readonly mayChange: boolean; readonly onRemove: (removed: Named) => void }) {
   return (
     <tr>
       <th scope="row" dir="auto">
@@ -96,7 +90,7 @@ function MemberRow({
       <td>{member.attributes.status === 'active' ? 'active' : 'invited, counts when accepted'}</td>
       <td>
         {mayChange ? (
-          <Button aria-label={`Remove ${name}`} onClick={() => onRemove(member)}>
+          <Button aria-label={`Remove ${name}`} onClick={() => onRemove({ member, name })}>
             Remove
           </Button>
         ) : null}
@@ -107,14 +101,10 @@ function MemberRow({
 
 function RemoveMember({
   member,
+  name,
   teamId,
   onDone,
-}: {
-  readonly member: Resource<Membership>
-  readonly teamId: string
-  readonly onDone: () => void
-}) {
-  const name = useNameOf(member)
+}: Named & { readonly teamId: string; readonly onDone: () => void }) {
   const save = useAccessChange(onDone)
   const change = changeOf('DELETE', teamId, [member.id])
   return (
@@ -171,8 +161,7 @@ function AddPeople({
           <fieldset className={styles.choices}>
             <legend>People</legend>
             {data.map((one) => {
-              const user = included?.find(({ id }) => id === related(one, 'user')?.id)
-              const name = user?.attributes.username ?? one.attributes.email ?? one.id
+              const name = memberName(included, one)
               return (
                 <label key={one.id}>
                   <input type="checkbox" checked={chosen.has(one.id)} onChange={() => toggle(one.id, name)} />{' '}

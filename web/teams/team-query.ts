@@ -1,5 +1,13 @@
 import { keepPreviousData, queryOptions } from '@tanstack/react-query'
-import { inOrganization, pageOf, request, type One, type Page, type Resource } from '../api/client.ts'
+import {
+  inOrganization,
+  pageOf,
+  related,
+  request,
+  type One,
+  type Page,
+  type Resource,
+} from '../api/client.ts'
 import { live } from '../api/live.ts'
 
 export type Team = {
@@ -24,20 +32,27 @@ export const teamQuery = (id: string) =>
 
 export type Membership = { readonly status: 'active' | 'invited'; readonly email: string | null }
 
-/** The people in a team. Its service account is left out. */
+type People = Page<Membership> & {
+  readonly included?: readonly Resource<{ readonly username: string | null }>[]
+}
+
+/** The people in a team, with their users. Its service account is left out. */
 export const membersQuery = (teamId: string, page: number) =>
   queryOptions({
     queryKey: ['team-members', teamId, page],
-    ...live<Page<Membership>>(
+    ...live<People>(
       pageOf(`/teams/${teamId}/relationships/organization-memberships`, page, 20, {
         'filter[is_service_account]': 'false',
+        include: 'user',
       }),
     ),
     placeholderData: keepPreviousData,
   })
 
-type People = Page<Membership> & {
-  readonly included?: readonly Resource<{ readonly username: string | null }>[]
+/** The user name, or the email of somebody who has no account yet. */
+export function memberName(included: People['included'] = [], member: Resource<Membership>): string {
+  const user = included.find(({ id }) => id === related(member, 'user')?.id)
+  return user?.attributes.username ?? member.attributes.email ?? member.id
 }
 
 /** People of the organization whose name or email contains `q`. */
