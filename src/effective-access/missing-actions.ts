@@ -1,5 +1,4 @@
 import type { Actor } from '../access/actor.ts'
-import type { ColumnSet } from '../access/decide.ts'
 import { neededGrants, type NeededGrant } from '../access/needed-grants.ts'
 import { standingOf, type InForce, type OrganizationFacts } from '../access/standing.ts'
 import { NO_ID } from '../core/ids.ts'
@@ -20,13 +19,11 @@ export type MissingActions = Readonly<Record<string, readonly NeededGrant[]>>
 
 /** Asks the same decision as an explained refusal does. */
 export function missingActions(
-  { holder, place, held, sources }: EffectiveAccess,
+  { holder, place, held }: EffectiveAccess,
   { organization, inForce }: { organization: OrganizationFacts; inForce: InForce },
 ): MissingActions {
   const { on, id, projectId } = place
   const standing = standingOf(holder, organization, inForce)
-  const ofGrants = sources.flatMap(({ grant, held: alone }) => (grant === undefined ? [] : [alone]))
-  const sumOf = (columns: readonly ColumnSet[]) => columns.reduce((sum, one) => sum | one, 0)
   const facts = {
     // No action here asks about a secret team.
     organization: { hasDelegation: organization.delegated_team_management === 1, hasSecretTeamsFlag: false },
@@ -34,22 +31,18 @@ export function missingActions(
     ...(on === 'workspace' ? { workspaceId: id } : {}),
   }
   const actions = actionsOn(on, held)
-  const needed = (table: typeof workspaceActions | typeof projectActions, grants: ColumnSet) => {
+  // Columns add up, so the grants that the holder has change nothing about what each other grant would give.
+  const judged = { actor: actorOf(holder), standing, target: { grants: 0 } }
+  const needed = (table: typeof workspaceActions | typeof projectActions) => {
     const may = table === workspaceActions ? shownActions(actions) : shownProjectActions(actions)
     const prefix = on === 'project' && table === workspaceActions ? 'workspaces/' : ''
     return entriesOf(table)
       .filter(([name]) => may[name] === false)
-      .map(([name, permission]) => [
-        `${prefix}${name}`,
-        neededGrants(permission, { actor: actorOf(holder), standing, target: { grants } }, facts),
-      ])
+      .map(([name, permission]) => [`${prefix}${name}`, neededGrants(permission, judged, facts)])
   }
-  const ownGrants = sumOf(ofGrants.map(({ columns }) => columns))
-  if (on === 'workspace') return Object.fromEntries(needed(workspaceActions, ownGrants))
-  return Object.fromEntries([
-    ...needed(projectActions, ownGrants),
-    ...needed(workspaceActions, sumOf(ofGrants.map(({ inWorkspaces }) => inWorkspaces))),
-  ])
+  return Object.fromEntries(
+    on === 'workspace' ? needed(workspaceActions) : [...needed(projectActions), ...needed(workspaceActions)],
+  )
 }
 
 function actorOf({ kind, id }: Holder): Actor {
