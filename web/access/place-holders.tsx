@@ -42,7 +42,7 @@ function Holders({ organization, place }: Props) {
             onChange={(event) => setAsked({ ...asked, may: event.target.value, page: 1 })}
           >
             <option value="">do anything that not every member may</option>
-            {actionsOn[place.type].map(({ name, words }) => (
+            {askedActions(place.type).map(({ name, words }) => (
               <option key={name} value={name}>
                 {words}
               </option>
@@ -82,6 +82,11 @@ function Holders({ organization, place }: Props) {
       </Answered>
     </section>
   )
+}
+
+/** Every member reads current outputs, so nobody asks who may. */
+function askedActions(on: GrantPlace['type']) {
+  return actionsOn[on].filter(({ name }) => !name.endsWith('read-current-outputs'))
 }
 
 function HolderRow({
