@@ -7,6 +7,7 @@ import { base64, createState, lock, postState, stateText } from '../support/stat
 import { body, createTeam, createWorkspace } from '../support/world.ts'
 
 const NARROW = 360
+const MOST_NAMES = 4
 /** All rows of the tables, as the texts of their cells. */
 const CELLS = `[...document.querySelectorAll('tbody tr')].map((row) => [...row.cells].map((cell) => cell.textContent))`
 const MAIN_TEXT = `document.querySelector('main').textContent`
@@ -237,6 +238,23 @@ describe('a hundred hostile texts', () => {
       await page.goto(address)
       await expect.poll(() => page.getByLabel(label).inputValue().catch(String)).toBe(withoutBreaks(text))
       await expect.poll(() => page.evaluate(IS_BUSY)).toBe(false)
+      await expectNothingRan(tab)
+    }
+  })
+
+  test.each([
+    ['teams', 'settings/teams', 'New team'],
+    ['projects', 'projects', 'New project'],
+    ['workspaces', 'workspaces', 'New workspace'],
+  ])('are refused as names of %s', async (_, path, form) => {
+    const tab = await watched()
+    const { page } = tab
+    await page.goto(`${pages.address}/${path}`)
+    await page.getByText(form, { exact: true }).click()
+    for (const text of packed.slice(0, MOST_NAMES)) {
+      await page.getByLabel('Name', { exact: true }).fill(text)
+      await page.getByRole('button', { name: 'Create' }).click()
+      await page.getByRole('alert').waitFor()
       await expectNothingRan(tab)
     }
   })
