@@ -1,7 +1,6 @@
 import { spawn, spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs'
-import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { text } from 'node:stream/consumers'
@@ -166,14 +165,16 @@ interface TestEvent {
 
 export type Dialect = 'documented' | 'current'
 
+/** Programs that wait for a minute. They run once, beside others. */
+const PATIENT = '^TestPatient'
+
+const anyOf = (patterns: string[]) => (patterns.length > 0 ? `(${patterns.join('|')})` : '')
+
 /** The flags of `go test` that select the tests of a dialect whose names match. Most tests apply to both dialects. */
 function selection(dialect: Dialect, patterns: string[]): string[] {
-  const wanted = patterns.length > 0 ? `(${patterns.join('|')})` : ''
-  return dialect === 'current' ? ['-run', wanted] : ['-skip', '^TestCurrentDialect', '-run', wanted]
+  const skipped = dialect === 'current' ? PATIENT : `^TestCurrentDialect|${PATIENT}`
+  return ['-skip', skipped, '-run', anyOf(patterns)]
 }
-
-/** One test waits for a minute, so one more runs than there are processors. */
-const inParallel = ['-parallel', String(availableParallelism() + 1)]
 
 /** Runs a module's tests. Counts tests without sub-tests. A package that fails outside of a test is one failure. */
 export async function runGoTests(
@@ -182,7 +183,20 @@ export async function runGoTests(
   dialect: Dialect,
   patterns: string[],
 ): Promise<Tally> {
-  const run = [...inParallel, ...selection(dialect, patterns), './...']
+  return runSelected(module, environment, selection(dialect, patterns))
+}
+
+/** Runs the programs that wait, whose names match. */
+export function runPatientTests(environment: NodeJS.ProcessEnv, patterns: string[]): Promise<Tally> {
+  return runSelected('tofu', environment, ['-run', `${PATIENT}.*${anyOf(patterns)}`])
+}
+
+async function runSelected(
+  module: string,
+  environment: NodeJS.ProcessEnv,
+  selected: string[],
+): Promise<Tally> {
+  const run = [...selected, './...']
   const { status, results, outputs, complaints } = await goTest(join(folder, module), run, environment)
   const tally = tallyOf(results, outputs)
   if (status !== 0 && tally.failed === 0) count(tally, `go test in ${module}`, false, complaints)

@@ -12,6 +12,7 @@ import {
   programModules,
   requireGo,
   runGoTests,
+  runPatientTests,
   type Dialect,
   type Tally,
   type Tools,
@@ -66,6 +67,20 @@ async function onServer(
   if (total.failed > before) process.stdout.write(`conformance: the server's last words:\n${server.tail()}\n`)
 }
 
+/** What the programs are told. */
+function environmentOf({ address }: Purser, dialect: Dialect, tools: Tools): NodeJS.ProcessEnv {
+  return {
+    ...process.env,
+    PURSER_ADDRESS: address,
+    PURSER_TOKEN: token,
+    PURSER_DIALECT: dialect,
+    PURSER_TOFU: tools.tofu,
+    PURSER_TERRAFORM: tools.terraform,
+    PURSER_PROVIDER: tools.provider,
+    PURSER_TOFU_CONFIG: tofuConfig(address, tofuHostname),
+  }
+}
+
 /** Runs the programs of a dialect against one server. */
 async function runDialect(
   engine: string,
@@ -75,16 +90,7 @@ async function runDialect(
 ): Promise<void> {
   const name = `${engine}, ${dialect}`
   await onServer(name, { ...settings, PURSER_DIALECT: dialect }, async (server) => {
-    const environment = {
-      ...process.env,
-      PURSER_ADDRESS: server.address,
-      PURSER_TOKEN: token,
-      PURSER_DIALECT: dialect,
-      PURSER_TOFU: tools.tofu,
-      PURSER_TERRAFORM: tools.terraform,
-      PURSER_PROVIDER: tools.provider,
-      PURSER_TOFU_CONFIG: tofuConfig(server.address, tofuHostname),
-    }
+    const environment = environmentOf(server, dialect, tools)
     for (const module of programModules) {
       add(`${module} on ${name}`, await runGoTests(module, environment, dialect, patterns))
     }
@@ -96,11 +102,13 @@ async function runPrograms(engine: string, settings: Record<string, string>, too
   for (const dialect of ['documented', 'current'] as const) await runDialect(engine, dialect, settings, tools)
 }
 
-/** Runs go-tfe's own tests. They test the interface, so one engine is enough. */
-async function runTestsOfGoTfe(): Promise<void> {
-  await onServer("SQLite, for go-tfe's own tests", ownTestsSettings, async (server) =>
-    add("go-tfe's own tests", await runOwnTests(server.address, token, patterns)),
-  )
+/** Runs go-tfe's own tests. They test the interface, so one engine is enough. Programs that wait do so meanwhile. */
+async function runTestsOfGoTfe(tools: Tools): Promise<void> {
+  await onServer("SQLite, for go-tfe's own tests", ownTestsSettings, async (server) => {
+    const waiting = runPatientTests(environmentOf(server, 'current', tools), patterns)
+    add("go-tfe's own tests", await runOwnTests(server.address, token, patterns))
+    add('programs that wait', await waiting)
+  })
 }
 
 /** Per caller, in seconds. */
@@ -174,7 +182,7 @@ try {
   if (isRecording) await record(tools)
   else {
     await runPrograms('SQLite', {}, tools)
-    await runTestsOfGoTfe()
+    await runTestsOfGoTfe(tools)
   }
   if (!isRecording && patterns.length === 0) await runDescription()
   if (!isRecording && (patterns.length === 0 || patterns.some((pattern) => /Histor/.test(pattern)))) {

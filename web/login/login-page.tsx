@@ -32,7 +32,10 @@ export function LoginPage() {
     return (
       <>
         <h1>Nothing was given out</h1>
-        <p>The program in the terminal still waits. Press Ctrl-C there.</p>
+        <p>
+          The program in the terminal still waits. Press Ctrl-C there. Terraform goes on waiting all the same:
+          close its terminal.
+        </p>
       </>
     )
   }
