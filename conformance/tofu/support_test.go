@@ -179,7 +179,7 @@ func (d directory) watched(t *testing.T, lines []string, see watcher, arguments 
 		t.Fatal(err)
 	}
 	return answer{
-		command: "tofu " + strings.Join(arguments, " "),
+		command: filepath.Base(command.Path) + " " + strings.Join(arguments, " "),
 		stdout:  colors.ReplaceAllString(stdout.screen.String(), ""),
 		stderr:  colors.ReplaceAllString(stderr.String(), ""),
 		failed:  err != nil,
