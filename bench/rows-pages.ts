@@ -11,6 +11,8 @@ const ROUNDS = 7
 const QUICK_ROUNDS = 3
 const OUTPUTS = 10_000
 const SETTLE_MS = 2_000
+/** The longest wait for the pages to be built, and for one to be drawn. */
+const LIMIT_MS = 60_000
 /** Most of a page, compressed. The aim leaves room for growth. */
 const MOST_KB = 200
 const AIM_KB = 150
@@ -32,6 +34,7 @@ export const pageRows: Row[] = [
     run: async (bench) => {
       const browser = await openBrowser()
       try {
+        await built(bench)
         const figures: Figure[] = []
         for (const shown of await pagesOf(bench)) figures.push(...(await measure(bench, browser, shown)))
         return { figures: [...figures, await idleMemory(bench, browser)] }
@@ -49,6 +52,17 @@ function openBrowser(): Promise<Browser> {
     )
   }
   return chromium.launch({ executablePath: PROGRAM })
+}
+
+/** Waits until the server has built the pages, which a clone does after its first start. */
+async function built(bench: Bench): Promise<void> {
+  const until = performance.now() + LIMIT_MS
+  for (;;) {
+    const { status } = await fetch(addressOf(bench, '/app'))
+    if (status === 200) return
+    if (performance.now() > until) throw new Error(`/app is answered ${status}: npm run build:web says why`)
+    await new Promise((resolve) => setTimeout(resolve, 100))
+  }
 }
 
 async function pagesOf(bench: Bench): Promise<Shown[]> {
@@ -137,7 +151,10 @@ async function signIn(bench: Bench, browser: Browser, { id }: Person) {
  * When the content is drawn and a task that is queued then has had its turn, in milliseconds since the navigation: from
  * then on the page answers to keys and clicks.
  */
-const noteWhenInteractive = (isDrawn: string) => `globalThis.interactiveAt = new Promise((resolve) => {
+const noteWhenInteractive = (
+  isDrawn: string,
+) => `globalThis.interactiveAt = new Promise((resolve, reject) => {
+  setTimeout(() => reject(new Error('the page was not drawn in time')), ${LIMIT_MS})
   const look = () => document.querySelector(${JSON.stringify(isDrawn)}) === null
     ? requestAnimationFrame(look)
     : requestAnimationFrame(() => setTimeout(() => resolve(performance.now())))
