@@ -63,6 +63,7 @@ describe('finding anything by its name', () => {
     await page.keyboard.press('Escape')
     await page.getByRole('dialog', { name: 'Find' }).waitFor({ state: 'detached' })
 
+    await page.goto(`${pages.address}/people`)
     const field = page.getByLabel('Find people')
     await field.fill('a')
     await field.press('/')

@@ -120,7 +120,7 @@ describe('the pages that manage', () => {
     await page.goto(`${pages.address}/settings/general`)
     await page.getByLabel('Email of its owners').fill('new@example.com')
     await page.getByLabel(/owners delegate teams/).check()
-    await page.getByRole('button', { name: 'Save' }).click()
+    await page.getByRole('button', { name: 'Save', exact: true }).click()
     const { client } = pages.organization.owner
     await expect
       .poll(async () => (await client.get(`/organizations/${pages.organization.name}`)).json.data.attributes)
