@@ -53,7 +53,7 @@ export const settings = {
   ),
   trustProxy: setting(
     flag,
-    'true behind a proxy that sets X-Forwarded-Proto and X-Forwarded-Host; Purser then uses them',
+    'true behind a proxy that sets X-Forwarded-For, X-Forwarded-Proto and X-Forwarded-Host; Purser then uses them',
     'false',
   ),
   adminToken: setting(

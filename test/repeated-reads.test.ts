@@ -220,6 +220,9 @@ describe.each(engines.filter((engine) => engine === 'postgres'))('repeated reads
   const read = (name: string) => repeat(world.member.client, world.paths[name] as string)
   const statementsOf = (client: Client, path: string) => statementsDuring(() => client.get(path))
   const statementsDuring = async (work: () => Promise<unknown>) => {
+    const { refusals, lastUsed } = server.app.deps
+    // Otherwise these are written meanwhile.
+    await Promise.all([refusals.flush(), lastUsed.flush()])
     const query = vi.spyOn(PostgresClient.prototype, 'query')
     await work()
     const texts = query.mock.calls.map(([first]) => textOf(first))

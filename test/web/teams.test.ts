@@ -154,6 +154,16 @@ describe('the pages of a team', () => {
     await page.getByLabel('Name', { exact: true }).fill('renamed')
     await page.getByRole('button', { name: 'Save' }).click()
     await page.getByRole('heading', { name: 'renamed' }).waitFor()
+    await page.getByLabel('SSO team id').fill('idp-group-7')
+    await page.getByRole('checkbox', { name: /may make and revoke/ }).uncheck()
+    await page.getByRole('button', { name: 'Save' }).click()
+    const { client } = pages.organization.owner
+    await expect
+      .poll(async () => {
+        const { data } = (await client.get(`/organizations/${pages.organization.name}/teams?q=renamed`)).json
+        return [data[0].attributes['sso-team-id'], data[0].attributes['allow-member-token-management']]
+      })
+      .toEqual(['idp-group-7', false])
     await page.getByRole('button', { name: 'Delete the team …' }).click()
     await page.getByText('If you save this').waitFor()
     await expectWellMade(tab)

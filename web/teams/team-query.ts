@@ -14,6 +14,9 @@ export type Team = {
   readonly name: string
   readonly visibility: 'secret' | 'organization'
   readonly 'users-count': number
+  /** Null: none. Undefined: this server has none. */
+  readonly 'sso-team-id'?: string | null
+  readonly 'allow-member-token-management': boolean
   readonly 'organization-access': Readonly<Record<string, boolean>>
   /** What the caller may do. Pages hold no rules of their own. */
   readonly permissions: Readonly<Record<string, boolean>>
@@ -21,7 +24,8 @@ export type Team = {
 
 /** Without the ids of its members. A request for fields also shows the permissions that only Purser has. */
 const parameters = new URLSearchParams({
-  'fields[teams]': 'name,visibility,users-count,organization-access,permissions',
+  'fields[teams]':
+    'name,visibility,users-count,sso-team-id,allow-member-token-management,organization-access,permissions',
 })
 
 export const teamQuery = (id: string) =>

@@ -11,7 +11,7 @@ import { Failed } from '../kit/states.tsx'
 import { textsOf } from '../sign-in/form.ts'
 import { teamQuery, type Team } from './team-query.ts'
 
-/** The name and visibility of a team, and its end. */
+/** What a team is called, who sees it and who makes its tokens, and its end. */
 export function TeamSettingsPage() {
   const { organization, team: id } = useParams({ from: '/shell/$organization/settings/teams/$team/settings' })
   const navigate = useNavigate()
@@ -21,7 +21,7 @@ export function TeamSettingsPage() {
   const { data } = team.data
   return (
     <>
-      <Naming key={`${data.attributes.name} ${data.attributes.visibility}`} team={data} />
+      <Attributes key={shown(data)} team={data} />
       {data.attributes.permissions['can-destroy'] === true ? (
         <Deletion
           what="the team"
@@ -40,22 +40,44 @@ export function TeamSettingsPage() {
   )
 }
 
-function Naming({ team: { id, attributes } }: { readonly team: Resource<Team> }) {
+/** What the form shows. What was typed stays while others change something else of the team. */
+function shown({ attributes }: Resource<Team>): string {
+  const { name, visibility } = attributes
+  return JSON.stringify([
+    name,
+    visibility,
+    attributes['sso-team-id'],
+    attributes['allow-member-token-management'],
+  ])
+}
+
+function Attributes({ team: { id, attributes } }: { readonly team: Resource<Team> }) {
   const queries = useQueryClient()
   const save = useMutation({
-    mutationFn: (changed: { name: string; visibility: string }) =>
+    mutationFn: (changed: object) =>
       request(`/teams/${id}`, { method: 'PATCH', body: resource('teams', changed) }),
     onSuccess: () => queries.invalidateQueries(),
   })
-  const mayChange = attributes.permissions['can-update-visibility'] === true
+  const { permissions, 'sso-team-id': ssoTeamId } = attributes
+  const mayChange = permissions['can-update-visibility'] === true
+  // Only one dialect says these apart. They may be changed on the team owners, too.
+  const mayChangeSso = permissions['can-update-sso-team-id'] ?? mayChange
+  const mayChangeTokens = permissions['can-update-member-token-management'] ?? mayChange
+  const mayAny = mayChange || mayChangeSso || mayChangeTokens
   const submit = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault()
     const text = textsOf(event.currentTarget)
-    save.mutate({ name: text('name'), visibility: text('secret') === 'on' ? 'secret' : 'organization' })
+    save.mutate({
+      ...(mayChange
+        ? { name: text('name'), visibility: text('secret') === 'on' ? 'secret' : 'organization' }
+        : {}),
+      ...(mayChangeSso && ssoTeamId !== undefined ? { 'sso-team-id': text('sso').trim() } : {}),
+      ...(mayChangeTokens ? { 'allow-member-token-management': text('tokens') === 'on' } : {}),
+    })
   }
   return (
     <form onSubmit={submit} aria-label="Settings">
-      {mayChange ? null : <p className={styles.dim}>You may not change these. An owner may.</p>}
+      {mayAny ? null : <p className={styles.dim}>You may not change these. An owner may.</p>}
       <Field label="Name" name="name" defaultValue={attributes.name} disabled={!mayChange} required />
       <p>
         <label>
@@ -68,9 +90,28 @@ function Naming({ team: { id, attributes } }: { readonly team: Resource<Team> })
           secret: only its members and owners see it
         </label>
       </p>
+      {ssoTeamId === undefined ? null : (
+        <Field
+          label="SSO team id, from the MemberOf attribute"
+          name="sso"
+          defaultValue={ssoTeamId ?? ''}
+          disabled={!mayChangeSso}
+        />
+      )}
+      <p>
+        <label>
+          <input
+            type="checkbox"
+            name="tokens"
+            defaultChecked={attributes['allow-member-token-management']}
+            disabled={!mayChangeTokens}
+          />{' '}
+          its members may make and revoke its tokens
+        </label>
+      </p>
       {save.isError ? <Failed error={save.error} /> : null}
       <p role="status">{save.isSuccess ? 'Saved.' : ''}</p>
-      {mayChange ? (
+      {mayAny ? (
         <Button type="submit" kind="main" disabled={save.isPending}>
           Save
         </Button>
