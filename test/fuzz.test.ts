@@ -3,7 +3,7 @@ import pino from 'pino'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { rawRoutes, routes } from '../src/app.ts'
 import type { AcceptedBody } from '../src/jsonapi/body.ts'
-import { Conformity } from './support/conformity.ts'
+import { asksForFields, Conformity } from './support/conformity.ts'
 import { engines } from './support/engines.ts'
 import { requestsFor, type FuzzedRequest, type FuzzedRoute } from './support/fuzz-requests.ts'
 import { isLong } from './support/runs.ts'
@@ -110,7 +110,7 @@ describe.each(engines)('fuzzing on %s', (engine) => {
     if ([400, 413, 417, 431].includes(status) && headers.get('connection') === 'close') {
       return conformity.errorProblem(seen)
     }
-    return conformity.problem(method, pathOf(target), seen)
+    return conformity.problem(method, pathOf(target), seen, asksForFields(target))
   }
 
   test(

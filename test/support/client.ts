@@ -1,4 +1,4 @@
-import { Conformity } from './conformity.ts'
+import { asksForFields, Conformity } from './conformity.ts'
 
 /** The body of every 404, for missing and for hidden objects. */
 export const NOT_FOUND = '{"errors":[{"status":"404","title":"not found"}]}'
@@ -68,12 +68,7 @@ export class Client {
     })
     const text = await response.text()
     const seen = { status: response.status, headers: response.headers, text }
-    const problem = (conformity ??= new Conformity()).problem(
-      method,
-      pathOf(url),
-      seen,
-      /fields(\[|%5B)/.test(url),
-    )
+    const problem = (conformity ??= new Conformity()).problem(method, pathOf(url), seen, asksForFields(url))
     if (problem !== undefined) throw new Error(problem)
     const isJson = response.headers.get('content-type')?.includes('json') === true && text !== ''
     return {

@@ -139,6 +139,11 @@ export class Conformity {
   }
 }
 
+/** Whether the request has `fields[type]`. */
+export function asksForFields(target: string): boolean {
+  return /fields(\[|%5B)/i.test(target)
+}
+
 /** A refused caller uses the request id to ask for the reason, so every answer must have it. */
 function hasRequestId({ headers }: Seen): boolean {
   return /^[0-9a-f]{20}$/.test(headers.get('x-request-id') ?? '')
