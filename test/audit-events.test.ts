@@ -275,6 +275,12 @@ onEachEngine('the audit trail for tools', (server) => {
     return server.client(made.json.data.attributes.token)
   }
 
+  test('is read with a token whose kind is given: an empty one must not make the stronger kind', async () => {
+    const { name, owner } = await createTestOrganization(server)
+    const made = await owner.client.post(`/organizations/${name}/authentication-token?token=`)
+    expect([made.status, made.json.errors[0].source.parameter]).toEqual([400, 'token'])
+  })
+
   test("is the platform's document, of the token's organization alone", async () => {
     const organization = await createTestOrganization(server)
     await createTestOrganization(server)

@@ -16,7 +16,7 @@ type Kind = 'organization' | 'audit-trails'
 const kindParameter: QueryParameter<Kind> = {
   ...choice('audit-trails: the token that reads audit trails and does nothing else', 'audit-trails'),
   read: (asked, name) => {
-    const given = asked.text(name)
+    const given = asked.given(name)
     if (given === undefined) return 'organization'
     if (given === 'audit-trails') return given
     // A request for a weaker token must not get the organization token.

@@ -31,7 +31,8 @@ func main() {
 	}
 	names := []string{}
 	for _, team := range teams.ApplicationvndApiJSON200.Data {
-		names = append(names, team.Attributes.Name)
+		// A request may leave attributes of teams out of its answer.
+		names = append(names, *team.Attributes.Name)
 	}
 	values := map[string]any{}
 	for _, output := range outputs.ApplicationvndApiJSON200.Data {

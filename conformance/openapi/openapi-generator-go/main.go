@@ -28,7 +28,8 @@ func main() {
 	}
 	names := []string{}
 	for _, team := range teams.Data {
-		names = append(names, team.Attributes.Name)
+		// A request may leave attributes of teams out of its answer.
+		names = append(names, team.Attributes.GetName())
 	}
 	values := map[string]any{}
 	for _, output := range outputs.Data {
