@@ -9,6 +9,7 @@ import {
 import { isStatus } from './api/errors.ts'
 import { accountQuery } from './api/session.ts'
 import { Failed, Loading } from './kit/states.tsx'
+import { NoPage } from './no-page.tsx'
 import { loginSearch } from './login/parameters.ts'
 import { organizationsQuery } from './organizations/organizations-query.ts'
 import { auditSearch, comparison, named, question, searched } from './searches.ts'
@@ -286,6 +287,7 @@ export function createPages(queries: QueryClient) {
     basepath: '/app',
     context: { queries },
     defaultPendingComponent: Loading,
+    defaultNotFoundComponent: NoPage,
     defaultErrorComponent: ({ error, reset }) => <Failed error={error} onRetry={reset} />,
   })
 }

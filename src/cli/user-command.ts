@@ -89,7 +89,7 @@ function passwordLinkCommand(): Command {
         return
       }
       print(made.url)
-      note(`an older link of ${user} works no longer; this one expires ${made['expired-at']}`)
+      note(`it expires ${made['expired-at']}; a link that was made before for ${user} works no longer`)
     })
   return withSettings(command, [...databaseSettings, 'listen', 'publicUrl', 'tlsCert', 'tlsKey'])
 }

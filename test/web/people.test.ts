@@ -36,7 +36,7 @@ describe('the pages about people and what they did', () => {
     await rowOf(tab, pages.usernameOf('member')).getByText('apps').waitFor()
     await page.getByLabel('Invite by email').fill(guest.email)
     await page.getByRole('button', { name: 'Invite' }).click()
-    await page.getByText(`${guest.email} is invited.`).waitFor()
+    await page.getByText(`${guest.email} is invited`).waitFor()
     await rowOf(tab, guest.email).getByText('invited', { exact: true }).waitFor()
     await expectWellMade(tab)
 

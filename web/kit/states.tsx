@@ -81,7 +81,5 @@ export function Answered<Data>({
 
 function textOf(error: unknown): string {
   if (!(error instanceof ApiError)) return 'The server could not be reached.'
-  // What was typed stays: a dialog asks them to sign in.
-  if (error.status === 401) return `${error.message}. Sign in, then try again.`
   return error.message
 }

@@ -21,11 +21,12 @@ export function OrganizationsPage() {
       {invitations.map((invitation) => (
         <Invitation key={invitation.id} invitation={invitation} />
       ))}
-      {data.data.length === 0 ? (
+      {data.data.length === 0 && invitations.length === 0 ? (
         <Empty>
           You are in no organization yet. Ask an owner of one to invite you, or create one of your own.
         </Empty>
-      ) : (
+      ) : null}
+      {data.data.length === 0 ? null : (
         <ul>
           {data.data.map(({ id }) => (
             <li key={id}>
@@ -36,7 +37,7 @@ export function OrganizationsPage() {
           ))}
         </ul>
       )}
-      <NewOrganization isFirst={data.data.length === 0} />
+      <NewOrganization isFirst={data.data.length === 0 && invitations.length === 0} />
     </>
   )
 }

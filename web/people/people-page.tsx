@@ -146,7 +146,11 @@ function Invite({ organization }: { readonly organization: string }) {
       <Button type="submit" kind="main" disabled={invite.isPending}>
         Invite
       </Button>
-      <p role="status">{invite.isSuccess ? `${invite.variables} is invited.` : ''}</p>
+      <p role="status">
+        {invite.isSuccess
+          ? `${invite.variables} is invited. Purser sends no mail, so tell them. Somebody without an account needs an invitation link from a site administrator.`
+          : ''}
+      </p>
       {invite.isError ? <Failed error={invite.error} /> : null}
     </form>
   )

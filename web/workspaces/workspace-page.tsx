@@ -31,6 +31,9 @@ export function WorkspacePage() {
         {({ data }) => (
           <>
             {data.attributes.description === null ? null : <p dir="auto">{data.attributes.description}</p>}
+            <p className={styles.dim}>
+              <code>{data.id}</code>
+            </p>
             <Lock workspace={data} />
             <nav aria-label="Workspace" className={styles.tabs}>
               <Link to="/$organization/workspaces/$workspace" params={params} activeOptions={{ exact: true }}>
