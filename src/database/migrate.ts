@@ -65,8 +65,8 @@ export async function migrateTo(db: Kysely<Tables>, name: string): Promise<strin
  * them pass and tries again.
  */
 const LOCK_WAIT_MS = 2_000
-/** PostgreSQL's error code. */
-const LOCK_TIMEOUT = '55P03'
+/** PostgreSQL's codes: waited too long for a lock, or was ended because it and a request waited for each other. */
+const LOCK_ERRORS = ['55P03', '40P01']
 const LOCK_PAUSE_MS = 1_000
 const MAX_LOCK_TRIES = 200
 
@@ -81,7 +81,7 @@ async function run(
     for (let attempt = 1; ; attempt++) {
       const { error, results } = await work(migrator)
       if (error === undefined) return (results ?? []).map((result) => result.migrationName)
-      if (!waits || codeOf(error) !== LOCK_TIMEOUT || attempt === MAX_LOCK_TRIES) throw error
+      if (!waits || !LOCK_ERRORS.includes(codeOf(error) ?? '') || attempt === MAX_LOCK_TRIES) throw error
       await pause(LOCK_PAUSE_MS)
     }
   } finally {

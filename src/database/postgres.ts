@@ -180,7 +180,8 @@ export class PostgresDatabase implements Database {
       try {
         return await (isSharing && attempt === 1 ? this.#together(work, asked) : this.#alone(work, asked))
       } catch (error) {
-        const mayRepeat = isStaleStatement(error) || (asked.mode === 'write' && isWorthRetrying(error))
+        // A read, too, may wait for a migration that waits for it.
+        const mayRepeat = isStaleStatement(error) || isWorthRetrying(error)
         if (!mayRepeat || attempt === MAX_TRIES) throw error
       }
       await pause(RETRY_PAUSE_MS * attempt * Math.random())
