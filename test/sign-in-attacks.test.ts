@@ -167,11 +167,27 @@ test('a customer is one address, whatever they write into it', () => {
   expect(addressOf('2001:db8:0:1::1')).toBe('2001:db8:0:1')
 })
 
-test('an office that mistypes every ten minutes is never slowed down', () => {
+test('an office that mistypes every ten minutes is never slowed down', async () => {
   const guesses = new Guesses()
   for (let count = 0; count < 500; count += 1) {
-    const now = count * 10 * MINUTE_MS
-    guesses.begin(`person ${count}`, '192.0.2.7', now)
-    guesses.begin(`person ${count}`, '192.0.2.7', now).wasRight()
+    const guesser = {
+      account: `person ${count}`,
+      address: '192.0.2.7',
+      now: new Date(count * 10 * MINUTE_MS),
+    }
+    expect(await guesses.attempt(guesser, async () => false)).toBe(false)
+    expect(await guesses.attempt(guesser, async () => true)).toBe(true)
   }
+})
+
+test('an attempt whose password could not be checked does not count', async () => {
+  const guesses = new Guesses()
+  const guesser = { account: 'person', address: '192.0.2.7', now: new Date(0) }
+  const away = async (): Promise<boolean> => {
+    throw new Error('the database is away')
+  }
+  for (let count = 0; count < 100; count += 1) {
+    await expect(guesses.attempt(guesser, away)).rejects.toThrow('away')
+  }
+  expect(await guesses.attempt(guesser, async () => true)).toBe(true)
 })

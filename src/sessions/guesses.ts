@@ -1,4 +1,4 @@
-import { TooManyAttempts } from '../core/errors.ts'
+import { AppError, TooManyAttempts } from '../core/errors.ts'
 
 /** Wrong passwords for one account from one address before a pause, and from one address for all accounts. */
 const FREE_FOR_ACCOUNT = 5
@@ -13,8 +13,7 @@ const MAX_KEPT = 20_000
 
 type Count = { wrong: number; last: number }
 
-/** An attempt that counts as wrong until it turns out to be right. */
-export type Attempt = { readonly wasRight: () => void }
+export type Guesser = { readonly account: string; readonly address: string; readonly now: Date }
 
 /**
  * Slows down guessing of passwords. Counts by account and address together, so that nobody can lock an account for its
@@ -25,11 +24,31 @@ export class Guesses {
   readonly #counts = new Map<string, Count>()
 
   /**
-   * Counts an attempt before its password is checked, so that many at once are no more than many in turn. Throws 429
-   * while a pause lasts.
+   * Runs an attempt, and returns its result; false and undefined mean that the password was wrong. It counts as wrong
+   * before the password is checked, so that many at once are no more than many in turn. If it was not checked, because
+   * the server is busy or the database is away, it does not count. Throws 429 while a pause lasts.
    */
-  begin(account: string, address: string, now: number): Attempt {
+  async attempt<T>({ account, address, now: at }: Guesser, check: () => Promise<T>): Promise<T> {
     const pair = JSON.stringify([account, address])
+    const now = at.getTime()
+    this.#begin(pair, address, now)
+    try {
+      const result = await check()
+      if (result !== false && result !== undefined) {
+        this.#takeBack(address)
+        this.#counts.delete(pair)
+      }
+      return result
+    } catch (error) {
+      if (!(error instanceof AppError && error.code === 'unauthorized')) {
+        this.#takeBack(address)
+        this.#takeBack(pair)
+      }
+      throw error
+    }
+  }
+
+  #begin(pair: string, address: string, now: number): void {
     const wait = Math.max(
       waitMs(this.#ofAccount(pair, now), FREE_FOR_ACCOUNT, now),
       waitMs(this.#ofAddress(address, now), FREE_FROM_ADDRESS, now),
@@ -40,13 +59,11 @@ export class Guesses {
     }
     this.#add(pair, this.#ofAccount(pair, now).wrong + 1, now)
     this.#add(address, this.#ofAddress(address, now).wrong + 1, now)
-    return {
-      wasRight: () => {
-        this.#counts.delete(pair)
-        const found = this.#counts.get(address)
-        if (found !== undefined) found.wrong -= 1
-      },
-    }
+  }
+
+  #takeBack(key: string): void {
+    const found = this.#counts.get(key)
+    if (found !== undefined) found.wrong = Math.max(0, found.wrong - 1)
   }
 
   #ofAccount(pair: string, now: number): Count {

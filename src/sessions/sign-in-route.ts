@@ -73,20 +73,21 @@ type Known = {
 async function signIn(call: Call, deps: RunnerDeps): Promise<Answer> {
   checkSecure(call.origin)
   const given = await readBody(call, deps)
+  const { login = '', link, password } = given
   const address = clientAddressOf(call, deps.config)
-  // The secret of a link is too long to be guessed.
-  const attempt =
-    given.login === undefined
-      ? undefined
-      : deps.guesses.begin(keyOf(given.login), address, deps.clock.now().getTime())
-  const known = await (given.link === undefined
-    ? byPassword(given.login ?? '', given.password, address, deps)
-    : byLink({ ...given, link: given.link }, address, deps))
-  const session = known && (await begin(known, call, deps))
-  if (session === undefined) {
-    throw new AppError('unauthorized', [{ detail: given.link === undefined ? WRONG : WRONG_LINK }])
+  const begun = async (found: Promise<Known | undefined>) => {
+    const known = await found
+    return known && begin(known, call, deps)
   }
-  attempt?.wasRight()
+  // The secret of a link is too long to be guessed.
+  const session = await (link === undefined
+    ? deps.guesses.attempt({ account: keyOf(login), address, now: deps.clock.now() }, () =>
+        begun(byPassword(login, password, address, deps)),
+      )
+    : begun(byLink({ ...given, link }, address, deps)))
+  if (session === undefined) {
+    throw new AppError('unauthorized', [{ detail: link === undefined ? WRONG : WRONG_LINK }])
+  }
   return session
 }
 

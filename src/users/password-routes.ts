@@ -38,10 +38,10 @@ export const passwordRoutes: readonly Route[] = [
       const before = user.password_hash
       if (before === null) return { isRight: false, before, changed: undefined }
       const address = clientAddressOf(call, config)
-      const attempt = guesses.begin(user.id, address, clock.now().getTime())
-      const isRight = await passwords.matches(attributes.current_password, before, address)
+      const isRight = await guesses.attempt({ account: user.id, address, now: clock.now() }, () =>
+        passwords.matches(attributes.current_password, before, address),
+      )
       if (!isRight) return { isRight, before, changed: undefined }
-      attempt.wasRight()
       return { isRight, before, changed: await passwords.forNew(attributes.password, address) }
     },
     problems: ({ prepared, problems }) => {
