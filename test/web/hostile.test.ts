@@ -288,7 +288,7 @@ describe('a hundred hostile texts', () => {
     await page.getByLabel('User name or email').fill(pages.usernameOf('owner'))
     await page.getByLabel('Password').fill(PASSWORD)
     await page.getByRole('button', { name: 'Sign in' }).click()
-    await page.getByRole('button', { name: 'Sign out' }).or(page.getByText('Not Found')).first().waitFor()
+    await page.getByRole('button', { name: 'Sign out' }).or(page.getByText('No such page')).first().waitFor()
     expect(new URL(page.url()).origin).toBe(pages.server.address)
     await expectNothingRan(tab)
   })
