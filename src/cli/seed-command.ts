@@ -22,7 +22,9 @@ export function seedCommand(): Command {
         print(`made the organization ${made.organization}, with these people and their tokens:`)
         const rows = made.people.map(({ username, role, token }) => [`  ${username}`, token, role])
         for (const line of columns(rows)) print(line)
-        print('to sign in to the pages as one of them: purser user password-link anna')
+        print(
+          'to sign in to the pages as one of them: purser user password-link anna (in a clone: npm run purser -- user password-link anna)',
+        )
       }
     })
   return withServerSettings(command, [...databaseSettings, 'adminToken'])

@@ -204,7 +204,7 @@ describe('the pages about access', () => {
     const tab = await signIn('rosa')
     const { page } = tab
     await page.goto(`${pages.address}/access`)
-    await page.getByLabel('Whose').fill(rosa.username)
+    await page.getByLabel('Person: user name or id').fill(rosa.username)
     await page.getByRole('button', { name: 'Ask' }).click()
     await page.getByText('There is no workspace that you may see.').waitFor()
     expect(page.url()).toContain(`user=${rosa.username}`)
@@ -252,6 +252,9 @@ describe('the pages about access', () => {
     await notice.getByRole('button', { name: 'Give access' }).click()
     await notice.getByText(`${rosa.username} can try again now`).waitFor()
     expect(await levelOfRosa()).toBe('read')
+    const solved = await choose(tab, requestId)
+    await solved.getByText(`${rosa.username} may do this by now`).waitFor()
+    expect(await solved.getByRole('radio').count()).toBe(0)
   })
 
   test('change the grant that the team has, and put somebody into a team', async () => {

@@ -227,7 +227,7 @@ describe('a hundred hostile texts', () => {
       (text: string) => [`${pages.address}/settings/teams?q=${text}`, 'Find a team'],
       (text: string) => [`${pages.address}/workspaces?q=${text}`, 'Find a workspace'],
       (text: string) => [`${pages.address}/people?q=${text}`, 'Find people by name or email'],
-      (text: string) => [`${pages.address}/access?user=${text}`, 'Whose: user name or id'],
+      (text: string) => [`${pages.address}/access?user=${text}`, 'Person: user name or id'],
       (text: string) => [`${pages.address}/refusals?q=${text}`, 'Request id'],
       (text: string) => [`${pages.address}/audit?actor=${text}`, 'Who: name or id'],
       (text: string) => [`${pages.address}/audit?action=${text}`, 'Action, such as team.create'],

@@ -97,7 +97,7 @@ describe('the pages in view', () => {
 
   test('do not ask again for what was refused', async () => {
     const { page, statuses } = await openAt('plain', 'workspaces')
-    await page.getByText('Not there, or not for you').waitFor()
+    await page.getByText('You may not list workspaces here').waitFor()
     await passHalfAMinute(page)
     expect(statuses.filter((status) => status === 404).length).toBeLessThanOrEqual(1)
   })

@@ -1,7 +1,7 @@
 import styles from '../kit/kit.module.css'
 import type { EffectiveAccess, NeededGrant } from './access-grants-query.ts'
 import shape from './access.module.css'
-import { actionsOn } from './actions.ts'
+import { actionsOn, allowedIn } from './actions.ts'
 import { GrantReason } from './grant-reason.tsx'
 
 type Kind = 'workspaces' | 'projects'
@@ -11,7 +11,7 @@ export function AccessAnswer({
   organization,
   whose,
   on,
-  access: { name, level, may, 'may-in-workspaces': inside = {}, grants, 'granted-by': missing = {} },
+  access,
   isOpen,
 }: {
   readonly organization: string
@@ -20,8 +20,8 @@ export function AccessAnswer({
   readonly access: EffectiveAccess
   readonly isOpen: boolean
 }) {
-  const all: Record<string, boolean> = { ...may }
-  for (const [action, isAllowed] of Object.entries(inside)) all[`workspaces/${action}`] = isAllowed
+  const { name, level, grants, 'granted-by': missing = {} } = access
+  const all = allowedIn(access)
   return (
     <details className={shape.answer} open={isOpen}>
       <summary>

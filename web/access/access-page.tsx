@@ -82,7 +82,7 @@ function QuestionForm({
             <option value="team">a team, by its token</option>
           </select>
         </label>
-        {isTeam ? null : <Field label="Whose: user name or id" name="user" defaultValue={question.user} />}
+        {isTeam ? null : <Field label="Person: user name or id" name="user" defaultValue={question.user} />}
         <label className={styles.field}>
           On
           <select

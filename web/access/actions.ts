@@ -1,3 +1,5 @@
+import type { EffectiveAccess } from './access-grants-query.ts'
+
 /** The actions on a workspace, in plain words, and the permission that decides each. A test compares them with the server. */
 export const workspaceActions = {
   'read-workspace': ['see the workspace', 'workspace:read'],
@@ -43,6 +45,15 @@ const ofProject: readonly Action[] = [
 export const actionsOn: Readonly<Record<Kind, readonly Action[]>> = {
   workspaces: ofWorkspace,
   projects: ofProject,
+}
+
+/** The answers of effective access by the same names, those about a project's workspaces included. */
+export function allowedIn({
+  may,
+  'may-in-workspaces': inside = {},
+}: Pick<EffectiveAccess, 'may' | 'may-in-workspaces'>): Readonly<Record<string, boolean>> {
+  const ofInside = Object.entries(inside).map(([action, isAllowed]) => [`workspaces/${action}`, isAllowed])
+  return { ...may, ...Object.fromEntries(ofInside) }
 }
 
 export function wordsOf(on: Kind, name: string): string {

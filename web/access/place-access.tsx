@@ -4,7 +4,7 @@ import { useState } from 'react'
 import { accountQuery } from '../api/session.ts'
 import { Button } from '../kit/button.tsx'
 import type { Chosen } from '../kit/choice.tsx'
-import { Columns } from '../kit/columns.tsx'
+import { Table } from '../kit/table.tsx'
 import styles from '../kit/kit.module.css'
 import { Pager } from '../kit/pager.tsx'
 import { Answered, Failed } from '../kit/states.tsx'
@@ -69,21 +69,18 @@ export function PlaceAccess({
       >
         {({ data, meta: { pagination } }) => (
           <>
-            <table className={styles.table}>
-              <Columns names={['Team', 'Access', 'By', 'Actions']} />
-              <tbody>
-                {data.map((grant) => (
-                  <GrantRow
-                    key={grant.id}
-                    grant={grant}
-                    organization={organization}
-                    isHere={grant.attributes.on.type === place.type}
-                    mayShare={mayShare}
-                    onDo={setDoing}
-                  />
-                ))}
-              </tbody>
-            </table>
+            <Table columns={['Team', 'Access', 'By', 'Actions']}>
+              {data.map((grant) => (
+                <GrantRow
+                  key={grant.id}
+                  grant={grant}
+                  organization={organization}
+                  isHere={grant.attributes.on.type === place.type}
+                  mayShare={mayShare}
+                  onDo={setDoing}
+                />
+              ))}
+            </Table>
             <Pager page={page} next={pagination['next-page']} onShow={setPage} />
           </>
         )}

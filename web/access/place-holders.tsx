@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
-import { Columns } from '../kit/columns.tsx'
+import { Table } from '../kit/table.tsx'
 import { Field } from '../kit/field.tsx'
 import styles from '../kit/kit.module.css'
 import { Pager } from '../kit/pager.tsx'
@@ -64,14 +64,11 @@ function Holders({ organization, place }: Props) {
         {({ data, meta: { pagination } }) => (
           <>
             <p className={styles.dim}>{pagination['total-count'].toLocaleString('en')} found</p>
-            <table className={styles.table}>
-              <Columns names={[asked.who === 'users' ? 'Person' : 'Team', 'Level', 'By']} />
-              <tbody>
-                {data.map(({ id, attributes }) => (
-                  <HolderRow key={id} organization={organization} place={place} holder={attributes} />
-                ))}
-              </tbody>
-            </table>
+            <Table columns={[asked.who === 'users' ? 'Person' : 'Team', 'Level', 'By']}>
+              {data.map(({ id, attributes }) => (
+                <HolderRow key={id} organization={organization} place={place} holder={attributes} />
+              ))}
+            </Table>
             <Pager
               page={asked.page}
               next={pagination['next-page']}

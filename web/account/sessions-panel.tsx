@@ -1,8 +1,7 @@
 import { queryOptions, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { request, type Page } from '../api/client.ts'
 import { Button } from '../kit/button.tsx'
-import { Columns } from '../kit/columns.tsx'
-import styles from '../kit/kit.module.css'
+import { Table } from '../kit/table.tsx'
 import { Time } from '../kit/time.tsx'
 import { Answered, Failed } from '../kit/states.tsx'
 
@@ -33,31 +32,28 @@ export function SessionsPanel({ userId }: { readonly userId: string }) {
       {({ data }) => (
         <>
           {end.isError ? <Failed error={end.error} /> : null}
-          <table className={styles.table}>
-            <Columns names={['Browser', 'Signed in', 'Last used', 'Actions']} />
-            <tbody>
-              {data.map(({ id, attributes }) => (
-                <tr key={id}>
-                  <th scope="row">
-                    {attributes['is-current'] ? 'this browser' : attributes['user-agent'] || 'unknown'}
-                  </th>
-                  <td>
-                    <Time at={attributes['created-at']} />
-                  </td>
-                  <td>
-                    <Time at={attributes['last-used-at']} />
-                  </td>
-                  <td>
-                    {attributes['is-current'] ? null : (
-                      <Button disabled={end.isPending} onClick={() => end.mutate(`/sessions/${id}`)}>
-                        End
-                      </Button>
-                    )}
-                  </td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
+          <Table columns={['Browser', 'Signed in', 'Last used', 'Actions']}>
+            {data.map(({ id, attributes }) => (
+              <tr key={id}>
+                <th scope="row">
+                  {attributes['is-current'] ? 'this browser' : attributes['user-agent'] || 'unknown'}
+                </th>
+                <td>
+                  <Time at={attributes['created-at']} />
+                </td>
+                <td>
+                  <Time at={attributes['last-used-at']} />
+                </td>
+                <td>
+                  {attributes['is-current'] ? null : (
+                    <Button disabled={end.isPending} onClick={() => end.mutate(`/sessions/${id}`)}>
+                      End
+                    </Button>
+                  )}
+                </td>
+              </tr>
+            ))}
+          </Table>
           {data.length > 1 ? (
             <p>
               <Button disabled={end.isPending} onClick={() => end.mutate(`/users/${userId}/sessions`)}>

@@ -5,7 +5,7 @@ import { inOrganization, pageOf, type Page } from '../api/client.ts'
 import { live } from '../api/live.ts'
 import { Button } from '../kit/button.tsx'
 import { Field } from '../kit/field.tsx'
-import { Columns } from '../kit/columns.tsx'
+import { Table } from '../kit/table.tsx'
 import styles from '../kit/kit.module.css'
 import { Pager } from '../kit/pager.tsx'
 import { Time } from '../kit/time.tsx'
@@ -80,34 +80,29 @@ export function AuditPage() {
       <Answered query={events} isEmpty={({ data }) => data.length === 0} empty="No event matches.">
         {({ data, meta: { pagination } }) => (
           <>
-            <table className={styles.table}>
-              <Columns names={['At', 'Who', 'Action', 'To what']} />
-              <tbody>
-                {data.map(({ id, attributes }) => (
-                  <tr key={id}>
-                    <td>
-                      <Time at={attributes['created-at']} />
-                    </td>
-                    <td dir="auto">
-                      {attributes.actor.name ?? attributes.actor.id ?? attributes.actor.kind}
-                    </td>
-                    <th scope="row">
-                      <code>{attributes.action}</code>
-                    </th>
-                    <td>
-                      {attributes.resource.type} <code>{attributes.resource.id}</code>
-                      {attributes.details === null ? null : (
-                        <details>
-                          <summary>Details</summary>
-                          <pre className={styles.details}>{JSON.stringify(attributes.details, null, 2)}</pre>
-                          request <code>{attributes['request-id'] ?? '–'}</code>
-                        </details>
-                      )}
-                    </td>
-                  </tr>
-                ))}
-              </tbody>
-            </table>
+            <Table columns={['At', 'Who', 'Action', 'To what']}>
+              {data.map(({ id, attributes }) => (
+                <tr key={id}>
+                  <td>
+                    <Time at={attributes['created-at']} />
+                  </td>
+                  <td dir="auto">{attributes.actor.name ?? attributes.actor.id ?? attributes.actor.kind}</td>
+                  <th scope="row">
+                    <code>{attributes.action}</code>
+                  </th>
+                  <td>
+                    {attributes.resource.type} <code>{attributes.resource.id}</code>
+                    {attributes.details === null ? null : (
+                      <details>
+                        <summary>Details</summary>
+                        <pre className={styles.details}>{JSON.stringify(attributes.details, null, 2)}</pre>
+                        request <code>{attributes['request-id'] ?? '–'}</code>
+                      </details>
+                    )}
+                  </td>
+                </tr>
+              ))}
+            </Table>
             <Pager
               page={page}
               next={pagination['next-page']}

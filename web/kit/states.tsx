@@ -1,5 +1,5 @@
 import { useEffect, useState, type ReactNode } from 'react'
-import { ApiError } from '../api/errors.ts'
+import { ApiError, isStatus } from '../api/errors.ts'
 import { Button } from './button.tsx'
 import styles from './kit.module.css'
 
@@ -26,11 +26,11 @@ export function Empty({ children }: { readonly children: ReactNode }) {
 
 /** Why something could not be shown or done, in the server's words. */
 export function Failed({ error, onRetry }: { readonly error: unknown; readonly onRetry?: () => void }) {
-  const isHidden = error instanceof ApiError && error.status === 404
+  const isNotFound = isStatus(error, 404)
   return (
     <div className={styles.notice} data-kind="bad" role="alert">
       <p>
-        {isHidden
+        {isNotFound
           ? 'Not there, or not for you. Ask an owner of the organization, with this id.'
           : textOf(error)}
       </p>
@@ -39,7 +39,7 @@ export function Failed({ error, onRetry }: { readonly error: unknown; readonly o
           Request <code className={styles.mono}>{error.requestId}</code>
         </p>
       ) : null}
-      {onRetry === undefined || isHidden ? null : <Button onClick={onRetry}>Try again</Button>}
+      {onRetry === undefined || isNotFound ? null : <Button onClick={onRetry}>Try again</Button>}
     </div>
   )
 }
@@ -56,17 +56,23 @@ export function Answered<Data>({
   query: { data, error, isError, refetch },
   isEmpty,
   empty,
+  hidden,
   children,
 }: {
   readonly query: Query<Data>
   readonly isEmpty?: (data: Data) => boolean
   readonly empty?: ReactNode
+  /** Said in place of a 404 that the reader may expect. */
+  readonly hidden?: ReactNode
   readonly children: (data: Data) => ReactNode
 }) {
+  const isExpected = hidden !== undefined && isStatus(error, 404)
   return (
     <>
-      {isError ? <Failed error={error} onRetry={() => void refetch()} /> : null}
-      {data === undefined ? (
+      {isError && !isExpected ? <Failed error={error} onRetry={() => void refetch()} /> : null}
+      {isExpected ? (
+        <Empty>{hidden}</Empty>
+      ) : data === undefined ? (
         isError ? null : (
           <Loading />
         )

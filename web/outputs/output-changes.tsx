@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { Pager } from '../kit/pager.tsx'
 import { Answered } from '../kit/states.tsx'
-import { Columns } from '../kit/columns.tsx'
+import { Table } from '../kit/table.tsx'
 import styles from '../kit/kit.module.css'
 import { changesQuery, type Change } from './changes-query.ts'
 import type { Preview } from './outputs-query.ts'
@@ -32,14 +32,11 @@ export function OutputChanges({
           {data.length === 0 ? (
             <p className={styles.dim}>The outputs of the two versions are the same.</p>
           ) : (
-            <table className={styles.table}>
-              <Columns names={['Output', 'Before', 'After']} />
-              <tbody>
-                {data.map(({ id, attributes }) => (
-                  <ChangeRow key={id} change={attributes} />
-                ))}
-              </tbody>
-            </table>
+            <Table columns={['Output', 'Before', 'After']}>
+              {data.map(({ id, attributes }) => (
+                <ChangeRow key={id} change={attributes} />
+              ))}
+            </Table>
           )}
           <Pager page={page} next={meta.pagination['next-page']} onShow={setPage} />
         </>

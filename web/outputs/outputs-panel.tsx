@@ -5,7 +5,7 @@ import type { Page } from '../api/client.ts'
 import { isStatus } from '../api/errors.ts'
 import { Button } from '../kit/button.tsx'
 import { Field } from '../kit/field.tsx'
-import { Columns } from '../kit/columns.tsx'
+import { Table } from '../kit/table.tsx'
 import styles from '../kit/kit.module.css'
 import { Pager } from '../kit/pager.tsx'
 import { Answered, Empty } from '../kit/states.tsx'
@@ -73,8 +73,8 @@ export function OutputsPanel({
         {isProcessing
           ? 'The outputs of the new state are still being processed …'
           : isLive
-            ? 'A new state appears by itself.'
-            : 'Paused: a new state does not appear.'}
+            ? 'The outputs of a new state appear here by themselves.'
+            : 'Paused: the outputs of a new state do not appear.'}
       </p>
       {held.isNewer ? (
         <div className={styles.notice} role="status">
@@ -89,20 +89,11 @@ export function OutputsPanel({
         {({ data, meta: { pagination } }) => (
           <>
             <p className={styles.dim}>{pagination['total-count'].toLocaleString('en')} outputs</p>
-            <table className={styles.table}>
-              <Columns names={['Output', 'Value', 'Type', 'Actions']} />
-              <tbody>
-                {data.map((output) => (
-                  <OutputRow
-                    key={output.id}
-                    output={output}
-                    mayReveal={mayReveal}
-                    form={form}
-                    names={names}
-                  />
-                ))}
-              </tbody>
-            </table>
+            <Table columns={['Output', 'Value', 'Type', 'Actions']}>
+              {data.map((output) => (
+                <OutputRow key={output.id} output={output} mayReveal={mayReveal} form={form} names={names} />
+              ))}
+            </Table>
             <Pager
               page={page}
               next={pagination['next-page']}

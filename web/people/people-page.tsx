@@ -6,7 +6,7 @@ import { apply } from '../access/changes.ts'
 import { inOrganization, request, resource, type Resource } from '../api/client.ts'
 import { Button } from '../kit/button.tsx'
 import { Field } from '../kit/field.tsx'
-import { Columns } from '../kit/columns.tsx'
+import { Table } from '../kit/table.tsx'
 import styles from '../kit/kit.module.css'
 import { Pager } from '../kit/pager.tsx'
 import { Answered, Failed } from '../kit/states.tsx'
@@ -45,14 +45,11 @@ export function PeoplePage() {
         {(found) => (
           <>
             <p className={styles.dim}>{found.meta.pagination['total-count'].toLocaleString('en')} people</p>
-            <table className={styles.table}>
-              <Columns names={['Person', 'Status', 'Teams', 'Actions']} />
-              <tbody>
-                {found.data.map((one) => (
-                  <PersonRow key={one.id} person={one} people={found} organization={organization} />
-                ))}
-              </tbody>
-            </table>
+            <Table columns={['Person', 'Status', 'Teams', 'Actions']}>
+              {found.data.map((one) => (
+                <PersonRow key={one.id} person={one} people={found} organization={organization} />
+              ))}
+            </Table>
             <Pager
               page={page}
               next={found.meta.pagination['next-page']}

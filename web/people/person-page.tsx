@@ -5,7 +5,7 @@ import { Answers } from '../access/access-page.tsx'
 import type { One } from '../api/client.ts'
 import { isStatus } from '../api/errors.ts'
 import { accountQuery } from '../api/session.ts'
-import { Columns } from '../kit/columns.tsx'
+import { Table } from '../kit/table.tsx'
 import styles from '../kit/kit.module.css'
 import { Pager } from '../kit/pager.tsx'
 import { Answered, Empty } from '../kit/states.tsx'
@@ -60,12 +60,9 @@ function Person({
         <span dir="auto">{person.attributes.email}</span> · {isActive ? 'a member' : 'invited'} since{' '}
         <Time at={person.attributes['created-at']} />
       </p>
-      <table className={styles.table}>
-        <Columns names={['Person', 'Status', 'Teams', 'Actions']} />
-        <tbody>
-          <PersonRow person={person} people={answer} organization={organization} />
-        </tbody>
-      </table>
+      <Table columns={['Person', 'Status', 'Teams', 'Actions']}>
+        <PersonRow person={person} people={answer} organization={organization} />
+      </Table>
       <h2>Teams</h2>
       {teams.length === 0 ? (
         <p className={styles.dim}>
@@ -137,23 +134,20 @@ function TokenAges({ userId }: { readonly userId: string }) {
       >
         {({ data, meta: { pagination } }) => (
           <>
-            <table className={styles.table}>
-              <Columns names={['Token', 'Made', 'Last used', 'Expires']} />
-              <tbody>
-                {data.map(({ id, attributes }) => (
-                  <tr key={id}>
-                    <th scope="row" dir="auto">
-                      {attributes.description ?? id}
-                    </th>
-                    {[attributes['created-at'], attributes['last-used-at'], attributes['expired-at']].map(
-                      (at, column) => (
-                        <td key={column}>{at === null ? 'never' : <Time at={at} />}</td>
-                      ),
-                    )}
-                  </tr>
-                ))}
-              </tbody>
-            </table>
+            <Table columns={['Token', 'Made', 'Last used', 'Expires']}>
+              {data.map(({ id, attributes }) => (
+                <tr key={id}>
+                  <th scope="row" dir="auto">
+                    {attributes.description ?? id}
+                  </th>
+                  {[attributes['created-at'], attributes['last-used-at'], attributes['expired-at']].map(
+                    (at, column) => (
+                      <td key={column}>{at === null ? 'never' : <Time at={at} />}</td>
+                    ),
+                  )}
+                </tr>
+              ))}
+            </Table>
             <Pager page={page} next={pagination['next-page']} onShow={setPage} />
           </>
         )}

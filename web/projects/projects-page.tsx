@@ -3,7 +3,7 @@ import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import type { FormEvent } from 'react'
 import { inOrganization, request, resource, type One } from '../api/client.ts'
 import { Button } from '../kit/button.tsx'
-import { Columns } from '../kit/columns.tsx'
+import { Table } from '../kit/table.tsx'
 import { Field } from '../kit/field.tsx'
 import styles from '../kit/kit.module.css'
 import { Pager } from '../kit/pager.tsx'
@@ -40,22 +40,19 @@ export function ProjectsPage() {
         {({ data, meta: { pagination } }) => (
           <>
             <p className={styles.dim}>{pagination['total-count'].toLocaleString('en')} found</p>
-            <table className={styles.table}>
-              <Columns names={['Name', 'Description', 'Workspaces']} />
-              <tbody>
-                {data.map(({ id, attributes }) => (
-                  <tr key={id}>
-                    <td dir="auto">
-                      <Link to="/$organization/projects/$project" params={{ organization, project: id }}>
-                        {attributes.name}
-                      </Link>
-                    </td>
-                    <td dir="auto">{attributes.description ?? '–'}</td>
-                    <td>{attributes['workspace-count'].toLocaleString('en')}</td>
-                  </tr>
-                ))}
-              </tbody>
-            </table>
+            <Table columns={['Name', 'Description', 'Workspaces']}>
+              {data.map(({ id, attributes }) => (
+                <tr key={id}>
+                  <td dir="auto">
+                    <Link to="/$organization/projects/$project" params={{ organization, project: id }}>
+                      {attributes.name}
+                    </Link>
+                  </td>
+                  <td dir="auto">{attributes.description ?? '–'}</td>
+                  <td>{attributes['workspace-count'].toLocaleString('en')}</td>
+                </tr>
+              ))}
+            </Table>
             <Pager
               page={page}
               next={pagination['next-page']}

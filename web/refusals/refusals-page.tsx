@@ -171,7 +171,7 @@ function RefusalNotice({
         {count > 1 ? ` · ${count.toLocaleString('en')} times` : ''} · request <code>{id}</code>
       </p>
       <details>
-        <summary>To pass on</summary>
+        <summary>The same as one text, to send to somebody</summary>
         <p dir="auto">{explanation}</p>
       </details>
       {organization !== undefined && caller?.type === 'users' && caller.id !== null ? (

@@ -3,9 +3,11 @@ import { useState, type FormEvent } from 'react'
 import {
   accessGrantsQuery,
   accessHoldersQuery,
+  effectiveAccessQuery,
   type Grant,
   type NeededGrant,
 } from '../access/access-grants-query.ts'
+import { allowedIn } from '../access/actions.ts'
 import { AccessPreview } from '../access/access-preview.tsx'
 import shape from '../access/access.module.css'
 import type { Change } from '../access/changes.ts'
@@ -23,6 +25,7 @@ import {
   teamsToJoin,
   waysOn,
   type Option,
+  type Place,
   type Way,
 } from './ways.ts'
 
@@ -70,6 +73,19 @@ function useTeamsToJoin(ways: readonly Way[], permission: string, isPerson: bool
   })
 }
 
+/** Whether the caller may do it by now: somebody may have given access since the refusal. */
+function useMayNow(organization: string, caller: Caller, permission: string, place: Place | undefined) {
+  const action = place === undefined ? undefined : actionOf(permission, place)
+  const whose = caller.type === 'users' ? { user: caller.id } : { team: caller.id }
+  const where = place?.type === 'projects' ? { project: place.id } : { workspace: place?.id }
+  return useQuery({
+    ...effectiveAccessQuery(organization, { ...whose, ...where }),
+    enabled: action !== undefined,
+    select: ({ data: [found] }) =>
+      found !== undefined && action !== undefined && allowedIn(found.attributes)[action] === true,
+  })
+}
+
 function Choices({
   organization,
   caller,
@@ -101,7 +117,8 @@ function Choices({
     grants: grants.isPlaceholderData ? undefined : grants.data?.data,
   })
   const give = useAccessChange(onGiven)
-  if (isPerson && found.isPending) return <Loading />
+  const mayNow = useMayNow(organization, caller, permission, given[0]?.place)
+  if ((isPerson && found.isPending) || mayNow.isLoading) return <Loading />
   if (found.isError) return <Failed error={found.error} />
   if (isPerson && member === undefined) {
     return (
@@ -109,6 +126,9 @@ function Choices({
         {caller.name} is no active member of the organization now. Invite them first.
       </p>
     )
+  }
+  if (mayNow.data === true) {
+    return <p role="status">✓ {caller.name} may do this by now. Nothing is missing any more.</p>
   }
   const submit = (event: FormEvent) => {
     event.preventDefault()

@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import { related, type Resource } from '../api/client.ts'
-import { Columns } from '../kit/columns.tsx'
+import { Table } from '../kit/table.tsx'
 import styles from '../kit/kit.module.css'
 import { Pager } from '../kit/pager.tsx'
 import { Time } from '../kit/time.tsx'
@@ -32,14 +32,11 @@ export function StateVersionsPage() {
     >
       {({ data, meta: { pagination } }) => (
         <>
-          <table className={styles.table}>
-            <Columns names={['Serial', 'At', 'By', 'State']} />
-            <tbody>
-              {data.map((one) => (
-                <VersionRow key={one.id} version={one} isShown={one.id === version} workspace={workspace} />
-              ))}
-            </tbody>
-          </table>
+          <Table columns={['Serial', 'At', 'By', 'State']}>
+            {data.map((one) => (
+              <VersionRow key={one.id} version={one} isShown={one.id === version} workspace={workspace} />
+            ))}
+          </Table>
           <Pager
             page={page}
             next={pagination['next-page']}

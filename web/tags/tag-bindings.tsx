@@ -2,7 +2,7 @@ import { queryOptions, useMutation, useQuery, useQueryClient } from '@tanstack/r
 import type { FormEvent } from 'react'
 import { request, type Resource } from '../api/client.ts'
 import { Button } from '../kit/button.tsx'
-import { Columns } from '../kit/columns.tsx'
+import { Table } from '../kit/table.tsx'
 import { Field } from '../kit/field.tsx'
 import styles from '../kit/kit.module.css'
 import { Answered, Failed } from '../kit/states.tsx'
@@ -54,33 +54,30 @@ export function TagBindings({ of, mayChange }: { readonly of: string; readonly m
       <h2>Tags</h2>
       <Answered query={bindings} isEmpty={({ data }) => data.length === 0} empty="No tags yet.">
         {({ data }) => (
-          <table className={styles.table}>
-            <Columns names={['Key', 'Value', 'From', 'Actions']} />
-            <tbody>
-              {data.map(({ id, attributes: { key, value }, links }) => (
-                <tr key={id}>
-                  <th scope="row" dir="auto">
-                    {key}
-                  </th>
-                  <td dir="auto">{value === '' ? '–' : value}</td>
-                  <td>{links === undefined ? 'here' : 'the project'}</td>
-                  <td>
-                    {links === undefined && mayChange ? (
-                      <Button
-                        aria-label={`Remove the tag ${key}`}
-                        disabled={change.isPending}
-                        onClick={() => change.mutate(() => remove(of, key))}
-                      >
-                        Remove
-                      </Button>
-                    ) : (
-                      '–'
-                    )}
-                  </td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
+          <Table columns={['Key', 'Value', 'From', 'Actions']}>
+            {data.map(({ id, attributes: { key, value }, links }) => (
+              <tr key={id}>
+                <th scope="row" dir="auto">
+                  {key}
+                </th>
+                <td dir="auto">{value === '' ? '–' : value}</td>
+                <td>{links === undefined ? 'here' : 'the project'}</td>
+                <td>
+                  {links === undefined && mayChange ? (
+                    <Button
+                      aria-label={`Remove the tag ${key}`}
+                      disabled={change.isPending}
+                      onClick={() => change.mutate(() => remove(of, key))}
+                    >
+                      Remove
+                    </Button>
+                  ) : (
+                    '–'
+                  )}
+                </td>
+              </tr>
+            ))}
+          </Table>
         )}
       </Answered>
       {change.isError ? <Failed error={change.error} /> : null}

@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import { Link, useParams } from '@tanstack/react-router'
 import { useState } from 'react'
 import { accessGrantsQuery } from '../access/access-grants-query.ts'
-import { Columns } from '../kit/columns.tsx'
+import { Table } from '../kit/table.tsx'
 import styles from '../kit/kit.module.css'
 import { Pager } from '../kit/pager.tsx'
 import { Answered } from '../kit/states.tsx'
@@ -20,31 +20,28 @@ export function TeamAccessPage() {
     >
       {({ data, meta: { pagination } }) => (
         <>
-          <table className={styles.table}>
-            <Columns names={['On', 'Access']} />
-            <tbody>
-              {data.map(({ id, attributes: { on, level, gives } }) => (
-                <tr key={id}>
-                  <th scope="row" dir="auto">
-                    {on.type === 'workspaces' ? (
-                      <Link
-                        to="/$organization/workspaces/$workspace/access"
-                        params={{ organization, workspace: on.name }}
-                      >
-                        {on.name}
-                      </Link>
-                    ) : (
-                      <>project {on.name}</>
-                    )}
-                  </th>
-                  <td>
-                    <span className={styles.mono}>{level}</span>{' '}
-                    <span className={styles.dim}>{gives.length === 0 ? 'nothing' : gives.join(', ')}</span>
-                  </td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
+          <Table columns={['On', 'Access']}>
+            {data.map(({ id, attributes: { on, level, gives } }) => (
+              <tr key={id}>
+                <th scope="row" dir="auto">
+                  {on.type === 'workspaces' ? (
+                    <Link
+                      to="/$organization/workspaces/$workspace/access"
+                      params={{ organization, workspace: on.name }}
+                    >
+                      {on.name}
+                    </Link>
+                  ) : (
+                    <>project {on.name}</>
+                  )}
+                </th>
+                <td>
+                  <span className={styles.mono}>{level}</span>{' '}
+                  <span className={styles.dim}>{gives.length === 0 ? 'nothing' : gives.join(', ')}</span>
+                </td>
+              </tr>
+            ))}
+          </Table>
           <Pager page={page} next={pagination['next-page']} onShow={setPage} />
         </>
       )}

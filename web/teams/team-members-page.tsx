@@ -7,7 +7,7 @@ import { useAccessChange } from '../access/use-access-change.ts'
 import type { Resource } from '../api/client.ts'
 import { Button } from '../kit/button.tsx'
 import { Field } from '../kit/field.tsx'
-import { Columns } from '../kit/columns.tsx'
+import { Table } from '../kit/table.tsx'
 import styles from '../kit/kit.module.css'
 import { Pager } from '../kit/pager.tsx'
 import { Answered, Failed } from '../kit/states.tsx'
@@ -54,20 +54,17 @@ export function TeamMembersPage() {
         {({ data, included, meta: { pagination } }) => (
           <>
             <p className={styles.dim}>{pagination['total-count'].toLocaleString('en')} in the team</p>
-            <table className={styles.table}>
-              <Columns names={['Person', 'Status', 'Actions']} />
-              <tbody>
-                {data.map((member) => (
-                  <MemberRow
-                    key={member.id}
-                    member={member}
-                    name={memberName(included, member)}
-                    mayChange={mayChange}
-                    onRemove={setDoing}
-                  />
-                ))}
-              </tbody>
-            </table>
+            <Table columns={['Person', 'Status', 'Actions']}>
+              {data.map((member) => (
+                <MemberRow
+                  key={member.id}
+                  member={member}
+                  name={memberName(included, member)}
+                  mayChange={mayChange}
+                  onRemove={setDoing}
+                />
+              ))}
+            </Table>
             <Pager page={page} next={pagination['next-page']} onShow={setPage} />
           </>
         )}

@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import { Field } from '../kit/field.tsx'
-import { Columns } from '../kit/columns.tsx'
+import { Table } from '../kit/table.tsx'
 import styles from '../kit/kit.module.css'
 import { Pager } from '../kit/pager.tsx'
 import { Answered } from '../kit/states.tsx'
@@ -41,24 +41,21 @@ export function TeamsPage() {
         {({ data, meta: { pagination } }) => (
           <>
             <p className={styles.dim}>{pagination['total-count'].toLocaleString('en')} found</p>
-            <table className={styles.table}>
-              <Columns names={['Name', 'Visibility', 'Members']} />
-              <tbody>
-                {data.map(({ id, attributes }) => (
-                  <tr key={id}>
-                    <td dir="auto">
-                      <Link to="/$organization/settings/teams/$team" params={{ organization, team: id }}>
-                        {attributes.name}
-                      </Link>
-                    </td>
-                    <td className={attributes.visibility === 'secret' ? styles.secret : undefined}>
-                      {attributes.visibility === 'secret' ? 'secret' : 'organization'}
-                    </td>
-                    <td>{attributes['users-count'].toLocaleString('en')}</td>
-                  </tr>
-                ))}
-              </tbody>
-            </table>
+            <Table columns={['Name', 'Visibility', 'Members']}>
+              {data.map(({ id, attributes }) => (
+                <tr key={id}>
+                  <td dir="auto">
+                    <Link to="/$organization/settings/teams/$team" params={{ organization, team: id }}>
+                      {attributes.name}
+                    </Link>
+                  </td>
+                  <td className={attributes.visibility === 'secret' ? styles.secret : undefined}>
+                    {attributes.visibility === 'secret' ? 'secret' : 'organization'}
+                  </td>
+                  <td>{attributes['users-count'].toLocaleString('en')}</td>
+                </tr>
+              ))}
+            </Table>
             <Pager
               page={page}
               next={pagination['next-page']}

@@ -2,8 +2,7 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { request } from '../api/client.ts'
 import { Button } from '../kit/button.tsx'
-import { Columns } from '../kit/columns.tsx'
-import styles from '../kit/kit.module.css'
+import { Table } from '../kit/table.tsx'
 import { Pager } from '../kit/pager.tsx'
 import { Time } from '../kit/time.tsx'
 import { Answered, Failed } from '../kit/states.tsx'
@@ -43,42 +42,39 @@ export function TokensPanel({
       <Answered query={tokens} isEmpty={({ data }) => data.length === 0} empty={empty}>
         {({ data, meta: { pagination } }) => (
           <>
-            <table className={styles.table}>
-              <Columns names={['Token', 'Last used', 'Expires', 'Actions']} />
-              <tbody>
-                {data.map(({ id, attributes }) => {
-                  const name = attributes.description ?? id
-                  return (
-                    <tr key={id}>
-                      <th scope="row" dir="auto">
-                        {name}
-                      </th>
-                      <td>{timeOf(attributes['last-used-at'], 'never')}</td>
-                      <td>{timeOf(attributes['expired-at'], 'never')}</td>
-                      <td>
-                        {asked === id ? (
-                          <>
-                            What uses it stops working.{' '}
-                            <Button onClick={() => setAsked(undefined)}>Keep it</Button>{' '}
-                            <Button
-                              aria-label={`Revoke for good ${name}`}
-                              disabled={revoke.isPending}
-                              onClick={() => revoke.mutate(id)}
-                            >
-                              Revoke for good
-                            </Button>
-                          </>
-                        ) : (
-                          <Button aria-label={`Revoke ${name}`} onClick={() => setAsked(id)}>
-                            Revoke
+            <Table columns={['Token', 'Last used', 'Expires', 'Actions']}>
+              {data.map(({ id, attributes }) => {
+                const name = attributes.description ?? id
+                return (
+                  <tr key={id}>
+                    <th scope="row" dir="auto">
+                      {name}
+                    </th>
+                    <td>{timeOf(attributes['last-used-at'], 'never')}</td>
+                    <td>{timeOf(attributes['expired-at'], 'never')}</td>
+                    <td>
+                      {asked === id ? (
+                        <>
+                          What uses it stops working.{' '}
+                          <Button onClick={() => setAsked(undefined)}>Keep it</Button>{' '}
+                          <Button
+                            aria-label={`Revoke for good ${name}`}
+                            disabled={revoke.isPending}
+                            onClick={() => revoke.mutate(id)}
+                          >
+                            Revoke for good
                           </Button>
-                        )}
-                      </td>
-                    </tr>
-                  )
-                })}
-              </tbody>
-            </table>
+                        </>
+                      ) : (
+                        <Button aria-label={`Revoke ${name}`} onClick={() => setAsked(id)}>
+                          Revoke
+                        </Button>
+                      )}
+                    </td>
+                  </tr>
+                )
+              })}
+            </Table>
             <Pager page={page} next={pagination['next-page']} onShow={setPage} />
           </>
         )}

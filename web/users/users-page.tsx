@@ -5,7 +5,7 @@ import { AccessPreview } from '../access/access-preview.tsx'
 import { pageOf, request, resource, type One, type Page, type Resource } from '../api/client.ts'
 import { accountQuery } from '../api/session.ts'
 import { Button } from '../kit/button.tsx'
-import { Columns } from '../kit/columns.tsx'
+import { Table } from '../kit/table.tsx'
 import { Copy } from '../kit/copy.tsx'
 import { Field } from '../kit/field.tsx'
 import styles from '../kit/kit.module.css'
@@ -56,14 +56,11 @@ export function UsersPage() {
         {({ data, meta: { pagination } }) => (
           <>
             <p className={styles.dim}>{pagination['total-count'].toLocaleString('en')} users</p>
-            <table className={styles.table}>
-              <Columns names={['User', 'Email', 'Status', 'Actions']} />
-              <tbody>
-                {data.map((user) => (
-                  <UserRow key={user.id} user={user} isSelf={user.id === account.data?.data.id} />
-                ))}
-              </tbody>
-            </table>
+            <Table columns={['User', 'Email', 'Status', 'Actions']}>
+              {data.map((user) => (
+                <UserRow key={user.id} user={user} isSelf={user.id === account.data?.data.id} />
+              ))}
+            </Table>
             <Pager
               page={page}
               next={pagination['next-page']}

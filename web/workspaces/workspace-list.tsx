@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
-import { Columns } from '../kit/columns.tsx'
+import { Table } from '../kit/table.tsx'
 import { Field } from '../kit/field.tsx'
 import styles from '../kit/kit.module.css'
 import { Pager } from '../kit/pager.tsx'
@@ -39,27 +39,34 @@ export function WorkspaceList({
         query={workspaces}
         isEmpty={({ data }) => data.length === 0}
         empty={q === '' ? empty : `No workspace matches “${q}”.`}
+        hidden={
+          <>
+            You may not list workspaces here. Open a workspace by a link that somebody gave you, or see on the
+            pages of your{' '}
+            <Link to="/$organization/settings/teams" params={{ organization }}>
+              teams
+            </Link>{' '}
+            which workspaces they have access to.
+          </>
+        }
       >
         {({ data, meta: { pagination } }) => (
           <>
-            <table className={styles.table}>
-              <Columns names={['Name', 'Lock']} />
-              <tbody>
-                {data.map(({ id, attributes: { name, locked } }) => (
-                  <tr key={id}>
-                    <td dir="auto">
-                      <Link
-                        to="/$organization/workspaces/$workspace"
-                        params={{ organization, workspace: name }}
-                      >
-                        {name}
-                      </Link>
-                    </td>
-                    <td className={locked ? styles.secret : styles.dim}>{locked ? 'locked' : '–'}</td>
-                  </tr>
-                ))}
-              </tbody>
-            </table>
+            <Table columns={['Name', 'Lock']}>
+              {data.map(({ id, attributes: { name, locked } }) => (
+                <tr key={id}>
+                  <td dir="auto">
+                    <Link
+                      to="/$organization/workspaces/$workspace"
+                      params={{ organization, workspace: name }}
+                    >
+                      {name}
+                    </Link>
+                  </td>
+                  <td className={locked ? styles.secret : styles.dim}>{locked ? 'locked' : '–'}</td>
+                </tr>
+              ))}
+            </Table>
             <Pager
               page={page}
               next={pagination['next-page']}
