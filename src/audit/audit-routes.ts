@@ -24,7 +24,7 @@ const auditTrailPlace = {
 export const auditRoutes: readonly Route[] = [
   list(organizationPlace, '/audit-events', {
     permission: 'audit:read',
-    summary: `List the audit events of an organization, newest first: the newest ${MAX_LISTED_EVENTS.toLocaleString('en')} up to filter[until]`,
+    summary: `List the audit events of an organization, newest first: the newest ${MAX_LISTED_EVENTS} up to filter[until]`,
     query: {
       'filter[since]': moment('Events at this time or later'),
       'filter[until]': moment('Events at this time or earlier'),
@@ -34,7 +34,7 @@ export const auditRoutes: readonly Route[] = [
       'filter[resource-id]': text('Id of what it was done to'),
       'filter[request-id]': text('The X-Request-Id of the answer'),
       'filter[output]': text(
-        `Reveals of a sensitive output of this name, among the newest ${MAX_SEARCHED_REVEALS.toLocaleString('en')} reveals up to filter[until]`,
+        `Reveals of a sensitive output of this name, among the newest ${MAX_SEARCHED_REVEALS} reveals up to filter[until]`,
       ),
     },
     answers: 'audit-events',
