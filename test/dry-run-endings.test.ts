@@ -24,6 +24,7 @@ const inProject = (id: string) => ({ project: { data: { type: 'projects', id } }
 const movedTo = (project: string) => body('workspaces', {}, inProject(project))
 const suspend = (client: Client, user: string, query = '?dry-run=true') =>
   client.post(`/admin/users/${user}/actions/suspend${query}`)
+const remove = (client: Client, user: string) => client.delete(`/admin/users/${user}?dry-run=true`)
 
 /** `WHO on PLACE: FROM → TO`, in order. */
 const linesOf = (changes: readonly Change[]) =>
@@ -132,7 +133,7 @@ onEachEngine('a dry run of an ending', (server) => {
     })
   })
 
-  describe('of what a user may do, by suspending them', () => {
+  describe('of what a user may do, by suspending or deleting them', () => {
     test('names what they lose in each organization, as removing them there does', async () => {
       const { organization, client, reader, project } = await createPlaces(server)
       const other = await createPlaces(server)
@@ -166,6 +167,18 @@ onEachEngine('a dry run of an ending', (server) => {
       const { reader } = await createPlaces(server)
       await suspend(server.admin, reader.id, '')
       expect(changesOf(await suspend(server.admin, reader.id))).toEqual([])
+      expect(changesOf(await remove(server.admin, reader.id))).toEqual([])
+    })
+
+    test('names the same for a deletion, and deletes nobody', async () => {
+      const { organization, reader, project } = await createPlaces(server)
+      const answer = await remove(server.admin, reader.id)
+      expect(answer.status, answer.text).toBe(200)
+      expect(changesOf(answer).length).toBeGreaterThan(0)
+      expect(answer.text).toBe((await suspend(server.admin, reader.id)).text)
+      expect((await reader.client.get(`/projects/${project}`)).status).toBe(200)
+      expect((await remove(organization.owner.client, reader.id)).text).toBe(NOT_FOUND)
+      expect(await refusalOf(server.admin, 'DELETE', `/admin/users/${organization.owner.id}`)).toBe(403)
     })
   })
 

@@ -181,7 +181,7 @@ onEachEngine('a dry run', (server) => {
 
     test('is not 400 if the route has one', async () => {
       const writes = writesIn(organization).filter(({ hasDryRun }) => hasDryRun)
-      expect(writes).toHaveLength(22)
+      expect(writes).toHaveLength(23)
       for (const write of writes) expect((await tryWrite(write)).status, write.path).not.toBe(400)
     })
   })

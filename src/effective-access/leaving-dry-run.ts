@@ -44,8 +44,8 @@ export async function dryRunOfRemoval(
   return leaving(viewer, { id: membership.id, found, unread: 0 }, look)
 }
 
-/** The suspension of a user: examines them in the organizations whose active member they are. */
-export async function dryRunOfSuspension(viewer: Viewer, user: UserRow): Promise<DryRun> {
+/** The suspension or deletion of a user: examines them in the organizations whose active member they are. */
+export async function dryRunOfUserEnding(viewer: Viewer, user: UserRow): Promise<DryRun> {
   const { tx, actor, deps } = viewer
   const memberships = (await membershipsOfUser(tx, user.id)).filter(({ status }) => status === 'active')
   const found: Belonging[] = []

@@ -2,7 +2,7 @@ import type { AuditEvent } from '../audit/audit-store.ts'
 import { existing } from '../core/existing.ts'
 import { AppError, invalid, notFound, type Problem } from '../core/errors.ts'
 import type { Transaction } from '../database/database.ts'
-import { dryRunOfSuspension } from '../effective-access/leaving-dry-run.ts'
+import { dryRunOfUserEnding } from '../effective-access/leaving-dry-run.ts'
 import type { DryRun } from '../http/dry-run.ts'
 import { done, doneAll, unchanged } from '../http/outcome.ts'
 import type { Route, Viewer } from '../http/route.ts'
@@ -99,7 +99,7 @@ export const adminUserActionRoutes: readonly Route[] = [
     summary: 'Suspend a user',
     changes: { is_suspended: 1 },
     check: checkAdministratorRemains,
-    dryRun: (context) => dryRunOfSuspension(context, context.resource.user),
+    dryRun: (context) => dryRunOfUserEnding(context, context.resource.user),
   }),
   actionRoute({
     name: 'unsuspend',
@@ -125,6 +125,7 @@ export const adminUserActionRoutes: readonly Route[] = [
     permission: 'users:administer',
     summary: 'Delete a user',
     refuses: [403],
+    dryRun: (context) => dryRunOfUserEnding(context, context.resource.user),
     act: async ({ tx, resource }) => {
       await lockOrganizationsOf(tx, resource.user.id)
       const { user, administrators } = await lockWithAdministrators(tx, resource.user.id)

@@ -65,6 +65,30 @@ describe('the pages say what ends before it ends', () => {
     await page.getByText('If you suspend them, they lose no access in any organization.').waitFor()
   })
 
+  test('of a user who is deleted', async () => {
+    const { organization, server } = pages
+    const team = await createTeam(organization, { name: 'leavers' })
+    await grantProject(organization, team, shared, { access: 'read' })
+    const leaver = await addMember(server, organization, [team])
+    const tab = await signIn('administrator')
+    const { page } = tab
+    await page.goto(`${server.address}/app/~/admin/users?q=${leaver.username}`)
+    await page.getByRole('button', { name: `Delete the user ${leaver.username} …` }).click()
+    const asked = page.getByRole('group', { name: `Delete the user ${leaver.username}` })
+    await asked.getByText('If you delete them, as of now:').waitFor()
+    await asked.getByText('1 person loses read on the project shared').waitFor()
+    await expectWellMade(tab)
+    const deletion = asked.getByRole('button', { name: 'Delete for good' })
+    expect(await deletion.isDisabled()).toBe(true)
+    await asked.getByLabel(`Type ${leaver.username}`).fill(leaver.username)
+    await deletion.click()
+    await page.getByText(`Nobody matches “${leaver.username}”.`).waitFor()
+    expect((await leaver.client.get('/account/details')).status).toBe(401)
+    await page.goto(`${server.address}/app/~/admin/users?q=${pages.usernameOf('administrator')}`)
+    await page.getByText('(you)').waitFor()
+    expect(await page.getByRole('button', { name: 'Delete the user' }).count()).toBe(0)
+  })
+
   test('of a workspace that moves', async () => {
     const tab = await signIn('owner')
     const { page } = tab

@@ -7,6 +7,7 @@ import { accountQuery } from '../api/session.ts'
 import { Button } from '../kit/button.tsx'
 import { Table } from '../kit/table.tsx'
 import { Copy } from '../kit/copy.tsx'
+import { Deletion } from '../kit/deletion.tsx'
 import { Field } from '../kit/field.tsx'
 import styles from '../kit/kit.module.css'
 import { Pager } from '../kit/pager.tsx'
@@ -183,6 +184,24 @@ function UserRow({
             />{' '}
             <Button onClick={() => link.reset()}>Done</Button>
           </p>
+        )}
+        {isSelf || asked !== undefined ? null : (
+          <Deletion
+            what={`the user ${name}`}
+            name={name}
+            path={`/admin/users/${id}`}
+            onDone={() => Promise.resolve()}
+          >
+            <p>
+              The account ends with its memberships, sessions and tokens, and cannot be brought back. To stop
+              somebody for a time, suspend them.
+            </p>
+            <AccessPreview
+              change={{ method: 'DELETE', path: `/admin/users/${id}` }}
+              doing="delete them"
+              nothing="they lose no access in any organization"
+            />
+          </Deletion>
         )}
         {act.isError ? <Failed error={act.error} /> : null}
         {link.isError ? <Failed error={link.error} /> : null}
