@@ -68,6 +68,27 @@ async function repeat(client: Client, path: string): Promise<string> {
   return [...texts][0] as string
 }
 
+/** Background work runs statements, too, each kind in a transaction of its own, which may have begun before. */
+const BACKGROUND = /finalized_at|clock_timestamp/
+
+/** The texts without the transactions of background work. */
+function withoutBackground(ran: readonly { client: unknown; text: string }[]): string[] {
+  const open = new Map<unknown, { texts: string[] }>()
+  const whole: { texts: string[] }[] = []
+  for (const { client, text } of ran) {
+    const isBegin = text.startsWith('begin')
+    const transaction = isBegin ? { texts: [] } : (open.get(client) ?? { texts: [] })
+    if (isBegin) open.set(client, transaction)
+    else if (!open.has(client) && text === 'commit') continue
+    if (transaction.texts.length === 0) whole.push(transaction)
+    transaction.texts.push(text)
+    if (text === 'commit') open.delete(client)
+  }
+  return whole
+    .filter(({ texts }) => !texts.some((text) => BACKGROUND.test(text)))
+    .flatMap(({ texts }) => texts)
+}
+
 // On SQLite the nodes are two workers of one server.
 describe.each(engines)('repeated reads on %s', (engine) => {
   let server: TestServer
@@ -225,10 +246,12 @@ describe.each(engines.filter((engine) => engine === 'postgres'))('repeated reads
     await Promise.all([refusals.flush(), lastUsed.flush()])
     const query = vi.spyOn(PostgresClient.prototype, 'query')
     await work()
-    const texts = query.mock.calls.map(([first]) => textOf(first))
+    const ran = query.mock.calls.map(([first], place) => ({
+      client: query.mock.contexts[place],
+      text: textOf(first),
+    }))
     query.mockRestore()
-    // Background work runs statements, too.
-    return texts.filter((text) => !/finalized_at|clock_timestamp/.test(text))
+    return withoutBackground(ran)
   }
   const ask = (name: string) => statementsOf(world.member.client, world.paths[name] as string)
 
