@@ -58,11 +58,7 @@ describe('the pages in view', () => {
       const made = await change()
       await page.clock.runFor(11_000)
       const text = place === 'people' ? made : (texts[place] ?? 'made-by-others')
-      // The details of an event are closed.
-      await page
-        .getByText(text)
-        .first()
-        .waitFor({ state: place === 'audit' ? 'attached' : 'visible' })
+      await page.getByText(text).first().waitFor()
       await page.close()
     }
   })

@@ -3,6 +3,7 @@ import type { EffectiveAccess, NeededGrant } from './access-grants-query.ts'
 import shape from './access.module.css'
 import { actionsOn, allowedIn } from './actions.ts'
 import { GrantReason } from './grant-reason.tsx'
+import { NeededGrants } from './needed-grants.tsx'
 
 type Kind = 'workspaces' | 'projects'
 
@@ -63,13 +64,7 @@ function WaysTo({ words, ways }: { readonly words: string; readonly ways: readon
   return (
     <details>
       <summary aria-label={`What would give this: ${words}?`}>What would give this?</summary>
-      <ul>
-        {ways.map(({ description }) => (
-          <li key={description} dir="auto">
-            {description}
-          </li>
-        ))}
-      </ul>
+      <NeededGrants grants={ways} />
     </details>
   )
 }

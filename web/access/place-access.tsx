@@ -4,10 +4,9 @@ import { useState } from 'react'
 import { accountQuery } from '../api/session.ts'
 import { Button } from '../kit/button.tsx'
 import type { Chosen } from '../kit/choice.tsx'
-import { Table } from '../kit/table.tsx'
 import styles from '../kit/kit.module.css'
-import { Pager } from '../kit/pager.tsx'
-import { Answered, Failed } from '../kit/states.tsx'
+import { PagedTable } from '../kit/paged-table.tsx'
+import { Failed } from '../kit/states.tsx'
 import { accessGrantsQuery, effectiveAccessQuery, type Grant } from './access-grants-query.ts'
 import { AccessPreview } from './access-preview.tsx'
 import { GrantForm } from './grant-form.tsx'
@@ -62,29 +61,26 @@ export function PlaceAccess({
       {doing?.what === 'take away' ? (
         <TakeAway key={doing.grant.id} grant={doing.grant} onDone={done} />
       ) : null}
-      <Answered
+      <PagedTable
         query={grants}
-        isEmpty={({ data }) => data.length === 0}
+        columns={['Team', 'Access', 'By', 'Actions']}
         empty="Nobody outside owners has access by a grant that you may see."
+        page={page}
+        onShow={setPage}
       >
-        {({ data, meta: { pagination } }) => (
-          <>
-            <Table columns={['Team', 'Access', 'By', 'Actions']}>
-              {data.map((grant) => (
-                <GrantRow
-                  key={grant.id}
-                  grant={grant}
-                  organization={organization}
-                  isHere={grant.attributes.on.type === place.type}
-                  mayShare={mayShare}
-                  onDo={setDoing}
-                />
-              ))}
-            </Table>
-            <Pager page={page} next={pagination['next-page']} onShow={setPage} />
-          </>
-        )}
-      </Answered>
+        {({ data }) =>
+          data.map((grant) => (
+            <GrantRow
+              key={grant.id}
+              grant={grant}
+              organization={organization}
+              isHere={grant.attributes.on.type === place.type}
+              mayShare={mayShare}
+              onDo={setDoing}
+            />
+          ))
+        }
+      </PagedTable>
       <PlaceHolders organization={organization} place={place} />
     </>
   )

@@ -1,11 +1,9 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
-import { Table } from '../kit/table.tsx'
 import { Field } from '../kit/field.tsx'
 import styles from '../kit/kit.module.css'
-import { Pager } from '../kit/pager.tsx'
-import { Answered } from '../kit/states.tsx'
+import { PagedTable } from '../kit/paged-table.tsx'
 import { organizationQuery } from '../organizations/organizations-query.ts'
 import { accessHoldersQuery, type AccessHolder } from './access-grants-query.ts'
 import shape from './access.module.css'
@@ -60,23 +58,20 @@ function Holders({ organization, place }: Props) {
           </select>
         </label>
       </div>
-      <Answered query={found} isEmpty={({ data }) => data.length === 0} empty="Nobody may do that here.">
-        {({ data, meta: { pagination } }) => (
-          <>
-            <p className={styles.dim}>{pagination['total-count'].toLocaleString('en')} found</p>
-            <Table columns={[asked.who === 'users' ? 'Person' : 'Team', 'Level', 'By']}>
-              {data.map(({ id, attributes }) => (
-                <HolderRow key={id} organization={organization} place={place} holder={attributes} />
-              ))}
-            </Table>
-            <Pager
-              page={asked.page}
-              next={pagination['next-page']}
-              onShow={(page) => setAsked({ ...asked, page })}
-            />
-          </>
-        )}
-      </Answered>
+      <PagedTable
+        query={found}
+        columns={[asked.who === 'users' ? 'Person' : 'Team', 'Level', 'By']}
+        counted="found"
+        empty="Nobody may do that here."
+        page={asked.page}
+        onShow={(page) => setAsked({ ...asked, page })}
+      >
+        {({ data }) =>
+          data.map(({ id, attributes }) => (
+            <HolderRow key={id} organization={organization} place={place} holder={attributes} />
+          ))
+        }
+      </PagedTable>
     </section>
   )
 }

@@ -5,11 +5,9 @@ import { inOrganization, pageOf, type Page } from '../api/client.ts'
 import { live } from '../api/live.ts'
 import { Button } from '../kit/button.tsx'
 import { Field } from '../kit/field.tsx'
-import { Table } from '../kit/table.tsx'
 import styles from '../kit/kit.module.css'
-import { Pager } from '../kit/pager.tsx'
+import { PagedTable } from '../kit/paged-table.tsx'
 import { Time } from '../kit/time.tsx'
-import { Answered } from '../kit/states.tsx'
 import { textsOf } from '../sign-in/form.ts'
 
 const FROM = '/shell/$organization/audit'
@@ -77,40 +75,43 @@ export function AuditPage() {
         <Field label="Revealed output" name="output" defaultValue={filter.output} />
         <Button type="submit">Find</Button>
       </form>
-      <Answered query={events} isEmpty={({ data }) => data.length === 0} empty="No event matches.">
-        {({ data, meta: { pagination } }) => (
-          <>
-            <Table columns={['At', 'Who', 'Action', 'To what']}>
-              {data.map(({ id, attributes }) => (
-                <tr key={id}>
-                  <td>
-                    <Time at={attributes['created-at']} />
-                  </td>
-                  <td dir="auto">{attributes.actor.name ?? attributes.actor.id ?? attributes.actor.kind}</td>
-                  <th scope="row">
-                    <code>{attributes.action}</code>
-                  </th>
-                  <td>
-                    {attributes.resource.type} <code>{attributes.resource.id}</code>
-                    {attributes.details === null ? null : (
-                      <details>
-                        <summary>Details</summary>
-                        <pre className={styles.details}>{JSON.stringify(attributes.details, null, 2)}</pre>
-                        request <code>{attributes['request-id'] ?? '–'}</code>
-                      </details>
-                    )}
-                  </td>
-                </tr>
-              ))}
-            </Table>
-            <Pager
-              page={page}
-              next={pagination['next-page']}
-              onShow={(number) => void navigate({ search: { ...filter, page: number } })}
-            />
-          </>
-        )}
-      </Answered>
+      <PagedTable
+        query={events}
+        columns={['At', 'Who', 'Action', 'To what']}
+        empty="No event matches."
+        page={page}
+        onShow={(number) => void navigate({ search: { ...filter, page: number } })}
+      >
+        {({ data }) =>
+          data.map(({ id, attributes }) => (
+            <tr key={id}>
+              <td>
+                <Time at={attributes['created-at']} />
+              </td>
+              <td dir="auto">{attributes.actor.name ?? attributes.actor.id ?? attributes.actor.kind}</td>
+              <th scope="row">
+                <code>{attributes.action}</code>
+              </th>
+              <td>
+                {attributes.resource.type} <code>{attributes.resource.id}</code>
+                {typeof attributes.details?.['name'] === 'string' ? (
+                  <>
+                    {' '}
+                    <span dir="auto">{attributes.details['name']}</span>
+                  </>
+                ) : null}
+                {attributes.details === null ? null : (
+                  <details>
+                    <summary>Details</summary>
+                    <pre className={styles.details}>{JSON.stringify(attributes.details, null, 2)}</pre>
+                    request <code>{attributes['request-id'] ?? '–'}</code>
+                  </details>
+                )}
+              </td>
+            </tr>
+          ))
+        }
+      </PagedTable>
     </>
   )
 }

@@ -44,7 +44,7 @@ export function Failed({ error, onRetry }: { readonly error: unknown; readonly o
   )
 }
 
-type Query<Data> = {
+export type Query<Data> = {
   readonly data: Data | undefined
   readonly error: unknown
   readonly isError: boolean

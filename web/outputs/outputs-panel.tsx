@@ -5,10 +5,9 @@ import type { Page } from '../api/client.ts'
 import { isStatus } from '../api/errors.ts'
 import { Button } from '../kit/button.tsx'
 import { Field } from '../kit/field.tsx'
-import { Table } from '../kit/table.tsx'
 import styles from '../kit/kit.module.css'
-import { Pager } from '../kit/pager.tsx'
-import { Answered, Empty } from '../kit/states.tsx'
+import { PagedTable } from '../kit/paged-table.tsx'
+import { Empty } from '../kit/states.tsx'
 import { OutputRow } from './output-row.tsx'
 import shape from './outputs.module.css'
 import { outputsQuery, type NamedPreview } from './outputs-query.ts'
@@ -81,27 +80,20 @@ export function OutputsPanel({
           A newer state is here. <Button onClick={held.show}>Show it</Button>
         </div>
       ) : null}
-      <Answered
+      <PagedTable
         query={{ ...outputs, data: held.shown ?? outputs.data }}
-        isEmpty={({ data }) => data.length === 0}
+        columns={['Output', 'Value', 'Type', 'Actions']}
+        counted="outputs"
         empty={q === '' ? 'The state has no outputs.' : `No output matches “${q}”.`}
+        page={page}
+        onShow={(number) => show({ q: q || undefined, page: number })}
       >
-        {({ data, meta: { pagination } }) => (
-          <>
-            <p className={styles.dim}>{pagination['total-count'].toLocaleString('en')} outputs</p>
-            <Table columns={['Output', 'Value', 'Type', 'Actions']}>
-              {data.map((output) => (
-                <OutputRow key={output.id} output={output} mayReveal={mayReveal} form={form} names={names} />
-              ))}
-            </Table>
-            <Pager
-              page={page}
-              next={pagination['next-page']}
-              onShow={(number) => show({ q: q || undefined, page: number })}
-            />
-          </>
-        )}
-      </Answered>
+        {({ data }) =>
+          data.map((output) => (
+            <OutputRow key={output.id} output={output} mayReveal={mayReveal} form={form} names={names} />
+          ))
+        }
+      </PagedTable>
     </>
   )
 }

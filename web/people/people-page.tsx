@@ -6,10 +6,9 @@ import { apply } from '../access/changes.ts'
 import { inOrganization, request, resource, type Resource } from '../api/client.ts'
 import { Button } from '../kit/button.tsx'
 import { Field } from '../kit/field.tsx'
-import { Table } from '../kit/table.tsx'
 import styles from '../kit/kit.module.css'
-import { Pager } from '../kit/pager.tsx'
-import { Answered, Failed } from '../kit/states.tsx'
+import { PagedTable } from '../kit/paged-table.tsx'
+import { Failed } from '../kit/states.tsx'
 import { organizationQuery } from '../organizations/organizations-query.ts'
 import { textsOf } from '../sign-in/form.ts'
 import {
@@ -41,23 +40,20 @@ export function PeoplePage() {
         value={q}
         onChange={(event) => show({ q: event.target.value || undefined })}
       />
-      <Answered query={people} isEmpty={({ data }) => data.length === 0} empty={`Nobody matches “${q}”.`}>
-        {(found) => (
-          <>
-            <p className={styles.dim}>{found.meta.pagination['total-count'].toLocaleString('en')} people</p>
-            <Table columns={['Person', 'Status', 'Teams', 'Actions']}>
-              {found.data.map((one) => (
-                <PersonRow key={one.id} person={one} people={found} organization={organization} />
-              ))}
-            </Table>
-            <Pager
-              page={page}
-              next={found.meta.pagination['next-page']}
-              onShow={(number) => show({ q: q || undefined, page: number })}
-            />
-          </>
-        )}
-      </Answered>
+      <PagedTable
+        query={people}
+        columns={['Person', 'Status', 'Teams', 'Actions']}
+        counted="people"
+        empty={`Nobody matches “${q}”.`}
+        page={page}
+        onShow={(number) => show({ q: q || undefined, page: number })}
+      >
+        {(found) =>
+          found.data.map((one) => (
+            <PersonRow key={one.id} person={one} people={found} organization={organization} />
+          ))
+        }
+      </PagedTable>
     </>
   )
 }

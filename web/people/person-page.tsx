@@ -7,7 +7,7 @@ import { isStatus } from '../api/errors.ts'
 import { accountQuery } from '../api/session.ts'
 import { Table } from '../kit/table.tsx'
 import styles from '../kit/kit.module.css'
-import { Pager } from '../kit/pager.tsx'
+import { PagedTable } from '../kit/paged-table.tsx'
 import { Answered, Empty } from '../kit/states.tsx'
 import { Time } from '../kit/time.tsx'
 import { organizationQuery } from '../organizations/organizations-query.ts'
@@ -127,31 +127,28 @@ function TokenAges({ userId }: { readonly userId: string }) {
   return (
     <>
       <h2>Tokens</h2>
-      <Answered
+      <PagedTable
         query={tokens}
-        isEmpty={({ data }) => data.length === 0}
+        columns={['Token', 'Made', 'Last used', 'Expires']}
         empty="They have no tokens of their own."
+        page={page}
+        onShow={setPage}
       >
-        {({ data, meta: { pagination } }) => (
-          <>
-            <Table columns={['Token', 'Made', 'Last used', 'Expires']}>
-              {data.map(({ id, attributes }) => (
-                <tr key={id}>
-                  <th scope="row" dir="auto">
-                    {attributes.description ?? id}
-                  </th>
-                  {[attributes['created-at'], attributes['last-used-at'], attributes['expired-at']].map(
-                    (at, column) => (
-                      <td key={column}>{at === null ? 'never' : <Time at={at} />}</td>
-                    ),
-                  )}
-                </tr>
-              ))}
-            </Table>
-            <Pager page={page} next={pagination['next-page']} onShow={setPage} />
-          </>
-        )}
-      </Answered>
+        {({ data }) =>
+          data.map(({ id, attributes }) => (
+            <tr key={id}>
+              <th scope="row" dir="auto">
+                {attributes.description ?? id}
+              </th>
+              {[attributes['created-at'], attributes['last-used-at'], attributes['expired-at']].map(
+                (at, column) => (
+                  <td key={column}>{at === null ? 'never' : <Time at={at} />}</td>
+                ),
+              )}
+            </tr>
+          ))
+        }
+      </PagedTable>
     </>
   )
 }

@@ -3,11 +3,10 @@ import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import type { FormEvent } from 'react'
 import { inOrganization, request, resource, type One } from '../api/client.ts'
 import { Button } from '../kit/button.tsx'
-import { Table } from '../kit/table.tsx'
 import { Field } from '../kit/field.tsx'
 import styles from '../kit/kit.module.css'
-import { Pager } from '../kit/pager.tsx'
-import { Answered, Failed } from '../kit/states.tsx'
+import { PagedTable } from '../kit/paged-table.tsx'
+import { Failed } from '../kit/states.tsx'
 import { organizationQuery } from '../organizations/organizations-query.ts'
 import { textsOf } from '../sign-in/form.ts'
 import { projectsQuery, type Project } from './projects-query.ts'
@@ -32,35 +31,28 @@ export function ProjectsPage() {
         value={q}
         onChange={(event) => show({ q: event.target.value || undefined })}
       />
-      <Answered
+      <PagedTable
         query={projects}
-        isEmpty={({ data }) => data.length === 0}
+        columns={['Name', 'Description', 'Workspaces']}
+        counted="found"
         empty={q === '' ? 'There is no project that you may see.' : `No project matches “${q}”.`}
+        page={page}
+        onShow={(number) => show({ q: q || undefined, page: number })}
       >
-        {({ data, meta: { pagination } }) => (
-          <>
-            <p className={styles.dim}>{pagination['total-count'].toLocaleString('en')} found</p>
-            <Table columns={['Name', 'Description', 'Workspaces']}>
-              {data.map(({ id, attributes }) => (
-                <tr key={id}>
-                  <td dir="auto">
-                    <Link to="/$organization/projects/$project" params={{ organization, project: id }}>
-                      {attributes.name}
-                    </Link>
-                  </td>
-                  <td dir="auto">{attributes.description ?? '–'}</td>
-                  <td>{attributes['workspace-count'].toLocaleString('en')}</td>
-                </tr>
-              ))}
-            </Table>
-            <Pager
-              page={page}
-              next={pagination['next-page']}
-              onShow={(number) => show({ q: q || undefined, page: number })}
-            />
-          </>
-        )}
-      </Answered>
+        {({ data }) =>
+          data.map(({ id, attributes }) => (
+            <tr key={id}>
+              <td dir="auto">
+                <Link to="/$organization/projects/$project" params={{ organization, project: id }}>
+                  {attributes.name}
+                </Link>
+              </td>
+              <td dir="auto">{attributes.description ?? '–'}</td>
+              <td>{attributes['workspace-count'].toLocaleString('en')}</td>
+            </tr>
+          ))
+        }
+      </PagedTable>
     </>
   )
 }

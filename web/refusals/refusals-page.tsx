@@ -3,6 +3,7 @@ import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import type { FormEvent } from 'react'
 import { inOrganization, pageOf, related, request, type Page } from '../api/client.ts'
 import type { NeededGrant } from '../access/access-grants-query.ts'
+import { NeededGrants } from '../access/needed-grants.tsx'
 import { Button } from '../kit/button.tsx'
 import { Field } from '../kit/field.tsx'
 import styles from '../kit/kit.module.css'
@@ -149,13 +150,7 @@ function RefusalNotice({
       {ways.length === 0 ? null : (
         <>
           <p>{ways.length === 1 ? 'This' : 'Any one of these'} would have been enough:</p>
-          <ul>
-            {ways.map(({ description }) => (
-              <li key={description} dir="auto">
-                {description}
-              </li>
-            ))}
-          </ul>
+          <NeededGrants grants={ways} />
         </>
       )}
       {organization === undefined || permission === null || caller === null || caller.id === null ? null : (

@@ -2,10 +2,8 @@ import { useQuery } from '@tanstack/react-query'
 import { Link, useParams } from '@tanstack/react-router'
 import { useState } from 'react'
 import { accessGrantsQuery } from '../access/access-grants-query.ts'
-import { Table } from '../kit/table.tsx'
 import styles from '../kit/kit.module.css'
-import { Pager } from '../kit/pager.tsx'
-import { Answered } from '../kit/states.tsx'
+import { PagedTable } from '../kit/paged-table.tsx'
 
 /** The grants of a team on workspaces and projects. */
 export function TeamAccessPage() {
@@ -13,38 +11,35 @@ export function TeamAccessPage() {
   const [page, setPage] = useState(1)
   const grants = useQuery(accessGrantsQuery('teams', team, page))
   return (
-    <Answered
+    <PagedTable
       query={grants}
-      isEmpty={({ data }) => data.length === 0}
+      columns={['On', 'Access']}
       empty="The team has no access by a grant that you may see. Give it some on the Access tab of a workspace."
+      page={page}
+      onShow={setPage}
     >
-      {({ data, meta: { pagination } }) => (
-        <>
-          <Table columns={['On', 'Access']}>
-            {data.map(({ id, attributes: { on, level, gives } }) => (
-              <tr key={id}>
-                <th scope="row" dir="auto">
-                  {on.type === 'workspaces' ? (
-                    <Link
-                      to="/$organization/workspaces/$workspace/access"
-                      params={{ organization, workspace: on.name }}
-                    >
-                      {on.name}
-                    </Link>
-                  ) : (
-                    <>project {on.name}</>
-                  )}
-                </th>
-                <td>
-                  <span className={styles.mono}>{level}</span>{' '}
-                  <span className={styles.dim}>{gives.length === 0 ? 'nothing' : gives.join(', ')}</span>
-                </td>
-              </tr>
-            ))}
-          </Table>
-          <Pager page={page} next={pagination['next-page']} onShow={setPage} />
-        </>
-      )}
-    </Answered>
+      {({ data }) =>
+        data.map(({ id, attributes: { on, level, gives } }) => (
+          <tr key={id}>
+            <th scope="row" dir="auto">
+              {on.type === 'workspaces' ? (
+                <Link
+                  to="/$organization/workspaces/$workspace/access"
+                  params={{ organization, workspace: on.name }}
+                >
+                  {on.name}
+                </Link>
+              ) : (
+                <>project {on.name}</>
+              )}
+            </th>
+            <td>
+              <span className={styles.mono}>{level}</span>{' '}
+              <span className={styles.dim}>{gives.length === 0 ? 'nothing' : gives.join(', ')}</span>
+            </td>
+          </tr>
+        ))
+      }
+    </PagedTable>
   )
 }

@@ -1,10 +1,8 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import { Field } from '../kit/field.tsx'
-import { Table } from '../kit/table.tsx'
 import styles from '../kit/kit.module.css'
-import { Pager } from '../kit/pager.tsx'
-import { Answered } from '../kit/states.tsx'
+import { PagedTable } from '../kit/paged-table.tsx'
 import { organizationQuery } from '../organizations/organizations-query.ts'
 import { NewTeam } from './new-team.tsx'
 import { teamsQuery } from './teams-query.ts'
@@ -29,41 +27,34 @@ export function TeamsPage() {
         value={q}
         onChange={(event) => show({ q: event.target.value || undefined })}
       />
-      <Answered
+      <PagedTable
         query={teams}
-        isEmpty={({ data }) => data.length === 0}
+        columns={['Name', 'Visibility', 'Members']}
+        counted="found"
         empty={
           q === ''
             ? 'No teams yet. A team is what gets access; people get it by being in one.'
             : `No team matches “${q}”. Clear the search, or make a team of that name.`
         }
+        page={page}
+        onShow={(number) => show({ q: q || undefined, page: number })}
       >
-        {({ data, meta: { pagination } }) => (
-          <>
-            <p className={styles.dim}>{pagination['total-count'].toLocaleString('en')} found</p>
-            <Table columns={['Name', 'Visibility', 'Members']}>
-              {data.map(({ id, attributes }) => (
-                <tr key={id}>
-                  <td dir="auto">
-                    <Link to="/$organization/settings/teams/$team" params={{ organization, team: id }}>
-                      {attributes.name}
-                    </Link>
-                  </td>
-                  <td className={attributes.visibility === 'secret' ? styles.secret : undefined}>
-                    {attributes.visibility === 'secret' ? 'secret' : 'organization'}
-                  </td>
-                  <td>{attributes['users-count'].toLocaleString('en')}</td>
-                </tr>
-              ))}
-            </Table>
-            <Pager
-              page={page}
-              next={pagination['next-page']}
-              onShow={(number) => show({ q: q || undefined, page: number })}
-            />
-          </>
-        )}
-      </Answered>
+        {({ data }) =>
+          data.map(({ id, attributes }) => (
+            <tr key={id}>
+              <td dir="auto">
+                <Link to="/$organization/settings/teams/$team" params={{ organization, team: id }}>
+                  {attributes.name}
+                </Link>
+              </td>
+              <td className={attributes.visibility === 'secret' ? styles.secret : undefined}>
+                {attributes.visibility === 'secret' ? 'secret' : 'organization'}
+              </td>
+              <td>{attributes['users-count'].toLocaleString('en')}</td>
+            </tr>
+          ))
+        }
+      </PagedTable>
     </>
   )
 }

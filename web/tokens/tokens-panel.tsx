@@ -1,11 +1,10 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { request } from '../api/client.ts'
+import { PagedTable } from '../kit/paged-table.tsx'
 import { Button } from '../kit/button.tsx'
-import { Table } from '../kit/table.tsx'
-import { Pager } from '../kit/pager.tsx'
 import { Time } from '../kit/time.tsx'
-import { Answered, Failed } from '../kit/states.tsx'
+import { Failed } from '../kit/states.tsx'
 import { NewToken } from './new-token.tsx'
 import { tokensQuery } from './tokens-query.ts'
 
@@ -39,46 +38,46 @@ export function TokensPanel({
       </p>
       {isMaking ? <NewToken path={path} onDone={() => setMaking(false)} /> : null}
       {revoke.isError ? <Failed error={revoke.error} /> : null}
-      <Answered query={tokens} isEmpty={({ data }) => data.length === 0} empty={empty}>
-        {({ data, meta: { pagination } }) => (
-          <>
-            <Table columns={['Token', 'Last used', 'Expires', 'Actions']}>
-              {data.map(({ id, attributes }) => {
-                const name = attributes.description ?? id
-                return (
-                  <tr key={id}>
-                    <th scope="row" dir="auto">
-                      {name}
-                    </th>
-                    <td>{timeOf(attributes['last-used-at'], 'never')}</td>
-                    <td>{timeOf(attributes['expired-at'], 'never')}</td>
-                    <td>
-                      {asked === id ? (
-                        <>
-                          What uses it stops working.{' '}
-                          <Button onClick={() => setAsked(undefined)}>Keep it</Button>{' '}
-                          <Button
-                            aria-label={`Revoke for good ${name}`}
-                            disabled={revoke.isPending}
-                            onClick={() => revoke.mutate(id)}
-                          >
-                            Revoke for good
-                          </Button>
-                        </>
-                      ) : (
-                        <Button aria-label={`Revoke ${name}`} onClick={() => setAsked(id)}>
-                          Revoke
-                        </Button>
-                      )}
-                    </td>
-                  </tr>
-                )
-              })}
-            </Table>
-            <Pager page={page} next={pagination['next-page']} onShow={setPage} />
-          </>
-        )}
-      </Answered>
+      <PagedTable
+        query={tokens}
+        columns={['Token', 'Last used', 'Expires', 'Actions']}
+        empty={empty}
+        page={page}
+        onShow={setPage}
+      >
+        {({ data }) =>
+          data.map(({ id, attributes }) => {
+            const name = attributes.description ?? id
+            return (
+              <tr key={id}>
+                <th scope="row" dir="auto">
+                  {name}
+                </th>
+                <td>{timeOf(attributes['last-used-at'], 'never')}</td>
+                <td>{timeOf(attributes['expired-at'], 'never')}</td>
+                <td>
+                  {asked === id ? (
+                    <>
+                      What uses it stops working. <Button onClick={() => setAsked(undefined)}>Keep it</Button>{' '}
+                      <Button
+                        aria-label={`Revoke for good ${name}`}
+                        disabled={revoke.isPending}
+                        onClick={() => revoke.mutate(id)}
+                      >
+                        Revoke for good
+                      </Button>
+                    </>
+                  ) : (
+                    <Button aria-label={`Revoke ${name}`} onClick={() => setAsked(id)}>
+                      Revoke
+                    </Button>
+                  )}
+                </td>
+              </tr>
+            )
+          })
+        }
+      </PagedTable>
     </>
   )
 }

@@ -5,13 +5,12 @@ import { AccessPreview } from '../access/access-preview.tsx'
 import { pageOf, request, resource, type One, type Page, type Resource } from '../api/client.ts'
 import { accountQuery } from '../api/session.ts'
 import { Button } from '../kit/button.tsx'
-import { Table } from '../kit/table.tsx'
 import { Copy } from '../kit/copy.tsx'
 import { Deletion } from '../kit/deletion.tsx'
 import { Field } from '../kit/field.tsx'
 import styles from '../kit/kit.module.css'
-import { Pager } from '../kit/pager.tsx'
-import { Answered, Failed } from '../kit/states.tsx'
+import { PagedTable } from '../kit/paged-table.tsx'
+import { Failed } from '../kit/states.tsx'
 import { Time } from '../kit/time.tsx'
 import { textsOf } from '../sign-in/form.ts'
 
@@ -53,23 +52,18 @@ export function UsersPage() {
         value={q}
         onChange={(event) => show({ q: event.target.value || undefined })}
       />
-      <Answered query={users} isEmpty={({ data }) => data.length === 0} empty={`Nobody matches “${q}”.`}>
-        {({ data, meta: { pagination } }) => (
-          <>
-            <p className={styles.dim}>{pagination['total-count'].toLocaleString('en')} users</p>
-            <Table columns={['User', 'Email', 'Status', 'Actions']}>
-              {data.map((user) => (
-                <UserRow key={user.id} user={user} isSelf={user.id === account.data?.data.id} />
-              ))}
-            </Table>
-            <Pager
-              page={page}
-              next={pagination['next-page']}
-              onShow={(number) => show({ q: q || undefined, page: number })}
-            />
-          </>
-        )}
-      </Answered>
+      <PagedTable
+        query={users}
+        columns={['User', 'Email', 'Status', 'Actions']}
+        counted="users"
+        empty={`Nobody matches “${q}”.`}
+        page={page}
+        onShow={(number) => show({ q: q || undefined, page: number })}
+      >
+        {({ data }) =>
+          data.map((user) => <UserRow key={user.id} user={user} isSelf={user.id === account.data?.data.id} />)
+        }
+      </PagedTable>
     </>
   )
 }

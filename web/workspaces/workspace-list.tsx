@@ -1,11 +1,9 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
-import { Table } from '../kit/table.tsx'
 import { Field } from '../kit/field.tsx'
 import styles from '../kit/kit.module.css'
-import { Pager } from '../kit/pager.tsx'
-import { Answered } from '../kit/states.tsx'
+import { PagedTable } from '../kit/paged-table.tsx'
 import { workspacesQuery } from './workspaces-query.ts'
 
 /** The workspaces of an organization or of one project, with a search. */
@@ -35,9 +33,9 @@ export function WorkspaceList({
         value={q}
         onChange={(event) => onShow({ q: event.target.value || undefined })}
       />
-      <Answered
+      <PagedTable
         query={workspaces}
-        isEmpty={({ data }) => data.length === 0}
+        columns={['Name', 'Lock']}
         empty={q === '' ? empty : `No workspace matches “${q}”.`}
         hidden={
           <>
@@ -49,32 +47,22 @@ export function WorkspaceList({
             which workspaces they have access to.
           </>
         }
+        page={page}
+        onShow={(number) => onShow({ q: q || undefined, page: number })}
       >
-        {({ data, meta: { pagination } }) => (
-          <>
-            <Table columns={['Name', 'Lock']}>
-              {data.map(({ id, attributes: { name, locked } }) => (
-                <tr key={id}>
-                  <td dir="auto">
-                    <Link
-                      to="/$organization/workspaces/$workspace"
-                      params={{ organization, workspace: name }}
-                    >
-                      {name}
-                    </Link>
-                  </td>
-                  <td className={locked ? styles.secret : styles.dim}>{locked ? 'locked' : '–'}</td>
-                </tr>
-              ))}
-            </Table>
-            <Pager
-              page={page}
-              next={pagination['next-page']}
-              onShow={(number) => onShow({ q: q || undefined, page: number })}
-            />
-          </>
-        )}
-      </Answered>
+        {({ data }) =>
+          data.map(({ id, attributes: { name, locked } }) => (
+            <tr key={id}>
+              <td dir="auto">
+                <Link to="/$organization/workspaces/$workspace" params={{ organization, workspace: name }}>
+                  {name}
+                </Link>
+              </td>
+              <td className={locked ? styles.secret : styles.dim}>{locked ? 'locked' : '–'}</td>
+            </tr>
+          ))
+        }
+      </PagedTable>
     </>
   )
 }
