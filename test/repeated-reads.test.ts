@@ -68,8 +68,8 @@ async function repeat(client: Client, path: string): Promise<string> {
   return [...texts][0] as string
 }
 
-/** Background work runs statements, too, each kind in a transaction of its own, which may have begun before. */
-const BACKGROUND = /finalized_at|clock_timestamp/
+/** Each transaction of a request begins with its token. Those of background work have none. */
+const OF_A_REQUEST = /from "authentication_tokens"/
 
 /** The texts without the transactions of background work. */
 function withoutBackground(ran: readonly { client: unknown; text: string }[]): string[] {
@@ -79,13 +79,12 @@ function withoutBackground(ran: readonly { client: unknown; text: string }[]): s
     const isBegin = text.startsWith('begin')
     const transaction = isBegin ? { texts: [] } : (open.get(client) ?? { texts: [] })
     if (isBegin) open.set(client, transaction)
-    else if (!open.has(client) && text === 'commit') continue
     if (transaction.texts.length === 0) whole.push(transaction)
     transaction.texts.push(text)
-    if (text === 'commit') open.delete(client)
+    if (text === 'commit' || text === 'rollback') open.delete(client)
   }
   return whole
-    .filter(({ texts }) => !texts.some((text) => BACKGROUND.test(text)))
+    .filter(({ texts }) => texts.some((text) => OF_A_REQUEST.test(text)))
     .flatMap(({ texts }) => texts)
 }
 
