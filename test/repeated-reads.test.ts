@@ -1,5 +1,7 @@
 import { Client as PostgresClient } from 'pg'
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
+import { PostgresClient as PooledClient } from '../src/database/postgres-client.ts'
+import { DeadlineError, isAway } from '../src/database/postgres-errors.ts'
 import { ReadPlans } from '../src/database/read-plans.ts'
 import { prepared } from '../src/database/prepared.ts'
 import type { Client } from './support/client.ts'
@@ -344,6 +346,24 @@ describe.each(engines.filter((engine) => engine === 'postgres'))('repeated reads
       await read('team')
       expect(await ask('team')).toHaveLength(1)
     }, 10_000)
+  })
+
+  test.each<[string, (client: PooledClient) => unknown]>([
+    ['closed', (client) => void client.end()],
+    ['cut', (client) => client.cut(new DeadlineError('lost'))],
+    ['cut and closed', (client) => (client.cut(new DeadlineError('lost')), void client.end())],
+  ])('take a statement on a connection that was %s for an outage', async (_, lose) => {
+    const client = new PooledClient({ connectionString: home.databaseUrl as string, pipeline: true })
+    await client.connect()
+    lose(client)
+    for (const wait of [0, 50]) {
+      await new Promise((resolve) => setTimeout(resolve, wait))
+      const error: unknown = await client.query('select 1').then(
+        () => undefined,
+        (thrown: unknown) => thrown,
+      )
+      expect(isAway(error), String(error)).toBe(true)
+    }
   })
 
   test('fall back to a transaction while no pipelined connection can be opened', async () => {

@@ -6,8 +6,9 @@ const UNKNOWN_OUTCOME =
   'the database was lost while it committed this change: whether it was made is not known; look before you repeat it'
 /** The network failed, or the process has no file descriptor left. */
 const SYSTEM_ERROR =
-  /^(ECONN[A-Z]+|EPIPE|ETIMEDOUT|E(HOST|NET)(UNREACH|DOWN)|ENETRESET|ENOTFOUND|EAI_AGAIN|EADDRNOTAVAIL|E[MN]FILE)$/
-const DRIVER_ERROR = /^(Connection terminated|Client has encountered a connection error|timeout )/
+  /^(ECONN[A-Z]+|EPIPE|ETIMEDOUT|E(HOST|NET)(UNREACH|DOWN)|ENETRESET|ENOTFOUND|EAI_AGAIN|EADDRNOTAVAIL|E[MN]FILE|ERR_STREAM_(DESTROYED|WRITE_AFTER_END))$/
+const DRIVER_ERROR =
+  /^(Connection terminated|Client (has encountered a connection error|was closed)|timeout )/
 const BUSY = 'the database is busy with other changes'
 
 /** A commit got no answer or an unclear one. It must not be retried, because it may have succeeded. */
