@@ -15,13 +15,14 @@ export function OrganizationsPage() {
   const { data } = useSuspenseQuery(organizationsQuery)
   const memberships = useQuery(ownMembershipsQuery)
   const invitations = memberships.data?.data.filter(({ attributes }) => attributes.status === 'invited') ?? []
+  const hasNothing = data.data.length === 0 && invitations.length === 0
   return (
     <>
       <h1>Organizations</h1>
       {invitations.map((invitation) => (
         <Invitation key={invitation.id} invitation={invitation} />
       ))}
-      {data.data.length === 0 && invitations.length === 0 ? (
+      {hasNothing ? (
         <Empty>
           You are in no organization yet. Ask an owner of one to invite you, or create one of your own.
         </Empty>
@@ -37,7 +38,7 @@ export function OrganizationsPage() {
           ))}
         </ul>
       )}
-      <NewOrganization isFirst={data.data.length === 0 && invitations.length === 0} />
+      <NewOrganization isFirst={hasNothing} />
     </>
   )
 }
