@@ -266,6 +266,22 @@ describe.each(engines.filter((engine) => engine === 'postgres'))('repeated reads
     },
   )
 
+  test.each(['team', 'list of teams'])('take at most two statements after a change: %s', async (name) => {
+    const { organization, teamId } = world
+    const { client } = organization.owner
+    const path = name === 'team' ? `/teams/${teamId}` : `/organizations/${organization.name}/teams`
+    const changed = await createTeam(organization)
+    // The first changes fill the caches with the documents of the teams that do not change.
+    for (const id of ['one', 'two', 'three']) {
+      await repeat(client, path)
+      const change = { data: { type: 'teams', attributes: { 'sso-team-id': id } } }
+      expect((await client.patch(`/teams/${changed}`, change)).status).toBe(200)
+    }
+    const ran = await statementsOf(client, path)
+    expect(ran.filter((text) => !TOGETHER.test(text))).toEqual([])
+    expect(ran.length).toBeLessThanOrEqual(2)
+  })
+
   test('of many callers at once share statements, and each caller gets their own answer', async () => {
     const { organization } = world
     const teams = await Promise.all(Array.from({ length: 12 }, () => createTeam(organization)))
@@ -382,10 +398,36 @@ describe('the plans of reads', () => {
   test('become one statement with all values', () => {
     const plans = new ReadPlans()
     plans.keep('a', 'read', [...steps('team-1'), ...steps('team-2')])
-    const { text, values } = plans.find('a', 'read')?.statement ?? {}
+    const { text, values } = plans.find('a', 'read')?.lean?.statement ?? {}
     expect(values).toEqual(['team-1', 'team-2'])
     expect(text).toContain('"id" = given.p1')
     expect(text).toContain('"id" = given.p2')
+  })
+
+  test('keep what sufficed for the last read, and what all of them needed together', () => {
+    const plans = new ReadPlans()
+    const [one, two] = [steps('team-1'), steps('team-2')]
+    plans.keep('a', 'read', one)
+    plans.keep('a', 'read', two)
+    expect(plans.find('a', 'read')).toMatchObject({
+      lean: { steps: two },
+      whole: { steps: [...two, ...one] },
+    })
+    plans.use('a', 'read', one)
+    expect(plans.find('a', 'read')).toMatchObject({
+      lean: { steps: one },
+      whole: { steps: [...two, ...one] },
+    })
+    plans.miss('a', 'read', one)
+    expect(plans.find('a', 'read')).toMatchObject({ lean: undefined, whole: { steps: one } })
+    plans.keep('a', 'read', two)
+    expect(plans.find('a', 'read')).toMatchObject({
+      lean: { steps: two },
+      whole: { steps: [...two, ...one] },
+    })
+    const many = Array.from({ length: 12 }, (_, number) => steps(`team-${number + 3}`)).flat()
+    plans.keep('a', 'read', many)
+    expect(plans.find('a', 'read')).toMatchObject({ lean: { steps: many }, whole: { steps: many } })
   })
 
   test('of one caller do not displace those of others', () => {

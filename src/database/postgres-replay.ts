@@ -3,8 +3,8 @@ import { types, type QueryResult, type QueryResultRow } from 'pg'
 import type { Transaction } from './database.ts'
 import { MAX_PIPELINED, type PostgresPipeline } from './postgres-pipeline.ts'
 import type { PreparedQuery } from './prepared.ts'
-import { ReadPlans } from './read-plans.ts'
-import type { ReadStatement } from './read-statement.ts'
+import { MAX_STEPS, ReadPlans, type ReadPlan } from './read-plans.ts'
+import { hasStep, type Step } from './read-statement.ts'
 import type { Tables } from './tables.ts'
 import { Turns } from './turns.ts'
 
@@ -12,8 +12,6 @@ import { Turns } from './turns.ts'
 // them as one statement the next time. Only the statements are remembered, never their rows: what was revoked since is
 // refused. If the request then needs another statement, it runs again in a transaction.
 
-/** A longer list makes the statement slower to plan than it saves. */
-const MAX_STEPS = 12
 /** Larger and slower reads stay in a transaction: statements of other requests would wait behind theirs. */
 const MAX_ROWS = 200
 const MAX_BYTES = 4_096
@@ -30,23 +28,8 @@ const plainTypes: ReadonlySet<number> = new Set([
   types.builtins.VARCHAR,
 ])
 
-type Values = Readonly<Record<string, unknown>>
-export type Step = {
-  readonly query: PreparedQuery<never, unknown>
-  readonly values: Values
-  /** The columns with bytes, which JSON has as text. */
-  readonly bytes: readonly string[]
-}
-
 /** A read that a caller may repeat, or make a similar one. See TransactionOptions. */
 export type NamedRead = { readonly caller: string; readonly name: string; readonly like?: string | undefined }
-
-/** The statements of an earlier request, as one. */
-export type ReadPlan = { readonly steps: readonly Step[]; readonly statement: ReadStatement }
-
-function hasStep({ query, values }: Step, other: PreparedQuery<never, unknown>, given: Values): boolean {
-  return query === other && Object.entries(given).every(([name, value]) => values[name] === value)
-}
 
 /** JSON has bytes as `\\x` and hexadecimal digits. */
 function bytesOf(text: unknown): Buffer | null {
@@ -61,7 +44,11 @@ export class ReadRecord {
   #rows = 0
   #length = 0
 
-  note(query: PreparedQuery<never, unknown>, values: Values, { fields, rows }: QueryResult): void {
+  note(
+    query: PreparedQuery<never, unknown>,
+    values: Readonly<Record<string, unknown>>,
+    { fields, rows }: QueryResult,
+  ): void {
     const others = fields.filter(({ dataTypeID }) => !plainTypes.has(dataTypeID))
     const bytes = others.map(({ name }) => name)
     for (const row of rows) for (const name of bytes) this.#length += Buffer.byteLength(row[name] ?? '')
@@ -181,35 +168,42 @@ export class Replays {
     { caller, name }: NamedRead,
     work: (tx: Transaction) => Promise<T>,
   ): Promise<{ value: T } | undefined> {
-    const plan = this.#plans.find(caller, name)
-    if (plan === undefined) return undefined
-    const rows = await this.#rowsOf(plan, caller)
-    if (rows === undefined || countOf(rows) > MAX_ROWS) {
-      this.#plans.forget(caller, name)
-      return undefined
+    const { lean, whole } = this.#plans.find(caller, name) ?? {}
+    if (lean === undefined || whole === undefined) return undefined
+    for (const plan of whole === lean ? [lean] : [lean, whole]) {
+      const rows = await this.#rowsOf(plan, caller)
+      if (rows === undefined || countOf(rows) > MAX_ROWS) break
+      const tx = new ReplayedRead(plan, rows)
+      try {
+        const value = await work(tx)
+        if (tx.isMissed) throw new Error('the work caught the failure of a statement')
+        tx.committed()
+        this.#plans.use(caller, name, tx.used)
+        return { value }
+      } catch (error) {
+        if (tx.isMissed && plan === whole) {
+          // A part of the read may have filled caches, so that the transaction needs less.
+          this.#plans.miss(caller, name, tx.used)
+          return undefined
+        }
+        if (!tx.isMissed) {
+          this.#plans.forget(caller, name)
+          throw error
+        }
+      }
     }
-    const tx = new ReplayedRead(plan, rows)
-    try {
-      const value = await work(tx)
-      if (tx.isMissed) throw new Error('the work caught the failure of a statement')
-      tx.committed()
-      if (tx.used !== plan.steps) this.#plans.keep(caller, name, tx.used)
-      return { value }
-    } catch (error) {
-      this.#plans.forget(caller, name)
-      if (tx.isMissed) return undefined
-      throw error
-    }
+    this.#plans.forget(caller, name)
+    return undefined
   }
 
-  /** The statements of the last time, to run them in another transaction. */
+  /** All statements that the read may need, to run them in another transaction. */
   find({ caller, name }: NamedRead): ReadPlan | undefined {
-    return this.#plans.find(caller, name)
+    return this.#plans.find(caller, name)?.whole
   }
 
   /** The statements that similar requests began with. */
   findBeginning({ caller, like }: NamedRead): ReadPlan | undefined {
-    return like === undefined ? undefined : this.#plans.find(caller, like)
+    return like === undefined ? undefined : this.#plans.find(caller, like)?.lean
   }
 
   /** @param beginning what was read with the plan of `findBeginning` */

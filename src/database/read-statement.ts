@@ -1,7 +1,25 @@
 import { createHash } from 'node:crypto'
 import type { QueryConfig, QueryResultRow } from 'pg'
 import { existing } from '../core/existing.ts'
-import type { Step } from './postgres-replay.ts'
+import type { PreparedQuery } from './prepared.ts'
+
+type Values = Readonly<Record<string, unknown>>
+
+/** One statement of a read. */
+export type Step = {
+  readonly query: PreparedQuery<never, unknown>
+  readonly values: Values
+  /** The columns with bytes, which JSON has as text. */
+  readonly bytes: readonly string[]
+}
+
+export function hasStep(
+  { query, values }: Step,
+  other: PreparedQuery<never, unknown>,
+  given: Values,
+): boolean {
+  return query === other && Object.entries(given).every(([name, value]) => values[name] === value)
+}
 
 /** The statements of a read as one, which can answer several such reads. */
 export type ReadStatement = {

@@ -82,7 +82,7 @@ type OpenTeams = {
 /** The teams that the caller sees without being a member: owners see all, others see those open to the organization. */
 async function openTeams(
   tx: Transaction,
-  { teamNames, mayReadAgain }: NameSearch,
+  search: NameSearch,
   organization: OrganizationRow,
   standing: Standing,
   { q, names }: TeamFilter,
@@ -92,28 +92,61 @@ async function openTeams(
     const found = teams.filter((team) => passes(team, { q }))
     return { total: found.length, window: async (offset, limit) => found.slice(offset, offset + limit) }
   }
-  let query: TeamQuery = tx.db.selectFrom('teams').where('teams.organization_id', '=', organization.id)
-  if (!standing.seesSecretTeams) query = query.where('teams.visibility', '=', 'organization')
-  if (q !== undefined) query = query.where(holdsText(tx.engine, 'teams.name', q))
-  const ofQuery = (total: number) => (offset: number, limit: number) => rowsOf(query, total, offset, limit)
-  if (q !== undefined) {
-    const sought = {
+  if (q !== undefined) return foundTeams(tx, search, organization.id, standing, q)
+  const total = standing.seesSecretTeams ? organization.teams_count : organization.visible_teams_count
+  const pages = standing.seesSecretTeams ? allTeams : visibleTeams
+  const window = async (offset: number, limit: number) => {
+    const read = windowOf(total, offset, limit)
+    if (read === undefined) return []
+    const { isFromEnd, ...range } = read
+    const rows = await tx.all(isFromEnd ? pages.desc : pages.asc, {
       organizationId: organization.id,
-      part: q.toLowerCase(),
-      isOpenOnly: !standing.seesSecretTeams,
-    }
-    const found = await teamNames.search(tx, sought, mayReadAgain)
-    if (found !== undefined) {
-      const { total } = found
-      const window = (offset: number, limit: number) =>
-        (offset + limit <= MAX_FOUND_REACH ? found.window : ofQuery(total))(offset, limit)
-      return { total, window }
-    }
+      ...range,
+    })
+    return isFromEnd ? rows.toReversed() : rows
   }
-  const whole = standing.seesSecretTeams ? organization.teams_count : organization.visible_teams_count
-  const total = q === undefined ? whole : await countOf(query)
-  return { total, window: ofQuery(total) }
+  return { total, window }
 }
+
+/** The open teams with this part in their name. */
+async function foundTeams(
+  tx: Transaction,
+  { teamNames, mayReadAgain }: NameSearch,
+  organizationId: string,
+  { seesSecretTeams }: Standing,
+  q: string,
+): Promise<OpenTeams> {
+  let query: TeamQuery = tx.db
+    .selectFrom('teams')
+    .where('teams.organization_id', '=', organizationId)
+    .where(holdsText(tx.engine, 'teams.name', q))
+  if (!seesSecretTeams) query = query.where('teams.visibility', '=', 'organization')
+  const sought = { organizationId, part: q.toLowerCase(), isOpenOnly: !seesSecretTeams }
+  const found = await teamNames.search(tx, sought, mayReadAgain)
+  const total = found?.total ?? (await countOf(query))
+  const window = (offset: number, limit: number) =>
+    found !== undefined && offset + limit <= MAX_FOUND_REACH
+      ? found.window(offset, limit)
+      : rowsOf(query, total, offset, limit)
+  return { total, window }
+}
+
+function pageOf(direction: 'asc' | 'desc', isOpenOnly: boolean) {
+  return prepared<{ organizationId: string; limit: number; offset: number }>()((db, param) =>
+    db
+      .selectFrom('teams')
+      .where('organization_id', '=', param('organizationId'))
+      .$if(isOpenOnly, (teams) => teams.where('visibility', '=', 'organization'))
+      .selectAll()
+      .orderBy('name', direction)
+      .orderBy('id', direction)
+      .limit(param('limit'))
+      .offset(param('offset')),
+  )
+}
+
+const allTeams = { asc: pageOf('asc', false), desc: pageOf('desc', false) }
+const visibleTeams = { asc: pageOf('asc', true), desc: pageOf('desc', true) }
 
 const namedTeams = prepared<{ organizationId: string; names: string }>()((db, param, engine) =>
   db
