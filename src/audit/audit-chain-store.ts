@@ -10,10 +10,14 @@ export type AuditChainRow = Selectable<AuditChainTable>
 /** The chain for events without an organization. */
 export const SITE = ''
 
-export type AuditHead = Pick<AuditChainRow, 'position' | 'at' | 'link' | 'oldest_at'> & {
-  /** The number of the next event. */
-  number: number
-}
+/** The locked end of an organization's chain. */
+export type AuditHead = { readonly organizationId: string } & Pick<
+  AuditChainRow,
+  'position' | 'at' | 'link' | 'oldest_at'
+> & {
+    /** The number of the next event. */
+    number: number
+  }
 
 const headQuery = prepared<{ organizationId: string }>()((db, param, engine) => {
   const chain = db
@@ -30,8 +34,9 @@ const headQuery = prepared<{ organizationId: string }>()((db, param, engine) => 
 /**
  * The end of a chain. It stays locked until the transaction ends, because the events of a chain need a strict order.
  */
-export function lockAuditHead(tx: Transaction, organizationId: string): Promise<AuditHead | undefined> {
-  return tx.first(headQuery, { organizationId })
+export async function lockAuditHead(tx: Transaction, organizationId: string): Promise<AuditHead | undefined> {
+  const head = await tx.first(headQuery, { organizationId })
+  return head && { ...head, organizationId }
 }
 
 const insertion = prepared<AuditRow>()((db, param) =>

@@ -26,27 +26,36 @@ const MAX_AHEAD_MS = 60_000
 
 export type UnchainedEvent = Omit<UnlinkedRow, 'number' | 'position'>
 
-/** Inserts each event at the end of its chain. The chains stay locked until the transaction ends. */
+/**
+ * Inserts each event at the end of its chain. The chains stay locked until the transaction ends.
+ *
+ * @param locked the end of a chain that the transaction has locked already
+ */
 export async function chainAuditEvents(
   tx: Transaction,
   key: AuditKey,
   events: readonly UnchainedEvent[],
+  locked?: AuditHead,
 ): Promise<void> {
   const chains = Map.groupBy(events, (event) => event.organization_id ?? SITE)
   // Always lock chains in the same order: otherwise two transactions could deadlock.
   for (const organizationId of [...chains.keys()].toSorted()) {
-    await extendChain(tx, key, organizationId, existing(chains.get(organizationId)))
+    const head =
+      locked?.organizationId === organizationId
+        ? locked
+        : ((await lockAuditHead(tx, organizationId)) ?? (await beginAuditChain(tx, key, organizationId)))
+    await extendChain(tx, key, head, existing(chains.get(organizationId)))
   }
 }
 
 async function extendChain(
   tx: Transaction,
   key: AuditKey,
-  organizationId: string,
+  head: AuditHead,
   events: readonly UnchainedEvent[],
 ): Promise<void> {
-  const head = (await lockAuditHead(tx, organizationId)) ?? (await beginAuditChain(tx, key, organizationId))
   const numbers = await nextNumbers(tx, 'audit_events', head.number, events.length)
+  const { organizationId } = head
   let { position, at, link } = head
   const rows = events.map((event, index) => {
     position += 1

@@ -1,4 +1,5 @@
 import type { Transaction } from '../database/database.ts'
+import type { AuditHead } from './audit-chain-store.ts'
 import { chainAuditEvents, type UnchainedEvent } from './audit-chains.ts'
 import type { AuditKey } from './audit-links.ts'
 
@@ -24,16 +25,22 @@ export type AuditActor = {
 
 export type AuditContext = { at: string; requestId: string | null; actor: AuditActor | null; key: AuditKey }
 
-/** Inserts each event into its organization's chain. Call it last in a transaction, because chains stay locked. */
+/**
+ * Inserts each event into its organization's chain. Call it last in a transaction, because chains stay locked.
+ *
+ * @param locked the end of a chain that the transaction has locked already
+ */
 export async function insertAuditEvents(
   tx: Transaction,
   context: AuditContext,
   events: readonly AuditEvent[],
+  locked?: AuditHead,
 ): Promise<void> {
   await chainAuditEvents(
     tx,
     context.key,
     events.map((event) => unchained(context, event)),
+    locked,
   )
 }
 

@@ -17,6 +17,8 @@ export class PostgresConnection implements DatabaseConnection {
   readonly db: Kysely<Tables>
   /** Rows that were read at the beginning of the transaction. */
   ahead: ReplayedRead | undefined
+  /** Whether plans are generic until the transaction ends or runs a statement that is not prepared. */
+  hasGenericPlans = false
   readonly #sent: Promise<unknown>[] = []
 
   constructor(client: PoolClient & PostgresClient) {
@@ -47,11 +49,17 @@ export class PostgresConnection implements DatabaseConnection {
 
   endTransaction(): void {
     this.ahead = undefined
+    this.hasGenericPlans = false
     this.#sent.length = 0
   }
 
   async executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
     this.forgetUnlessRead(query.sql)
+    if (this.hasGenericPlans) {
+      // Such statements have long lists of values, or tables without statistics.
+      this.hasGenericPlans = false
+      this.send('set local plan_cache_mode = auto')
+    }
     const result = await this.query({ text: query.sql, values: [...query.parameters] })
     return { rows: result.rows as R[], numAffectedRows: BigInt(result.rowCount ?? 0) }
   }
@@ -103,11 +111,9 @@ export async function beginWrite(
 
 /** Reads what earlier requests read. To be sent with generic plans. */
 export async function readAhead(connection: PostgresConnection, plan: ReadPlan): Promise<void> {
-  const read = connection.query(asOne([plan.statement]))
-  // Only for the plan: other statements of a write have long lists of values, or tables without statistics.
-  const reset = connection.query('set local plan_cache_mode = auto')
-  await Promise.all([read, reset])
-  const answer = (await read).rows[0] as ReadAnswer | undefined
+  connection.hasGenericPlans = true
+  const { rows } = await connection.query(asOne([plan.statement]))
+  const answer = rows[0] as ReadAnswer | undefined
   if (answer !== undefined) connection.ahead = new ReplayedRead(plan, answer.steps)
 }
 
@@ -139,16 +145,19 @@ export async function runPart<T>(
   work: (tx: Transaction) => Promise<T>,
   plan?: ReadPlan,
 ): Promise<() => T> {
-  connection.send(plan === undefined ? 'savepoint part' : `savepoint part; set local ${GENERIC_PLANS}`)
+  // The savepoint is not released: that would cost a message, and the commit ends all of them.
+  const { hasGenericPlans } = connection
+  const isSet = plan === undefined || hasGenericPlans
+  connection.send(isSet ? 'savepoint part' : `savepoint part; set local ${GENERIC_PLANS}`)
   if (plan !== undefined) await readAhead(connection, plan)
   try {
     const outcome = await runWhole(connection, 'write', work)
-    connection.send('release savepoint part')
     return outcome
   } catch (error) {
     if (error instanceof DatabaseError || isAway(error)) throw error
     connection.ahead = undefined
-    connection.send('rollback to savepoint part; release savepoint part')
+    connection.send('rollback to savepoint part')
+    connection.hasGenericPlans = hasGenericPlans
     return () => {
       throw error
     }

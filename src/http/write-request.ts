@@ -1,4 +1,5 @@
 import type { Actor } from '../access/actor.ts'
+import { lockAuditHead } from '../audit/audit-chain-store.ts'
 import { insertAuditEvents } from '../audit/audit-store.ts'
 import { timestamp } from '../core/clock.ts'
 import { existing } from '../core/existing.ts'
@@ -125,7 +126,7 @@ export class WriteRequest<A, R extends Loaded, P extends QueryParameters, B, Pre
     { address, ...request }: Asked<A, P, B, Prepared>,
     look?: Look,
   ): Promise<Answer> {
-    const { problems, document, status, act, place, answers } = this.#route
+    const { problems, document, status, act, place, answers, isOneStatement } = this.#route
     const { organizationId } = request
     const actor = await authenticate(tx, this.#call, this.#deps)
     this.#decided = undefined
@@ -138,7 +139,12 @@ export class WriteRequest<A, R extends Loaded, P extends QueryParameters, B, Pre
     const checked = (await problems?.({ ...checking, problems: found })) as Checked
     refuse(found)
     const context = { ...checking, checked }
-    const outcome = await act(context)
+    const acting = act(context)
+    const locking =
+      isOneStatement && organizationId !== undefined ? lockAuditHead(tx, organizationId) : undefined
+    // Both have to end: after a failure the transaction ends, too.
+    await Promise.allSettled([acting, locking])
+    const outcome = await acting
     const { keepsAccess = this.#route.keepsAccess, counts, result } = outcome
     if (organizationId !== undefined && keepsAccess !== true) {
       await bumpVersion(tx, organizationId, counts?.teams, counts?.visibleTeams)
@@ -154,7 +160,8 @@ export class WriteRequest<A, R extends Loaded, P extends QueryParameters, B, Pre
         : Promise.resolve(document({ ...context, result })).then((made) => answerOf(status, made))
     const { auditKey: key, clock } = this.#deps
     const audit = { at: timestamp(clock.now()), requestId: this.#call.requestId, actor, key }
-    const inserting = events.length > 0 ? insertAuditEvents(tx, audit, events) : undefined
+    const locked = await locking
+    const inserting = events.length > 0 ? insertAuditEvents(tx, audit, events, locked) : undefined
     // Side by side, because PostgreSQL then waits less. Both have to end: after a failure the transaction ends, too.
     await Promise.allSettled([making, inserting])
     await inserting

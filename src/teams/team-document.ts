@@ -121,7 +121,8 @@ export async function* teamsInTurns(
 
 const noMembers: ReadonlyMap<string, TeamMember[]> = new Map()
 
-function showsMembers({ fields }: TeamShape): boolean {
+function showsMembers({ fields, isNew }: TeamShape): boolean {
+  if (isNew === true) return false
   return fields === undefined || fields.has('users') || fields.has('organization-memberships')
 }
 

@@ -33,6 +33,8 @@ export type TeamShape = {
   readonly hasMemberships: boolean
   /** The attributes and relationships that the request asks for. All, if undefined. */
   readonly fields?: ReadonlySet<string> | undefined
+  /** The request has just created the team, so it has no members. */
+  readonly isNew?: boolean
 }
 
 export const wholeTeam: TeamShape = { form: 'whole', hasMemberships: false }

@@ -35,10 +35,13 @@ type Context = Omit<TeamContext, 'later'> & {
   readonly query: TeamQuery
 }
 
-async function teamDocument(reader: Context & { readonly result: TeamRow }): Promise<string | Readable> {
+async function teamDocument(
+  reader: Context & { readonly result: TeamRow },
+  isNew = false,
+): Promise<string | Readable> {
   const context = { ...reader, later: new LaterParts() }
   const { tx, deps, resource, query, result: team, later } = context
-  const shape = shapeOf('whole', query)
+  const shape = { ...shapeOf('whole', query), isNew }
   const [fragment] = await teamFragments(tx, deps, [team], context, shape, resource.organization)
   const included = await includedWithTeams(context, [team], query.include)
   return later.bodyOf(document(existing(fragment), included))
@@ -96,6 +99,7 @@ export const teamRoutes: readonly Route[] = [
     status: 200,
     permission: 'team:manage',
     summary: 'Create a team',
+    isOneStatement: true,
     answers: 'teams',
     query: teamQuery,
     accepts: newTeamBody,
@@ -130,7 +134,7 @@ export const teamRoutes: readonly Route[] = [
         counts: { teams: 1, visibleTeams: visibleTeams(team) },
       }
     },
-    document: teamDocument,
+    document: (context) => teamDocument(context, true),
   }),
 
   read(teamPlace, '', {
