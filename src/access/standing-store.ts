@@ -15,14 +15,21 @@ const membershipQuery = prepared<{ userId: string; organizationId: string }>()((
     .select('status'),
 )
 
+// No join: where users are in very many teams on average, PostgreSQL would read all teams for somebody who is in one.
 const teamsQuery = prepared<{ userId: string; organizationId: string }>()((db, param) =>
   db
     .selectFrom('team_members')
-    .innerJoin('teams', 'teams.id', 'team_members.team_id')
-    .where('team_members.user_id', '=', param('userId'))
-    .where('team_members.organization_id', '=', param('organizationId'))
-    .where('team_members.is_active', '=', 1)
-    .select(['teams.id', 'teams.is_owners', 'teams.organization_access']),
+    .where('user_id', '=', param('userId'))
+    .where('organization_id', '=', param('organizationId'))
+    .where('is_active', '=', 1)
+    .select((eb) => {
+      const team = eb.selectFrom('teams').whereRef('teams.id', '=', 'team_members.team_id')
+      return [
+        'team_id as id',
+        team.select('is_owners').$asScalar().$notNull().as('is_owners'),
+        team.select('organization_access').$asScalar().$notNull().as('organization_access'),
+      ]
+    }),
 )
 
 const nothing: Standing = {

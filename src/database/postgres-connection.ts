@@ -3,7 +3,7 @@ import type { CompiledQuery, DatabaseConnection, Kysely, QueryResult } from 'kys
 import { DatabaseError, type PoolClient, type QueryConfig, type QueryResult as PostgresResult } from 'pg'
 import { kyselyOver } from './connection-driver.ts'
 import { assertOpen, type Sparing, type Transaction } from './database.ts'
-import { GENERIC_PLANS, type PostgresClient } from './postgres-client.ts'
+import { GENERIC_PLANS, NO_JIT, type PostgresClient } from './postgres-client.ts'
 import { isAnswer, isAway, UnknownOutcomeError } from './postgres-errors.ts'
 import { ReplayedRead, type ReadRecord } from './postgres-replay.ts'
 import type { PreparedQuery } from './prepared.ts'
@@ -17,8 +17,6 @@ export class PostgresConnection implements DatabaseConnection {
   readonly db: Kysely<Tables>
   /** Rows that were read at the beginning of the transaction. */
   ahead: ReplayedRead | undefined
-  /** Whether plans are generic until the transaction ends or runs a statement that is not prepared. */
-  hasGenericPlans = false
   readonly #sent: Promise<unknown>[] = []
 
   constructor(client: PoolClient & PostgresClient) {
@@ -49,17 +47,11 @@ export class PostgresConnection implements DatabaseConnection {
 
   endTransaction(): void {
     this.ahead = undefined
-    this.hasGenericPlans = false
     this.#sent.length = 0
   }
 
   async executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
     this.forgetUnlessRead(query.sql)
-    if (this.hasGenericPlans) {
-      // Such statements have long lists of values, or tables without statistics.
-      this.hasGenericPlans = false
-      this.send('set local plan_cache_mode = auto')
-    }
     const result = await this.query({ text: query.sql, values: [...query.parameters] })
     return { rows: result.rows as R[], numAffectedRows: BigInt(result.rowCount ?? 0) }
   }
@@ -92,7 +84,7 @@ const timeouts = {
 /** @param hasPlan whether a plan is read with it, see readAhead */
 export function beginText(mode: 'read' | 'write', isLong: boolean, hasPlan: boolean): string {
   const plans = hasPlan ? `; set local ${GENERIC_PLANS}` : ''
-  return begin[mode] + (isLong ? '' : timeouts[mode]) + plans
+  return `${begin[mode]}; set local ${NO_JIT}${isLong ? '' : timeouts[mode]}${plans}`
 }
 
 const LOCK = { name: 'lock organization', text: 'select id from organizations where id = $1 for update' }
@@ -111,9 +103,11 @@ export async function beginWrite(
 
 /** Reads what earlier requests read. To be sent with generic plans. */
 export async function readAhead(connection: PostgresConnection, plan: ReadPlan): Promise<void> {
-  connection.hasGenericPlans = true
-  const { rows } = await connection.query(asOne([plan.statement]))
-  const answer = rows[0] as ReadAnswer | undefined
+  const read = connection.query(asOne([plan.statement]))
+  // Only for the plan: other statements of a write have long lists of values, or triggers that need other plans.
+  const reset = connection.query('set local plan_cache_mode = auto')
+  await Promise.all([read, reset])
+  const answer = (await read).rows[0] as ReadAnswer | undefined
   if (answer !== undefined) connection.ahead = new ReplayedRead(plan, answer.steps)
 }
 
@@ -146,9 +140,7 @@ export async function runPart<T>(
   plan?: ReadPlan,
 ): Promise<() => T> {
   // The savepoint is not released: that would cost a message, and the commit ends all of them.
-  const { hasGenericPlans } = connection
-  const isSet = plan === undefined || hasGenericPlans
-  connection.send(isSet ? 'savepoint part' : `savepoint part; set local ${GENERIC_PLANS}`)
+  connection.send(plan === undefined ? 'savepoint part' : `savepoint part; set local ${GENERIC_PLANS}`)
   if (plan !== undefined) await readAhead(connection, plan)
   try {
     const outcome = await runWhole(connection, 'write', work)
@@ -157,7 +149,6 @@ export async function runPart<T>(
     if (error instanceof DatabaseError || isAway(error)) throw error
     connection.ahead = undefined
     connection.send('rollback to savepoint part')
-    connection.hasGenericPlans = hasGenericPlans
     return () => {
       throw error
     }

@@ -1,5 +1,5 @@
 import type { ClientConfig, QueryConfig, QueryResult, QueryResultRow } from 'pg'
-import { GENERIC_PLANS, PostgresClient } from './postgres-client.ts'
+import { GENERIC_PLANS, NO_JIT, PostgresClient } from './postgres-client.ts'
 import { DeadlineError } from './postgres-errors.ts'
 import { asOne, type ReadAnswer, type ReadStatement } from './read-statement.ts'
 
@@ -47,7 +47,7 @@ class Line {
     })
     try {
       await client.connect()
-      await client.query(`set ${GENERIC_PLANS}`)
+      await client.query(`set ${GENERIC_PLANS}; set ${NO_JIT}`)
       this.#client = client
     } catch {
       client.cut(new Error('given up'))
