@@ -20,8 +20,8 @@ const slow = [
   'sqlite-faults',
   'web/*',
 ]
-/** Tests of outages, which need a PostgreSQL to stop. */
-const needPostgres = ['failover', 'outages', 'outages-under-load', 'pgbouncer']
+/** Tests of PostgreSQL's outages and plans. */
+const needPostgres = ['failover', 'outages', 'outages-under-load', 'pgbouncer', 'plans-on-skewed-data']
 
 const { PURSER_TEST_ALL, PURSER_TEST_LONG, PURSER_TEST_POSTGRES_URL } = process.env
 const isWhole =

@@ -1,0 +1,102 @@
+import { Client as PostgresClient } from 'pg'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { engines } from './support/engines.ts'
+import { startServer, type TestServer } from './support/server.ts'
+import { createState } from './support/states.ts'
+import { addMember, body, createTeam, createTestOrganization, grantWorkspace } from './support/world.ts'
+
+type PlanNode = { 'Node Type': string; 'Relation Name'?: string; Plans?: PlanNode[] }
+
+const TOGETHER = /^select given\.place::integer, json_build_array\(/
+const TEAMS = 20_000
+
+/** SQL for a valid id with this number. */
+function idOf(type: string, number: string): string {
+  return `'${type}-' || translate(lpad((${number})::text, 16, 'x'), '0', 'Z')`
+}
+
+function scannedIn({ Plans: children = [], ...node }: PlanNode): string[] {
+  const own = node['Node Type'] === 'Seq Scan' ? [node['Relation Name'] ?? ''] : []
+  return [...own, ...children.flatMap(scannedIn)]
+}
+
+// PostgreSQL plans the statement of a read without its values: it knows how many teams a user has on average only.
+describe.each(engines.filter((engine) => engine === 'postgres'))('repeated reads on %s', (engine) => {
+  let server: TestServer
+  let client: PostgresClient
+  beforeAll(async () => {
+    server = await startServer(engine)
+    client = new PostgresClient(server.databaseUrl)
+    await client.connect()
+  })
+  afterAll(async () => {
+    await client.end()
+    await server.stop()
+  })
+
+  /** Tables that the statement reads from their first to their last row. */
+  const scannedBy = async (text: string, valueCount: number): Promise<string[]> => {
+    // A generic plan does not depend on the values.
+    const nulls = Array.from({ length: valueCount }, () => 'null').join(', ')
+    await client.query('set plan_cache_mode = force_generic_plan')
+    await client.query(`prepare read as ${text}`)
+    const { rows } = await client.query(`explain (format json) execute read(${nulls})`)
+    await client.query('deallocate read')
+    return scannedIn(rows[0]['QUERY PLAN'][0].Plan)
+  }
+
+  test('read no large table whole where most users are in thousands of teams', async () => {
+    const organization = await createTestOrganization(server)
+    const owner = organization.owner.client
+    const teamId = await createTeam(organization)
+    const member = await addMember(server, organization, [teamId])
+    const { workspaceId } = await createState(organization, '{"a": {"value": 1, "type": "number"}}')
+    await grantWorkspace(organization, teamId, workspaceId, { access: 'read' })
+    await client.query(
+      `insert into teams (id, organization_id, name, visibility, organization_access,
+         allow_member_token_management, is_owners, created_at, updated_at)
+       select ${idOf('team', 'n')}, organization_id, 'many-' || n, 'secret', 0, 1, 0, created_at, updated_at
+       from teams cross join generate_series(1, ${TEAMS}) n where id = $1`,
+      [teamId],
+    )
+    await client.query(
+      `insert into team_members (team_id, membership_id, user_id, organization_id, is_active)
+       select ${idOf('team', 'n')}, membership_id, ${idOf('user', '(n + k) % 10')}, organization_id, 1
+       from team_members cross join generate_series(1, ${TEAMS}) n cross join generate_series(1, 3) k
+       where team_id = $1`,
+      [teamId],
+    )
+    await client.query('analyze')
+
+    const query = vi.spyOn(PostgresClient.prototype, 'query')
+    const paths = [
+      `/teams/${teamId}`,
+      `/organizations/${organization.name}/teams`,
+      `/workspaces/${workspaceId}/current-state-version-outputs`,
+    ]
+    for (const change of ['one', 'two', 'three']) {
+      for (const each of [owner, member.client]) {
+        for (const path of [...paths, ...paths]) expect((await each.get(path)).status).toBe(200)
+      }
+      const made = await owner.post(
+        `/organizations/${organization.name}/teams`,
+        body('teams', { name: change }),
+      )
+      expect(made.status).toBe(200)
+    }
+    const statements = new Map<string, number>()
+    for (const [given] of query.mock.calls as unknown as [{ text?: string; values?: unknown[] }][]) {
+      const { text = '', values = [] } = given
+      if (TOGETHER.test(text)) statements.set(text, values.length)
+    }
+    query.mockRestore()
+
+    expect(statements.size).toBeGreaterThan(3)
+    const standing = /from "team_members".*"is_active"/
+    expect([...statements.keys()].filter((text) => standing.test(text))).not.toEqual([])
+    for (const [text, valueCount] of statements) {
+      const scanned = await scannedBy(text, valueCount)
+      expect(scanned.filter((table) => table === 'teams' || table === 'team_members')).toEqual([])
+    }
+  })
+})
