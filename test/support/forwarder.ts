@@ -79,7 +79,8 @@ export class Forwarder {
     const server = connect(this.#target, '127.0.0.1')
     const pair: Pair = { client, server, isSwallowed: this.#isSwallowing }
     this.#pairs.add(pair)
-    let isAnswerCut = false
+    /** What the server has answered since the commit whose answer is cut. */
+    let withheld: string | undefined
     const end = () => {
       // The other side must not see that this one has closed.
       if (pair.isSwallowed) return
@@ -96,13 +97,18 @@ export class Forwarder {
       if (pair.isSwallowed) return
       const when = isCommit(bytes) ? this.#atCommit() : undefined
       if (when === 'before') return end()
-      isAnswerCut = when === 'after'
+      if (when === 'after') withheld = ''
       server.write(bytes)
     })
     server.on('data', (bytes) => {
       if (pair.isSwallowed) return
-      if (isAnswerCut) end()
-      else client.write(bytes)
+      if (withheld === undefined) {
+        client.write(bytes)
+        return
+      }
+      // The answers to the statements before it may come first. If the connection ended then, nothing would be committed.
+      withheld += bytes.toString('latin1')
+      if (/(COMMIT|ROLLBACK)\0/.test(withheld)) end()
     })
   }
 
