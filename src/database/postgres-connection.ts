@@ -143,8 +143,7 @@ export async function runPart<T>(
   connection.send(plan === undefined ? 'savepoint part' : `savepoint part; set local ${GENERIC_PLANS}`)
   if (plan !== undefined) await readAhead(connection, plan)
   try {
-    const outcome = await runWhole(connection, 'write', work)
-    return outcome
+    return await runWhole(connection, 'write', work)
   } catch (error) {
     if (error instanceof DatabaseError || isAway(error)) throw error
     connection.ahead = undefined
