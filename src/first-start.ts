@@ -44,7 +44,7 @@ export async function makeFirstUser(
     const link =
       givenToken === undefined ? await createPasswordLink(tx, { clock: { now: () => now } }, id) : undefined
     const context = { at: timestamp(now), requestId: null, actor: null, key: auditKey }
-    await insertAuditEvents(tx, context, [
+    insertAuditEvents(tx, context, [
       {
         action: 'user.create',
         resourceType: 'users',

@@ -4,7 +4,8 @@ import { DatabaseSync } from 'node:sqlite'
 import * as fc from 'fast-check'
 import { sql, type RawBuilder } from 'kysely'
 import { beforeAll, expect, test } from 'vitest'
-import { insertAuditEvents } from '../src/audit/audit-store.ts'
+import { chainAuditEvents } from '../src/audit/audit-chains.ts'
+import { insertAuditEvents, unchained } from '../src/audit/audit-store.ts'
 import { verifyAuditTrail } from '../src/audit/audit-verify.ts'
 import type { Transaction } from '../src/database/database.ts'
 import { openDatabase, sqliteFile } from '../src/database/open.ts'
@@ -62,7 +63,7 @@ onEachEngine('whoever writes into the audit trail', (server, engine) => {
     for (let count = 0; count < 5; count++) await createTeam(organization)
     await createTestOrganization(server)
     const { database, auditKey } = server.app.deps
-    await database.write((tx) =>
+    await database.write(async (tx) =>
       // A text of one digit, and a replacement character, which a careless reader cannot tell from invalid bytes.
       insertAuditEvents(tx, { at: '', requestId: '5', actor: null, key: auditKey }, [
         {
@@ -203,8 +204,11 @@ onEachEngine('whoever writes into the audit trail', (server, engine) => {
       await tx.db.deleteFrom('audit_chains').execute()
     }
     const goOn = (tx: Transaction) =>
-      insertAuditEvents(tx, { at, requestId: null, actor: null, key: auditKey }, [
-        { action: 'user.create', resourceType: 'users', resourceId: 'user-1' },
+      chainAuditEvents(tx, auditKey, [
+        unchained(
+          { at, requestId: null, actor: null },
+          { action: 'user.create', resourceType: 'users', resourceId: 'user-1' },
+        ),
       ])
     const detail = await detailAfter(server, async (tx) => {
       await removeAll(tx)
@@ -241,11 +245,12 @@ onEachEngine('whoever writes into the audit trail', (server, engine) => {
         .execute()
     }
     const goOn = (tx: Transaction) =>
-      insertAuditEvents(
-        tx,
-        { at: server.clock.now().toISOString(), requestId: null, actor: null, key: auditKey },
-        [{ action: 'x.y', organizationId: older.id, resourceType: 'things', resourceId: 'thing' }],
-      )
+      chainAuditEvents(tx, auditKey, [
+        unchained(
+          { at: server.clock.now().toISOString(), requestId: null, actor: null },
+          { action: 'x.y', organizationId: older.id, resourceType: 'things', resourceId: 'thing' },
+        ),
+      ])
     // Taken alone, such a trail is intact …
     expect(await detailAfter(server, (tx) => putBack(tx, afterOne))).toBeUndefined()
     // … but compared with the ends seen before, an event is missing or different, or the whole trail is missing.

@@ -45,6 +45,7 @@ function watched(tx: Transaction, tables: Set<string>): Transaction {
     first: (query, values) => tx.first(noted(query), values),
     repeat: (query, values) => tx.repeat(noted(query), values),
     send: (query, values) => tx.send(noted(query), values),
+    beforeCommit: (work, items) => tx.beforeCommit(work, items),
     afterCommit: (act) => tx.afterCommit(act),
   }
 }

@@ -116,6 +116,25 @@ describe.each(engines.filter((engine) => engine === 'postgres'))('on %s', (engin
     }
   })
 
+  test('a write that is refused before it changed a row makes no other run again', async () => {
+    const server = await startServer(engine)
+    try {
+      const { id } = await createTestOrganization(server)
+      let runs = 0
+      const results = await writeAtOnce(server, id, async (tx, place) => {
+        runs += 1
+        // A change of no row counts as none.
+        await tx.db.deleteFrom('tags').where('id', '=', 'missing').execute()
+        if (place % 3 === 1) throw new Error('refused')
+        await addTag(tx, id, uniqueName('tag'))
+      })
+      expect(results.filter(({ status }) => status === 'rejected')).toHaveLength(Math.ceil((WRITES - 1) / 3))
+      expect(runs).toBe(WRITES)
+    } finally {
+      await server.stop()
+    }
+  })
+
   test('a write that loses the connection loses no other', async () => {
     const server = await startServer(engine)
     try {

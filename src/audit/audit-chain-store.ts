@@ -1,6 +1,6 @@
 import type { Selectable } from 'kysely'
 import type { Transaction } from '../database/database.ts'
-import { forUpdate, nextNumber } from '../database/portable.ts'
+import { forUpdate, nextNumber, numbersIn } from '../database/portable.ts'
 import { prepared } from '../database/prepared.ts'
 import type { AuditChainTable, AuditEventTable } from '../database/audit-tables.ts'
 
@@ -15,28 +15,36 @@ export type AuditHead = { readonly organizationId: string } & Pick<
   AuditChainRow,
   'position' | 'at' | 'link' | 'oldest_at'
 > & {
-    /** The number of the next event. */
-    number: number
+    /** The numbers of the next events. */
+    readonly numbers: readonly number[]
   }
 
-const headQuery = prepared<{ organizationId: string }>()((db, param, engine) => {
+const headQuery = prepared<{ organizationId: string; places: string }>()((db, param, engine) => {
   const chain = db
     .selectFrom('audit_chains')
     .where('organization_id', '=', param('organizationId'))
     .select(['position', 'at', 'link', 'oldest_at'])
-  // PostgreSQL draws the number only after it has the lock, so numbers grow in the order of the chain.
+  // PostgreSQL draws the numbers only after it has the lock, so numbers grow in the order of the chain.
   return db
     .selectFrom(chain.$call(forUpdate({ engine, mode: 'write' })).as('chain'))
-    .selectAll()
-    .select(nextNumber(engine, 'audit_events').as('number'))
+    .innerJoin(numbersIn(engine, param('places')).as('place'), (join) => join.onTrue())
+    .selectAll('chain')
+    .select(nextNumber(engine, 'audit_events', 'place.value').as('number'))
 })
 
 /**
- * The end of a chain. It stays locked until the transaction ends, because the events of a chain need a strict order.
+ * The end of a chain, for `count` new events. It stays locked until the transaction ends, because the events of a chain need
+ * a strict order.
  */
-export async function lockAuditHead(tx: Transaction, organizationId: string): Promise<AuditHead | undefined> {
-  const head = await tx.first(headQuery, { organizationId })
-  return head && { ...head, organizationId }
+export async function lockAuditHead(
+  tx: Transaction,
+  organizationId: string,
+  count: number,
+): Promise<AuditHead | undefined> {
+  const places = JSON.stringify(Array.from({ length: count }, (_, place) => place))
+  const rows = await tx.all(headQuery, { organizationId, places })
+  const [head] = rows
+  return head && { ...head, organizationId, numbers: rows.map(({ number }) => number) }
 }
 
 const insertion = prepared<AuditRow>()((db, param) =>
@@ -67,11 +75,12 @@ const headUpdate = prepared<{ organizationId: string; position: number; at: stri
 )
 
 const ROWS_A_STATEMENT = 100
+/** So few are inserted one by one, with a prepared statement. */
+const FEW_ROWS = 20
 
 export async function insertAuditEventRows(tx: Transaction, rows: readonly AuditRow[]): Promise<void> {
-  const [only] = rows
-  if (only !== undefined && rows.length === 1) {
-    await tx.send(insertion, only)
+  if (rows.length <= FEW_ROWS) {
+    for (const row of rows) await tx.send(insertion, row)
     return
   }
   for (let from = 0; from < rows.length; from += ROWS_A_STATEMENT) {

@@ -1,6 +1,5 @@
 import { existing } from '../core/existing.ts'
 import type { Transaction } from '../database/database.ts'
-import { nextNumbers } from '../database/portable.ts'
 import {
   insertAuditChain,
   insertAuditEventRows,
@@ -26,25 +25,19 @@ const MAX_AHEAD_MS = 60_000
 
 export type UnchainedEvent = Omit<UnlinkedRow, 'number' | 'position'>
 
-/**
- * Inserts each event at the end of its chain. The chains stay locked until the transaction ends.
- *
- * @param locked the end of a chain that the transaction has locked already
- */
+/** Inserts each event at the end of its chain. The chains stay locked until the transaction ends. */
 export async function chainAuditEvents(
   tx: Transaction,
   key: AuditKey,
   events: readonly UnchainedEvent[],
-  locked?: AuditHead,
 ): Promise<void> {
-  const chains = Map.groupBy(events, (event) => event.organization_id ?? SITE)
   // Always lock chains in the same order: otherwise two transactions could deadlock.
-  for (const organizationId of [...chains.keys()].toSorted()) {
-    const head =
-      locked?.organizationId === organizationId
-        ? locked
-        : ((await lockAuditHead(tx, organizationId)) ?? (await beginAuditChain(tx, key, organizationId)))
-    await extendChain(tx, key, head, existing(chains.get(organizationId)))
+  const chains = [...Map.groupBy(events, (event) => event.organization_id ?? SITE)].toSorted(
+    ([one], [other]) => (one < other ? -1 : 1),
+  )
+  const heads = await Promise.all(chains.map(([id, { length }]) => lockAuditHead(tx, id, length)))
+  for (const [place, [id, added]] of chains.entries()) {
+    await extendChain(tx, key, heads[place] ?? (await beginAuditChain(tx, key, id, added.length)), added)
   }
 }
 
@@ -54,8 +47,7 @@ async function extendChain(
   head: AuditHead,
   events: readonly UnchainedEvent[],
 ): Promise<void> {
-  const numbers = await nextNumbers(tx, 'audit_events', head.number, events.length)
-  const { organizationId } = head
+  const { organizationId, numbers } = head
   let { position, at, link } = head
   const rows = events.map((event, index) => {
     position += 1
@@ -75,14 +67,19 @@ function notBefore(newest: string, now: string): string {
 }
 
 /** Creates the chain of an organization. The site's chain stores the number of chains. */
-async function beginAuditChain(tx: Transaction, key: AuditKey, organizationId: string): Promise<AuditHead> {
+async function beginAuditChain(
+  tx: Transaction,
+  key: AuditKey,
+  organizationId: string,
+  count: number,
+): Promise<AuditHead> {
   await insertEmptyChain(tx, key, SITE)
   if (organizationId !== SITE) {
     // Lock the site's chain first, as everywhere, so that two transactions cannot deadlock.
     await lockAuditChain(tx, SITE)
     if (await insertEmptyChain(tx, key, organizationId)) await countAuditChains(tx, key, 1)
   }
-  return existing(await lockAuditHead(tx, organizationId))
+  return existing(await lockAuditHead(tx, organizationId, count))
 }
 
 export function insertEmptyChain(tx: Transaction, key: AuditKey, organizationId: string): Promise<boolean> {

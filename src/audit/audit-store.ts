@@ -1,5 +1,4 @@
 import type { Transaction } from '../database/database.ts'
-import type { AuditHead } from './audit-chain-store.ts'
 import { chainAuditEvents, type UnchainedEvent } from './audit-chains.ts'
 import type { AuditKey } from './audit-links.ts'
 
@@ -25,22 +24,28 @@ export type AuditActor = {
 
 export type AuditContext = { at: string; requestId: string | null; actor: AuditActor | null; key: AuditKey }
 
-/**
- * Inserts each event into its organization's chain. Call it last in a transaction, because chains stay locked.
- *
- * @param locked the end of a chain that the transaction has locked already
- */
-export async function insertAuditEvents(
+/** Inserts each event at the end of its organization's chain, just before the commit, because chains stay locked until then. */
+export function insertAuditEvents(
   tx: Transaction,
   context: AuditContext,
   events: readonly AuditEvent[],
-  locked?: AuditHead,
-): Promise<void> {
+): void {
+  const { key } = context
+  tx.beforeCommit(
+    insertNoted,
+    events.map((event) => ({ key, event: unchained(context, event) })),
+  )
+}
+
+type Noted = { readonly key: AuditKey; readonly event: UnchainedEvent }
+
+async function insertNoted(tx: Transaction, noted: readonly Noted[]): Promise<void> {
+  const [first] = noted
+  if (first === undefined) return
   await chainAuditEvents(
     tx,
-    context.key,
-    events.map((event) => unchained(context, event)),
-    locked,
+    first.key,
+    noted.map(({ event }) => event),
   )
 }
 

@@ -1,4 +1,5 @@
 import { CompiledQuery, type Kysely } from 'kysely'
+import { BeforeCommit } from './before-commit.ts'
 import type { Transaction } from './database.ts'
 import type { Engine } from './portable.ts'
 import type { PreparedQuery } from './prepared.ts'
@@ -10,13 +11,24 @@ export async function inBareTransaction<T>(
   engine: Engine,
   work: (tx: Transaction) => Promise<T>,
 ): Promise<T> {
+  const before = new BeforeCommit()
   const afterCommit: (() => void)[] = []
-  const value = await db.transaction().execute((transaction) => work(over(transaction, engine, afterCommit)))
+  const value = await db.transaction().execute(async (transaction) => {
+    const tx = over(transaction, engine, before, afterCommit)
+    const done = await work(tx)
+    await before.run(tx)
+    return done
+  })
   for (const act of afterCommit) act()
   return value
 }
 
-function over(db: Kysely<Tables>, engine: Engine, afterCommit: (() => void)[]): Transaction {
+function over(
+  db: Kysely<Tables>,
+  engine: Engine,
+  before: BeforeCommit,
+  afterCommit: (() => void)[],
+): Transaction {
   const all = async <Values extends Record<string, unknown>, Row>(
     query: PreparedQuery<Values, Row>,
     values: Values,
@@ -32,6 +44,7 @@ function over(db: Kysely<Tables>, engine: Engine, afterCommit: (() => void)[]): 
     first: async (query, values) => (await all(query, values))[0],
     repeat: async (query, values) => void (await all(query, values)),
     send: async (query, values) => void (await all(query, values)),
+    beforeCommit: (last, items) => before.add(last, items),
     afterCommit: (act) => void afterCommit.push(act),
   }
 }

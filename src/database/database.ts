@@ -1,5 +1,6 @@
 import type { Kysely } from 'kysely'
 import type { Availability } from './availability.ts'
+import type { LastWork } from './before-commit.ts'
 import type { Engine } from './portable.ts'
 import type { PreparedQuery } from './prepared.ts'
 import type { Tables } from './tables.ts'
@@ -16,6 +17,11 @@ export interface Sparing {
 export interface Transaction extends Partial<Sparing> {
   readonly engine: Engine
   readonly mode: 'read' | 'write'
+  /**
+   * How many writes of the same organization run before this one in the same transaction, unseen by it: to be added to what
+   * a limit counts. If such a write fails, it runs again alone.
+   */
+  readonly beside?: number | undefined
   /** Kysely on the connection of this transaction. */
   readonly db: Kysely<Tables>
   /** Runs a prepared query. For hot paths, because it is compiled only once. */
@@ -42,6 +48,16 @@ export interface Transaction extends Partial<Sparing> {
     query: PreparedQuery<Values, Row>,
     values: Values,
   ): Promise<void>
+  /**
+   * Runs `work` before the commit, once for the items of all writes that share the transaction. For rows that stay locked
+   * until then: to be locked last.
+   */
+  beforeCommit<Item>(work: LastWork<Item>, items: readonly Item[]): void
+  /**
+   * Says that the work only reads from now on. PostgreSQL then does what is left before the commit beside these reads, if no
+   * other write shares the transaction.
+   */
+  noMoreChanges?(): void
   /** Calls `work` once this write is committed, and never if it is rolled back. `work` must not throw. */
   afterCommit(work: () => void): void
 }
@@ -65,6 +81,13 @@ export type TransactionOptions = {
   name?: string | undefined
   /** Names requests that begin with the same statements, PostgreSQL runs these as one. */
   like?: string | undefined
+  /**
+   * The write inserts one object and takes nothing from anybody, so that others of its kind do not change what it may do.
+   * Those that wait run together on PostgreSQL. See `Transaction.beside`.
+   */
+  isOneInsert?: boolean | undefined
+  /** The write is rolled back at its end. It shares no transaction, because other writes would be rolled back with it. */
+  isRolledBack?: boolean
   /** For a read with many statements. On SQLite other requests get turns between them. */
   isSlow?: boolean
 }

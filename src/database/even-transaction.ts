@@ -1,4 +1,5 @@
 import type { Kysely } from 'kysely'
+import type { LastWork } from './before-commit.ts'
 import type { Transaction } from './database.ts'
 import type { Engine } from './portable.ts'
 import type { PreparedQuery } from './prepared.ts'
@@ -51,6 +52,10 @@ export class EvenTransaction implements Transaction {
     values: Values,
   ): Promise<void> {
     return this.#tx.send(query, values)
+  }
+
+  beforeCommit<Item>(work: LastWork<Item>, items: readonly Item[]): void {
+    this.#tx.beforeCommit(work, items)
   }
 
   afterCommit(work: () => void): void {

@@ -38,25 +38,14 @@ export async function runScript(db: Kysely<Tables>, script: string | Record<Engi
   }
 }
 
-/** The next value of a table's counter, for code that needs it before the insert. */
-export function nextNumber(engine: Engine, table: string): RawBuilder<number> {
+/**
+ * The next value of a table's counter, for code that needs it before the insert. `place` is a column that counts the rows
+ * from 0.
+ */
+export function nextNumber(engine: Engine, table: string, place: string): RawBuilder<number> {
   return engine === 'sqlite'
-    ? sql<number>`(select coalesce(max(seq), 0) + 1 from sqlite_sequence where name = ${sql.lit(table)})`
+    ? sql<number>`(select coalesce(max(seq), 0) + 1 from sqlite_sequence where name = ${sql.lit(table)}) + ${sql.ref(place)}`
     : sql<number>`nextval(pg_get_serial_sequence(${sql.lit(table)}, 'number'))`
-}
-
-/** The numbers of `count` new rows of a table, of which the first one is known already. */
-export async function nextNumbers(
-  { db, engine }: Pick<Transaction, 'db' | 'engine'>,
-  table: string,
-  first: number,
-  count: number,
-): Promise<number[]> {
-  if (count === 1) return [first]
-  if (engine === 'sqlite') return Array.from({ length: count }, (_, index) => first + index)
-  const { rows } = await sql<{ number: number }>`
-    select ${nextNumber(engine, table)} as number from generate_series(2, ${count}::integer)`.execute(db)
-  return [first, ...rows.map(({ number }) => number)]
 }
 
 /**
@@ -112,7 +101,7 @@ export function filterOnly(engine: Engine, column: string): RawBuilder<string> {
   return engine === 'sqlite' ? sql<string>`+${sql.ref(column)}` : sql<string>`${sql.ref(column)} || ''`
 }
 
-/** For `in`: the numbers of a JSON list, which may be a parameter. */
+/** For `in` and `from`: the numbers of a JSON list, which may be a parameter. */
 export function numbersIn(engine: Engine, list: string): RawBuilder<number> {
   return engine === 'sqlite'
     ? sql<number>`(select value from json_each(${list}))`

@@ -1,22 +1,25 @@
-import { createHash } from 'node:crypto'
 import type { CompiledQuery, DatabaseConnection, Kysely, QueryResult } from 'kysely'
-import { DatabaseError, type PoolClient, type QueryConfig, type QueryResult as PostgresResult } from 'pg'
+import type { PoolClient, QueryConfig, QueryResult as PostgresResult } from 'pg'
+import { BeforeCommit } from './before-commit.ts'
+import { Changes } from './changes.ts'
 import { kyselyOver } from './connection-driver.ts'
-import { assertOpen, type Sparing, type Transaction } from './database.ts'
 import { GENERIC_PLANS, NO_JIT, type PostgresClient } from './postgres-client.ts'
-import { isAnswer, isAway, UnknownOutcomeError } from './postgres-errors.ts'
-import { ReplayedRead, type ReadRecord } from './postgres-replay.ts'
-import type { PreparedQuery } from './prepared.ts'
+import { isAnswer } from './postgres-errors.ts'
+import { ReplayedRead } from './postgres-replay.ts'
 import type { ReadPlan } from './read-plans.ts'
 import { asOne, type ReadAnswer } from './read-statement.ts'
 import type { Tables } from './tables.ts'
 
-/** A connection with its prepared statements. */
+/** A connection. */
 export class PostgresConnection implements DatabaseConnection {
   readonly client: PoolClient & PostgresClient
   readonly db: Kysely<Tables>
-  /** Rows that were read at the beginning of the transaction. */
-  ahead: ReplayedRead | undefined
+  /** Left to do by the writes of the transaction. */
+  beforeCommit = new BeforeCommit()
+  /** What statements changed that were not prepared, and how many locked rows. */
+  readonly changes = new Changes()
+  locks = 0
+  #hasGenericPlans = false
   readonly #sent: Promise<unknown>[] = []
 
   constructor(client: PoolClient & PostgresClient) {
@@ -28,9 +31,8 @@ export class PostgresConnection implements DatabaseConnection {
     return this.client.query(config)
   }
 
-  /** Sends a statement and does not wait for it. If it fails, the transaction fails at its end. */
-  send(config: string | QueryConfig): void {
-    const sent = this.query(config)
+  /** Does not wait for a statement. If it fails, the transaction fails at its end. */
+  send(sent: Promise<unknown>): void {
     // The failure is thrown by `failureOfSent`.
     sent.catch(() => {})
     this.#sent.push(sent)
@@ -45,26 +47,56 @@ export class PostgresConnection implements DatabaseConnection {
     return undefined
   }
 
+  /** To be called when `beginText` was sent. */
+  beginTransaction(): void {
+    this.#hasGenericPlans = true
+  }
+
   endTransaction(): void {
-    this.ahead = undefined
+    this.beforeCommit = new BeforeCommit()
+    this.#hasGenericPlans = false
     this.#sent.length = 0
   }
 
-  async executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
-    this.forgetUnlessRead(query.sql)
-    const result = await this.query({ text: query.sql, values: [...query.parameters] })
-    return { rows: result.rows as R[], numAffectedRows: BigInt(result.rowCount ?? 0) }
+  #usePlans(areGeneric: boolean): void {
+    if (this.#hasGenericPlans === areGeneric) return
+    this.#hasGenericPlans = areGeneric
+    this.send(this.query(`set local ${areGeneric ? GENERIC_PLANS : 'plan_cache_mode = auto'}`))
   }
 
-  /** After a change, or once a row lock is taken, rows are read anew. */
-  forgetUnlessRead(text: string): void {
-    if (!text.startsWith('select') || text.includes('for update')) this.ahead = undefined
+  /** Reads what earlier requests read, of plans with the same statement. */
+  async readAhead(plans: readonly ReadPlan[]): Promise<(ReplayedRead | undefined)[]> {
+    this.#usePlans(true)
+    const { rows } = await this.query(asOne(plans.map(({ statement }) => statement)))
+    const ahead: (ReplayedRead | undefined)[] = plans.map(() => undefined)
+    for (const { place, steps } of rows as ReadAnswer[]) {
+      const plan = plans[place - 1]
+      if (plan !== undefined) ahead[place - 1] = new ReplayedRead(plan, steps)
+    }
+    return ahead
+  }
+
+  async executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
+    // Planned for its values, which may be a long list.
+    this.#usePlans(false)
+    if (locksRows(query.sql)) this.locks += 1
+    const running = this.query({ text: query.sql, values: [...query.parameters] })
+    const result = await (changesRows(query.sql) ? this.changes.note(running) : running)
+    return { rows: result.rows as R[], numAffectedRows: BigInt(result.rowCount ?? 0) }
   }
 
   // oxlint-disable-next-line require-yield
   async *streamQuery<R>(): AsyncIterableIterator<QueryResult<R>> {
     throw new Error('streaming is not used')
   }
+}
+
+export function changesRows(text: string): boolean {
+  return !text.startsWith('select')
+}
+
+export function locksRows(text: string): boolean {
+  return text.includes('for update')
 }
 
 /**
@@ -81,188 +113,6 @@ const timeouts = {
   write: `; set local statement_timeout = '20s'; set local lock_timeout = '6s'; set local idle_in_transaction_session_timeout = '4s'`,
 } as const
 
-/** @param hasPlan whether a plan is read with it, see readAhead */
-export function beginText(mode: 'read' | 'write', isLong: boolean, hasPlan: boolean): string {
-  const plans = hasPlan ? `; set local ${GENERIC_PLANS}` : ''
-  return `${begin[mode]}; set local ${NO_JIT}${isLong ? '' : timeouts[mode]}${plans}`
-}
-
-const LOCK = { name: 'lock organization', text: 'select id from organizations where id = $1 for update' }
-
-/** The beginning of a write, in one message: locks the organization, then reads what the request read before. */
-export async function beginWrite(
-  connection: PostgresConnection,
-  organizationId: string | undefined,
-  plan: ReadPlan | undefined,
-): Promise<void> {
-  const lock =
-    organizationId === undefined ? undefined : connection.query({ ...LOCK, values: [organizationId] })
-  // Both, so that no failure goes unhandled.
-  await Promise.all([lock, plan === undefined ? undefined : readAhead(connection, plan)])
-}
-
-/** Reads what earlier requests read. To be sent with generic plans. */
-export async function readAhead(connection: PostgresConnection, plan: ReadPlan): Promise<void> {
-  const read = connection.query(asOne([plan.statement]))
-  // Only for the plan: other statements of a write have long lists of values, or triggers that need other plans.
-  const reset = connection.query('set local plan_cache_mode = auto')
-  await Promise.all([read, reset])
-  const answer = (await read).rows[0] as ReadAnswer | undefined
-  if (answer !== undefined) connection.ahead = new ReplayedRead(plan, answer.steps)
-}
-
-/** Runs `work` and returns its result as a function, to be called after the commit. */
-export async function runWhole<T>(
-  connection: PostgresConnection,
-  mode: 'read' | 'write',
-  work: (tx: Transaction) => Promise<T>,
-  record?: ReadRecord,
-): Promise<() => T> {
-  const tx = new PostgresTransaction(connection, mode, record)
-  try {
-    const value = await work(tx)
-    return () => {
-      tx.committed()
-      return value
-    }
-  } finally {
-    tx.end()
-  }
-}
-
-/**
- * Runs one of several writes of a transaction. Returns its result or failure as a function, to be called after the commit:
- * also a failure may be due to a write before it. Throws if the transaction is lost.
- */
-export async function runPart<T>(
-  connection: PostgresConnection,
-  work: (tx: Transaction) => Promise<T>,
-  plan?: ReadPlan,
-): Promise<() => T> {
-  // The savepoint is not released: that would cost a message, and the commit ends all of them.
-  connection.send(plan === undefined ? 'savepoint part' : `savepoint part; set local ${GENERIC_PLANS}`)
-  if (plan !== undefined) await readAhead(connection, plan)
-  try {
-    return await runWhole(connection, 'write', work)
-  } catch (error) {
-    if (error instanceof DatabaseError || isAway(error)) throw error
-    connection.ahead = undefined
-    connection.send('rollback to savepoint part')
-    return () => {
-      throw error
-    }
-  }
-}
-
-/** If a commit is cut off, or holds on this server only, its outcome is unknown: throws UnknownOutcomeError. */
-export async function commit({ client }: PostgresConnection): Promise<void> {
-  const { warnings } = client
-  const { command } = await client.query('commit').catch((error: unknown) => {
-    throw isAnswer(error) ? error : new UnknownOutcomeError(error)
-  })
-  if (client.warnings !== warnings) throw new UnknownOutcomeError('it was committed on one server only')
-  if (command !== 'COMMIT')
-    throw new Error('a transaction was committed after one of its statements had failed')
-}
-
-const statementNames = new WeakMap<PreparedQuery<never, unknown>, string>()
-
-/** PostgreSQL plans a named statement once per connection. */
-function statementName(query: PreparedQuery<never, unknown>): string {
-  let name = statementNames.get(query)
-  if (name === undefined) {
-    name = createHash('md5').update(query.sql('postgres')).digest('hex')
-    statementNames.set(query, name)
-  }
-  return name
-}
-
-export class PostgresTransaction implements Transaction {
-  readonly engine = 'postgres'
-  readonly mode: 'read' | 'write'
-  readonly #connection: PostgresConnection
-  readonly #record: ReadRecord | undefined
-  readonly #afterCommit: (() => void)[] = []
-  #isOpen = true
-
-  constructor(connection: PostgresConnection, mode: 'read' | 'write', record?: ReadRecord) {
-    this.#connection = connection
-    this.#record = record
-    this.mode = mode
-  }
-
-  get db(): Kysely<Tables> {
-    assertOpen(this.#isOpen)
-    this.#record?.giveUp()
-    return this.#connection.db
-  }
-
-  async all<Values extends Record<string, unknown>, Row>(
-    query: PreparedQuery<Values, Row>,
-    values: Values,
-    sparing?: Sparing,
-  ): Promise<Row[]> {
-    assertOpen(this.#isOpen)
-    const known = this.#connection.ahead?.find(query, values)
-    if (known !== undefined) {
-      sparing?.spare(query, values)
-      return known
-    }
-    const result = await this.#run(query, values)
-    this.#record?.note(query, values, result)
-    return result.rows as Row[]
-  }
-
-  async send<Values extends Record<string, unknown>, Row>(
-    query: PreparedQuery<Values, Row>,
-    values: Values,
-  ): Promise<void> {
-    assertOpen(this.#isOpen)
-    this.#connection.send(this.#statement(query, values))
-  }
-
-  #run<Values extends Record<string, unknown>, Row>(
-    query: PreparedQuery<Values, Row>,
-    values: Values,
-  ): Promise<PostgresResult> {
-    return this.#connection.query(this.#statement(query, values))
-  }
-
-  #statement<Values extends Record<string, unknown>, Row>(
-    query: PreparedQuery<Values, Row>,
-    values: Values,
-  ): QueryConfig {
-    const text = query.sql('postgres')
-    this.#connection.forgetUnlessRead(text)
-    return { name: statementName(query), text, values: query.parameters('postgres', values) }
-  }
-
-  async repeat<Values extends Record<string, unknown>, Row>(
-    query: PreparedQuery<Values, Row>,
-    values: Values,
-  ): Promise<void> {
-    await this.#run(query, values)
-  }
-
-  async first<Values extends Record<string, unknown>, Row>(
-    query: PreparedQuery<Values, Row>,
-    values: Values,
-    sparing?: Sparing,
-  ): Promise<Row | undefined> {
-    return (await this.all(query, values, sparing))[0]
-  }
-
-  afterCommit(work: () => void): void {
-    assertOpen(this.#isOpen)
-    this.#afterCommit.push(work)
-  }
-
-  /** To be called when the commit is done. */
-  committed(): void {
-    for (const work of this.#afterCommit) work()
-  }
-
-  end(): void {
-    this.#isOpen = false
-  }
+export function beginText(mode: 'read' | 'write', isLong: boolean): string {
+  return `${begin[mode]}; set local ${NO_JIT}; set local ${GENERIC_PLANS}${isLong ? '' : timeouts[mode]}`
 }

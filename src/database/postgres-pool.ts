@@ -51,10 +51,10 @@ export class PostgresPool {
    * Opens a transaction, with the first statements in the same message. They lock and read only, so a broken connection is
    * simply replaced.
    */
-  async begin(
+  async begin<Behind>(
     text: string,
-    sendBehind: (connection: PostgresConnection) => Promise<void>,
-  ): Promise<{ connection: PostgresConnection; behind: Promise<void> }> {
+    sendBehind: (connection: PostgresConnection) => Promise<Behind>,
+  ): Promise<{ connection: PostgresConnection; behind: Promise<Behind> }> {
     for (let attempt = 1; ; attempt++) {
       const connection = await this.connect().catch((error: unknown) => {
         throw new UnreachableError(error)

@@ -135,6 +135,10 @@ export class ReplayedRead implements Transaction {
     throw this.#missed()
   }
 
+  beforeCommit(): void {
+    throw this.#missed()
+  }
+
   afterCommit(work: () => void): void {
     this.#afterCommit.push(work)
   }

@@ -3,17 +3,8 @@ import type { Kysely } from 'kysely'
 import { types, type ClientConfig } from 'pg'
 import { Availability } from './availability.ts'
 import type { Database, DatabaseOptions, Transaction, TransactionOptions } from './database.ts'
+import type { PostgresConnection } from './postgres-connection.ts'
 import {
-  beginText,
-  beginWrite,
-  commit,
-  readAhead,
-  runPart,
-  runWhole,
-  type PostgresConnection,
-} from './postgres-connection.ts'
-import {
-  DeadlineError,
   isAway,
   isStarting,
   isBusy,
@@ -24,21 +15,21 @@ import {
 } from './postgres-errors.ts'
 import { PostgresPipeline } from './postgres-pipeline.ts'
 import { PostgresPool } from './postgres-pool.ts'
-import { ReadRecord, Replays, type NamedRead } from './postgres-replay.ts'
+import { ReadRecord, Replays, type NamedRead, type ReplayedRead } from './postgres-replay.ts'
 import { PostgresProbe } from './postgres-probe.ts'
-import { SharedWrite } from './shared-write.ts'
+import { runPart, runWhole } from './postgres-transaction.ts'
+import { PostgresTransactions } from './postgres-transactions.ts'
+import { settleFailed, SharedWrite } from './shared-write.ts'
 import type { Tables } from './tables.ts'
 import { Turns } from './turns.ts'
 import { databaseUnavailable } from './unavailable.ts'
+import { WriteGroups } from './write-groups.ts'
 
 const MAX_CONNECTIONS = 10
 const MAX_TRIES = 8
 const RETRY_PAUSE_MS = 20
 const CONNECT_TIMEOUT_MS = 3_000
 const KEEP_ALIVE_MS = 10_000
-/** Longer than the statement timeouts, so that normally the server ends a slow transaction first. */
-const DEADLINE_MS = 30_000
-const LONG_DEADLINE_MS = 3_600_000
 /** Pause between attempts to reach a server. */
 const WAIT_MS = 500
 /** How many waiting writes of its organization a transaction runs beside its own. */
@@ -59,7 +50,7 @@ type Asked = {
 
 /**
  * PostgreSQL. A read that a caller repeats runs as one statement. Writes of one organization that wait share one
- * transaction, thus one wait for the disk; a savepoint undoes each alone.
+ * transaction, thus one wait for the disk. If one fails after a change, each runs in a transaction of its own.
  */
 export class PostgresDatabase implements Database {
   readonly engine = 'postgres'
@@ -69,6 +60,8 @@ export class PostgresDatabase implements Database {
   readonly #turns: Turns
   readonly #pipeline: PostgresPipeline
   readonly #replays: Replays
+  readonly #transactions: PostgresTransactions
+  readonly #groups: WriteGroups
 
   constructor(url: string, { connections = MAX_CONNECTIONS }: DatabaseOptions = {}) {
     const config: ClientConfig = {
@@ -87,6 +80,8 @@ export class PostgresDatabase implements Database {
       () => this.#pool.cutSilent(),
     )
     this.#turns = new Turns(connections)
+    this.#transactions = new PostgresTransactions(this.#pool)
+    this.#groups = new WriteGroups(this.#turns, this.#replays, this.#transactions)
   }
 
   read<T>(work: Work<T>, options?: TransactionOptions): Promise<T> {
@@ -142,18 +137,29 @@ export class PostgresDatabase implements Database {
     // Fail at once: otherwise many requests would wait for a server that does not answer.
     if (this.#probe.isUnreachable) throw databaseUnavailable(undefined)
     const { organizationId, caller, name, like, isLong = false } = options
+    const { isRolledBack = false, isOneInsert = false } = options
     const named = caller === undefined || name === undefined ? undefined : { caller, name, like }
     const replayed = mode === 'read' && named && (await this.#replays.read(named, work))
     if (replayed) return replayed.value
     const asked = { mode, isLong, organizationId, named }
-    const mayShare = mode === 'write' && organizationId !== undefined && !isLong
+    const mayShare = mode === 'write' && !isLong && !isRolledBack
+    const shared = () =>
+      mayShare && organizationId !== undefined ? new SharedWrite(organizationId, work, named) : undefined
     try {
-      return await this.#inTurn(work, asked, options, mayShare ? new SharedWrite(work, named) : undefined)
+      const settled = isOneInsert ? await this.#inGroup(shared()) : undefined
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the result of this work
+      if (settled !== undefined) return settled() as T
+      return await this.#inTurn(work, asked, options, shared())
     } catch (error) {
       if (isAway(error)) this.availability.suspect(error)
       else if (isBusy(error)) this.availability.tooSlow(error)
       throw outcomeOf(error)
     }
+  }
+
+  /** Undefined: the write has to run alone. */
+  async #inGroup(write: SharedWrite | undefined): Promise<(() => unknown) | undefined> {
+    return write !== undefined && this.#groups.add(write) ? write.settled : undefined
   }
 
   async #inTurn<T>(
@@ -191,84 +197,60 @@ export class PostgresDatabase implements Database {
   async #alone<T>(work: Work<T>, asked: Asked): Promise<T> {
     const { mode, named } = asked
     const record = mode === 'read' && named !== undefined ? new ReadRecord() : undefined
-    const { outcome, beginning } = await this.#transaction(asked, async (connection) => {
-      const { ahead: beginning } = connection
-      return { outcome: await runWhole(connection, mode, work, record), beginning }
-    })
-    if (named !== undefined && record !== undefined) this.#replays.keep(named, record, beginning)
+    const { outcome, ahead } = await this.#transactions.run(
+      asked,
+      (connection) => this.#begin(connection, asked),
+      async (connection, ahead) => ({
+        outcome: await runWhole(connection, mode, work, { record, ahead }),
+        ahead,
+      }),
+    )
+    if (named !== undefined && record !== undefined) this.#replays.keep(named, record, ahead)
     return outcome()
   }
 
   /** Runs the write, and with it the writes of its organization that wait when it has the organization's lock. */
   async #together<T>(work: Work<T>, asked: Asked): Promise<T> {
-    const { mode, organizationId } = asked
     let riders: readonly SharedWrite[] = []
     const outcomes: (() => unknown)[] = []
-    const settle = (outcome: (place: number) => (() => unknown) | undefined) => {
-      for (const [place, rider] of riders.entries()) rider.settle(outcome(place))
-    }
-    let outcome: () => T
+    let own: () => T
     try {
-      outcome = await this.#transaction(asked, async (connection) => {
-        riders = this.#turns.takeOver(organizationId, MAX_RIDERS)
-        if (riders.length === 0) return runWhole(connection, mode, work)
-        const own = await runPart(connection, work)
-        for (const { work: next, named } of riders) {
-          outcomes.push(await runPart(connection, next, named && this.#replays.find(named)))
-        }
-        return own
-      })
+      own = await this.#transactions.run(
+        asked,
+        (connection) => this.#begin(connection, asked),
+        async (connection, ahead) => {
+          riders = this.#turns.takeOver(asked.organizationId, MAX_RIDERS)
+          if (riders.length === 0) return runWhole(connection, 'write', work, { ahead })
+          const { outcome } = await runPart(connection, work, { ahead })
+          for (const { work: next, named } of riders) {
+            const plan = named && this.#replays.find(named)
+            const [read] = plan === undefined ? [] : await connection.readAhead([plan])
+            outcomes.push((await runPart(connection, next, { ahead: read })).outcome)
+          }
+          return outcome
+        },
+      )
     } catch (error) {
-      if (riders.length === 0) throw error
-      if (!(error instanceof UnknownOutcomeError)) {
-        // One of them may be the cause, so each has to run alone.
-        settle(() => undefined)
-        return this.#alone(work, asked)
-      }
-      settle(() => () => {
-        throw error
-      })
-      throw error
+      settleFailed(riders, error)
+      if (riders.length === 0 || error instanceof UnknownOutcomeError) throw error
+      return this.#alone(work, asked)
     }
-    settle((place) => outcomes[place])
-    return outcome()
+    for (const [place, rider] of riders.entries()) rider.settle(outcomes[place])
+    return own()
   }
 
-  async #transaction<T>(asked: Asked, work: (connection: PostgresConnection) => Promise<T>): Promise<T> {
-    const { mode, isLong, organizationId, named } = asked
+  /** The beginning of a transaction, in one message: locks the organization, then reads what the request read before. */
+  async #begin(
+    connection: PostgresConnection,
+    { mode, organizationId, named }: Asked,
+  ): Promise<ReplayedRead | undefined> {
     const plan = named && (mode === 'write' ? this.#replays.find(named) : this.#replays.findBeginning(named))
-    const text = beginText(mode, isLong, plan !== undefined)
-    const { connection, behind } = await this.#pool.begin(text, async (begun) => {
-      if (mode === 'write') await beginWrite(begun, organizationId, plan)
-      else if (plan !== undefined) await readAhead(begun, plan)
-    })
-    const { client } = connection
-    const deadline = setTimeout(
-      () => client.cut(new DeadlineError('a transaction took too long')),
-      isLong ? LONG_DEADLINE_MS : DEADLINE_MS,
-    )
-    try {
-      await behind
-      const value = await work(connection)
-      await (mode === 'read' ? connection.query('commit') : commit(connection))
-      connection.endTransaction()
-      client.release()
-      return value
-    } catch (thrown) {
-      // After a statement has failed, the ones behind it fail with an error that says less.
-      const error = (await connection.failureOfSent()) ?? thrown
-      connection.endTransaction()
-      if (isStaleStatement(error)) this.#pool.cutIdle()
-      if (isAway(error) || isStaleStatement(error)) client.release(true)
-      else {
-        await connection.query('rollback').then(
-          () => client.release(),
-          (broken: Error) => client.release(broken),
-        )
-      }
-      throw error
-    } finally {
-      clearTimeout(deadline)
-    }
+    const isLocked = mode === 'write' && organizationId !== undefined
+    const locking = isLocked ? connection.query({ ...LOCK, values: [organizationId] }) : undefined
+    // Both, so that no failure goes unhandled.
+    const [, ahead] = await Promise.all([locking, plan && connection.readAhead([plan])])
+    return ahead?.[0]
   }
 }
+
+const LOCK = { name: 'lock organization', text: 'select id from organizations where id = $1 for update' }

@@ -1,20 +1,27 @@
 import type { Transaction } from './database.ts'
+import { UnknownOutcomeError } from './postgres-errors.ts'
 import type { NamedRead } from './postgres-replay.ts'
 
-/** A write that waits for its turn. The transaction of an earlier write of its organization may take it along. */
+/** A write that waits. The transaction of an earlier write may take it along. */
 export class SharedWrite {
+  readonly organizationId: string
   readonly work: (tx: Transaction) => Promise<unknown>
   readonly named: NamedRead | undefined
   /** Whether a transaction has taken it along. */
   isTaken = false
   readonly #settled = Promise.withResolvers<(() => unknown) | undefined>()
 
-  constructor(work: (tx: Transaction) => Promise<unknown>, named: NamedRead | undefined) {
+  constructor(
+    organizationId: string,
+    work: (tx: Transaction) => Promise<unknown>,
+    named: NamedRead | undefined,
+  ) {
+    this.organizationId = organizationId
     this.work = work
     this.named = named
   }
 
-  /** Returns or throws what the write did. Undefined: the transaction was undone, and the write has to run alone. */
+  /** Returns or throws what the write did. Undefined: nothing was done, and the write has to run alone. */
   get settled(): Promise<(() => unknown) | undefined> {
     return this.#settled.promise
   }
@@ -22,4 +29,12 @@ export class SharedWrite {
   settle(outcome: (() => unknown) | undefined): void {
     this.#settled.resolve(outcome)
   }
+}
+
+/** Settles writes whose transaction failed. One of them may be the cause, so each has to run alone. */
+export function settleFailed(writes: readonly SharedWrite[], error: unknown): void {
+  const outcome = () => {
+    throw error
+  }
+  for (const write of writes) write.settle(error instanceof UnknownOutcomeError ? outcome : undefined)
 }

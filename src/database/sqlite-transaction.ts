@@ -1,4 +1,5 @@
 import type { Kysely } from 'kysely'
+import { BeforeCommit, type LastWork } from './before-commit.ts'
 import { assertOpen, type Sparing, type Transaction } from './database.ts'
 import type { KnownRows } from './known-rows.ts'
 import type { PreparedQuery } from './prepared.ts'
@@ -11,6 +12,7 @@ export class SqliteTransaction implements Transaction {
   readonly mode: 'read' | 'write'
   readonly #connection: SqliteConnection
   readonly #known: KnownRows | undefined
+  readonly #beforeCommit = new BeforeCommit()
   readonly #afterCommit: (() => void)[] = []
   #isOpen = true
 
@@ -62,6 +64,16 @@ export class SqliteTransaction implements Transaction {
     values: Values,
   ): Promise<void> {
     await this.all(query, values)
+  }
+
+  beforeCommit<Item>(work: LastWork<Item>, items: readonly Item[]): void {
+    assertOpen(this.#isOpen)
+    this.#beforeCommit.add(work, items)
+  }
+
+  /** To be called when the work of the transaction is done. */
+  async finish(): Promise<void> {
+    if (!this.#beforeCommit.isEmpty) await this.#beforeCommit.run(this)
   }
 
   afterCommit(work: () => void): void {

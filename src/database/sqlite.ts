@@ -190,6 +190,7 @@ export class SqliteDatabase implements Database {
     writer.beginPart()
     try {
       const value = await job.work(tx)
+      await tx.finish()
       writer.commitPart()
       tx.afterCommit(() => job.resolve(value))
       return () => tx.committed()

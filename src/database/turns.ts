@@ -69,6 +69,11 @@ export class Turns {
     return taken
   }
 
+  /** Whether a write of the organization has a turn. */
+  isWriting(organizationId: string): boolean {
+    return this.#usedByOne(organizationId) > 0
+  }
+
   #isFree({ mode, organizationId, caller, withoutToken }: Turn): boolean {
     const { read, write } = this.#used
     if (read + write >= this.#connections) return false

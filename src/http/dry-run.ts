@@ -1,5 +1,5 @@
 import { AppError } from '../core/errors.ts'
-import type { Database, Transaction, TransactionOptions } from '../database/database.ts'
+import type { Database, Transaction } from '../database/database.ts'
 import type { Query } from '../jsonapi/query.ts'
 
 const PARAMETER = 'dry-run'
@@ -55,12 +55,15 @@ class RolledBack<T> extends Error {
 export async function rolledBack<T>(
   database: Database,
   work: (tx: Transaction) => Promise<T>,
-  options: TransactionOptions,
+  organizationId: string | undefined,
 ): Promise<T> {
   try {
-    return await database.write(async (tx) => {
-      throw new RolledBack(await work(tx))
-    }, options)
+    return await database.write(
+      async (tx) => {
+        throw new RolledBack(await work(tx))
+      },
+      { organizationId, isRolledBack: true },
+    )
   } catch (error) {
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- thrown above, with the result of work
     if (error instanceof RolledBack) return error.value as T

@@ -1,5 +1,4 @@
 import type { Actor } from '../access/actor.ts'
-import { lockAuditHead } from '../audit/audit-chain-store.ts'
 import { insertAuditEvents } from '../audit/audit-store.ts'
 import { timestamp } from '../core/clock.ts'
 import { existing } from '../core/existing.ts'
@@ -74,10 +73,9 @@ export class WriteRequest<A, R extends Loaded, P extends QueryParameters, B, Pre
     const request = { address, organizationId, query: first.query, body, prepared: prepared as Prepared }
     try {
       if (first.isDryRun) return await this.#compare(request)
-      return await this.#deps.database.write((tx) => this.#write(tx, request), {
-        organizationId,
-        ...readerOf(this.#call),
-      })
+      const { isOneInsert } = this.#route
+      const options = { organizationId, isOneInsert, ...readerOf(this.#call) }
+      return await this.#deps.database.write((tx) => this.#write(tx, request), options)
     } catch (error) {
       noteWithin(error, this.#route.judged, this.#decided, this.#deps)
       throw error
@@ -120,13 +118,13 @@ export class WriteRequest<A, R extends Loaded, P extends QueryParameters, B, Pre
     return body(bytes, { address, config, clock })
   }
 
-  /** The write's transaction: decide again, act, make the document, insert the audit events. */
+  /** The write's transaction: decide again, act, note the audit events, make the document. */
   async #write(
     tx: Transaction,
     { address, ...request }: Asked<A, P, B, Prepared>,
     look?: Look,
   ): Promise<Answer> {
-    const { problems, document, status, act, place, answers, isOneStatement } = this.#route
+    const { problems, document, status, act, place, answers } = this.#route
     const { organizationId } = request
     const actor = await authenticate(tx, this.#call, this.#deps)
     this.#decided = undefined
@@ -139,12 +137,7 @@ export class WriteRequest<A, R extends Loaded, P extends QueryParameters, B, Pre
     const checked = (await problems?.({ ...checking, problems: found })) as Checked
     refuse(found)
     const context = { ...checking, checked }
-    const acting = act(context)
-    const locking =
-      isOneStatement && organizationId !== undefined ? lockAuditHead(tx, organizationId) : undefined
-    // Both have to end: after a failure the transaction ends, too.
-    await Promise.allSettled([acting, locking])
-    const outcome = await acting
+    const outcome = await act(context)
     const { keepsAccess = this.#route.keepsAccess, counts, result } = outcome
     if (organizationId !== undefined && keepsAccess !== true) {
       await bumpVersion(tx, organizationId, counts?.teams, counts?.visibleTeams)
@@ -154,18 +147,11 @@ export class WriteRequest<A, R extends Loaded, P extends QueryParameters, B, Pre
       return noContent
     }
     const events = eventsOf(outcome, { resourceType: answers ?? place.type, organizationId })
-    const making =
-      document === undefined || status === 204
-        ? noContent
-        : Promise.resolve(document({ ...context, result })).then((made) => answerOf(status, made))
     const { auditKey: key, clock } = this.#deps
-    const audit = { at: timestamp(clock.now()), requestId: this.#call.requestId, actor, key }
-    const locked = await locking
-    const inserting = events.length > 0 ? insertAuditEvents(tx, audit, events, locked) : undefined
-    // Side by side, because PostgreSQL then waits less. Both have to end: after a failure the transaction ends, too.
-    await Promise.allSettled([making, inserting])
-    await inserting
-    return making
+    insertAuditEvents(tx, { at: timestamp(clock.now()), requestId: this.#call.requestId, actor, key }, events)
+    if (document === undefined || status === 204) return noContent
+    tx.noMoreChanges?.()
+    return answerOf(status, await document({ ...context, result }))
   }
 
   /** Runs the write, rolls it back, and answers what it would have changed. */
@@ -182,7 +168,7 @@ export class WriteRequest<A, R extends Loaded, P extends QueryParameters, B, Pre
     const look: Look = async (tx, when) => {
       looks[when] = await dryRun.look(tx)
     }
-    await rolledBack(this.#deps.database, (tx) => this.#write(tx, request, look), { organizationId })
+    await rolledBack(this.#deps.database, (tx) => this.#write(tx, request, look), organizationId)
     return ok(await dryRun.compare(looks.before, looks.after))
   }
 }

@@ -86,10 +86,10 @@ export type WriteDefinition<
   ) => Promise<Checked> | Checked
   readonly act: (context: Acting<A, R, B, Prepared, P, Checked>) => Promise<Outcome<Result>>
   /**
-   * The act is one statement. The end of the organization's audit trail is then locked right behind it, without a round
-   * trip of its own. Not for longer acts: locking rows after the trail could deadlock.
+   * The act inserts one object and takes nothing from anybody. Such writes run together on PostgreSQL: see
+   * `TransactionOptions.isOneInsert`.
    */
-  readonly isOneStatement?: true
+  readonly isOneInsert?: true
   /** The write changes nobody's access, so the organization's version and the documents cached by it stay. */
   readonly keepsAccess?: true
   readonly document?: (

@@ -106,7 +106,7 @@ async function exchange(given: Form, call: Call, deps: RunnerDeps): Promise<stri
         name: user.username ?? '',
         tokenId: row.session_id,
       }
-      return insertAuditEvents(tx, { at, requestId: call.requestId, actor, key: auditKey }, [event])
+      insertAuditEvents(tx, { at, requestId: call.requestId, actor, key: auditKey }, [event])
     }
     const row = await claimLoginCode(tx, hash, at)
     if (row === undefined) {
@@ -129,7 +129,7 @@ async function exchange(given: Form, call: Call, deps: RunnerDeps): Promise<stri
     const request = { description, expiresAt: undefined }
     const { token, text, event } = await issueUserToken(tx, deps, { userId: user.id, maker: null }, request)
     await setTokenOfLoginCode(tx, hash, token.id)
-    await write(row, user, event)
+    write(row, user, event)
     return text
   })
   if (outcome instanceof Refused) throw outcome
@@ -140,11 +140,11 @@ async function exchange(given: Form, call: Call, deps: RunnerDeps): Promise<stri
 async function endReused(
   tx: Transaction,
   hash: string,
-  write: (row: LoginCodeRow, user: UserRow, event: AuditEvent) => Promise<unknown>,
+  write: (row: LoginCodeRow, user: UserRow, event: AuditEvent) => void,
 ): Promise<void> {
   const row = await findLoginCode(tx, hash)
   const token = await findToken(tx, row?.token_id ?? NO_ID)
   const user = row === undefined ? undefined : await findUser(tx, row.user_id)
   if (row === undefined || token === undefined || user === undefined) return
-  await write(row, user, await deleteUserToken(tx, token))
+  write(row, user, await deleteUserToken(tx, token))
 }

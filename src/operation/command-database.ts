@@ -53,7 +53,7 @@ export async function auditOperator(
 ): Promise<void> {
   const key = await operatorAuditKey(tx, config)
   const context = { at: timestamp(systemClock.now()), requestId: null, actor: null, key }
-  await insertAuditEvents(
+  insertAuditEvents(
     tx,
     context,
     events.map((event) => ({ ...event, details: { ...event.details, 'command-line-user': systemUser() } })),

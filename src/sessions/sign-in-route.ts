@@ -207,7 +207,7 @@ async function begin(
     await insertSession(tx, row)
     const actor: AuditActor = { kind: 'user', userId, name: username, tokenId: row.id }
     const context = { at: row.created_at, requestId: call.requestId, actor, key: auditKey }
-    await insertAuditEvents(tx, context, [
+    insertAuditEvents(tx, context, [
       ...events,
       { action: 'session.begin', resourceType: 'sessions', resourceId: row.id, details: { user: userId } },
     ])

@@ -106,7 +106,7 @@ export class StateSweep {
     const context = { at: timestamp(now), requestId: null, actor: null, key: this.#auditKey }
     for (const row of await findSoftDeletedBefore(tx, before, MAX_DELETED_AT_ONCE)) {
       await deleteContent(tx, row.id, secretKey)
-      await insertAuditEvents(tx, context, [
+      insertAuditEvents(tx, context, [
         {
           action: 'state-version.permanently-delete-content',
           organizationId: row.organization_id,

@@ -150,7 +150,7 @@ async function finish(
     kind: row.created_by_kind === 'teams' ? 'team' : 'user',
     userId: row.created_by_id,
   } as const
-  await insertAuditEvents(tx, { at, requestId: call.requestId, actor, key: deps.auditKey }, [event])
+  insertAuditEvents(tx, { at, requestId: call.requestId, actor, key: deps.auditKey }, [event])
   if (kind === 'json-state') {
     await addJsonState(tx, row.id, uploadId, result)
     return false

@@ -99,7 +99,7 @@ export const teamRoutes: readonly Route[] = [
     status: 200,
     permission: 'team:manage',
     summary: 'Create a team',
-    isOneStatement: true,
+    isOneInsert: true,
     answers: 'teams',
     query: teamQuery,
     accepts: newTeamBody,
@@ -109,7 +109,7 @@ export const teamRoutes: readonly Route[] = [
       const { organization } = resource
       const { maxTeams } = deps.config
       const granted = grantedBy(context, 0)
-      if (organization.teams_count >= maxTeams) problems.push(tooMany('teams', maxTeams))
+      if (organization.teams_count + (tx.beside ?? 0) >= maxTeams) problems.push(tooMany('teams', maxTeams))
       problems.push(...granted.problems)
       await besideTakenName(problems, NAME_IS_TAKEN, body.changes.name, (name) =>
         findTeamIdByName(tx, organization.id, name),

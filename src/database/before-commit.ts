@@ -1,0 +1,27 @@
+import type { Transaction } from './database.ts'
+
+/** The last work of a transaction, for what all writes that share it have added. */
+export type LastWork<Item> = (tx: Transaction, items: readonly Item[]) => Promise<void>
+
+/** What is left to do before a commit. */
+export class BeforeCommit {
+  readonly #works = new Map<LastWork<never>, unknown[]>()
+
+  add<Item>(work: LastWork<Item>, items: readonly Item[]): void {
+    const known = this.#works.get(work)
+    if (known === undefined) this.#works.set(work, [...items])
+    else known.push(...items)
+  }
+
+  addAll(other: BeforeCommit): void {
+    for (const [work, items] of other.#works) this.add(work, items as never[])
+  }
+
+  get isEmpty(): boolean {
+    return this.#works.size === 0
+  }
+
+  async run(tx: Transaction): Promise<void> {
+    for (const [work, items] of this.#works) await work(tx, items as never[])
+  }
+}

@@ -1,0 +1,224 @@
+import { createHash } from 'node:crypto'
+import type { Kysely } from 'kysely'
+import { DatabaseError, type QueryResult } from 'pg'
+import { BeforeCommit, type LastWork } from './before-commit.ts'
+import { Changes } from './changes.ts'
+import { assertOpen, type Sparing, type Transaction } from './database.ts'
+import { changesRows, locksRows, type PostgresConnection } from './postgres-connection.ts'
+import { isAnswer, isAway, UnknownOutcomeError } from './postgres-errors.ts'
+import type { ReadRecord, ReplayedRead } from './postgres-replay.ts'
+import type { PreparedQuery } from './prepared.ts'
+import type { Tables } from './tables.ts'
+
+type Work<T> = (tx: Transaction) => Promise<T>
+
+/** What a transaction, or a part of one, starts with. */
+type Given = {
+  readonly record?: ReadRecord | undefined
+  /** Rows that were read before. They count until something was changed or locked. */
+  readonly ahead?: ReplayedRead | undefined
+  /** See Transaction. */
+  readonly beside?: number | undefined
+  /** No other write shares the transaction. */
+  readonly isAlone?: boolean
+}
+
+/** Runs `work` and returns its result as a function, to be called after the commit. */
+export async function runWhole<T>(
+  connection: PostgresConnection,
+  mode: 'read' | 'write',
+  work: Work<T>,
+  given?: Given,
+): Promise<() => T> {
+  return run(new PostgresTransaction(connection, mode, { ...given, isAlone: true }), work)
+}
+
+async function run<T>(tx: PostgresTransaction, work: Work<T>): Promise<() => T> {
+  try {
+    const value = await work(tx)
+    await tx.finish()
+    return () => {
+      tx.committed()
+      return value
+    }
+  } finally {
+    tx.end()
+  }
+}
+
+/**
+ * Runs one of several writes of a transaction. Returns its result or failure as a function, to be called after the commit:
+ * also a failure may be due to another write. Throws if the transaction is lost, or if the write failed after it had
+ * changed something: a savepoint for each write would cost more than to run all of them again in that rare case.
+ */
+export async function runPart<T>(connection: PostgresConnection, work: Work<T>, given?: Given) {
+  const tx = new PostgresTransaction(connection, 'write', given)
+  try {
+    return { hasFailed: false, outcome: await run(tx, work) }
+  } catch (error) {
+    if (tx.isChanged || error instanceof DatabaseError || isAway(error)) throw error
+    const outcome = (): T => {
+      throw error
+    }
+    return { hasFailed: true, outcome }
+  }
+}
+
+/** Does what the writes of the transaction have left to do. */
+export function finish(connection: PostgresConnection): Promise<() => void> {
+  const { beforeCommit } = connection
+  return runWhole(connection, 'write', (tx) => beforeCommit.run(tx))
+}
+
+/** If a commit is cut off, or holds on this server only, its outcome is unknown: throws UnknownOutcomeError. */
+export async function commit({ client }: PostgresConnection): Promise<void> {
+  const { warnings } = client
+  const { command } = await client.query('commit').catch((error: unknown) => {
+    throw isAnswer(error) ? error : new UnknownOutcomeError(error)
+  })
+  if (client.warnings !== warnings) throw new UnknownOutcomeError('it was committed on one server only')
+  if (command !== 'COMMIT')
+    throw new Error('a transaction was committed after one of its statements had failed')
+}
+
+const statementNames = new WeakMap<PreparedQuery<never, unknown>, string>()
+
+/** PostgreSQL plans a named statement once per connection. */
+function statementName(query: PreparedQuery<never, unknown>): string {
+  let name = statementNames.get(query)
+  if (name === undefined) {
+    name = createHash('md5').update(query.sql('postgres')).digest('hex')
+    statementNames.set(query, name)
+  }
+  return name
+}
+
+export class PostgresTransaction implements Transaction {
+  readonly engine = 'postgres'
+  readonly mode: 'read' | 'write'
+  readonly beside: number | undefined
+  readonly #connection: PostgresConnection
+  readonly #changesBefore: number
+  readonly #locksBefore: number
+  readonly #record: ReadRecord | undefined
+  readonly #beforeCommit = new BeforeCommit()
+  readonly #afterCommit: (() => void)[] = []
+  readonly #ahead: ReplayedRead | undefined
+  readonly #isAlone: boolean
+  #finishing: Promise<void> | undefined
+  readonly #changes = new Changes()
+  #locks = 0
+  #isOpen = true
+
+  constructor(
+    connection: PostgresConnection,
+    mode: 'read' | 'write',
+    { record, ahead, beside, isAlone = false }: Given = {},
+  ) {
+    this.#connection = connection
+    this.#changesBefore = connection.changes.count
+    this.#locksBefore = connection.locks
+    this.#record = record
+    this.#ahead = ahead
+    this.mode = mode
+    this.beside = beside
+    this.#isAlone = isAlone
+  }
+
+  get db(): Kysely<Tables> {
+    assertOpen(this.#isOpen)
+    this.#record?.giveUp()
+    return this.#connection.db
+  }
+
+  /** Whether rows may have been changed. */
+  get isChanged(): boolean {
+    return this.#changes.since(0) || this.#connection.changes.since(this.#changesBefore)
+  }
+
+  /** Rows are read anew after a change, and once a row lock is taken: others may have changed them before. */
+  get #knowsRows(): boolean {
+    return !this.isChanged && this.#locks === 0 && this.#connection.locks === this.#locksBefore
+  }
+
+  async all<Values extends Record<string, unknown>, Row>(
+    query: PreparedQuery<Values, Row>,
+    values: Values,
+    sparing?: Sparing,
+  ): Promise<Row[]> {
+    assertOpen(this.#isOpen)
+    const known = this.#knowsRows ? this.#ahead?.find(query, values) : undefined
+    if (known !== undefined) {
+      sparing?.spare(query, values)
+      return known
+    }
+    const result = await this.#run(query, values)
+    this.#record?.note(query, values, result)
+    return result.rows as Row[]
+  }
+
+  async send<Values extends Record<string, unknown>, Row>(
+    query: PreparedQuery<Values, Row>,
+    values: Values,
+  ): Promise<void> {
+    assertOpen(this.#isOpen)
+    this.#connection.send(this.#run(query, values))
+  }
+
+  async #run<Values extends Record<string, unknown>, Row>(
+    query: PreparedQuery<Values, Row>,
+    values: Values,
+  ): Promise<QueryResult> {
+    const [name, text] = [statementName(query), query.sql('postgres')]
+    if (locksRows(text)) this.#locks += 1
+    const running = this.#connection.query({ name, text, values: query.parameters('postgres', values) })
+    return changesRows(text) ? this.#changes.note(running) : running
+  }
+
+  async repeat<Values extends Record<string, unknown>, Row>(
+    query: PreparedQuery<Values, Row>,
+    values: Values,
+  ): Promise<void> {
+    await this.#run(query, values)
+  }
+
+  async first<Values extends Record<string, unknown>, Row>(
+    query: PreparedQuery<Values, Row>,
+    values: Values,
+    sparing?: Sparing,
+  ): Promise<Row | undefined> {
+    return (await this.all(query, values, sparing))[0]
+  }
+
+  beforeCommit<Item>(work: LastWork<Item>, items: readonly Item[]): void {
+    assertOpen(this.#isOpen)
+    this.#beforeCommit.add(work, items)
+  }
+
+  noMoreChanges(): void {
+    if (!this.#isAlone) return
+    this.#finishing = this.#beforeCommit.run(this)
+    // If the work fails before it is done, `finish` is not called.
+    this.#finishing.catch(() => {})
+  }
+
+  /** To be called when its work is done. What is left then is done with that of the other writes. */
+  async finish(): Promise<void> {
+    if (this.#finishing === undefined) this.#connection.beforeCommit.addAll(this.#beforeCommit)
+    else await this.#finishing
+  }
+
+  afterCommit(work: () => void): void {
+    assertOpen(this.#isOpen)
+    this.#afterCommit.push(work)
+  }
+
+  /** To be called when the commit is done. */
+  committed(): void {
+    for (const work of this.#afterCommit) work()
+  }
+
+  end(): void {
+    this.#isOpen = false
+  }
+}

@@ -1,0 +1,150 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import type { PostgresConnection } from './postgres-connection.ts'
+import type { ReplayedRead, Replays } from './postgres-replay.ts'
+import { runPart } from './postgres-transaction.ts'
+import type { PostgresTransactions } from './postgres-transactions.ts'
+import { settleFailed, type SharedWrite } from './shared-write.ts'
+import type { Turns } from './turns.ts'
+
+/** Two, because one can prepare while the other commits. */
+const MOST_GROUPS = 2
+const MOST_TOGETHER = 16
+const MAX_WAITING = 1_000
+const MAX_WAITING_OF_ONE = 250
+const LOCK_FREE = {
+  name: 'lock free organizations',
+  text: 'select id from organizations where id = any($1::text[]) order by id for update skip locked',
+}
+
+type Begun = {
+  /** The ids of the organizations that no other transaction had locked. */
+  readonly locked: ReadonlySet<string>
+  /** What the requests of the writes read before. */
+  readonly ahead: ReadonlyMap<SharedWrite, ReplayedRead | undefined>
+}
+
+/**
+ * Runs writes that are one insert each side by side in one transaction, so that they wait for the database and for the disk
+ * together. Those of one organization are in one group at a time.
+ */
+export class WriteGroups {
+  readonly #turns: Turns
+  readonly #replays: Replays
+  readonly #transactions: PostgresTransactions
+  /** In order of arrival. */
+  #waiting: SharedWrite[] = []
+  readonly #busy = new Set<string>()
+  #groups = 0
+
+  constructor(turns: Turns, replays: Replays, transactions: PostgresTransactions) {
+    this.#turns = turns
+    this.#replays = replays
+    this.#transactions = transactions
+  }
+
+  /** Returns false if the write has to run alone. Else it is settled later. */
+  add(write: SharedWrite): boolean {
+    const { organizationId } = write
+    // A group would not get the organization's lock, but a write that has it takes others along.
+    if (this.#turns.isWriting(organizationId)) return false
+    const ofOne = this.#waiting.filter((each) => each.organizationId === organizationId)
+    if (this.#waiting.length >= MAX_WAITING || ofOne.length >= MAX_WAITING_OF_ONE) return false
+    this.#waiting.push(write)
+    this.#start()
+    return true
+  }
+
+  #start(): void {
+    const isFree = ({ organizationId }: SharedWrite) => !this.#busy.has(organizationId)
+    if (this.#groups < MOST_GROUPS && this.#waiting.some(isFree)) void this.#runNext()
+  }
+
+  async #runNext(): Promise<void> {
+    this.#groups += 1
+    // Writes that arrive in this turn come along.
+    await nextTurn()
+    const end = await this.#turns.take({ mode: 'write' }).catch(() => undefined)
+    const group = this.#take()
+    try {
+      if (end !== undefined && group.length > 0) await this.#run(group)
+    } catch (error) {
+      settleFailed(group, error)
+    }
+    // Those that are not settled yet run alone.
+    for (const write of group) {
+      write.settle(undefined)
+      this.#busy.delete(write.organizationId)
+    }
+    end?.()
+    this.#groups -= 1
+    this.#start()
+  }
+
+  async #run(group: readonly SharedWrite[]): Promise<void> {
+    const asked = { mode: 'write', isLong: false } as const
+    const counts = new Map<string, number>()
+    const parts = await this.#transactions.run(
+      asked,
+      (connection) => this.#begin(connection, group),
+      async (connection, { locked, ahead }) => {
+        const running = group
+          .filter(({ organizationId }) => locked.has(organizationId))
+          .map(async (write) => {
+            const { organizationId, work } = write
+            const beside = counts.get(organizationId) ?? 0
+            counts.set(organizationId, beside + 1)
+            return { write, ...(await runPart(connection, work, { ahead: ahead.get(write), beside })) }
+          })
+        // All have to end: after a failure the transaction ends, too.
+        await Promise.allSettled(running)
+        return Promise.all(running)
+      },
+    )
+    for (const { write, outcome, hasFailed } of parts) {
+      // It may have failed because it did not see what others of its organization did. Then it runs alone.
+      const isFinal = !hasFailed || counts.get(write.organizationId) === 1
+      if (isFinal) write.settle(outcome)
+    }
+  }
+
+  /** Locks the organizations that no other transaction has locked, and reads ahead. */
+  async #begin(connection: PostgresConnection, group: readonly SharedWrite[]): Promise<Begun> {
+    const ids = group.map(({ organizationId }) => organizationId)
+    const locking = connection.query({ ...LOCK_FREE, values: [ids] })
+    const planned = group.flatMap((write) => {
+      const plan = write.named && this.#replays.find(write.named)
+      return plan === undefined ? [] : [{ write, plan }]
+    })
+    const ahead = new Map<SharedWrite, ReplayedRead | undefined>()
+    const alike = Map.groupBy(planned, ({ plan }) => plan.statement.name)
+    const reading = Array.from(alike.values(), async (some) => {
+      const read = await connection.readAhead(some.map(({ plan }) => plan))
+      for (const [place, { write }] of some.entries()) ahead.set(write, read[place])
+    })
+    // All, so that no failure goes unhandled.
+    const [{ rows }] = await Promise.all([locking, ...reading])
+    return { locked: new Set((rows as { id: string }[]).map(({ id }) => id)), ahead }
+  }
+
+  /** Each organization gives its first write, then its second, so that none fills the group. */
+  #take(): readonly SharedWrite[] {
+    const counts = new Map<string, number>()
+    const ranked = this.#waiting
+      .filter(({ organizationId }) => !this.#busy.has(organizationId))
+      .map((write) => {
+        const rank = counts.get(write.organizationId) ?? 0
+        counts.set(write.organizationId, rank + 1)
+        return { write, rank }
+      })
+    const taken = ranked
+      .toSorted((one, other) => one.rank - other.rank)
+      .slice(0, MOST_TOGETHER)
+      .map(({ write }) => write)
+    for (const write of taken) {
+      write.isTaken = true
+      this.#busy.add(write.organizationId)
+    }
+    this.#waiting = this.#waiting.filter(({ isTaken }) => !isTaken)
+    return taken
+  }
+}

@@ -1,0 +1,157 @@
+import { Client as PostgresClient } from 'pg'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { verifyAuditTrail } from '../src/audit/audit-verify.ts'
+import { engines } from './support/engines.ts'
+import { onEachEngine } from './support/on-each-engine.ts'
+import { startServer, type TestServer } from './support/server.ts'
+import { body, createTestOrganization, uniqueName, type TestOrganization } from './support/world.ts'
+
+// On PostgreSQL creates of teams that wait share a transaction, in which they do not see each other.
+
+const MAX_TEAMS = 12
+const ORGANIZATIONS = 4
+const CREATES = 8
+
+function create({ name: organization, owner }: TestOrganization, name = uniqueName('team')) {
+  return owner.client.post(`/organizations/${organization}/teams`, body('teams', { name }))
+}
+
+function createMany(organization: TestOrganization, count: number) {
+  return Promise.all(Array.from({ length: count }, () => create(organization)))
+}
+
+async function statusesOf(answers: Promise<{ status: number }[]>): Promise<number[]> {
+  return (await answers).map(({ status }) => status)
+}
+
+async function namesIn({ name, owner }: TestOrganization): Promise<string[]> {
+  const { json } = await owner.client.get(`/organizations/${name}/teams?page[size]=100`)
+  return json.data.map((team: { attributes: { name: string } }) => team.attributes.name)
+}
+
+async function organizationsOf(server: TestServer, count = ORGANIZATIONS): Promise<TestOrganization[]> {
+  const made: TestOrganization[] = []
+  for (let number = 0; number < count; number++) made.push(await createTestOrganization(server))
+  return made
+}
+
+onEachEngine('teams created at once', { maxTeams: String(MAX_TEAMS) }, (server) => {
+  test('are all there and counted, and each organization has their events in a chain of its own', async () => {
+    const organizations = await organizationsOf(server)
+    const all = organizations.map((organization) => statusesOf(createMany(organization, CREATES)))
+    for (const statuses of await Promise.all(all)) expect(statuses).toEqual(Array(CREATES).fill(200))
+    const { database, auditKey } = server.app.deps
+    const verdict = await database.read((tx) => verifyAuditTrail(tx, auditKey))
+    expect(verdict.problem).toBeUndefined()
+    for (const organization of organizations) {
+      const names = await namesIn(organization)
+      expect(names).toHaveLength(CREATES + 1)
+      const { json } = await organization.owner.client.get(
+        `/organizations/${organization.name}/audit-events?filter[action]=team.create&page[size]=100`,
+      )
+      const events = json.data.map(
+        (event: { attributes: { details: { name: string } } }) => event.attributes.details.name,
+      )
+      expect(events.toSorted()).toEqual(names.filter((name) => name !== 'owners').toSorted())
+    }
+  })
+
+  test('are never more than the limit, and no fewer', async () => {
+    const [organization] = await organizationsOf(server, 1)
+    const statuses = await statusesOf(createMany(organization as TestOrganization, 2 * MAX_TEAMS))
+    // The owners team counts, too.
+    expect(statuses.filter((status) => status === 200)).toHaveLength(MAX_TEAMS - 1)
+    expect(statuses.filter((status) => status === 422)).toHaveLength(MAX_TEAMS + 1)
+    expect(await namesIn(organization as TestOrganization)).toHaveLength(MAX_TEAMS)
+  })
+
+  test('count against the limit only if they are made', async () => {
+    const [organization] = (await organizationsOf(server, 1)) as [TestOrganization]
+    for (let count = 2; count < MAX_TEAMS; count++) await create(organization)
+    const [, taken] = await namesIn(organization)
+    const refused = Array.from({ length: CREATES }, () => create(organization, taken))
+    const statuses = await statusesOf(Promise.all([...refused, create(organization)]))
+    expect(statuses).toEqual([...Array<number>(CREATES).fill(422), 200])
+  })
+
+  test('have different names, and those of another organization do not count', async () => {
+    const organizations = await organizationsOf(server)
+    const name = uniqueName('wanted')
+    const answers = organizations.map((organization) =>
+      statusesOf(Promise.all(Array.from({ length: CREATES }, () => create(organization, name)))),
+    )
+    for (const statuses of await Promise.all(answers)) {
+      expect(statuses.filter((status) => status === 200)).toHaveLength(1)
+      expect(statuses.filter((status) => status === 422)).toHaveLength(CREATES - 1)
+    }
+  })
+})
+
+describe.each(engines.filter((engine) => engine === 'postgres'))('teams created at once on %s', (engine) => {
+  let server: TestServer
+  let client: PostgresClient
+  beforeAll(async () => {
+    server = await startServer(engine)
+    client = new PostgresClient(server.databaseUrl)
+    await client.connect()
+  })
+  afterAll(async () => {
+    await client.end()
+    await server.stop()
+  })
+
+  /** Runs SQL when a team of this name is inserted. */
+  const onInsert = async (name: string, statement: string) => {
+    await client.query(`create or replace function on_insert() returns trigger language plpgsql as $$
+      begin if new.name = '${name}' then ${statement}; end if; return new; end $$`)
+    await client.query(`create or replace trigger on_insert before insert on teams
+      for each row execute function on_insert()`)
+  }
+
+  test('share transactions, also those of several organizations', async () => {
+    const organizations = await organizationsOf(server)
+    await Promise.all(organizations.map((organization) => createMany(organization, CREATES)))
+    const { rows } = await client.query(
+      `select count(*)::integer as teams, count(distinct organization_id)::integer as organizations
+       from teams where is_owners = 0 group by xmin::text`,
+    )
+    const made = ORGANIZATIONS * CREATES
+    expect(rows.reduce((sum, { teams }) => sum + teams, 0)).toBe(made)
+    expect(rows.length).toBeLessThan(made / 2)
+    expect(Math.max(...rows.map((row) => row.organizations))).toBeGreaterThan(1)
+  })
+
+  test('wait for no other organization', async () => {
+    const organizations = await organizationsOf(server, 3)
+    const [one, free, other] = organizations as [TestOrganization, TestOrganization, TestOrganization]
+    const locked = [one.id, other.id]
+    await client.query('begin')
+    await client.query('select 1 from organizations where id = any($1) for update', [locked])
+    const answered: string[] = []
+    const creating = organizations.map(async (organization) => {
+      const statuses = await statusesOf(createMany(organization, CREATES))
+      answered.push(organization.id)
+      return statuses
+    })
+    expect(await creating[1]).toEqual(Array(CREATES).fill(200))
+    expect(answered).toEqual([free.id])
+    await client.query('commit')
+    for (const statuses of await Promise.all(creating)) expect(statuses).toEqual(Array(CREATES).fill(200))
+  })
+
+  test.each([
+    ['is refused by the database', `raise exception 'refused' using errcode = '55P03'`],
+    ['loses the connection', 'perform pg_terminate_backend(pg_backend_pid())'],
+  ])('are all made but the one that %s', async (_, statement) => {
+    const [organization, other] = (await organizationsOf(server, 2)) as [TestOrganization, TestOrganization]
+    const name = uniqueName('fails')
+    await onInsert(name, statement)
+    const failing = create(organization, name)
+    const others = [createMany(organization, CREATES), createMany(other, CREATES)].map(statusesOf)
+    for (const statuses of await Promise.all(others)) expect(statuses).toEqual(Array(CREATES).fill(200))
+    const { status, headers } = await failing
+    expect(status).toBe(503)
+    expect(headers.get('retry-after')).not.toBeNull()
+    expect(await namesIn(organization)).toHaveLength(CREATES + 1)
+  })
+})
