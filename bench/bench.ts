@@ -40,6 +40,8 @@ export class Bench {
   readonly floor: Child
   readonly floorPort: number
   readonly isQuick: boolean
+  /** Whether the server has answered for some seconds. */
+  isWarm = false
 
   constructor(parts: {
     engine: Engine
@@ -76,6 +78,7 @@ export class Bench {
   async restart(): Promise<void> {
     await this.purser.stop()
     this.purser = await Purser.start(this.engine, this.world.folder)
+    this.isWarm = false
   }
 
   stopLoad(): Promise<void> {

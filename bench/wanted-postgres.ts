@@ -6,7 +6,8 @@ type Wanted = readonly [atLeast: number, aim?: number]
 const hot: readonly Wanted[] = [[0.7, 0.9]]
 const large: readonly Wanted[] = [[0.6, 0.8]]
 const beside: Wanted = [0.8, 1]
-const first: Wanted = [200, 50]
+/** Searches that wait until all names were read. That takes longer than from a file, which may take 200 ms. */
+const first: Wanted = [600, 150]
 const search: readonly Wanted[] = [[30, 10], first, first]
 
 const wanted: Readonly<Record<string, readonly Wanted[]>> = {

@@ -2,12 +2,12 @@ import { Client as PostgresClient } from 'pg'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { engines } from './support/engines.ts'
 import { startServer, type TestServer } from './support/server.ts'
+import { TOGETHER } from './support/statements.ts'
 import { createState } from './support/states.ts'
 import { addMember, body, createTeam, createTestOrganization, grantWorkspace } from './support/world.ts'
 
 type PlanNode = { 'Node Type': string; 'Relation Name'?: string; Plans?: PlanNode[] }
 
-const TOGETHER = /^select given\.place::integer, json_build_array\(/
 const TEAMS = 20_000
 
 /** SQL for a valid id with this number. */

@@ -8,6 +8,7 @@ import type { Client } from './support/client.ts'
 import { engines } from './support/engines.ts'
 import { Forwarder } from './support/forwarder.ts'
 import { startNode, startServer, type TestServer } from './support/server.ts'
+import { TOGETHER } from './support/statements.ts'
 import { base64, createState, lock, postState, stateText } from './support/states.ts'
 import {
   addMember,
@@ -18,9 +19,6 @@ import {
   type Member,
   type TestOrganization,
 } from './support/world.ts'
-
-/** The statement that answers all statements of a read. */
-const TOGETHER = /^select given\.place::integer, json_build_array\(/
 
 /** After so many requests every document is cached and the statements of a read are known. */
 const REPEATS = 4

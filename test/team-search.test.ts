@@ -20,7 +20,7 @@ test('blocks of names find what a look at each name finds', () => {
       uniqueArray(name, { maxLength: BLOCK_SIZE }),
       array(name, { minLength: 1, maxLength: 20 }),
       (names, parts) => {
-        const teams: NamedTeam[] = names.map((name, number) => ({ number, name, visibility: 'secret' }))
+        const teams: NamedTeam[] = names.map((name, number) => ({ number, name, isOpen: false }))
         const blocks = [teams.slice(0, 3), teams.slice(3)].map((some) => new TeamNameBlock(some))
         for (const part of parts) {
           const lower = part.toLowerCase()

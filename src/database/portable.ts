@@ -101,6 +101,17 @@ export function filterOnly(engine: Engine, column: string): RawBuilder<string> {
   return engine === 'sqlite' ? sql<string>`+${sql.ref(column)}` : sql<string>`${sql.ref(column)} || ''`
 }
 
+/** The texts of all rows as one; null if there are no rows. */
+export function joined(
+  engine: Engine,
+  text: RawBuilder<string>,
+  separator: string,
+): RawBuilder<string | null> {
+  return engine === 'sqlite'
+    ? sql<string | null>`group_concat(${text}, ${sql.lit(separator)})`
+    : sql<string | null>`string_agg(${text}, ${sql.lit(separator)})`
+}
+
 /** For `in` and `from`: the numbers of a JSON list, which may be a parameter. */
 export function numbersIn(engine: Engine, list: string): RawBuilder<number> {
   return engine === 'sqlite'

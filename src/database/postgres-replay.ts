@@ -15,6 +15,7 @@ import { Turns } from './turns.ts'
 /** Larger and slower reads stay in a transaction: statements of other requests would wait behind theirs. */
 const MAX_ROWS = 200
 const MAX_BYTES = 4_096
+const MAX_TEXT = 8_192
 const MAX_MS = 100
 
 const bytesType: number = types.builtins.BYTEA
@@ -36,6 +37,10 @@ function bytesOf(text: unknown): Buffer | null {
   return typeof text === 'string' ? Buffer.from(text.slice(2), 'hex') : null
 }
 
+function isLongText(value: unknown): boolean {
+  return typeof value === 'string' && value.length > MAX_TEXT
+}
+
 /** Notes the statements of a read. */
 export class ReadRecord {
   readonly #steps: Step[] = []
@@ -52,9 +57,10 @@ export class ReadRecord {
     const others = fields.filter(({ dataTypeID }) => !plainTypes.has(dataTypeID))
     const bytes = others.map(({ name }) => name)
     for (const row of rows) for (const name of bytes) this.#length += Buffer.byteLength(row[name] ?? '')
+    const isLong = rows.some((row) => Object.values(row).some((value) => isLongText(value)))
     this.#rows += rows.length
     const isPlain = others.every(({ dataTypeID }) => dataTypeID === bytesType)
-    if (!isPlain || this.#rows > MAX_ROWS || this.#length > MAX_BYTES) this.giveUp()
+    if (!isPlain || isLong || this.#rows > MAX_ROWS || this.#length > MAX_BYTES) this.giveUp()
     else if (!this.#steps.some((step) => hasStep(step, query, values))) {
       this.#steps.push({ query, values, bytes })
     }

@@ -95,17 +95,9 @@ async function openTeams(
   if (q !== undefined) return foundTeams(tx, search, organization.id, standing, q)
   const total = standing.seesSecretTeams ? organization.teams_count : organization.visible_teams_count
   const pages = standing.seesSecretTeams ? allTeams : visibleTeams
-  const window = async (offset: number, limit: number) => {
-    const read = windowOf(total, offset, limit)
-    if (read === undefined) return []
-    const { isFromEnd, ...range } = read
-    const rows = await tx.all(isFromEnd ? pages.desc : pages.asc, {
-      organizationId: organization.id,
-      ...range,
-    })
-    return isFromEnd ? rows.toReversed() : rows
-  }
-  return { total, window }
+  const read: ReadRange = (direction, range) =>
+    tx.all(pages[direction], { organizationId: organization.id, ...range })
+  return { total, window: (offset, limit) => fromNearerEnd(total, offset, limit, read) }
 }
 
 /** The open teams with this part in their name. */
@@ -127,7 +119,7 @@ async function foundTeams(
   const window = (offset: number, limit: number) =>
     found !== undefined && offset + limit <= MAX_FOUND_REACH
       ? found.window(offset, limit)
-      : rowsOf(query, total, offset, limit)
+      : fromNearerEnd(total, offset, limit, readOf(query))
   return { total, window }
 }
 
@@ -204,16 +196,28 @@ async function mergedPage(
   return merged.slice(skip)
 }
 
-async function rowsOf(query: TeamQuery, total: number, offset: number, limit: number): Promise<TeamRow[]> {
+type ReadRange = (direction: 'asc' | 'desc', range: { limit: number; offset: number }) => Promise<TeamRow[]>
+
+async function fromNearerEnd(
+  total: number,
+  offset: number,
+  limit: number,
+  read: ReadRange,
+): Promise<TeamRow[]> {
   const window = windowOf(total, offset, limit)
   if (window === undefined) return []
-  const direction = window.isFromEnd ? 'desc' : 'asc'
-  const rows = await query
-    .selectAll('teams')
-    .orderBy('teams.name', direction)
-    .orderBy('teams.id', direction)
-    .limit(window.limit)
-    .offset(window.offset)
-    .execute()
-  return window.isFromEnd ? rows.toReversed() : rows
+  const { isFromEnd, ...range } = window
+  const rows = await read(isFromEnd ? 'desc' : 'asc', range)
+  return isFromEnd ? rows.toReversed() : rows
+}
+
+function readOf(query: TeamQuery): ReadRange {
+  return (direction, { limit, offset }) =>
+    query
+      .selectAll('teams')
+      .orderBy('teams.name', direction)
+      .orderBy('teams.id', direction)
+      .limit(limit)
+      .offset(offset)
+      .execute()
 }

@@ -1,5 +1,5 @@
 /** The fields of a team that a search by part of its name uses. */
-export type NamedTeam = { number: number; name: string; visibility: 'secret' | 'organization' }
+export type NamedTeam = { number: number; name: string; isOpen: boolean }
 
 // The characters of names, in lower case. Digit 0 marks the end of a name.
 const alphabet = '-_0123456789abcdefghijklmnopqrstuvwxyz'
@@ -119,7 +119,7 @@ export class TeamNameBlock {
 
   constructor(teams: readonly NamedTeam[]) {
     this.#teams = teams.toSorted((a, b) => (a.name < b.name ? -1 : 1))
-    this.#isOpen = Uint8Array.from(this.#teams, ({ visibility }) => (visibility === 'organization' ? 1 : 0))
+    this.#isOpen = Uint8Array.from(this.#teams, ({ isOpen }) => Number(isOpen))
     this.#names = digitsOf(this.#teams.map(({ name }) => `${name.toLowerCase()}\0`).join(''))
     const names = this.#names
     const met: number[] = []

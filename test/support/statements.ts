@@ -53,3 +53,6 @@ export class Statements {
     return () => Object.defineProperty(target, name, before)
   }
 }
+
+/** The statement of several reads, see src/database/read-statement.ts. */
+export const TOGETHER = /^select given\.place::integer, json_build_array\(/
