@@ -139,6 +139,18 @@ describe.each(engines.filter((engine) => engine === 'postgres'))('teams created 
     for (const statuses of await Promise.all(creating)) expect(statuses).toEqual(Array(CREATES).fill(200))
   })
 
+  test('wait for no other audit trail', async () => {
+    const [locked, free] = (await organizationsOf(server, 2)) as [TestOrganization, TestOrganization]
+    await client.query('begin')
+    await client.query('select 1 from audit_chains where organization_id = $1 for update', [locked.id])
+    let isAnswered = false
+    const waiting = statusesOf(createMany(locked, CREATES)).finally(() => (isAnswered = true))
+    expect(await statusesOf(createMany(free, CREATES))).toEqual(Array(CREATES).fill(200))
+    expect(isAnswered).toBe(false)
+    await client.query('commit')
+    expect(await waiting).toEqual(Array(CREATES).fill(200))
+  })
+
   test.each([
     ['is refused by the database', `raise exception 'refused' using errcode = '55P03'`],
     ['loses the connection', 'perform pg_terminate_backend(pg_backend_pid())'],

@@ -51,6 +51,16 @@ describe('turns at connections', () => {
     expect(waiting.map(({ hasBegun }) => hasBegun)).toEqual([false, false, true])
   })
 
+  test('reads with an organization’s id as their token delay none of its writes', async () => {
+    const turns = new Turns(10)
+    for (let count = 0; count < 7; count++) taken(turns, read('org-1'))
+    await settled()
+    expect(turns.isWriting('org-1')).toBe(false)
+    const write = taken(turns, { mode: 'write', organizationId: 'org-1' })
+    await settled()
+    expect(write.hasBegun).toBe(true)
+  })
+
   test('two connections are enough for anybody to read', async () => {
     const turns = new Turns(2)
     const [one, two] = [taken(turns, read('one')), taken(turns, read('one'))]

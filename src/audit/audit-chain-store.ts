@@ -34,14 +34,14 @@ const headQuery = prepared<{ organizationId: string; places: string }>()((db, pa
 
 /**
  * The end of a chain, for `count` new events. It stays locked until the transaction ends, because the events of a chain need
- * a strict order.
+ * a strict order. `before` is the number of events that the transaction inserts first.
  */
 export async function lockAuditHead(
   tx: Transaction,
   organizationId: string,
-  count: number,
+  { count, before }: { count: number; before: number },
 ): Promise<AuditHead | undefined> {
-  const places = JSON.stringify(Array.from({ length: count }, (_, place) => place))
+  const places = JSON.stringify(Array.from({ length: count }, (_, place) => before + place))
   const rows = await tx.all(headQuery, { organizationId, places })
   const [head] = rows
   return head && { ...head, organizationId, numbers: rows.map(({ number }) => number) }

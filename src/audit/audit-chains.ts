@@ -35,7 +35,13 @@ export async function chainAuditEvents(
   const chains = [...Map.groupBy(events, (event) => event.organization_id ?? SITE)].toSorted(
     ([one], [other]) => (one < other ? -1 : 1),
   )
-  const heads = await Promise.all(chains.map(([id, { length }]) => lockAuditHead(tx, id, length)))
+  let before = 0
+  const locking = chains.map(([id, { length }]) => {
+    const head = lockAuditHead(tx, id, { count: length, before })
+    before += length
+    return head
+  })
+  const heads = await Promise.all(locking)
   for (const [place, [id, added]] of chains.entries()) {
     await extendChain(tx, key, heads[place] ?? (await beginAuditChain(tx, key, id, added.length)), added)
   }
@@ -79,7 +85,7 @@ async function beginAuditChain(
     await lockAuditChain(tx, SITE)
     if (await insertEmptyChain(tx, key, organizationId)) await countAuditChains(tx, key, 1)
   }
-  return existing(await lockAuditHead(tx, organizationId, count))
+  return existing(await lockAuditHead(tx, organizationId, { count, before: 0 }))
 }
 
 export function insertEmptyChain(tx: Transaction, key: AuditKey, organizationId: string): Promise<boolean> {

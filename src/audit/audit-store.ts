@@ -37,6 +37,7 @@ export function insertAuditEvents(
   )
 }
 
+/** All have the same key, that of the server. */
 type Noted = { readonly key: AuditKey; readonly event: UnchainedEvent }
 
 async function insertNoted(tx: Transaction, noted: readonly Noted[]): Promise<void> {

@@ -51,6 +51,11 @@ export class Availability {
     this.#log?.warn({ error }, 'a transaction took too long and was undone')
   }
 
+  /** Reports a failure that undid writes which shared a transaction. Each runs again alone. */
+  undone(error: unknown): void {
+    this.#log?.warn({ error }, 'changes that shared a transaction were undone, and run again one by one')
+  }
+
   /** For /readyz: throws 503 unless a probe has succeeded just now. Takes at most a second. */
   async check(): Promise<void> {
     if (performance.now() - this.#lookedAt > FRESH_MS) await this.#look()

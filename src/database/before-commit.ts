@@ -1,6 +1,6 @@
 import type { Transaction } from './database.ts'
 
-/** The last work of a transaction, for what all writes that share it have added. */
+/** The last work of a transaction, for what all writes that share it have added. It registers nothing for later. */
 export type LastWork<Item> = (tx: Transaction, items: readonly Item[]) => Promise<void>
 
 /** What is left to do before a commit. */

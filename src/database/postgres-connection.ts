@@ -4,13 +4,13 @@ import { BeforeCommit } from './before-commit.ts'
 import { Changes } from './changes.ts'
 import { kyselyOver } from './connection-driver.ts'
 import { GENERIC_PLANS, NO_JIT, type PostgresClient } from './postgres-client.ts'
-import { isAnswer } from './postgres-errors.ts'
+import { isCause } from './postgres-errors.ts'
 import { ReplayedRead } from './postgres-replay.ts'
 import type { ReadPlan } from './read-plans.ts'
 import { asOne, type ReadAnswer } from './read-statement.ts'
 import type { Tables } from './tables.ts'
 
-/** A connection. */
+/** A connection of the pool, and what is known of its transaction. */
 export class PostgresConnection implements DatabaseConnection {
   readonly client: PoolClient & PostgresClient
   readonly db: Kysely<Tables>
@@ -38,11 +38,11 @@ export class PostgresConnection implements DatabaseConnection {
     this.#sent.push(sent)
   }
 
-  /** The failure that the server reported for a statement of `send`. Waits for their answers. */
+  /** The failure that the server reported for a statement of `send`, if it is a cause. Waits for their answers. */
   async failureOfSent(): Promise<Error | undefined> {
     const results = await Promise.allSettled(this.#sent)
     for (const result of results) {
-      if (result.status === 'rejected' && isAnswer(result.reason)) return result.reason as Error
+      if (result.status === 'rejected' && isCause(result.reason)) return result.reason as Error
     }
     return undefined
   }
@@ -110,9 +110,20 @@ const begin = {
 } as const
 const timeouts = {
   read: "; set local statement_timeout = '20s'",
-  write: `; set local statement_timeout = '20s'; set local lock_timeout = '6s'; set local idle_in_transaction_session_timeout = '4s'`,
+  write: `; set local statement_timeout = '20s'; set local idle_in_transaction_session_timeout = '4s'`,
 } as const
+const LOCK_TIMEOUT = '6s'
 
-export function beginText(mode: 'read' | 'write', isLong: boolean): string {
-  return `${begin[mode]}; set local ${NO_JIT}; set local ${GENERIC_PLANS}${isLong ? '' : timeouts[mode]}`
+export type Kind = {
+  readonly mode: 'read' | 'write'
+  /** Without timeouts. */
+  readonly isLong?: boolean
+  /** How long a write waits for a lock. */
+  readonly lockTimeout?: string
+}
+
+export function beginText({ mode, isLong = false, lockTimeout = LOCK_TIMEOUT }: Kind): string {
+  const bounds = isLong ? '' : timeouts[mode]
+  const lock = isLong || mode === 'read' ? '' : `; set local lock_timeout = '${lockTimeout}'`
+  return `${begin[mode]}; set local ${NO_JIT}; set local ${GENERIC_PLANS}${bounds}${lock}`
 }

@@ -43,6 +43,11 @@ export function isAnswer(error: unknown): boolean {
   return error instanceof DatabaseError && !/^(57P|08|25P03)/.test(error.code ?? '')
 }
 
+/** Whether the server reported this failure, and not only that an earlier statement of the transaction had failed. */
+export function isCause(error: unknown): boolean {
+  return isAnswer(error) && (error as DatabaseError).code !== '25P02'
+}
+
 /** A lock, statement or pause took too long (55P03, 57014, 25P03), or every retry lost. The database itself is well. */
 export function isBusy(error: unknown): boolean {
   return error instanceof DatabaseError && /^(55P03|57014|25P03|40001|40P01)$/.test(error.code ?? '')

@@ -43,6 +43,7 @@ async function run<T>(tx: PostgresTransaction, work: Work<T>): Promise<() => T> 
     }
   } finally {
     tx.end()
+    await tx.finishing
   }
 }
 
@@ -65,9 +66,9 @@ export async function runPart<T>(connection: PostgresConnection, work: Work<T>, 
 }
 
 /** Does what the writes of the transaction have left to do. */
-export function finish(connection: PostgresConnection): Promise<() => void> {
+export async function finish(connection: PostgresConnection): Promise<void> {
   const { beforeCommit } = connection
-  return runWhole(connection, 'write', (tx) => beforeCommit.run(tx))
+  if (!beforeCommit.isEmpty) await runWhole(connection, 'write', (tx) => beforeCommit.run(tx))
 }
 
 /** If a commit is cut off, or holds on this server only, its outcome is unknown: throws UnknownOutcomeError. */
@@ -106,6 +107,8 @@ export class PostgresTransaction implements Transaction {
   readonly #ahead: ReplayedRead | undefined
   readonly #isAlone: boolean
   #finishing: Promise<void> | undefined
+  /** Ends when nothing runs any more that `noMoreChanges` began. Never fails. */
+  finishing: Promise<void> | undefined
   readonly #changes = new Changes()
   #locks = 0
   #isOpen = true
@@ -192,6 +195,7 @@ export class PostgresTransaction implements Transaction {
 
   beforeCommit<Item>(work: LastWork<Item>, items: readonly Item[]): void {
     assertOpen(this.#isOpen)
+    if (this.#finishing !== undefined) throw new Error('the transaction has done its last work')
     this.#beforeCommit.add(work, items)
   }
 
@@ -199,7 +203,7 @@ export class PostgresTransaction implements Transaction {
     if (!this.#isAlone) return
     this.#finishing = this.#beforeCommit.run(this)
     // If the work fails before it is done, `finish` is not called.
-    this.#finishing.catch(() => {})
+    this.finishing = this.#finishing.catch(() => {})
   }
 
   /** To be called when its work is done. What is left then is done with that of the other writes. */

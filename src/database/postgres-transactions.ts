@@ -1,4 +1,4 @@
-import { beginText, type PostgresConnection } from './postgres-connection.ts'
+import { beginText, type Kind, type PostgresConnection } from './postgres-connection.ts'
 import { DeadlineError, isAway, isStaleStatement } from './postgres-errors.ts'
 import type { PostgresPool } from './postgres-pool.ts'
 import { commit, finish } from './postgres-transaction.ts'
@@ -17,26 +17,25 @@ export class PostgresTransactions {
 
   /** @param sendBehind sends the first statements, in the same message as the beginning */
   async run<T, Behind>(
-    { mode, isLong }: { mode: 'read' | 'write'; isLong: boolean },
+    kind: Kind,
     sendBehind: (connection: PostgresConnection) => Promise<Behind>,
     work: (connection: PostgresConnection, behind: Behind) => Promise<T>,
   ): Promise<T> {
-    const { connection, behind } = await this.#pool.begin(beginText(mode, isLong), (begun) => {
+    const { connection, behind } = await this.#pool.begin(beginText(kind), (begun) => {
       begun.beginTransaction()
       return sendBehind(begun)
     })
     const { client } = connection
     const deadline = setTimeout(
       () => client.cut(new DeadlineError('a transaction took too long')),
-      isLong ? LONG_DEADLINE_MS : DEADLINE_MS,
+      kind.isLong === true ? LONG_DEADLINE_MS : DEADLINE_MS,
     )
     try {
       const value = await work(connection, await behind)
-      const finished = mode === 'write' ? await finish(connection) : undefined
-      await (mode === 'read' ? connection.query('commit') : commit(connection))
+      if (kind.mode === 'write') await finish(connection)
+      await (kind.mode === 'read' ? connection.query('commit') : commit(connection))
       connection.endTransaction()
       client.release()
-      finished?.()
       return value
     } catch (thrown) {
       // After a statement has failed, the ones behind it fail with an error that says less.

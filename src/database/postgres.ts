@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Kysely } from 'kysely'
 import { types, type ClientConfig } from 'pg'
+import { AppError } from '../core/errors.ts'
 import { Availability } from './availability.ts'
 import type { Database, DatabaseOptions, Transaction, TransactionOptions } from './database.ts'
 import type { PostgresConnection } from './postgres-connection.ts'
@@ -81,7 +82,9 @@ export class PostgresDatabase implements Database {
     )
     this.#turns = new Turns(connections)
     this.#transactions = new PostgresTransactions(this.#pool)
-    this.#groups = new WriteGroups(this.#turns, this.#replays, this.#transactions)
+    this.#groups = new WriteGroups(this.#turns, this.#replays, this.#transactions, (error) =>
+      this.#noteShared(error),
+    )
   }
 
   read<T>(work: Work<T>, options?: TransactionOptions): Promise<T> {
@@ -149,12 +152,19 @@ export class PostgresDatabase implements Database {
       const settled = isOneInsert ? await this.#inGroup(shared()) : undefined
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the result of this work
       if (settled !== undefined) return settled() as T
+      if (this.#probe.isUnreachable) throw databaseUnavailable(undefined)
       return await this.#inTurn(work, asked, options, shared())
     } catch (error) {
       if (isAway(error)) this.availability.suspect(error)
       else if (isBusy(error)) this.availability.tooSlow(error)
       throw outcomeOf(error)
     }
+  }
+
+  /** A transaction of several writes failed. They run alone now, and may succeed. */
+  #noteShared(error: unknown): void {
+    if (isAway(error)) this.availability.suspect(error)
+    else if (!(error instanceof AppError) && !isBusy(error)) this.availability.undone(error)
   }
 
   /** Undefined: the write has to run alone. */
@@ -231,6 +241,7 @@ export class PostgresDatabase implements Database {
         },
       )
     } catch (error) {
+      if (riders.length > 0) this.#noteShared(error)
       settleFailed(riders, error)
       if (riders.length === 0 || error instanceof UnknownOutcomeError) throw error
       return this.#alone(work, asked)

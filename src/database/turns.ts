@@ -5,7 +5,7 @@ import { databaseUnavailable } from './unavailable.ts'
 const WRITES_OF_ORGANIZATION = 2
 const WAITING_OF_ONE = 250
 const MAX_WAITING = 1_000
-const MAX_WAIT_MS = 10_000
+export const MAX_WAIT_MS = 10_000
 
 /** Connections that the reads of one caller must leave free. */
 const NOT_FOR_ONE_CALLER = 3
@@ -34,7 +34,8 @@ export class Turns {
   readonly #readsWithoutToken: number
   readonly #used = { read: 0, write: 0 }
   #usedWithoutToken = 0
-  readonly #usedBy = new Map<string, number>()
+  /** By organization for writes, by caller for reads: a caller may send an organization's id as their token. */
+  readonly #usedBy = { read: new Map<string, number>(), write: new Map<string, number>() }
   /** In order of arrival. */
   readonly #waiting: Waiting[] = []
 
@@ -71,20 +72,20 @@ export class Turns {
 
   /** Whether a write of the organization has a turn. */
   isWriting(organizationId: string): boolean {
-    return this.#usedByOne(organizationId) > 0
+    return this.#usedByOne('write', organizationId) > 0
   }
 
   #isFree({ mode, organizationId, caller, withoutToken }: Turn): boolean {
     const { read, write } = this.#used
     if (read + write >= this.#connections) return false
     if (withoutToken && this.#usedWithoutToken >= this.#readsWithoutToken) return false
-    if (mode === 'read') return this.#usedByOne(caller) < this.#readsOfOne
-    return write < this.#writes && this.#usedByOne(organizationId) < WRITES_OF_ORGANIZATION
+    if (mode === 'read') return this.#usedByOne('read', caller) < this.#readsOfOne
+    return write < this.#writes && this.#usedByOne('write', organizationId) < WRITES_OF_ORGANIZATION
   }
 
   /** Turns in use by a caller's reads or an organization's writes. */
-  #usedByOne(one: string | undefined): number {
-    return one === undefined ? 0 : (this.#usedBy.get(one) ?? 0)
+  #usedByOne(mode: Turn['mode'], one: string | undefined): number {
+    return one === undefined ? 0 : (this.#usedBy[mode].get(one) ?? 0)
   }
 
   #count(turn: Turn, change: 1 | -1): void {
@@ -92,9 +93,9 @@ export class Turns {
     if (turn.withoutToken) this.#usedWithoutToken += change
     const one = turn.mode === 'read' ? turn.caller : turn.organizationId
     if (one === undefined) return
-    const used = this.#usedByOne(one) + change
-    if (used === 0) this.#usedBy.delete(one)
-    else this.#usedBy.set(one, used)
+    const used = this.#usedByOne(turn.mode, one) + change
+    if (used === 0) this.#usedBy[turn.mode].delete(one)
+    else this.#usedBy[turn.mode].set(one, used)
   }
 
   #beginNext(): void {
@@ -102,7 +103,9 @@ export class Turns {
     for (const waiting of this.#waiting) {
       if (!this.#isFree(waiting.turn)) continue
       const { caller } = waiting.turn
-      if (next === undefined || this.#usedByOne(caller) < this.#usedByOne(next.turn.caller)) next = waiting
+      const isBefore = (other: Waiting) =>
+        this.#usedByOne('read', caller) < this.#usedByOne('read', other.turn.caller)
+      if (next === undefined || isBefore(next)) next = waiting
     }
     next?.begin()
   }

@@ -4,13 +4,16 @@ import type { ReplayedRead, Replays } from './postgres-replay.ts'
 import { runPart } from './postgres-transaction.ts'
 import type { PostgresTransactions } from './postgres-transactions.ts'
 import { settleFailed, type SharedWrite } from './shared-write.ts'
-import type { Turns } from './turns.ts'
+import { MAX_WAIT_MS, type Turns } from './turns.ts'
+import { databaseUnavailable } from './unavailable.ts'
 
 /** Two, because one can prepare while the other commits. */
 const MOST_GROUPS = 2
 const MOST_TOGETHER = 16
 const MAX_WAITING = 1_000
 const MAX_WAITING_OF_ONE = 250
+/** Others lock the ends of audit trails, too. If one takes longer, the writes run alone, and only its own wait for it. */
+const LOCK_TIMEOUT = '200ms'
 const LOCK_FREE = {
   name: 'lock free organizations',
   text: 'select id from organizations where id = any($1::text[]) order by id for update skip locked',
@@ -31,12 +34,20 @@ export class WriteGroups {
   readonly #turns: Turns
   readonly #replays: Replays
   readonly #transactions: PostgresTransactions
+  readonly #onFailure: (error: unknown) => void
   /** In order of arrival. */
   #waiting: SharedWrite[] = []
   readonly #busy = new Set<string>()
   #groups = 0
 
-  constructor(turns: Turns, replays: Replays, transactions: PostgresTransactions) {
+  /** @param onFailure is told why the writes of a group run alone */
+  constructor(
+    turns: Turns,
+    replays: Replays,
+    transactions: PostgresTransactions,
+    onFailure: (error: unknown) => void,
+  ) {
+    this.#onFailure = onFailure
     this.#turns = turns
     this.#replays = replays
     this.#transactions = transactions
@@ -50,24 +61,44 @@ export class WriteGroups {
     const ofOne = this.#waiting.filter((each) => each.organizationId === organizationId)
     if (this.#waiting.length >= MAX_WAITING || ofOne.length >= MAX_WAITING_OF_ONE) return false
     this.#waiting.push(write)
+    const timer = setTimeout(() => this.#giveUp(write), MAX_WAIT_MS)
+    void write.settled.then(() => clearTimeout(timer))
     this.#start()
     return true
   }
 
+  #giveUp(write: SharedWrite): void {
+    if (write.isTaken) return
+    this.#waiting = this.#waiting.filter((other) => other !== write)
+    write.settle(() => {
+      throw databaseUnavailable(undefined, 'the database is busy with other changes')
+    })
+  }
+
+  get #hasFree(): boolean {
+    return this.#waiting.some(({ organizationId }) => !this.#busy.has(organizationId))
+  }
+
   #start(): void {
-    const isFree = ({ organizationId }: SharedWrite) => !this.#busy.has(organizationId)
-    if (this.#groups < MOST_GROUPS && this.#waiting.some(isFree)) void this.#runNext()
+    if (this.#groups < MOST_GROUPS && this.#hasFree) void this.#runNext()
   }
 
   async #runNext(): Promise<void> {
     this.#groups += 1
     // Writes that arrive in this turn come along.
     await nextTurn()
+    if (this.#hasFree) await this.#runGroup()
+    this.#groups -= 1
+    this.#start()
+  }
+
+  async #runGroup(): Promise<void> {
     const end = await this.#turns.take({ mode: 'write' }).catch(() => undefined)
     const group = this.#take()
     try {
       if (end !== undefined && group.length > 0) await this.#run(group)
     } catch (error) {
+      this.#onFailure(error)
       settleFailed(group, error)
     }
     // Those that are not settled yet run alone.
@@ -76,15 +107,12 @@ export class WriteGroups {
       this.#busy.delete(write.organizationId)
     }
     end?.()
-    this.#groups -= 1
-    this.#start()
   }
 
   async #run(group: readonly SharedWrite[]): Promise<void> {
-    const asked = { mode: 'write', isLong: false } as const
     const counts = new Map<string, number>()
     const parts = await this.#transactions.run(
-      asked,
+      { mode: 'write', lockTimeout: LOCK_TIMEOUT },
       (connection) => this.#begin(connection, group),
       async (connection, { locked, ahead }) => {
         const running = group
