@@ -18,6 +18,10 @@ export class Changes {
       const result = await running
       if (result.rowCount !== 0) this.count += 1
       return result
+    } catch (error) {
+      // It has ended the transaction, also if the work goes on without it.
+      this.count += 1
+      throw error
     } finally {
       this.#underWay -= 1
     }
