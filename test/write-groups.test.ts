@@ -1,0 +1,55 @@
+import { afterEach, expect, test, vi } from 'vitest'
+import { PostgresTransactions } from '../src/database/postgres-transactions.ts'
+import { Replays } from '../src/database/postgres-replay.ts'
+import { SharedWrite } from '../src/database/shared-write.ts'
+import { MAX_WAIT_MS, Turns } from '../src/database/turns.ts'
+import { WriteGroups } from '../src/database/write-groups.ts'
+
+const settled = () => new Promise((resolve) => setImmediate(resolve))
+const writeOf = (organizationId: string) =>
+  new SharedWrite(organizationId, () => Promise.resolve(), undefined)
+
+afterEach(() => {
+  vi.useRealTimers()
+  vi.restoreAllMocks()
+})
+
+/** Groups whose transactions do as told. They never reach a database. */
+function groupsThat(run: () => Promise<never>) {
+  vi.spyOn(PostgresTransactions.prototype, 'run').mockImplementation(run)
+  const failures: unknown[] = []
+  const transactions = new PostgresTransactions(undefined as never)
+  const groups = new WriteGroups(new Turns(10), new Replays(undefined as never), transactions, (error) =>
+    failures.push(error),
+  )
+  return { groups, failures }
+}
+
+test('a write that waits for its organization’s group for ten seconds is 503', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+  const { groups } = groupsThat(() => new Promise(() => {}))
+  expect(groups.add(writeOf('org-1'))).toBe(true)
+  await settled()
+  const waiting = writeOf('org-1')
+  expect(groups.add(waiting)).toBe(true)
+  await vi.advanceTimersByTimeAsync(MAX_WAIT_MS - 1)
+  expect(await Promise.race([waiting.settled, settled()])).toBeUndefined()
+  await vi.advanceTimersByTimeAsync(1)
+  expect(await waiting.settled).toThrow(expect.objectContaining({ code: 'unavailable' }))
+})
+
+test('one organization has at most 250 writes waiting, and another still has room', () => {
+  const { groups } = groupsThat(() => new Promise(() => {}))
+  const added = Array.from({ length: 251 }, () => groups.add(writeOf('org-1')))
+  expect(added.indexOf(false)).toBe(250)
+  expect(groups.add(writeOf('org-2'))).toBe(true)
+})
+
+test('after a failure each write runs alone, and the reason is told', async () => {
+  const reason = new Error('on purpose')
+  const { groups, failures } = groupsThat(() => Promise.reject(reason))
+  const writes = [writeOf('org-1'), writeOf('org-1'), writeOf('org-2')]
+  for (const write of writes) groups.add(write)
+  expect(await Promise.all(writes.map((write) => write.settled))).toEqual([undefined, undefined, undefined])
+  expect(failures).toEqual([reason])
+})
