@@ -34,9 +34,8 @@ type Job = {
 
 /**
  * SQLite in WAL mode. Reads of one turn of the event loop share a transaction, which more than halves their cost.
- * Writes that wait share one commit, thus one fsync; a savepoint undoes each alone.
- * A connection that failed at more than a statement is dropped, because its state is unknown. The next transaction
- * opens another, and ends with 503 if that fails.
+ * Writes that wait share one commit, thus one fsync; a savepoint undoes each alone. A connection that failed at more
+ * than a statement is dropped, because its state is unknown. The next transaction opens another, or ends with 503.
  */
 export class SqliteDatabase implements Database {
   readonly engine = 'sqlite'
