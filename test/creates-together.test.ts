@@ -1,9 +1,7 @@
-import { Client as PostgresClient } from 'pg'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { verifyAuditTrail } from '../src/audit/audit-verify.ts'
-import { engines } from './support/engines.ts'
-import { onEachEngine } from './support/on-each-engine.ts'
-import { startServer, type TestServer } from './support/server.ts'
+import { onEachEngine, onPostgres } from './support/on-each-engine.ts'
+import type { TestServer } from './support/server.ts'
 import { body, createTestOrganization, uniqueName, type TestOrganization } from './support/world.ts'
 
 // On PostgreSQL creates of teams that wait share a transaction, in which they do not see each other.
@@ -87,31 +85,19 @@ onEachEngine('teams created at once', { maxTeams: String(MAX_TEAMS) }, (server) 
   })
 })
 
-describe.each(engines.filter((engine) => engine === 'postgres'))('teams created at once on %s', (engine) => {
-  let server: TestServer
-  let client: PostgresClient
-  beforeAll(async () => {
-    server = await startServer(engine)
-    client = new PostgresClient(server.databaseUrl)
-    await client.connect()
-  })
-  afterAll(async () => {
-    await client.end()
-    await server.stop()
-  })
-
+onPostgres('teams created at once', (server, query) => {
   /** Runs SQL when a team of this name is inserted. */
   const onInsert = async (name: string, statement: string) => {
-    await client.query(`create or replace function on_insert() returns trigger language plpgsql as $$
+    await query(`create or replace function on_insert() returns trigger language plpgsql as $$
       begin if new.name = '${name}' then ${statement}; end if; return new; end $$`)
-    await client.query(`create or replace trigger on_insert before insert on teams
+    await query(`create or replace trigger on_insert before insert on teams
       for each row execute function on_insert()`)
   }
 
   test('share transactions, also those of several organizations', async () => {
     const organizations = await organizationsOf(server)
     await Promise.all(organizations.map((organization) => createMany(organization, CREATES)))
-    const { rows } = await client.query(
+    const { rows } = await query(
       `select count(*)::integer as teams, count(distinct organization_id)::integer as organizations
        from teams where is_owners = 0 group by xmin::text`,
     )
@@ -125,8 +111,8 @@ describe.each(engines.filter((engine) => engine === 'postgres'))('teams created 
     const organizations = await organizationsOf(server, 3)
     const [one, free, other] = organizations as [TestOrganization, TestOrganization, TestOrganization]
     const locked = [one.id, other.id]
-    await client.query('begin')
-    await client.query('select 1 from organizations where id = any($1) for update', [locked])
+    await query('begin')
+    await query('select 1 from organizations where id = any($1) for update', [locked])
     const answered: string[] = []
     const creating = organizations.map(async (organization) => {
       const statuses = await statusesOf(createMany(organization, CREATES))
@@ -135,19 +121,19 @@ describe.each(engines.filter((engine) => engine === 'postgres'))('teams created 
     })
     expect(await creating[1]).toEqual(Array(CREATES).fill(200))
     expect(answered).toEqual([free.id])
-    await client.query('commit')
+    await query('commit')
     for (const statuses of await Promise.all(creating)) expect(statuses).toEqual(Array(CREATES).fill(200))
   })
 
   test('wait for no other audit trail', async () => {
     const [locked, free] = (await organizationsOf(server, 2)) as [TestOrganization, TestOrganization]
-    await client.query('begin')
-    await client.query('select 1 from audit_chains where organization_id = $1 for update', [locked.id])
+    await query('begin')
+    await query('select 1 from audit_chains where organization_id = $1 for update', [locked.id])
     let isAnswered = false
     const waiting = statusesOf(createMany(locked, CREATES)).finally(() => (isAnswered = true))
     expect(await statusesOf(createMany(free, CREATES))).toEqual(Array(CREATES).fill(200))
     expect(isAnswered).toBe(false)
-    await client.query('commit')
+    await query('commit')
     expect(await waiting).toEqual(Array(CREATES).fill(200))
   })
 

@@ -1,7 +1,6 @@
 import { Client as PostgresClient } from 'pg'
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
-import { engines } from './support/engines.ts'
-import { startServer, type TestServer } from './support/server.ts'
+import { expect, test, vi } from 'vitest'
+import { onPostgres } from './support/on-each-engine.ts'
 import { TOGETHER } from './support/statements.ts'
 import { createState } from './support/states.ts'
 import { addMember, body, createTeam, createTestOrganization, grantWorkspace } from './support/world.ts'
@@ -22,27 +21,15 @@ function scannedIn({ Plans: children = [], ...node }: PlanNode): string[] {
 }
 
 // PostgreSQL plans the statement of a read without its values: it knows how many teams a user has on average only.
-describe.each(engines.filter((engine) => engine === 'postgres'))('repeated reads on %s', (engine) => {
-  let server: TestServer
-  let client: PostgresClient
-  beforeAll(async () => {
-    server = await startServer(engine)
-    client = new PostgresClient(server.databaseUrl)
-    await client.connect()
-  })
-  afterAll(async () => {
-    await client.end()
-    await server.stop()
-  })
-
+onPostgres('repeated reads', (server, query) => {
   /** Tables that the statement reads from their first to their last row. */
   const scannedBy = async (text: string, valueCount: number): Promise<string[]> => {
     // A generic plan does not depend on the values.
     const nulls = Array.from({ length: valueCount }, () => 'null').join(', ')
-    await client.query('set plan_cache_mode = force_generic_plan')
-    await client.query(`prepare read as ${text}`)
-    const { rows } = await client.query(`explain (format json) execute read(${nulls})`)
-    await client.query('deallocate read')
+    await query('set plan_cache_mode = force_generic_plan')
+    await query(`prepare read as ${text}`)
+    const { rows } = await query(`explain (format json) execute read(${nulls})`)
+    await query('deallocate read')
     return scannedIn(rows[0]['QUERY PLAN'][0].Plan)
   }
 
@@ -53,14 +40,14 @@ describe.each(engines.filter((engine) => engine === 'postgres'))('repeated reads
     const member = await addMember(server, organization, [teamId])
     const { workspaceId } = await createState(organization, '{"a": {"value": 1, "type": "number"}}')
     await grantWorkspace(organization, teamId, workspaceId, { access: 'read' })
-    await client.query(
+    await query(
       `insert into teams (id, organization_id, name, visibility, organization_access,
          allow_member_token_management, is_owners, created_at, updated_at)
        select ${idOf('team', 'n')}, organization_id, 'many-' || n, 'secret', 0, 1, 0, created_at, updated_at
        from teams cross join generate_series(1, ${TEAMS}) n where id = $1`,
       [teamId],
     )
-    await client.query(
+    await query(
       `insert into team_members (team_id, membership_id, user_id, organization_id, is_active)
        select ${idOf('team', 'n')}, membership_id, ${idOf('user', '(n + k) % 10')}, organization_id, 1
        from team_members cross join generate_series(1, ${TEAMS}) n cross join generate_series(1, 3) k
@@ -71,23 +58,23 @@ describe.each(engines.filter((engine) => engine === 'postgres'))('repeated reads
     const copied = (table: string, ids: string) =>
       `insert into ${table} select (jsonb_populate_record(known, ${ids})).*
        from ${table} known cross join generate_series(1, ${TEAMS}) n where known.workspace_id = $1`
-    await client.query(
+    await query(
       copied(
         'workspaces',
         `jsonb_build_object('id', ${idOf('ws', 'n')}, 'name', 'many-' || n, 'number', n + 1000, 'current_state_version_id', null)`,
       ).replace('known.workspace_id', 'known.id'),
       [workspaceId],
     )
-    await client.query(
+    await query(
       copied(
         'team_workspaces',
         `jsonb_build_object('id', ${idOf('tws', 'n')}, 'workspace_id', ${idOf('ws', 'n')}, 'number', n + 1000)`,
       ),
       [workspaceId],
     )
-    await client.query('analyze')
+    await query('analyze')
 
-    const query = vi.spyOn(PostgresClient.prototype, 'query')
+    const sent = vi.spyOn(PostgresClient.prototype, 'query')
     const paths = [
       `/teams/${teamId}`,
       `/organizations/${organization.name}/teams`,
@@ -105,11 +92,11 @@ describe.each(engines.filter((engine) => engine === 'postgres'))('repeated reads
       expect(made.status).toBe(200)
     }
     const statements = new Map<string, number>()
-    for (const [given] of query.mock.calls as unknown as [{ text?: string; values?: unknown[] }][]) {
+    for (const [given] of sent.mock.calls as unknown as [{ text?: string; values?: unknown[] }][]) {
       const { text = '', values = [] } = given
       if (TOGETHER.test(text)) statements.set(text, values.length)
     }
-    query.mockRestore()
+    sent.mockRestore()
 
     expect(statements.size).toBeGreaterThan(3)
     const standing = /from "team_members".*"is_active"/

@@ -42,8 +42,7 @@ async function run<T>(tx: PostgresTransaction, work: Work<T>): Promise<() => T> 
       return value
     }
   } finally {
-    tx.end()
-    await tx.finishing
+    await tx.end()
   }
 }
 
@@ -107,8 +106,6 @@ export class PostgresTransaction implements Transaction {
   readonly #ahead: ReplayedRead | undefined
   readonly #isAlone: boolean
   #finishing: Promise<void> | undefined
-  /** Ends when nothing runs any more that `noMoreChanges` began. Never fails. */
-  finishing: Promise<void> | undefined
   readonly #changes = new Changes()
   #locks = 0
   #isOpen = true
@@ -203,7 +200,7 @@ export class PostgresTransaction implements Transaction {
     if (!this.#isAlone) return
     this.#finishing = this.#beforeCommit.run(this)
     // If the work fails before it is done, `finish` is not called.
-    this.finishing = this.#finishing.catch(() => {})
+    this.#finishing.catch(() => {})
   }
 
   /** To be called when its work is done. What is left then is done with that of the other writes. */
@@ -222,7 +219,9 @@ export class PostgresTransaction implements Transaction {
     for (const work of this.#afterCommit) work()
   }
 
-  end(): void {
+  /** Waits until nothing runs any more that `noMoreChanges` began. */
+  async end(): Promise<void> {
     this.#isOpen = false
+    await Promise.allSettled([this.#finishing])
   }
 }

@@ -152,7 +152,6 @@ export class PostgresDatabase implements Database {
       const settled = isOneInsert ? await this.#inGroup(shared()) : undefined
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the result of this work
       if (settled !== undefined) return settled() as T
-      if (this.#probe.isUnreachable) throw databaseUnavailable(undefined)
       return await this.#inTurn(work, asked, options, shared())
     } catch (error) {
       if (isAway(error)) this.availability.suspect(error)
@@ -169,7 +168,10 @@ export class PostgresDatabase implements Database {
 
   /** Undefined: the write has to run alone. */
   async #inGroup(write: SharedWrite | undefined): Promise<(() => unknown) | undefined> {
-    return write !== undefined && this.#groups.add(write) ? write.settled : undefined
+    if (write === undefined || !this.#groups.add(write)) return undefined
+    const settled = await write.settled
+    if (settled === undefined && this.#probe.isUnreachable) throw databaseUnavailable(undefined)
+    return settled
   }
 
   async #inTurn<T>(

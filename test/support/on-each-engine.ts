@@ -1,3 +1,4 @@
+import { Client as PostgresClient, type QueryResult } from 'pg'
 import { afterAll, beforeAll, describe } from 'vitest'
 import type { SettingName } from '../../src/config.ts'
 import { engines, type Engine } from './engines.ts'
@@ -21,5 +22,25 @@ export function onEachEngine(what: string, ...rest: [Tests] | [Settings, Tests])
     })
     afterAll(() => server.stop())
     tests(server, engine)
+  })
+}
+
+type Query = (text: string, values?: unknown[]) => Promise<QueryResult>
+
+/** The same on PostgreSQL alone. `query` runs SQL beside the server, on one connection. */
+export function onPostgres(what: string, tests: (server: TestServer, query: Query) => void): void {
+  describe.each(engines.filter((engine) => engine === 'postgres'))(`${what} on %s`, (engine) => {
+    const server = {} as TestServer
+    let client: PostgresClient
+    beforeAll(async () => {
+      Object.assign(server, await startServer(engine))
+      client = new PostgresClient(server.databaseUrl)
+      await client.connect()
+    })
+    afterAll(async () => {
+      await client.end()
+      await server.stop()
+    })
+    tests(server, (text, values) => client.query(text, values))
   })
 }
