@@ -54,7 +54,7 @@ onPostgres('repeated reads', (server, query) => {
        where team_id = $1`,
       [teamId],
     )
-    // The one team has grants on thousands of workspaces, most have none.
+    // The one team has grants on thousands of workspaces, the others on one each.
     const copied = (table: string, ids: string) =>
       `insert into ${table} select (jsonb_populate_record(known, ${ids})).*
        from ${table} known cross join generate_series(1, ${TEAMS}) n where known.workspace_id = $1`
@@ -72,12 +72,20 @@ onPostgres('repeated reads', (server, query) => {
       ),
       [workspaceId],
     )
+    await query(
+      copied(
+        'team_workspaces',
+        `jsonb_build_object('id', ${idOf('tws', `n + ${TEAMS}`)}, 'team_id', ${idOf('team', 'n')}, 'number', n + 50000)`,
+      ).replace('where', `where known.team_id = '${teamId}' and`),
+      [workspaceId],
+    )
     await query('analyze')
 
     const sent = vi.spyOn(PostgresClient.prototype, 'query')
     const paths = [
       `/teams/${teamId}`,
       `/organizations/${organization.name}/teams`,
+      `/organizations/${organization.name}/workspaces`,
       `/workspaces/${workspaceId}`,
       `/workspaces/${workspaceId}/current-state-version-outputs`,
     ]

@@ -1,6 +1,7 @@
 import { sql, type Kysely } from 'kysely'
 import { NO_ID } from '../core/ids.ts'
 import type { Transaction } from '../database/database.ts'
+import { amongFew, engineOf } from '../database/portable.ts'
 import { prepared, type PreparedQuery } from '../database/prepared.ts'
 import type { Flag, Tables } from '../database/tables.ts'
 import type { Actor } from './actor.ts'
@@ -13,6 +14,17 @@ import type { OrganizationFacts } from './standing.ts'
 type Holder = { userId: string; organizationId: string }
 type Param = <N extends keyof Holder>(name: N) => string
 
+/** Whether a column is the id of a team that the user is in. */
+function ofTheirTeams(db: Kysely<Tables>, column: string, param: Param) {
+  const teams = db
+    .selectFrom('team_members')
+    .where('user_id', '=', param('userId'))
+    .where('organization_id', '=', param('organizationId'))
+    .where('is_active', '=', 1)
+    .select('team_id')
+  return amongFew(engineOf(db), column, teams)
+}
+
 /**
  * The workspace grants of the user's teams in an organization. The query starts at the user's teams, so that a refusal
  * takes the same time however many grants other teams have.
@@ -20,10 +32,7 @@ type Param = <N extends keyof Holder>(name: N) => string
 function workspaceGrants(db: Kysely<Tables>, param: Param) {
   return db
     .selectFrom('team_workspaces as tw')
-    .innerJoin('team_members as member', 'member.team_id', 'tw.team_id')
-    .where('member.user_id', '=', param('userId'))
-    .where('member.organization_id', '=', param('organizationId'))
-    .where('member.is_active', '=', 1)
+    .where(ofTheirTeams(db, 'tw.team_id', param))
     .select((eb) => [
       sql<GrantFacts['on']>`'workspace'`.as('on'),
       eb.ref('tw.access').$castTo<GrantFacts['access']>().as('access'),
@@ -37,10 +46,7 @@ function workspaceGrants(db: Kysely<Tables>, param: Param) {
 function projectGrants(db: Kysely<Tables>, param: Param) {
   return db
     .selectFrom('team_projects as tp')
-    .innerJoin('team_members as member', 'member.team_id', 'tp.team_id')
-    .where('member.user_id', '=', param('userId'))
-    .where('member.organization_id', '=', param('organizationId'))
-    .where('member.is_active', '=', 1)
+    .where(ofTheirTeams(db, 'tp.team_id', param))
     .select((eb) => [
       sql<GrantFacts['on']>`'project'`.as('on'),
       eb.ref('tp.access').$castTo<GrantFacts['access']>().as('access'),

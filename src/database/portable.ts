@@ -1,4 +1,4 @@
-import { PostgresAdapter, sql, type Kysely, type RawBuilder } from 'kysely'
+import { PostgresAdapter, sql, type Expression, type Kysely, type RawBuilder, type SqlBool } from 'kysely'
 import type { Transaction } from './database.ts'
 import type { Tables } from './tables.ts'
 
@@ -99,6 +99,20 @@ export function unindexed(engine: Engine, column: string): RawBuilder<string> {
 /** A text column that only filters rows which another index finds. Neither engine uses an index on it then. */
 export function filterOnly(engine: Engine, column: string): RawBuilder<string> {
   return engine === 'sqlite' ? sql<string>`+${sql.ref(column)}` : sql<string>`${sql.ref(column)} || ''`
+}
+
+/**
+ * Whether the column has one of the texts that a query selects. PostgreSQL looks up each of them, even if it expects
+ * that they are so many that it would be faster to read all rows.
+ */
+export function amongFew(
+  engine: Engine,
+  column: string,
+  texts: Expression<{ [name: string]: string }>,
+): RawBuilder<SqlBool> {
+  return engine === 'sqlite'
+    ? sql<SqlBool>`${sql.ref(column)} in ${texts}`
+    : sql<SqlBool>`${sql.ref(column)} = any(array${texts})`
 }
 
 /** The texts of all rows as one; null if there are no rows. */
