@@ -1,4 +1,5 @@
 // The floor: a node:http server that hashes the bearer token, reads one or two rows by it and sends fixed bytes.
+import { executionAsyncResource } from 'node:async_hooks'
 import { hash } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { createServer } from 'node:http'
@@ -70,6 +71,10 @@ create table bench_floor.tokens (id text primary key, hash text not null unique,
     putToken: (text) => pool.query('update bench_floor.tokens set hash = $1 where id = $2', [text, 'at-500']),
   }
 }
+
+// As in src/http/server.ts: without it the floor is slower after it was idle.
+const kept: object[] = []
+process.nextTick(() => kept.push(executionAsyncResource()))
 
 const floor = process.argv[2] === 'postgres' ? await postgresFloor() : sqliteFloor()
 process.once('SIGTERM', () => process.exit(0))

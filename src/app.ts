@@ -17,6 +17,7 @@ import type { RunnerDeps } from './http/deps.ts'
 import type { RawRoute } from './http/raw-route.ts'
 import type { Route } from './http/route.ts'
 import { homeRoute } from './http/home-route.ts'
+import { Writes } from './http/send.ts'
 import { createServer } from './http/server.ts'
 import { serviceRoutes } from './http/service-routes.ts'
 import { Queries } from './jsonapi/query.ts'
@@ -169,6 +170,7 @@ export function createApp(
     reveals: new Reveals(database, auditKey),
     deletions: new Deletions(database, log),
     drain: new Drain(log),
+    writes: new Writes(),
     bytesInFlight,
     states: new States(database, config, clock, log, bytesInFlight),
     log,

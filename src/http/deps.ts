@@ -20,6 +20,7 @@ import type { Deletions } from '../operation/deletions.ts'
 import type { Guesses } from '../sessions/guesses.ts'
 import type { Passwords } from '../users/password.ts'
 import type { Drain } from '../operation/drain.ts'
+import type { Writes } from './send.ts'
 
 /** What rules, acts and documents may use. */
 export type Deps = {
@@ -48,6 +49,7 @@ export type RunnerDeps = Deps & {
   readonly auditKey: AuditKey
   readonly reveals: Reveals
   readonly drain: Drain
+  readonly writes: Writes
   readonly queries: Queries
   /** Set only if a command uses its own server in its own process. */
   readonly operator?: Operator

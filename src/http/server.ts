@@ -1,9 +1,8 @@
 import { existing } from '../core/existing.ts'
 import { codeOf } from '../core/error-fields.ts'
+import { executionAsyncResource } from 'node:async_hooks'
 import { readFileSync } from 'node:fs'
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
-import { Readable } from 'node:stream'
-import { pipeline } from 'node:stream/promises'
 import findMyWay, { type default as Router } from 'find-my-way'
 import { AppError, notFound, TooManyAttempts } from '../core/errors.ts'
 import { errorDocument, internalErrorDocument, statusOf } from '../jsonapi/errors.ts'
@@ -12,19 +11,18 @@ import type { RunnerDeps } from './deps.ts'
 import { isDryRun } from './dry-run.ts'
 import { releaseWhenSent } from './held-answer.ts'
 import { HttpCall, type FoundRoute } from './http-call.ts'
-import { endLingering, mustClose } from './linger.ts'
 import { answerMalformed } from './malformed.ts'
 import { mustWait, turnOf } from './pipelining.ts'
 import { authenticate } from './permit.ts'
 import type { RawRoute } from './raw-route.ts'
 import { nextRequestId } from './request-id.ts'
 import type { Route } from './route.ts'
+import { send } from './send.ts'
 import { isSteady, untilNextStep } from './steady.ts'
 
 const API = '/api/v2'
 const KEEP_ALIVE_MS = 72_000
 const CONNECTION_IDLE_MS = 30_000
-const SHORT_BYTES = 4096
 const MAX_PARAM_LENGTH = 1_000
 /** Maximum length of the path recorded for an unknown endpoint. */
 const MAX_NOTED_PATH = 500
@@ -62,6 +60,9 @@ export function createServer(
   // Expectations other than 100-continue may be ignored (RFC 9110, 10.1.1). Connections listen to `request`, too.
   server.on('checkExpectation', (...exchange) => server.emit('request', ...exchange))
   server.on('clientError', answerMalformed)
+  // V8 forgets the shape of the objects behind process.nextTick if an idle server collects garbage while there is none of
+  // them. From then on it makes each of them slowly, several for each request. So one is kept.
+  process.nextTick(() => Object.assign(server, { keptTick: executionAsyncResource() }))
   return server
 }
 
@@ -175,42 +176,6 @@ async function respond(
 function isOfClient(error: unknown): boolean {
   const code = codeOf(error)
   return code !== undefined && /^(ERR_STREAM_|ECONN|EPIPE$|ETIMEDOUT$)/.test(code)
-}
-
-/** Returns a promise only for a streamed body. */
-function send(
-  request: IncomingMessage,
-  raw: ServerResponse,
-  answer: Answer,
-  requestId: string,
-  { drain }: RunnerDeps,
-): Promise<void> | undefined {
-  const { body } = answer
-  // Alternating names and values, the fastest form for node:http.
-  const headers: (string | number)[] = ['x-content-type-options', 'nosniff', 'x-request-id', requestId]
-  for (const name in answer.headers) headers.push(name, answer.headers[name] ?? '')
-  // The body was refused unread. Waiting for the rest of a large one is not worth it.
-  const isClosing = mustClose(request, answer.status)
-  if (isClosing || drain.isClosing) headers.push('connection', 'close')
-  // Discard the rest of a short body, or it would be read as the next request.
-  else if (!request.complete) request.resume()
-  if (body instanceof Readable) {
-    raw.writeHead(answer.status, headers)
-    if (request.method !== 'HEAD') return pipeline(body, raw)
-    body.destroy()
-    raw.end()
-    return undefined
-  }
-  const length = body === undefined ? 0 : Buffer.byteLength(body)
-  if (body !== undefined) headers.push('content-length', length)
-  raw.writeHead(answer.status, headers)
-  if (isClosing) return endLingering(request, raw, body)
-  // Node writes a short text together with the head, which takes half as long as a separate buffer.
-  if (body instanceof Buffer && length <= SHORT_BYTES) raw.end(body.toString('latin1'), 'latin1')
-  // Equal lengths mean ASCII, which needs no UTF-8 encoding.
-  else if (typeof body === 'string' && length === body.length) raw.end(body, 'latin1')
-  else raw.end(body)
-  return undefined
 }
 
 /** Node uses the first of two such headers, but a proxy may have checked the other one. */
