@@ -1,7 +1,7 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { sql } from 'kysely'
-import { afterEach, describe, expect, onTestFinished, test } from 'vitest'
+import { afterEach, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { restore } from '../src/cli/backups.ts'
 import { readConfig, type Config } from '../src/config.ts'
 import { systemClock } from '../src/core/clock.ts'
@@ -22,6 +22,8 @@ import { makeOlderDatabase, olderWorkspaces } from './support/older-database.ts'
 import { SECRET_KEY, temporaryFolder } from './support/purser.ts'
 
 const FAILING = '9001-that-fails'
+/** The key of the advisory lock that Kysely holds during migrations. */
+const KYSELY_LOCK = '3853314791062309107'
 
 async function newConfig(engine: Engine): Promise<Config> {
   const settings = { data: join(temporaryFolder(), 'data'), secretKey: SECRET_KEY }
@@ -145,6 +147,25 @@ describe.each(engines)('a database of an older version on %s', (engine) => {
         await sql`lock table workspaces in share mode`.execute(db)
         migrating = migrateIn(config)
         await sql`select pg_sleep(2.5)`.execute(db)
+      })
+      expect(await migrating).toEqual([LATER_MIGRATION])
+    })
+  })
+
+  onPostgres?.('is migrated again after a deadlock with a request', async () => {
+    const config = await newConfig(engine)
+    await makeOlderDatabase(config)
+    await opened(config, async ({ database }) => {
+      let migrating: Promise<string[]> | undefined
+      await database.write(async ({ db }) => {
+        await sql`lock table workspaces in share mode`.execute(db)
+        migrating = migrateIn(config)
+        const waiting = sql<{ count: number }>`
+          select count(*)::int as count from pg_locks
+          where relation = 'workspaces'::regclass and not granted`
+        await vi.waitUntil(async () => (await waiting.execute(db)).rows[0]?.count === 1, 5_000)
+        // The migration holds this lock of Kysely, and waits first. So PostgreSQL ends it and not this transaction.
+        await sql`select pg_advisory_xact_lock(${sql.lit(KYSELY_LOCK)}::bigint)`.execute(db)
       })
       expect(await migrating).toEqual([LATER_MIGRATION])
     })

@@ -100,6 +100,7 @@ export class PostgresPipeline {
   readonly #lines: readonly Line[]
   readonly #timer: NodeJS.Timeout
   readonly #reads = new Map<string, Alike>()
+  #willSend = false
 
   constructor(config: ClientConfig) {
     this.#lines = Array.from({ length: CONNECTIONS }, () => new Line(config))
@@ -115,7 +116,8 @@ export class PostgresPipeline {
       const alike = this.#reads.get(statement.name) ?? { underWay: 0, waiting: [] }
       this.#reads.set(statement.name, alike)
       alike.waiting.push({ statement, resolve, reject })
-      this.#send(alike, statement.name)
+      if (!this.#willSend) setImmediate(() => this.#sendAll())
+      this.#willSend = true
     })
   }
 
@@ -136,6 +138,12 @@ export class PostgresPipeline {
       else if (best === undefined || line.waiting < best.waiting) best = line
     }
     return best
+  }
+
+  /** At the end of a turn of the event loop, so that the reads which arrived in it go together. */
+  #sendAll(): void {
+    this.#willSend = false
+    for (const [name, alike] of this.#reads) this.#send(alike, name)
   }
 
   #send(alike: Alike, name: string): void {
