@@ -179,6 +179,7 @@ export function createApp(
   const auditRetention = new AuditRetention(database, auditKey, clock, log, config.auditDays)
   const server = createServer(routes, [...rawRoutes, loginTokenRoute, ...createPageRoutes()], deps)
   deps.drain.follow(server)
+  database.beforeBlocking = () => deps.writes.flush()
   return {
     deps,
     listen: async (host, port) => {

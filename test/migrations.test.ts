@@ -163,11 +163,18 @@ describe.each(engines)('a database of an older version on %s', (engine) => {
         const waiting = sql<{ count: number }>`
           select count(*)::int as count from pg_locks
           where relation = 'workspaces'::regclass and not granted`
-        await vi.waitUntil(async () => (await waiting.execute(db)).rows[0]?.count === 1, 5_000)
+        await vi.waitUntil(async () => (await waiting.execute(db)).rows[0]?.count === 1, 30_000)
         // The migration holds this lock of Kysely, and waits first. So PostgreSQL ends it and not this transaction.
         await sql`select pg_advisory_xact_lock(${sql.lit(KYSELY_LOCK)}::bigint)`.execute(db)
       })
       expect(await migrating).toEqual([LATER_MIGRATION])
+      const deadlocks = () =>
+        database.read(async ({ db }) => {
+          const counted = await sql<{ deadlocks: number }>`
+            select deadlocks from pg_stat_database where datname = current_database()`.execute(db)
+          return counted.rows[0]?.deadlocks
+        })
+      await vi.waitUntil(async () => (await deadlocks()) === 1, 30_000)
     })
   })
 

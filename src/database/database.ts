@@ -96,6 +96,8 @@ export interface Database {
   readonly engine: Engine
   /** Whether it can be read and written; used by /readyz. */
   readonly availability: Availability
+  /** Set by the server, and called before the event loop is blocked for the time of a commit: on SQLite only. */
+  beforeBlocking?: () => void
   /** Reads one consistent snapshot of committed data, including this process's earlier writes. */
   read<T>(work: (tx: Transaction) => Promise<T>, options?: TransactionOptions): Promise<T>
   /**

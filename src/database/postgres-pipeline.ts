@@ -93,14 +93,16 @@ type Waiting = {
 type Alike = { underWay: number; waiting: Waiting[] }
 
 /**
- * Connections for short reads that need no transaction. A read waits while its statement is under way on each connection.
- * Those that wait for the same statement are sent as one, because little of its cost is in its rows.
+ * Connections for short reads that need no transaction. A read waits for the end of the turn of the event loop, and while
+ * its statement is under way on each connection. Those that wait for the same statement are sent as one, because little of
+ * its cost is in its rows.
  */
 export class PostgresPipeline {
   readonly #lines: readonly Line[]
   readonly #timer: NodeJS.Timeout
   readonly #reads = new Map<string, Alike>()
   #willSend = false
+  #isClosed = false
 
   constructor(config: ClientConfig) {
     this.#lines = Array.from({ length: CONNECTIONS }, () => new Line(config))
@@ -126,12 +128,14 @@ export class PostgresPipeline {
   }
 
   close(): void {
+    this.#isClosed = true
     clearInterval(this.#timer)
     for (const line of this.#lines) line.cut(new DeadlineError('the database was closed'))
   }
 
   /** The open connection with the fewest statements. */
   #line(): Line | undefined {
+    if (this.#isClosed) return undefined
     let best: Line | undefined
     for (const line of this.#lines) {
       if (!line.isOpen) void line.open()

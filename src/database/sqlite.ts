@@ -40,6 +40,7 @@ type Job = {
 export class SqliteDatabase implements Database {
   readonly engine = 'sqlite'
   readonly availability = new Availability(() => this.write(writeProbe))
+  beforeBlocking?: () => void
   readonly #path: string
   readonly #isDurable: boolean
   #writer: SqliteConnection | undefined
@@ -97,7 +98,6 @@ export class SqliteDatabase implements Database {
     return this.#snapshot !== undefined && performance.now() - this.#snapshotSince > MAX_READING_MS
   }
 
-  /** Uses a separate connection, which is closed when `work` ends. */
   async #readSlowly<T>(
     work: (tx: Transaction) => Promise<T>,
     { organizationId }: TransactionOptions,
@@ -158,6 +158,7 @@ export class SqliteDatabase implements Database {
 
   async #writeWaitingJobs(): Promise<void> {
     while (this.#jobs.length > 0) {
+      this.beforeBlocking?.()
       await this.#commit(this.#jobs.splice(0, MAX_JOBS_A_COMMIT))
       // Between two commits, send answers and let reads run.
       await new Promise((resolve) => setImmediate(resolve))
@@ -166,7 +167,6 @@ export class SqliteDatabase implements Database {
     this.#isWriting = false
   }
 
-  /** Runs the jobs in one commit and settles each of them. */
   async #commit(jobs: readonly Job[]): Promise<void> {
     const settle: (() => void)[] = []
     try {

@@ -25,16 +25,21 @@ export class Writes {
     else this.#waiting.push(write)
   }
 
-  #endTurn(): void {
+  /** Writes what waits, before something else in this turn could delay it. */
+  flush(): void {
     const waiting = this.#waiting
     this.#waiting = []
+    for (const write of waiting) write()
+  }
+
+  #endTurn(): void {
     this.#cameAlone = this.#count === 1
     this.#count = 0
-    for (const write of waiting) write()
+    this.flush()
   }
 }
 
-/** Returns a promise only for a streamed body. */
+/** Returns a promise only for a body that is streamed, and if the connection has to be closed later. */
 export function send(
   request: IncomingMessage,
   raw: ServerResponse,

@@ -3,6 +3,7 @@ import { codeOf } from '../core/error-fields.ts'
 import { executionAsyncResource } from 'node:async_hooks'
 import { readFileSync } from 'node:fs'
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
 import findMyWay, { type default as Router } from 'find-my-way'
 import { AppError, notFound, TooManyAttempts } from '../core/errors.ts'
 import { errorDocument, internalErrorDocument, statusOf } from '../jsonapi/errors.ts'
@@ -59,10 +60,17 @@ export function createServer(
   Object.assign(server, { httpAllowHalfOpen: true })
   // Expectations other than 100-continue may be ignored (RFC 9110, 10.1.1). Connections listen to `request`, too.
   server.on('checkExpectation', (...exchange) => server.emit('request', ...exchange))
-  server.on('clientError', answerMalformed)
+  server.on('clientError', (error: Error, socket: Socket) => {
+    // What was answered before the malformed part is sent first.
+    deps.writes.flush()
+    answerMalformed(error, socket)
+  })
   // V8 forgets the shape of the objects behind process.nextTick if an idle server collects garbage while there is none of
-  // them. From then on it makes each of them slowly, several for each request. So one is kept.
-  process.nextTick(() => Object.assign(server, { keptTick: executionAsyncResource() }))
+  // them. From then on it makes each of them slowly, several for each request. So one is kept, a new one now and then,
+  // because their shape changes when the numbers in them become large.
+  server.on('connection', () => {
+    process.nextTick(() => Object.assign(server, { keptTick: executionAsyncResource() }))
+  })
   return server
 }
 
@@ -105,10 +113,11 @@ function methodsOf(method: Route['method']): ('HEAD' | Route['method'])[] {
 }
 
 /** Node ignores an Upgrade request, and then also a client that ends with half of its body sent. */
-function answerHalf(request: IncomingMessage, response: ServerResponse): void {
+function answerHalf(request: IncomingMessage, response: ServerResponse, { writes }: RunnerDeps): void {
   const { socket } = request
   const onEnd = () => {
     if (request.complete) return
+    writes.flush()
     if (response.headersSent) socket.destroySoon()
     else answerMalformed(new Error('half a request'), socket)
   }
@@ -143,7 +152,7 @@ async function respond(
 ): Promise<void> {
   if (mustWait(response) && !(await turnOf(request, response))) return
   const requestId = nextRequestId()
-  if (request.headers.upgrade !== undefined) answerHalf(request, response)
+  if (request.headers.upgrade !== undefined) answerHalf(request, response, deps)
   const call = new HttpCall(request, route, requestId, deps)
   let answer: Answer
   try {
