@@ -1,6 +1,6 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { sql } from 'kysely'
+import { sql, type Kysely } from 'kysely'
 import { afterEach, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { restore } from '../src/cli/backups.ts'
 import { readConfig, type Config } from '../src/config.ts'
@@ -15,6 +15,7 @@ import {
   missingMigrations,
 } from '../src/database/migrate.ts'
 import { openDatabase, type OpenDatabase } from '../src/database/open.ts'
+import type { Tables } from '../src/database/tables.ts'
 import { writeBackup } from '../src/operation/backup.ts'
 import { createPostgresDatabase, engines, type Engine } from './support/engines.ts'
 import { LATER_INDEX, LATER_MIGRATION } from './support/later-migration.ts'
@@ -53,6 +54,18 @@ async function backUpOlder(engine: Engine): Promise<string> {
   expect(names).toEqual([FIRST_MIGRATION])
   return file
 }
+
+/** Migrates while another transaction has locked a table and then works. */
+const migrateBeside = (config: Config, work: (db: Kysely<Tables>) => Promise<unknown>) =>
+  opened(config, async ({ database }) => {
+    let migrating: Promise<string[]> | undefined
+    await database.write(async ({ db }) => {
+      await sql`lock table workspaces in share mode`.execute(db)
+      migrating = migrateIn(config)
+      await work(db)
+    })
+    expect(await migrating).toEqual([LATER_MIGRATION])
+  })
 
 /** The number of workspaces that the later migration has changed, and of its notes. */
 const changedIn = (config: Config) =>
@@ -140,34 +153,22 @@ describe.each(engines)('a database of an older version on %s', (engine) => {
   onPostgres?.('waits for a lock of a table only in short turns', async () => {
     const config = await newConfig(engine)
     await makeOlderDatabase(config)
-    await opened(config, async ({ database }) => {
-      let migrating: Promise<string[]> | undefined
-      // Longer than one turn.
-      await database.write(async ({ db }) => {
-        await sql`lock table workspaces in share mode`.execute(db)
-        migrating = migrateIn(config)
-        await sql`select pg_sleep(2.5)`.execute(db)
-      })
-      expect(await migrating).toEqual([LATER_MIGRATION])
-    })
+    // Longer than one turn.
+    await migrateBeside(config, (db) => sql`select pg_sleep(2.5)`.execute(db))
   })
 
   onPostgres?.('is migrated again after a deadlock with a request', async () => {
     const config = await newConfig(engine)
     await makeOlderDatabase(config)
+    await migrateBeside(config, async (db) => {
+      const waiting = sql<{ count: number }>`
+        select count(*)::int as count from pg_locks
+        where relation = 'workspaces'::regclass and not granted`
+      await vi.waitUntil(async () => (await waiting.execute(db)).rows[0]?.count === 1, 30_000)
+      // The migration holds this lock of Kysely, and waits first. So PostgreSQL ends it and not this transaction.
+      await sql`select pg_advisory_xact_lock(${sql.lit(KYSELY_LOCK)}::bigint)`.execute(db)
+    })
     await opened(config, async ({ database }) => {
-      let migrating: Promise<string[]> | undefined
-      await database.write(async ({ db }) => {
-        await sql`lock table workspaces in share mode`.execute(db)
-        migrating = migrateIn(config)
-        const waiting = sql<{ count: number }>`
-          select count(*)::int as count from pg_locks
-          where relation = 'workspaces'::regclass and not granted`
-        await vi.waitUntil(async () => (await waiting.execute(db)).rows[0]?.count === 1, 30_000)
-        // The migration holds this lock of Kysely, and waits first. So PostgreSQL ends it and not this transaction.
-        await sql`select pg_advisory_xact_lock(${sql.lit(KYSELY_LOCK)}::bigint)`.execute(db)
-      })
-      expect(await migrating).toEqual([LATER_MIGRATION])
       const deadlocks = () =>
         database.read(async ({ db }) => {
           const counted = await sql<{ deadlocks: number }>`
