@@ -1,13 +1,8 @@
 import { array, assert, constantFrom, property, string, uniqueArray } from 'fast-check'
 import { expect, test } from 'vitest'
 import { newId } from '../src/core/ids.ts'
-import {
-  BLOCK_SIZE,
-  FoundNames,
-  NamePart,
-  TeamNameBlock,
-  type NamedTeam,
-} from '../src/teams/team-name-block.ts'
+import { BLOCK_SIZE, FoundNames, TeamNameBlock } from '../src/teams/team-name-block.ts'
+import { NamePart } from '../src/teams/trigram-index.ts'
 import { onEachEngine } from './support/on-each-engine.ts'
 import { addMember, createTestOrganization } from './support/world.ts'
 
@@ -20,23 +15,29 @@ test('blocks of names find what a look at each name finds', () => {
       uniqueArray(name, { maxLength: BLOCK_SIZE }),
       array(name, { minLength: 1, maxLength: 20 }),
       (names, parts) => {
-        const teams: NamedTeam[] = names.map((name, number) => ({ number, name, isOpen: false }))
-        const blocks = [teams.slice(0, 3), teams.slice(3)].map((some) => new TeamNameBlock(some))
-        for (const part of parts) {
-          const lower = part.toLowerCase()
-          const sought = new NamePart(lower)
-          sought.anchorBy(blocks)
-          const find = (isOpenOnly: boolean, limit: number) => {
-            const found = new FoundNames(limit)
-            for (const block of blocks) block.find(sought, isOpenOnly, found)
-            return found
-          }
-          const { count, first } = find(false, names.length)
-          const expected = names.filter((name) => name.toLowerCase().includes(lower)).sort()
-          expect(first.map((team) => team.name)).toEqual(expected)
-          expect(count).toBe(expected.length)
-          expect(find(false, 2).first).toEqual(first.slice(0, 2))
-          expect(find(true, 2)).toMatchObject({ count: 0, first: [] })
+        const teams = names.map((name, number) => ({ name, text: `${name},${number},${number % 2}` }))
+        const texts = teams.map(({ text }) => text)
+        const blocks = [texts.slice(0, 3), texts.slice(3)].map((some) => new TeamNameBlock(some))
+        const find = (part: string, isOpenOnly: boolean, limit: number) => {
+          const found = new FoundNames(limit)
+          const sought = new NamePart(part)
+          sought.anchorBy(blocks.flatMap(({ index }) => index ?? []))
+          for (const block of blocks) block.find(sought, isOpenOnly, found)
+          return found
+        }
+        const lowerParts = parts.map((part) => part.toLowerCase())
+        // The first half of the parts is searched while only one block has an index.
+        blocks[0]?.addIndex()
+        for (const [at, part] of lowerParts.entries()) {
+          if (at >= parts.length / 2) blocks[1]?.addIndex()
+          const expected = teams
+            .filter(({ name }) => name.toLowerCase().includes(part))
+            .toSorted((a, b) => (a.name < b.name ? -1 : 1))
+            .map(({ text }) => text)
+          const open = expected.filter((text) => text.endsWith('1'))
+          expect(find(part, false, names.length)).toMatchObject({ count: expected.length, first: expected })
+          expect(find(part, false, 2)).toMatchObject({ count: expected.length, first: expected.slice(0, 2) })
+          expect(find(part, true, 2)).toMatchObject({ count: open.length, first: open.slice(0, 2) })
         }
       },
     ),

@@ -115,15 +115,11 @@ export function amongFew(
     : sql<SqlBool>`${sql.ref(column)} = any(array${texts})`
 }
 
-/** The texts of all rows as one; null if there are no rows. */
-export function joined(
-  engine: Engine,
-  text: RawBuilder<string>,
-  separator: string,
-): RawBuilder<string | null> {
+/** The texts of all rows, as one JSON list. */
+export function jsonListOf(engine: Engine, text: RawBuilder<string>): RawBuilder<string> {
   return engine === 'sqlite'
-    ? sql<string | null>`group_concat(${text}, ${sql.lit(separator)})`
-    : sql<string | null>`string_agg(${text}, ${sql.lit(separator)})`
+    ? sql<string>`json_group_array(${text})`
+    : sql<string>`coalesce(json_agg(${text}), '[]')::text`
 }
 
 /** For `in` and `from`: the numbers of a JSON list, which may be a parameter. */

@@ -1,12 +1,14 @@
 import { sql } from 'kysely'
 import { existing } from '../core/existing.ts'
+import { parseStored } from '../core/stored-json.ts'
 import { ownTurn } from '../core/turns.ts'
 import type { Database, Transaction } from '../database/database.ts'
-import { filterOnly, joined, numbersIn } from '../database/portable.ts'
+import { filterOnly, jsonListOf, numbersIn } from '../database/portable.ts'
 import { prepared } from '../database/prepared.ts'
 import { ReadAgain } from '../database/read-again.ts'
-import { BLOCK_SIZE, FoundNames, NamePart, TeamNameBlock, type NamedTeam } from './team-name-block.ts'
+import { BLOCK_SIZE, FoundNames, TeamNameBlock, type NamedTeam } from './team-name-block.ts'
 import type { TeamRow } from './team-store.ts'
+import { NamePart } from './trigram-index.ts'
 
 const versionQuery = prepared<{ organizationId: string }>()((db, param) =>
   db
@@ -24,6 +26,8 @@ const blocksQuery = prepared<{ organizationId: string }>()((db, param) =>
     .select(['number', 'version']),
 )
 
+const namedTeam = sql<string>`name || ',' || number || case visibility when 'organization' then ',1' else ',0' end`
+
 /** One text, because a thousand short rows take longer to hand over than to read. */
 const teamsOfBlock = prepared<{ organizationId: string; from: number; to: number }>()((db, param, engine) =>
   db
@@ -32,16 +36,8 @@ const teamsOfBlock = prepared<{ organizationId: string; from: number; to: number
     .where('number', '<', param('to'))
     // An index on organization_id would read all teams of the organization.
     .where(filterOnly(engine, 'organization_id'), '=', param('organizationId'))
-    .select(joined(engine, sql<string>`number || ',' || name || ',' || visibility`, ';').as('teams')),
+    .select(jsonListOf(engine, namedTeam).as('teams')),
 )
-
-/** Names contain neither commas nor semicolons. */
-function teamsIn(text: string): NamedTeam[] {
-  return text.split(';').map((team) => {
-    const [number = '', name = '', visibility] = team.split(',')
-    return { number: Number(number), name, isOpen: visibility === 'organization' }
-  })
-}
 
 /** `numbers` is a JSON list. */
 const teamsByNumber = prepared<{ organizationId: string; numbers: string }>()((db, param, engine) =>
@@ -54,8 +50,10 @@ const teamsByNumber = prepared<{ organizationId: string; numbers: string }>()((d
 )
 
 const MAX_CACHED_BLOCKS = 500
-/** Limits what one transaction builds, about ten milliseconds. */
-const MAX_BLOCKS_MADE = 8
+/** Limits what one transaction reads, about ten milliseconds. */
+const MAX_BLOCKS_MADE = 16
+/** Limits what one search indexes. The other blocks are searched as text until later searches index them. */
+const MAX_BLOCKS_INDEXED = 2
 
 type VersionedBlock = { readonly version: number; readonly block: TeamNameBlock }
 type Whole = { readonly version: number; readonly blocks: readonly TeamNameBlock[] }
@@ -96,7 +94,7 @@ export class TeamNames {
     mayReadAgain: boolean,
   ): Promise<Found | undefined> {
     const blocks = await this.#blocksOf(tx, organizationId)
-    if (blocks !== undefined) return found(tx, organizationId, blocks, new NamePart(part), isOpenOnly)
+    if (blocks !== undefined) return found(tx, organizationId, blocks, part, isOpenOnly)
     if (mayReadAgain) throw new ReadAgain((database) => this.#build(database, organizationId))
     return undefined
   }
@@ -136,7 +134,7 @@ export class TeamNames {
       missing.slice(0, MAX_BLOCKS_MADE).map(async ({ number, version }) => {
         const from = number * BLOCK_SIZE
         const read = await tx.first(teamsOfBlock, { organizationId, from, to: from + BLOCK_SIZE })
-        const block = new TeamNameBlock(read?.teams ? teamsIn(read.teams) : [])
+        const block = new TeamNameBlock(parseStored<NamedTeam[]>(existing(read).teams))
         blocks.set(number, block)
         const newest = names.latest.get(number)?.version ?? 0
         if (isKept && newest < version) names.latest.set(number, { version, block })
@@ -166,10 +164,13 @@ function found(
   tx: Transaction,
   organizationId: string,
   blocks: readonly TeamNameBlock[],
-  name: NamePart,
+  part: string,
   isOpenOnly: boolean,
 ): Found {
-  name.anchorBy(blocks.slice(0, SAMPLED_BLOCKS))
+  for (const block of blocks.filter(({ index }) => index === undefined).slice(0, MAX_BLOCKS_INDEXED))
+    block.addIndex()
+  const name = new NamePart(part)
+  name.anchorBy(blocks.slice(0, SAMPLED_BLOCKS).flatMap(({ index }) => index ?? []))
   const find = (limit: number) => {
     const all = new FoundNames(limit)
     for (const block of blocks) block.find(name, isOpenOnly, all)
@@ -180,7 +181,7 @@ function found(
     total: likely.count,
     window: async (offset, limit) => {
       const { first } = offset + limit <= LIKELY_PAGE ? likely : find(offset + limit)
-      const numbers = first.slice(offset, offset + limit).map(({ number }) => number)
+      const numbers = first.slice(offset, offset + limit).map((team) => Number(team.split(',')[1]))
       return tx.all(teamsByNumber, { organizationId, numbers: JSON.stringify(numbers) })
     },
   }
