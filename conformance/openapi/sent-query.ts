@@ -1,0 +1,37 @@
+import { readFileSync } from 'node:fs'
+import { Ajv2020 } from 'ajv/dist/2020.js'
+
+type Schema = { type?: string }
+type Parameter = { name: string; in: string; required?: boolean; schema: Schema }
+type Reference = { $ref: string }
+type Description = {
+  paths: Record<string, Record<string, { parameters?: (Parameter | Reference)[] }>>
+  components: { parameters: Record<string, Parameter> }
+}
+
+const description = JSON.parse(
+  readFileSync(new URL('../../docs/openapi.json', import.meta.url), 'utf8'),
+) as Description
+const ajv = new Ajv2020({
+  coerceTypes: true,
+  formats: { 'date-time': /^\d{4}-\d\d-\d\dT[\d:.]+(Z|[+-]\d\d:\d\d)$/ },
+})
+
+/**
+ * Whether the query of a request is valid as it was sent. A query has only texts, so an invalid value may be sent as a
+ * valid text: false as `false`, and an empty list as nothing.
+ */
+export function isSentQueryValid(method: string, path: string, uri: string): boolean {
+  const operation = description.paths[path]?.[method.toLowerCase()]
+  if (operation === undefined) return false
+  const { searchParams } = new URL(uri)
+  const declared = (operation.parameters ?? [])
+    .map((one) => ('$ref' in one ? description.components.parameters[one.$ref.split('/').at(-1) ?? ''] : one))
+    .filter((one): one is Parameter => one?.in === 'query')
+  return declared.every(({ name, required, schema }) => {
+    const [text, ...more] = searchParams.getAll(name)
+    if (text === undefined) return required !== true
+    const value = schema.type === 'array' ? text.split(',') : text
+    return more.length === 0 && ajv.validate({ type: 'object', properties: { value: schema } }, { value })
+  })
+}
