@@ -52,8 +52,8 @@ const teamsByNumber = prepared<{ organizationId: string; numbers: string }>()((d
 const MAX_CACHED_BLOCKS = 500
 /** Limits what one transaction reads, about ten milliseconds. */
 const MAX_BLOCKS_MADE = 16
-/** Limits what one search indexes. The other blocks are searched as text until later searches index them. */
-const MAX_BLOCKS_INDEXED = 2
+/** In one turn of the event loop, for some milliseconds. */
+const MAX_BLOCKS_INDEXED = 4
 
 type VersionedBlock = { readonly version: number; readonly block: TeamNameBlock }
 type Whole = { readonly version: number; readonly blocks: readonly TeamNameBlock[] }
@@ -84,6 +84,8 @@ export class TeamNames {
   /** By organization, the builds of all its blocks that searches wait for. */
   readonly #builds = new Map<string, Promise<void>>()
 
+  #isIndexing = false
+
   /**
    * The teams whose name contains the part: all, or only those visible to the organization. If too many blocks have to be
    * built, throws ReadAgain, or returns undefined without `mayReadAgain`.
@@ -94,9 +96,24 @@ export class TeamNames {
     mayReadAgain: boolean,
   ): Promise<Found | undefined> {
     const blocks = await this.#blocksOf(tx, organizationId)
-    if (blocks !== undefined) return found(tx, organizationId, blocks, part, isOpenOnly)
+    if (blocks !== undefined) {
+      void this.#index(blocks)
+      return found(tx, organizationId, blocks, part, isOpenOnly)
+    }
     if (mayReadAgain) throw new ReadAgain((database) => this.#build(database, organizationId))
     return undefined
+  }
+
+  /** Indexes blocks, some in each turn of the event loop. Searches meanwhile look into the text of the others. */
+  async #index(blocks: readonly TeamNameBlock[]): Promise<void> {
+    if (this.#isIndexing) return
+    this.#isIndexing = true
+    const others = blocks.filter(({ index }) => index === undefined)
+    while (others.length > 0) {
+      await ownTurn()
+      for (const block of others.splice(0, MAX_BLOCKS_INDEXED)) block.addIndex()
+    }
+    this.#isIndexing = false
   }
 
   /** Builds the blocks of an organization, some in each turn of the event loop. */
@@ -167,8 +184,6 @@ function found(
   part: string,
   isOpenOnly: boolean,
 ): Found {
-  for (const block of blocks.filter(({ index }) => index === undefined).slice(0, MAX_BLOCKS_INDEXED))
-    block.addIndex()
   const name = new NamePart(part)
   name.anchorBy(blocks.slice(0, SAMPLED_BLOCKS).flatMap(({ index }) => index ?? []))
   const find = (limit: number) => {
