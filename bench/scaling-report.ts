@@ -35,7 +35,8 @@ const HEAD_OF_PAGE = `# Scaling
 Written by \`npm run scaling\` for SQLite and \`npm run scaling -- --engine postgres\`; do not edit. Each cell is the median
 latency of a request over one connection, in milliseconds, with nothing beside it. The slope is the power of the size with
 which it grows: 0 is constant, 1 is proportional. A single object and a first page count as constant up to ${MAX_SLOPE}.
-Rows without a verdict read more when there is more: a search, a page in the middle, or a list without pages.`
+Rows without a verdict read more when there is more: a search, a page in the middle, or a list without pages. \`q\` is
+measured some seconds after the first search, which reads and indexes all names.`
 
 export function writeScaling(docs: string, engine: Engine, series: readonly Series[], most: number): void {
   writePart(join(docs, 'scaling.md'), HEAD_OF_PAGE, engine, partOf(engine, series, most))

@@ -1,5 +1,5 @@
 import { array, assert, constantFrom, property, string, uniqueArray } from 'fast-check'
-import { expect, test } from 'vitest'
+import { afterEach, expect, test, vi } from 'vitest'
 import { newId } from '../src/core/ids.ts'
 import { BLOCK_SIZE, FoundNames, TeamNameBlock } from '../src/teams/team-name-block.ts'
 import { NamePart } from '../src/teams/trigram-index.ts'
@@ -112,15 +112,14 @@ onEachEngine('q', (server) => {
     }
   })
 
-  test('reads the names of a very large organization in several transactions, once for all searches', async () => {
-    const { id, name, owner } = await createTestOrganization(server)
+  /** Makes teams that lie in a block each, from the block of this number on. */
+  async function makeFarTeams({ id, from, count }: { id: string; from: number; count: number }) {
     const at = '2026-01-01T00:00:00.000Z'
-    // Each of these teams is in a block of its own.
-    const far = Array.from({ length: 30 }, (_, number) => ({
-      number: 50_000_000 + number * BLOCK_SIZE,
+    const far = Array.from({ length: count }, (_, number) => ({
+      number: (from + number) * BLOCK_SIZE,
       id: newId('team'),
       organization_id: id,
-      name: `far-${String(number).padStart(2, '0')}`,
+      name: `far-${String(number).padStart(3, '0')}`,
       visibility: 'secret' as const,
       organization_access: 0,
       allow_member_token_management: 1 as const,
@@ -128,11 +127,42 @@ onEachEngine('q', (server) => {
       updated_at: at,
     }))
     await server.app.deps.database.write((tx) => tx.db.insertInto('teams').values(far).execute())
+    return far.map((team) => team.name)
+  }
+
+  test('reads the names of a very large organization in several transactions, once for all searches', async () => {
+    const { id, name, owner } = await createTestOrganization(server)
+    const names = await makeFarTeams({ id, from: 50_000, count: 30 })
     const list = `/organizations/${name}/teams?q=FAR&page[size]=50`
     const answers = await Promise.all(Array.from({ length: 8 }, () => owner.client.get(list)))
     for (const { status, json } of answers) {
       expect(status).toBe(200)
-      expect(json.data.map((team: never) => team['attributes']['name'])).toEqual(far.map((team) => team.name))
+      expect(json.data.map((team: never) => team['attributes']['name'])).toEqual(names)
     }
   })
+
+  test('indexes the blocks of each organization after a search', async () => {
+    const addIndex = vi.spyOn(TeamNameBlock.prototype, 'addIndex')
+    for (const from of [60_000, 61_000]) {
+      const { id, name, owner } = await createTestOrganization(server)
+      await makeFarTeams({ id, from, count: 20 })
+      addIndex.mockClear()
+      await owner.client.get(`/organizations/${name}/teams?q=far`)
+      await vi.waitUntil(() => addIndex.mock.calls.length >= 20, { timeout: 60_000 })
+      expect(new Set(addIndex.mock.contexts).size).toBe(addIndex.mock.calls.length)
+    }
+  })
+
+  test('answers in two organizations whose blocks do not fit into memory together', async () => {
+    const organizations = await Promise.all([createTestOrganization(server), createTestOrganization(server)])
+    for (const [at, { id }] of organizations.entries()) {
+      await makeFarTeams({ id, from: 70_000 + at * 1_000, count: 520 })
+    }
+    const answers = await Promise.all(
+      organizations.map(({ name, owner }) => owner.client.get(`/organizations/${name}/teams?q=far`)),
+    )
+    for (const { json } of answers) expect(json.meta.pagination['total-count']).toBe(520)
+  })
 })
+
+afterEach(() => vi.restoreAllMocks())

@@ -12,14 +12,13 @@ type Description = {
 const description = JSON.parse(
   readFileSync(new URL('../../docs/openapi.json', import.meta.url), 'utf8'),
 ) as Description
-const ajv = new Ajv2020({
-  coerceTypes: true,
-  formats: { 'date-time': /^\d{4}-\d\d-\d\dT[\d:.]+(Z|[+-]\d\d:\d\d)$/ },
-})
+const isWholeTime = (text: string) => new Date(text).toJSON() === text
+const ajv = new Ajv2020({ formats: { 'date-time': isWholeTime } })
 
 /**
  * Whether the query of a request is valid as it was sent. A query has only texts, so an invalid value may be sent as a
- * valid text: false as `false`, and an empty list as nothing.
+ * valid text: false as `false`, and an empty list as nothing. Of the valid spellings of a number and of a time, only the
+ * usual one counts.
  */
 export function isSentQueryValid(method: string, path: string, uri: string): boolean {
   const operation = description.paths[path]?.[method.toLowerCase()]
@@ -31,7 +30,8 @@ export function isSentQueryValid(method: string, path: string, uri: string): boo
   return declared.every(({ name, required, schema }) => {
     const [text, ...more] = searchParams.getAll(name)
     if (text === undefined) return required !== true
-    const value = schema.type === 'array' ? text.split(',') : text
+    const isWhole = schema.type === 'integer' && /^\d+$/.test(text)
+    const value = schema.type === 'array' ? text.split(',') : isWhole ? Number(text) : text
     return more.length === 0 && ajv.validate({ type: 'object', properties: { value: schema } }, { value })
   })
 }

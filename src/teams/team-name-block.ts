@@ -40,8 +40,8 @@ export class FoundNames {
 const found = new Uint16Array(BLOCK_SIZE)
 
 /**
- * Up to 1024 teams, whose names are searched as one text, or faster by an index. To read a block takes a millisecond, and
- * to index it another. Immutable: if a team of the block changes, the block is read again.
+ * Up to 1024 teams, whose names are searched as one text, or faster by an index. To read a block takes about a
+ * millisecond, and to index it one to three. Immutable: if a team of the block changes, the block is read again.
  */
 export class TeamNameBlock {
   /** By name. */

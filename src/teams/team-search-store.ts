@@ -52,8 +52,8 @@ const teamsByNumber = prepared<{ organizationId: string; numbers: string }>()((d
 const MAX_CACHED_BLOCKS = 500
 /** Limits what one transaction reads, about ten milliseconds. */
 const MAX_BLOCKS_MADE = 16
-/** In one turn of the event loop, for some milliseconds. */
-const MAX_BLOCKS_INDEXED = 4
+/** Limits what one search reads as text, in the worst case a millisecond for each block. */
+const MAX_BLOCKS_AS_TEXT = 100
 
 type VersionedBlock = { readonly version: number; readonly block: TeamNameBlock }
 type Whole = { readonly version: number; readonly blocks: readonly TeamNameBlock[] }
@@ -81,7 +81,7 @@ export class TeamNames {
   /** By organization, least recently built first. A block is cached with its version, so it never goes stale. */
   readonly #cache = new Map<string, Names>()
 
-  /** By organization, the builds of all its blocks that searches wait for. */
+  /** By organization, the builds of its blocks that searches wait for. Their blocks are not displaced. */
   readonly #builds = new Map<string, Promise<void>>()
 
   #isIndexing = false
@@ -96,35 +96,42 @@ export class TeamNames {
     mayReadAgain: boolean,
   ): Promise<Found | undefined> {
     const blocks = await this.#blocksOf(tx, organizationId)
-    if (blocks !== undefined) {
-      void this.#index(blocks)
-      return found(tx, organizationId, blocks, part, isOpenOnly)
-    }
-    if (mayReadAgain) throw new ReadAgain((database) => this.#build(database, organizationId))
-    return undefined
+    const isReady = blocks !== undefined && withoutIndex(blocks).length <= MAX_BLOCKS_AS_TEXT
+    if (!isReady && mayReadAgain) throw new ReadAgain((database) => this.#build(database, organizationId))
+    if (blocks === undefined) return undefined
+    void this.#index(blocks)
+    return found(tx, organizationId, blocks, part, isOpenOnly)
   }
 
-  /** Indexes blocks, some in each turn of the event loop. Searches meanwhile look into the text of the others. */
+  /** Indexes blocks, one in each turn of the event loop. Searches meanwhile look into the text of the others. */
   async #index(blocks: readonly TeamNameBlock[]): Promise<void> {
     if (this.#isIndexing) return
     this.#isIndexing = true
-    const others = blocks.filter(({ index }) => index === undefined)
-    while (others.length > 0) {
-      await ownTurn()
-      for (const block of others.splice(0, MAX_BLOCKS_INDEXED)) block.addIndex()
+    try {
+      for (const block of withoutIndex(blocks)) {
+        await ownTurn()
+        block.addIndex()
+      }
+    } catch {
+      // Not enough memory. Blocks without an index are searched as text, and a later search tries again.
+    } finally {
+      this.#isIndexing = false
     }
-    this.#isIndexing = false
   }
 
-  /** Builds the blocks of an organization, some in each turn of the event loop. */
+  /** Reads the blocks of an organization, some in each turn of the event loop, and indexes all but a few. */
   #build(database: Database, organizationId: string): Promise<void> {
     const running = this.#builds.get(organizationId)
     if (running !== undefined) return running
     const build = async () => {
-      let isDone = false
-      while (!isDone) {
+      let blocks: readonly TeamNameBlock[] | undefined
+      while (blocks === undefined) {
         await ownTurn()
-        isDone = (await database.read((tx) => this.#blocksOf(tx, organizationId))) !== undefined
+        blocks = await database.read((tx) => this.#blocksOf(tx, organizationId))
+      }
+      for (const block of withoutIndex(blocks).slice(MAX_BLOCKS_AS_TEXT)) {
+        await ownTurn()
+        block.addIndex()
       }
     }
     const building = build().finally(() => this.#builds.delete(organizationId))
@@ -171,10 +178,15 @@ export class TeamNames {
     for (const { latest } of this.#cache.values()) blocks += latest.size
     for (const [oldest, { latest }] of this.#cache) {
       if (blocks <= MAX_CACHED_BLOCKS || oldest === organizationId) break
+      if (this.#builds.has(oldest)) continue
       this.#cache.delete(oldest)
       blocks -= latest.size
     }
   }
+}
+
+function withoutIndex(blocks: readonly TeamNameBlock[]): TeamNameBlock[] {
+  return blocks.filter(({ index }) => index === undefined)
 }
 
 function found(

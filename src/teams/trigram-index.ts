@@ -64,7 +64,7 @@ function hasAround(names: Uint8Array, place: number, part: Uint8Array, anchor: n
   return true
 }
 
-/** Used while an index is built: first the count of each trigram, then its next free position. Zero between builds. */
+/** Used while an index is built: first the count of each trigram, then its next free position. */
 const scratch = new Uint32Array(RADIX ** 3)
 
 /** The positions of each trigram in a text of names, so that a search compares only a few positions. */
@@ -84,6 +84,9 @@ export class TrigramIndex {
   constructor(text: string) {
     this.#names = digitsOf(text)
     const names = this.#names
+    scratch.fill(0)
+    this.#places = new Uint32Array(names.length)
+    this.#namesOfPlaces = new Uint16Array(names.length)
     const met: number[] = []
     for (let place = 0; place < names.length; place += 1) {
       const trigram = trigramAt(names, place)
@@ -100,8 +103,6 @@ export class TrigramIndex {
       first = next
     }
     this.#firsts[met.length] = first
-    this.#places = new Uint32Array(names.length)
-    this.#namesOfPlaces = new Uint16Array(names.length)
     let name = 0
     for (let place = 0; place < names.length; place += 1) {
       const trigram = trigramAt(names, place)
@@ -111,7 +112,6 @@ export class TrigramIndex {
       scratch[trigram] = next + 1
       if (names[place] === 0) name += 1
     }
-    for (const trigram of met) scratch[trigram] = 0
     this.#count = name
   }
 
