@@ -97,6 +97,25 @@ describe.each(engines)('purser import and export on %s', { timeout: 300_000 }, (
     expect(stdout + stderr).not.toContain(tokenOf(world))
   })
 
+  test('started again after it was killed before its last unlock, it gives the lock back', async () => {
+    const source = await sourceServer(engine)
+    const world = await createTestOrganization(source)
+    await createState(world, '{}', await createWorkspace(world, { name: 'copied' }))
+    const { settings, client } = await serving(engine)
+    const args = ['import', '--from', source.address, '--states', 'all', '--json']
+    const given = { ...settings, PURSER_IMPORT_TOKEN: tokenOf(world) }
+    expect((await run(args, given)).code).toBe(0)
+    const path = `/organizations/${world.name}/workspaces/copied`
+    const { id } = (await client.get(path)).json.data
+    await client.post(`/workspaces/${id}/actions/lock`, { reason: 'purser import' })
+    const isLocked = async () => (await client.get(path)).json.data.attributes.locked
+    expect(await isLocked()).toBe(true)
+    expect((await run([...args, '--dry-run'], given)).code).toBe(0)
+    expect(await isLocked()).toBe(true)
+    expect((await run(args, given)).code).toBe(0)
+    expect(await isLocked()).toBe(false)
+  })
+
   test('killed at any moment, again and again, it ends as one that was not', async () => {
     const source = await sourceServer(engine)
     const world = await createSourceWorld(source)

@@ -28,8 +28,11 @@ export async function importStates(context: Context, workspaces: readonly Worksp
       `all of ${workspace.name}`,
     )
     const missing = await wanted(context, workspace, withoutSnapshots(report, workspace.name, all), place)
-    if (missing.length === 0) return
-    if (context.isDryRun) report.copied(kind, missing.length)
+    if (missing.length === 0) {
+      // An import may have been killed after it had copied everything.
+      const giveBack = () => giveBackOldLock(context, place.id)
+      if (!context.isDryRun && !place.isNew) await unlessRefused(context, kind, workspace.name, giveBack)
+    } else if (context.isDryRun) report.copied(kind, missing.length)
     else await copyLocked(context, workspace.name, place.id, missing)
   }
   await forEach(context, 'states', workspaces, work, SOME_AT_ONCE)
