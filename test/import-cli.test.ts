@@ -288,7 +288,7 @@ describe('purser export', () => {
     // Limits each file to 64 KiB.
     const limited = ['bash', '-c', 'trap "" XFSZ; ulimit -f 64; exec "$0" "$@"']
     const given = { PURSER_IMPORT_TOKEN: tokenOf(world), NODE_COMPILE_CACHE: '' }
-    const command = new Purser(['export', '--from', source.address, folder], given, limited)
+    const command = new Purser(['export', '--from', source.address, folder], given, { wrapper: limited })
     expect(await command.ended).toBe(1)
     expect(command.stderr).toContain('cannot write: EFBIG')
     expect(command.stderr).not.toMatch(/^ +at /m)

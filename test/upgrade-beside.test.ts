@@ -1,12 +1,14 @@
-// An older release works on while a newer one migrates the database and serves beside it. Here the newer one is this code
-// with a later migration. With SQLite only one release can run at a time.
+// An older release works on while a newer one migrates the database and serves beside it: the release before and this
+// code, and this code and itself with a later migration. With SQLite only one release can run at a time.
 import { setTimeout as pause } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
 import { Client } from './support/client.ts'
 import { engines } from './support/engines.ts'
 import { LATER_INDEX, LATER_MIGRATION, withLaterMigration } from './support/later-migration.ts'
-import { Purser, run, settingsFor } from './support/purser.ts'
+import { Purser, run, settingsFor, type Settings } from './support/purser.ts'
+import { unpackReleaseBefore } from './support/release-before.ts'
 import { output, seeded } from './support/seeded.ts'
+import { tablesOf } from './support/tables-of.ts'
 
 type Seen = { readonly statuses: Set<number>; readonly made: string[] }
 
@@ -48,46 +50,87 @@ test('a release that starts later on SQLite is followed by the one before', asyn
   expect(old.stdout + old.stderr).toContain(`the newer migrations ${LATER_MIGRATION}`)
 })
 
+type Pair = {
+  readonly what: string
+  /** Returns the path of its `main.js`. */
+  readonly older: () => string | undefined
+  readonly newerSettings: Settings
+  /** What the newer one prints at its start beside its address, and the older one at its start after it. */
+  readonly newerSays: readonly string[]
+  readonly olderSays: readonly string[]
+}
+const pairs: readonly Pair[] = [
+  {
+    what: 'the release before and this code',
+    older: unpackReleaseBefore,
+    newerSettings: {},
+    newerSays: [],
+    olderSays: [],
+  },
+  {
+    what: 'this code and a later migration',
+    older: () => undefined,
+    newerSettings: withLaterMigration,
+    newerSays: [`made the indexes ${LATER_INDEX}`],
+    olderSays: [`the newer migrations ${LATER_MIGRATION}`],
+  },
+]
+
 describe.each(engines.filter((engine) => engine === 'postgres'))('two releases on one %s', (engine) => {
-  test('people work while the newer one starts, serves, and is taken back', async () => {
-    const settings = await settingsFor(engine)
-    const newer = { ...settings, ...withLaterMigration }
-    const { anna } = (await seeded(settings)) as { anna: string }
-    const old = new Purser(['serve'], settings)
-    const oldAddress = await old.address()
-    const [onOld, onNew] = [new AbortController(), new AbortController()]
-    const works = [0, 1, 2].map((number) => work(oldAddress, anna, `old-${number}`, onOld.signal))
-    await pause(500)
+  test.each(pairs)(
+    '$what: people work while the newer one starts, serves, and is taken back',
+    async (pair) => {
+      const main = pair.older()
+      const settings = await settingsFor(engine)
+      const newer = { ...settings, ...pair.newerSettings }
+      const { anna } = (await seeded(settings, main)) as { anna: string }
+      const old = new Purser(['serve'], settings, { main })
+      const oldAddress = await old.address()
+      const [onOld, onNew] = [new AbortController(), new AbortController()]
+      const works = [0, 1, 2].map((number) => work(oldAddress, anna, `old-${number}`, onOld.signal))
+      await pause(500)
 
-    const next = new Purser(['serve'], newer)
-    const newAddress = await next.address()
-    expect(next.stdout + next.stderr).toContain(`made the indexes ${LATER_INDEX}`)
-    works.push(...[0, 1].map((number) => work(newAddress, anna, `new-${number}`, onNew.signal)))
-    await pause(1_500)
-    onNew.abort()
-    await pause(300)
-    expect(await next.stop()).toBe(0)
-    await pause(500)
-    onOld.abort()
-    const seen = await Promise.all(works)
-    for (const { statuses, made } of seen) {
-      expect([...statuses]).toEqual([200])
-      expect(made.length).toBeGreaterThan(0)
-    }
-    expect(await old.stop()).toBe(0)
-
-    const again = new Purser(['serve'], settings)
-    const client = new Client(await again.address(), anna)
-    expect(again.stdout + again.stderr).toContain(`the newer migrations ${LATER_MIGRATION}`)
-    for (const { made } of seen) {
-      for (const name of [made[0], made.at(-1)]) {
-        const { json } = await client.get(`/organizations/demo/teams?filter[names]=${name}`)
-        expect(json.data).toHaveLength(1)
+      const next = new Purser(['serve'], newer)
+      const newAddress = await next.address()
+      for (const words of pair.newerSays) expect(next.stdout + next.stderr).toContain(words)
+      works.push(...[0, 1].map((number) => work(newAddress, anna, `new-${number}`, onNew.signal)))
+      await pause(1_500)
+      onNew.abort()
+      await pause(300)
+      expect(await next.stop()).toBe(0)
+      await pause(500)
+      onOld.abort()
+      const seen = await Promise.all(works)
+      for (const { statuses, made } of seen) {
+        expect([...statuses]).toEqual([200])
+        expect(made.length).toBeGreaterThan(0)
       }
-    }
-    const { json } = await client.get('/organizations/demo/teams')
-    const made = seen.flatMap((each) => each.made).length
-    expect(json.meta.pagination['total-count']).toBeGreaterThan(made)
-    expect((await run(['audit', 'verify'], settings)).code).toBe(0)
-  })
+      expect(await old.stop()).toBe(0)
+
+      const again = new Purser(['serve'], settings, { main })
+      const client = new Client(await again.address(), anna)
+      for (const words of pair.olderSays) expect(again.stdout + again.stderr).toContain(words)
+      for (const { made } of seen) {
+        for (const name of [made[0], made.at(-1)]) {
+          const { json } = await client.get(`/organizations/demo/teams?filter[names]=${name}`)
+          expect(json.data).toHaveLength(1)
+        }
+      }
+      const { json } = await client.get('/organizations/demo/teams')
+      const made = seen.flatMap((each) => each.made).length
+      expect(json.meta.pagination['total-count']).toBeGreaterThan(made)
+      expect((await run(['audit', 'verify'], settings)).code).toBe(0)
+    },
+  )
 })
+
+test.each(engines)(
+  'on %s, a database of the release before gets the tables that a new one has',
+  async (engine) => {
+    const [older, made] = [await settingsFor(engine), await settingsFor(engine)]
+    await output(['migrate'], older, unpackReleaseBefore())
+    await output(['migrate'], older)
+    await output(['migrate'], made)
+    expect(await tablesOf(older)).toEqual(await tablesOf(made))
+  },
+)

@@ -27,7 +27,7 @@ export async function settingsFor(engine: Engine): Promise<Settings> {
   return { ...settings, PURSER_DATABASE_URL: url, PURSER_SECRET_KEY: SECRET_KEY }
 }
 
-/** The program as a separate process: `src/main.ts` with these arguments and only these settings. */
+/** The program as a separate process: `src/main.ts`, or that of a release, with these arguments and only these settings. */
 export class Purser {
   readonly child: ChildProcess
   stdout = ''
@@ -35,9 +35,13 @@ export class Purser {
   /** Resolves when the process has ended: to its exit code, or to the signal that ended it. */
   readonly ended: Promise<number | string>
 
-  constructor(args: readonly string[], settings: Settings = {}, wrapper: readonly string[] = []) {
+  constructor(
+    args: readonly string[],
+    settings: Settings = {},
+    { wrapper = [], main = entry }: { wrapper?: readonly string[]; main?: string | undefined } = {},
+  ) {
     const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith('PURSER_'))
-    const [program, ...words] = [...wrapper, process.execPath, entry, ...args]
+    const [program, ...words] = [...wrapper, process.execPath, main, ...args]
     this.child = spawn(program as string, words, {
       // No load balancer watches /readyz here, so there is no need to wait for one.
       env: { ...Object.fromEntries(inherited), PURSER_DRAIN_SECONDS: '0', ...settings },
@@ -94,21 +98,19 @@ export async function runWithout(
   }
   // Root may read everything. Root without these capabilities may not read another user's closed folder.
   chownSync(folder, 65534, 65534)
-  const purser = new Purser(args, settings, [
-    'setpriv',
-    '--bounding-set=-dac_override,-dac_read_search',
-    '--',
-  ])
+  const wrapper = ['setpriv', '--bounding-set=-dac_override,-dac_read_search', '--']
+  const purser = new Purser(args, settings, { wrapper })
   const code = await purser.ended
   return { code, stdout: purser.stdout, stderr: purser.stderr }
 }
 
-/** Runs a command to its end. */
+/** Runs a command to its end, of `main` instead of this code if it is given. */
 export async function run(
   args: readonly string[],
   settings: Settings = {},
+  main?: string,
 ): Promise<{ code: number | string; stdout: string; stderr: string }> {
-  const purser = new Purser(args, settings)
+  const purser = new Purser(args, settings, { main })
   const code = await purser.ended
   return { code, stdout: purser.stdout, stderr: purser.stderr }
 }

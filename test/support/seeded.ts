@@ -5,14 +5,14 @@ import { run, type Settings } from './purser.ts'
 export type Tokens = Record<string, string>
 
 /** Runs a command that must succeed, and returns its output. */
-export async function output(args: readonly string[], settings: Settings): Promise<string> {
-  const { code, stdout, stderr } = await run(args, settings)
+export async function output(args: readonly string[], settings: Settings, main?: string): Promise<string> {
+  const { code, stdout, stderr } = await run(args, settings, main)
   if (code !== 0) throw new Error(`${args.join(' ')} ended with ${code}: ${stderr}`)
   return stdout.trim()
 }
 
-export async function seeded(settings: Settings): Promise<Tokens> {
-  const { people } = JSON.parse(await output(['seed', '--json'], settings))
+export async function seeded(settings: Settings, main?: string): Promise<Tokens> {
+  const { people } = JSON.parse(await output(['seed', '--json'], settings, main))
   return Object.fromEntries(
     people.map(({ username, token }: { username: string; token: string }) => [username, token]),
   )
