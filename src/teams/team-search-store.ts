@@ -96,22 +96,20 @@ export class TeamNames {
     mayReadAgain: boolean,
   ): Promise<Found | undefined> {
     const blocks = await this.#blocksOf(tx, organizationId)
-    const isReady = blocks !== undefined && withoutIndex(blocks).length <= MAX_BLOCKS_AS_TEXT
+    const texts = withoutIndex(blocks ?? [])
+    const isReady = blocks !== undefined && texts.length <= MAX_BLOCKS_AS_TEXT
     if (!isReady && mayReadAgain) throw new ReadAgain((database) => this.#build(database, organizationId))
     if (blocks === undefined) return undefined
-    void this.#index(blocks)
+    void this.#indexLater(texts)
     return found(tx, organizationId, blocks, part, isOpenOnly)
   }
 
-  /** Indexes blocks, one in each turn of the event loop. Searches meanwhile look into the text of the others. */
-  async #index(blocks: readonly TeamNameBlock[]): Promise<void> {
+  /** Indexes blocks after a search. Searches meanwhile look into their text. */
+  async #indexLater(blocks: readonly TeamNameBlock[]): Promise<void> {
     if (this.#isIndexing) return
     this.#isIndexing = true
     try {
-      for (const block of withoutIndex(blocks)) {
-        await ownTurn()
-        block.addIndex()
-      }
+      await indexInTurns(blocks)
     } catch {
       // Not enough memory. Blocks without an index are searched as text, and a later search tries again.
     } finally {
@@ -129,10 +127,7 @@ export class TeamNames {
         await ownTurn()
         blocks = await database.read((tx) => this.#blocksOf(tx, organizationId))
       }
-      for (const block of withoutIndex(blocks).slice(MAX_BLOCKS_AS_TEXT)) {
-        await ownTurn()
-        block.addIndex()
-      }
+      await indexInTurns(withoutIndex(blocks).slice(MAX_BLOCKS_AS_TEXT))
     }
     const building = build().finally(() => this.#builds.delete(organizationId))
     this.#builds.set(organizationId, building)
@@ -187,6 +182,14 @@ export class TeamNames {
 
 function withoutIndex(blocks: readonly TeamNameBlock[]): TeamNameBlock[] {
   return blocks.filter(({ index }) => index === undefined)
+}
+
+/** Indexes one block in each turn of the event loop. */
+async function indexInTurns(blocks: readonly TeamNameBlock[]): Promise<void> {
+  for (const block of blocks) {
+    await ownTurn()
+    block.addIndex()
+  }
 }
 
 function found(

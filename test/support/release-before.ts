@@ -1,8 +1,7 @@
 import { execFileSync } from 'node:child_process'
-import { mkdtempSync, readdirSync, rmSync, symlinkSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readdirSync, symlinkSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { onTestFinished } from 'vitest'
+import { temporaryFolder } from './purser.ts'
 
 const packages = resolve(import.meta.dirname, '../data/release-before')
 const nodeModules = resolve(import.meta.dirname, '../../node_modules')
@@ -16,8 +15,7 @@ const nodeModules = resolve(import.meta.dirname, '../../node_modules')
 export function unpackReleaseBefore(): string {
   const [file, ...others] = readdirSync(packages).filter((name) => name.endsWith('.tgz'))
   if (file === undefined || others.length > 0) throw new Error(`${packages} must have one package`)
-  const folder = mkdtempSync(join(tmpdir(), 'purser-release-'))
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+  const folder = temporaryFolder()
   execFileSync('tar', ['-xzf', join(packages, file), '-C', folder])
   symlinkSync(nodeModules, join(folder, 'node_modules'))
   return join(folder, 'package/dist/main.js')
