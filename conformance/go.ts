@@ -235,6 +235,9 @@ export async function goTest(cwd: string, args: string[], env: NodeJS.ProcessEnv
     // Lines like `=== RUN` only show the order of parallel tests.
     if (event.Output && !event.Output.startsWith('=== '))
       outputs.set(name, (outputs.get(name) ?? '') + event.Output)
+    // A line that a test logs for the reader of the run.
+    const report = /: (conformance: .*\n)/.exec(event.Output ?? '')
+    if (report) process.stdout.write(report[1] as string)
     if (['pass', 'fail', 'skip'].includes(event.Action)) results.set(name, event.Action)
   }
   return { status: await ended, results, outputs, complaints: await complaints }

@@ -12,6 +12,9 @@ import { startPurser, type Purser } from './server.ts'
 const WORKSPACES = Number(process.env['PURSER_HISTORIES'] ?? 8)
 const SEED = Number(process.env['PURSER_HISTORY_SEED'] ?? 20_261_124)
 const CALLERS = 8
+const IS_LONG = WORKSPACES > 8
+/** Between two outages. The long mode would else spend most of its time without a database. */
+const PAUSE_MS = IS_LONG ? 3_000 : 1_000
 const MAX_OUTAGES = 100_000
 
 async function judge(nodes: readonly Purser[], token: string, patterns: string[]): Promise<Tally> {
@@ -25,6 +28,8 @@ async function judge(nodes: readonly Purser[], token: string, patterns: string[]
     PURSER_CALLERS: world.tokens.join(','),
     PURSER_WORKSPACES: String(WORKSPACES),
     PURSER_HISTORY_SEED: String(SEED),
+    // Go ends a test after 10 minutes unless it is told otherwise.
+    ...(IS_LONG && { GOFLAGS: '-timeout=6h' }),
   }
   return runGoTests('linearizability', environment, 'current', patterns)
 }
@@ -56,7 +61,10 @@ export async function judgeOnPostgres(token: string, patterns: string[]): Promis
     let count = 0
     for (const outage of randomOutages(MAX_OUTAGES, SEED)) {
       // The callers must be there first, and later there must be time to work in between.
-      await Promise.race([judging, delay(count === 0 ? 10_000 : 1_000 + outage.afterMs)])
+      await Promise.race([
+        judging,
+        delay(count === 0 ? 10_000 : PAUSE_MS + outage.afterMs, undefined, { ref: false }),
+      ])
       if (isJudged) break
       await inflict(outage, cluster, forwarder)
       count += 1

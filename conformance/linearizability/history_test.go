@@ -6,6 +6,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -18,7 +19,9 @@ import (
 const (
 	// With more operations on one workspace, or more than eight callers, judging takes too long.
 	operations = 1000
-	patience   = 5 * time.Minute
+	// Workspaces that are recorded at the same time.
+	together = 4
+	patience = 5 * time.Minute
 )
 
 func setting(t *testing.T, name string) string {
@@ -47,21 +50,31 @@ func TestHistories(t *testing.T) {
 	tokens := strings.Split(setting(t, "PURSER_CALLERS"), ",")
 	world := newWorld(addresses, setting(t, "PURSER_TOKEN"), setting(t, "PURSER_ORGANIZATION"), tokens)
 	begin := time.Now()
-	var history []porcupine.Operation
-	for workspace := range number(t, "PURSER_WORKSPACES") {
-		id, err := world.createWorkspace()
-		if err != nil {
-			t.Fatal(err)
-		}
-		history = append(history, record(t, world, id, workspace, seed, begin)...)
+	histories := make([][]porcupine.Operation, number(t, "PURSER_WORKSPACES"))
+	// A place for each workspace that is being recorded.
+	places := make(chan struct{}, together)
+	var recorders sync.WaitGroup
+	for workspace := range histories {
+		places <- struct{}{}
+		recorders.Go(func() {
+			defer func() { <-places }()
+			id, err := world.createWorkspace()
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			histories[workspace] = record(t, world, id, workspace, seed, begin)
+		})
 	}
+	recorders.Wait()
+	history := slices.Concat(histories...)
 	unknown := 0
 	for _, operation := range history {
 		if operation.Return == math.MaxInt64 {
 			unknown++
 		}
 	}
-	t.Logf("%d operations in %v, of which %d have an unknown outcome, seed %d",
+	t.Logf("conformance: %d operations in %v, of which %d have an unknown outcome, seed %d",
 		len(history), time.Since(begin).Round(time.Second), unknown, seed)
 	result, info := porcupine.CheckOperationsVerbose(model, history, patience)
 	if result == porcupine.Ok {

@@ -35,7 +35,7 @@ type document struct {
 func newWorld(addresses []string, admin, organization string, tokens []string) *world {
 	return &world{addresses, admin, organization, tokens, &http.Client{
 		Timeout:   15 * time.Second,
-		Transport: &http.Transport{MaxIdleConnsPerHost: len(tokens)},
+		Transport: &http.Transport{MaxIdleConnsPerHost: together * len(tokens)},
 	}}
 }
 
