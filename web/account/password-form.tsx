@@ -3,8 +3,9 @@ import { useState, type FormEvent } from 'react'
 import { request, resource } from '../api/client.ts'
 import { Button } from '../kit/button.tsx'
 import { Field } from '../kit/field.tsx'
+import { textsOf } from '../kit/form.ts'
 import { Failed } from '../kit/states.tsx'
-import { textsOf } from '../sign-in/form.ts'
+import { NewPasswordFields } from '../sign-in/new-password-fields.tsx'
 
 type Passwords = {
   readonly current_password: string
@@ -44,22 +45,7 @@ export function PasswordForm() {
         autoComplete="current-password"
         required
       />
-      <Field
-        label="New password"
-        name="password"
-        type="password"
-        autoComplete="new-password"
-        minLength={8}
-        required
-      />
-      <Field
-        label="New password, again"
-        name="again"
-        type="password"
-        autoComplete="new-password"
-        required
-        problem={differs ? 'is not the same' : undefined}
-      />
+      <NewPasswordFields differs={differs} />
       {save.isError ? <Failed error={save.error} /> : null}
       <p role="status">{save.isSuccess ? 'The password is changed. All other sessions have ended.' : ''}</p>
       <Button type="submit" kind="main" disabled={save.isPending}>

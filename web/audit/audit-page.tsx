@@ -5,10 +5,10 @@ import { inOrganization, pageOf, type Page } from '../api/client.ts'
 import { live } from '../api/live.ts'
 import { Button } from '../kit/button.tsx'
 import { Field } from '../kit/field.tsx'
+import { textsOf } from '../kit/form.ts'
 import styles from '../kit/kit.module.css'
 import { PagedTable } from '../kit/paged-table.tsx'
 import { Time } from '../kit/time.tsx'
-import { textsOf } from '../sign-in/form.ts'
 
 const FROM = '/shell/$organization/audit'
 

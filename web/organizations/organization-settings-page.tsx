@@ -1,13 +1,13 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useNavigate, useParams } from '@tanstack/react-router'
-import { useState, type FormEvent } from 'react'
+import { useState } from 'react'
 import { inOrganization, request, resource } from '../api/client.ts'
 import { Button } from '../kit/button.tsx'
 import { Deletion } from '../kit/deletion.tsx'
 import { Field } from '../kit/field.tsx'
 import styles from '../kit/kit.module.css'
+import { SettingsForm } from '../kit/settings-form.tsx'
 import { Answered, Failed } from '../kit/states.tsx'
-import { textsOf } from '../sign-in/form.ts'
 import { NewToken } from '../tokens/new-token.tsx'
 import { organizationQuery, type ShownOrganization } from './organizations-query.ts'
 import { TokenLifetimes } from './token-lifetimes.tsx'
@@ -69,18 +69,19 @@ function Rules({ attributes }: { readonly attributes: ShownOrganization }) {
       }),
     onSuccess: () => queries.invalidateQueries(),
   })
-  const submit = (event: FormEvent<HTMLFormElement>) => {
-    event.preventDefault()
-    const text = textsOf(event.currentTarget)
-    save.mutate({
-      email: text('email'),
-      'delegated-team-management': text('delegated') === 'on',
-      'user-tokens-enabled': text('tokens') === 'on',
-    })
-  }
   return (
-    <form onSubmit={submit} aria-label="Settings">
-      {mayChange ? null : <p className={styles.dim}>You may not change these. An owner may.</p>}
+    <SettingsForm
+      change={save}
+      mayChange={mayChange}
+      whoMay="An owner"
+      onSubmit={(text) =>
+        save.mutate({
+          email: text('email'),
+          'delegated-team-management': text('delegated') === 'on',
+          'user-tokens-enabled': text('tokens') === 'on',
+        })
+      }
+    >
       <Field
         label="Email of its owners"
         name="email"
@@ -100,14 +101,7 @@ function Rules({ attributes }: { readonly attributes: ShownOrganization }) {
           owners delegate teams: manage-teams and manage-organization-access count
         </label>
       </fieldset>
-      {save.isError ? <Failed error={save.error} /> : null}
-      <p role="status">{save.isSuccess ? 'Saved.' : ''}</p>
-      {mayChange ? (
-        <Button type="submit" kind="main" disabled={save.isPending}>
-          Save
-        </Button>
-      ) : null}
-    </form>
+    </SettingsForm>
   )
 }
 

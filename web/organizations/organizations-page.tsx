@@ -1,13 +1,12 @@
 import { useMutation, useQuery, useQueryClient, useSuspenseQuery } from '@tanstack/react-query'
 import { Link, useNavigate } from '@tanstack/react-router'
-import type { FormEvent } from 'react'
 import { related, request, resource, type Resource } from '../api/client.ts'
 import { Button } from '../kit/button.tsx'
 import { Field } from '../kit/field.tsx'
 import styles from '../kit/kit.module.css'
+import { NewForm } from '../kit/new-form.tsx'
 import { Empty, Failed } from '../kit/states.tsx'
 import { ownMembershipsQuery, type Membership } from '../people/people-query.ts'
-import { textsOf } from '../sign-in/form.ts'
 import { organizationsQuery } from './organizations-query.ts'
 
 /** One's organizations, and the invitations that wait. */
@@ -80,22 +79,15 @@ function NewOrganization({ isFirst }: { readonly isFirst: boolean }) {
       await navigate({ to: '/$organization/workspaces', params: { organization } })
     },
   })
-  const submit = (event: FormEvent<HTMLFormElement>) => {
-    event.preventDefault()
-    const text = textsOf(event.currentTarget)
-    make.mutate({ name: text('name'), email: text('email') })
-  }
   return (
-    <details open={isFirst}>
-      <summary>New organization</summary>
-      <form className={styles.inline} onSubmit={submit} aria-label="New organization">
-        <Field label="Name" name="name" required />
-        <Field label="Email of its owners" name="email" type="email" required />
-        <Button type="submit" kind="main" disabled={make.isPending}>
-          Create
-        </Button>
-        {make.isError ? <Failed error={make.error} /> : null}
-      </form>
-    </details>
+    <NewForm
+      title="New organization"
+      creation={make}
+      isOpen={isFirst}
+      onSubmit={(text) => make.mutate({ name: text('name'), email: text('email') })}
+    >
+      <Field label="Name" name="name" required />
+      <Field label="Email of its owners" name="email" type="email" required />
+    </NewForm>
   )
 }

@@ -3,9 +3,9 @@ import type { FormEvent } from 'react'
 import { inOrganization, request, resource, type Page } from '../api/client.ts'
 import { Button } from '../kit/button.tsx'
 import { Field } from '../kit/field.tsx'
+import { textsOf } from '../kit/form.ts'
 import styles from '../kit/kit.module.css'
 import { Answered, Failed } from '../kit/states.tsx'
-import { textsOf } from '../sign-in/form.ts'
 import type { ShownOrganization } from './organizations-query.ts'
 
 const DAY_MS = 86_400_000

@@ -6,11 +6,11 @@ import { apply } from '../access/changes.ts'
 import { inOrganization, request, resource, type Resource } from '../api/client.ts'
 import { Button } from '../kit/button.tsx'
 import { Field } from '../kit/field.tsx'
+import { textsOf } from '../kit/form.ts'
 import styles from '../kit/kit.module.css'
-import { PagedTable } from '../kit/paged-table.tsx'
+import { SearchedTable, type Search } from '../kit/searched-table.tsx'
 import { Failed } from '../kit/states.tsx'
 import { organizationQuery } from '../organizations/organizations-query.ts'
-import { textsOf } from '../sign-in/form.ts'
 import {
   membersOfOrganizationQuery,
   nameOf,
@@ -26,7 +26,7 @@ export function PeoplePage() {
   const { organization } = useParams({ from: FROM })
   const { q = '', page = 1 } = useSearch({ from: FROM })
   const navigate = useNavigate({ from: '/$organization/people' })
-  const show = (search: { q?: string | undefined; page?: number }) => void navigate({ search, replace: true })
+  const show = (search: Search) => void navigate({ search, replace: true })
   const people = useQuery(membersOfOrganizationQuery(organization, q, page))
   const place = useQuery(organizationQuery(organization))
   const mayInvite = place.data?.data.attributes.permissions['can-manage-users'] === true
@@ -34,26 +34,23 @@ export function PeoplePage() {
     <>
       <h1>People</h1>
       {mayInvite ? <Invite organization={organization} /> : null}
-      <Field
+      <SearchedTable
         label="Find people by name or email"
-        type="search"
-        value={q}
-        onChange={(event) => show({ q: event.target.value || undefined })}
-      />
-      <PagedTable
+        q={q}
         query={people}
         columns={['Person', 'Status', 'Teams', 'Actions']}
         counted="people"
-        empty={`Nobody matches “${q}”.`}
+        empty="There is nobody yet."
+        unmatched={`Nobody matches “${q}”.`}
         page={page}
-        onShow={(number) => show({ q: q || undefined, page: number })}
+        onShow={show}
       >
         {(found) =>
           found.data.map((one) => (
             <PersonRow key={one.id} person={one} people={found} organization={organization} />
           ))
         }
-      </PagedTable>
+      </SearchedTable>
     </>
   )
 }

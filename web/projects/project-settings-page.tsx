@@ -1,13 +1,10 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useNavigate, useParams } from '@tanstack/react-router'
-import type { FormEvent } from 'react'
 import { Ending } from '../access/ending.tsx'
 import { request, resource, type Resource } from '../api/client.ts'
-import { Button } from '../kit/button.tsx'
 import { Deletion } from '../kit/deletion.tsx'
 import { Field } from '../kit/field.tsx'
-import { Failed } from '../kit/states.tsx'
-import { textsOf } from '../sign-in/form.ts'
+import { SettingsForm } from '../kit/settings-form.tsx'
 import { TagBindings } from '../tags/tag-bindings.tsx'
 import { projectQuery, type Project } from './projects-query.ts'
 
@@ -52,14 +49,13 @@ function Naming({ project: { id, attributes } }: { readonly project: Resource<Pr
       request(`/projects/${id}`, { method: 'PATCH', body: resource('projects', changed) }),
     onSuccess: () => queries.invalidateQueries(),
   })
-  const submit = (event: FormEvent<HTMLFormElement>) => {
-    event.preventDefault()
-    const text = textsOf(event.currentTarget)
-    save.mutate({ name: text('name'), description: text('description') })
-  }
   return (
-    <form onSubmit={submit} aria-label="Settings">
-      {mayChange ? null : <p>You may not change these. Who manages the project may.</p>}
+    <SettingsForm
+      change={save}
+      mayChange={mayChange}
+      whoMay="Somebody who manages the project"
+      onSubmit={(text) => save.mutate({ name: text('name'), description: text('description') })}
+    >
       <Field label="Name" name="name" defaultValue={attributes.name} disabled={!mayChange} required />
       <Field
         label="Description"
@@ -67,13 +63,6 @@ function Naming({ project: { id, attributes } }: { readonly project: Resource<Pr
         defaultValue={attributes.description ?? ''}
         disabled={!mayChange}
       />
-      {save.isError ? <Failed error={save.error} /> : null}
-      <p role="status">{save.isSuccess ? 'Saved.' : ''}</p>
-      {mayChange ? (
-        <Button type="submit" kind="main" disabled={save.isPending}>
-          Save
-        </Button>
-      ) : null}
-    </form>
+    </SettingsForm>
   )
 }

@@ -2,8 +2,8 @@ import { useState, type FormEvent } from 'react'
 import { signIn } from '../api/session.ts'
 import { Button } from '../kit/button.tsx'
 import { Field } from '../kit/field.tsx'
+import { textsOf } from '../kit/form.ts'
 import { Failed } from '../kit/states.tsx'
-import { textsOf } from './form.ts'
 
 /** Asks who somebody is. Says why, in the server's words, if they are not let in. */
 export function SignInForm({

@@ -4,8 +4,9 @@ import { useState, type FormEvent } from 'react'
 import { signInByLink } from '../api/session.ts'
 import { Button } from '../kit/button.tsx'
 import { Field } from '../kit/field.tsx'
+import { textsOf } from '../kit/form.ts'
 import { Failed } from '../kit/states.tsx'
-import { textsOf } from './form.ts'
+import { NewPasswordFields } from './new-password-fields.tsx'
 import styles from './sign-in.module.css'
 
 /** The secret of the link. It leaves the address at once, so that it is in no history. */
@@ -59,23 +60,7 @@ export function WelcomePage() {
           {invited === true ? (
             <Field label="User name" name="username" autoComplete="username" required autoFocus />
           ) : null}
-          <Field
-            label="New password"
-            name="password"
-            type="password"
-            autoComplete="new-password"
-            minLength={8}
-            required
-            autoFocus={invited !== true}
-          />
-          <Field
-            label="New password, again"
-            name="again"
-            type="password"
-            autoComplete="new-password"
-            required
-            problem={differs ? 'is not the same' : undefined}
-          />
+          <NewPasswordFields differs={differs} autoFocus={invited !== true} />
           <Button type="submit" kind="main" disabled={isBusy}>
             {invited === true ? 'Create the account and sign in' : 'Set password and sign in'}
           </Button>

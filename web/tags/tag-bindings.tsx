@@ -2,11 +2,11 @@ import { queryOptions, useMutation, useQuery, useQueryClient } from '@tanstack/r
 import type { FormEvent } from 'react'
 import { request, type Resource } from '../api/client.ts'
 import { Button } from '../kit/button.tsx'
-import { Table } from '../kit/table.tsx'
 import { Field } from '../kit/field.tsx'
+import { textsOf } from '../kit/form.ts'
 import styles from '../kit/kit.module.css'
 import { Answered, Failed } from '../kit/states.tsx'
-import { textsOf } from '../sign-in/form.ts'
+import { Table } from '../kit/table.tsx'
 
 type Tag = { readonly key: string; readonly value: string }
 type Bindings = { readonly data: readonly (Resource<Tag> & { readonly links?: object })[] }

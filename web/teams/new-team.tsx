@@ -1,12 +1,8 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
-import type { FormEvent } from 'react'
 import { inOrganization, request, resource, type One } from '../api/client.ts'
-import { Button } from '../kit/button.tsx'
 import { Field } from '../kit/field.tsx'
-import styles from '../kit/kit.module.css'
-import { Failed } from '../kit/states.tsx'
-import { textsOf } from '../sign-in/form.ts'
+import { NewForm } from '../kit/new-form.tsx'
 import type { Team } from './team-query.ts'
 
 /** Creates a team, and goes to it. */
@@ -24,24 +20,18 @@ export function NewTeam({ organization }: { readonly organization: string }) {
       await navigate({ to: '/$organization/settings/teams/$team', params: { organization, team } })
     },
   })
-  const submit = (event: FormEvent<HTMLFormElement>) => {
-    event.preventDefault()
-    const text = textsOf(event.currentTarget)
-    make.mutate({ name: text('name'), visibility: text('secret') === 'on' ? 'secret' : 'organization' })
-  }
   return (
-    <details>
-      <summary>New team</summary>
-      <form className={styles.inline} onSubmit={submit} aria-label="New team">
-        <Field label="Name" name="name" required />
-        <label>
-          <input type="checkbox" name="secret" /> secret: only its members and owners see it
-        </label>
-        <Button type="submit" kind="main" disabled={make.isPending}>
-          Create
-        </Button>
-        {make.isError ? <Failed error={make.error} /> : null}
-      </form>
-    </details>
+    <NewForm
+      title="New team"
+      creation={make}
+      onSubmit={(text) =>
+        make.mutate({ name: text('name'), visibility: text('secret') === 'on' ? 'secret' : 'organization' })
+      }
+    >
+      <Field label="Name" name="name" required />
+      <label>
+        <input type="checkbox" name="secret" /> secret: only its members and owners see it
+      </label>
+    </NewForm>
   )
 }

@@ -1,14 +1,10 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useNavigate, useParams } from '@tanstack/react-router'
-import type { FormEvent } from 'react'
 import { AccessPreview } from '../access/access-preview.tsx'
 import { request, resource, type Resource } from '../api/client.ts'
-import { Button } from '../kit/button.tsx'
 import { Deletion } from '../kit/deletion.tsx'
 import { Field } from '../kit/field.tsx'
-import styles from '../kit/kit.module.css'
-import { Failed } from '../kit/states.tsx'
-import { textsOf } from '../sign-in/form.ts'
+import { SettingsForm } from '../kit/settings-form.tsx'
 import { teamQuery, type Team } from './team-query.ts'
 
 /** What a team is called, who sees it and who makes its tokens, and its end. */
@@ -64,20 +60,21 @@ function Attributes({ team: { id, attributes } }: { readonly team: Resource<Team
   const mayChangeSso = permissions['can-update-sso-team-id'] ?? mayChange
   const mayChangeTokens = permissions['can-update-member-token-management'] ?? mayChange
   const mayAny = mayChange || mayChangeSso || mayChangeTokens
-  const submit = (event: FormEvent<HTMLFormElement>) => {
-    event.preventDefault()
-    const text = textsOf(event.currentTarget)
-    save.mutate({
-      ...(mayChange
-        ? { name: text('name'), visibility: text('secret') === 'on' ? 'secret' : 'organization' }
-        : {}),
-      ...(mayChangeSso && ssoTeamId !== undefined ? { 'sso-team-id': text('sso').trim() } : {}),
-      ...(mayChangeTokens ? { 'allow-member-token-management': text('tokens') === 'on' } : {}),
-    })
-  }
   return (
-    <form onSubmit={submit} aria-label="Settings">
-      {mayAny ? null : <p className={styles.dim}>You may not change these. An owner may.</p>}
+    <SettingsForm
+      change={save}
+      mayChange={mayAny}
+      whoMay="An owner"
+      onSubmit={(text) =>
+        save.mutate({
+          ...(mayChange
+            ? { name: text('name'), visibility: text('secret') === 'on' ? 'secret' : 'organization' }
+            : {}),
+          ...(mayChangeSso && ssoTeamId !== undefined ? { 'sso-team-id': text('sso').trim() } : {}),
+          ...(mayChangeTokens ? { 'allow-member-token-management': text('tokens') === 'on' } : {}),
+        })
+      }
+    >
       <Field label="Name" name="name" defaultValue={attributes.name} disabled={!mayChange} required />
       <p>
         <label>
@@ -109,13 +106,6 @@ function Attributes({ team: { id, attributes } }: { readonly team: Resource<Team
           its members may make and revoke its tokens
         </label>
       </p>
-      {save.isError ? <Failed error={save.error} /> : null}
-      <p role="status">{save.isSuccess ? 'Saved.' : ''}</p>
-      {mayAny ? (
-        <Button type="submit" kind="main" disabled={save.isPending}>
-          Save
-        </Button>
-      ) : null}
-    </form>
+    </SettingsForm>
   )
 }

@@ -1,8 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
-import { Field } from '../kit/field.tsx'
 import styles from '../kit/kit.module.css'
-import { PagedTable } from '../kit/paged-table.tsx'
+import { SearchedTable, type Search } from '../kit/searched-table.tsx'
 import { organizationQuery } from '../organizations/organizations-query.ts'
 import { NewTeam } from './new-team.tsx'
 import { teamsQuery } from './teams-query.ts'
@@ -16,28 +15,21 @@ export function TeamsPage() {
   const teams = useQuery(teamsQuery(organization, q, page))
   const place = useQuery(organizationQuery(organization))
   const mayCreate = place.data?.data.attributes.permissions['can-create-team'] === true
-  const show = (search: { q?: string; page?: number }) => void navigate({ search, replace: true })
+  const show = (search: Search) => void navigate({ search, replace: true })
   return (
     <>
       <h1>Teams</h1>
       {mayCreate ? <NewTeam organization={organization} /> : null}
-      <Field
+      <SearchedTable
         label="Find a team"
-        type="search"
-        value={q}
-        onChange={(event) => show({ q: event.target.value || undefined })}
-      />
-      <PagedTable
+        q={q}
         query={teams}
         columns={['Name', 'Visibility', 'Members']}
         counted="found"
-        empty={
-          q === ''
-            ? 'No teams yet. A team is what gets access; people get it by being in one.'
-            : `No team matches “${q}”. Clear the search, or make a team of that name.`
-        }
+        empty="No teams yet. A team is what gets access; people get it by being in one."
+        unmatched={`No team matches “${q}”. Clear the search, or make a team of that name.`}
         page={page}
-        onShow={(number) => show({ q: q || undefined, page: number })}
+        onShow={show}
       >
         {({ data }) =>
           data.map(({ id, attributes }) => (
@@ -54,7 +46,7 @@ export function TeamsPage() {
             </tr>
           ))
         }
-      </PagedTable>
+      </SearchedTable>
     </>
   )
 }

@@ -4,9 +4,9 @@ import { request, resource, type One } from '../api/client.ts'
 import { Button } from '../kit/button.tsx'
 import { Copy } from '../kit/copy.tsx'
 import { Field } from '../kit/field.tsx'
+import { textsOf } from '../kit/form.ts'
 import styles from '../kit/kit.module.css'
 import { Failed } from '../kit/states.tsx'
-import { textsOf } from '../sign-in/form.ts'
 
 const DAY_MS = 86_400_000
 const DEFAULT_DAYS = 90

@@ -1,6 +1,6 @@
 import { keepPreviousData, queryOptions, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link, useNavigate, useSearch } from '@tanstack/react-router'
-import { useState, type FormEvent } from 'react'
+import { useState } from 'react'
 import { AccessPreview } from '../access/access-preview.tsx'
 import { pageOf, request, resource, type One, type Page, type Resource } from '../api/client.ts'
 import { accountQuery } from '../api/session.ts'
@@ -9,10 +9,10 @@ import { Copy } from '../kit/copy.tsx'
 import { Deletion } from '../kit/deletion.tsx'
 import { Field } from '../kit/field.tsx'
 import styles from '../kit/kit.module.css'
-import { PagedTable } from '../kit/paged-table.tsx'
+import { NewForm } from '../kit/new-form.tsx'
+import { SearchedTable, type Search } from '../kit/searched-table.tsx'
 import { Failed } from '../kit/states.tsx'
 import { Time } from '../kit/time.tsx'
-import { textsOf } from '../sign-in/form.ts'
 
 type User = {
   /** Null for somebody who is invited and has no account yet. */
@@ -38,7 +38,7 @@ export function UsersPage() {
   const navigate = useNavigate({ from: '/~/admin/users' })
   const users = useQuery(usersQuery(q, page))
   const account = useQuery(accountQuery)
-  const show = (search: { q?: string | undefined; page?: number }) => void navigate({ search, replace: true })
+  const show = (search: Search) => void navigate({ search, replace: true })
   return (
     <>
       <h1>Users</h1>
@@ -46,24 +46,21 @@ export function UsersPage() {
         <Link to="/~/admin/refusals">Refusals of the site</Link>
       </p>
       <NewUser />
-      <Field
+      <SearchedTable
         label="Find users by name or email"
-        type="search"
-        value={q}
-        onChange={(event) => show({ q: event.target.value || undefined })}
-      />
-      <PagedTable
+        q={q}
         query={users}
         columns={['User', 'Email', 'Status', 'Actions']}
         counted="users"
-        empty={`Nobody matches “${q}”.`}
+        empty="There is nobody yet."
+        unmatched={`Nobody matches “${q}”.`}
         page={page}
-        onShow={(number) => show({ q: q || undefined, page: number })}
+        onShow={show}
       >
         {({ data }) =>
           data.map((user) => <UserRow key={user.id} user={user} isSelf={user.id === account.data?.data.id} />)
         }
-      </PagedTable>
+      </SearchedTable>
     </>
   )
 }
@@ -212,26 +209,17 @@ function NewUser() {
       request('/admin/users', { method: 'POST', body: resource('users', attributes) }),
     onSuccess: () => queries.invalidateQueries({ queryKey: ['users'] }),
   })
-  const submit = (event: FormEvent<HTMLFormElement>) => {
-    event.preventDefault()
-    const form = event.currentTarget
-    const text = textsOf(form)
-    make.mutate({ username: text('username'), email: text('email') }, { onSuccess: () => form.reset() })
-  }
   return (
-    <details>
-      <summary>New user</summary>
-      <form className={styles.inline} onSubmit={submit} aria-label="New user">
-        <Field label="User name" name="username" required />
-        <Field label="Email" name="email" type="email" required />
-        <Button type="submit" kind="main" disabled={make.isPending}>
-          Create
-        </Button>
-        <p role="status">
-          {make.isSuccess ? `${make.variables.username} has an account. Make a password link for them.` : ''}
-        </p>
-        {make.isError ? <Failed error={make.error} /> : null}
-      </form>
-    </details>
+    <NewForm
+      title="New user"
+      creation={make}
+      done={make.isSuccess ? `${make.variables.username} has an account. Make a password link for them.` : ''}
+      onSubmit={(text, empty) =>
+        make.mutate({ username: text('username'), email: text('email') }, { onSuccess: empty })
+      }
+    >
+      <Field label="User name" name="username" required />
+      <Field label="Email" name="email" type="email" required />
+    </NewForm>
   )
 }

@@ -1,14 +1,12 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
-import { useState, type FormEvent } from 'react'
+import { useState } from 'react'
 import { inOrganization, request } from '../api/client.ts'
-import { Button } from '../kit/button.tsx'
 import type { Chosen } from '../kit/choice.tsx'
 import { Field } from '../kit/field.tsx'
 import styles from '../kit/kit.module.css'
-import { Failed } from '../kit/states.tsx'
+import { NewForm } from '../kit/new-form.tsx'
 import { ProjectChoice } from '../projects/project-choice.tsx'
-import { textsOf } from '../sign-in/form.ts'
 
 /** Creates a workspace, and goes to it. */
 export function NewWorkspace({ organization }: { readonly organization: string }) {
@@ -29,24 +27,17 @@ export function NewWorkspace({ organization }: { readonly organization: string }
       await navigate({ to: '/$organization/workspaces/$workspace', params: { organization, workspace } })
     },
   })
-  const submit = (event: FormEvent<HTMLFormElement>) => {
-    event.preventDefault()
-    const text = textsOf(event.currentTarget)
-    make.mutate({ name: text('name'), description: text('description') })
-  }
   return (
-    <details onToggle={(event) => setOpen(event.currentTarget.open)}>
-      <summary>New workspace</summary>
-      <form className={styles.inline} onSubmit={submit} aria-label="New workspace">
-        <Field label="Name" name="name" required />
-        <Field label="Description" name="description" />
-        {isOpen ? <ProjectChoice organization={organization} chosen={project} onChoose={setProject} /> : null}
-        <p className={styles.dim}>Without a project, the workspace is in the default project.</p>
-        <Button type="submit" kind="main" disabled={make.isPending}>
-          Create
-        </Button>
-        {make.isError ? <Failed error={make.error} /> : null}
-      </form>
-    </details>
+    <NewForm
+      title="New workspace"
+      creation={make}
+      onToggle={setOpen}
+      onSubmit={(text) => make.mutate({ name: text('name'), description: text('description') })}
+    >
+      <Field label="Name" name="name" required />
+      <Field label="Description" name="description" />
+      {isOpen ? <ProjectChoice organization={organization} chosen={project} onChoose={setProject} /> : null}
+      <p className={styles.dim}>Without a project, the workspace is in the default project.</p>
+    </NewForm>
   )
 }

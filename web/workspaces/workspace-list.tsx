@@ -1,9 +1,8 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
-import { Field } from '../kit/field.tsx'
 import styles from '../kit/kit.module.css'
-import { PagedTable } from '../kit/paged-table.tsx'
+import { SearchedTable, type Search } from '../kit/searched-table.tsx'
 import { workspacesQuery } from './workspaces-query.ts'
 
 /** The workspaces of an organization or of one project, with a search. */
@@ -22,47 +21,42 @@ export function WorkspaceList({
   /** Shown if there is none at all. */
   readonly empty: ReactNode
   /** Takes the search and the page to the address. */
-  readonly onShow: (search: { q?: string | undefined; page?: number }) => void
+  readonly onShow: (search: Search) => void
 }) {
   const workspaces = useQuery(workspacesQuery(organization, q, page, projectId))
   return (
-    <>
-      <Field
-        label="Find a workspace"
-        type="search"
-        value={q}
-        onChange={(event) => onShow({ q: event.target.value || undefined })}
-      />
-      <PagedTable
-        query={workspaces}
-        columns={['Name', 'Lock']}
-        empty={q === '' ? empty : `No workspace matches “${q}”.`}
-        hidden={
-          <>
-            You may not list workspaces here. Open a workspace by a link that somebody gave you, or see on the
-            pages of your{' '}
-            <Link to="/$organization/settings/teams" params={{ organization }}>
-              teams
-            </Link>{' '}
-            which workspaces they have access to.
-          </>
-        }
-        page={page}
-        onShow={(number) => onShow({ q: q || undefined, page: number })}
-      >
-        {({ data }) =>
-          data.map(({ id, attributes: { name, locked } }) => (
-            <tr key={id}>
-              <td dir="auto">
-                <Link to="/$organization/workspaces/$workspace" params={{ organization, workspace: name }}>
-                  {name}
-                </Link>
-              </td>
-              <td className={locked ? styles.secret : styles.dim}>{locked ? 'locked' : '–'}</td>
-            </tr>
-          ))
-        }
-      </PagedTable>
-    </>
+    <SearchedTable
+      label="Find a workspace"
+      q={q}
+      query={workspaces}
+      columns={['Name', 'Lock']}
+      empty={empty}
+      unmatched={`No workspace matches “${q}”.`}
+      hidden={
+        <>
+          You may not list workspaces here. Open a workspace by a link that somebody gave you, or see on the
+          pages of your{' '}
+          <Link to="/$organization/settings/teams" params={{ organization }}>
+            teams
+          </Link>{' '}
+          which workspaces they have access to.
+        </>
+      }
+      page={page}
+      onShow={onShow}
+    >
+      {({ data }) =>
+        data.map(({ id, attributes: { name, locked } }) => (
+          <tr key={id}>
+            <td dir="auto">
+              <Link to="/$organization/workspaces/$workspace" params={{ organization, workspace: name }}>
+                {name}
+              </Link>
+            </td>
+            <td className={locked ? styles.secret : styles.dim}>{locked ? 'locked' : '–'}</td>
+          </tr>
+        ))
+      }
+    </SearchedTable>
   )
 }

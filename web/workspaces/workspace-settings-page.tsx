@@ -1,6 +1,6 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useNavigate, useParams } from '@tanstack/react-router'
-import { useState, type FormEvent } from 'react'
+import { useState } from 'react'
 import { AccessPreview } from '../access/access-preview.tsx'
 import { Ending } from '../access/ending.tsx'
 import { related, request, type Resource } from '../api/client.ts'
@@ -8,10 +8,9 @@ import { Button } from '../kit/button.tsx'
 import type { Chosen } from '../kit/choice.tsx'
 import { Deletion } from '../kit/deletion.tsx'
 import { Field } from '../kit/field.tsx'
-import { Failed } from '../kit/states.tsx'
+import { SettingsForm } from '../kit/settings-form.tsx'
 import { ProjectChoice } from '../projects/project-choice.tsx'
 import { projectQuery } from '../projects/projects-query.ts'
-import { textsOf } from '../sign-in/form.ts'
 import { TagBindings } from '../tags/tag-bindings.tsx'
 import { workspaceQuery, type Workspace } from './workspaces-query.ts'
 
@@ -97,14 +96,13 @@ function Naming({
       await queries.invalidateQueries()
     },
   })
-  const submit = (event: FormEvent<HTMLFormElement>) => {
-    event.preventDefault()
-    const text = textsOf(event.currentTarget)
-    save.mutate({ name: text('name'), description: text('description') })
-  }
   return (
-    <form onSubmit={submit} aria-label="Settings">
-      {mayChange ? null : <p>You may not change these. An admin of the workspace may.</p>}
+    <SettingsForm
+      change={save}
+      mayChange={mayChange}
+      whoMay="An admin of the workspace"
+      onSubmit={(text) => save.mutate({ name: text('name'), description: text('description') })}
+    >
       <Field label="Name" name="name" defaultValue={attributes.name} disabled={!mayChange} required />
       <Field
         label="Description"
@@ -131,13 +129,6 @@ function Naming({
           )}
         </>
       ) : null}
-      {save.isError ? <Failed error={save.error} /> : null}
-      <p role="status">{save.isSuccess ? 'Saved.' : ''}</p>
-      {mayChange ? (
-        <Button type="submit" kind="main" disabled={save.isPending}>
-          Save
-        </Button>
-      ) : null}
-    </form>
+    </SettingsForm>
   )
 }

@@ -1,0 +1,52 @@
+import type { ReactNode } from 'react'
+import { Button } from './button.tsx'
+import { textsOf } from './form.ts'
+import styles from './kit.module.css'
+import { Failed } from './states.tsx'
+
+/**
+ * A form that creates something. It opens by its title, such as "New team".
+ * @param onSubmit gets a function that reads a field by its name, and one that empties the form
+ * @param children the fields
+ */
+export function NewForm({
+  title,
+  creation,
+  done,
+  isOpen,
+  onSubmit,
+  onToggle,
+  children,
+}: {
+  readonly title: string
+  readonly creation: { readonly isPending: boolean; readonly isError: boolean; readonly error: unknown }
+  /** Said after a success, where the page stays. */
+  readonly done?: string
+  /** Whether it is open at first. */
+  readonly isOpen?: boolean
+  readonly onSubmit: (text: (name: string) => string, empty: () => void) => void
+  readonly onToggle?: (isOpen: boolean) => void
+  readonly children: ReactNode
+}) {
+  return (
+    <details open={isOpen} onToggle={(event) => onToggle?.(event.currentTarget.open)}>
+      <summary>{title}</summary>
+      <form
+        className={styles.inline}
+        aria-label={title}
+        onSubmit={(event) => {
+          event.preventDefault()
+          const form = event.currentTarget
+          onSubmit(textsOf(form), () => form.reset())
+        }}
+      >
+        {children}
+        <Button type="submit" kind="main" disabled={creation.isPending}>
+          Create
+        </Button>
+        {done === undefined ? null : <p role="status">{done}</p>}
+        {creation.isError ? <Failed error={creation.error} /> : null}
+      </form>
+    </details>
+  )
+}
