@@ -83,10 +83,20 @@ export function forUpdate(tx: Locking): <Query extends { forUpdate(): Query }>(q
 }
 
 /** Whether a write violated a unique constraint, on either engine. */
-export function isUniqueViolation(error: unknown): boolean {
+function isUniqueViolation(error: unknown): boolean {
   if (!(error instanceof Error)) return false
   const { errcode, code } = error as { errcode?: number; code?: string }
   return errcode === 2067 || errcode === 1555 || code === '23505'
+}
+
+/** Returns undefined if the write violated a unique constraint. The caller must then end the transaction. */
+export async function unlessTaken<T>(write: Promise<T>): Promise<T | undefined> {
+  try {
+    return await write
+  } catch (error) {
+    if (isUniqueViolation(error)) return undefined
+    throw error
+  }
 }
 
 /**

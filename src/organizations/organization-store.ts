@@ -1,6 +1,6 @@
 import { sql, type Insertable, type Selectable, type Updateable } from 'kysely'
 import type { Transaction } from '../database/database.ts'
-import { isUniqueViolation, locksRows } from '../database/portable.ts'
+import { unlessTaken, locksRows } from '../database/portable.ts'
 import { prepared } from '../database/prepared.ts'
 import type { OrganizationTable } from '../database/tables.ts'
 
@@ -42,22 +42,19 @@ export function insertOrganization(
 }
 
 /** Returns undefined if the new name is taken. The caller must then end the transaction. */
-export async function updateOrganization(
+export function updateOrganization(
   tx: Transaction,
   id: string,
   changes: Updateable<OrganizationTable>,
 ): Promise<OrganizationRow | undefined> {
-  try {
-    return await tx.db
+  return unlessTaken(
+    tx.db
       .updateTable('organizations')
       .set(changes)
       .where('id', '=', id)
       .returningAll()
-      .executeTakeFirstOrThrow()
-  } catch (error) {
-    if (isUniqueViolation(error)) return undefined
-    throw error
-  }
+      .executeTakeFirstOrThrow(),
+  )
 }
 
 /** Hides the organization, invalidates its tokens and frees its name, all at once. */

@@ -6,7 +6,7 @@ import {
   type Reach,
 } from '../access/granted-places-store.ts'
 import type { Transaction } from '../database/database.ts'
-import { holdsText, isUniqueViolation } from '../database/portable.ts'
+import { holdsText, unlessTaken } from '../database/portable.ts'
 import { prepared } from '../database/prepared.ts'
 import { deleteInSlices } from '../database/slices.ts'
 import type { ProjectTable } from '../database/tables.ts'
@@ -50,22 +50,14 @@ export function findProjectByName(
 }
 
 /** Returns undefined if another project has the new name. The caller must then end the transaction. */
-export async function updateProject(
+export function updateProject(
   tx: Transaction,
   id: string,
   changes: Updateable<ProjectTable>,
 ): Promise<ProjectRow | undefined> {
-  try {
-    return await tx.db
-      .updateTable('projects')
-      .set(changes)
-      .where('id', '=', id)
-      .returningAll()
-      .executeTakeFirstOrThrow()
-  } catch (error) {
-    if (isUniqueViolation(error)) return undefined
-    throw error
-  }
+  return unlessTaken(
+    tx.db.updateTable('projects').set(changes).where('id', '=', id).returningAll().executeTakeFirstOrThrow(),
+  )
 }
 
 /** Deletes a project and its grants. The project must have no workspaces. */

@@ -3,7 +3,7 @@ import type { TeamFacts, Standing } from '../access/decide.ts'
 import type { Transaction } from '../database/database.ts'
 import { prepared } from '../database/prepared.ts'
 import { deleteInSlices, inSlices } from '../database/slices.ts'
-import { isUniqueViolation, textsIn } from '../database/portable.ts'
+import { unlessTaken, textsIn } from '../database/portable.ts'
 import type { TeamTable } from '../database/tables.ts'
 
 export type TeamRow = Selectable<TeamTable>
@@ -110,22 +110,19 @@ export function insertTeam(tx: Transaction, team: NewTeam): Promise<TeamRow | un
 }
 
 /** Returns undefined if another team has the new name. The caller must then end the transaction. */
-export async function updateTeam(
+export function updateTeam(
   tx: Transaction,
   id: string,
   changes: Updateable<TeamTable>,
 ): Promise<TeamRow | undefined> {
-  try {
-    return await tx.db
+  return unlessTaken(
+    tx.db
       .updateTable('teams')
       .set({ ...changes, version: sql`version + 1` })
       .where('id', '=', id)
       .returningAll()
-      .executeTakeFirstOrThrow()
-  } catch (error) {
-    if (isUniqueViolation(error)) return undefined
-    throw error
-  }
+      .executeTakeFirstOrThrow(),
+  )
 }
 
 /** Deletes the team with its service account, tokens, memberships and grants. */

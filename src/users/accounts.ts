@@ -2,7 +2,7 @@ import type { AuditEvent } from '../audit/audit-store.ts'
 import { timestamp } from '../core/clock.ts'
 import { invalid, type Problem } from '../core/errors.ts'
 import type { Transaction } from '../database/database.ts'
-import { isUniqueViolation } from '../database/portable.ts'
+import { unlessTaken } from '../database/portable.ts'
 import type { Deps } from '../http/deps.ts'
 import { refuse } from '../jsonapi/body.ts'
 import { bumpVersionsOf } from '../organizations/organization-store.ts'
@@ -90,10 +90,7 @@ async function takeOver(
   id: string,
   account: Parameters<typeof updateUser>[2],
 ): Promise<UserRow> {
-  try {
-    return await updateUser(tx, id, account)
-  } catch (error) {
-    if (isUniqueViolation(error)) throw invalid(USERNAME_IS_TAKEN, '/data/attributes/username')
-    throw error
-  }
+  const row = await unlessTaken(updateUser(tx, id, account))
+  if (!row) throw invalid(USERNAME_IS_TAKEN, '/data/attributes/username')
+  return row
 }

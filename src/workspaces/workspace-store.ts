@@ -1,6 +1,6 @@
 import { sql, type Insertable, type Selectable, type Updateable } from 'kysely'
 import type { Transaction } from '../database/database.ts'
-import { isUniqueViolation } from '../database/portable.ts'
+import { unlessTaken } from '../database/portable.ts'
 import { prepared } from '../database/prepared.ts'
 import { deleteInSlices, inSlices } from '../database/slices.ts'
 import type { WorkspaceTable } from '../database/tables.ts'
@@ -45,22 +45,19 @@ export function insertWorkspace(
 }
 
 /** Returns undefined if another workspace has the new name. The caller must then end the transaction. */
-export async function updateWorkspace(
+export function updateWorkspace(
   tx: Transaction,
   id: string,
   changes: Updateable<WorkspaceTable>,
 ): Promise<WorkspaceRow | undefined> {
-  try {
-    return await tx.db
+  return unlessTaken(
+    tx.db
       .updateTable('workspaces')
       .set(changes)
       .where('id', '=', id)
       .returningAll()
-      .executeTakeFirstOrThrow()
-  } catch (error) {
-    if (isUniqueViolation(error)) return undefined
-    throw error
-  }
+      .executeTakeFirstOrThrow(),
+  )
 }
 
 /** The workspaces of the organization with these ids. Other ids are ignored. */
