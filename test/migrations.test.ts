@@ -55,6 +55,9 @@ async function backUpOlder(engine: Engine): Promise<string> {
   return file
 }
 
+/** The migrations that the older database lacks. */
+const missing = () => Object.keys(migrations).filter((name) => name !== FIRST_MIGRATION)
+
 /** Migrates while another transaction has locked a table and then works. */
 const migrateBeside = (config: Config, work: (db: Kysely<Tables>) => Promise<unknown>) =>
   opened(config, async ({ database }) => {
@@ -64,7 +67,7 @@ const migrateBeside = (config: Config, work: (db: Kysely<Tables>) => Promise<unk
       migrating = migrateIn(config)
       await work(db)
     })
-    expect(await migrating).toEqual([LATER_MIGRATION])
+    expect(await migrating).toEqual(missing())
   })
 
 /** The number of workspaces that the later migration has changed, and of its notes. */
@@ -83,7 +86,7 @@ describe.each(engines)('a database of an older version on %s', (engine) => {
   test('gets the later migrations, with its rows', async () => {
     const config = await newConfig(engine)
     await makeOlderDatabase(config)
-    expect(await migrateIn(config)).toEqual([LATER_MIGRATION])
+    expect(await migrateIn(config)).toEqual(missing())
     expect(await changedIn(config)).toEqual([olderWorkspaces, olderWorkspaces])
     expect(await migrateIn(config)).toEqual([])
   })
@@ -98,7 +101,7 @@ describe.each(engines)('a database of an older version on %s', (engine) => {
     ])
     await expect(changedIn(config)).rejects.toThrow(/note_count/)
     delete migrations[FAILING]
-    expect(await migrateIn(config)).toEqual([LATER_MIGRATION])
+    expect(await migrateIn(config)).toEqual(missing())
   })
 
   test('gets the indexes of later releases once, and anew if one is unfinished', async () => {
@@ -109,7 +112,7 @@ describe.each(engines)('a database of an older version on %s', (engine) => {
     await migrateIn(config)
     // With SQLite there is only one server.
     const made = await Promise.all(engine === 'sqlite' ? [makeIndexes()] : [makeIndexes(), makeIndexes()])
-    expect(made.flat()).toEqual([LATER_INDEX])
+    expect(made.flat().filter((name) => name === LATER_INDEX)).toHaveLength(1)
     expect(await makeIndexes()).toEqual([])
     if (engine === 'sqlite') return
     // As after a crash while the index was made.

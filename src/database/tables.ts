@@ -124,7 +124,7 @@ export type TeamTable = {
   updated_at: string
 }
 
-/** SQLite only: a block of the organization's teams by number (see portable.ts for its size); -1: all its teams. */
+/** Kept by triggers: a block of the organization's teams by number (see portable.ts for its size); -1: all its teams. */
 export type TeamNameBlockTable = {
   organization_id: string
   number: number

@@ -1,4 +1,4 @@
-/** SQLite only, kept by triggers: the version of an organization's workspace documents, and their number. */
+/** Kept by triggers: the version of an organization's workspace documents, and their number. */
 export type WorkspaceVersionTable = { organization_id: string; version: number; count: number }
 
 /** Tags of an organization. A tag may be unused now. */

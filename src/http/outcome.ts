@@ -15,8 +15,12 @@ export type EventFields = {
   readonly actor?: AuditActor
 }
 
-/** What an act did. Only `done` and `unchanged` make one, so no write is without an audit event. */
+/** Only this file can write it, so that an outcome is made here. */
+const made = Symbol('outcome')
+
+/** What an act did. Only the functions below make one: a write has an audit event, or says that nothing changed. */
 export type Outcome<Result> = {
+  readonly [made]: true
   readonly result: Result
   /** Empty: nothing had to change. */
   readonly events: readonly (EventFields | AuditEvent)[]
@@ -37,7 +41,7 @@ type WithId = { readonly id: string }
 export function done<Result extends WithId>(result: Result, event: EventFields): Outcome<Result>
 export function done<Result>(result: Result, event: EventFields & { resourceId: string }): Outcome<Result>
 export function done<Result>(result: Result, event: EventFields): Outcome<Result> {
-  return { result, events: [event] }
+  return { [made]: true, result, events: [event] }
 }
 
 /** The act changed several things: one event for each. There must be at least one. */
@@ -45,12 +49,12 @@ export function doneAll<Result>(
   result: Result,
   events: readonly [AuditEvent, ...AuditEvent[]] | readonly [...AuditEvent[], AuditEvent],
 ): Outcome<Result> {
-  return { result, events }
+  return { [made]: true, result, events }
 }
 
 /** Nothing had to change, so there is no audit event. */
 export function unchanged<Result>(result: Result): Outcome<Result> {
-  return { result, events: [], keepsAccess: true }
+  return { [made]: true, result, events: [], keepsAccess: true }
 }
 
 /** The audit events of an outcome, with the fields that the act left out. */

@@ -1,9 +1,11 @@
-import { isJsonObject, memberOf } from '../core/json-object.ts'
 import { organizationFlags } from '../access/organization-flags.ts'
-import { echoedAttributes } from '../organizations/organization-attributes.ts'
+import { isJsonObject, memberOf } from '../core/json-object.ts'
+import { organizationBody } from '../organizations/organization-attributes.ts'
+import { projectBody } from '../projects/projects.ts'
 import { projectAccessSchemas, workspaceAccessSchemas } from '../team-access/project-levels.ts'
 import { detailSchemas } from '../team-access/workspace-levels.ts'
-import { workspaceSettings } from '../workspaces/workspace-settings.ts'
+import { teamBody } from '../teams/team-fields.ts'
+import { workspaceBody } from '../workspaces/workspaces.ts'
 
 type Attributes = Record<string, unknown>
 
@@ -18,26 +20,42 @@ function picked(given: Attributes, names: readonly string[]): Attributes {
   )
 }
 
-const rulingAttributes = ['email', 'delegated-team-management', 'user-tokens-enabled', 'max-ttl-enabled']
+/** The attributes that a request may change, except those that have a rule of their own below. */
+function changeable(body: { readonly attributes: object }, ruled: readonly string[]): string[] {
+  return Object.keys(body.attributes).filter((name) => !ruled.includes(name))
+}
+
+const ofOrganization = changeable(organizationBody, ['name'])
+const ofProject = changeable(projectBody, [
+  'name',
+  'default-execution-mode',
+  'default-agent-pool-id',
+  'setting-overwrites',
+])
+const ofWorkspace = changeable(workspaceBody, [
+  'name',
+  'execution-mode',
+  'operations',
+  'agent-pool-id',
+  'setting-overwrites',
+])
+const ofTeam = changeable(teamBody, ['name', 'organization-access', 'allow-team-token-management'])
 
 export function organizationAttributes(given: Attributes): Attributes {
-  return picked(given, [...rulingAttributes, ...Object.keys(echoedAttributes)])
+  return picked(given, ofOrganization)
 }
 
 export function projectAttributes(given: Attributes): Attributes {
-  const names = ['description', 'auto-destroy-activity-duration']
   const attributes = picked(
     given,
-    isOwn(given, 'default-execution-mode') ? [...names, 'default-execution-mode'] : names,
+    isOwn(given, 'default-execution-mode') ? [...ofProject, 'default-execution-mode'] : ofProject,
   )
   return { ...attributes, ...ownAgentPool(given, 'default-agent-pool') }
 }
 
 export function workspaceAttributes(given: Attributes): Attributes {
   const isInherited = given['inherits-project-auto-destroy'] === true
-  const names = ['description', 'terraform-version', ...Object.keys(workspaceSettings)].filter(
-    (name) => !(isInherited && name.startsWith('auto-destroy-')),
-  )
+  const names = ofWorkspace.filter((name) => !(isInherited && name.startsWith('auto-destroy-')))
   const attributes = picked(given, isOwn(given, 'execution-mode') ? [...names, 'execution-mode'] : names)
   return { ...attributes, ...ownAgentPool(given, 'agent-pool') }
 }
@@ -55,7 +73,7 @@ function isOwn(given: Attributes, name: string): boolean {
 export function teamAttributes(given: Attributes): Attributes {
   const flags = given['organization-access']
   return {
-    ...picked(given, ['visibility', 'sso-team-id', 'allow-member-token-management']),
+    ...picked(given, ofTeam),
     ...(isJsonObject(flags) ? { 'organization-access': picked(flags, organizationFlags) } : {}),
   }
 }
