@@ -82,7 +82,7 @@ export const settings = {
   ),
   dialect: setting(
     oneOf('documented', 'current'),
-    'documented: the interface to the letter; current: what go-tfe 1.109 and the tfe provider expect',
+    'documented: exactly as the interface is documented; current: what go-tfe 1.109 and the tfe provider expect',
     'documented',
   ),
   edition: setting(

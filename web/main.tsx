@@ -11,7 +11,7 @@ const MAX_TRIES = 3
 const queries = new QueryClient({
   defaultOptions: {
     queries: {
-      // Only what is away for a moment is tried again.
+      // 503 says that the server can answer again soon. Other errors stay.
       retry: (count, error) => count < MAX_TRIES && error instanceof ApiError && error.status === 503,
       retryDelay: (_, error) => 1_000 * (error instanceof ApiError ? (error.retryAfter ?? 1) : 1),
     },

@@ -1,4 +1,5 @@
 import { Command } from 'commander'
+import { advisedCommand } from '../operation/advised-command.ts'
 import { configOf, databaseSettings, withServerSettings } from './options.ts'
 import { columns, print, printJson } from './output.ts'
 
@@ -12,19 +13,18 @@ export function seedCommand(): Command {
     )
     .action(async (flags) => {
       const { seed } = await import('./seed.ts')
-      const made = await seed(configOf(flags))
+      const config = configOf(flags)
+      const made = await seed(config)
       if (flags.json) printJson(made ?? {})
       else if (made === undefined)
         print(
-          'nothing to do: there is an organization demo already. A new token for one of its people: purser user token rosa',
+          `nothing to do: there is an organization demo already. A new token for one of its people: ${advisedCommand(config, 'user token rosa')}`,
         )
       else {
         print(`made the organization ${made.organization}, with these people and their tokens:`)
         const rows = made.people.map(({ username, role, token }) => [`  ${username}`, token, role])
         for (const line of columns(rows)) print(line)
-        print(
-          'to sign in to the pages as one of them: purser user password-link anna (in a clone: npm run purser -- user password-link anna)',
-        )
+        print(`to sign in to the pages as one of them: ${advisedCommand(config, 'user password-link anna')}`)
       }
     })
   return withServerSettings(command, [...databaseSettings, 'adminToken'])

@@ -203,7 +203,7 @@ export class PostgresTransaction implements Transaction {
     this.#finishing.catch(() => {})
   }
 
-  /** To be called when its work is done. What is left then is done with that of the other writes. */
+  /** To be called when its work is done. Without `noMoreChanges`, the connection runs what is left for all writes together. */
   async finish(): Promise<void> {
     if (this.#finishing === undefined) this.#connection.beforeCommit.addAll(this.#beforeCommit)
     else await this.#finishing

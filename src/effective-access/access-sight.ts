@@ -13,7 +13,7 @@ export type Sight = {
   readonly seenGrants: (grants: GrantsByTeam) => GrantsByTeam
 }
 
-/** Who sees the grants of this team sees those of all teams. */
+/** A caller who may see the grants of this team may see the grants of every team. */
 export const ownersTeam = {
   id: '',
   visibility: 'secret',

@@ -7,12 +7,12 @@ import type { Deps } from './deps.ts'
 import { Pace } from './pace.ts'
 
 const MAX_SMALL_BODY_BYTES = 1024 * 1024
-/** Of requests that need no token. Few members, few characters: what is made of them costs next to nothing. */
+/** For requests that need no token. Their bodies have few short members, so parsing them is cheap. */
 const MAX_OPEN_BODY_BYTES = 8 * 1024
-/** They share what one caller may hold. */
+/** Requests without a token share the memory that one caller may hold. */
 const NOBODY = 'nobody'
 const LARGE_BODY_ADVICE = '; leave `state` out and upload it to hosted-state-upload-url instead'
-/** A large body counts twice: for its bytes, and for what is made of them. */
+/** A large body counts twice: for its bytes, and for the parsed values. */
 const LARGE_BODY_WEIGHT = 2
 const LEAST_BUFFER_BYTES = 16 * 1024
 

@@ -66,8 +66,8 @@ export function createServer(
     answerMalformed(error, socket)
   })
   // V8 forgets the shape of the objects behind process.nextTick if an idle server collects garbage while there is none of
-  // them. From then on it makes each of them slowly, several for each request. So one is kept, a new one now and then,
-  // because their shape changes when the numbers in them become large.
+  // them. From then on it makes each of them slowly, several for each request. So the server always holds one of them.
+  // Each new connection replaces it, because the shape changes when the numbers in the objects become large.
   server.on('connection', () => {
     process.nextTick(() => Object.assign(server, { keptTick: executionAsyncResource() }))
   })

@@ -248,7 +248,7 @@ function sourceUrl({ from, token, isInsecureAllowed }: SourceOptions): URL {
     )
   }
   if (!/^[\x21-\x7e]{1,4096}$/.test(token))
-    throw new OperatorError('the token is not one: visible ASCII alone')
+    throw new OperatorError('the token is not valid: it must be 1 to 4096 characters of visible ASCII')
   const path = url.pathname.replace(/\/+$/, '')
   url.pathname = path === '' ? '/api/v2' : path
   return url

@@ -9,9 +9,9 @@ import { ADMIN_TOKEN_FILE, type Prepared } from './prepare.ts'
 
 const dialects = {
   documented:
-    'the interface to the letter; for the tfe provider or go-tfe 1.109, start with PURSER_DIALECT=current',
+    'exactly as the interface is documented; for the tfe provider or go-tfe 1.109, start with PURSER_DIALECT=current',
   current:
-    'as go-tfe 1.109 and the tfe provider expect it; PURSER_DIALECT=documented is the interface to the letter',
+    'as go-tfe 1.109 and the tfe provider expect it; PURSER_DIALECT=documented is exactly as documented',
 } as const
 
 /** The lines printed when the server is ready: all details on the first start, two lines later. */

@@ -101,7 +101,8 @@ function readBody(call: Call, deps: RunnerDeps): Promise<Given> {
       refuse([{ detail: 'give either login or link', pointer: '/data/attributes' }])
     }
     if (link !== undefined) refuse(passwordProblems(password))
-    else if (username !== undefined) refuse([{ detail: 'username goes with link', pointer: USERNAME }])
+    else if (username !== undefined)
+      refuse([{ detail: 'username is allowed only together with link', pointer: USERNAME }])
     return attributes
   })
 }

@@ -19,7 +19,7 @@ export function findPasswordLink(
     .executeTakeFirst()
 }
 
-/** What was handed out for an account is no right to what the account has become since. */
+/** To be called when an account changes hands or rights, so that an older link does not open it. */
 export async function deletePasswordLinksOf(tx: Transaction, userId: string): Promise<void> {
   await tx.db.deleteFrom('password_links').where('user_id', '=', userId).execute()
 }

@@ -39,7 +39,7 @@ const differences: Record<string, string> = {
   'GET /organizations/:organization_name/entitlement-set':
     '`operations` is false: runs happen where the CLI is',
   'POST /organizations/:organization_name/teams':
-    'two dialects (`PURSER_DIALECT`); `documented` has the fourteen flags of the specification',
+    'two dialects (`PURSER_DIALECT`); `documented` has the fourteen flags of the documentation',
   'PATCH /teams/:team_id': 'two dialects (`PURSER_DIALECT`); the team `owners` cannot be changed',
   'GET /organizations/:organization_name/teams': 'the `documented` dialect lists nine of the flags',
   'POST /workspaces/:workspace_id/state-versions':
@@ -69,7 +69,7 @@ const absences: readonly (readonly [pattern: RegExp, reason: string])[] = [
   [/\/vars|\/runs|\/capacity|ssh-key/, 'nothing runs on the server'],
   [
     /^\/authentication-tokens/,
-    'in the description of go-tfe v2 alone; tokens are created at what they are of',
+    'in the description of go-tfe v2 alone; a token is created at the address of its owner',
   ],
   [/data-retention/, 'not yet; old versions go by `PURSER_STATE_VERSIONS_KEPT`'],
   [/saml-settings/, 'no SAML'],

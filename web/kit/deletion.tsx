@@ -22,7 +22,7 @@ export function Deletion({
   readonly method?: string
   /** What ends with it. */
   readonly children: ReactNode
-  /** Leaves the page of what is gone. Everything else is read anew after it. */
+  /** Navigates away from the page of the deleted object. All queries are read again afterwards. */
   readonly onDone: () => Promise<void>
 }) {
   const [isAsked, setAsked] = useState(false)
