@@ -251,6 +251,8 @@ describe.each(engines)('the command line on %s', (engine) => {
     const refusals = await listed('carl', `${demo}/refusals`)
     expect(refusals).toMatchObject([{ path: '/api/v2/organizations/demo/workspaces/database' }])
     await purser.stop()
+    const granted = await output(['audit', '--action', 'team-workspace.create'], settings)
+    expect(granted).toMatch(/ {2}apps on database \(tws-\w{16}\)/)
   })
 
   test('explain says why a request was refused, and what it would have needed', async () => {

@@ -37,7 +37,27 @@ export async function findNamesOfIds(tx: Transaction, ids: readonly string[]): P
     const found = await rows.where('state_versions.id', 'in', some).execute()
     note(found.map(({ id, name, serial }) => ({ id, name: `${name} #${serial}` })))
   }
+  for (const some of slices(of('tws'))) {
+    const rows = db
+      .selectFrom('team_workspaces as grant')
+      .innerJoin('teams', 'teams.id', 'grant.team_id')
+      .innerJoin('workspaces', 'workspaces.id', 'grant.workspace_id')
+      .select(['grant.id', 'teams.name as team', 'workspaces.name as place'])
+    note((await rows.where('grant.id', 'in', some).execute()).map(grantName))
+  }
+  for (const some of slices(of('tprj'))) {
+    const rows = db
+      .selectFrom('team_projects as grant')
+      .innerJoin('teams', 'teams.id', 'grant.team_id')
+      .innerJoin('projects', 'projects.id', 'grant.project_id')
+      .select(['grant.id', 'teams.name as team', 'projects.name as place'])
+    note((await rows.where('grant.id', 'in', some).execute()).map(grantName))
+  }
   return names
+}
+
+function grantName({ id, team, place }: { id: string; team: string; place: string }) {
+  return { id, name: `${team} on ${place}` }
 }
 
 function slices(ids: readonly string[]): string[][] {

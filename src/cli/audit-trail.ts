@@ -82,7 +82,7 @@ async function follow(
 }
 
 /** Anything in an event that may be the id of something with a name. */
-const ID = /\b(?:user|team|ws|prj|ou|sv)-[1-9A-HJ-NP-Za-km-z]{16}\b/g
+const ID = /\b(?:user|team|ws|prj|ou|sv|tws|tprj)-[1-9A-HJ-NP-Za-km-z]{16}\b/g
 
 class EventPrinter {
   readonly #database: Database

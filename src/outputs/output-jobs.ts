@@ -2,6 +2,7 @@ import { existing } from '../core/existing.ts'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import { timestamp, type Clock } from '../core/clock.ts'
+import { BackgroundLoop } from '../database/background-loop.ts'
 import type { Database, Transaction } from '../database/database.ts'
 import { isUnavailable, logRepeated } from '../database/unavailable.ts'
 import { isOlder, sharedTime, timeAfter } from '../database/shared-clock.ts'
@@ -41,11 +42,7 @@ export class OutputJobs {
   readonly #clock: Clock
   readonly #log: Logger
   readonly #process: ProcessOutputs
-  #timer: NodeJS.Timeout | undefined
-  #running: Promise<void> | undefined
-  #isStopped = false
-  /** A state was finalized since the last round began. */
-  #isAwake = false
+  #looking: BackgroundLoop | undefined
 
   constructor(database: Database, clock: Clock, log: Logger, process: ProcessOutputs) {
     this.#database = database
@@ -56,42 +53,31 @@ export class OutputJobs {
 
   /** Starts looking for jobs at once, first those left by an earlier process. */
   start(): void {
-    this.#schedule(0)
+    const failure = 'looking for states to process failed; trying again'
+    this.#looking = new BackgroundLoop({ everyMs: POLL_MS, log: this.#log, failure }, () => this.#look())
+    void this.#looking.run()
   }
 
+  /** A state was finalized, perhaps after a look that goes on had begun. */
   wake(): void {
-    this.#isAwake = true
-    this.#schedule(0)
+    if (!this.#isStopped) void this.#looking?.runAnew()
   }
 
   async stop(): Promise<void> {
-    this.#isStopped = true
-    clearTimeout(this.#timer)
-    await this.#running
+    await this.#looking?.stop()
   }
 
-  #schedule(ms: number): void {
-    if (this.#isStopped || this.#running !== undefined) return
-    clearTimeout(this.#timer)
-    this.#timer = setTimeout(() => {
-      this.#isAwake = false
-      this.#running = this.#round().then(() => {
-        this.#running = undefined
-        this.#schedule(this.#isAwake ? 0 : POLL_MS)
-      })
-    }, ms).unref()
+  get #isStopped(): boolean {
+    return this.#looking?.isStopping ?? true
   }
 
-  async #round(): Promise<void> {
-    try {
-      const ids = await this.#database.read(async (tx) =>
-        findUnprocessed(tx, timestamp(await sharedTime(tx, this.#clock)), MAX_JOBS_AT_ONCE),
-      )
-      for (const id of ids) {
-        if (!this.#isStopped) await this.#run(id)
-      }
-    } catch (error) {
-      logRepeated(this.#log, error, 'looking for states to process failed; trying again')
+  async #look(): Promise<void> {
+    if (this.#isStopped) return
+    const ids = await this.#database.read(async (tx) =>
+      findUnprocessed(tx, timestamp(await sharedTime(tx, this.#clock)), MAX_JOBS_AT_ONCE),
+    )
+    for (const id of ids) {
+      if (!this.#isStopped) await this.#run(id)
     }
   }
 
