@@ -1,18 +1,15 @@
-import { flagSet } from '../../src/access/organization-flags.ts'
-import { newId } from '../../src/core/ids.ts'
-import { bumpVersion } from '../../src/organizations/organization-store.ts'
-import { insertTeamMember } from '../../src/teams/team-member-store.ts'
-import { insertTeam } from '../../src/teams/team-store.ts'
-import type { OrganizationFlag } from '../../src/access/organization-flags.ts'
 import { sessionOf } from './browser.ts'
 import type { Client } from './client.ts'
-import type { TestServer } from './server.ts'
 import { createStates } from './place-states.ts'
+import type { TestServer } from './server.ts'
 import {
+  addMember,
+  createTeam,
   createTestOrganization,
   createUser,
-  uniqueName,
-  type Person,
+  createWorkspace,
+  grantWorkspace,
+  invitePerson,
   type TestOrganization,
 } from './world.ts'
 
@@ -26,13 +23,14 @@ export type Place = {
 export async function createPlace(server: TestServer): Promise<Place> {
   const organization = await createTestOrganization(server)
   const ownersTeam = await ownersTeamOf(server, organization)
-  const member = await createMember(server, organization)
-  const invited = await createMember(server, organization, 'invited')
-  const secret = await createTeam(server, organization, { visibility: 'secret', members: [member] })
-  const open = await createTeam(server, organization, { visibility: 'organization', members: [invited] })
+  const secret = await createTeam(organization, { visibility: 'secret' })
+  const open = await createTeam(organization, { visibility: 'organization' })
+  const member = await addMember(server, organization, [secret])
+  const invited = await createUser(server, 'invited')
+  const invitation = await invitePerson(organization, invited, [open])
   const owner = organization.owner.client
-  const workspaces = [await createWorkspace(owner, organization), await createWorkspace(owner, organization)]
-  const [workspace] = workspaces as [Made]
+  const workspace = await workspaceIn(organization)
+  const workspaces = [workspace, await workspaceIn(organization)]
   await owner.post(`/workspaces/${workspace.id}/relationships/tags`, {
     data: [{ type: 'tags', attributes: { name: 'tagged' } }],
   })
@@ -40,19 +38,12 @@ export async function createPlace(server: TestServer): Promise<Place> {
   const bindings = await owner.patch(`/workspaces/${workspace.id}/tag-bindings`, {
     data: [{ type: 'tag-bindings', attributes: { key: 'a', value: 'b' } }],
   })
-  const grant = await created(owner, '/team-workspaces', {
-    type: 'team-workspaces',
-    attributes: { access: 'read' },
-    relationships: {
-      workspace: { data: { type: 'workspaces', id: workspaces[0]?.id } },
-      team: { data: { type: 'teams', id: open } },
-    },
-  })
+  const grant = await grantWorkspace(organization, open, workspace.id, { access: 'read' })
   const projectGrant = await created(owner, '/team-projects', {
     type: 'team-projects',
     attributes: { access: 'read' },
     relationships: {
-      project: { data: { type: 'projects', id: workspaces[0]?.relationships.project.data.id } },
+      project: { data: { type: 'projects', id: workspace.relationships.project.data.id } },
       team: { data: { type: 'teams', id: open } },
     },
   })
@@ -62,7 +53,7 @@ export async function createPlace(server: TestServer): Promise<Place> {
   const organizationToken = await created(owner, `/organizations/${organization.name}/authentication-token`, {
     type: 'authentication-tokens',
   })
-  const states = await createStates(owner, workspaces[0]?.id as string)
+  const states = await createStates(owner, workspace.id)
   const token = await created(owner, `/users/${organization.owner.id}/authentication-tokens`, {
     type: 'authentication-tokens',
     attributes: { description: 'of a place' },
@@ -73,13 +64,13 @@ export async function createPlace(server: TestServer): Promise<Place> {
       organizations: [organization.name],
       teams: [secret, open, ownersTeam],
       users: [member.id, invited.id, organization.owner.id, `api-team_${secret.slice('team-'.length)}`],
-      'organization-memberships': [member.membershipId, invited.membershipId],
+      'organization-memberships': [member.membershipId, invitation],
       workspaces: workspaces.map(({ id }) => id),
       'workspace names': workspaces.map(({ attributes }) => attributes.name),
       projects: workspaces.map(({ relationships }) => relationships.project.data.id),
       tags: [tags.json.data[0].id],
       'tag-bindings': [bindings.json.data[0].id],
-      'team-workspaces': [grant.id],
+      'team-workspaces': [grant],
       'team-projects': [projectGrant.id],
       'state-versions': [states.finalized, states.pending, states.older, states.deleted],
       'state-version-outputs': states.outputs,
@@ -93,87 +84,19 @@ export async function createPlace(server: TestServer): Promise<Place> {
 type Made = { id: string; attributes: { name: string }; relationships: { project: { data: { id: string } } } }
 
 /** Creates a resource over HTTP. Throws if that fails. */
-export async function created(client: Client, path: string, data: object): Promise<Made> {
+async function created(client: Client, path: string, data: object): Promise<Made> {
   const answer = await client.post(path, { data })
   if (answer.status !== 201 && answer.status !== 200)
     throw new Error(`${path}: ${answer.status} ${answer.text}`)
   return answer.json.data as Made
 }
 
-function createWorkspace(client: Client, { name }: TestOrganization): Promise<Made> {
-  return created(client, `/organizations/${name}/workspaces`, {
-    type: 'workspaces',
-    attributes: { name: uniqueName('workspace') },
-  })
+async function workspaceIn(organization: TestOrganization): Promise<Made> {
+  const id = await createWorkspace(organization)
+  return (await organization.owner.client.get(`/workspaces/${id}`)).json.data as Made
 }
 
-export type Member = Person & { membershipId: string; status: 'active' | 'invited' }
-
-export async function createMember(
-  server: TestServer,
-  { id }: TestOrganization,
-  status: Member['status'] = 'active',
-): Promise<Member> {
-  const person = await createUser(server, status === 'active' ? 'member' : status)
-  const membershipId = newId('membership')
-  await server.app.deps.database.write(async (tx) => {
-    await tx.db
-      .insertInto('memberships')
-      .values({
-        id: membershipId,
-        organization_id: id,
-        user_id: person.id,
-        status,
-        created_at: server.clock.now().toISOString(),
-      })
-      .execute()
-    await bumpVersion(tx, id)
-  })
-  return { ...person, membershipId, status }
-}
-
-let teamCount = 0
-
-export type TeamOptions = {
-  visibility?: 'secret' | 'organization'
-  flags?: readonly OrganizationFlag[]
-  members?: readonly Member[]
-}
-
-/** Creates a team directly in the database. Returns its id. */
-export async function createTeam(
-  server: TestServer,
-  organization: TestOrganization,
-  { visibility = 'secret', flags = [], members = [] }: TeamOptions,
-): Promise<string> {
-  const id = newId('team')
-  const at = server.clock.now().toISOString()
-  await server.app.deps.database.write(async (tx) => {
-    await insertTeam(tx, {
-      id,
-      organization_id: organization.id,
-      name: `team-${(teamCount += 1)}`,
-      visibility,
-      organization_access: flagSet(...flags),
-      allow_member_token_management: 1,
-      created_at: at,
-      updated_at: at,
-    })
-    for (const member of members) {
-      await insertTeamMember(tx, {
-        team_id: id,
-        membership_id: member.membershipId,
-        user_id: member.id,
-        organization_id: organization.id,
-        is_active: member.status === 'active' ? 1 : 0,
-      })
-    }
-    await bumpVersion(tx, organization.id, 1, visibility === 'organization' ? 1 : 0)
-  })
-  return id
-}
-
-export function ownersTeamOf(server: TestServer, { id }: TestOrganization): Promise<string> {
+function ownersTeamOf(server: TestServer, { id }: TestOrganization): Promise<string> {
   return server.app.deps.database.read(async (tx) => {
     const query = tx.db.selectFrom('organizations').where('id', '=', id).select('owners_team_id')
     return (await query.executeTakeFirstOrThrow()).owners_team_id
