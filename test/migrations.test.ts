@@ -56,7 +56,7 @@ async function backUpOlder(engine: Engine): Promise<string> {
 }
 
 /** The migrations that the older database lacks. */
-const missing = () => Object.keys(migrations).filter((name) => name !== FIRST_MIGRATION)
+const laterOnes = () => Object.keys(migrations).filter((name) => name !== FIRST_MIGRATION)
 
 /** Migrates while another transaction has locked a table and then works. */
 const migrateBeside = (config: Config, work: (db: Kysely<Tables>) => Promise<unknown>) =>
@@ -67,7 +67,7 @@ const migrateBeside = (config: Config, work: (db: Kysely<Tables>) => Promise<unk
       migrating = migrateIn(config)
       await work(db)
     })
-    expect(await migrating).toEqual(missing())
+    expect(await migrating).toEqual(laterOnes())
   })
 
 /** The number of workspaces that the later migration has changed, and of its notes. */
@@ -82,11 +82,12 @@ const changedIn = (config: Config) =>
 
 describe.each(engines)('a database of an older version on %s', (engine) => {
   afterEach(() => delete migrations[FAILING])
+  const onPostgres = engine === 'postgres' ? test : undefined
 
   test('gets the later migrations, with its rows', async () => {
     const config = await newConfig(engine)
     await makeOlderDatabase(config)
-    expect(await migrateIn(config)).toEqual(missing())
+    expect(await migrateIn(config)).toEqual(laterOnes())
     expect(await changedIn(config)).toEqual([olderWorkspaces, olderWorkspaces])
     expect(await migrateIn(config)).toEqual([])
   })
@@ -101,7 +102,7 @@ describe.each(engines)('a database of an older version on %s', (engine) => {
     ])
     await expect(changedIn(config)).rejects.toThrow(/note_count/)
     delete migrations[FAILING]
-    expect(await migrateIn(config)).toEqual(missing())
+    expect(await migrateIn(config)).toEqual(laterOnes())
   })
 
   test('gets the indexes of later releases once, and anew if one is unfinished', async () => {
@@ -124,6 +125,26 @@ describe.each(engines)('a database of an older version on %s', (engine) => {
       ),
     )
     expect(await makeIndexes()).toEqual([LATER_INDEX])
+  })
+
+  onPostgres?.('is made and migrated although the server ends long statements', async () => {
+    const config = await newConfig(engine)
+    const name = new URL(existing(config.databaseUrl)).pathname.slice(1)
+    await opened(config, ({ withConnection }) =>
+      withConnection(async (db) => {
+        await sql.raw(`alter database ${name} set statement_timeout = '1ms'`).execute(db)
+        await sql.raw(`alter database ${name} set idle_in_transaction_session_timeout = '1ms'`).execute(db)
+      }),
+    )
+    await makeOlderDatabase(config)
+    expect(await migrateIn(config)).toEqual(laterOnes())
+    expect(await opened(config, ({ withConnection }) => withConnection(makeLaterIndexes))).toContain(
+      LATER_INDEX,
+    )
+    const { migrations: names } = await opened(config, (open) =>
+      writeBackup(open, join(temporaryFolder(), 'backup'), systemClock),
+    )
+    expect(names).toEqual([FIRST_MIGRATION, ...laterOnes()])
   })
 
   test('is refused by releases that its newest migration does not admit, and used by others', async () => {
@@ -152,7 +173,6 @@ describe.each(engines)('a database of an older version on %s', (engine) => {
     )
   })
 
-  const onPostgres = engine === 'postgres' ? test : undefined
   onPostgres?.('waits for a lock of a table only in short turns', async () => {
     const config = await newConfig(engine)
     await makeOlderDatabase(config)

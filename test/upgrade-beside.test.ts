@@ -1,7 +1,10 @@
 // An older release works on while a newer one migrates the database and serves beside it: the release before and this
 // code, and this code and itself with a later migration. With SQLite only one release can run at a time.
-import { setTimeout as pause } from 'node:timers/promises'
-import { describe, expect, test } from 'vitest'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { describe, expect, test, vi } from 'vitest'
+import { existing } from '../src/core/existing.ts'
+import { SQLITE_FILE } from '../src/database/open.ts'
 import { Client } from './support/client.ts'
 import { engines } from './support/engines.ts'
 import { LATER_INDEX, LATER_MIGRATION, withLaterMigration } from './support/later-migration.ts'
@@ -10,12 +13,26 @@ import { unpackReleaseBefore } from './support/release-before.ts'
 import { output, seeded } from './support/seeded.ts'
 import { tablesOf } from './support/tables-of.ts'
 
-type Seen = { readonly statuses: Set<number>; readonly made: string[] }
+type Worker = { readonly statuses: Set<number>; readonly made: string[]; readonly ended: Promise<void> }
 
 /** Reads and writes until the signal ends it. */
-async function work(address: string, token: string, name: string, signal: AbortSignal): Promise<Seen> {
+function startWorker(address: string, token: string, name: string, signal: AbortSignal): Worker {
+  const statuses = new Set<number>()
+  const made: string[] = []
+  const ended = work(address, token, name, signal, { statuses, made })
+  // A failure is reported where the end is awaited.
+  ended.catch(() => {})
+  return { statuses, made, ended }
+}
+
+async function work(
+  address: string,
+  token: string,
+  name: string,
+  signal: AbortSignal,
+  seen: Omit<Worker, 'ended'>,
+): Promise<void> {
   const client = new Client(address, token)
-  const seen: Seen = { statuses: new Set(), made: [] }
   const workspaces = '/organizations/demo/workspaces'
   const request = async (answer: ReturnType<Client['get']>) => {
     const { status, json } = await answer
@@ -36,15 +53,28 @@ async function work(address: string, token: string, name: string, signal: AbortS
     const workspace = { data: { type: 'workspaces', attributes: { description: attributes.name } } }
     await request(client.patch(`/workspaces/${data.id}`, workspace))
   }
-  return seen
+}
+
+/** Waits until each of them has made two teams more, or has failed. */
+async function untilBusy(workers: readonly Worker[]): Promise<void> {
+  const before = workers.map(({ made }) => made.length)
+  const ready = vi.waitUntil(
+    () => workers.every(({ made }, number) => made.length >= (before[number] ?? 0) + 2),
+    60_000,
+  )
+  await Promise.race([ready, Promise.all(workers.map(({ ended }) => ended)).then(() => ready)])
 }
 
 test('a release that starts later on SQLite is followed by the one before', async () => {
   const settings = await settingsFor('sqlite')
   await seeded(settings)
-  expect(JSON.parse(await output(['migrate', '--json'], { ...settings, ...withLaterMigration }))).toEqual({
-    migrated: [LATER_MIGRATION],
-  })
+  const migrated = async () =>
+    JSON.parse(await output(['migrate', '--json'], { ...settings, ...withLaterMigration }))
+  expect(await migrated()).toEqual({ migrated: [LATER_MIGRATION], indexes: [LATER_INDEX] })
+  const file = new DatabaseSync(join(existing(settings['PURSER_DATA']), SQLITE_FILE))
+  file.exec(`drop index ${LATER_INDEX}`)
+  file.close()
+  expect(await migrated()).toEqual({ migrated: [], indexes: [LATER_INDEX] })
   const old = new Purser(['serve'], settings)
   await old.address()
   expect(old.stdout + old.stderr).toContain(`the newer migrations ${LATER_MIGRATION}`)
@@ -87,24 +117,24 @@ describe.each(engines.filter((engine) => engine === 'postgres'))('two releases o
       const old = new Purser(['serve'], settings, { main })
       const oldAddress = await old.address()
       const [onOld, onNew] = [new AbortController(), new AbortController()]
-      const works = [0, 1, 2].map((number) => work(oldAddress, anna, `old-${number}`, onOld.signal))
-      await pause(500)
+      const onOldOnes = [0, 1, 2].map((number) =>
+        startWorker(oldAddress, anna, `old-${number}`, onOld.signal),
+      )
+      await untilBusy(onOldOnes)
 
       const next = new Purser(['serve'], newer)
       const newAddress = await next.address()
       for (const words of pair.newerSays) expect(next.stdout + next.stderr).toContain(words)
-      works.push(...[0, 1].map((number) => work(newAddress, anna, `new-${number}`, onNew.signal)))
-      await pause(1_500)
+      const onNewOnes = [0, 1].map((number) => startWorker(newAddress, anna, `new-${number}`, onNew.signal))
+      const seen = [...onOldOnes, ...onNewOnes]
+      await untilBusy(seen)
       onNew.abort()
-      await pause(300)
+      await Promise.all(onNewOnes.map(({ ended }) => ended))
       expect(await next.stop()).toBe(0)
-      await pause(500)
+      await untilBusy(onOldOnes)
       onOld.abort()
-      const seen = await Promise.all(works)
-      for (const { statuses, made } of seen) {
-        expect([...statuses]).toEqual([200])
-        expect(made.length).toBeGreaterThan(0)
-      }
+      await Promise.all(seen.map(({ ended }) => ended))
+      for (const { statuses } of seen) expect([...statuses]).toEqual([200])
       expect(await old.stop()).toBe(0)
 
       const again = new Purser(['serve'], settings, { main })

@@ -6,22 +6,21 @@ import { note, print, printJson } from './output.ts'
 export function migrateCommand(): Command {
   const command = new Command('migrate')
     .description('Migrate the database without serving')
-    .option('--json', 'print the names of the migrations that ran as JSON')
+    .option('--json', 'print the names of the migrations that ran and of the indexes made as JSON')
     .addHelpText('after', '\nserve does the same at its start. Does nothing if the database is up to date.')
     .action(async (flags) => {
       const config = configOf(flags)
-      const names = await migrateDatabase(config)
-      if (flags.json) printJson({ migrated: names })
-      else
-        print(
-          names.length === 0 ? 'nothing to do: the database is up to date' : `migrated: ${names.join(', ')}`,
-        )
+      const { migrated, indexes } = await migrateDatabase(config)
+      if (flags.json) printJson({ migrated, indexes })
+      else if (migrated.length > 0) print(`migrated: ${migrated.join(', ')}`)
+      else if (indexes.length === 0) print('nothing to do: the database is up to date')
     })
   return withSettings(command, databaseSettings)
 }
 
-async function migrateDatabase(config: Config): Promise<string[]> {
+async function migrateDatabase(config: Config): Promise<{ migrated: string[]; indexes: string[] }> {
   const { databaseProblem, openDatabase } = await import('../database/open.ts')
+  const { missingLaterIndexes } = await import('../database/later-indexes.ts')
   const { missingMigrations } = await import('../database/migrate.ts')
   const { bringUpToDate } = await import('../operation/prepare.ts')
   const { lockDataFolder, makeDataFolder } = await import('../operation/data-folder.ts')
@@ -30,10 +29,13 @@ async function migrateDatabase(config: Config): Promise<string[]> {
   let open: Awaited<ReturnType<typeof openDatabase>> | undefined
   try {
     open = await openDatabase(config)
-    if ((await open.withConnection(missingMigrations)).names.length === 0) return []
+    const { names } = await open.withConnection(missingMigrations)
+    const unmade = await open.withConnection(missingLaterIndexes)
+    if (names.length === 0 && unmade.length === 0) return { migrated: [], indexes: [] }
     const lock = isSqlite ? lockDataFolder(config.data) : undefined
     try {
-      return (await bringUpToDate(open, config, note)).migrated
+      const { migrated, indexes } = await bringUpToDate(open, config, note)
+      return { migrated, indexes }
     } finally {
       lock?.release()
     }

@@ -22,40 +22,47 @@ export const laterIndexes: LaterIndex[] = []
 const LOCK = 7_883_203
 const PAUSE_MS = 500
 
-/** Makes the later indexes that are missing, and those that an interrupted start left unfinished. Returns their names. */
-export async function makeLaterIndexes(db: Kysely<Tables>): Promise<string[]> {
+/** The later indexes that are missing, and those that an interrupted start left unfinished. */
+export async function missingLaterIndexes(db: Kysely<Tables>): Promise<LaterIndex[]> {
   const applied = await appliedMigrations(db)
   const wanted = laterIndexes.filter(({ since }) => applied.includes(since))
   if (wanted.length === 0) return []
-  return engineOf(db) === 'sqlite' ? makeAtOnce(db, wanted) : makeConcurrently(db, wanted)
+  const complete =
+    engineOf(db) === 'sqlite'
+      ? sql<{ name: string }>`select name from sqlite_master where type = 'index'`
+      : sql<{ name: string }>`
+          select relname as name from pg_index join pg_class on pg_class.oid = indexrelid
+          where indisvalid and pg_table_is_visible(indexrelid)`
+  const names = new Set((await complete.execute(db)).rows.map(({ name }) => name))
+  return wanted.filter(({ name }) => !names.has(name))
 }
 
-async function makeAtOnce(db: Kysely<Tables>, wanted: readonly LaterIndex[]): Promise<string[]> {
-  const there = await sql<{ name: string }>`select name from sqlite_master where type = 'index'`.execute(db)
-  const missing = wanted.filter(({ name }) => there.rows.every((row) => row.name !== name))
+/** Makes them. Returns their names. */
+export async function makeLaterIndexes(db: Kysely<Tables>): Promise<string[]> {
+  const missing = await missingLaterIndexes(db)
+  if (missing.length === 0) return []
+  if (engineOf(db) === 'postgres') return makeConcurrently(db)
   for (const { name, on } of missing) await sql.raw(`create index if not exists ${name} on ${on}`).execute(db)
   return missing.map(({ name }) => name)
 }
 
-async function makeConcurrently(db: Kysely<Tables>, wanted: readonly LaterIndex[]): Promise<string[]> {
-  const made: string[] = []
+async function makeConcurrently(db: Kysely<Tables>): Promise<string[]> {
   // A node that waited inside a statement for the lock would keep the index from being finished.
-  while (!(await isTrue(db, `select pg_try_advisory_lock(${LOCK}) as is`))) await pause(PAUSE_MS)
+  while (!(await mayMake(db))) await pause(PAUSE_MS)
   try {
-    for (const { name, on } of wanted) {
-      if (await isTrue(db, `select indisvalid as is from pg_index where indexrelid = to_regclass('${name}')`))
-        continue
+    // Another node may have made some meanwhile.
+    const missing = await missingLaterIndexes(db)
+    for (const { name, on } of missing) {
       await sql.raw(`drop index concurrently if exists ${name}`).execute(db)
       await sql.raw(`create index concurrently ${name} on ${on}`).execute(db)
-      made.push(name)
     }
+    return missing.map(({ name }) => name)
   } finally {
     await sql.raw(`select pg_advisory_unlock(${LOCK})`).execute(db)
   }
-  return made
 }
 
-async function isTrue(db: Kysely<Tables>, query: string): Promise<boolean> {
-  const { rows } = await sql.raw<{ is: boolean }>(query).execute(db)
+async function mayMake(db: Kysely<Tables>): Promise<boolean> {
+  const { rows } = await sql.raw<{ is: boolean }>(`select pg_try_advisory_lock(${LOCK}) as is`).execute(db)
   return rows[0]?.is === true
 }

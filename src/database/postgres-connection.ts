@@ -109,21 +109,23 @@ const begin = {
   write: 'begin isolation level read committed',
 } as const
 const timeouts = {
-  read: "; set local statement_timeout = '20s'",
+  read: `; set local statement_timeout = '20s'; set local idle_in_transaction_session_timeout = '20s'`,
   write: `; set local statement_timeout = '20s'; set local idle_in_transaction_session_timeout = '4s'`,
 } as const
 const LOCK_TIMEOUT = '6s'
+/** Long work must not end by a timeout that the server, the database or the role has. */
+const NO_TIMEOUTS = '; set local statement_timeout = 0; set local idle_in_transaction_session_timeout = 0'
 
 export type Kind = {
   readonly mode: 'read' | 'write'
-  /** Without timeouts. */
+  /** Without timeouts, also those of the server. */
   readonly isLong?: boolean
   /** How long a write waits for a lock. */
   readonly lockTimeout?: string
 }
 
 export function beginText({ mode, isLong = false, lockTimeout = LOCK_TIMEOUT }: Kind): string {
-  const bounds = isLong ? '' : timeouts[mode]
+  const bounds = isLong ? NO_TIMEOUTS : timeouts[mode]
   const lock = isLong || mode === 'read' ? '' : `; set local lock_timeout = '${lockTimeout}'`
   return `${begin[mode]}; set local ${NO_JIT}; set local ${GENERIC_PLANS}${bounds}${lock}`
 }

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import type { Kysely } from 'kysely'
+import { sql, type Kysely } from 'kysely'
 import { types, type ClientConfig } from 'pg'
 import { AppError } from '../core/errors.ts'
 import { Availability } from './availability.ts'
@@ -114,17 +114,18 @@ export class PostgresDatabase implements Database {
     await Promise.all([this.#pipeline.open(), this.#pool.open()])
   }
 
-  /** One connection for the whole of `work`, which begins and commits itself: for migrations. */
+  /**
+   * One connection for the whole of `work`, which begins and commits itself: for migrations. It has no timeouts, also not
+   * those of the server, so it is closed afterwards.
+   */
   async withConnection<T>(work: (db: Kysely<Tables>) => Promise<T>): Promise<T> {
     const { client, db } = await this.#pool.connect()
-    let failure: unknown
     try {
+      await sql`set statement_timeout = 0`.execute(db)
+      await sql`set idle_in_transaction_session_timeout = 0`.execute(db)
       return await work(db)
-    } catch (error) {
-      failure = error
-      throw error
     } finally {
-      client.release(isAway(failure))
+      client.release(true)
     }
   }
 

@@ -81,7 +81,7 @@ export async function bringUpToDate(
   { database, withConnection }: OpenDatabase,
   config: Config,
   say: Surroundings['say'],
-): Promise<{ secretKey: Buffer; migrated: string[] }> {
+): Promise<{ secretKey: Buffer; migrated: string[]; indexes: string[] }> {
   const missing = await withConnection(missingMigrations)
   const isEmpty = missing.applied === 0
   const noted = isEmpty ? undefined : await database.read((tx) => findMeta(tx, FINGERPRINT))
@@ -108,7 +108,7 @@ export async function bringUpToDate(
     secretKey,
     config.data,
   )
-  return { secretKey, migrated }
+  return { secretKey, migrated, indexes }
 }
 
 /** For worker processes, after another process has run `prepare`. */
