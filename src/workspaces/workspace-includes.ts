@@ -1,7 +1,6 @@
 import { existing } from '../core/existing.ts'
 import { canSeeTeam, isPermitted, type Target } from '../access/decide.ts'
-import { ok, type AnswerBody, type Call } from '../http/call.ts'
-import type { Document } from '../http/route.ts'
+import type { Call } from '../http/call.ts'
 import type { Fragment, Identifier } from '../jsonapi/document.ts'
 import { checkIncluded } from '../jsonapi/included.ts'
 import { organizationFragment } from '../organizations/organization-document.ts'
@@ -57,11 +56,6 @@ const underscored: QueryParameter<Includes> = {
   },
 }
 export const include = { include: underscored }
-
-/** Nothing may keep an answer with included state versions: they have upload URLs, which are rights by themselves. */
-export function withIncluded(made: AnswerBody, include: Includes): Document {
-  return include.size === 0 ? made : ok(made)
-}
 
 /** A viewer of workspaces. `call` is needed because a state version's document links to the requested address. */
 export type WorkspaceViewer = Omit<IncludingViewer, 'later'> & { readonly call: Call }

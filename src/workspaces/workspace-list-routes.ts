@@ -1,13 +1,14 @@
 import { reachOf } from '../access/granted-places-store.ts'
 import { cachedPage } from '../http/cached-page.ts'
+import { ok, type AnswerBody } from '../http/call.ts'
 import { list } from '../http/read-route.ts'
-import type { Route } from '../http/route.ts'
+import type { Document, Route } from '../http/route.ts'
 import { listDocument } from '../jsonapi/document.ts'
 import { choice, commaSeparated, flag, idOf, text } from '../jsonapi/parameters.ts'
 import { organizationWithGrantsPlace } from '../organizations/organization-place.ts'
 import { taggedFilter } from '../tag-bindings/tag-bindings.ts'
 import { workspaceFragments } from './workspace-document.ts'
-import { include, withIncluded } from './workspace-includes.ts'
+import { include, type Includes } from './workspace-includes.ts'
 import { listVisibleWorkspaces, workspacesVersion, workspaceSorts } from './workspace-list-store.ts'
 
 export const workspaceListRoutes: readonly Route[] = [
@@ -64,3 +65,8 @@ export const workspaceListRoutes: readonly Route[] = [
     },
   }),
 ]
+
+/** Nothing may keep an answer with included state versions: they have upload URLs, which are rights by themselves. */
+export function withIncluded(made: AnswerBody, include: Includes): Document {
+  return include.size === 0 ? made : ok(made)
+}

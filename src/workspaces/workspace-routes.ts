@@ -15,7 +15,8 @@ import { findProject } from '../projects/project-store.ts'
 import { writeTagBindings } from '../tag-bindings/tag-bindings.ts'
 import { refuseUnsafeDelete } from '../state-versions/safe-delete.ts'
 import { workspaceDocument } from './workspace-document.ts'
-import { include, withIncluded } from './workspace-includes.ts'
+import { include } from './workspace-includes.ts'
+import { withIncluded } from './workspace-list-routes.ts'
 import { namedWorkspacePlace, workspacePlace } from './workspace-place.ts'
 import {
   countWorkspaces,
