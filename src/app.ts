@@ -17,6 +17,7 @@ import type { RunnerDeps } from './http/deps.ts'
 import type { RawRoute } from './http/raw-route.ts'
 import type { Route } from './http/route.ts'
 import { homeRoute } from './http/home-route.ts'
+import { Pipelines } from './http/pipelining.ts'
 import { Writes } from './http/send.ts'
 import { createServer } from './http/server.ts'
 import { serviceRoutes } from './http/service-routes.ts'
@@ -171,6 +172,7 @@ export function createApp(
     deletions: new Deletions(database, log),
     drain: new Drain(log),
     writes: new Writes(),
+    pipelines: new Pipelines(),
     bytesInFlight,
     states: new States(database, config, clock, log, bytesInFlight),
     log,

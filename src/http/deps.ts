@@ -20,6 +20,7 @@ import type { Deletions } from '../operation/deletions.ts'
 import type { Guesses } from '../sessions/guesses.ts'
 import type { Passwords } from '../users/password.ts'
 import type { Drain } from '../operation/drain.ts'
+import type { Pipelines } from './pipelining.ts'
 import type { Writes } from './send.ts'
 
 /** What rules, acts and documents may use. */
@@ -50,6 +51,7 @@ export type RunnerDeps = Deps & {
   readonly reveals: Reveals
   readonly drain: Drain
   readonly writes: Writes
+  readonly pipelines: Pipelines
   readonly queries: Queries
   /** Set only if a command uses its own server in its own process. */
   readonly operator?: Operator

@@ -13,7 +13,7 @@ import { isDryRun } from './dry-run.ts'
 import { releaseWhenSent } from './held-answer.ts'
 import { HttpCall, type FoundRoute } from './http-call.ts'
 import { answerMalformed } from './malformed.ts'
-import { mustWait, turnOf } from './pipelining.ts'
+import { mustWait } from './pipelining.ts'
 import { authenticate } from './permit.ts'
 import type { RawRoute } from './raw-route.ts'
 import { nextRequestId } from './request-id.ts'
@@ -150,7 +150,7 @@ async function respond(
   deps: RunnerDeps,
   work: Work,
 ): Promise<void> {
-  if (mustWait(response) && !(await turnOf(request, response))) return
+  if (mustWait(response) && !(await deps.pipelines.turnOf(request, response))) return
   const requestId = nextRequestId()
   if (request.headers.upgrade !== undefined) answerHalf(request, response, deps)
   const call = new HttpCall(request, route, requestId, deps)
