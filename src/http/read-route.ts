@@ -5,7 +5,7 @@ import { AppError } from '../core/errors.ts'
 import type { Transaction } from '../database/database.ts'
 import { ReadAgain } from '../database/read-again.ts'
 import { isUnavailable } from '../database/unavailable.ts'
-import { linkParameters, readParameters, type QueryParameters } from '../jsonapi/parameters.ts'
+import { linkParameters, parametersOf, readParameters, type QueryParameters } from '../jsonapi/parameters.ts'
 import { pagingOf, type Page, type Paging } from '../jsonapi/paging.ts'
 import { answerOf } from './call.ts'
 import type { RunnerDeps } from './deps.ts'
@@ -37,7 +37,7 @@ export function read<A, R extends Loaded, P extends QueryParameters = {}>(
   definition: ReadDefinition<A, R, P>,
 ): Route {
   const { document } = definition
-  const parameters = (definition.query ?? {}) as P
+  const parameters = parametersOf(definition.query)
   const judged: Judged<A, R> = {
     method: 'GET',
     path: place.path + suffix,
@@ -107,7 +107,8 @@ export function list<A, R extends Loaded, P extends QueryParameters = {}>(
     readonly document: (context: Listing<A, R, P>) => Document | Promise<Document>
   },
 ): Route {
-  const { query = {} as P, hasPageInMeta, document } = definition
+  const { hasPageInMeta, document } = definition
+  const query = parametersOf(definition.query)
   const paged: Place<A, R> = {
     ...place,
     address: (call) => {

@@ -5,7 +5,12 @@ import { existing } from '../core/existing.ts'
 import type { Problem } from '../core/errors.ts'
 import type { Transaction } from '../database/database.ts'
 import { refuse } from '../jsonapi/body.ts'
-import { readParameters, type QueryParameters, type QueryValues } from '../jsonapi/parameters.ts'
+import {
+  parametersOf,
+  readParameters,
+  type QueryParameters,
+  type QueryValues,
+} from '../jsonapi/parameters.ts'
 import { bumpVersion } from '../organizations/organization-store.ts'
 import { checkContentType, type IncomingBody } from './body.ts'
 import { holdersOf } from '../core/bytes-in-flight.ts'
@@ -19,6 +24,7 @@ import type { WriteDefinition } from './write-route.ts'
 
 /** The problems that a parsed body has found in itself. */
 export function problemsOf(body: unknown): readonly Problem[] {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a body with a member of this name has it from readResource
   return (body as { problems?: readonly Problem[] } | undefined)?.problems ?? []
 }
 
@@ -70,7 +76,14 @@ export class WriteRequest<A, R extends Loaded, P extends QueryParameters, B, Pre
     const prepared = own.length > 0 ? undefined : await this.#route.prepare?.(body, decided)
     const { address, resource } = decided
     const organizationId = resource.organization?.id
-    const request = { address, organizationId, query: first.query, body, prepared: prepared as Prepared }
+    const request = {
+      address,
+      organizationId,
+      query: first.query,
+      body,
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- without it the problems of the body end the write
+      prepared: prepared as Prepared,
+    }
     try {
       if (first.isDryRun) return await this.#compare(request)
       const { isOneInsert } = this.#route
@@ -95,11 +108,11 @@ export class WriteRequest<A, R extends Loaded, P extends QueryParameters, B, Pre
 
   /** Everything that can be judged before the body is read. */
   async #first(tx: Transaction, actor: Actor, incoming: IncomingBody) {
-    const { place, query: parameters = {} as P, dryRun, addressInBody, beforeBody } = this.#route
+    const { place, dryRun, addressInBody, beforeBody } = this.#route
     incoming.checkDeclaredLength()
     const asked = {
       isDryRun: isDryRun(this.#call.query, dryRun !== undefined),
-      query: readParameters(this.#call.query, parameters),
+      query: readParameters(this.#call.query, parametersOf(this.#route.query)),
     }
     if (addressInBody !== undefined)
       return { ...asked, decided: undefined, holders: holdersOf(actor, undefined) }
@@ -110,6 +123,7 @@ export class WriteRequest<A, R extends Loaded, P extends QueryParameters, B, Pre
 
   async #body(incoming: IncomingBody, holders: readonly string[], address: A | undefined): Promise<B> {
     const { body } = this.#route
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the route has no body, so B is undefined
     if (body === undefined) return undefined as B
     const bytes = await incoming.read(holders)
     this.#call.receivedAt = performance.now()
@@ -134,6 +148,7 @@ export class WriteRequest<A, R extends Loaded, P extends QueryParameters, B, Pre
     const checking = { ...decided, ...request, now: timestamp(this.#deps.clock.now()) }
     // A copy, because the transaction may run again.
     const found = [...problemsOf(request.body)]
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- without `problems` Checked is undefined
     const checked = (await problems?.({ ...checking, problems: found })) as Checked
     refuse(found)
     const context = { ...checking, checked }

@@ -8,12 +8,17 @@ export type Explained = TSchema & { explain?: string; complaint?: string }
 export type Shape = Record<string, Explained>
 export const MAX_PROBLEMS = 100
 
+/** The parts of a schema that lead to the schemas in it. */
+function partsOf(schema: TSchema): { properties?: Shape; items?: Explained; anyOf?: TSchema[] } {
+  return schema
+}
+
 /** Drops members that no schema names, so that they reach neither the database nor the audit trail. */
 export function onlyKnown(schema: TSchema, value: unknown): unknown {
-  const { properties, items, anyOf } = schema as { properties?: Shape; items?: TSchema; anyOf?: TSchema[] }
+  const { properties, items, anyOf } = partsOf(schema)
   if (Array.isArray(value)) return items === undefined ? value : value.map((item) => onlyKnown(items, item))
   if (!isJsonObject(value)) return value
-  const known = properties ?? anyOf?.map((one) => (one as { properties?: Shape }).properties).find(Boolean)
+  const known = properties ?? anyOf?.map((one) => partsOf(one).properties).find(Boolean)
   if (known === undefined) return value
   return Object.fromEntries(
     Object.entries(known)
@@ -69,7 +74,7 @@ function explainedOn(schema: Explained, path: string): { place: string; explain:
   let inner: Explained | undefined = schema
   let place = ''
   for (const step of path.split('/').slice(1)) {
-    const { properties, items } = inner as { properties?: Shape; items?: Explained }
+    const { properties, items } = partsOf(inner)
     inner = properties?.[step] ?? items
     if (inner === undefined) return undefined
     place += `/${step}`

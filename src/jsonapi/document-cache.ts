@@ -24,11 +24,14 @@ export class DocumentCache {
   }
 
   get<T extends string | Buffer>(key: string): T | undefined {
-    const young = this.#young.get(key)
-    if (young !== undefined) return young as T
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a key is for texts or for bytes
+    return (this.#young.get(key) ?? this.#fromOld(key)) as T | undefined
+  }
+
+  #fromOld(key: string): string | Buffer | undefined {
     const old = this.#old.get(key)
     if (old !== undefined) this.set(key, old)
-    return old as T | undefined
+    return old
   }
 
   /** Whether the caller may collect a document while it is sent. If so, it must call `endCollecting`. */

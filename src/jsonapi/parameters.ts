@@ -25,6 +25,12 @@ export type QueryValues<P> = {
   readonly [N in keyof P]: P[N] extends QueryParameter<infer T> ? T : never
 }
 
+/** The parameters of a route, which may have none. */
+export function parametersOf<P extends QueryParameters>(given: P | undefined): P {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- without parameters P is {}
+  return given ?? ({} as P)
+}
+
 /** Reads all parameters. Throws one 400 with the problems of all that are alike. */
 export function readParameters<P extends QueryParameters>(query: Query, parameters: P): QueryValues<P> {
   const values: Record<string, unknown> = {}
@@ -38,6 +44,7 @@ export function readParameters<P extends QueryParameters>(query: Query, paramete
     }
   }
   const [first] = errors
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- each parameter has read its own value
   if (first === undefined) return values as QueryValues<P>
   const alike = errors.filter(({ code }) => code === first.code)
   throw new AppError(

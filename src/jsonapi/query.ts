@@ -100,7 +100,9 @@ export class Query {
     code: 'invalid-include' | 'invalid-query',
   ): ReadonlySet<Name> | undefined {
     const asked = this.list(parameter)
-    const unknown = asked?.filter((name) => !known.includes(name as Name)) ?? []
+    const names: readonly string[] = known
+    const isKnown = (name: string): name is Name => names.includes(name)
+    const unknown = asked?.filter((name) => !isKnown(name)) ?? []
     if (unknown.length > 0) {
       const few = unknown.slice(0, 10)
       throw new AppError(
@@ -108,11 +110,12 @@ export class Query {
         few.map((name) => ({ detail: `${name.slice(0, 100)} is unknown; ${can}`, parameter })),
       )
     }
-    return asked && new Set(asked as Name[])
+    return asked && new Set(asked.filter(isKnown))
   }
 
   /** Computes what the query means to `reader` once: recent queries are shared between requests. */
   once<T extends object>(reader: object, compute: () => T): T {
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a reader computes one type only
     const known = this.#known.get(reader) as T | undefined
     if (known !== undefined) return known
     const value = compute()

@@ -26,7 +26,7 @@ const object = (
 export function plain(schema: TSchema): Schema {
   return JSON.parse(JSON.stringify(schema), (_, value: unknown) =>
     isJsonObject(value) ? forGenerators(value) : value,
-  ) as Schema
+  )
 }
 
 function forGenerators({ explain, complaint, ...schema }: Schema): Schema {
@@ -36,7 +36,7 @@ function forGenerators({ explain, complaint, ...schema }: Schema): Schema {
   if (typeof word === 'string') return { ...rest, type: 'string', enum: [word] }
   // Always null. Client generators do not support a type that is only null.
   if (rest.type === 'null') return { ...rest, type: ['string', 'null'], maxLength: 0 }
-  return Array.isArray(anyOf) ? (oneForAll(anyOf as Schema[], rest) ?? described) : described
+  return Array.isArray(anyOf) ? (oneForAll(anyOf.filter(isJsonObject), rest) ?? described) : described
 }
 
 /** One schema instead of a union of words, or of a union of something with null. */
@@ -44,8 +44,7 @@ function oneForAll(union: readonly Schema[], rest: Schema): Schema | undefined {
   const isNull = ({ type, maxLength }: Schema) => Array.isArray(type) && maxLength === 0
   const hasNull = union.some(isNull)
   // `{}` as another form of null is only for existing clients. New clients need not send it.
-  const isEmpty = ({ properties }: Schema) =>
-    properties !== undefined && Object.keys(properties as object).length === 0
+  const isEmpty = ({ properties }: Schema) => isJsonObject(properties) && Object.keys(properties).length === 0
   const others = union.filter((one) => !isNull(one) && !(hasNull && isEmpty(one)))
   const [first] = others
   const words = others.map(({ type, enum: values }) =>
@@ -65,16 +64,12 @@ function members(schemas: Readonly<Record<string, TSchema>>, isSparse = false): 
   const names = Object.keys(schemas)
   // In generated classes, the second spelling would be the same member.
   const twins = names.filter((name) => names.includes(name.replaceAll('_', '-')) && name.includes('_'))
-  const properties = Object.fromEntries(
-    names.filter((name) => !twins.includes(name)).map((name) => [name, plain(schemas[name] as TSchema)]),
-  )
-  const required = Object.keys(properties).filter(
-    (name) => !isSparse && !IsOptional(schemas[name] as TSchema),
-  )
-  if (twins.length === 0) return object(properties, required)
-  const patternProperties = Object.fromEntries(
-    twins.map((name) => [`^${name}$`, plain(schemas[name] as TSchema)]),
-  )
+  const firsts = Object.entries(schemas).filter(([name]) => !twins.includes(name))
+  const seconds = Object.entries(schemas).filter(([name]) => twins.includes(name))
+  const properties = Object.fromEntries(firsts.map(([name, schema]) => [name, plain(schema)]))
+  const required = firsts.flatMap(([name, schema]) => (isSparse || IsOptional(schema) ? [] : [name]))
+  if (seconds.length === 0) return object(properties, required)
+  const patternProperties = Object.fromEntries(seconds.map(([name, schema]) => [`^${name}$`, plain(schema)]))
   return { ...object(properties, required), patternProperties }
 }
 

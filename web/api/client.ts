@@ -87,8 +87,10 @@ export async function request<Answer extends object | undefined>(
   if (response.ok) {
     const tag = response.headers.get('etag')
     if (tag !== null && typeof json === 'object' && json !== null) etags.set(json, tag)
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the caller names what the path answers
     return json as Answer
   }
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a missing member is no problem
   const problems: Problem[] = ((json as ErrorBody | undefined)?.errors ?? []).map(
     ({ title, detail, source }) => ({
       title,
