@@ -9,6 +9,11 @@ import { workspaceBody } from '../workspaces/workspaces.ts'
 
 type Attributes = Record<string, unknown>
 
+/** A member that is an object; an empty one if it is missing. */
+function objectOf(value: unknown): Attributes {
+  return isJsonObject(value) ? value : {}
+}
+
 /**
  * The named attributes that the document has. All others are generated here or refer to objects that are not copied.
  */
@@ -61,8 +66,9 @@ export function workspaceAttributes(given: Attributes): Attributes {
 }
 
 function ownAgentPool(given: Attributes, name: string): Attributes {
-  const overwrites = given['setting-overwrites'] as Attributes | null | undefined
-  return overwrites?.[name] === true ? { 'setting-overwrites': { [name]: true } } : {}
+  return memberOf(given['setting-overwrites'], name) === true
+    ? { 'setting-overwrites': { [name]: true } }
+    : {}
 }
 
 /** Whether a setting is the workspace's or project's own, not inherited from its project or organization. */
@@ -85,8 +91,7 @@ export function workspaceAccessAttributes(given: Attributes): Attributes {
 
 export function projectAccessAttributes(given: Attributes): Attributes {
   if (given.access !== 'custom') return picked(given, ['access'])
-  const details = (name: string, schemas: object) =>
-    picked((given[name] ?? {}) as Attributes, Object.keys(schemas))
+  const details = (name: string, schemas: object) => picked(objectOf(given[name]), Object.keys(schemas))
   return {
     access: 'custom',
     'project-access': details('project-access', projectAccessSchemas),
@@ -99,8 +104,8 @@ export function differences(asked: Attributes, actual: Attributes): string[] {
   return Object.entries(asked).flatMap(([name, value]) => {
     const other = actual[name]
     if (name === 'organization-access') {
-      const flags = (other ?? {}) as Attributes
-      return Object.entries(value as Attributes)
+      const flags = objectOf(other)
+      return Object.entries(objectOf(value))
         .filter(([flag, isOn]) => (flags[flag] ?? false) !== isOn)
         .map(([flag]) => flag)
     }

@@ -8,8 +8,6 @@ import {
   checkedRecord,
   printable,
   Unreadable,
-  type AccessRecord,
-  type ConsumersRecord,
   type OrganizationRecord,
   type ProjectRecord,
   type Records,
@@ -24,15 +22,25 @@ const READ_NO_LINK = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0)
 
 const contentName = /^states\/([0-9a-f]{64})\.(tfstate|json)$/
 
+type RecordOf<K extends FileKind> = Records[K extends keyof Records ? K : 'access']
+type PlacedKind = 'team-projects' | 'team-workspaces' | 'remote-state-consumers' | 'state-versions'
+/** By organization. */
+type FileRecords = { [K in FileKind]?: Map<string, RecordOf<K>[]> }
+type PlaceRecords = { [K in PlacedKind]?: Map<string, Map<string, RecordOf<K>[]>> }
+
+function schemaOf(kind: FileKind): keyof Records {
+  return kind === 'team-projects' || kind === 'team-workspaces' ? 'access' : kind
+}
+
 /** Reads the files of an export. */
 export class FileSource implements Source {
   readonly name: string
   readonly identity: string
   readonly #folder: string
   readonly #manifest: Manifest
-  readonly #read = new Map<FileKind, Map<string, unknown[]>>()
+  readonly #read: FileRecords = {}
   /** By kind and organization, then by project or workspace. */
-  readonly #places = new Map<string, Map<string, unknown[]>>()
+  readonly #places: PlaceRecords = {}
 
   constructor(folder: string) {
     this.#folder = folder
@@ -44,7 +52,7 @@ export class FileSource implements Source {
   }
 
   organizations(names: readonly string[]): Promise<OrganizationRecord[]> {
-    const all = [...this.#all('organizations').values()].flat() as OrganizationRecord[]
+    const all = [...this.#all('organizations').values()].flat()
     const missing = names.filter((name) => !all.some((one) => one.name === name))
     if (missing.length > 0)
       throw new OperatorError(`there is no organization ${missing[0]} in ${this.#folder}`)
@@ -57,15 +65,14 @@ export class FileSource implements Source {
   members = (organization: string) => this.#records('members', organization)
   tokens = (organization: string) => this.#records('tokens', organization)
 
-  projectAccess = (organization: string, { id }: ProjectRecord) =>
-    this.#of<AccessRecord>('team-projects', organization, id)
+  projectAccess = (organization: string, { id }: ProjectRecord) => this.#of('team-projects', organization, id)
   workspaceAccess = (organization: string, { id }: WorkspaceRecord) =>
-    this.#of<AccessRecord>('team-workspaces', organization, id)
+    this.#of('team-workspaces', organization, id)
   consumers = (organization: string, { id }: WorkspaceRecord) =>
-    this.#of<ConsumersRecord>('remote-state-consumers', organization, id)
+    this.#of('remote-state-consumers', organization, id)
 
   async states(organization: string, { id }: WorkspaceRecord, which: StateChoice): Promise<StateRecord[]> {
-    return which === 'none' ? [] : this.#of<StateRecord>('state-versions', organization, id)
+    return which === 'none' ? [] : this.#of('state-versions', organization, id)
   }
 
   async content(state: StateRecord, kind: 'state' | 'jsonState', limit: number, sink: Sink): Promise<void> {
@@ -90,51 +97,44 @@ export class FileSource implements Source {
     if (sha256.digest('hex') !== hash) throw new Unreadable(`${name} is not what was exported`)
   }
 
-  async #records<K extends Exclude<keyof Records, 'access'>>(
-    kind: K,
-    organization: string,
-  ): Promise<Records[K][]> {
-    return (this.#all(kind).get(organization) ?? []) as Records[K][]
+  async #records<K extends FileKind>(kind: K, organization: string): Promise<RecordOf<K>[]> {
+    return this.#all(kind).get(organization) ?? []
   }
 
   /** Records of one project or workspace. */
-  async #of<R extends { placeId: string } | { workspaceId: string }>(
-    kind: FileKind,
-    organization: string,
-    id: string,
-  ): Promise<R[]> {
-    const key = `${kind} ${organization}`
-    let places = this.#places.get(key)
+  async #of<K extends PlacedKind>(kind: K, organization: string, id: string): Promise<RecordOf<K>[]> {
+    const known = (this.#places[kind] ??= new Map())
+    let places = known.get(organization)
     if (places === undefined) {
-      const records = (this.#all(kind).get(organization) ?? []) as R[]
+      const records: RecordOf<K>[] = this.#all(kind).get(organization) ?? []
       places = Map.groupBy(records, (one) => ('placeId' in one ? one.placeId : one.workspaceId))
-      this.#places.set(key, places)
+      known.set(organization, places)
     }
-    return (places.get(id) ?? []) as R[]
+    return places.get(id) ?? []
   }
 
   /** By the name of the organization. */
-  #all(kind: FileKind): Map<string, unknown[]> {
-    const known = this.#read.get(kind)
+  #all<K extends FileKind>(kind: K): Map<string, RecordOf<K>[]> {
+    const known = this.#read[kind]
     if (known !== undefined) return known
-    const records = new Map<string, unknown[]>()
+    const records = new Map<string, RecordOf<K>[]>()
     for (const line of this.#text(kind).split('\n')) {
       if (line === '') continue
       const { organization, ...record } = this.#parsed(kind, line)
       const own = records.get(organization) ?? []
-      own.push(
-        checkedRecord(kind === 'team-projects' || kind === 'team-workspaces' ? 'access' : kind, record),
-      )
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the schema is that of this kind
+      own.push(checkedRecord(schemaOf(kind), record) as RecordOf<K>)
       records.set(organization, own)
     }
-    this.#read.set(kind, records)
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the file has records of this kind only
+    this.#read[kind] = records as FileRecords[K]
     return records
   }
 
   #parsed(kind: FileKind, line: string): { organization: string } {
     try {
       const record = parseStored<{ organization?: unknown } | null>(line)
-      if (typeof record?.organization === 'string') return record as { organization: string }
+      if (typeof record?.organization === 'string') return { ...record, organization: record.organization }
     } catch {
       // Reported below.
     }

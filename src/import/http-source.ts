@@ -1,3 +1,4 @@
+import { memberOf } from '../core/json-object.ts'
 import { OperatorError } from '../core/operator-error.ts'
 import {
   organizationAttributes,
@@ -253,8 +254,7 @@ export class HttpSource implements Source {
 
 /** Whether the caller is an owner: only owners may delete an organization, and nothing is hidden from them. */
 function isOwners({ attributes }: Resource): boolean {
-  const permissions = attributes.permissions as Record<string, unknown> | null | undefined
-  return permissions?.['can-destroy'] === true
+  return memberOf(attributes.permissions, 'can-destroy') === true
 }
 
 /** The records of a list. Items that cannot be a record are reported and left out. */

@@ -164,7 +164,7 @@ async function giveBackLock({ target }: Context, actions: string): Promise<void>
 
 /** Releases the lock of an earlier import that was killed. */
 async function giveBackOldLock({ target }: Context, workspaceId: string): Promise<void> {
-  const workspace = (await target.show(`/workspaces/${workspaceId}`)) as Resource
+  const workspace = existing(await target.show(`/workspaces/${workspaceId}`))
   const isOurs =
     workspace.attributes['locked-reason'] === LOCK_REASON &&
     relatedId(workspace, 'locked-by') === target.user.id

@@ -186,9 +186,10 @@ export async function importWorkspaces(
     if (workspace.isLocked) report.left('locks', name, 'it is locked there, and not here')
     const there = here.get(name)
     if (there !== undefined) {
+      const tagsThere = there.attributes['tag-names']
       const asked = { 'tag-names': tagNames.toSorted(), project: project?.id ?? null }
       const actual = {
-        'tag-names': [...((there.attributes['tag-names'] ?? []) as string[])].sort(),
+        'tag-names': Array.isArray(tagsThere) ? tagsThere.map(String).toSorted() : [],
         project: project === undefined ? null : relatedId(there, 'project'),
       }
       compare(context, 'workspaces', name, asked, actual)

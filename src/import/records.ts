@@ -82,6 +82,7 @@ export class Unreadable extends Error {}
 export function checkedRecord<K extends keyof Records>(kind: K, value: unknown): Records[K] {
   let validator = validators.get(kind)
   if (validator === undefined) validators.set(kind, (validator = Compile(recordSchemas[kind])))
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- it has passed the schema of its kind
   if (validator.Check(value)) return value as Records[K]
   const [, [problem]] = validator.Errors(value)
   throw new Unreadable(`it is not as it should be: ${problem?.instancePath} ${problem?.message}`)

@@ -210,7 +210,7 @@ class Watch {
 async function readBounded(response: Response, limit: number, watch: Watch, sink: Sink): Promise<void> {
   let size = 0
   // Count the bytes while reading, because neither headers nor compression tell the real size.
-  for await (const chunk of (response.body ?? []) as AsyncIterable<Uint8Array>) {
+  for await (const chunk of response.body ?? []) {
     watch.alive()
     size += chunk.length
     if (size > limit) {

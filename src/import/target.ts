@@ -1,3 +1,4 @@
+import { existing } from '../core/existing.ts'
 import { parseStored } from '../core/stored-json.ts'
 import { request, type IncomingMessage } from 'node:http'
 import { Readable } from 'node:stream'
@@ -107,7 +108,7 @@ export class Target {
       const sent = request(address, { method: 'PUT', headers }, resolve)
       pipeline(Readable.from(content.chunks(), { objectMode: false }), sent).catch(reject)
     })
-    refuseUnlessOk(answer.statusCode as number, await text(answer))
+    refuseUnlessOk(existing(answer.statusCode), await text(answer))
   }
 
   async #request(method: string, path: string, body?: string): Promise<string> {
