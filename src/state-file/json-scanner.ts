@@ -92,11 +92,11 @@ export class JsonScanner {
         at = this.#token(bytes, at)
         continue
       }
-      let byte = bytes[at] as number
+      let byte = bytes[at]!
       if (isSpace[byte] === 1) {
         at = this.#space(bytes, at)
         if (at === length) break
-        byte = bytes[at] as number
+        byte = bytes[at]!
       }
       if (state === VALUE) at = this.#beginValue(bytes, at, byte)
       else if (byte === 0x22 /* " */ && state <= NAME && state >= FIRST_NAME) at = this.#beginName(bytes, at)
@@ -122,7 +122,7 @@ export class JsonScanner {
     const view = this.#view
     let at = start + 1
     while (at + 4 <= bytes.length && view.getInt32(at, true) === FOUR_SPACES) at += 4
-    while (at < bytes.length && isSpace[bytes[at] as number] === 1) at++
+    while (at < bytes.length && isSpace[bytes[at]!] === 1) at++
     this.#runStart = at
     return at
   }
@@ -199,9 +199,9 @@ export class JsonScanner {
       case NUMBER:
         return this.#continueNumber(bytes, at)
       case ESCAPE:
-        return this.#escape(bytes[at] as number, at)
+        return this.#escape(bytes[at]!, at)
       case HEX:
-        if (isHex[bytes[at] as number] === 0) this.#unexpected(at)
+        if (isHex[bytes[at]!] === 0) this.#unexpected(at)
         if (--this.#hexLeft === 0) this.#state = STRING
         return at + 1
       default:
@@ -217,14 +217,14 @@ export class JsonScanner {
     let at = start
     for (;;) {
       while (at + 4 <= length && arePlain(view.getInt32(at, true))) at += 4
-      while (at < length && isPlain[bytes[at] as number] === 1) at++
+      while (at < length && isPlain[bytes[at]!] === 1) at++
       if (at === length) return at
       if (bytes[at] === 0x22 /* " */) {
         this.#endString(bytes, at + 1)
         return at + 1
       }
       if (bytes[at] !== 0x5c /* \ */) this.#unexpected(at)
-      if (at + 1 === length || isShortEscape[bytes[at + 1] as number] === 0) break
+      if (at + 1 === length || isShortEscape[bytes[at + 1]!] === 0) break
       at += 2
     }
     this.#state = ESCAPE
@@ -253,7 +253,7 @@ export class JsonScanner {
     let at = start
     let state = this.#number
     while (at < bytes.length) {
-      const next = numberSteps[(state << 8) | (bytes[at] as number)] as number
+      const next = numberSteps[(state << 8) | bytes[at]!]!
       if (next === 0) {
         if (numberMayEnd[state] === 0) this.#unexpected(at)
         this.#endValue(bytes, at)

@@ -84,7 +84,7 @@ function listEnd(text: string, start: number, brackets: '[]' | '{}', memberEnd: 
   let at = start
   do at = memberEnd(text, at + 1)
   while (text[at] === ',')
-  return after(text, at, brackets[1] as string)
+  return after(text, at, brackets.charAt(1))
 }
 
 function attributeEnd(text: string, start: number): number {

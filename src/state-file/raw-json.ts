@@ -19,7 +19,7 @@ export function stringEnd(text: string, start: number): number {
 /** The position just after the number or literal that begins at `start`. */
 export function scalarEnd(text: string, start: number): number {
   let at = start
-  while (at < text.length && !',]}'.includes(text[at] as string)) at++
+  while (at < text.length && !',]}'.includes(text.charAt(at))) at++
   return at
 }
 
@@ -29,7 +29,7 @@ export function scalarEnd(text: string, start: number): number {
  */
 export function compareBytes(a: string, b: string): number {
   for (let at = 0; at < a.length && at < b.length; at++) {
-    const [x, y] = [a.codePointAt(at) as number, b.codePointAt(at) as number]
+    const [x = 0, y = 0] = [a.codePointAt(at), b.codePointAt(at)]
     if (x !== y) return x - y
   }
   return a.length - b.length

@@ -1,4 +1,5 @@
 import { StringDecoder } from 'node:string_decoder'
+import { existing } from '../core/existing.ts'
 
 const FIRST_PAGE_BYTES = 1024
 const MAX_PAGE_BYTES = 256 * 1024
@@ -23,7 +24,7 @@ export class TextBuffer {
     this.#length += end - start
     if (this.#length > this.limit) return false
     for (let at = start; at < end;) {
-      let page = this.#pages.at(-1) as Buffer
+      let page = existing(this.#pages.at(-1))
       if (this.#filled === page.length) {
         page = Buffer.allocUnsafeSlow(Math.min(2 * page.length, MAX_PAGE_BYTES))
         this.#pages.push(page)

@@ -12,7 +12,7 @@ function sequenceLength(lead: number): number {
 function withoutCutSequence(bytes: Uint8Array): number {
   const { length } = bytes
   for (let back = 1; back <= 3 && back <= length; back++) {
-    const byte = bytes[length - back] as number
+    const byte = bytes[length - back] ?? 0
     if ((byte & 0xc0) !== 0x80) return sequenceLength(byte) > back ? length - back : length
   }
   return length
@@ -32,7 +32,7 @@ export class Utf8Check {
   push(bytes: Uint8Array): void {
     let start = 0
     if (this.#cut.length > 0) {
-      start = sequenceLength(this.#cut[0] as number) - this.#cut.length
+      start = sequenceLength(this.#cut[0] ?? 0) - this.#cut.length
       const whole = Uint8Array.from([...this.#cut, ...bytes.subarray(0, start)])
       if (bytes.length < start) {
         this.#cut = whole

@@ -24,10 +24,10 @@ export class FoundNames {
     const { first } = this
     let from = 0
     let to = first.length
-    if (to === this.#limit && (to === 0 || team > (first[to - 1] as NamedTeam))) return false
+    if (to === this.#limit && (to === 0 || team > first[to - 1]!)) return false
     while (from < to) {
       const middle = (from + to) >>> 1
-      if ((first[middle] as NamedTeam) < team) from = middle + 1
+      if (first[middle]! < team) from = middle + 1
       else to = middle
     }
     first.splice(from, 0, team)
@@ -73,15 +73,15 @@ export class TeamNameBlock {
     if (isOpenOnly) {
       let open = 0
       for (let at = 0; at < length; at += 1) {
-        const team = found[at] as number
+        const team = found[at]!
         found[open] = team
-        open += this.#isOpen[team] as number
+        open += this.#isOpen[team]!
       }
       length = open
     }
     all.count += length
     for (let at = 0; at < length; at += 1) {
-      if (!all.add(this.#teams[found[at] as number] as NamedTeam)) break
+      if (!all.add(this.#teams[found[at]!]!)) break
     }
   }
 }

@@ -6,7 +6,7 @@ for (let place = 0; place < alphabet.length; place += 1) digits[alphabet.charCod
 
 function digitsOf(text: string): Uint8Array {
   const found = new Uint8Array(text.length)
-  for (let at = 0; at < text.length; at += 1) found[at] = digits[text.charCodeAt(at)] as number
+  for (let at = 0; at < text.length; at += 1) found[at] = digits[text.charCodeAt(at)]!
   return found
 }
 
@@ -14,7 +14,7 @@ function digitsOf(text: string): Uint8Array {
 function trigramAt(names: Uint8Array, place: number): number {
   const second = names[place] === 0 ? 0 : (names[place + 1] ?? 0)
   const third = second === 0 ? 0 : (names[place + 2] ?? 0)
-  return ((names[place] as number) * RADIX + second) * RADIX + third
+  return (names[place]! * RADIX + second) * RADIX + third
 }
 
 /** The part of a name to search for, in lower case and not empty. */
@@ -91,14 +91,14 @@ export class TrigramIndex {
     for (let place = 0; place < names.length; place += 1) {
       const trigram = trigramAt(names, place)
       if (scratch[trigram] === 0) met.push(trigram)
-      scratch[trigram] = (scratch[trigram] as number) + 1
+      scratch[trigram] = scratch[trigram]! + 1
     }
     this.#trigrams = Uint16Array.from(met).sort()
     this.#firsts = new Uint32Array(met.length + 1)
     let first = 0
     for (const [at, trigram] of this.#trigrams.entries()) {
       this.#firsts[at] = first
-      const next = first + (scratch[trigram] as number)
+      const next = first + scratch[trigram]!
       scratch[trigram] = first
       first = next
     }
@@ -106,7 +106,7 @@ export class TrigramIndex {
     let name = 0
     for (let place = 0; place < names.length; place += 1) {
       const trigram = trigramAt(names, place)
-      const next = scratch[trigram] as number
+      const next = scratch[trigram]!
       this.#places[next] = place
       this.#namesOfPlaces[next] = name
       scratch[trigram] = next + 1
@@ -119,7 +119,7 @@ export class TrigramIndex {
   countOf(trigram: number): number {
     const at = this.#indexFrom(trigram)
     if (this.#trigrams[at] !== trigram) return 0
-    return (this.#firsts[at + 1] as number) - (this.#firsts[at] as number)
+    return this.#firsts[at + 1]! - this.#firsts[at]!
   }
 
   /** Writes which names contain the part, in ascending order, and returns how many. */
@@ -130,15 +130,15 @@ export class TrigramIndex {
   #having({ anchor, anchorPlace, digits }: NamePart, found: Uint16Array): number {
     const index = this.#indexFrom(anchor)
     if (this.#trigrams[index] !== anchor) return 0
-    const end = this.#firsts[index + 1] as number
+    const end = this.#firsts[index + 1]!
     const names = this.#names
     const places = this.#places
     const namesOfPlaces = this.#namesOfPlaces
     let length = 0
     let last = -1
-    for (let at = this.#firsts[index] as number; at < end; at += 1) {
-      const name = namesOfPlaces[at] as number
-      if (name === last || !hasAround(names, places[at] as number, digits, anchorPlace)) continue
+    for (let at = this.#firsts[index]!; at < end; at += 1) {
+      const name = namesOfPlaces[at]!
+      if (name === last || !hasAround(names, places[at]!, digits, anchorPlace)) continue
       last = name
       found[length] = name
       length += 1
@@ -149,14 +149,14 @@ export class TrigramIndex {
   /** For a part of one or two characters, which many trigrams begin with. */
   #beginning({ anchor, width }: NamePart, found: Uint16Array): number {
     const isMet = new Uint8Array(this.#count)
-    const end = this.#firsts[this.#indexFrom(anchor + width)] as number
-    for (let at = this.#firsts[this.#indexFrom(anchor)] as number; at < end; at += 1) {
-      isMet[this.#namesOfPlaces[at] as number] = 1
+    const end = this.#firsts[this.#indexFrom(anchor + width)]!
+    for (let at = this.#firsts[this.#indexFrom(anchor)]!; at < end; at += 1) {
+      isMet[this.#namesOfPlaces[at]!] = 1
     }
     let length = 0
     for (let name = 0; name < this.#count; name += 1) {
       found[length] = name
-      length += isMet[name] as number
+      length += isMet[name]!
     }
     return length
   }
@@ -167,7 +167,7 @@ export class TrigramIndex {
     let high = this.#trigrams.length
     while (low < high) {
       const middle = (low + high) >>> 1
-      if ((this.#trigrams[middle] as number) < trigram) low = middle + 1
+      if (this.#trigrams[middle]! < trigram) low = middle + 1
       else high = middle
     }
     return low
