@@ -5,16 +5,18 @@ export type LastWork<Item> = (tx: Transaction, items: readonly Item[]) => Promis
 
 /** What is left to do before a commit. */
 export class BeforeCommit {
-  readonly #works = new Map<LastWork<never>, unknown[]>()
+  readonly #works = new Map<LastWork<never>, never[]>()
 
   add<Item>(work: LastWork<Item>, items: readonly Item[]): void {
     const known = this.#works.get(work)
-    if (known === undefined) this.#works.set(work, [...items])
-    else known.push(...items)
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- only their own work gets them
+    const own = items as readonly never[]
+    if (known === undefined) this.#works.set(work, [...own])
+    else known.push(...own)
   }
 
   addAll(other: BeforeCommit): void {
-    for (const [work, items] of other.#works) this.add(work, items as never[])
+    for (const [work, items] of other.#works) this.add(work, items)
   }
 
   get isEmpty(): boolean {
@@ -22,6 +24,6 @@ export class BeforeCommit {
   }
 
   async run(tx: Transaction): Promise<void> {
-    for (const [work, items] of this.#works) await work(tx, items as never[])
+    for (const [work, items] of this.#works) await work(tx, items)
   }
 }

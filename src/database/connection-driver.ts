@@ -1,4 +1,5 @@
 import {
+  CompiledQuery,
   Kysely,
   PostgresAdapter,
   PostgresIntrospector,
@@ -22,12 +23,7 @@ class TransactionalSqliteAdapter extends SqliteAdapter {
 /** A Kysely over a single connection. The caller begins and commits transactions, except in migrations. */
 export function kyselyOver(connection: DatabaseConnection, engine: Engine): Kysely<Tables> {
   const run = async (text: string) => {
-    await connection.executeQuery({
-      sql: text,
-      parameters: [],
-      query: undefined as never,
-      queryId: undefined as never,
-    })
+    await connection.executeQuery(CompiledQuery.raw(text))
   }
   const driver: Driver = {
     init: async () => {},

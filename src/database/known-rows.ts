@@ -1,3 +1,4 @@
+import { rowOf, rowsOf } from './driver-values.ts'
 import type { PreparedQuery } from './prepared.ts'
 
 const MAX_KNOWN_ROWS = 5_000
@@ -23,7 +24,7 @@ export class KnownRows {
 
   /** Null: known not to exist. Missing rows are cached too, so a missing object takes as long as a hidden one. */
   get<Row>(query: PreparedQuery<never, Row>, value: string): Row | null | undefined {
-    return this.#rows.get(query)?.get(value) as Row | null | undefined
+    return rowOf<Row | null>(this.#rows.get(query)?.get(value))
   }
 
   keep<Row>(query: PreparedQuery<never, Row>, value: string, row: Row | undefined): Row | undefined {
@@ -36,7 +37,8 @@ export class KnownRows {
   }
 
   list<Row>(query: PreparedQuery<never, Row>, value: string): Row[] | undefined {
-    return this.#lists.get(query)?.get(value) as Row[] | undefined
+    const list = this.#lists.get(query)?.get(value)
+    return list && rowsOf<Row>(list)
   }
 
   keepList<Row>(query: PreparedQuery<never, Row>, value: string, list: Row[]): Row[] {
@@ -44,7 +46,8 @@ export class KnownRows {
     const lists = this.#lists.get(query) ?? new Map<string, unknown[]>()
     this.#lists.set(query, lists)
     for (const row of list) Object.freeze(row)
-    lists.set(value, Object.freeze(list) as Row[])
+    Object.freeze(list)
+    lists.set(value, list)
     this.#count += 1 + list.length
     return list
   }

@@ -1,4 +1,5 @@
 import { PostgresAdapter, sql, type Expression, type Kysely, type RawBuilder, type SqlBool } from 'kysely'
+import { codeOf, sqliteCodeOf } from '../core/error-fields.ts'
 import type { Transaction } from './database.ts'
 import type { Tables } from './tables.ts'
 
@@ -84,9 +85,8 @@ export function forUpdate(tx: Locking): <Query extends { forUpdate(): Query }>(q
 
 /** Whether a write violated a unique constraint, on either engine. */
 function isUniqueViolation(error: unknown): boolean {
-  if (!(error instanceof Error)) return false
-  const { errcode, code } = error as { errcode?: number; code?: string }
-  return errcode === 2067 || errcode === 1555 || code === '23505'
+  const errcode = sqliteCodeOf(error)
+  return errcode === 2067 || errcode === 1555 || codeOf(error) === '23505'
 }
 
 /** Returns undefined if the write violated a unique constraint. The caller must then end the transaction. */

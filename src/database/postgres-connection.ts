@@ -1,8 +1,9 @@
 import type { CompiledQuery, DatabaseConnection, Kysely, QueryResult } from 'kysely'
-import type { PoolClient, QueryConfig, QueryResult as PostgresResult } from 'pg'
+import type { PoolClient, QueryConfig, QueryResult as PostgresResult, QueryResultRow } from 'pg'
 import { BeforeCommit } from './before-commit.ts'
 import { Changes } from './changes.ts'
 import { kyselyOver } from './connection-driver.ts'
+import { rowsOf } from './driver-values.ts'
 import { GENERIC_PLANS, NO_JIT, type PostgresClient } from './postgres-client.ts'
 import { isCause } from './postgres-errors.ts'
 import { ReplayedRead } from './postgres-replay.ts'
@@ -27,8 +28,8 @@ export class PostgresConnection implements DatabaseConnection {
     this.db = kyselyOver(this, 'postgres')
   }
 
-  query(config: string | QueryConfig): Promise<PostgresResult> {
-    return this.client.query(config)
+  query<Row extends QueryResultRow>(config: string | QueryConfig): Promise<PostgresResult<Row>> {
+    return this.client.query<Row>(config)
   }
 
   /** Does not wait for a statement. If it fails, the transaction fails at its end. */
@@ -42,7 +43,7 @@ export class PostgresConnection implements DatabaseConnection {
   async failureOfSent(): Promise<Error | undefined> {
     const results = await Promise.allSettled(this.#sent)
     for (const result of results) {
-      if (result.status === 'rejected' && isCause(result.reason)) return result.reason as Error
+      if (result.status === 'rejected' && isCause(result.reason)) return result.reason
     }
     return undefined
   }
@@ -67,9 +68,9 @@ export class PostgresConnection implements DatabaseConnection {
   /** Reads what earlier requests read, of plans with the same statement. */
   async readAhead(plans: readonly ReadPlan[]): Promise<(ReplayedRead | undefined)[]> {
     this.#usePlans(true)
-    const { rows } = await this.query(asOne(plans.map(({ statement }) => statement)))
+    const { rows } = await this.query<ReadAnswer>(asOne(plans.map(({ statement }) => statement)))
     const ahead: (ReplayedRead | undefined)[] = plans.map(() => undefined)
-    for (const { place, steps } of rows as ReadAnswer[]) {
+    for (const { place, steps } of rows) {
       const plan = plans[place - 1]
       if (plan !== undefined) ahead[place - 1] = new ReplayedRead(plan, steps)
     }
@@ -82,7 +83,7 @@ export class PostgresConnection implements DatabaseConnection {
     if (locksRows(query.sql)) this.locks += 1
     const running = this.query({ text: query.sql, values: [...query.parameters] })
     const result = await (changesRows(query.sql) ? this.changes.note(running) : running)
-    return { rows: result.rows as R[], numAffectedRows: BigInt(result.rowCount ?? 0) }
+    return { rows: rowsOf<R>(result.rows), numAffectedRows: BigInt(result.rowCount ?? 0) }
   }
 
   // oxlint-disable-next-line require-yield

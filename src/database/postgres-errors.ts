@@ -39,13 +39,13 @@ export function isStaleStatement(error: unknown): boolean {
 }
 
 /** Whether the server itself reported the failure and the connection goes on. Otherwise the outcome is unknown. */
-export function isAnswer(error: unknown): boolean {
+export function isAnswer(error: unknown): error is DatabaseError {
   return error instanceof DatabaseError && !/^(57P|08|25P03)/.test(error.code ?? '')
 }
 
 /** Whether the server reported this failure, and not only that an earlier statement of the transaction had failed. */
-export function isCause(error: unknown): boolean {
-  return isAnswer(error) && (error as DatabaseError).code !== '25P02'
+export function isCause(error: unknown): error is DatabaseError {
+  return isAnswer(error) && error.code !== '25P02'
 }
 
 /** A lock, statement or pause took too long (55P03, 57014, 25P03), or every retry lost. The database itself is well. */

@@ -36,7 +36,9 @@ export class PostgresPool {
     // A statement may be sent before the answer to the one before it.
     const options = { max: size, min: size, pipeline: true, Client: PooledClient }
     this.#pool = new Pool({ ...config, ...options })
-    this.#pool.on('release', (_, client) => ((client as PoolClient & PostgresClient).isIdle = true))
+    this.#pool.on('release', (_, client) => {
+      if (client instanceof PostgresClient) client.isIdle = true
+    })
     // An idle connection failed; the pool replaces it.
     this.#pool.on('error', suspect)
   }
@@ -85,7 +87,8 @@ export class PostgresPool {
   }
 
   async connect(): Promise<PostgresConnection> {
-    const client = (await this.#pool.connect()) as PoolClient & PostgresClient
+    const client = await this.#pool.connect()
+    if (!(client instanceof PostgresClient)) throw new Error('the pool has a client that is not its own')
     let connection = this.#connections.get(client)
     if (connection === undefined) {
       connection = new PostgresConnection(client)

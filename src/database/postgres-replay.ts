@@ -1,6 +1,7 @@
 import type { Kysely } from 'kysely'
 import { types, type QueryResult, type QueryResultRow } from 'pg'
 import type { Transaction } from './database.ts'
+import { rowsOf } from './driver-values.ts'
 import { MAX_PIPELINED, type PostgresPipeline } from './postgres-pipeline.ts'
 import type { PreparedQuery } from './prepared.ts'
 import { MAX_STEPS, ReadPlans, type ReadPlan } from './read-plans.ts'
@@ -122,7 +123,7 @@ export class ReplayedRead implements Transaction {
       this.#used.add(step)
       for (const name of step.bytes) for (const row of rows) row[name] = bytesOf(row[name])
     }
-    return rows as Row[]
+    return rowsOf<Row>(rows)
   }
 
   async first<V extends Record<string, unknown>, Row>(

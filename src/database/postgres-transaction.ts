@@ -4,6 +4,7 @@ import { DatabaseError, type QueryResult } from 'pg'
 import { BeforeCommit, type LastWork } from './before-commit.ts'
 import { Changes } from './changes.ts'
 import { assertOpen, type Sparing, type Transaction } from './database.ts'
+import { rowsOf } from './driver-values.ts'
 import { changesRows, locksRows, type PostgresConnection } from './postgres-connection.ts'
 import { isAnswer, isAway, UnknownOutcomeError } from './postgres-errors.ts'
 import type { ReadRecord, ReplayedRead } from './postgres-replay.ts'
@@ -154,7 +155,7 @@ export class PostgresTransaction implements Transaction {
     }
     const result = await this.#run(query, values)
     this.#record?.note(query, values, result)
-    return result.rows as Row[]
+    return rowsOf<Row>(result.rows)
   }
 
   async send<Values extends Record<string, unknown>, Row>(

@@ -57,6 +57,7 @@ export class PreparedQuery<Values extends Record<string, unknown>, Row> {
     if (compiled !== undefined) return compiled
     const { sql, parameters } = this.#build(
       builders[engine],
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- it stands for the value
       <N extends keyof Values & string>(name: N) => new Parameter(name) as Values[N],
       engine,
     ).compile()

@@ -42,6 +42,7 @@ export class ReadStatements {
     const values: unknown[] = []
     const parts = steps.map(({ query, values: own }) => {
       const before = values.length
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- these are the values that the query was given
       values.push(...query.parameters('postgres', own as never))
       const text = query
         .sql('postgres')

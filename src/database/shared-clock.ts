@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import { timestamp, type Clock, type Timestamp } from '../core/clock.ts'
+import { existing } from '../core/existing.ts'
 import type { Transaction } from './database.ts'
 
 /**
@@ -9,7 +10,7 @@ import type { Transaction } from './database.ts'
 export async function sharedTime(tx: Transaction, clock: Clock): Promise<Date> {
   if (tx.engine === 'sqlite') return clock.now()
   const { rows } = await sql<{ now: Date }>`select clock_timestamp() as now`.execute(tx.db)
-  return (rows[0] as { now: Date }).now
+  return existing(rows[0]).now
 }
 
 export function timeAfter(time: Date, milliseconds: number): Timestamp {

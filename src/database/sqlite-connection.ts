@@ -1,7 +1,8 @@
 import { existing } from '../core/existing.ts'
-import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite'
+import { DatabaseSync, type StatementSync } from 'node:sqlite'
 import type { CompiledQuery, DatabaseConnection, Kysely, QueryResult } from 'kysely'
 import { kyselyOver } from './connection-driver.ts'
+import { inputsOf, rowOf, rowsOf } from './driver-values.ts'
 import type { PreparedQuery } from './prepared.ts'
 import type { Tables } from './tables.ts'
 
@@ -48,8 +49,8 @@ export class SqliteConnection implements DatabaseConnection {
     this.#assertNotLost()
     try {
       const { statement, givesRows } = this.#statement(query.sql)
-      const parameters = query.parameters as SQLInputValue[]
-      if (givesRows) return { rows: statement.all(...parameters) as R[] }
+      const parameters = inputsOf(query.parameters)
+      if (givesRows) return { rows: rowsOf<R>(statement.all(...parameters)) }
       const { changes } = statement.run(...parameters)
       return { rows: [], numAffectedRows: BigInt(changes) }
     } catch (error) {
@@ -65,8 +66,8 @@ export class SqliteConnection implements DatabaseConnection {
   all<Values extends Record<string, unknown>, Row>(query: PreparedQuery<Values, Row>, values: Values): Row[] {
     this.#assertNotLost()
     try {
-      const parameters = query.parameters('sqlite', values) as SQLInputValue[]
-      return this.#preparedStatement(query).all(...parameters) as Row[]
+      const parameters = inputsOf(query.parameters('sqlite', values))
+      return rowsOf<Row>(this.#preparedStatement(query).all(...parameters))
     } catch (error) {
       throw this.#afterFailure(error)
     }
@@ -78,8 +79,8 @@ export class SqliteConnection implements DatabaseConnection {
   ): Row | undefined {
     this.#assertNotLost()
     try {
-      const parameters = query.parameters('sqlite', values) as SQLInputValue[]
-      return this.#preparedStatement(query).get(...parameters) as Row | undefined
+      const parameters = inputsOf(query.parameters('sqlite', values))
+      return rowOf<Row>(this.#preparedStatement(query).get(...parameters))
     } catch (error) {
       throw this.#afterFailure(error)
     }
@@ -194,7 +195,7 @@ export class SqliteConnection implements DatabaseConnection {
 
   /** The first row of a pragma. */
   #numbers<Column extends string>(text: string): Record<Column, number> {
-    return this.#statement(text).statement.get() as Record<Column, number>
+    return existing(rowOf<Record<Column, number>>(this.#statement(text).statement.get()))
   }
 
   #run(text: string): void {

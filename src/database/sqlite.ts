@@ -27,8 +27,8 @@ const MAX_SLOW_READS = 5
 const MAX_READING_MS = 10
 
 type Job = {
-  work: (tx: Transaction) => Promise<unknown>
-  resolve: (value: unknown) => void
+  /** Gives what answers the write after its commit. */
+  work: (tx: Transaction) => Promise<() => void>
   reject: (reason: unknown) => void
 }
 
@@ -138,7 +138,7 @@ export class SqliteDatabase implements Database {
   write<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
     assertOpen(!this.#isClosed)
     return new Promise<T>((resolve, reject) => {
-      this.#jobs.push({ work, resolve: resolve as Job['resolve'], reject })
+      this.#jobs.push({ work: (tx) => work(tx).then((value) => () => resolve(value)), reject })
       if (!this.#isWriting) {
         this.#isWriting = true
         // Wait until the next turn, so that all writes arriving in this one are committed together.
@@ -188,10 +188,10 @@ export class SqliteDatabase implements Database {
     const tx = new SqliteTransaction(writer)
     writer.beginPart()
     try {
-      const value = await job.work(tx)
+      const answer = await job.work(tx)
       await tx.finish()
       writer.commitPart()
-      tx.afterCommit(() => job.resolve(value))
+      tx.afterCommit(answer)
       return () => tx.committed()
     } catch (error) {
       writer.undoPart()

@@ -138,7 +138,7 @@ export class WriteGroups {
   /** Locks the organizations that no other transaction has locked, and reads ahead. */
   async #begin(connection: PostgresConnection, group: readonly SharedWrite[]): Promise<Begun> {
     const ids = group.map(({ organizationId }) => organizationId)
-    const locking = connection.query({ ...LOCK_FREE, values: [ids] })
+    const locking = connection.query<{ id: string }>({ ...LOCK_FREE, values: [ids] })
     const planned = group.flatMap((write) => {
       const plan = write.named && this.#replays.find(write.named)
       return plan === undefined ? [] : [{ write, plan }]
@@ -151,7 +151,7 @@ export class WriteGroups {
     })
     // All, so that no failure goes unhandled.
     const [{ rows }] = await Promise.all([locking, ...reading])
-    return { locked: new Set((rows as { id: string }[]).map(({ id }) => id)), ahead }
+    return { locked: new Set(rows.map(({ id }) => id)), ahead }
   }
 
   /** Each organization gives its first write, then its second, so that none fills the group. */
