@@ -145,3 +145,12 @@ test('only src/database tells the engines apart', () => {
   // So that the line above finds them.
   expect(sourceModules.flatMap(({ engineTests }) => engineTests).length).toBeGreaterThan(5)
 })
+
+test('only src/database/driver-values.ts believes the type of a row', () => {
+  const isDriver = (file: string) => file === 'database/driver-values.ts'
+  const [ours, others] = [true, false].map((isOurs) =>
+    sourceModules.filter(({ file }) => isDriver(file) === isOurs).flatMap((each) => each.rowAssertions),
+  )
+  expect(others).toEqual([])
+  expect(ours).toHaveLength(2)
+})

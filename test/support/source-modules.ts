@@ -28,15 +28,16 @@ export type SourceModule = {
   readonly changed: ReadonlySet<string>
   /** Comparisons with the name of an engine, as text. */
   readonly engineTests: readonly string[]
+  /** Assertions that something is a row, or of a type that TypeScript refuses without a detour. */
+  readonly rowAssertions: readonly string[]
 }
 
 /** Their content changes only by calls and assignments, which `changed` finds. */
 const plainClasses = new Set(['Map', 'Set', 'RegExp', 'URL', 'Uint8Array', 'Uint16Array', 'Uint32Array'])
 
-const changingMethods = new Set([
-  ...['set', 'add', 'delete', 'clear', 'push', 'pop', 'shift', 'unshift', 'splice'],
-  ...['sort', 'reverse', 'fill', 'copyWithin'],
-])
+const changingMethods = new Set(
+  'set add delete clear push pop shift unshift splice sort reverse fill copyWithin'.split(' '),
+)
 
 export function moduleOf(file: string, text: string): SourceModule {
   const { program, errors } = parseSync(file, text)
@@ -48,6 +49,7 @@ export function moduleOf(file: string, text: string): SourceModule {
   const named = new Map<string, string>()
   const changed = new Set<string>()
   const engineTests: string[] = []
+  const rowAssertions: string[] = []
   const textOf = ({ start, end }: ESTree.Node): string => text.slice(start, end)
   const toSource = (path: string): string => relative(src, resolve(src, dirname(file), path))
 
@@ -122,15 +124,32 @@ export function moduleOf(file: string, text: string): SourceModule {
       const { left, right } = comparison
       if (isEngine(left) || isEngine(right)) engineTests.push(`${file}: ${textOf(comparison)}`)
     },
+    TSAsExpression(assertion) {
+      const { expression, typeAnnotation } = assertion
+      if (expression.type !== 'TSAsExpression' && !isRow(typeAnnotation)) return
+      rowAssertions.push(`${file}: ${textOf(assertion)}`)
+    },
     SwitchCase({ test }) {
       if (test !== null && isEngine(test)) engineTests.push(`${file}: case ${textOf(test)}`)
     },
   }).visit(program)
-  return { file, imports, unknownImports, variables, constants, named, changed, engineTests }
+  return { file, imports, unknownImports, variables, constants, named, changed, engineTests, rowAssertions }
 }
 
 const isEngine = (node: ESTree.Node): boolean =>
   node.type === 'Literal' && (node.value === 'sqlite' || node.value === 'postgres')
+
+/** Whether it is a type such as `TeamRow`, or a list of them. Rows are named so. */
+function isRow(type: ESTree.TSType): boolean {
+  if (type.type === 'TSArrayType') return isRow(type.elementType)
+  if (type.type === 'TSTypeOperator') return isRow(type.typeAnnotation)
+  if (type.type === 'TSUnionType') return type.types.some(isRow)
+  return (
+    type.type === 'TSTypeReference' &&
+    type.typeName.type === 'Identifier' &&
+    /^R$|Row$/.test(type.typeName.name)
+  )
+}
 
 function withoutType(node: ESTree.Expression | null): ESTree.Expression | null {
   return node?.type === 'TSAsExpression' || node?.type === 'TSSatisfiesExpression'
