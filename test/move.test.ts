@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import pg from 'pg'
+import { Client as PostgresClient } from 'pg'
 import { describe, expect, test, vi } from 'vitest'
 import { openDatabase } from '../src/database/open.ts'
 import { moveDatabase, type MoveOptions } from '../src/operation/move.ts'
@@ -24,7 +24,7 @@ async function refused(args: readonly string[], settings: Settings, message: Reg
 
 /** Locks the table as soon as it is there, so that whoever fills it waits. */
 async function holdTable(url: string, table: string) {
-  const client = new pg.Client({ connectionString: url })
+  const client = new PostgresClient({ connectionString: url })
   // Its connection may be ended with the database.
   client.on('error', () => {})
   await client.connect()
