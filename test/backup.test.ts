@@ -7,8 +7,9 @@ import { readConfig } from '../src/config.ts'
 import { openDatabase } from '../src/database/open.ts'
 import { Client } from './support/client.ts'
 import { engines } from './support/engines.ts'
-import { Purser, run, settingsFor, temporaryFolder, type Settings } from './support/purser.ts'
+import { ADMIN_TOKEN, Purser, run, settingsFor, temporaryFolder, type Settings } from './support/purser.ts'
 import { output, seeded, seenBy } from './support/seeded.ts'
+import { expectEnded, newSignIn } from './support/sign-ins.ts'
 
 const PASSWORD = demo.workspaces[1].history[2].password.value
 
@@ -73,6 +74,24 @@ describe.each(engines)('a backup of %s', (engine) => {
     for (const secret of [PASSWORD, Buffer.from(PASSWORD).toString('base64'), ...Object.values(tokens)]) {
       expect(bytes.filter((content) => content.includes(secret))).toEqual([])
     }
+  })
+
+  test('brings back no session, no password link and no login code', async () => {
+    const settings: Settings = { ...(await settingsFor(engine)), PURSER_ADMIN_TOKEN: ADMIN_TOKEN }
+    const address = await new Purser(['serve'], settings).address()
+    const jane = await newSignIn(address)
+    expect((await jane.browser.get('/account/details')).status).toBe(200)
+    const folder = temporaryFolder()
+    const [file, keyFile] = [join(folder, 'backup'), join(folder, 'key')]
+    await output(['backup', file, '--key-file', keyFile], settings)
+    const text = zstdDecompressSync(readFileSync(file)).toString()
+    const tables = [...text.matchAll(/^\{"table":"(\w+)"/gm)].map(([, table]) => table)
+    expect(tables).toContain('users')
+    for (const table of ['sessions', 'password_links', 'login_codes']) expect(tables).not.toContain(table)
+
+    const others = { ...(await settingsFor(engine)), PURSER_SECRET_KEY: readFileSync(keyFile, 'utf8').trim() }
+    await output(['restore', file], others)
+    await expectEnded(jane, await new Purser(['serve'], others).address())
   })
 
   test('is refused when it is cut short, or of a newer Purser, or without its key; nothing is left behind', async () => {

@@ -7,8 +7,9 @@ import { openDatabase } from '../src/database/open.ts'
 import { moveDatabase, type MoveOptions } from '../src/operation/move.ts'
 import { Client } from './support/client.ts'
 import { engines } from './support/engines.ts'
-import { Purser, run, settingsFor, type Settings } from './support/purser.ts'
+import { ADMIN_TOKEN, Purser, run, settingsFor, type Settings } from './support/purser.ts'
 import { output, seeded, seenBy } from './support/seeded.ts'
+import { expectEnded, newSignIn } from './support/sign-ins.ts'
 
 /** The secret key of a data folder, which a server on PostgreSQL is given as a setting. */
 function keyOf(source: Settings): string {
@@ -53,7 +54,7 @@ describe('purser move', () => {
 describe.each(engines.filter((engine) => engine === 'postgres'))('purser move to %s', (engine) => {
   /** A seeded data folder, and the settings of a server on an empty target. */
   async function both() {
-    const source = await settingsFor('sqlite')
+    const source: Settings = { ...(await settingsFor('sqlite')), PURSER_ADMIN_TOKEN: ADMIN_TOKEN }
     const tokens = await seeded(source)
     const target: Settings = { ...(await settingsFor(engine)), PURSER_SECRET_KEY: keyOf(source) }
     return { source, target, tokens, to: target.PURSER_DATABASE_URL as string }
@@ -63,6 +64,7 @@ describe.each(engines.filter((engine) => engine === 'postgres'))('purser move to
     const { source, target, tokens, to } = await both()
     const old = new Purser(['serve'], source)
     const before = await seenBy(await old.address(), tokens)
+    const signIn = await newSignIn(await old.address())
     await refused(['--to', to], source, /another Purser runs on the data folder/)
     await old.stop()
     const folder = source.PURSER_DATA as string
@@ -78,6 +80,9 @@ describe.each(engines.filter((engine) => engine === 'postgres'))('purser move to
 
     const { tables } = JSON.parse(await output(['move', '--to', to, '--json'], source))
     expect(tables).toContainEqual(expect.objectContaining({ table: 'users', rows: expect.any(Number) }))
+    for (const table of ['sessions', 'password_links', 'login_codes']) {
+      expect(tables).not.toContainEqual(expect.objectContaining({ table }))
+    }
     expect(tables.every(({ sha256 }: { sha256: string }) => /^[0-9a-f]{64}$/.test(sha256))).toBe(true)
     expect(hashes()).toEqual(files)
 
@@ -85,6 +90,7 @@ describe.each(engines.filter((engine) => engine === 'postgres'))('purser move to
     const address = await moved.address()
     expect(moved.stdout).not.toContain('token')
     expect(await seenBy(address, tokens)).toEqual(before)
+    await expectEnded(signIn, address)
     const team = { data: { type: 'teams', attributes: { name: 'newcomers' } } }
     expect((await new Client(address, tokens.anna).post('/organizations/demo/teams', team)).status).toBe(200)
     const search = await new Client(address, tokens.anna).get('/organizations/demo/teams?q=newc')

@@ -1,5 +1,7 @@
+import { hash } from 'node:crypto'
 import { expect, test } from 'vitest'
 import { Browser, passwordLink } from './support/browser.ts'
+import type { Response } from './support/client.ts'
 import { onEachEngine } from './support/on-each-engine.ts'
 import type { TestServer } from './support/server.ts'
 import { body, createTestOrganization, createUser, invitePerson, uniqueName } from './support/world.ts'
@@ -206,6 +208,43 @@ onEachEngine('a session', (server) => {
       401,
       'you signed in too long ago to make a token; sign in again',
     ])
+  })
+})
+
+onEachEngine('the cookie of a session', { trustProxy: 'true' }, (server) => {
+  const signInBehind = async (forwarded: Record<string, string>) => {
+    const user = await createUser(server)
+    const sent = body('sessions', { link: await passwordLink(server.admin, user.id), password: PASSWORD })
+    const fromPage = { 'x-purser-page': '1', 'sec-fetch-site': 'same-origin' }
+    const headers = { ...fromPage, ...forwarded }
+    return new Browser(server.address).request('POST', '/sessions', sent, headers)
+  }
+  const cookieOf = ({ headers }: Response) => headers.get('set-cookie') ?? ''
+
+  test('is for this host and https only, and no script reads it', async () => {
+    const answer = await signInBehind({ 'x-forwarded-proto': 'https', 'x-forwarded-host': 'purser.test' })
+    expect(answer.status).toBe(201)
+    expect(cookieOf(answer)).toMatch(
+      /^__Host-purser-session=[\w-]+; Path=\/; HttpOnly; SameSite=Lax; Max-Age=\d+; Secure$/,
+    )
+  })
+
+  test('has another name over http, where only a browser of the same machine gets one', async () => {
+    const answer = await signInBehind({})
+    expect(answer.status).toBe(201)
+    expect(cookieOf(answer)).toMatch(/^purser-session=[\w-]+; Path=\/; HttpOnly; SameSite=Lax; Max-Age=\d+$/)
+    const refused = await signInBehind({ 'x-forwarded-host': 'purser.test' })
+    expect([refused.status, cookieOf(refused)]).toEqual([403, ''])
+  })
+
+  test('is stored as a hash of its secret', async () => {
+    const { browser } = await signedIn(server)
+    const secret = browser.cookie?.split('=')[1] ?? ''
+    const row = await server.app.deps.database.read((tx) =>
+      tx.db.selectFrom('sessions').where('id', '=', browser.sessionId).selectAll().executeTakeFirstOrThrow(),
+    )
+    expect(row.hash).toBe(hash('sha256', secret))
+    expect(JSON.stringify(row)).not.toContain(secret)
   })
 })
 

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { clientAddressOf } from '../src/sessions/client-address.ts'
 import { Guesses } from '../src/sessions/guesses.ts'
+import { Passwords } from '../src/users/password.ts'
 import { Browser, passwordLink } from './support/browser.ts'
 import { onEachEngine } from './support/on-each-engine.ts'
 import type { TestServer } from './support/server.ts'
@@ -178,6 +179,18 @@ test('an office that mistypes every ten minutes is never slowed down', async () 
     expect(await guesses.attempt(guesser, async () => false)).toBe(false)
     expect(await guesses.attempt(guesser, async () => true)).toBe(true)
   }
+})
+
+test('a process computes two hashes at a time; 20 more wait, at most 10 from one address', async () => {
+  const refusedOf = async (addresses: string[]) => {
+    const passwords = new Passwords()
+    const checked = addresses.map((address) => passwords.matches('a password', null, address))
+    const results = await Promise.allSettled(checked)
+    return results.flatMap((result, place) => (result.status === 'rejected' ? [place] : []))
+  }
+  const many = Array.from({ length: 24 }, (_, place) => `192.0.2.${place}`)
+  expect(await refusedOf(many)).toEqual([22, 23])
+  expect(await refusedOf([...Array.from({ length: 14 }, () => '192.0.2.7'), '192.0.2.8'])).toEqual([12, 13])
 })
 
 test('an attempt whose password could not be checked does not count', async () => {
