@@ -2,6 +2,7 @@ import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { NOT_FOUND, type Client } from './support/client.ts'
 import { onEachEngine } from './support/on-each-engine.ts'
+import { createOwnersToken, setUserTokens } from './support/organization-tokens.ts'
 import { createGrants, grantsAndMembers, leastGrants } from './support/random-grants.ts'
 import { longTimeout, runs } from './support/runs.ts'
 import { createState } from './support/states.ts'
@@ -402,6 +403,30 @@ onEachEngine('effective access', (server) => {
       team: { data: { id: team, type: 'teams' } },
     })
     expect(await status(member.client, `user=${account}`)).toBe(404)
+  })
+
+  test('suspending somebody and refusing user tokens changes nothing in it', async () => {
+    const organization = await createTestOrganization(server)
+    const workspace = await createWorkspace(organization)
+    const team = await createTeam(organization)
+    await grantWorkspace(organization, team, workspace, { access: 'write' })
+    const member = await addMember(server, organization, [team])
+    const reader = await createOwnersToken(server, organization)
+    const shown = async () => {
+      const { status, json } = await ask(reader, organization, `user=${member.id}&workspace=${workspace}`)
+      return [status, json.data]
+    }
+    const before = await shown()
+    expect(before).toMatchObject([200, [{ attributes: { level: 'write' } }]])
+    const path = `/workspaces/${workspace}`
+    await setUserTokens(organization.owner.client, organization, false)
+    expect((await member.client.get(path)).status).toBe(401)
+    expect(await shown()).toEqual(before)
+    await setUserTokens(server.admin, organization, true)
+    expect((await member.client.get(path)).status).toBe(200)
+    expect((await server.admin.post(`/admin/users/${member.id}/actions/suspend`)).status).toBe(200)
+    expect((await member.client.get(path)).status).toBe(401)
+    expect(await shown()).toEqual(before)
   })
 
   test('a question that makes no sense is 400 and names the parameter', async () => {

@@ -104,6 +104,29 @@ onEachEngine('refusals', (server, engine) => {
     )
   })
 
+  test('neither a refusal nor reading it is in the audit trail, and no value is in a refusal', async () => {
+    const organization = await createTestOrganization(server)
+    const member = await addMember(server, organization)
+    const secret = 'value-of-an-output'
+    const outputs = `{"a": {"value": "${secret}", "type": "string", "sensitive": true}}`
+    const { stateVersionId } = await createState(organization, outputs)
+    const events = async () => {
+      const trail = await server.admin.get(`/organizations/${organization.name}/audit-events`)
+      return trail.json.meta.pagination['total-count'] as number
+    }
+    const before = await events()
+    const refused = await member.client.get(`/state-versions/${stateVersionId}/outputs`)
+    for (const refusal of [await explained(organization, refused), await known(refused)]) {
+      expect(refusal.attributes.permission).toBe('outputs:read')
+      expect(JSON.stringify(refusal)).not.toContain(secret)
+    }
+    expect(await events()).toBe(before)
+    expect((await organization.owner.client.get(`/state-versions/${stateVersionId}/outputs`)).text).toContain(
+      secret,
+    )
+    expect(await events()).toBe(before + 1)
+  })
+
   test('names are for readers who see what they name: an auditor is told ids', async () => {
     const organization = await createTestOrganization(server)
     const auditors = await createTeam(organization, { 'organization-access': { 'read-audit': true } })

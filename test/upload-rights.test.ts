@@ -2,6 +2,7 @@ import { request } from 'node:http'
 import { beforeAll, expect, test } from 'vitest'
 import { NOT_FOUND, type Client } from './support/client.ts'
 import { onEachEngine } from './support/on-each-engine.ts'
+import { setUserTokens } from './support/organization-tokens.ts'
 import { lock, postState, stateText } from './support/states.ts'
 import {
   addMember,
@@ -113,6 +114,15 @@ onEachEngine('whom an upload URL was given to', (server) => {
     const { attributes } = (await owner.get(`/state-versions/${id}`)).json.data
     expect(attributes.status).toBe('pending')
     expect((await owner.get(`/workspaces/${workspace}/current-state-version`)).status).toBe(404)
+  })
+
+  test('it stays good when the organization refuses user tokens', async () => {
+    const strict = await createTestOrganization(server)
+    const workspace = await createWorkspace(strict)
+    const { stateUrl } = await pendingOf(strict.owner.client, workspace)
+    await setUserTokens(strict.owner.client, strict, false)
+    expect((await strict.owner.client.get(`/workspaces/${workspace}`)).status).toBe(401)
+    expect((await put(stateUrl, text)).status).toBe(200)
   })
 
   test('a site administrator needs no grant', async () => {
