@@ -10,6 +10,7 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs'
+import { userInfo } from 'node:os'
 import { join, resolve } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { Browser } from './support/browser.ts'
@@ -64,7 +65,15 @@ describe.each(engines)('the command line on %s', (engine) => {
       'organization.create',
       'user-token.create',
     ])
-    expect(events.at(-2)).toMatchObject({ actor: { kind: 'system' }, organization: { name: 'acme' } })
+    expect(events.at(-2)).toMatchObject({
+      actor: { kind: 'system' },
+      organization: { name: 'acme' },
+      details: { 'command-line-user': userInfo().username },
+    })
+    // The same event over HTTP does not name the person who was logged in to the server's machine.
+    const shown = await client.get('/organizations/acme/audit-events')
+    expect(shown.json.data.map((event: Json) => event.attributes.action)).toContain('organization.create')
+    expect(shown.text).not.toContain('command-line-user')
     expect(JSON.stringify(events)).not.toContain(jane.token)
     const ofAcme = lines(
       await output(['audit', '--json', '--organization', 'acme', '--since', '1h'], settings),

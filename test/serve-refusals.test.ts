@@ -88,6 +88,15 @@ describe('serve refuses with one line, exit code 1 and nothing touched', () => {
     ).toEqual(['purser: --workers must b', 'purser: PURSER_LOG must ', 'purser: PURSER_TLS_CERT '])
   })
 
+  test('an admin token that is too short, too long, or has other characters', async () => {
+    const folder = join(temporaryFolder(), 'data')
+    const line = /^purser: PURSER_ADMIN_TOKEN must be 16 to 512 visible ASCII characters$/m
+    for (const token of ['x'.repeat(15), 'x'.repeat(513), `${'x'.repeat(20)} `, 'é'.repeat(20)]) {
+      await refused([], { PURSER_DATA: folder, PURSER_ADMIN_TOKEN: token }, line)
+    }
+    expect(existsSync(folder)).toBe(false)
+  })
+
   test('a database that a newer Purser has written', async () => {
     const settings = await settingsFor('sqlite')
     const first = new Purser(['serve'], settings)

@@ -63,6 +63,13 @@ describe.each(engines)('serve on %s', (engine) => {
     expect(existsSync(join(settings.PURSER_DATA as string, 'admin-token'))).toBe(false)
   })
 
+  test.each([16, 512])('an admin token of %s visible characters is good', async (length) => {
+    const token = '!~'.repeat(length / 2)
+    const settings: Settings = { ...(await settingsFor(engine)), PURSER_ADMIN_TOKEN: token }
+    const address = await new Purser(['serve'], settings).address()
+    expect((await new Client(address, token).get('/account/details')).status).toBe(200)
+  })
+
   test('SIGTERM lets a request that is under way finish', async () => {
     const settings: Settings = { ...(await settingsFor(engine)), PURSER_ADMIN_TOKEN: ADMIN_TOKEN }
     const purser = new Purser(['serve'], settings)

@@ -76,9 +76,39 @@ onEachEngine('tokens of users and organizations', { maxTokens: '4' }, (server) =
       { pointer: '/data/attributes/description' },
       { pointer: '/data/attributes/expired-at' },
     ])
-    const long = await create(client, id, token({ description: 'x'.repeat(256) }))
-    expect(long.json.errors[0].source.pointer).toBe('/data/attributes/description')
     expect((await create(client, id, token({ description: 'a\u0000' }))).status).toBe(422)
+  })
+
+  test('a description has up to 255 characters', async () => {
+    const { id, client } = await createUser(server)
+    for (const character of ['x', '😀']) {
+      const [longest, tooLong] = [character.repeat(255), character.repeat(256)]
+      const made = await create(client, id, token({ description: longest }))
+      expect(made.json.data.attributes.description).toBe(longest)
+      const refused = await create(client, id, token({ description: tooLong }))
+      expect([refused.status, refused.json.errors]).toMatchObject([
+        422,
+        [{ source: { pointer: '/data/attributes/description' } }],
+      ])
+    }
+  })
+
+  test('last-used-at changes at most once a minute', async () => {
+    const { id, client } = await createUser(server)
+    const { data } = (await create(client, id)).json
+    const used = server.client(data.attributes.token)
+    const lastUsed = async () => {
+      expect((await used.get('/account/details')).status).toBe(200)
+      await server.app.deps.lastUsed.flush()
+      const shown = await client.get(`/authentication-tokens/${data.id}`)
+      return Date.parse(shown.json.data.attributes['last-used-at'])
+    }
+    const first = await lastUsed()
+    expect(first).toBeGreaterThan(0)
+    server.clock.advance(20_000)
+    expect(await lastUsed()).toBe(first)
+    server.clock.advance(60_000)
+    expect(await lastUsed()).toBeGreaterThanOrEqual(first + 80_000)
   })
 
   test('a token that is made with a user token ends no later than that one', async () => {
