@@ -118,6 +118,22 @@ onEachEngine('repeated creates, lists and snapshots', (server) => {
     }
   })
 
+  test('no answer asks a client to send snapshots', async () => {
+    const workspaceId = await createWorkspace(organization)
+    await lock(client, workspaceId)
+    const [snapshot, state] = [stateText('{}', 1), stateText('{}', 2)]
+    const made = await postState(client, workspaceId, snapshot, {
+      state: base64(snapshot),
+      intermediate: true,
+    })
+    const pending = await postState(client, workspaceId, state)
+    const url = pending.json.data.attributes['hosted-state-upload-url']
+    for (const { status, headers } of [made, pending, await client.request('PUT', url, state)]) {
+      expect(status).toBeLessThan(300)
+      expect(headers.get('x-terraform-snapshot-interval')).toBeNull()
+    }
+  })
+
   test('a version that is no snapshot is current at once, and the snapshots before it never are', async () => {
     const workspaceId = await createWorkspace(organization)
     await lock(client, workspaceId)

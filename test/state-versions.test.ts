@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { onEachEngine } from './support/on-each-engine.ts'
+import type { TestServer } from './support/server.ts'
 import { base64, createState, lock, md5Of, postState, stateText } from './support/states.ts'
 import {
   addMember,
@@ -16,6 +17,44 @@ const outputs = `{
   "password": {"value": "hunter2", "type": "string", "sensitive": true},
   "pair": {"value": ["a", 1.0], "type": ["tuple", ["string", "number"]]}
 }`
+
+/** Where the download URL and the upload URL of a version of this server begin, for a request with these headers. */
+async function originsOf(server: TestServer, headers: Record<string, string>) {
+  const organization = await createTestOrganization(server)
+  const { client } = organization.owner
+  const { workspaceId, stateVersionId } = await createState(organization, outputs)
+  await lock(client, workspaceId)
+  const pending = await postState(client, workspaceId, stateText(outputs, 2))
+  const urlIn = async (id: string, name: string) =>
+    (await client.get(`/state-versions/${id}`, headers)).json.data.attributes[name] as string
+  const urls = [
+    await urlIn(stateVersionId, 'hosted-state-download-url'),
+    await urlIn(pending.json.data.id, 'hosted-state-upload-url'),
+  ]
+  return new Set(urls.map((url) => new URL(url).origin))
+}
+
+const forwarded = { 'x-forwarded-proto': 'https', 'x-forwarded-host': 'proxy.example.com' }
+
+onEachEngine('URLs of a server without a public address', (server) => {
+  test('begin with the Host of the request, whatever is said to be forwarded', async () => {
+    expect(await originsOf(server, forwarded)).toEqual(new Set([server.address]))
+  })
+})
+
+onEachEngine('URLs of a server that trusts its proxy', { trustProxy: 'true' }, (server) => {
+  test('begin with the forwarded scheme and host', async () => {
+    expect(await originsOf(server, forwarded)).toEqual(new Set(['https://proxy.example.com']))
+    expect(await originsOf(server, {})).toEqual(new Set([server.address]))
+  })
+})
+
+const publicAddress = { publicUrl: 'https://purser.example.com', trustProxy: 'true' }
+onEachEngine('URLs of a server with a public address', publicAddress, (server) => {
+  test('begin with that address', async () => {
+    expect(await originsOf(server, forwarded)).toEqual(new Set([publicAddress.publicUrl]))
+  })
+})
 
 onEachEngine('state versions', (server) => {
   test('a state that is posted is current at once, and its outputs are read to the digit', async () => {

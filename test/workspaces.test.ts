@@ -206,6 +206,19 @@ onEachEngine('workspaces', (server) => {
     expect(unknown.json.errors[0].title).toBe('Invalid include parameter')
   })
 
+  test('source is tfe-api, whatever a client sends', async () => {
+    const { name, owner } = await createTestOrganization(server)
+    const sent = { source: 'tfe-ui', 'source-name': 'portal', 'source-url': 'https://portal.example.com' }
+    const made = await owner.client.post(
+      `/organizations/${name}/workspaces`,
+      workspace({ name: 'a', ...sent }),
+    )
+    const changed = await owner.client.patch(`/workspaces/${made.json.data.id}`, workspace(sent))
+    for (const { json } of [made, changed]) {
+      expect(json.data.attributes).toMatchObject({ ...sent, source: 'tfe-api' })
+    }
+  })
+
   test('update merges what was given, by id and by name', async () => {
     const { name, owner } = await createTestOrganization(server)
     const made = await owner.client.post(
