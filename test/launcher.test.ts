@@ -148,6 +148,17 @@ test('a signal while installing ends npm and the start, and leaves no lock', asy
   expect(existsSync(join(root, '.installing'))).toBe(false)
 })
 
+test('the shell of npm leaves its place to Node, so that npm reaches it with SIGTERM', () => {
+  const { scripts } = JSON.parse(readFileSync(resolve('package.json'), 'utf8')) as {
+    scripts: Record<string, string>
+  }
+  expect(scripts['start']).toBe('exec node bin/purser.cjs serve')
+  const beside = Object.entries(scripts).filter(
+    ([, script]) => /\bnode\b/.test(script) && !/(^|; )exec node [^;&|]*$/.test(script),
+  )
+  expect(beside).toEqual([])
+})
+
 /** Runs the program in a child process, as on a Node that is too old. */
 const throughChild = `
 const run = require('./bin/run.cjs')
