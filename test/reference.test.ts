@@ -20,6 +20,28 @@ test('the tests that hold a rule are there', () => {
   expect(missing).toEqual([])
 })
 
+/** The anchors of a page, each with its text: up to the next anchor or heading. */
+const rulesOf = (page: string) =>
+  [...page.matchAll(/<a id="([^"]+)"><\/a>((?:(?!<a id=|^#).)*)/gms)].map(([, anchor = '', text = '']) => ({
+    anchor,
+    text: text.trim(),
+  }))
+const namesTest = (text: string) => /Held by `(?:test|conformance)\/[^`]*`/.test(text)
+
+test('every rule names a test that holds it', () => {
+  const rules = pagesIn('docs/reference').flatMap((file) => {
+    const page = textOf(file)
+    const [introduction = ''] = page.split('<a id=', 1)
+    return rulesOf(page).map(({ anchor, text }) => ({
+      name: `${nameOf(file)}#${anchor}`,
+      // Printed permissions have a heading after their anchor. Their page names the tests once.
+      isHeld: namesTest(text === '' ? introduction : text),
+    }))
+  })
+  expect(rules.length).toBeGreaterThan(300)
+  expect(rules.filter(({ isHeld }) => !isHeld).map(({ name }) => name)).toEqual([])
+})
+
 test('the index of the decision records names each of them', () => {
   const index = textOf(join(root, 'docs/adr/README.md'))
   const unnamed = pagesIn('docs/adr').filter(
