@@ -1,3 +1,4 @@
+import { mayShowPassword, parseDatabaseUrl } from './core/database-url.ts'
 import { existing } from './core/existing.ts'
 import { OperatorError } from './core/operator-error.ts'
 
@@ -36,6 +37,11 @@ export function listenAddress(value: string): { host: string; port: number } {
 
 export function databaseUrl(value: string): string {
   if (!/^postgres(ql)?:\/\//.test(value)) throw new SettingError('must begin with postgres://')
+  if (mayShowPassword(value)) {
+    throw new SettingError(
+      'has an @ or a # behind the host; write the characters / ? # @ of a password as %2F %3F %23 %40',
+    )
+  }
   const [, authority = ''] = /^[^/]+\/\/([^/?#]*)/.exec(value) ?? []
   const host = authority.slice(authority.lastIndexOf('@') + 1)
   if (host.includes(',') || /[?&]host=[^&]*,/.test(value)) {
@@ -46,8 +52,7 @@ export function databaseUrl(value: string): string {
       'has target_session_attrs, which is not supported; name a host that is the primary',
     )
   }
-  // A URL for a Unix socket has no host, so insert one before parsing.
-  if (!URL.canParse(value.replace('@/', '@localhost/'))) {
+  if (parseDatabaseUrl(value) === null) {
     throw new SettingError(
       'is not a URL; write characters such as @ : / ? # % of a password as %40 and so on',
     )

@@ -47,6 +47,11 @@ describe('purser move', () => {
     const settings = await settingsFor('sqlite')
     await refused([], settings, /name the PostgreSQL database with --to or PURSER_DATABASE_URL/)
     await refused(['--to', 'mysql://db'], settings, /--to must begin with postgres:\/\//)
+    await refused(
+      ['--to', 'postgres://me:/x@127.0.0.1/x'],
+      settings,
+      /--to has an @ or a # behind the host; /,
+    )
     await refused(['--to', 'postgres://127.0.0.1/x'], settings, /there is no database in /)
   })
 })

@@ -4,6 +4,7 @@ import { createServer, type AddressInfo, type Server } from 'node:net'
 import { join, resolve } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { describe, expect, onTestFinished, test } from 'vitest'
+import { readConfig } from '../src/config.ts'
 import { Purser, run, SECRET_KEY, settingsFor, temporaryFolder, type Settings } from './support/purser.ts'
 
 const tls = (name: string) => resolve(import.meta.dirname, 'data/tls', name)
@@ -177,6 +178,10 @@ describe('serve refuses with one line, exit code 1 and nothing touched', () => {
         /^purser: PURSER_DATABASE_URL has target_session_attrs, which is not supported; /,
       ],
       ['postgres://me:hunter2%@one:x/purser', /^purser: PURSER_DATABASE_URL is not a URL; /],
+      [
+        'postgres://me:/hunter2@127.0.0.1:5432/purser',
+        /^purser: PURSER_DATABASE_URL has an @ or a # behind /,
+      ],
     ] as const) {
       await refused([], given(url), problem)
       const doctor = await run(['doctor'], given(url))
@@ -187,6 +192,16 @@ describe('serve refuses with one line, exit code 1 and nothing touched', () => {
       expect(doctor.stdout + doctor.stderr).not.toMatch(/\n +at |hunter2/)
     }
   })
+
+  test.each(['42/x@', '42?x@', '42#x@', '42/x@a/y@', 'a,b/x@', '@/x@'])(
+    'a database URL with the password %s, of which a part would be taken for something else',
+    (password) => {
+      const databaseUrl = `postgres://me:${password}127.0.0.1/purser`
+      expect(() => readConfig({ databaseUrl, secretKey: SECRET_KEY }, {})).toThrow(
+        'has an @ or a # behind the host; write the characters / ? # @ of a password as',
+      )
+    },
+  )
 
   test('TLS files that are missing or do not belong together', async () => {
     const settings = await settingsFor('sqlite')

@@ -1,8 +1,9 @@
-import { codeOf } from '../core/error-fields.ts'
 import { accessSync, constants } from 'node:fs'
 import { join } from 'node:path'
 import type { Kysely } from 'kysely'
 import type { Config } from '../config.ts'
+import { placeOfDatabase } from '../core/database-url.ts'
+import { codeOf } from '../core/error-fields.ts'
 import { AppError } from '../core/errors.ts'
 import { OperatorError, reasonOf } from '../core/operator-error.ts'
 import type { Database, DatabaseOptions } from './database.ts'
@@ -68,9 +69,7 @@ export function hasSqliteFile(folder: string): boolean {
 
 /** The database's name without user and password, safe to print. */
 export function nameOfDatabase(config: Pick<Config, 'data' | 'databaseUrl'>): string {
-  if (config.databaseUrl === undefined) return sqliteFile(config.data)
-  const url = URL.parse(config.databaseUrl)
-  return url === null ? 'PostgreSQL' : `${url.protocol}//${url.host}${url.pathname}`
+  return config.databaseUrl === undefined ? sqliteFile(config.data) : placeOfDatabase(config.databaseUrl)
 }
 
 /** Turns an engine's error into one line for the operator; returns any other error unchanged. */
