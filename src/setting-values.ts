@@ -1,4 +1,4 @@
-import { mayShowPassword, parseDatabaseUrl } from './core/database-url.ts'
+import { mayShowPassword, parseDatabaseUrl, SSL_MODES } from './core/database-url.ts'
 import { existing } from './core/existing.ts'
 import { OperatorError } from './core/operator-error.ts'
 
@@ -52,12 +52,23 @@ export function databaseUrl(value: string): string {
       'has target_session_attrs, which is not supported; name a host that is the primary',
     )
   }
-  if (parseDatabaseUrl(value) === null) {
+  const url = parseDatabaseUrl(value)
+  if (url === null) {
     throw new SettingError(
       'is not a URL; write characters such as @ : / ? # % of a password as %40 and so on',
     )
   }
+  checkTlsOf(url)
   return value
+}
+
+function checkTlsOf({ searchParams }: URL): void {
+  if (searchParams.getAll('sslmode').some((mode) => SSL_MODES.every((known) => known !== mode))) {
+    throw new SettingError(`has an unknown sslmode; it must be one of ${SSL_MODES.join(', ')}`)
+  }
+  if (searchParams.getAll('ssl').some((value) => !['true', '1', '0', 'no-verify'].includes(value))) {
+    throw new SettingError('has an unknown value of ssl; give sslmode instead')
+  }
 }
 
 export function publicUrl(value: string): string {

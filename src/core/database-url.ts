@@ -1,3 +1,6 @@
+/** What `sslmode` may be. The driver takes any other value as TLS that is verified. */
+export const SSL_MODES = ['disable', 'no-verify', 'prefer', 'require', 'verify-ca', 'verify-full'] as const
+
 /** Whether a part of the password may stand where the host, the port or the name is expected. */
 export function mayShowPassword(text: string): boolean {
   const [, behind = ''] = /^[a-z]+:\/\/(.*)$/s.exec(text) ?? []
@@ -20,4 +23,13 @@ export function placeOfDatabase(text: string): string {
   const shownPort = /^\d+$/.test(port) ? `:${port}` : ''
   const shownName = /^[\w.~%+-]*$/.test(name) ? name : ''
   return `postgres://${shownHost}${shownPort}/${shownName}`
+}
+
+/**
+ * The URL for the driver. It verifies the server in these three modes as in `verify-full`, but prints a warning of several
+ * lines about that.
+ */
+export function urlForDriver(text: string): string {
+  if (/[?&]uselibpqcompat=/.test(text)) return text
+  return text.replaceAll(/([?&]sslmode=)(?:prefer|require|verify-ca)(?=&|$)/g, '$1verify-full')
 }

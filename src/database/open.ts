@@ -3,9 +3,10 @@ import { join } from 'node:path'
 import type { Kysely } from 'kysely'
 import type { Config } from '../config.ts'
 import { placeOfDatabase } from '../core/database-url.ts'
-import { codeOf } from '../core/error-fields.ts'
+import { causeOf, codeOf } from '../core/error-fields.ts'
 import { AppError } from '../core/errors.ts'
-import { OperatorError, reasonOf } from '../core/operator-error.ts'
+import { OperatorError } from '../core/operator-error.ts'
+import { reasonWithAdvice } from './connection-advice.ts'
 import type { Database, DatabaseOptions } from './database.ts'
 import type { Tables } from './tables.ts'
 
@@ -75,15 +76,10 @@ export function nameOfDatabase(config: Pick<Config, 'data' | 'databaseUrl'>): st
 /** Turns an engine's error into one line for the operator; returns any other error unchanged. */
 export function databaseProblem(error: unknown, config: Pick<Config, 'data' | 'databaseUrl'>): unknown {
   if (error instanceof OperatorError) return error
-  if (error instanceof AppError && error.code === 'unavailable') {
-    return new OperatorError(
-      `cannot use the database ${nameOfDatabase(config)}: ${reasonOf(error.cause ?? error)}`,
-    )
-  }
-  const code = codeOf(error)
-  const isOfEngine = typeof code === 'string' && /^(ERR_SQLITE_ERROR|E[A-Z]+|[0-9A-Z]{5})$/.test(code)
-  // Errors of pg itself have no code: a timeout or a closed connection.
-  const isOfDriver = error instanceof Error && /timeout|Connection terminated/.test(error.message)
-  if (!isOfEngine && !isOfDriver) return error
-  return new OperatorError(`cannot use the database ${nameOfDatabase(config)}: ${reasonOf(error)}`)
+  // PostgreSQL could not be reached or was lost.
+  const isAway = error instanceof AppError && error.code === 'unavailable'
+  const isOfEngine = /^(ERR_SQLITE_ERROR|E[A-Z]+|[0-9A-Z]{5})$/.test(codeOf(error) ?? '')
+  if (!isAway && !isOfEngine) return error
+  const reason = reasonWithAdvice(isAway ? causeOf(error) : error)
+  return new OperatorError(`cannot use the database ${nameOfDatabase(config)}: ${reason}`)
 }

@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { sql, type Kysely } from 'kysely'
 import { types, type ClientConfig } from 'pg'
+import { urlForDriver } from '../core/database-url.ts'
 import { AppError } from '../core/errors.ts'
 import { Availability } from './availability.ts'
 import type { Database, DatabaseOptions, Transaction, TransactionOptions } from './database.ts'
@@ -66,7 +67,7 @@ export class PostgresDatabase implements Database {
 
   constructor(url: string, { connections = MAX_CONNECTIONS }: DatabaseOptions = {}) {
     const config: ClientConfig = {
-      connectionString: url,
+      connectionString: urlForDriver(url),
       connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
       application_name: 'purser',
       keepAlive: true,
@@ -100,9 +101,10 @@ export class PostgresDatabase implements Database {
     const end = performance.now() + seconds * 1_000
     for (let isFirst = true; ; isFirst = false) {
       try {
-        return await this.withConnection(async () => {})
+        const { client } = await this.#pool.connect()
+        return client.release()
       } catch (error) {
-        if (!isStarting(error) || performance.now() > end) throw error
+        if (!isStarting(error) || performance.now() > end) throw databaseUnavailable(error)
         if (isFirst) onWait()
         await pause(WAIT_MS)
       }
@@ -119,11 +121,15 @@ export class PostgresDatabase implements Database {
    * those of the server, so it is closed afterwards.
    */
   async withConnection<T>(work: (db: Kysely<Tables>) => Promise<T>): Promise<T> {
-    const { client, db } = await this.#pool.connect()
+    const { client, db } = await this.#pool.connect().catch((error: unknown) => {
+      throw databaseUnavailable(error)
+    })
     try {
       await sql`set statement_timeout = 0`.execute(db)
       await sql`set idle_in_transaction_session_timeout = 0`.execute(db)
       return await work(db)
+    } catch (error) {
+      throw isAway(error) ? databaseUnavailable(error) : error
     } finally {
       client.release(true)
     }
