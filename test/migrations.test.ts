@@ -216,3 +216,21 @@ describe.each(engines)('a database of an older version on %s', (engine) => {
     await expect(restore(config, file, undefined)).rejects.toThrow(/newer tables than the backup/)
   })
 })
+
+describe.each(engines)('a new database on %s', (engine) => {
+  const onPostgres = engine === 'postgres' ? test : undefined
+  onPostgres?.('is not what other schemas have', async () => {
+    const config = await newConfig(engine)
+    await opened(config, ({ withConnection }) =>
+      withConnection(async (db) => {
+        await sql`create schema other`.execute(db)
+        for (const name of ['kysely_migration', 'kysely_migration_lock', 'compatibility', 'users']) {
+          await sql`create table ${sql.table(`other.${name}`)} (name text)`.execute(db)
+        }
+        await sql`insert into other.kysely_migration values ('2020-of-another')`.execute(db)
+      }),
+    )
+    expect(await migrateIn(config)).toEqual(Object.keys(migrations))
+    expect(await migrateIn(config)).toEqual([])
+  })
+})

@@ -7,8 +7,11 @@ import {
   SqliteAdapter,
   SqliteIntrospector,
   SqliteQueryCompiler,
+  sql,
   type DatabaseConnection,
+  type DatabaseMetadataOptions,
   type Driver,
+  type TableMetadata,
 } from 'kysely'
 import type { Engine } from './portable.ts'
 import type { Tables } from './tables.ts'
@@ -17,6 +20,22 @@ import type { Tables } from './tables.ts'
 class TransactionalSqliteAdapter extends SqliteAdapter {
   override get supportsTransactionalDdl(): boolean {
     return true
+  }
+}
+
+/** Sees only the schema in which tables are made. Another one may belong to another program. */
+class CurrentSchemaIntrospector extends PostgresIntrospector {
+  readonly #db: Kysely<unknown>
+
+  constructor(db: Kysely<unknown>) {
+    super(db)
+    this.#db = db
+  }
+
+  override async getTables(options?: DatabaseMetadataOptions): Promise<TableMetadata[]> {
+    const { rows } = await sql<{ name: string | null }>`select current_schema() as name`.execute(this.#db)
+    const tables = await super.getTables(options)
+    return tables.filter(({ schema }) => schema === rows[0]?.name)
   }
 }
 
@@ -47,7 +66,7 @@ export function kyselyOver(connection: DatabaseConnection, engine: Engine): Kyse
         : {
             createAdapter: () => new PostgresAdapter(),
             createDriver: () => driver,
-            createIntrospector: (db) => new PostgresIntrospector(db),
+            createIntrospector: (db) => new CurrentSchemaIntrospector(db),
             createQueryCompiler: () => new PostgresQueryCompiler(),
           },
   })
