@@ -101,6 +101,15 @@ describe.each(engines.filter((engine) => engine === 'postgres'))('a connection t
     await refused(['migrate'], urlTo('', 'asked:secret2'), 'password authentication failed for user "asked"')
   }, 120_000)
 
+  test('says that rights are missing, and needs only those that the documentation names', async () => {
+    await cluster.query('revoke create on schema public from public')
+    const url = urlTo('', 'asked:secret')
+    await refused(['migrate'], url, 'permission denied for schema public; docs/operation.md lists the rights')
+    await cluster.query('grant usage, create on schema public to asked')
+    expect(await run(['migrate'], settingsOf(url))).toMatchObject({ code: 0 })
+    await cluster.query('drop owned by asked')
+  }, 120_000)
+
   test('says what is wrong with the certificate, and none with one that can be verified', async () => {
     await switchTlsOn()
     await refused(['user', 'list'], urlTo('?sslmode=verify-full'), 'self-signed certificate; name the certif')

@@ -173,6 +173,26 @@ describe.each(engines)('a database of an older version on %s', (engine) => {
     )
   })
 
+  onPostgres?.('says how the connection was lost while a migration waited', async () => {
+    const config = await newConfig(engine)
+    await makeOlderDatabase(config)
+    await opened(config, ({ database }) =>
+      database.write(async ({ db }) => {
+        await sql`lock table workspaces in share mode`.execute(db)
+        const failing = expect(migrateIn(config)).rejects.toMatchObject({
+          code: 'unavailable',
+          cause: { code: '57P01' },
+        })
+        const ending = sql`
+          select pg_terminate_backend(pid) from pg_locks
+          where relation = 'workspaces'::regclass and not granted`
+        await vi.waitUntil(async () => (await ending.execute(db)).rows.length > 0, 30_000)
+        await failing
+      }),
+    )
+    expect(await migrateIn(config)).toEqual(laterOnes())
+  })
+
   onPostgres?.('waits for a lock of a table only in short turns', async () => {
     const config = await newConfig(engine)
     await makeOlderDatabase(config)
@@ -218,6 +238,32 @@ describe.each(engines)('a database of an older version on %s', (engine) => {
 })
 
 describe.each(engines)('a new database on %s', (engine) => {
+  test.each(['create table users (id text)', 'create view users as select 1 as id'])(
+    'is refused after %s, and nothing is left behind',
+    async (statement) => {
+      const config = await newConfig(engine)
+      await opened(config, ({ withConnection }) => withConnection((db) => sql.raw(statement).execute(db)))
+      await expect(migrateIn(config)).rejects.toThrow(
+        /has tables of another program \(.*users.* already exists\), and nothing was changed: give Purser an empty/,
+      )
+      const left = await opened(config, ({ withConnection }) =>
+        withConnection((db) => db.introspection.getTables({ withInternalKyselyTables: true })),
+      )
+      expect(left.map(({ name }) => name)).toEqual(['users'])
+    },
+  )
+
+  test('is not mistaken for one of another program that uses Kysely', async () => {
+    const config = await newConfig(engine)
+    await opened(config, ({ withConnection }) =>
+      withConnection(async (db) => {
+        await sql`create table kysely_migration (name text, timestamp text)`.execute(db)
+        await sql`insert into kysely_migration values ('2020-of-another', '2020-01-01')`.execute(db)
+      }),
+    )
+    await expect(migrateIn(config)).rejects.toThrow('another program (migrations 2020-of-another)')
+  })
+
   const onPostgres = engine === 'postgres' ? test : undefined
   onPostgres?.('is not what other schemas have', async () => {
     const config = await newConfig(engine)

@@ -143,7 +143,9 @@ describe('serve refuses with one line, exit code 1 and nothing touched', () => {
     database.close()
     const { code, stderr } = await run(['serve'], settings)
     expect(code).toBe(1)
-    expect(stderr.trim()).toMatch(/^purser: cannot use the database [^\n]*: table meta already exists$/)
+    expect(stderr.trim()).toMatch(
+      /^purser: the database has tables of another program \(table meta already exists\), [^\n]*$/,
+    )
   })
 
   test('a file that is no database', async () => {

@@ -23,6 +23,13 @@ class TransactionalSqliteAdapter extends SqliteAdapter {
   }
 }
 
+/** The caller has its own lock, because Kysely takes its one only when the tables of migrations are there. */
+class UnlockedPostgresAdapter extends PostgresAdapter {
+  override async acquireMigrationLock(): Promise<void> {}
+
+  override async releaseMigrationLock(): Promise<void> {}
+}
+
 /** Sees only the schema in which tables are made. Another one may belong to another program. */
 class CurrentSchemaIntrospector extends PostgresIntrospector {
   readonly #db: Kysely<unknown>
@@ -64,7 +71,7 @@ export function kyselyOver(connection: DatabaseConnection, engine: Engine): Kyse
             createQueryCompiler: () => new SqliteQueryCompiler(),
           }
         : {
-            createAdapter: () => new PostgresAdapter(),
+            createAdapter: () => new UnlockedPostgresAdapter(),
             createDriver: () => driver,
             createIntrospector: (db) => new CurrentSchemaIntrospector(db),
             createQueryCompiler: () => new PostgresQueryCompiler(),

@@ -58,7 +58,11 @@ async function makeConcurrently(db: Kysely<Tables>): Promise<string[]> {
     }
     return missing.map(({ name }) => name)
   } finally {
-    await sql.raw(`select pg_advisory_unlock(${LOCK})`).execute(db)
+    // If the connection is lost, so is the lock. What lost it is more useful.
+    await sql
+      .raw(`select pg_advisory_unlock(${LOCK})`)
+      .execute(db)
+      .catch(() => {})
   }
 }
 

@@ -3,7 +3,7 @@ import { sql, type Kysely } from 'kysely'
 import { Migrator, type Migration, type MigrationResultSet } from 'kysely/migration'
 import { codeOf } from '../core/error-fields.ts'
 import { entriesOf } from '../core/keys.ts'
-import { OperatorError } from '../core/operator-error.ts'
+import { OperatorError, reasonOf } from '../core/operator-error.ts'
 import { isOlderRelease, version } from '../core/version.ts'
 import { firstTables } from './migrations/0001-first-tables.ts'
 import { engineOf } from './portable.ts'
@@ -70,23 +70,63 @@ const LOCK_ERRORS = ['55P03', '40P01']
 const LOCK_PAUSE_MS = 1_000
 const MAX_LOCK_TRIES = 200
 
+/** The key of Kysely's lock, which servers of 0.1.0 take. */
+const MIGRATION_LOCK = '3853314791062309107'
+/** PostgreSQL's codes: there is such a table, object or function already. */
+const TAKEN_NAMES = ['42P07', '42710', '42723']
+
 async function run(
   work: (migrator: Migrator) => Promise<MigrationResultSet>,
   db: Kysely<Tables>,
 ): Promise<string[]> {
-  const migrator = new Migrator({ db, provider: { getMigrations: async () => notingMigrations() } })
-  const waits = engineOf(db) === 'postgres' && !db.isTransaction
-  if (waits) await sql.raw(`set lock_timeout = ${LOCK_WAIT_MS}`).execute(db)
-  try {
-    for (let attempt = 1; ; attempt++) {
-      const { error, results } = await work(migrator)
-      if (error === undefined) return (results ?? []).map((result) => result.migrationName)
-      if (!waits || !LOCK_ERRORS.includes(codeOf(error) ?? '') || attempt === MAX_LOCK_TRIES) throw error
-      await pause(LOCK_PAUSE_MS)
+  if (db.isTransaction) return runIn(db, work)
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await db.transaction().execute((tx) => runIn(tx, work, LOCK_WAIT_MS))
+    } catch (error) {
+      if (!LOCK_ERRORS.includes(codeOf(error) ?? '') || attempt === MAX_LOCK_TRIES) throw error
     }
-  } finally {
-    if (waits) await sql`reset lock_timeout`.execute(db)
+    await pause(LOCK_PAUSE_MS)
   }
+}
+
+/** Kysely's own tables are made in the same transaction, so that a migration that fails leaves nothing behind. */
+async function runIn(
+  db: Kysely<Tables>,
+  work: (migrator: Migrator) => Promise<MigrationResultSet>,
+  lockWaitMs?: number,
+): Promise<string[]> {
+  if (engineOf(db) === 'postgres') {
+    // What another node has migrated while this one waited must be visible.
+    if (lockWaitMs !== undefined) await sql`set transaction isolation level read committed`.execute(db)
+    await sql`select pg_advisory_xact_lock(${sql.lit(MIGRATION_LOCK)}::bigint)`.execute(db)
+    if (lockWaitMs !== undefined) await sql.raw(`set local lock_timeout = ${lockWaitMs}`).execute(db)
+  }
+  await makeTableOfMigrations(db)
+  const migrator = new Migrator({ db, provider: { getMigrations: async () => notingMigrations() } })
+  const { error, results } = await work(migrator)
+  if (error !== undefined) throw isOfAnother(error) ? notOurs(reasonOf(error)) : error
+  return (results ?? []).map((result) => result.migrationName)
+}
+
+/** As Kysely makes it. In a transaction, Kysely would hide why it cannot: it looks for the table once more. */
+async function makeTableOfMigrations(db: Kysely<Tables>): Promise<void> {
+  if ((await namesOfTables(db)).includes('kysely_migration')) return
+  await sql`
+    create table kysely_migration (name varchar(255) not null primary key, timestamp varchar(255) not null)
+  `.execute(db)
+}
+
+/** Whether a name of ours is taken. A migration runs once, so Purser cannot have taken it. */
+function isOfAnother(error: unknown): boolean {
+  if (TAKEN_NAMES.includes(codeOf(error) ?? '')) return true
+  return codeOf(error) === 'ERR_SQLITE_ERROR' && reasonOf(error).endsWith(' already exists')
+}
+
+function notOurs(reason: string): OperatorError {
+  return new OperatorError(
+    `the database has tables of another program (${reason}), and nothing was changed: give Purser an empty database`,
+  )
 }
 
 /** The migrations, each of which also stores the oldest release that it admits. */
@@ -129,6 +169,7 @@ export async function missingMigrations(db: Kysely<Tables>): Promise<MissingMigr
   const newer = applied.filter((name) => !(name in migrations))
   const names = knownMigrations().filter((name) => !applied.includes(name))
   if (newer.length > 0) {
+    if (!applied.includes(FIRST_MIGRATION)) throw notOurs(`migrations ${newer.join(', ')}`)
     const oldest = (await namesOfTables(db)).includes('compatibility') ? await oldestRelease(db) : undefined
     if (oldest === undefined || isOlderRelease(version, oldest) || names.length > 0) {
       throw new NewerDatabaseError(newer, oldest)

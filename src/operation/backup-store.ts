@@ -13,7 +13,11 @@ export async function* readEverything(db: Kysely<Tables>, engine: Engine): Async
   try {
     for (const [table] of backedUpTables) yield* readTable(db, table)
   } finally {
-    await sql.raw('rollback').execute(db)
+    // This fails if the connection is lost; the original error is more useful.
+    await sql
+      .raw('rollback')
+      .execute(db)
+      .catch(() => {})
   }
 }
 
