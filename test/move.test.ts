@@ -3,6 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Client as PostgresClient } from 'pg'
 import { describe, expect, test, vi } from 'vitest'
+import { appliedMigrations } from '../src/database/migrate.ts'
 import { openDatabase } from '../src/database/open.ts'
 import { moveDatabase, type MoveOptions } from '../src/operation/move.ts'
 import { Client } from './support/client.ts'
@@ -105,6 +106,18 @@ describe.each(engines.filter((engine) => engine === 'postgres'))('purser move to
     const verdict = JSON.parse(await output(['audit', 'verify', '--json'], target))
     expect(verdict).toMatchObject({ intact: true, events: trail.length })
     await refused(['--to', to], source, /the target is not empty: move into a new database/)
+  })
+
+  test('refuses a wrong secret key before it writes anything', async () => {
+    const { source, target, to } = await both()
+    const wrong = { ...source, PURSER_SECRET_KEY: 'f'.repeat(64) }
+    await refused(['--to', to], wrong, /the secret key is not the one of this database/)
+    const { database, withConnection } = await openDatabase({
+      data: '',
+      databaseUrl: target.PURSER_DATABASE_URL,
+    })
+    expect(await withConnection(appliedMigrations)).toEqual([])
+    await database.close()
   })
 
   /** Moves in this process until `stopAt` is reached: a stage such as `copied teams`. */

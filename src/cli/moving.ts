@@ -9,7 +9,7 @@ import {
   type OpenDatabase,
 } from '../database/open.ts'
 import { Progress } from '../import/progress.ts'
-import { auditOperator, withDatabase } from '../operation/command-database.ts'
+import { auditOperator, operatorAuditKey, withDatabase } from '../operation/command-database.ts'
 import { lockDataFolder } from '../operation/data-folder.ts'
 import { moveDatabase, type MovedTable } from '../operation/move.ts'
 import { databaseUrl, SettingError } from '../setting-values.ts'
@@ -24,9 +24,11 @@ export async function move(config: Config, to: string | undefined): Promise<Move
   const progress = new Progress(process.stderr)
   return untilInterrupted(async (signal) => {
     try {
-      const tables = await withDatabase(config, (from) =>
-        moveFrom(from, config, { target, signal, progress }),
-      )
+      const tables = await withDatabase(config, async (from) => {
+        // The audit event at the end needs the key. A wrong one is found before anything is copied.
+        await from.database.read((tx) => operatorAuditKey(tx, config))
+        return moveFrom(from, config, { target, signal, progress })
+      })
       return { tables, target: nameOfDatabase(target) }
     } catch (error) {
       if (!signal.aborted) throw error
