@@ -179,19 +179,33 @@ describe.each(engines.filter((engine) => engine === 'postgres'))('an outage of %
     expect(answers.map(({ status }) => status)).toEqual([200, 200])
   })
 
-  test('a full disk is 503, and /readyz is red until there is room', async () => {
+  test.each([
+    ['nothing', ''],
+    ['a small row', 'when (length(new.value) > 1000)'],
+  ])('a full disk on which %s fits is 503, and /readyz is red until there is room', async (_, condition) => {
     await until(isReady)
+    lines.length = 0
     await cluster.query(`
       create function full_disk() returns trigger language plpgsql as
         $$ begin raise exception 'could not extend file "base/1": No space left on device' using errcode = '53100'; end $$;
       create trigger full_disk before insert or update on teams for each row execute function full_disk();
-      create trigger full_disk before insert or update on meta for each row execute function full_disk()`)
-    expect((await post(uniqueName('team'))).status).toBe(503)
+      create trigger full_disk before insert or update on meta for each row ${condition} execute function full_disk()`)
+    const { status, json } = await post(uniqueName('team'))
+    expect([status, json.errors[0].detail]).toEqual([503, 'the disk of the database is full'])
     await until(async () => !(await isReady()))
+    for (let round = 0; round < 5; round++) {
+      expect((await post(uniqueName('team'))).status).toBe(503)
+      await new Promise((resolve) => setTimeout(resolve, 200))
+      expect(await isReady()).toBe(false)
+    }
     expect((await organization.owner.client.get(teams())).status).toBe(200)
     await cluster.query('drop function full_disk cascade')
     await until(isReady)
     expect((await post(uniqueName('team'))).status).toBe(200)
+    expect(lines).toEqual([
+      'the database is away: requests are answered 503 until it is back',
+      'the database is back',
+    ])
   })
 
   test('an upload of a state meets it as 503', async () => {

@@ -78,19 +78,24 @@ export class Availability {
   }
 
   #look(): Promise<void> {
-    this.#looking ??= withDeadline(this.#probe)
-      .then(
-        () => this.#found(undefined),
-        (cause: unknown) => this.#found(cause),
-      )
-      .finally(() => (this.#looking = undefined))
+    this.#looking ??= this.#lookNow().finally(() => (this.#looking = undefined))
     return this.#looking
   }
 
-  #found(cause: unknown): void {
-    this.#lookedAt = performance.now()
+  async #lookNow(): Promise<void> {
     const suspected = this.#suspected
     this.#suspected = undefined
+    const cause = await withDeadline(this.#probe).then(
+      () => undefined,
+      (error: unknown) => error,
+    )
+    this.#found(cause, suspected)
+    // A probe says nothing about an error that was reported while it ran.
+    if (this.#suspected !== undefined) this.#lookIn(LOOK_AGAIN_MS)
+  }
+
+  #found(cause: unknown, suspected: unknown): void {
+    this.#lookedAt = performance.now()
     if (cause !== undefined) {
       if (this.#away === undefined) {
         this.#log?.error({ error: cause }, 'the database is away: requests are answered 503 until it is back')

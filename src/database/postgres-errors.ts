@@ -10,6 +10,7 @@ const SYSTEM_ERROR =
 const DRIVER_ERROR =
   /^(Connection terminated|Client (has encountered a connection error|was closed)|timeout )/
 const BUSY = 'the database is busy with other changes'
+const FULL = 'the disk of the database is full'
 
 /** A commit got no answer or an unclear one. It must not be retried, because it may have succeeded. */
 export class UnknownOutcomeError extends Error {
@@ -71,11 +72,17 @@ export function isStarting(error: unknown): boolean {
   return isAway(error) && !(error instanceof DatabaseError && !/^(57P|53300)/.test(error.code ?? ''))
 }
 
+/** A disk quota or the disk itself has no room for what a statement writes. */
+export function isFull(error: unknown): boolean {
+  return error instanceof DatabaseError && error.code === '53100'
+}
+
 /** The error for callers: 503 in place of a driver error about an outage; any other error unchanged. */
 export function outcomeOf(error: unknown): unknown {
   if (error instanceof AppError) return error
   if (error instanceof UnknownOutcomeError) return databaseUnavailable(error, UNKNOWN_OUTCOME)
   if (error instanceof UnreachableError) return databaseUnavailable(error.cause)
   if (isBusy(error)) return databaseUnavailable(error, BUSY)
+  if (isFull(error)) return databaseUnavailable(error, FULL)
   return isAway(error) ? databaseUnavailable(error) : error
 }

@@ -1,5 +1,6 @@
 import { DatabaseError, type ClientConfig } from 'pg'
 import { PostgresClient } from './postgres-client.ts'
+import { doubtOf, type Doubt } from './postgres-doubts.ts'
 
 /** Leaves time to open a new connection if the cached one is broken. */
 const IDLE_CONNECTION_MS = 300
@@ -16,6 +17,7 @@ on conflict (key) do update set value = excluded.value; commit`
 
 /** Probes PostgreSQL over its own connection, because requests may use all others. */
 export class PostgresProbe {
+  readonly #doubts = new Set<Doubt>()
   readonly #config: ClientConfig
   #idle: PostgresClient | undefined
   #withoutAnswer = 0
@@ -29,13 +31,32 @@ export class PostgresProbe {
     return this.#withoutAnswer >= LOOKS_WITHOUT_ANSWER
   }
 
+  /** Takes an error of a request whose cause the small write would not show. Until it has ended, each look examines it. */
+  doubt(error: unknown): void {
+    const doubt = doubtOf(error)
+    if (doubt !== undefined) this.#doubts.add(doubt)
+  }
+
   async look(signal: AbortSignal): Promise<void> {
+    const client = await this.#writeSomewhere(signal)
+    try {
+      for (const doubt of this.#doubts) {
+        await cutAt(signal, client, doubt(client))
+        this.#doubts.delete(doubt)
+      }
+    } catch (error) {
+      client.cut(new Error('given up'))
+      throw error
+    }
+    this.#idle = client
+  }
+
+  async #writeSomewhere(signal: AbortSignal): Promise<PostgresClient> {
     const idle = this.#idle
     this.#idle = undefined
     if (idle !== undefined) {
       try {
-        await this.#write(idle, AbortSignal.any([signal, AbortSignal.timeout(IDLE_CONNECTION_MS)]))
-        return
+        return await this.#write(idle, AbortSignal.any([signal, AbortSignal.timeout(IDLE_CONNECTION_MS)]))
       } catch {
         // The old connection may be broken, or its server may not be the primary any more. A new one will tell.
         idle.cut(new Error('replaced'))
@@ -46,7 +67,7 @@ export class PostgresProbe {
     try {
       await cutAt(signal, client, client.connect())
       this.#withoutAnswer = 0
-      await this.#write(client, signal)
+      return await this.#write(client, signal)
     } catch (error) {
       // The server itself refused, so it is reachable: for example, it has too many connections.
       if (error instanceof DatabaseError) this.#withoutAnswer = 0
@@ -59,10 +80,10 @@ export class PostgresProbe {
     this.#idle?.cut(new Error('closed'))
   }
 
-  async #write(client: PostgresClient, signal: AbortSignal): Promise<void> {
+  async #write(client: PostgresClient, signal: AbortSignal): Promise<PostgresClient> {
     await cutAt(signal, client, client.query(PROBE))
     this.#withoutAnswer = 0
-    this.#idle = client
+    return client
   }
 }
 

@@ -76,7 +76,7 @@ export class PostgresDatabase implements Database {
     this.#probe = new PostgresProbe(config)
     this.#pipeline = new PostgresPipeline(config)
     this.#replays = new Replays(this.#pipeline)
-    this.#pool = new PostgresPool(config, connections, (error) => this.availability.suspect(error))
+    this.#pool = new PostgresPool(config, connections, (error) => this.#suspect(error))
     this.availability = new Availability(
       (signal) => this.#probe.look(signal),
       () => this.#pool.cutSilent(),
@@ -161,15 +161,20 @@ export class PostgresDatabase implements Database {
       if (settled !== undefined) return settled() as T
       return await this.#inTurn(work, asked, options, shared())
     } catch (error) {
-      if (isAway(error)) this.availability.suspect(error)
+      if (isAway(error)) this.#suspect(error)
       else if (isBusy(error)) this.availability.tooSlow(error)
       throw outcomeOf(error)
     }
   }
 
+  #suspect(error: unknown): void {
+    this.#probe.doubt(error)
+    this.availability.suspect(error)
+  }
+
   /** A transaction of several writes failed. They run alone now, and may succeed. */
   #noteShared(error: unknown): void {
-    if (isAway(error)) this.availability.suspect(error)
+    if (isAway(error)) this.#suspect(error)
     else if (!(error instanceof AppError) && !isBusy(error)) this.availability.undone(error)
   }
 
