@@ -20,8 +20,15 @@ const slow = [
   'sqlite-faults',
   'web/*',
 ]
-/** Tests of PostgreSQL's outages and plans. */
-const needPostgres = ['failover', 'outages', 'outages-under-load', 'pgbouncer', 'plans-on-skewed-data']
+/** Tests of what only PostgreSQL has. */
+const needPostgres = [
+  'failover',
+  'outages',
+  'outages-under-load',
+  'pgbouncer',
+  'plans-on-skewed-data',
+  'unfit-databases',
+]
 
 const { PURSER_TEST_ALL, PURSER_TEST_LONG, PURSER_TEST_POSTGRES_URL } = process.env
 const isWhole =

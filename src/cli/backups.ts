@@ -3,7 +3,7 @@ import type { Config } from '../config.ts'
 import { OperatorError } from '../core/operator-error.ts'
 import { commandName } from '../core/version.ts'
 import type { Transaction } from '../database/database.ts'
-import { databaseProblem, openDatabase, type OpenDatabase } from '../database/open.ts'
+import { databaseProblem, refuseUnfit, openDatabase, type OpenDatabase } from '../database/open.ts'
 import { writeBackup } from '../operation/backup.ts'
 import { lockDataFolder, makeDataFolder } from '../operation/data-folder.ts'
 import { readHeader, restoreBackup } from '../operation/restore.ts'
@@ -40,6 +40,7 @@ export async function restore(config: Config, file: string, keyFile: string | un
   let open: OpenDatabase | undefined
   try {
     open = await openDatabase(config)
+    await refuseUnfit(open, config)
     const rows = await restoreBackup(open, file, header, async (tx) => {
       // Written before the commit: without the key nobody could read the restored data.
       if (isNew) writeSecretKey(secretKeyFile(config.data), key)

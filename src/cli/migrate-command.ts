@@ -19,7 +19,7 @@ export function migrateCommand(): Command {
 }
 
 async function migrateDatabase(config: Config): Promise<{ migrated: string[]; indexes: string[] }> {
-  const { databaseProblem, openDatabase } = await import('../database/open.ts')
+  const { databaseProblem, openDatabase, refuseUnfit } = await import('../database/open.ts')
   const { missingLaterIndexes } = await import('../database/later-indexes.ts')
   const { missingMigrations } = await import('../database/migrate.ts')
   const { bringUpToDate } = await import('../operation/prepare.ts')
@@ -29,6 +29,7 @@ async function migrateDatabase(config: Config): Promise<{ migrated: string[]; in
   let open: Awaited<ReturnType<typeof openDatabase>> | undefined
   try {
     open = await openDatabase(config)
+    await refuseUnfit(open, config)
     const { names } = await open.withConnection(missingMigrations)
     const unmade = await open.withConnection(missingLaterIndexes)
     if (names.length === 0 && unmade.length === 0) return { migrated: [], indexes: [] }

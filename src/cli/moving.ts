@@ -3,6 +3,7 @@ import { readConfig, type Config } from '../config.ts'
 import { OperatorError } from '../core/operator-error.ts'
 import {
   databaseProblem,
+  refuseUnfit,
   nameOfDatabase,
   openDatabase,
   sqliteFile,
@@ -58,6 +59,7 @@ async function moveFrom(
   const lock = lockDataFolder(config.data)
   const open = await openDatabase(target, { connections: 1 })
   try {
+    await refuseUnfit(open, target)
     return await moveDatabase(from, open, {
       source: resolve(file),
       signal,

@@ -8,6 +8,7 @@ import { AppError } from '../core/errors.ts'
 import { OperatorError } from '../core/operator-error.ts'
 import { reasonWithAdvice } from './connection-advice.ts'
 import type { Database, DatabaseOptions } from './database.ts'
+import type { Fitness } from './postgres-fitness.ts'
 import type { Tables } from './tables.ts'
 
 export const SQLITE_FILE = 'purser.sqlite'
@@ -19,6 +20,8 @@ export type OpenDatabase = {
   readonly database: Database
   /** Waits for a server that accepts no connections yet; calls `onWait` once if it must. Throws after `seconds`. */
   readonly untilReachable: (seconds: number, onWait: () => void) => Promise<void>
+  /** What an operator has to know of the server of the database. On SQLite there is none. Changes nothing. */
+  readonly examine: () => Promise<Fitness>
   /** Opens all connections of a server, so that its first burst of requests does not wait for logins. Never throws. */
   readonly openConnections: () => Promise<void>
   readonly withConnection: <T>(work: (db: Connection) => Promise<T>) => Promise<T>
@@ -36,6 +39,7 @@ export async function openDatabase(
     return {
       database,
       untilReachable: (seconds, onWait) => database.untilReachable(seconds, onWait),
+      examine: () => database.examine(),
       openConnections: () => database.openConnections(),
       withConnection: (work) => database.withConnection(work),
     }
@@ -45,6 +49,7 @@ export async function openDatabase(
   return {
     database,
     untilReachable: async () => {},
+    examine: async () => ({ problems: [] }),
     openConnections: async () => {},
     withConnection: (work) => database.withConnection(work),
   }
@@ -71,6 +76,19 @@ export function hasSqliteFile(folder: string): boolean {
 /** The database's name without user and password, safe to print. */
 export function nameOfDatabase(config: Pick<Config, 'data' | 'databaseUrl'>): string {
   return config.databaseUrl === undefined ? sqliteFile(config.data) : placeOfDatabase(config.databaseUrl)
+}
+
+/** Throws OperatorError with a line for each reason why no server can use the database. */
+export async function refuseUnfit(
+  open: OpenDatabase,
+  config: Pick<Config, 'data' | 'databaseUrl'>,
+): Promise<Fitness> {
+  const fitness = await open.examine()
+  if (fitness.problems.length === 0) return fitness
+  const name = nameOfDatabase(config)
+  throw new OperatorError(
+    fitness.problems.map((problem) => `cannot use the database ${name}: ${problem}`).join('\n'),
+  )
 }
 
 /** Turns an engine's error into one line for the operator; returns any other error unchanged. */

@@ -77,6 +77,11 @@ export function isFull(error: unknown): boolean {
   return error instanceof DatabaseError && error.code === '53100'
 }
 
+/** A prepared statement is missing or there already: a pooler has exchanged the session behind the connection. */
+export function isSharedSession(error: unknown): boolean {
+  return error instanceof DatabaseError && /^(26000|42P05)$/.test(error.code ?? '')
+}
+
 /** The error for callers: 503 in place of a driver error about an outage; any other error unchanged. */
 export function outcomeOf(error: unknown): unknown {
   if (error instanceof AppError) return error

@@ -15,6 +15,7 @@ import {
   outcomeOf,
   UnknownOutcomeError,
 } from './postgres-errors.ts'
+import { examineFitness, type Fitness } from './postgres-fitness.ts'
 import { PostgresPipeline } from './postgres-pipeline.ts'
 import { PostgresPool } from './postgres-pool.ts'
 import { ReadRecord, Replays, type NamedRead, type ReplayedRead } from './postgres-replay.ts'
@@ -57,6 +58,7 @@ type Asked = {
 export class PostgresDatabase implements Database {
   readonly engine = 'postgres'
   readonly availability: Availability
+  readonly #config: ClientConfig
   readonly #pool: PostgresPool
   readonly #probe: PostgresProbe
   readonly #turns: Turns
@@ -73,6 +75,7 @@ export class PostgresDatabase implements Database {
       keepAlive: true,
       keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
     }
+    this.#config = config
     this.#probe = new PostgresProbe(config)
     this.#pipeline = new PostgresPipeline(config)
     this.#replays = new Replays(this.#pipeline)
@@ -108,6 +111,16 @@ export class PostgresDatabase implements Database {
         if (isFirst) onWait()
         await pause(WAIT_MS)
       }
+    }
+  }
+
+  /** Changes nothing. */
+  async examine(): Promise<Fitness> {
+    const { client } = await this.#pool.connect()
+    try {
+      return await examineFitness(client, this.#config)
+    } finally {
+      client.release()
     }
   }
 

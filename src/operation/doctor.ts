@@ -124,6 +124,7 @@ async function examineDatabase(
       return
     }
     open = await openDatabase(config)
+    await examineServer(open, config, report)
     const { names } = await open.withConnection(missingMigrations)
     if (names[0] === FIRST_MIGRATION) {
       report('database', 'problem', `${name} holds no tables: it is new, or what it held is lost`)
@@ -145,6 +146,13 @@ async function examineDatabase(
     report('database', 'problem', problem.message)
   } finally {
     await open?.database.close()
+  }
+}
+
+async function examineServer(open: OpenDatabase, config: Config, report: Report): Promise<void> {
+  const { problems } = await open.examine()
+  for (const problem of problems) {
+    report('database', 'problem', `${nameOfDatabase(config)}: ${problem}`)
   }
 }
 

@@ -4,7 +4,13 @@ import type { Config, ServerConfig } from '../config.ts'
 import type { Clock } from '../core/clock.ts'
 import { OperatorError } from '../core/operator-error.ts'
 import type { Database } from '../database/database.ts'
-import { databaseProblem, nameOfDatabase, openDatabase, type OpenDatabase } from '../database/open.ts'
+import {
+  databaseProblem,
+  refuseUnfit,
+  nameOfDatabase,
+  openDatabase,
+  type OpenDatabase,
+} from '../database/open.ts'
 import { makeLaterIndexes } from '../database/later-indexes.ts'
 import { migrate, missingMigrations } from '../database/migrate.ts'
 import { makeFirstUser } from '../first-start.ts'
@@ -62,6 +68,7 @@ async function prepareOpened(
 ): Promise<Prepared> {
   const { database } = open
   const { clock } = surroundings
+  await refuseUnfit(open, config)
   const { secretKey } = await bringUpToDate(open, config, surroundings.say)
   const first = await makeFirstUser(database, clock, new AuditKey(secretKey), config.adminToken, (token) => {
     // Written before the commit, so that a crash cannot lose a token that nobody has read.

@@ -6,39 +6,29 @@ import { freePort, ownerId, reaches } from './postgres-cluster.ts'
 
 const PROGRAM = '/usr/sbin/pgbouncer'
 
-/** PgBouncer in session mode, in front of a PostgreSQL server. */
+type PoolMode = 'session' | 'transaction'
+
+/** PgBouncer in front of a PostgreSQL server. */
 export class PgBouncer {
   readonly port: number
   readonly #folder: string
+  readonly #serverPort: number
   #process: ChildProcess | undefined
 
-  private constructor(folder: string, port: number) {
+  private constructor(folder: string, port: number, serverPort: number) {
     this.#folder = folder
+    this.#serverPort = serverPort
     this.port = port
   }
 
-  static async start(serverPort: number): Promise<PgBouncer> {
+  static async start(serverPort: number, mode: PoolMode = 'session'): Promise<PgBouncer> {
     if (!existsSync(PROGRAM)) {
       throw new Error('PgBouncer is not installed; on Debian: apt-get install pgbouncer')
     }
     const folder = mkdtempSync(join(tmpdir(), 'purser-pgbouncer-'))
-    const bouncer = new PgBouncer(folder, await freePort())
-    writeFileSync(join(folder, 'users.txt'), '"purser" ""\n')
-    writeFileSync(
-      join(folder, 'pgbouncer.ini'),
-      `[databases]
-* = host=127.0.0.1 port=${serverPort}
-[pgbouncer]
-listen_addr = 127.0.0.1
-listen_port = ${bouncer.port}
-unix_socket_dir =
-auth_type = trust
-auth_file = ${join(folder, 'users.txt')}
-pool_mode = session
-default_pool_size = 50
-server_login_retry = 1
-`,
-    )
+    const bouncer = new PgBouncer(folder, await freePort(), serverPort)
+    writeFileSync(join(folder, 'users.txt'), '"purser" ""\n"node" ""\n')
+    bouncer.#configure(mode)
     const owner = await ownerId()
     // It refuses to run as root.
     if (owner !== undefined)
@@ -46,6 +36,31 @@ server_login_retry = 1
     chmodSync(folder, 0o700)
     await bouncer.start()
     return bouncer
+  }
+
+  /** Starts it again in another mode. */
+  async changeMode(mode: PoolMode): Promise<void> {
+    await this.stop()
+    this.#configure(mode)
+    await this.start()
+  }
+
+  #configure(mode: PoolMode): void {
+    writeFileSync(
+      join(this.#folder, 'pgbouncer.ini'),
+      `[databases]
+* = host=127.0.0.1 port=${this.#serverPort}
+[pgbouncer]
+listen_addr = 127.0.0.1
+listen_port = ${this.port}
+unix_socket_dir =
+auth_type = trust
+auth_file = ${join(this.#folder, 'users.txt')}
+pool_mode = ${mode}
+default_pool_size = 50
+server_login_retry = 1
+`,
+    )
   }
 
   /** Resolves when it accepts connections. */

@@ -157,8 +157,8 @@ export class PostgresCluster {
   }
 
   /** Runs statements as the administrator of the cluster. */
-  async query(text: string): Promise<Record<string, never>[]> {
-    const client = new Client({ connectionString: this.url() })
+  async query(text: string, database = 'postgres'): Promise<Record<string, never>[]> {
+    const client = new Client({ host: '127.0.0.1', port: this.port, user: 'purser', database })
     await client.connect()
     try {
       return (await client.query(text)).rows

@@ -1,0 +1,131 @@
+import type { ClientConfig } from 'pg'
+import { OperatorError } from '../core/operator-error.ts'
+import { PostgresClient } from './postgres-client.ts'
+import { isSharedSession } from './postgres-errors.ts'
+import { tableNames } from './table-names.ts'
+
+/** What an operator has to know of the server of a database. */
+export type Fitness = {
+  /** A line for each reason why no server of Purser can use it. */
+  readonly problems: readonly string[]
+}
+
+export async function examineFitness(client: PostgresClient, config: ClientConfig): Promise<Fitness> {
+  const found = await Promise.all([
+    problemOf(() => refuseEncoding(client)),
+    problemOf(() => refuseReadOnly(client)),
+    problemOf(() => refuseMissingRights(client, 'made')),
+  ])
+  const sessions = await problemOf(() => refuseSharedSessions(client, config))
+  return {
+    problems: [...found, sessions].filter((problem) => problem !== undefined),
+  }
+}
+
+async function problemOf(check: () => Promise<void>): Promise<string | undefined> {
+  try {
+    await check()
+    return undefined
+  } catch (error) {
+    if (error instanceof OperatorError) return error.message
+    throw error
+  }
+}
+
+async function refuseEncoding(client: PostgresClient): Promise<void> {
+  const { rows } = await client.query<{ server_encoding: string }>('show server_encoding')
+  const encoding = rows[0]?.server_encoding
+  if (encoding === 'UTF8') return
+  // SQL_ASCII takes any bytes, and checks none of them.
+  throw new OperatorError(
+    `the database has the encoding ${encoding}, and Purser needs UTF8: make a new one with "create database … encoding 'UTF8' template template0"`,
+  )
+}
+
+async function refuseReadOnly(client: PostgresClient): Promise<void> {
+  const { rows } = await client.query<{ standby: boolean; setting: string }>(
+    "select pg_is_in_recovery() as standby, current_setting('transaction_read_only') as setting",
+  )
+  const { standby, setting } = rows[0] ?? {}
+  if (standby === true) {
+    throw new OperatorError('the database takes no writes: this server is a standby; name the primary')
+  }
+  if (setting === 'on') {
+    throw new OperatorError(
+      'the database takes no writes: default_transaction_read_only is on; set it to off for the server, the database or the role',
+    )
+  }
+}
+
+const RIGHTS = `select name, table_id is not null as there,
+  coalesce(has_table_privilege(table_id, 'select') and has_table_privilege(table_id, 'insert')
+    and has_table_privilege(table_id, 'update') and has_table_privilege(table_id, 'delete')
+    and not exists (select from pg_depend join pg_class on pg_class.oid = objid
+      where refobjid = table_id and refclassid = 'pg_class'::regclass and classid = 'pg_class'::regclass
+        and relkind = 'S' and not has_sequence_privilege(objid, 'usage')), false) as usable,
+  current_user as role
+from unnest($1::text[]) as name, lateral (select to_regclass(name)::oid as table_id) as found`
+
+/** @param which with `all` a missing table is a problem, too: a schema that the role may not use hides its tables */
+export async function refuseMissingRights(client: PostgresClient, which: 'all' | 'made'): Promise<void> {
+  const { rows } = await client.query<{ name: string; there: boolean; usable: boolean; role: string }>(
+    RIGHTS,
+    [tableNames],
+  )
+  const missing = rows.filter(({ there, usable }) => (there || which === 'all') && !usable)
+  const [first] = missing
+  if (first === undefined) return
+  const names = missing.map(({ name }) => name).join(', ')
+  throw new OperatorError(
+    `the role ${first.role} may not read and write the tables ${names}: grant it select, insert, update and delete on them, and usage on their sequences and schema`,
+  )
+}
+
+/** Named, because a pooler that shares sessions without following prepared statements then fails at once. */
+const OWN_SESSION = { name: 'purser own session', text: 'select pg_backend_pid() as pid' }
+/** Several, because other clients of a pooler may take the session that would have been shared. */
+const ROUNDS = 5
+
+/** Opens a second connection, and throws if both get the same session, or one gets several. */
+export async function refuseSharedSessions(client: PostgresClient, config: ClientConfig): Promise<void> {
+  const other = new PostgresClient(config)
+  try {
+    // Without a second connection nothing can be found out.
+    if (!(await isOpened(other))) return
+    const users = new Map<number, PostgresClient>()
+    const sessions = new Map<PostgresClient, number>()
+    for (let round = 0; round < ROUNDS; round++) {
+      for (const one of [client, other]) {
+        const pid = await sessionOf(one)
+        const isOwn = (users.get(pid) ?? one) === one && (sessions.get(one) ?? pid) === pid
+        if (!isOwn) throw sharedSessions()
+        users.set(pid, one)
+        sessions.set(one, pid)
+      }
+    }
+  } finally {
+    other.cut(new Error('not needed any more'))
+  }
+}
+
+async function isOpened(client: PostgresClient): Promise<boolean> {
+  return client.connect().then(
+    () => true,
+    () => false,
+  )
+}
+
+async function sessionOf(client: PostgresClient): Promise<number> {
+  try {
+    const { rows } = await client.query<{ pid: number }>(OWN_SESSION)
+    return rows[0]?.pid ?? 0
+  } catch (error) {
+    throw isSharedSession(error) ? sharedSessions() : error
+  }
+}
+
+function sharedSessions(): OperatorError {
+  return new OperatorError(
+    'a pooler lets several connections share a session of PostgreSQL: set pool_mode = session for this database in PgBouncer',
+  )
+}
