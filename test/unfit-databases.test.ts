@@ -1,12 +1,26 @@
 import { join } from 'node:path'
+import pino from 'pino'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { engines } from './support/engines.ts'
 import { PgBouncer } from './support/pgbouncer.ts'
 import { PostgresCluster } from './support/postgres-cluster.ts'
 import { run, SECRET_KEY, settingsFor, temporaryFolder, type Settings } from './support/purser.ts'
-import { uniqueName } from './support/world.ts'
+import { startServer, type TestServer } from './support/server.ts'
+import { body, createTestOrganization, uniqueName } from './support/world.ts'
 
-describe.each(engines.filter((engine) => engine === 'postgres'))('a database of %s', () => {
+const PATIENCE_MS = 40_000
+const AWAY = 'the database is away: requests are answered 503 until it is back'
+const BACK = 'the database is back'
+
+async function becomes(server: TestServer, status: number): Promise<void> {
+  const end = performance.now() + PATIENCE_MS
+  while ((await server.client().get(`${server.address}/readyz`)).status !== status) {
+    if (performance.now() > end) throw new Error(`/readyz did not become ${status}`)
+    await new Promise((resolve) => setTimeout(resolve, 50))
+  }
+}
+
+describe.each(engines.filter((engine) => engine === 'postgres'))('a database of %s', (engine) => {
   let cluster: PostgresCluster
   beforeAll(async () => {
     cluster = await PostgresCluster.start()
@@ -37,6 +51,20 @@ describe.each(engines.filter((engine) => engine === 'postgres'))('a database of 
     expect(stdout).toMatch(problem)
     expect(code).toBe(1)
   }
+  const serve = async (databaseUrl: string) => {
+    const lines: { msg: string; error?: { message: string } }[] = []
+    const serializers = { error: ({ message }: Error) => ({ message }) }
+    const log = pino({ level: 'warn', serializers }, { write: (line) => void lines.push(JSON.parse(line)) })
+    const server = await startServer(engine, { databaseUrl }, log)
+    onTestFinished(() => server.stop())
+    const organization = await createTestOrganization(server)
+    const { client } = organization.owner
+    const teams = `/organizations/${organization.name}/teams`
+    const write = async () => (await client.post(teams, body('teams', { name: uniqueName('team') }))).status
+    const read = async () => (await client.get(teams)).status
+    return { server, lines, write, read }
+  }
+
   test.each(['LATIN1', 'SQL_ASCII'])(
     'with the encoding %s is refused before anything is written',
     async (encoding) => {
@@ -83,6 +111,32 @@ describe.each(engines.filter((engine) => engine === 'postgres'))('a database of 
     expect((await run(['doctor'], settings)).stdout).not.toMatch(/may not read and write/)
   })
 
+  test.each([
+    ['a table', 'alter table teams owner to purser', 'alter table teams owner to node'],
+    [
+      'its schema',
+      'alter schema public owner to purser; revoke all on schema public from public, node',
+      'grant all on schema public to node',
+    ],
+  ])('that loses %s while a server runs is 503, red, and one line', async (_, take, give) => {
+    const name = await newDatabase()
+    const { server, lines, read, write } = await serve(urlOf(name))
+    await cluster.query(take, name)
+    expect([await write(), await read()]).toEqual([503, 503])
+    await becomes(server, 503)
+    for (let round = 0; round < 5; round++) {
+      expect([await write(), await read()]).toEqual([503, 503])
+      await becomes(server, 503)
+    }
+    await cluster.query(give, name)
+    await becomes(server, 200)
+    expect([await write(), await read()]).toEqual([200, 200])
+    expect(lines.map(({ msg }) => msg)).toEqual([AWAY, BACK])
+    expect(lines[0]?.error?.message).toMatch(
+      /may not read and write the tables .*teams|"meta" does not exist/,
+    )
+  })
+
   test('behind PgBouncer in transaction mode is refused', async () => {
     const name = await newDatabase()
     const bouncer = await PgBouncer.start(cluster.port, 'transaction')
@@ -94,5 +148,24 @@ describe.each(engines.filter((engine) => engine === 'postgres'))('a database of 
       /: a pooler lets several connections share a session .*pool_mode = session/,
     )
     await doctorFinds(settings, /^problem +database .* a pooler lets several connections share a session/m)
+  })
+
+  test('whose PgBouncer changes to transaction mode is 503, red, and named in the log', async () => {
+    const name = await newDatabase()
+    const bouncer = await PgBouncer.start(cluster.port)
+    onTestFinished(() => bouncer.remove())
+    const { server, lines, read, write } = await serve(urlOf(name, bouncer.port))
+    await bouncer.changeMode('transaction')
+    const statuses = new Set<number>()
+    for (let round = 0; round < 20; round++) {
+      for (const status of await Promise.all([write(), read(), write(), read()])) statuses.add(status)
+    }
+    expect([...statuses].filter((status) => status !== 200 && status !== 503)).toEqual([])
+    await becomes(server, 503)
+    expect(lines.map(({ error }) => error?.message)).toContainEqual(
+      expect.stringMatching(/^a pooler lets several/),
+    )
+    await bouncer.changeMode('session')
+    await becomes(server, 200)
   })
 })

@@ -1,5 +1,6 @@
 import type { Logger } from 'pino'
 import { AppError } from '../core/errors.ts'
+import { OperatorError } from '../core/operator-error.ts'
 import { afterPatience } from '../core/patience.ts'
 import { databaseUnavailable } from './unavailable.ts'
 
@@ -15,13 +16,14 @@ export type Probe = (signal: AbortSignal) => Promise<void>
 
 /**
  * Whether the database can be read and written. The engine reports any error that the database may have caused with
- * `suspect`. A probe then decides, and repeats until the database is back. It logs only changes: two lines an outage.
+ * `suspect`. A probe then decides, and repeats until the database is back. It logs only changes: two lines an outage, and a
+ * third one if it turns out that the operator has to repair something.
  */
 export class Availability {
   readonly #probe: Probe
   readonly #onBack: () => void
   #log: Logger | undefined
-  #away: { since: number; cause: unknown } | undefined
+  #away: { since: number; cause: unknown; isNamed: boolean } | undefined
   #suspected: unknown
   #looking: Promise<void> | undefined
   #lookedAt = -Infinity
@@ -97,10 +99,12 @@ export class Availability {
   #found(cause: unknown, suspected: unknown): void {
     this.#lookedAt = performance.now()
     if (cause !== undefined) {
-      if (this.#away === undefined) {
+      // What an operator has to repair is named, even if the outage began with something else.
+      const isNamed = this.#away?.isNamed === true || cause instanceof OperatorError
+      if (this.#away === undefined || isNamed !== this.#away.isNamed) {
         this.#log?.error({ error: cause }, 'the database is away: requests are answered 503 until it is back')
       }
-      this.#away = { since: this.#away?.since ?? this.#lookedAt, cause }
+      this.#away = { since: this.#away?.since ?? this.#lookedAt, cause, isNamed }
       this.#lookIn(LOOK_AGAIN_MS)
     } else if (this.#away !== undefined) {
       const seconds = Math.ceil((this.#lookedAt - this.#away.since) / 1000)

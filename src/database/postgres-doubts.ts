@@ -1,12 +1,20 @@
-import { isFull } from './postgres-errors.ts'
+import type { ClientConfig } from 'pg'
 import type { PostgresClient } from './postgres-client.ts'
+import { isFull, isMissingRight, isSharedSession } from './postgres-errors.ts'
+import { refuseMissingRights, refuseSharedSessions } from './postgres-fitness.ts'
 
 /** Examines what an error of a request has put in doubt. Throws the reason if the doubt is right. */
-export type Doubt = (client: PostgresClient) => Promise<void>
+export type Doubt = (client: PostgresClient, config: ClientConfig) => Promise<void>
 
 /** Undefined if the small write of a probe shows the cause of the error, too. */
 export function doubtOf(error: unknown): Doubt | undefined {
-  return isFull(error) ? takeSpace : undefined
+  if (isFull(error)) return takeSpace
+  if (isMissingRight(error)) return refuseAnyMissingRight
+  return isSharedSession(error) ? refuseSharedSessions : undefined
+}
+
+function refuseAnyMissingRight(client: PostgresClient): Promise<void> {
+  return refuseMissingRights(client, 'all')
 }
 
 /**

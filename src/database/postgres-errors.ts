@@ -11,6 +11,7 @@ const DRIVER_ERROR =
   /^(Connection terminated|Client (has encountered a connection error|was closed)|timeout )/
 const BUSY = 'the database is busy with other changes'
 const FULL = 'the disk of the database is full'
+const UNFIT = 'the database is not set up as this server needs it; the log of the server says why'
 
 /** A commit got no answer or an unclear one. It must not be retried, because it may have succeeded. */
 export class UnknownOutcomeError extends Error {
@@ -56,9 +57,10 @@ export function isBusy(error: unknown): boolean {
 
 /**
  * The database itself fails: it closes or refuses connections (08, 28, 3D, 57P), is out of memory, disk or connections
- * (53, 58), is a standby (25006), or the network failed. pg's own errors have no code.
+ * (53, 58), is a standby (25006), lacks rights, sessions are shared, or the network failed. pg's own errors have no code.
  */
 export function isAway(error: unknown): boolean {
+  if (isMissingRight(error) || isSharedSession(error)) return true
   if (error instanceof DatabaseError) return /^(08|28|3D|53|57P|58|25006)/.test(error.code ?? '')
   if (!(error instanceof Error)) return false
   if ([UnknownOutcomeError, UnreachableError, DeadlineError].some((kind) => error instanceof kind))
@@ -77,6 +79,11 @@ export function isFull(error: unknown): boolean {
   return error instanceof DatabaseError && error.code === '53100'
 }
 
+/** The role may not use a table (42501), or does not see it (42P01) because it may not use the schema. */
+export function isMissingRight(error: unknown): boolean {
+  return error instanceof DatabaseError && /^(42501|42P01)$/.test(error.code ?? '')
+}
+
 /** A prepared statement is missing or there already: a pooler has exchanged the session behind the connection. */
 export function isSharedSession(error: unknown): boolean {
   return error instanceof DatabaseError && /^(26000|42P05)$/.test(error.code ?? '')
@@ -89,5 +96,6 @@ export function outcomeOf(error: unknown): unknown {
   if (error instanceof UnreachableError) return databaseUnavailable(error.cause)
   if (isBusy(error)) return databaseUnavailable(error, BUSY)
   if (isFull(error)) return databaseUnavailable(error, FULL)
+  if (isMissingRight(error) || isSharedSession(error)) return databaseUnavailable(error, UNFIT)
   return isAway(error) ? databaseUnavailable(error) : error
 }

@@ -41,7 +41,7 @@ export class PostgresProbe {
     const client = await this.#writeSomewhere(signal)
     try {
       for (const doubt of this.#doubts) {
-        await cutAt(signal, client, doubt(client))
+        await cutAt(signal, client, doubt(client, this.#config))
         this.#doubts.delete(doubt)
       }
     } catch (error) {
