@@ -33,7 +33,7 @@ async function serveAsFirst(config: Config, log: Logger): Promise<void> {
   })
   // The lock proves that no other server runs on this folder. So jobs of a killed server can be resumed at once.
   if (isSqlite) await prepared.database.write(releaseLeases)
-  for (const line of warnings(prepared.config, process.env)) console.error(`purser: ${line}`)
+  for (const line of warnings(prepared, process.env)) console.error(`purser: ${line}`)
   const serving = await (config.workers > 1 ? serveByWorkers : serveHere)(prepared, log)
   stopOnSignals(serving, config, () => lock?.release())
   console.log(welcome(prepared, serving.port).join('\n'))

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vit
 import { engines } from './support/engines.ts'
 import { PgBouncer } from './support/pgbouncer.ts'
 import { PostgresCluster } from './support/postgres-cluster.ts'
-import { run, SECRET_KEY, settingsFor, temporaryFolder, type Settings } from './support/purser.ts'
+import { Purser, run, SECRET_KEY, settingsFor, temporaryFolder, type Settings } from './support/purser.ts'
 import { startServer, type TestServer } from './support/server.ts'
 import { body, createTestOrganization, uniqueName } from './support/world.ts'
 
@@ -167,5 +167,19 @@ describe.each(engines.filter((engine) => engine === 'postgres'))('a database of 
     )
     await bouncer.changeMode('session')
     await becomes(server, 200)
+  })
+
+  test('that lets the role have too few connections is a warning of the start', async () => {
+    const name = await newDatabase()
+    await cluster.query('create role small login connection limit 14')
+    await cluster.query(`grant node to small`)
+    const settings = { ...settingsOf(name), PURSER_DATABASE_URL: urlOf(name).replace('node@', 'small@') }
+    const purser = new Purser(['serve'], settings)
+    await purser.address()
+    expect(purser.stderr).toMatch(
+      /^purser: warning: the database lets this role have 14 connections, and a server with 1 process needs up to 16: raise /m,
+    )
+    await purser.stop()
+    await doctorFinds(settings, /^problem +database .* lets this role have 14 connections/m)
   })
 })

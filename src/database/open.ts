@@ -49,7 +49,7 @@ export async function openDatabase(
   return {
     database,
     untilReachable: async () => {},
-    examine: async () => ({ problems: [] }),
+    examine: async () => ({ problems: [], connections: Infinity }),
     openConnections: async () => {},
     withConnection: (work) => database.withConnection(work),
   }

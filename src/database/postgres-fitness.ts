@@ -8,6 +8,8 @@ import { tableNames } from './table-names.ts'
 export type Fitness = {
   /** A line for each reason why no server of Purser can use it. */
   readonly problems: readonly string[]
+  /** How many connections this role may have. */
+  readonly connections: number
 }
 
 export async function examineFitness(client: PostgresClient, config: ClientConfig): Promise<Fitness> {
@@ -19,6 +21,7 @@ export async function examineFitness(client: PostgresClient, config: ClientConfi
   const sessions = await problemOf(() => refuseSharedSessions(client, config))
   return {
     problems: [...found, sessions].filter((problem) => problem !== undefined),
+    connections: await mostConnections(client),
   }
 }
 
@@ -128,4 +131,14 @@ function sharedSessions(): OperatorError {
   return new OperatorError(
     'a pooler lets several connections share a session of PostgreSQL: set pool_mode = session for this database in PgBouncer',
   )
+}
+
+async function mostConnections(client: PostgresClient): Promise<number> {
+  const { rows } = await client.query<{ most: number }>(`
+    select least(
+      current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int,
+      (select case when rolsuper or rolconnlimit < 0 then null else rolconnlimit end from pg_roles where rolname = session_user),
+      (select case when datconnlimit < 0 then null else datconnlimit end from pg_database where datname = current_database())
+    ) as most`)
+  return rows[0]?.most ?? Infinity
 }

@@ -20,6 +20,7 @@ import { findTrouble } from './doctor-store.ts'
 import { findMeta } from './meta-store.ts'
 import { ADMIN_TOKEN_FILE } from './prepare.ts'
 import { checkFingerprint, findSecretKey, FINGERPRINT, fingerprintOf } from './secret-key.ts'
+import { connectionsProblem } from './welcome.ts'
 
 /** `note`: no problem, but useful to know. */
 export type Finding = { check: string; result: 'good' | 'note' | 'problem'; detail: string }
@@ -150,8 +151,9 @@ async function examineDatabase(
 }
 
 async function examineServer(open: OpenDatabase, config: Config, report: Report): Promise<void> {
-  const { problems } = await open.examine()
-  for (const problem of problems) {
+  const { problems, connections } = await open.examine()
+  const few = connectionsProblem(config, connections)
+  for (const problem of few === undefined ? problems : [...problems, few]) {
     report('database', 'problem', `${nameOfDatabase(config)}: ${problem}`)
   }
 }

@@ -31,6 +31,8 @@ export const ADMIN_TOKEN_FILE = 'admin-token'
 export type Prepared = {
   readonly database: Database
   readonly config: ServerConfig
+  /** How many connections to the database this role may have. */
+  readonly connections: number
   /** Path of the secret key; undefined if the settings contain the key. */
   readonly keyFile?: string
   /** On a first start: the admin's token, and the secret of a link that sets their password. */
@@ -68,7 +70,7 @@ async function prepareOpened(
 ): Promise<Prepared> {
   const { database } = open
   const { clock } = surroundings
-  await refuseUnfit(open, config)
+  const { connections } = await refuseUnfit(open, config)
   const { secretKey } = await bringUpToDate(open, config, surroundings.say)
   const first = await makeFirstUser(database, clock, new AuditKey(secretKey), config.adminToken, (token) => {
     // Written before the commit, so that a crash cannot lose a token that nobody has read.
@@ -78,6 +80,7 @@ async function prepareOpened(
   return {
     database,
     config: { ...config, secretKey },
+    connections,
     ...(config.secretKey === undefined ? { keyFile: secretKeyFile(config.data) } : {}),
     ...(first === undefined ? {} : { first }),
   }
@@ -119,7 +122,7 @@ export async function bringUpToDate(
 }
 
 /** For worker processes, after another process has run `prepare`. */
-export async function openPrepared(config: Config): Promise<Prepared> {
+export async function openPrepared(config: Config): Promise<Pick<Prepared, 'database' | 'config'>> {
   const secretKey = findSecretKey(config)
   if (secretKey === undefined) throw new OperatorError(`there is no secret key in ${config.data}`)
   const { database } = await openDatabase(config)

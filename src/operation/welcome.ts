@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { unknownVariables, type ServerConfig } from '../config.ts'
+import { unknownVariables, type Config, type ServerConfig } from '../config.ts'
 import { version } from '../core/version.ts'
 import { nameOfDatabase } from '../database/open.ts'
 import { isLoopback } from '../core/loopback.ts'
@@ -74,7 +74,10 @@ function sameDatabase({ databaseUrl }: ServerConfig): string {
 }
 
 /** Warnings about risky settings, one per line. */
-export function warnings(config: ServerConfig, environment: NodeJS.ProcessEnv): string[] {
+export function warnings(
+  { config, connections }: Pick<Prepared, 'config' | 'connections'>,
+  environment: NodeJS.ProcessEnv,
+): string[] {
   const lines = unknownVariables(environment).map(
     (name) => `warning: there is no setting ${name}; it is ignored`,
   )
@@ -88,7 +91,19 @@ export function warnings(config: ServerConfig, environment: NodeJS.ProcessEnv): 
       'warning: behind a proxy, set PURSER_TRUST_PROXY=true and let the proxy set X-Forwarded-For; otherwise wrong passwords of anybody slow down the sign-in of everybody',
     )
   }
+  const problem = connectionsProblem(config, connections)
+  if (problem !== undefined) lines.push(`warning: ${problem}`)
   return lines
+}
+
+/** 12 for requests, one for /readyz, and 3 while states are uploaded. */
+const CONNECTIONS_OF_A_PROCESS = 16
+
+/** @param most how many connections PostgreSQL lets the role have */
+export function connectionsProblem({ workers }: Pick<Config, 'workers'>, most: number): string | undefined {
+  const needed = workers * CONNECTIONS_OF_A_PROCESS
+  if (most >= needed) return undefined
+  return `the database lets this role have ${most} connections, and a server with ${workers} ${workers === 1 ? 'process' : 'processes'} needs up to ${needed}: raise max_connections of PostgreSQL, or the connection limit of the role or of the database`
 }
 
 function keyAdvice(keyFile: string | undefined): string {
