@@ -74,6 +74,8 @@ test('a release that starts later on SQLite is followed by the one before', asyn
   const file = new DatabaseSync(join(existing(settings['PURSER_DATA']), SQLITE_FILE))
   file.exec(`drop index ${LATER_INDEX}`)
   file.close()
+  const examined = await run(['doctor'], { ...settings, ...withLaterMigration })
+  expect(examined.stdout + examined.stderr).toContain(`lacks the indexes ${LATER_INDEX}`)
   expect(await migrated()).toEqual({ migrated: [], indexes: [LATER_INDEX] })
   const old = new Purser(['serve'], settings)
   await old.address()

@@ -38,8 +38,8 @@ async function problemOf(check: () => Promise<void>): Promise<string | undefined
 async function refuseEncoding(client: PostgresClient): Promise<void> {
   const { rows } = await client.query<{ server_encoding: string }>('show server_encoding')
   const encoding = rows[0]?.server_encoding
-  if (encoding === 'UTF8') return
-  // SQL_ASCII takes any bytes, and checks none of them.
+  // SQL_ASCII stores all bytes as they are, and earlier releases have made tables in such databases.
+  if (encoding === 'UTF8' || encoding === 'SQL_ASCII') return
   throw new OperatorError(
     `the database has the encoding ${encoding}, and Purser needs UTF8: make a new one with "create database … encoding 'UTF8' template template0"`,
   )

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { unknownVariables, type Config } from '../config.ts'
 import { timestamp, type Clock } from '../core/clock.ts'
 import { OperatorError, reasonOf } from '../core/operator-error.ts'
+import { missingLaterIndexes } from '../database/later-indexes.ts'
 import { FIRST_MIGRATION, missingMigrations } from '../database/migrate.ts'
 import {
   databaseProblem,
@@ -135,7 +136,11 @@ async function examineDatabase(
       report('database', 'problem', `${name} is older than this Purser; missing: ${names.join(', ')}`)
       return
     }
-    report('database', 'good', `${name} answers and is up to date`)
+    const unmade = await open.withConnection(missingLaterIndexes)
+    if (unmade.length > 0) {
+      const indexes = unmade.map((index) => index.name).join(', ')
+      report('database', 'problem', `${name} lacks the indexes ${indexes}: purser migrate makes them`)
+    } else report('database', 'good', `${name} answers and is up to date`)
     if (showContent !== undefined) await examineFile(open, report)
     const key = await examineRows(open, config, clock, report)
     if (showContent === undefined) return
