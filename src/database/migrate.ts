@@ -112,9 +112,11 @@ async function runIn(
 /** As Kysely makes it. In a transaction, Kysely would hide why it cannot: it looks for the table once more. */
 async function makeTableOfMigrations(db: Kysely<Tables>): Promise<void> {
   if ((await namesOfTables(db)).includes('kysely_migration')) return
-  await sql`
-    create table kysely_migration (name varchar(255) not null primary key, timestamp varchar(255) not null)
-  `.execute(db)
+  await db.schema
+    .createTable('kysely_migration')
+    .addColumn('name', 'varchar(255)', (column) => column.notNull().primaryKey())
+    .addColumn('timestamp', 'varchar(255)', (column) => column.notNull())
+    .execute()
 }
 
 /** Whether a name of ours is taken. A migration runs once, so Purser cannot have taken it. */
