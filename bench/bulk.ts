@@ -55,18 +55,24 @@ export async function withTeams(database: Database, count: number): Promise<Orga
   return organization
 }
 
-export type WithWorkspaces = { readonly organization: Organization; readonly workspaceId: string }
+export type WithWorkspaces = {
+  readonly organization: Organization
+  readonly workspaceId: string
+  readonly projectId: string
+}
 
+/** An organization with this many workspaces, all of them in its default project. */
 export async function withWorkspaces(database: Database, count: number): Promise<WithWorkspaces> {
   const organization = await organizationOf(database, `grown-workspaces-${count}`)
   const found = await database.read((tx) => findOrganization(tx, organization.id))
   if (found === undefined) throw new Error(`${organization.name} is not there`)
+  const projectId = found.default_project_id
   const at = timestamp(systemClock.now())
   const ids = Array.from({ length: count }, () => newId('workspace'))
   await insertMany(database, 'workspaces', count, (number) => ({
     id: ids[number] ?? '',
     organization_id: organization.id,
-    project_id: found.default_project_id,
+    project_id: projectId,
     name: teamName(number),
     terraform_version: 'latest',
     settings: '{}',
@@ -74,7 +80,7 @@ export async function withWorkspaces(database: Database, count: number): Promise
     updated_at: at,
   }))
   await database.write((tx) => bumpVersion(tx, organization.id))
-  return { organization, workspaceId: ids[0] ?? '' }
+  return { organization, workspaceId: ids[0] ?? '', projectId }
 }
 
 export type WithMembers = { readonly organization: Organization; readonly membershipId: string }

@@ -69,7 +69,7 @@ function partOf(engine: Engine, series: readonly Series[], most: number): string
 }
 
 const [WIDTH, HEIGHT, LEFT, TOP, BOTTOM, LEGEND] = [760, 360, 60, 20, 40, 220]
-const colors = ['#1b6ac9', '#c2410c', '#15803d', '#7e22ce', '#a16207', '#be123c', '#0e7490', '#4d4d4d']
+const colors = '#1b6ac9 #c2410c #15803d #7e22ce #a16207 #be123c #0e7490 #4d4d4d #4f46e5 #b45309'.split(' ')
 
 /** A plot with two logarithmic axes. It needs neither scripts nor fonts, and reads on light and dark pages. */
 function plot(series: readonly Series[], dimension: string): string {

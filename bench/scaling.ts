@@ -64,6 +64,12 @@ function reading(token: string) {
   })
 }
 
+function createsOf(type: string, list: string, token: string): string[] {
+  return Array.from({ length: CREATES }, (_, number) =>
+    wire('POST', list, token, { data: { type, attributes: { name: `new-${number}` } } }),
+  )
+}
+
 const dimensions: readonly Dimension[] = [
   {
     name: 'teams',
@@ -73,9 +79,7 @@ const dimensions: readonly Dimension[] = [
       const list = `/organizations/${organization.name}/teams`
       const { token } = organization.owner
       const read = reading(token)
-      const creates = Array.from({ length: CREATES }, (_, number) =>
-        wire('POST', list, token, { data: { type: 'teams', attributes: { name: `new-${number}` } } }),
-      )
+      const creates = createsOf('teams', list, token)
       const q = `${list}?q=${organization.teams[1]?.name}`
       return async ({ port }) => {
         // Reads all names, which are indexed afterwards.
@@ -99,14 +103,22 @@ const dimensions: readonly Dimension[] = [
     name: 'workspaces',
     sizes: [100, 1_000, 10_000, 100_000],
     make: async (database, size) => {
-      const { organization, workspaceId } = await withWorkspaces(database, size)
+      const { organization, workspaceId, projectId } = await withWorkspaces(database, size)
       const list = `/organizations/${organization.name}/workspaces`
-      const read = reading(organization.owner.token)
+      const { token } = organization.owner
+      const read = reading(token)
+      const creates = createsOf('workspaces', list, token)
       return async () => [
         read('show a workspace', `/workspaces/${workspaceId}`),
         read('first page', list),
         read('last page', pageOf(list, Math.ceil(size / PAGE))),
+        read('sort=-name', `${list}?sort=-name`),
+        read('include=project', `${list}?include=project`),
+        read('filter[project][id]', `${list}?filter%5Bproject%5D%5Bid%5D=${projectId}`),
         read('search[name]', `${list}?search%5Bname%5D=zzz`, false),
+        read('show a project', `/projects/${projectId}`),
+        read('list of projects', `/organizations/${organization.name}/projects`),
+        { what: 'create a workspace', isBounded: true, requests: creates, status: '201' },
       ]
     },
   },
@@ -146,6 +158,7 @@ const dimensions: readonly Dimension[] = [
 
 // More than the default allows.
 process.env['PURSER_MAX_TEAMS'] = '10000000'
+process.env['PURSER_MAX_WORKSPACES'] = '10000000'
 
 const folder = mkdtempSync(join(tmpdir(), 'purser-scaling-'))
 const series: Series[] = []
@@ -178,8 +191,8 @@ try {
   const purser = await Purser.start(engine, folder)
   children.push(purser)
   for (const { dimension, size, ask } of prepared) {
-    for (const { what, isBounded, requests } of await ask(purser)) {
-      const ms = await latencyOf(load, purser, requests)
+    for (const { what, isBounded, requests, status } of await ask(purser)) {
+      const ms = await latencyOf(load, purser, requests, status)
       console.log(`${dimension.name} ${size}: ${what}: ${ms.toFixed(3)} ms`)
       const known = series.find((each) => each.dimension === dimension.name && each.what === what)
       if (known !== undefined) known.points.push({ size, ms })
@@ -193,13 +206,18 @@ try {
 writeScaling(fileURLToPath(new URL('../docs', import.meta.url)), engine, series, most)
 
 /** The median latency over one connection, in milliseconds. */
-async function latencyOf(load: Child, purser: Purser, requests: readonly string[]): Promise<number> {
+async function latencyOf(
+  load: Child,
+  purser: Purser,
+  requests: readonly string[],
+  status = '200',
+): Promise<number> {
   const job = { port: purser.port, connections: 1, requests: [...requests], maySleep: engine === 'postgres' }
   const isRepeatable = requests.length === 1
   if (isRepeatable) await load.ask<JobResult>('run', { ...job, durationMs: WARM_UP_MS } satisfies Job)
   const bound = isRepeatable ? { durationMs: MEASURED_MS } : { count: requests.length }
   const { statuses, latencies } = await load.ask<JobResult>('run', { ...job, ...bound } satisfies Job)
-  const others = Object.keys(statuses).filter((status) => status !== '200')
+  const others = Object.keys(statuses).filter((other) => other !== status)
   if (others.length > 0) throw new Error(`answers were ${JSON.stringify(statuses)}: ${requests[0]}`)
   return latencies[0]?.p50 ?? Number.NaN
 }
