@@ -3,9 +3,21 @@ import { expect, test, vi } from 'vitest'
 import { onPostgres } from './support/on-each-engine.ts'
 import { TOGETHER } from './support/statements.ts'
 import { createState } from './support/states.ts'
-import { addMember, body, createTeam, createTestOrganization, grantWorkspace } from './support/world.ts'
+import {
+  addMember,
+  body,
+  createTeam,
+  createTestOrganization,
+  createWorkspace,
+  grantWorkspace,
+} from './support/world.ts'
 
-type PlanNode = { 'Node Type': string; 'Relation Name'?: string; Plans?: PlanNode[] }
+type PlanNode = {
+  'Node Type': string
+  'Relation Name'?: string
+  'Index Name'?: string
+  Plans?: PlanNode[]
+}
 
 const TEAMS = 20_000
 const large = new Set(['teams', 'team_members', 'workspaces', 'team_workspaces'])
@@ -112,6 +124,39 @@ onPostgres('repeated reads', (server, query) => {
     for (const [text, valueCount] of statements) {
       const scanned = await scannedBy(text, valueCount)
       expect(scanned.filter((table) => large.has(table))).toEqual([])
+    }
+  })
+})
+
+function indexesIn({ Plans: children = [], ...node }: PlanNode): string[] {
+  return [node['Index Name'] ?? '', ...children.flatMap(indexesIn)].filter((name) => name !== '')
+}
+
+onPostgres('pages of workspaces', (server, query) => {
+  test('are read by their ids alone, also while there are no statistics of thousands of new ones', async () => {
+    const organization = await createTestOrganization(server)
+    const { client } = organization.owner
+    const workspaceId = await createWorkspace(organization)
+    await createWorkspace(organization)
+    await query('alter table workspaces set (autovacuum_enabled = off)')
+    await query(
+      `insert into workspaces select (jsonb_populate_record(known,
+         jsonb_build_object('id', ${idOf('ws', 'n')}, 'name', 'many-' || n))).*
+       from workspaces known cross join generate_series(1, ${TEAMS}) n where known.id = $1`,
+      [workspaceId],
+    )
+    const sent = vi.spyOn(PostgresClient.prototype, 'query')
+    const list = await client.get(`/organizations/${organization.name}/workspaces?sort=-name`)
+    const statements = sent.mock.calls as unknown as [{ text?: string; values?: unknown[] }][]
+    const reading = statements.filter(([{ text }]) =>
+      text?.startsWith('select * from "workspaces" where "id" in'),
+    )
+    sent.mockRestore()
+    expect(list.json.meta.pagination['total-count']).toBe(TEAMS + 2)
+    expect(reading).toHaveLength(1)
+    for (const [{ text, values }] of reading) {
+      const { rows } = await query(`explain (format json) ${text}`, values)
+      expect(new Set(indexesIn(rows[0]['QUERY PLAN'][0].Plan))).toEqual(new Set(['workspaces_pkey']))
     }
   })
 })

@@ -1,6 +1,6 @@
 import { sql, type Insertable, type Selectable, type Updateable } from 'kysely'
 import type { Transaction } from '../database/database.ts'
-import { unlessTaken } from '../database/portable.ts'
+import { filterOnly, unlessTaken } from '../database/portable.ts'
 import { prepared } from '../database/prepared.ts'
 import { deleteInSlices, inSlices } from '../database/slices.ts'
 import type { WorkspaceTable } from '../database/tables.ts'
@@ -60,7 +60,10 @@ export function updateWorkspace(
   )
 }
 
-/** The workspaces of the organization with these ids. Other ids are ignored. */
+/**
+ * The workspaces of the organization with these ids. Other ids are ignored. Without statistics of
+ * new rows, PostgreSQL would also look up all workspaces of the organization in an index.
+ */
 export function findWorkspaces(
   tx: Transaction,
   organizationId: string,
@@ -70,7 +73,7 @@ export function findWorkspaces(
     tx.db
       .selectFrom('workspaces')
       .where('id', 'in', slice)
-      .where('organization_id', '=', organizationId)
+      .where(filterOnly(tx.engine, 'organization_id'), '=', organizationId)
       .selectAll()
       .execute(),
   )
