@@ -17,14 +17,9 @@ import { refuseUnsafeDelete } from '../state-versions/safe-delete.ts'
 import { workspaceDocument } from './workspace-document.ts'
 import { include } from './workspace-includes.ts'
 import { withIncluded } from './workspace-list-routes.ts'
+import { workspacesVersion } from './workspace-list-store.ts'
 import { namedWorkspacePlace, workspacePlace } from './workspace-place.ts'
-import {
-  countWorkspaces,
-  deleteWorkspace,
-  findWorkspaceByName,
-  insertWorkspace,
-  updateWorkspace,
-} from './workspace-store.ts'
+import { deleteWorkspace, findWorkspaceByName, insertWorkspace, updateWorkspace } from './workspace-store.ts'
 import { addTags } from './workspace-tag-store.ts'
 import { tagsToAdd, tooManyTags } from './workspace-tags.ts'
 import {
@@ -188,7 +183,7 @@ export const workspaceRoutes: readonly Route[] = [
       const { name, projectId, tags: wanted = [] } = body.changes
       const { maxWorkspaces } = deps.config
       const project = await orProblems(problems, projectFor(context, organization, projectId))
-      if ((await countWorkspaces(tx, organization.id)) >= maxWorkspaces) {
+      if ((await workspacesVersion(tx, organization.id)).count >= maxWorkspaces) {
         problems.push(tooMany('workspaces', maxWorkspaces))
       }
       const tags = await orProblems(problems, tagsToAdd(context, organization.id, wanted, TAGS_POINTER))

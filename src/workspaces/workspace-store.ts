@@ -101,12 +101,3 @@ export async function deleteWorkspace(tx: Transaction, id: string): Promise<void
   await deleteInSlices(tx, 'remote_state_consumers', sql`consumer_id = ${id}`)
   await tx.db.deleteFrom('workspaces').where('id', '=', id).execute()
 }
-
-export async function countWorkspaces(tx: Transaction, organizationId: string): Promise<number> {
-  const { count } = await tx.db
-    .selectFrom('workspaces')
-    .where('organization_id', '=', organizationId)
-    .select((eb) => eb.fn.countAll<number>().as('count'))
-    .executeTakeFirstOrThrow()
-  return count
-}
