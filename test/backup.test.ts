@@ -22,6 +22,7 @@ describe.each(engines)('a backup of %s', (engine) => {
     expect(before.real).toMatchObject({ status: 200, text: expect.stringContaining(PASSWORD) })
     expect(before.current).toMatchObject({ status: 200, text: expect.not.stringContaining(PASSWORD) })
     expect(before.hidden.status).toBe(404)
+    expect(before.projects.text).toMatch(/"workspace-count":[1-9]/)
 
     const folder = temporaryFolder()
     const [file, keyFile] = [join(folder, 'backup'), join(folder, 'key')]

@@ -71,15 +71,19 @@ const migrateBeside = (config: Config, work: (db: Kysely<Tables>) => Promise<unk
     expect(await migrating).toEqual(laterOnes())
   })
 
-/** The number of workspaces that the later migration has changed, and of its notes. */
+/** The number of workspaces that the later migration has changed, of its notes, and as it is kept of their project. */
 const changedIn = (config: Config) =>
   opened(config, ({ database }) =>
     database.read(async ({ db }) => {
       const workspaces = await sql`select id from workspaces where note_count = 1`.execute(db)
       const notes = await sql`select workspace_id from workspace_notes`.execute(db)
-      return [workspaces.rows.length, notes.rows.length]
+      const kept = await db.selectFrom('workspace_counts').selectAll().execute()
+      expect(kept.map(({ project_id }) => project_id)).toEqual(['prj-a'])
+      return [workspaces.rows.length, notes.rows.length, kept[0]?.count]
     }),
   )
+/** What it returns after all migrations. */
+const changed = [olderWorkspaces, olderWorkspaces, olderWorkspaces]
 
 describe.each(engines)('a database of an older version on %s', (engine) => {
   afterEach(() => delete migrations[FAILING])
@@ -89,7 +93,7 @@ describe.each(engines)('a database of an older version on %s', (engine) => {
     const config = await newConfig(engine)
     await makeOlderDatabase(config)
     expect(await migrateIn(config)).toEqual(laterOnes())
-    expect(await changedIn(config)).toEqual([olderWorkspaces, olderWorkspaces])
+    expect(await changedIn(config)).toEqual(changed)
     expect(await migrateIn(config)).toEqual([])
   })
 
@@ -229,7 +233,7 @@ describe.each(engines)('a database of an older version on %s', (engine) => {
     const file = await backUpOlder(engine)
     const config = await newConfig(engine)
     await restore(config, file, undefined)
-    expect(await changedIn(config)).toEqual([olderWorkspaces, olderWorkspaces])
+    expect(await changedIn(config)).toEqual(changed)
   })
 
   test('is not restored from its backup into newer tables', async () => {

@@ -7,6 +7,7 @@ import {
   body,
   createTeam,
   createTestOrganization,
+  createWorkspace,
   invitePerson,
   uniqueName,
 } from './support/world.ts'
@@ -22,6 +23,9 @@ onEachEngine('deleting an organization', (server) => {
     const member = await addMember(server, own, [team])
     const nobody = { email: `${uniqueName('nobody')}@example.com` }
     const membership = await invitePerson(own, nobody, [team])
+    const workspace = await createWorkspace(own)
+    const shown = await own.owner.client.get(`/workspaces/${workspace}`)
+    const project = shown.json.data.relationships.project.data.id
     expect((await own.owner.client.delete(`/organizations/${own.name}`)).status).toBe(204)
     for (const client of [own.owner.client, member.client, server.admin]) {
       expect((await client.get(`/organizations/${own.name}`)).text).toBe(NOT_FOUND)
@@ -40,12 +44,15 @@ onEachEngine('deleting an organization', (server) => {
 
     await server.app.deps.deletions.drain()
     const left = await server.app.deps.database.read(async ({ db }) => {
-      const tables = ['memberships', 'teams', 'team_members', 'projects'] as const
+      const tables = ['memberships', 'teams', 'team_members', 'projects', 'workspace_versions'] as const
       const rows: object[] = []
       for (const table of tables) {
         rows.push(...(await db.selectFrom(table).where('organization_id', '=', own.id).selectAll().execute()))
       }
       rows.push(...(await db.selectFrom('organizations').where('id', '=', own.id).selectAll().execute()))
+      rows.push(
+        ...(await db.selectFrom('workspace_counts').where('project_id', '=', project).selectAll().execute()),
+      )
       rows.push(...(await db.selectFrom('users').where('email', '=', nobody.email).selectAll().execute()))
       return rows
     })

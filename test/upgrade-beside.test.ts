@@ -35,11 +35,13 @@ async function work(
   const client = new Client(address, token)
   const workspaces = '/organizations/demo/workspaces'
   const request = async (answer: ReturnType<Client['get']>) => {
-    const { status, json } = await answer
+    const { status, text, json } = await answer
+    if (status >= 300) throw new Error(`${name} was answered ${status}: ${text}`)
     seen.statuses.add(status)
     return json
   }
   const { data } = await request(client.get(`${workspaces}/database`))
+  const { data: projects } = await request(client.get('/organizations/demo/projects'))
   for (let number = 0; !signal.aborted; number += 1) {
     const attributes = { name: `${name}-${number}` }
     const team = await request(
@@ -52,6 +54,12 @@ async function work(
     await request(client.get(`/workspaces/${data.id}/current-state-version-outputs`))
     const workspace = { data: { type: 'workspaces', attributes: { description: attributes.name } } }
     await request(client.patch(`/workspaces/${data.id}`, workspace))
+    const { data: other } = await request(
+      client.post(workspaces, { data: { type: 'workspaces', attributes } }),
+    )
+    const target = `/projects/${projects[number % projects.length].id}/relationships/workspaces`
+    await request(client.post(target, { data: [{ type: 'workspaces', id: other.id }] }))
+    if (number % 2 === 0) await request(client.delete(`/workspaces/${other.id}`))
   }
 }
 
@@ -136,7 +144,7 @@ describe.each(engines.filter((engine) => engine === 'postgres'))('two releases o
       await untilBusy(onOldOnes)
       onOld.abort()
       await Promise.all(seen.map(({ ended }) => ended))
-      for (const { statuses } of seen) expect([...statuses]).toEqual([200])
+      for (const { statuses } of seen) expect(statuses).toEqual(new Set([200, 201, 204]))
       expect(await old.stop()).toBe(0)
 
       const again = new Purser(['serve'], settings, { main })
@@ -152,6 +160,19 @@ describe.each(engines.filter((engine) => engine === 'postgres'))('two releases o
       const made = seen.flatMap((each) => each.made).length
       expect(json.meta.pagination['total-count']).toBeGreaterThan(made)
       expect((await run(['audit', 'verify'], settings)).code).toBe(0)
+
+      await again.stop()
+      const last = new Purser(['serve'], newer)
+      const counting = new Client(await last.address(), anna)
+      const { json: projects } = await counting.get('/organizations/demo/projects')
+      expect(projects.data.length).toBeGreaterThan(1)
+      for (const { id, attributes } of projects.data) {
+        // The triggers keep the number, also of what the older release wrote. A search counts the rows.
+        const path = `/organizations/demo/workspaces?filter[project][id]=${id}&search[wildcard-name]=*`
+        const { 'total-count': total } = (await counting.get(path)).json.meta.pagination
+        expect(total).toBeGreaterThan(0)
+        expect(attributes['workspace-count']).toBe(total)
+      }
     },
   )
 })

@@ -60,6 +60,17 @@ export function isWorkspaceGranted(tx: Transaction, userId: string): Expression<
   ])
 }
 
+/** Ids of the workspaces that the user sees through grants of their teams on the workspaces themselves. */
+export function grantedWorkspaces(tx: Transaction, userId: string) {
+  return grantsOnWorkspaces(tx, userId).select('tw.workspace_id as id')
+}
+
+/** SQL condition on a count: the user sees all workspaces of its project, through a grant of their teams on the project. */
+export function isProjectGranted(tx: Transaction, userId: string): Expression<SqlBool> {
+  const eb = expressionBuilder<Tables, 'workspace_counts'>()
+  return eb('workspace_counts.project_id', 'in', grantsOnProjects(tx, userId).select('tp.project_id'))
+}
+
 /** Ids of the projects on which grants of the user's teams give the right. The same rule as in a decision. */
 export function projectsWith(tx: Transaction, userId: string, right: ProjectRight) {
   return grantsOnProjects(tx, userId)

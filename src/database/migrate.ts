@@ -6,6 +6,7 @@ import { entriesOf } from '../core/keys.ts'
 import { OperatorError, reasonOf } from '../core/operator-error.ts'
 import { isOlderRelease, version } from '../core/version.ts'
 import { firstTables } from './migrations/0001-first-tables.ts'
+import { workspaceCounts } from './migrations/0002-workspace-counts.ts'
 import { engineOf } from './portable.ts'
 import type { Tables } from './tables.ts'
 
@@ -23,6 +24,7 @@ export const FIRST_MIGRATION = '0001-first-tables'
 /** Sorted by name. A migration is never changed: a change of tables is a new one at the end. Tests add one. */
 export const migrations: Record<string, TableMigration> = {
   [FIRST_MIGRATION]: { ...firstTables, oldestRelease: '0.1.0' },
+  '0002-workspace-counts': { ...workspaceCounts, oldestRelease: '0.1.0' },
 }
 
 /** A newer Purser has written the database; this one has changed nothing. */

@@ -7,6 +7,7 @@ import type {
   TagBindingTable,
   DeletedTagTable,
   TagTable,
+  WorkspaceCountTable,
   WorkspaceTagTable,
   WorkspaceVersionTable,
 } from './tag-tables.ts'
@@ -32,6 +33,7 @@ export type Tables = {
   workspace_tags: WorkspaceTagTable
   deleted_tags: DeletedTagTable
   workspace_versions: WorkspaceVersionTable
+  workspace_counts: WorkspaceCountTable
   tags: TagTable
   tag_bindings: TagBindingTable
   remote_state_consumers: RemoteStateConsumerTable

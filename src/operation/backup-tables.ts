@@ -1,11 +1,16 @@
 import { entriesOf } from '../core/keys.ts'
 import type { Tables } from '../database/tables.ts'
 
-// Not backed up: triggers fill the first two when teams and workspaces are inserted. Sessions, links and codes that have ended
-// since must not work again after a restore, so people sign in anew.
+// Not backed up: triggers fill the first three when teams and workspaces are inserted. Sessions, links and codes that have
+// ended since must not work again after a restore, so people sign in anew.
 export type TableName = Exclude<
   keyof Tables,
-  'team_name_blocks' | 'workspace_versions' | 'sessions' | 'password_links' | 'login_codes'
+  | 'team_name_blocks'
+  | 'workspace_versions'
+  | 'workspace_counts'
+  | 'sessions'
+  | 'password_links'
+  | 'login_codes'
 >
 
 /** The key of each table. Rows are read in this order, and the next page starts after the last key. */

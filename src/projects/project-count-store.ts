@@ -1,5 +1,5 @@
 import type { Expression, SqlBool } from 'kysely'
-import { isWorkspaceGranted, type Reach } from '../access/granted-places-store.ts'
+import { grantedWorkspaces, isProjectGranted, type Reach } from '../access/granted-places-store.ts'
 import type { Transaction } from '../database/database.ts'
 
 type Counts = ReadonlyMap<string, number>
@@ -10,13 +10,42 @@ export async function countWorkspacesOfProjects(
   projectIds: readonly string[],
   reach: Reach,
 ): Promise<Counts> {
-  let query = tx.db.selectFrom('workspaces').where('project_id', 'in', projectIds)
-  if (reach !== 'everything') query = query.where(isWorkspaceGranted(tx, reach.userId))
-  const rows = await query
+  const whole = await wholeCounts(tx, reach).where('project_id', 'in', projectIds).execute()
+  const counts = new Map(whole.map((row) => [row.project_id, row.count]))
+  const others = projectIds.filter((id) => !counts.has(id))
+  if (reach === 'everything' || others.length === 0) return counts
+  const rows = await tx.db
+    .selectFrom('workspaces')
+    .where('project_id', 'in', others)
+    .where('id', 'in', grantedWorkspaces(tx, reach.userId))
     .groupBy('project_id')
     .select((eb) => ['project_id', eb.fn.countAll<number>().as('count')])
     .execute()
-  return new Map(rows.map((row) => [row.project_id, row.count]))
+  for (const row of rows) counts.set(row.project_id, row.count)
+  return counts
+}
+
+/** The number of workspaces in a project of the organization, if the caller sees all of them. Else undefined. */
+export async function wholeCountOf(
+  tx: Transaction,
+  organizationId: string,
+  projectId: string,
+  reach: Reach,
+): Promise<number | undefined> {
+  const row = await wholeCounts(tx, reach)
+    .innerJoin('projects', 'projects.id', 'workspace_counts.project_id')
+    .where('projects.id', '=', projectId)
+    .where('projects.organization_id', '=', organizationId)
+    .executeTakeFirst()
+  return row?.count
+}
+
+/** The counts of projects of which the caller sees all workspaces. The same rule as `isWorkspaceGranted`. */
+function wholeCounts(tx: Transaction, reach: Reach) {
+  const query = tx.db
+    .selectFrom('workspace_counts')
+    .select(['workspace_counts.project_id', 'workspace_counts.count'])
+  return reach === 'everything' ? query : query.where(isProjectGranted(tx, reach.userId))
 }
 
 /** How many teams have access to each project. If `shown` is given, only those teams count. */

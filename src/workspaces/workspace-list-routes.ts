@@ -6,6 +6,7 @@ import type { Document, Route } from '../http/route.ts'
 import { listDocument } from '../jsonapi/document.ts'
 import { choice, commaSeparated, flag, idOf, text } from '../jsonapi/parameters.ts'
 import { organizationWithGrantsPlace } from '../organizations/organization-place.ts'
+import { wholeCountOf } from '../projects/project-count-store.ts'
 import { taggedFilter } from '../tag-bindings/tag-bindings.ts'
 import { workspaceFragments } from './workspace-document.ts'
 import { include, type Includes } from './workspace-includes.ts'
@@ -48,15 +49,21 @@ export const workspaceListRoutes: readonly Route[] = [
         isTagUnion: query['filter[tag-union]'],
         hasRun: query['filter[current-run][status]'] !== undefined,
       }
-      const isWhole = links.every(([parameter]) => parameter === 'sort' || parameter === 'include')
+      const conditions = links.map(([name]) => name).filter((name) => name !== 'sort' && name !== 'include')
+      const isWhole = conditions.length === 0
+      const { projectId } = filter
+      const ofProject = conditions.every((name) => name === 'filter[project][id]') ? projectId : undefined
       const versions = isWhole ? await workspacesVersion(tx, organization.id) : undefined
       const isCached = versions !== undefined && links.length === 0
       const name = isCached ? `workspaces ${versions.version}` : undefined
       const made = await cachedPage(context, organization, name, page, async () => {
         const reach = reachOf('workspace:read', context)
+        const countOfAll = reach === 'everything' ? versions?.count : undefined
+        const known =
+          ofProject === undefined ? countOfAll : await wholeCountOf(tx, organization.id, ofProject, reach)
         const { workspaces, total } = await listVisibleWorkspaces(tx, organization.id, reach, filter, page, {
           sort: query.sort ?? 'name',
-          known: reach === 'everything' ? versions?.count : undefined,
+          known,
         })
         const found = await workspaceFragments(context, organization, workspaces, query.include)
         return found.later.bodyOf(listDocument(found.data, paging(total), found.included))

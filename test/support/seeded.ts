@@ -29,6 +29,7 @@ export async function seenBy(address: string, tokens: Tokens) {
   const state = relationships['current-state-version'].data.id
   return {
     teams: await get('anna', '/organizations/demo/teams?include=users'),
+    projects: await get('anna', '/organizations/demo/projects'),
     plain: await get('dora', '/organizations/demo/teams'),
     current: await get('dora', `/workspaces/${id}/current-state-version-outputs`),
     real: await get('rosa', `/state-versions/${state}/outputs`),
