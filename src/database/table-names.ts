@@ -18,6 +18,7 @@ const tables = {
   workspace_tags: true,
   deleted_tags: true,
   workspace_versions: true,
+  workspace_counts: true,
   tags: true,
   tag_bindings: true,
   remote_state_consumers: true,
