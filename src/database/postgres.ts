@@ -115,13 +115,8 @@ export class PostgresDatabase implements Database {
   }
 
   /** Changes nothing. */
-  async examine(): Promise<Fitness> {
-    const { client } = await this.#pool.connect()
-    try {
-      return await examineFitness(client, this.#config)
-    } finally {
-      client.release()
-    }
+  examine(): Promise<Fitness> {
+    return this.#onConnection(({ client }) => examineFitness(client, this.#config))
   }
 
   /** Opens all connections; they stay open. */
@@ -133,18 +128,25 @@ export class PostgresDatabase implements Database {
    * One connection for the whole of `work`, which begins and commits itself: for migrations. It has no timeouts, also not
    * those of the server, so it is closed afterwards.
    */
-  async withConnection<T>(work: (db: Kysely<Tables>) => Promise<T>): Promise<T> {
-    const { client, db } = await this.#pool.connect().catch((error: unknown) => {
+  withConnection<T>(work: (db: Kysely<Tables>) => Promise<T>): Promise<T> {
+    return this.#onConnection(async ({ db }) => {
+      await sql`set statement_timeout = 0`.execute(db)
+      await sql`set idle_in_transaction_session_timeout = 0`.execute(db)
+      return work(db)
+    })
+  }
+
+  /** The error of a connection that fails is 503, with the driver's error as its cause. */
+  async #onConnection<T>(work: (connection: PostgresConnection) => Promise<T>): Promise<T> {
+    const connection = await this.#pool.connect().catch((error: unknown) => {
       throw databaseUnavailable(error)
     })
     try {
-      await sql`set statement_timeout = 0`.execute(db)
-      await sql`set idle_in_transaction_session_timeout = 0`.execute(db)
-      return await work(db)
+      return await work(connection)
     } catch (error) {
       throw isAway(error) ? databaseUnavailable(error) : error
     } finally {
-      client.release(true)
+      connection.client.release(true)
     }
   }
 
