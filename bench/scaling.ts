@@ -64,9 +64,14 @@ function reading(token: string) {
   })
 }
 
-function createsOf(type: string, list: string, token: string): string[] {
+function createsOf(
+  type: string,
+  list: string,
+  token: string,
+  attributesOf = (number: number): object => ({ name: `new-${number}` }),
+): string[] {
   return Array.from({ length: CREATES }, (_, number) =>
-    wire('POST', list, token, { data: { type, attributes: { name: `new-${number}` } } }),
+    wire('POST', list, token, { data: { type, attributes: attributesOf(number) } }),
   )
 }
 
@@ -146,11 +151,16 @@ const dimensions: readonly Dimension[] = [
     make: async (database, size) => {
       const { organization, membershipId } = await withMembers(database, size)
       const list = `/organizations/${organization.name}/organization-memberships`
-      const read = reading(organization.owner.token)
+      const { token } = organization.owner
+      const read = reading(token)
+      const invitations = createsOf('organization-memberships', list, token, (number) => ({
+        email: `new-${number}-of-${size}@example.com`,
+      }))
       return async () => [
         read('show a membership', `/organization-memberships/${membershipId}`),
         read('first page', list),
         read('show the team with all members', `/teams/${organization.teams.at(-1)?.id}`, false),
+        { what: 'invite a member', isBounded: true, requests: invitations, status: '201' },
       ]
     },
   },
@@ -159,6 +169,7 @@ const dimensions: readonly Dimension[] = [
 // More than the default allows.
 process.env['PURSER_MAX_TEAMS'] = '10000000'
 process.env['PURSER_MAX_WORKSPACES'] = '10000000'
+process.env['PURSER_MAX_MEMBERS'] = '10000000'
 
 const folder = mkdtempSync(join(tmpdir(), 'purser-scaling-'))
 const series: Series[] = []

@@ -6,6 +6,7 @@ const tables = {
   organizations: true,
   users: true,
   memberships: true,
+  membership_counts: true,
   teams: true,
   team_members: true,
   team_name_blocks: true,

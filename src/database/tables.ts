@@ -1,5 +1,6 @@
 import type { Generated } from 'kysely'
 import type { AuditChainTable, AuditEventTable } from './audit-tables.ts'
+import type { MembershipCountTable, WorkspaceCountTable, WorkspaceVersionTable } from './count-tables.ts'
 import type { RefusalRequestTable, RefusalTable } from './refusal-table.ts'
 import type { PasswordLinkTable, LoginCodeTable, SessionTable } from './session-tables.ts'
 import type {
@@ -7,9 +8,7 @@ import type {
   TagBindingTable,
   DeletedTagTable,
   TagTable,
-  WorkspaceCountTable,
   WorkspaceTagTable,
-  WorkspaceVersionTable,
 } from './tag-tables.ts'
 
 /** 0 or 1: the engines' boolean types are not compatible. */
@@ -21,6 +20,7 @@ export type Tables = {
   organizations: OrganizationTable
   users: UserTable
   memberships: MembershipTable
+  membership_counts: MembershipCountTable
   teams: TeamTable
   team_members: TeamMemberTable
   team_name_blocks: TeamNameBlockTable

@@ -1,9 +1,3 @@
-/** Kept by triggers: the version of an organization's workspace documents, and their number. */
-export type WorkspaceVersionTable = { organization_id: string; version: number; count: number }
-
-/** Kept by triggers: the number of a project's workspaces. A project without a row has none. */
-export type WorkspaceCountTable = { project_id: string; count: number }
-
 /** Tags of an organization. A tag may be unused now. */
 export type TagTable = { id: string; organization_id: string; name: string; created_at: string }
 

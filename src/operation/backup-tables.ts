@@ -1,13 +1,14 @@
 import { entriesOf } from '../core/keys.ts'
 import type { Tables } from '../database/tables.ts'
 
-// Not backed up: triggers fill the first three when teams and workspaces are inserted. Sessions, links and codes that have
+// Not backed up: triggers fill the first four when teams, workspaces and memberships are inserted. Sessions, links and codes that have
 // ended since must not work again after a restore, so people sign in anew.
 export type TableName = Exclude<
   keyof Tables,
   | 'team_name_blocks'
   | 'workspace_versions'
   | 'workspace_counts'
+  | 'membership_counts'
   | 'sessions'
   | 'password_links'
   | 'login_codes'

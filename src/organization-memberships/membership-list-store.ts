@@ -2,10 +2,9 @@ import type { Actor } from '../access/actor.ts'
 import { letsTokenIn } from '../access/token-policy-store.ts'
 import type { Transaction } from '../database/database.ts'
 import { holdsText } from '../database/portable.ts'
-import { prepared } from '../database/prepared.ts'
 import { windowOf } from '../database/window.ts'
 import type { Page } from '../jsonapi/paging.ts'
-import { selectMemberships, type MembershipRow } from './membership-store.ts'
+import { countMemberships, selectMemberships, type MembershipRow } from './membership-store.ts'
 
 export type MembershipFilter = {
   /** Part of the email, or of an active member's user name. */
@@ -39,7 +38,7 @@ export async function listMemberships(
 
 /** A page without filters. Read from the nearer end of an index, so that the last page is as fast as the first. */
 async function listPeople(tx: Transaction, organizationId: string, page: Page): Promise<MembershipPage> {
-  const total = (await tx.first(peopleOf, { organizationId }))?.count ?? 0
+  const total = await countMemberships(tx, organizationId)
   const window = windowOf(total, (page.number - 1) * page.size, page.size)
   if (window === undefined) return { memberships: [], total }
   const direction = window.isFromEnd ? 'desc' : 'asc'
@@ -59,15 +58,6 @@ async function listPeople(tx: Transaction, organizationId: string, page: Page): 
     .execute()
   return { memberships, total }
 }
-
-/** Counts from an index, without reading each user. */
-const peopleOf = prepared<{ organizationId: string }>()((db, param) =>
-  db
-    .selectFrom('memberships')
-    .where('organization_id', '=', param('organizationId'))
-    .where('is_service_account', '=', 0)
-    .select((eb) => eb.fn.countAll<number>().as('count')),
-)
 
 /** A page of the memberships of a team, including invited members and the service account. */
 export function listMembershipsOfTeam(

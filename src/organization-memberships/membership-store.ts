@@ -3,6 +3,7 @@ import type { Actor } from '../access/actor.ts'
 import { letsTokenIn } from '../access/token-policy-store.ts'
 import type { TeamFacts } from '../access/decide.ts'
 import type { Transaction } from '../database/database.ts'
+import { textsIn } from '../database/portable.ts'
 import { prepared } from '../database/prepared.ts'
 import { inSlices } from '../database/slices.ts'
 import type { MembershipTable } from '../database/tables.ts'
@@ -103,15 +104,13 @@ export async function findSharedOrganization(
   return query.selectAll('organizations').orderBy('organizations.id').limit(1).executeTakeFirst()
 }
 
-/** Counts people, including invited ones. */
+const countOf = prepared<{ organizationId: string }>()((db, param) =>
+  db.selectFrom('membership_counts').where('organization_id', '=', param('organizationId')).select('count'),
+)
+
+/** The number of people, including invited ones. Triggers keep it. */
 export async function countMemberships(tx: Transaction, organizationId: string): Promise<number> {
-  const { count } = await tx.db
-    .selectFrom('memberships')
-    .where('organization_id', '=', organizationId)
-    .where('is_service_account', '=', 0)
-    .select((eb) => eb.fn.countAll<number>().as('count'))
-    .executeTakeFirstOrThrow()
-  return count
+  return (await tx.first(countOf, { organizationId }))?.count ?? 0
 }
 
 export async function activateMembership(tx: Transaction, id: string): Promise<void> {
@@ -131,6 +130,13 @@ const teamsOfOne = prepared<{ id: string }>()((db, param) =>
   selectTeams({ db }).where('team_members.membership_id', '=', param('id')).orderBy('teams.name'),
 )
 
+// No ORDER BY: the database would read all rows for it, despite the limit.
+const teamsOfSome = prepared<{ ids: string; limit: number }>()((db, param, engine) =>
+  selectTeams({ db })
+    .where('team_members.membership_id', 'in', textsIn(engine, param('ids')))
+    .limit(param('limit')),
+)
+
 /** The teams of a membership, by name. */
 export async function teamsOfMembership(tx: Transaction, id: string): Promise<TeamFacts[]> {
   return (await tx.all(teamsOfOne, { id })).map(teamFacts)
@@ -143,11 +149,7 @@ export async function teamsOfMemberships(
   limit: number,
 ): Promise<TeamOfMembership[] | undefined> {
   if (ids.length === 0) return []
-  // No ORDER BY: the database would read all rows for it, despite the limit.
-  const rows = await selectTeams(tx)
-    .where('team_members.membership_id', 'in', ids)
-    .limit(limit + 1)
-    .execute()
+  const rows = await tx.all(teamsOfSome, { ids: JSON.stringify(ids), limit: limit + 1 })
   if (rows.length > limit) return undefined
   rows.sort((a, b) => (a.name < b.name ? -1 : 1))
   return rows.map((row) => ({ membershipId: row.membership_id, team: teamFacts(row) }))
