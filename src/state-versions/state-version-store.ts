@@ -1,5 +1,6 @@
 import { sql, type Insertable, type Selectable, type Updateable } from 'kysely'
 import type { Transaction } from '../database/database.ts'
+import { textsIn } from '../database/portable.ts'
 import { prepared } from '../database/prepared.ts'
 import type { StateVersionTable } from '../database/tables.ts'
 import type { Page } from '../jsonapi/paging.ts'
@@ -96,15 +97,10 @@ export async function listStateVersions(
 
 export type Neighbours = { readonly previous: string | null; readonly next: string | null }
 
-/** For each version its neighbours in the workspace, without pending and discarded versions. */
-export async function neighboursOf(
-  tx: Transaction,
-  ids: readonly string[],
-): Promise<ReadonlyMap<string, Neighbours>> {
-  if (ids.length === 0) return new Map()
-  const rows = await tx.db
+const neighbours = prepared<{ ids: string }>()((db, param, engine) =>
+  db
     .selectFrom('state_versions as version')
-    .where('version.id', 'in', ids)
+    .where('version.id', 'in', textsIn(engine, param('ids')))
     .select((eb) => {
       const others = eb
         .selectFrom('state_versions as other')
@@ -117,8 +113,16 @@ export async function neighboursOf(
         others.whereRef('other.number', '<', 'version.number').orderBy('other.number', 'desc').as('previous'),
         others.whereRef('other.number', '>', 'version.number').orderBy('other.number').as('next'),
       ]
-    })
-    .execute()
+    }),
+)
+
+/** For each version its neighbours in the workspace, without pending and discarded versions. */
+export async function neighboursOf(
+  tx: Transaction,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, Neighbours>> {
+  if (ids.length === 0) return new Map()
+  const rows = await tx.all(neighbours, { ids: JSON.stringify(ids) })
   return new Map(rows.map(({ id, ...neighbours }) => [id, neighbours]))
 }
 

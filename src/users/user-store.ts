@@ -1,14 +1,19 @@
 import type { Insertable, Selectable, Updateable } from 'kysely'
 import type { Transaction } from '../database/database.ts'
 import { forUpdate, holdsText, locksRows } from '../database/portable.ts'
+import { prepared } from '../database/prepared.ts'
 import { inSlices } from '../database/slices.ts'
 import type { UserTable } from '../database/tables.ts'
 import type { Page } from '../jsonapi/paging.ts'
 
 export type UserRow = Selectable<UserTable>
 
+const byId = prepared<{ id: string }>()((db, param) =>
+  db.selectFrom('users').where('id', '=', param('id')).selectAll(),
+)
+
 export function findUser(tx: Transaction, id: string): Promise<UserRow | undefined> {
-  return tx.db.selectFrom('users').where('id', '=', id).selectAll().executeTakeFirst()
+  return tx.first(byId, { id })
 }
 
 /** Ordered by id. Unknown ids are ignored. */

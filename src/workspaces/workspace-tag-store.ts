@@ -1,4 +1,6 @@
 import type { Transaction } from '../database/database.ts'
+import { textsIn } from '../database/portable.ts'
+import { prepared } from '../database/prepared.ts'
 
 const tagsNamed = (tx: Transaction, organizationId: string, names: readonly string[]) =>
   tx.db.selectFrom('tags').where('organization_id', '=', organizationId).where('name', 'in', names)
@@ -38,14 +40,19 @@ export async function removeTags(
     .execute()
 }
 
-const tagsOfWorkspaces = (tx: Transaction, workspaceIds: readonly string[]) =>
-  tx.db
-    .selectFrom('workspace_tags')
-    .innerJoin('tags', 'tags.id', 'workspace_tags.tag_id')
-    .where('workspace_tags.workspace_id', 'in', workspaceIds)
+const selectTags = ({ db }: Pick<Transaction, 'db'>) =>
+  db.selectFrom('workspace_tags').innerJoin('tags', 'tags.id', 'workspace_tags.tag_id')
+
+const tagsOfWorkspaces = prepared<{ workspaceIds: string }>()((db, param, engine) =>
+  selectTags({ db })
+    .where('workspace_tags.workspace_id', 'in', textsIn(engine, param('workspaceIds')))
+    .select(['workspace_tags.workspace_id', 'tags.name'])
+    .orderBy('tags.name'),
+)
 
 export async function countTags(tx: Transaction, workspaceId: string): Promise<number> {
-  const { count } = await tagsOfWorkspaces(tx, [workspaceId])
+  const { count } = await selectTags(tx)
+    .where('workspace_tags.workspace_id', '=', workspaceId)
     .select((eb) => eb.fn.countAll<number>().as('count'))
     .executeTakeFirstOrThrow()
   return count
@@ -58,10 +65,7 @@ export async function tagNamesOf(
 ): Promise<ReadonlyMap<string, string[]>> {
   const names = new Map<string, string[]>()
   if (workspaceIds.length === 0) return names
-  const rows = await tagsOfWorkspaces(tx, workspaceIds)
-    .select(['workspace_tags.workspace_id', 'tags.name'])
-    .orderBy('tags.name')
-    .execute()
+  const rows = await tx.all(tagsOfWorkspaces, { workspaceIds: JSON.stringify(workspaceIds) })
   for (const { workspace_id: id, name } of rows) {
     const known = names.get(id)
     if (known === undefined) names.set(id, [name])
