@@ -45,7 +45,9 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
 function add(what: string, tally: Tally): void {
   total.passed += tally.passed
   total.failed += tally.failed
-  process.stdout.write(`conformance: ${what}: ${tally.passed} passed, ${tally.failed} failed\n`)
+  process.stdout.write(
+    `conformance: ${what}: ${tally.passed} passed, ${tally.failed} failed, after ${Math.round(process.uptime())} s\n`,
+  )
 }
 
 /** Starts a server for the work, and checks that it stops cleanly. */

@@ -1,48 +1,106 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { describe, expect, onTestFinished, test } from 'vitest'
+import type { Client } from './support/client.ts'
 import { engines } from './support/engines.ts'
 import { Forwarder } from './support/forwarder.ts'
+import { NodesUnderLoad } from './support/nodes-under-load.ts'
+import { OUTAGE_SEED, randomFaults } from './support/outages.ts'
 import { PostgresCluster } from './support/postgres-cluster.ts'
-import { ServedCluster } from './support/served-cluster.ts'
+import { isLong } from './support/runs.ts'
 import { body } from './support/world.ts'
 
-/** A primary with a synchronous standby, and a server that reaches the primary by a name that can be moved. */
-async function startBoth() {
-  const primary = await PostgresCluster.start()
-  onTestFinished(() => primary.remove())
-  const standby = await primary.addSynchronousStandby()
-  onTestFinished(() => standby.remove())
-  const name = await Forwarder.start(primary.port)
-  onTestFinished(() => name.close())
-  return { primary, standby, name, served: await ServedCluster.start(primary.url(name.port)) }
+const FAULTS = Number(process.env.PURSER_FAILOVERS ?? (isLong ? 60 : 4))
+const kinds = ['primary stops', 'primary is killed', 'primary hangs', 'standby is away'] as const
+type Kind = (typeof kinds)[number]
+
+/** A primary with a synchronous standby. Purser reaches the primary by a name that can be moved to the standby. */
+class Pair {
+  #primary: PostgresCluster
+  standby: PostgresCluster
+  readonly #name: Forwarder
+
+  private constructor(primary: PostgresCluster, standby: PostgresCluster, name: Forwarder) {
+    this.#primary = primary
+    this.standby = standby
+    this.#name = name
+  }
+
+  static async start(): Promise<Pair> {
+    const primary = await PostgresCluster.start()
+    const pair = new Pair(primary, await primary.addSynchronousStandby(), await Forwarder.start(primary.port))
+    onTestFinished(async () => {
+      await pair.#name.close()
+      await pair.#primary.remove()
+      await pair.standby.remove()
+    })
+    return pair
+  }
+
+  get url(): string {
+    return this.#primary.url(this.#name.port)
+  }
+
+  /** Resolves when there is a primary to write to. */
+  async inflict(kind: Kind, ms: number): Promise<void> {
+    if (kind === 'standby is away') {
+      await this.standby.stop('fast')
+      await pause(ms)
+      await this.standby.start()
+      return
+    }
+    if (kind === 'primary hangs') this.#primary.hang()
+    else await this.#primary.stop(kind === 'primary stops' ? 'fast' : 'immediate')
+    await this.standby.promote()
+    this.#name.target = this.standby.port
+  }
+
+  /** Gives a standby that took over a standby of its own. */
+  async replace(): Promise<void> {
+    await this.#primary.remove()
+    this.#primary = this.standby
+    this.standby = await this.#primary.addSynchronousStandby()
+  }
 }
 
 describe.each(engines.filter((engine) => engine === 'postgres'))('a synchronous standby of %s', () => {
-  test('takes over: nothing acknowledged is lost, and the server goes on', async () => {
-    const { primary, standby, name, served } = await startBoth()
-    await served.beginToWrite()
-    await pause(1_000)
-    await primary.stop('immediate')
-    await standby.promote()
-    name.target = standby.port
-    await served.untilItServes()
-    await served.endWriting()
-  }, 120_000)
+  test(
+    `${FAULTS} faults of primary and standby under load: nothing acknowledged is lost, and both nodes go on`,
+    async () => {
+      const pair = await Pair.start()
+      const nodes = await NodesUnderLoad.start(pair.url)
+      for (const [n, fault] of randomFaults(kinds, FAULTS).entries()) {
+        const context = `PURSER_OUTAGE_SEED=${OUTAGE_SEED}, fault ${n}: ${JSON.stringify(fault)}`
+        nodes.beginToWrite()
+        await pause(fault.afterMs)
+        await pair.inflict(fault.kind, fault.ms)
+        await nodes.untilBothServe(fault.kind, context)
+        await nodes.endWriting(context)
+        if (fault.kind !== 'standby is away') await pair.replace()
+      }
+      nodes.report(`${FAULTS} faults of primary and standby, seed ${OUTAGE_SEED}`)
+      expect(nodes.fewestAcknowledged).toBeGreaterThan(FAULTS)
+      await nodes.stop()
+    },
+    isLong ? 3_600_000 : 180_000,
+  )
 
   test('may be away: reads go on, and writes are answered once it is back', async () => {
-    const { standby, served } = await startBoth()
-    const { client } = served
-    const path = `/organizations/${await served.createOrganization()}/teams`
+    const { standby, url } = await Pair.start()
+    const nodes = await NodesUnderLoad.start(url)
+    const [one, other] = nodes.clients as [Client, Client]
+    const path = `/organizations/${await nodes.createOrganization()}/teams`
     await standby.stop('fast')
     const writes = Array.from({ length: 12 }, (_, number) =>
-      client.post(path, body('teams', { name: `team-${number}` })),
+      (number % 2 === 0 ? one : other).post(path, body('teams', { name: `team-${number}` })),
     )
     for (const end = performance.now() + 2_000; performance.now() < end;) {
-      expect((await client.get(path)).json.meta.pagination['total-count']).toBe(1)
+      for (const client of [one, other]) {
+        expect((await client.get(path)).json.meta.pagination['total-count']).toBe(1)
+      }
     }
     await standby.start()
     const answers = await Promise.all(writes)
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]))
-    expect((await client.get(path)).json.meta.pagination['total-count']).toBe(13)
+    expect((await other.get(path)).json.meta.pagination['total-count']).toBe(13)
   }, 120_000)
 })

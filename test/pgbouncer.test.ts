@@ -1,36 +1,55 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { describe, onTestFinished, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { engines } from './support/engines.ts'
+import { NodesUnderLoad } from './support/nodes-under-load.ts'
+import { OUTAGE_SEED, randomFaults } from './support/outages.ts'
 import { PgBouncer } from './support/pgbouncer.ts'
 import { PostgresCluster } from './support/postgres-cluster.ts'
-import { ServedCluster } from './support/served-cluster.ts'
+import { isLong } from './support/runs.ts'
+
+const FAULTS = Number(process.env.PURSER_BOUNCES ?? (isLong ? 100 : 4))
+const kinds = ['PgBouncer stops', 'stop fast', 'stop immediate', 'connections ended'] as const
+type Kind = (typeof kinds)[number]
+
+/** Resolves when all is repaired. */
+async function inflict(kind: Kind, ms: number, bouncer: PgBouncer, cluster: PostgresCluster): Promise<void> {
+  if (kind === 'connections ended') {
+    await cluster.endBackends()
+  } else if (kind === 'PgBouncer stops') {
+    await bouncer.stop()
+    await pause(ms)
+    await bouncer.start()
+  } else {
+    await cluster.stop(kind === 'stop fast' ? 'fast' : 'immediate')
+    await pause(ms)
+    await cluster.start()
+  }
+}
 
 describe.each(engines.filter((engine) => engine === 'postgres'))(
   'PgBouncer in session mode before %s',
   () => {
-    test('and the database behind it may restart: nothing acknowledged is lost', async () => {
-      const cluster = await PostgresCluster.start()
-      onTestFinished(() => cluster.remove())
-      const bouncer = await PgBouncer.start(cluster.port)
-      onTestFinished(() => bouncer.remove())
-      const served = await ServedCluster.start(cluster.url(bouncer.port))
-      await served.beginToWrite()
-      await pause(500)
-
-      await bouncer.stop()
-      await pause(500)
-      await bouncer.start()
-      await served.untilItServes()
-
-      for (const mode of ['fast', 'immediate'] as const) {
-        await cluster.stop(mode)
-        await pause(500)
-        await cluster.start()
-        await served.untilItServes()
-      }
-      await cluster.endBackends()
-      await served.untilItServes()
-      await served.endWriting()
-    }, 120_000)
+    test(
+      `${FAULTS} faults of it and of the database under load: nothing acknowledged is lost`,
+      async () => {
+        const cluster = await PostgresCluster.start()
+        onTestFinished(() => cluster.remove())
+        const bouncer = await PgBouncer.start(cluster.port)
+        onTestFinished(() => bouncer.remove())
+        const nodes = await NodesUnderLoad.start(cluster.url(bouncer.port))
+        for (const [n, fault] of randomFaults(kinds, FAULTS).entries()) {
+          const context = `PURSER_OUTAGE_SEED=${OUTAGE_SEED}, fault ${n}: ${JSON.stringify(fault)}`
+          nodes.beginToWrite()
+          await pause(fault.afterMs)
+          await inflict(fault.kind, fault.ms, bouncer, cluster)
+          await nodes.untilBothServe(fault.kind, context)
+          await nodes.endWriting(context)
+        }
+        nodes.report(`${FAULTS} faults behind PgBouncer, seed ${OUTAGE_SEED}`)
+        expect(nodes.fewestAcknowledged).toBeGreaterThan(FAULTS)
+        await nodes.stop()
+      },
+      isLong ? 3_600_000 : 120_000,
+    )
   },
 )

@@ -3,6 +3,7 @@ import * as fc from 'fast-check'
 import type { Forwarder } from './forwarder.ts'
 import type { PostgresCluster } from './postgres-cluster.ts'
 import { Client, type Response } from './client.ts'
+import { isLong } from './runs.ts'
 
 /** Outages of the database. Each function resolves when the database is repaired. */
 const outages = {
@@ -44,26 +45,39 @@ async function atCommit(forwarder: Forwarder, when: 'before' | 'after'): Promise
   for (let waited = 0; !forwarder.hasCut && waited < 100; waited++) await pause(20)
 }
 
-export type Outage = { kind: keyof typeof outages; afterMs: number; ms: number }
+/** What goes away: `afterMs` after the load began, for `ms`. */
+export type Fault<Kind extends string> = { kind: Kind; afterMs: number; ms: number }
+export type Outage = Fault<keyof typeof outages>
+
+/** `PURSER_OUTAGE_SEED=…` repeats the faults of a failed run. */
+export const OUTAGE_SEED = Number(
+  process.env['PURSER_OUTAGE_SEED'] ?? (isLong ? Date.now() % 1_000_000 : 20_261_122),
+)
 
 /** About the same number of each kind. The seed decides order and times. */
-export function randomOutages(count: number, seed: number): Outage[] {
-  const kinds = Object.keys(outages) as Outage['kind'][]
+export function randomFaults<Kind extends string>(
+  kinds: readonly Kind[],
+  count: number,
+  seed = OUTAGE_SEED,
+): Fault<Kind>[] {
+  const times = fc.record({
+    afterMs: fc.integer({ min: 20, max: 300 }),
+    ms: fc.integer({ min: 50, max: 3_000 }),
+  })
   const round = fc.tuple(
-    fc.shuffledSubarray(kinds, { minLength: kinds.length }),
-    fc.array(
-      fc.record({ afterMs: fc.integer({ min: 20, max: 300 }), ms: fc.integer({ min: 50, max: 3_000 }) }),
-      {
-        minLength: kinds.length,
-      },
-    ),
+    fc.shuffledSubarray([...kinds], { minLength: kinds.length }),
+    fc.array(times, { minLength: kinds.length }),
   )
   return fc
     .sample(round, { numRuns: Math.ceil(count / kinds.length), seed })
-    .flatMap(([shuffled, times]) =>
-      shuffled.map((kind, n) => ({ kind, ...(times[n] as (typeof times)[number]) })),
+    .flatMap(([shuffled, rounds]) =>
+      shuffled.map((kind, n) => ({ kind, ...(rounds[n] as (typeof rounds)[number]) })),
     )
     .slice(0, count)
+}
+
+export function randomOutages(count: number, seed?: number): Outage[] {
+  return randomFaults(Object.keys(outages) as Outage['kind'][], count, seed)
 }
 
 export async function inflict(outage: Outage, cluster: PostgresCluster, forwarder: Forwarder): Promise<void> {

@@ -121,6 +121,8 @@ export class PostgresCluster {
     await standby.start()
     await this.query("alter system set synchronous_standby_names = 'ANY 1 (standby)'")
     await this.query('select pg_reload_conf()')
+    const followers = () => this.query("select from pg_stat_replication where sync_state = 'quorum'")
+    while ((await followers()).length === 0) await pause(50)
     return standby
   }
 
