@@ -1,6 +1,7 @@
 import { Client as PostgresClient } from 'pg'
 import pino from 'pino'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { PostgresProbe } from '../src/database/postgres-probe.ts'
 import { allOf } from './support/crash-requests.ts'
 import { engines } from './support/engines.ts'
 import { Forwarder } from './support/forwarder.ts'
@@ -177,6 +178,31 @@ describe.each(engines.filter((engine) => engine === 'postgres'))('an outage of %
     forwarder.heal()
     const answers = await Promise.all([organization.owner.client.get(teams()), post(uniqueName('team'))])
     expect(answers.map(({ status }) => status)).toEqual([200, 200])
+  })
+
+  test('a probe reports a connection that was swallowed, and none that is only slow', async () => {
+    await until(isReady)
+    let losses = 0
+    const config = { connectionString: cluster.url(forwarder.port) }
+    const probe = new PostgresProbe(config, () => (losses += 1))
+    onTestFinished(() => probe.close())
+    const look = () => probe.look(AbortSignal.timeout(PATIENCE_MS))
+    await look()
+    const locker = new PostgresClient({ connectionString: cluster.url() })
+    await locker.connect()
+    onTestFinished(() => locker.end())
+    await locker.query("begin; update meta set value = 'locked' where key = 'probe'")
+    const slow = look()
+    await new Promise((resolve) => setTimeout(resolve, 350))
+    await locker.query('commit')
+    await slow
+    expect(losses).toBe(0)
+    forwarder.swallow()
+    forwarder.heal()
+    await look()
+    expect(losses).toBe(1)
+    await look()
+    expect(losses).toBe(1)
   })
 
   test.each([

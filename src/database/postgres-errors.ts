@@ -7,8 +7,9 @@ const UNKNOWN_OUTCOME =
 /** The network failed, or the process has no file descriptor left. */
 const SYSTEM_ERROR =
   /^(ECONN[A-Z]+|EPIPE|ETIMEDOUT|E(HOST|NET)(UNREACH|DOWN)|ENETRESET|ENOTFOUND|EAI_AGAIN|EADDRNOTAVAIL|E[MN]FILE|ERR_STREAM_(DESTROYED|WRITE_AFTER_END))$/
+/** The driver ends a connection that receives an unexpected message. */
 const DRIVER_ERROR =
-  /^(Connection terminated|Client (has encountered a connection error|was closed)|timeout )/
+  /^(Connection terminated|Received unexpected |Client (has encountered a connection error|was closed)|timeout )/
 const BUSY = 'the database is busy with other changes'
 const FULL = 'the disk of the database is full'
 const UNFIT = 'the database is not set up as this server needs it; the log of the server says why'

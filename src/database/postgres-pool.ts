@@ -12,6 +12,7 @@ const MAX_BEGINS = 3
 /** After an outage, a connection silent for this long is lost. If only one was lost, busy ones get more time. */
 const SILENCE_MS = 500
 const SILENCE_AT_WORK_MS = 3_000
+const SILENCE_AFTER_LOSS_MS = 1_000
 const CLOSE_MS = 5_000
 
 /** The connections of transactions. A broken one is replaced. */
@@ -101,6 +102,12 @@ export class PostgresPool {
   /** Other connections may have the same problem as one that failed. Idle ones are cheap to replace. */
   cutIdle(): void {
     for (const client of this.#clients) if (client.isIdle) client.cut(lost())
+  }
+
+  /** To be called when a connection got no answer although the server serves new ones: it may have lost others, too. */
+  cutLost(): void {
+    this.cutIdle()
+    this.#cutSilentFor(SILENCE_AFTER_LOSS_MS)
   }
 
   /** Cuts the connections that an outage has silenced. */

@@ -1,9 +1,13 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import { DatabaseError, type ClientConfig } from 'pg'
+import { afterPatience } from '../core/patience.ts'
 import { PostgresClient } from './postgres-client.ts'
 import { doubtOf, type Doubt } from './postgres-doubts.ts'
 
 /** Leaves time to open a new connection if the cached one is broken. */
 const IDLE_CONNECTION_MS = 300
+/** An answer that was sent earlier may arrive later, because connections are read one after the other. */
+const LATER_ARRIVAL_MS = 100
 /** More than one, because a single late answer may come from a busy machine. */
 const LOOKS_WITHOUT_ANSWER = 3
 
@@ -19,11 +23,14 @@ on conflict (key) do update set value = excluded.value; commit`
 export class PostgresProbe {
   readonly #doubts = new Set<Doubt>()
   readonly #config: ClientConfig
+  readonly #onLoss: () => void
   #idle: PostgresClient | undefined
   #withoutAnswer = 0
 
-  constructor(config: ClientConfig) {
+  /** @param onLoss is called when a connection got no answer while a new one was served: the old server is gone */
+  constructor(config: ClientConfig, onLoss: () => void) {
     this.#config = config
+    this.#onLoss = onLoss
   }
 
   /** True if the server accepted no connection, or did not answer, for longer than a busy machine explains. */
@@ -54,14 +61,30 @@ export class PostgresProbe {
   async #writeSomewhere(signal: AbortSignal): Promise<PostgresClient> {
     const idle = this.#idle
     this.#idle = undefined
-    if (idle !== undefined) {
-      try {
-        return await this.#write(idle, AbortSignal.any([signal, AbortSignal.timeout(IDLE_CONNECTION_MS)]))
-      } catch {
-        // The old connection may be broken, or its server may not be the primary any more. A new one will tell.
-        idle.cut(new Error('replaced'))
-      }
+    if (idle === undefined) return this.#writeAnew(signal)
+    let isSilent = true
+    const writing = this.#write(idle, signal)
+      .then(() => true)
+      .catch(() => false)
+      .finally(() => (isSilent = false))
+    const late = Promise.withResolvers<false>()
+    const callOff = afterPatience(IDLE_CONNECTION_MS, () => late.resolve(false))
+    const isWritten = await Promise.race([writing, late.promise])
+    callOff()
+    if (isWritten) return idle
+    try {
+      // The old connection may be broken, or its server may not be the primary any more. A new one will tell.
+      const client = await this.#writeAnew(signal)
+      // Both write the same row and the same log: a server that is only slow has answered the old one first.
+      await Promise.race([writing, pause(LATER_ARRIVAL_MS)])
+      if (isSilent) this.#onLoss()
+      return client
+    } finally {
+      idle.cut(new Error('replaced'))
     }
+  }
+
+  async #writeAnew(signal: AbortSignal): Promise<PostgresClient> {
     const client = new PostgresClient(this.#config)
     this.#withoutAnswer += 1
     try {

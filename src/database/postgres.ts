@@ -76,7 +76,7 @@ export class PostgresDatabase implements Database {
       keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
     }
     this.#config = config
-    this.#probe = new PostgresProbe(config)
+    this.#probe = new PostgresProbe(config, () => this.#pool.cutLost())
     this.#pipeline = new PostgresPipeline(config)
     this.#replays = new Replays(this.#pipeline)
     this.#pool = new PostgresPool(config, connections, (error) => this.#suspect(error))
