@@ -43,7 +43,7 @@ export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
     exclude: leftOut.map((name) => `test/${name}.test.ts`),
-    globalSetup: ['test/support/build-pages.ts'],
+    globalSetup: ['test/support/build-program.ts'],
     pool: 'forks',
     maxWorkers: 2,
     testTimeout: 180_000,

@@ -114,7 +114,12 @@ export class NodesUnderLoad {
     await this.#work
     const failures = new Set(this.#loaded.flatMap((client) => client.failures))
     expect(failures, context).toBeOneOf([new Set(), new Set([503])])
-    await Promise.all(this.#writers.map((writer, n) => writer.check(this.#patient[n % 2] as Client)))
+    try {
+      await Promise.all(this.#writers.map((writer, n) => writer.check(this.#patient[n % 2] as Client)))
+    } finally {
+      // The log of an unexpected answer says why.
+      for (const { stderr } of this.#nodes) expect(stderr, context).toBe('')
+    }
   }
 
   /** Stops both nodes. Neither may have logged an error, and the audit trail must be complete. */

@@ -5,7 +5,7 @@ import { join, resolve } from 'node:path'
 import { onTestFinished } from 'vitest'
 import { createPostgresDatabase, type Engine } from './engines.ts'
 
-const entry = resolve(import.meta.dirname, '../../src/main.ts')
+const source = resolve(import.meta.dirname, '../../src/main.ts')
 export const ADMIN_TOKEN = 'the-admin-token-of-these-tests'
 export const SECRET_KEY = '00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff'
 
@@ -27,7 +27,13 @@ export async function settingsFor(engine: Engine): Promise<Settings> {
   return { ...settings, PURSER_DATABASE_URL: url, PURSER_SECRET_KEY: SECRET_KEY }
 }
 
-/** The program as a separate process: `src/main.ts`, or that of a release, with these arguments and only these settings. */
+/** The sources, if these settings add modules to them. Else what build-program.ts has built, if this is a whole run. */
+function mainFor(settings: Settings): string {
+  const built = process.env['PURSER_TEST_PROGRAM']
+  return built === undefined || 'NODE_OPTIONS' in settings ? source : built
+}
+
+/** The program as a separate process: of this code, or that of a release, with these arguments and only these settings. */
 export class Purser {
   readonly child: ChildProcess
   stdout = ''
@@ -38,7 +44,10 @@ export class Purser {
   constructor(
     args: readonly string[],
     settings: Settings = {},
-    { wrapper = [], main = entry }: { wrapper?: readonly string[]; main?: string | undefined } = {},
+    {
+      wrapper = [],
+      main = mainFor(settings),
+    }: { wrapper?: readonly string[]; main?: string | undefined } = {},
   ) {
     const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith('PURSER_'))
     const [program, ...words] = [...wrapper, process.execPath, main, ...args]
