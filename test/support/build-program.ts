@@ -13,15 +13,12 @@ export async function setup(): Promise<void> {
   if (process.env['PURSER_TEST_ALL'] === '1') process.env['PURSER_TEST_PROGRAM'] = await buildProgram()
 }
 
-export function teardown(): void {
-  rmSync(FOLDER, { recursive: true, force: true })
-}
-
 /**
  * A whole run starts the program about a thousand times. The sources and libraries are 1,200 modules, which take two
  * thirds of the time of a command to load. Returns the main file of the same program in few files.
  */
 async function buildProgram(): Promise<string> {
+  process.once('exit', () => rmSync(FOLDER, { recursive: true, force: true }))
   await build({
     configFile: false,
     logLevel: 'error',
