@@ -78,11 +78,21 @@ export class NodesUnderLoad {
     }
   }
 
-  /** Each writer goes on until a request of its own fails. */
-  beginToWrite(): void {
+  /** Resolves when each writer was acknowledged once. It goes on until a request of its own fails. */
+  async beginToWrite(): Promise<void> {
     this.#loaded = this.clients.map(({ address }) => new OutageClient(address, ADMIN_TOKEN))
-    const writing = this.#writers.map((writer, n) => writer.write(this.#loaded[n % 2] as OutageClient))
+    const begun: Promise<void>[] = []
+    const writing = this.#writers.map((writer, n) => {
+      const before = writer.acknowledged
+      let isOver = false
+      const untilAcknowledged = async () => {
+        while (!isOver && writer.acknowledged === before) await pause(10)
+      }
+      begun.push(untilAcknowledged())
+      return writer.write(this.#loaded[n % 2] as OutageClient).finally(() => (isOver = true))
+    })
     this.#work = Promise.all(writing)
+    await Promise.all(begun)
   }
 
   /** Resolves when both nodes are ready and write. Until then they may answer 503 only. */
@@ -129,11 +139,6 @@ export class NodesUnderLoad {
       expect(node.stderr).toBe('')
     }
     expect(await run(['audit', 'verify'], this.#settings)).toMatchObject({ code: 0, stderr: '' })
-  }
-
-  /** The number of acknowledged writes of the writer that has the fewest. */
-  get fewestAcknowledged(): number {
-    return Math.min(...this.#writers.map(({ acknowledged }) => acknowledged))
   }
 
   /** Prints how many writes were acknowledged, and after which time a node served again. */
