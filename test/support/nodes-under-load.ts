@@ -84,12 +84,12 @@ export class NodesUnderLoad {
     const begun: Promise<void>[] = []
     const writing = this.#writers.map((writer, n) => {
       const before = writer.acknowledged
-      let isOver = false
+      const end = new AbortController()
       const untilAcknowledged = async () => {
-        while (!isOver && writer.acknowledged === before) await pause(10)
+        while (!end.signal.aborted && writer.acknowledged === before) await pause(10)
       }
       begun.push(untilAcknowledged())
-      return writer.write(this.#loaded[n % 2] as OutageClient).finally(() => (isOver = true))
+      return writer.write(this.#loaded[n % 2] as OutageClient).finally(() => end.abort())
     })
     this.#work = Promise.all(writing)
     await Promise.all(begun)
