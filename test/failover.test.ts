@@ -4,7 +4,7 @@ import type { Client } from './support/client.ts'
 import { engines } from './support/engines.ts'
 import { Forwarder } from './support/forwarder.ts'
 import { NodesUnderLoad } from './support/nodes-under-load.ts'
-import { OUTAGE_SEED, randomFaults } from './support/outages.ts'
+import { randomFaults } from './support/outages.ts'
 import { PostgresCluster } from './support/postgres-cluster.ts'
 import { isLong } from './support/runs.ts'
 import { body } from './support/world.ts'
@@ -68,17 +68,12 @@ describe.each(engines.filter((engine) => engine === 'postgres'))('a synchronous 
     async () => {
       const pair = await Pair.start()
       const nodes = await NodesUnderLoad.start(pair.url)
-      for (const [n, fault] of randomFaults(kinds, FAULTS).entries()) {
-        const context = `PURSER_OUTAGE_SEED=${OUTAGE_SEED}, fault ${n}: ${JSON.stringify(fault)}`
-        await nodes.beginToWrite()
-        await pause(fault.afterMs)
-        await pair.inflict(fault.kind, fault.ms)
-        await nodes.untilBothServe(fault.kind, context)
-        await nodes.endWriting(context)
-        if (fault.kind !== 'standby is away') await pair.replace()
-      }
-      nodes.report(`${FAULTS} faults of primary and standby, seed ${OUTAGE_SEED}`)
-      await nodes.stop()
+      await nodes.endure(
+        'faults of primary and standby',
+        randomFaults(kinds, FAULTS),
+        ({ kind, ms }) => pair.inflict(kind, ms),
+        ({ kind }) => (kind === 'standby is away' ? Promise.resolve() : pair.replace()),
+      )
     },
     isLong ? 3_600_000 : 180_000,
   )

@@ -1,9 +1,8 @@
-import { setTimeout as pause } from 'node:timers/promises'
 import { describe, onTestFinished, test } from 'vitest'
 import { engines } from './support/engines.ts'
 import { Forwarder } from './support/forwarder.ts'
 import { NodesUnderLoad } from './support/nodes-under-load.ts'
-import { inflict, OUTAGE_SEED, randomOutages } from './support/outages.ts'
+import { inflict, randomOutages } from './support/outages.ts'
 import { PostgresCluster } from './support/postgres-cluster.ts'
 import { isLong } from './support/runs.ts'
 
@@ -18,17 +17,7 @@ describe.each(engines.filter((engine) => engine === 'postgres'))('two nodes on o
       const forwarder = await Forwarder.start(cluster.port)
       onTestFinished(() => forwarder.close())
       const nodes = await NodesUnderLoad.start(cluster.url(forwarder.port))
-      for (const [n, outage] of randomOutages(OUTAGES).entries()) {
-        const context = `PURSER_OUTAGE_SEED=${OUTAGE_SEED}, outage ${n}: ${JSON.stringify(outage)}`
-        await nodes.beginToWrite()
-        await pause(outage.afterMs)
-        await inflict(outage, cluster, forwarder)
-        await nodes.untilBothServe(outage.kind, context)
-        await nodes.endWriting(context)
-        if (isLong && n % 25 === 24) nodes.report(`${n + 1} outages, seed ${OUTAGE_SEED}`)
-      }
-      nodes.report(`${OUTAGES} outages, seed ${OUTAGE_SEED}`)
-      await nodes.stop()
+      await nodes.endure('outages', randomOutages(OUTAGES), (outage) => inflict(outage, cluster, forwarder))
     },
     isLong ? 4 * 3_600_000 : 180_000,
   )

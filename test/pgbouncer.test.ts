@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { describe, onTestFinished, test } from 'vitest'
 import { engines } from './support/engines.ts'
 import { NodesUnderLoad } from './support/nodes-under-load.ts'
-import { OUTAGE_SEED, randomFaults } from './support/outages.ts'
+import { randomFaults } from './support/outages.ts'
 import { PgBouncer } from './support/pgbouncer.ts'
 import { PostgresCluster } from './support/postgres-cluster.ts'
 import { isLong } from './support/runs.ts'
@@ -37,16 +37,9 @@ describe.each(engines.filter((engine) => engine === 'postgres'))(
         const bouncer = await PgBouncer.start(cluster.port)
         onTestFinished(() => bouncer.remove())
         const nodes = await NodesUnderLoad.start(cluster.url(bouncer.port))
-        for (const [n, fault] of randomFaults(kinds, FAULTS).entries()) {
-          const context = `PURSER_OUTAGE_SEED=${OUTAGE_SEED}, fault ${n}: ${JSON.stringify(fault)}`
-          await nodes.beginToWrite()
-          await pause(fault.afterMs)
-          await inflict(fault.kind, fault.ms, bouncer, cluster)
-          await nodes.untilBothServe(fault.kind, context)
-          await nodes.endWriting(context)
-        }
-        nodes.report(`${FAULTS} faults behind PgBouncer, seed ${OUTAGE_SEED}`)
-        await nodes.stop()
+        await nodes.endure('faults behind PgBouncer', randomFaults(kinds, FAULTS), ({ kind, ms }) =>
+          inflict(kind, ms, bouncer, cluster),
+        )
       },
       isLong ? 3_600_000 : 120_000,
     )

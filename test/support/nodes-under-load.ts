@@ -3,8 +3,9 @@ import { expect } from 'vitest'
 import { Client, type Json } from './client.ts'
 import { StateWriter } from './crash-states.ts'
 import { TeamWriter } from './crash-teams.ts'
-import { OutageClient, PatientClient } from './outages.ts'
+import { OUTAGE_SEED, OutageClient, PatientClient, type Fault } from './outages.ts'
 import { ADMIN_TOKEN, Purser, run, SECRET_KEY, temporaryFolder } from './purser.ts'
+import { isLong } from './runs.ts'
 import { body, uniqueName } from './world.ts'
 
 /** Much longer than two nodes need, because the machine may be busy. `report` prints the time it took. */
@@ -78,8 +79,37 @@ export class NodesUnderLoad {
     }
   }
 
+  /**
+   * Inflicts one fault after the other while the writers write. After each, both nodes must serve again, and nothing
+   * acknowledged may be lost. Stops the nodes at the end.
+   *
+   * @param what names the faults in the report
+   * @param inflict resolves when there is a database to write to
+   * @param repair prepares the next fault, while nobody writes
+   */
+  async endure<Kind extends string>(
+    what: string,
+    faults: readonly Fault<Kind>[],
+    inflict: (fault: Fault<Kind>) => Promise<void>,
+    repair: (fault: Fault<Kind>) => Promise<void> = () => Promise.resolve(),
+  ): Promise<void> {
+    for (const [n, fault] of faults.entries()) {
+      const context = `PURSER_OUTAGE_SEED=${OUTAGE_SEED}, fault ${n}: ${JSON.stringify(fault)}`
+      await this.#beginToWrite()
+      await pause(fault.afterMs)
+      await inflict(fault)
+      await this.#untilBothServe(fault.kind, context)
+      await this.#endWriting(context)
+      await repair(fault)
+      if (isLong && n % 25 === 24) this.#report(`${n + 1} ${what}`)
+    }
+    this.#report(`${faults.length} ${what}`)
+    for (const { acknowledged } of this.#writers) expect(acknowledged).toBeGreaterThan(faults.length)
+    await this.#stop()
+  }
+
   /** Resolves when each writer was acknowledged once. It goes on until a request of its own fails. */
-  async beginToWrite(): Promise<void> {
+  async #beginToWrite(): Promise<void> {
     this.#loaded = this.clients.map(({ address }) => new OutageClient(address, ADMIN_TOKEN))
     const begun: Promise<void>[] = []
     const writing = this.#writers.map((writer, n) => {
@@ -96,7 +126,7 @@ export class NodesUnderLoad {
   }
 
   /** Resolves when both nodes are ready and write. Until then they may answer 503 only. */
-  async untilBothServe(kind: string, context = kind): Promise<void> {
+  async #untilBothServe(kind: string, context: string): Promise<void> {
     const start = performance.now()
     await Promise.all(
       this.clients.map(async (client) => {
@@ -119,7 +149,7 @@ export class NodesUnderLoad {
   }
 
   /** Ends the writing. Nothing acknowledged may be lost, nothing half done, and no answer 500. */
-  async endWriting(context = ''): Promise<void> {
+  async #endWriting(context: string): Promise<void> {
     for (const client of this.#loaded) client.end()
     await this.#work
     const failures = new Set(this.#loaded.flatMap((client) => client.failures))
@@ -133,7 +163,7 @@ export class NodesUnderLoad {
   }
 
   /** Stops both nodes. Neither may have logged an error, and the audit trail must be complete. */
-  async stop(): Promise<void> {
+  async #stop(): Promise<void> {
     for (const node of this.#nodes) {
       expect(await node.stop()).toBe(0)
       expect(node.stderr).toBe('')
@@ -142,14 +172,14 @@ export class NodesUnderLoad {
   }
 
   /** Prints how many writes were acknowledged, and after which time a node served again. */
-  report(title: string): void {
+  #report(what: string): void {
     const sorted = this.#recoveries.toSorted((a, b) => a.ms - b.ms)
     const at = (share: number) => Math.round(sorted[Math.ceil(sorted.length * share) - 1]?.ms ?? 0)
     const acknowledged = this.#writers.reduce((sum, writer) => sum + writer.acknowledged, 0)
     const late = sorted.filter(({ ms }) => ms > 2_000)
     const kinds = Map.groupBy(late, ({ kind }) => kind)
     console.log(
-      `${title}: ${acknowledged} writes acknowledged; a node served again after ${at(0.5)} ms (median), ${at(0.95)} ms (p95), ${at(1)} ms (longest); later than 2 s: ${late.length} of ${sorted.length}`,
+      `${what}, seed ${OUTAGE_SEED}: ${acknowledged} writes acknowledged; a node served again after ${at(0.5)} ms (median), ${at(0.95)} ms (p95), ${at(1)} ms (longest); later than 2 s: ${late.length} of ${sorted.length}`,
       Object.fromEntries(Array.from(kinds, ([kind, all]) => [kind, all.length])),
     )
   }
