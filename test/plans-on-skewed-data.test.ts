@@ -20,7 +20,7 @@ type PlanNode = {
 }
 
 const TEAMS = 20_000
-const large = new Set(['teams', 'team_members', 'workspaces', 'team_workspaces'])
+const large = new Set(['teams', 'team_members', 'workspaces', 'team_workspaces', 'state_versions'])
 
 /** SQL for a valid id with this number. */
 function idOf(type: string, number: string): string {
@@ -91,6 +91,13 @@ onPostgres('repeated reads', (server, query) => {
       ).replace('where', `where known.team_id = '${teamId}' and`),
       [workspaceId],
     )
+    await query(
+      copied(
+        'state_versions',
+        `jsonb_build_object('id', ${idOf('sv', 'n')}, 'output_key', 'many-' || n, 'number', -n)`,
+      ),
+      [workspaceId],
+    )
     await query('analyze')
 
     const sent = vi.spyOn(PostgresClient.prototype, 'query')
@@ -100,6 +107,8 @@ onPostgres('repeated reads', (server, query) => {
       `/organizations/${organization.name}/workspaces`,
       `/workspaces/${workspaceId}`,
       `/workspaces/${workspaceId}/current-state-version-outputs`,
+      `/workspaces/${workspaceId}/current-state-version`,
+      `/organizations/${organization.name}/teams?filter[names]=owners`,
     ]
     for (const change of ['one', 'two', 'three']) {
       for (const each of [owner, member.client]) {

@@ -139,11 +139,14 @@ export function numbersIn(engine: Engine, list: string): RawBuilder<number> {
     : sql<number>`(select value::bigint from json_array_elements_text(${list}::json))`
 }
 
-/** For `in`: the texts of a JSON list, which may be a parameter. */
-export function textsIn(engine: Engine, list: string): RawBuilder<string> {
+/**
+ * SQL condition: the column is one of the texts of a JSON list, which may be a parameter. PostgreSQL expects ten texts of
+ * an array, and 100 of a function: for so many it would read a small table as a whole.
+ */
+export function isTextIn(engine: Engine, column: string, list: string): RawBuilder<SqlBool> {
   return engine === 'sqlite'
-    ? sql<string>`(select value from json_each(${list}))`
-    : sql<string>`(select value from json_array_elements_text(${list}::json))`
+    ? sql<SqlBool>`${sql.ref(column)} in (select value from json_each(${list}))`
+    : sql<SqlBool>`${sql.ref(column)} = any(array(select value from json_array_elements_text(${list}::json)))`
 }
 
 /**

@@ -20,7 +20,7 @@ class Parameter {
   }
 }
 
-type CompiledSql = { sql: string; parameters: readonly unknown[]; onlyParameter: string | undefined }
+type CompiledSql = { sql: string; parameters: readonly string[]; onlyParameter: string | undefined }
 
 /**
  * A query that is compiled once per engine and prepared once per connection, because compiling costs more than running.
@@ -40,9 +40,7 @@ export class PreparedQuery<Values extends Record<string, unknown>, Row> {
   }
 
   parameters(engine: Engine, values: Values): unknown[] {
-    return this.#compile(engine).parameters.map((parameter) =>
-      parameter instanceof Parameter ? values[parameter.name] : parameter,
-    )
+    return this.#compile(engine).parameters.map((name) => values[name])
   }
 
   /** The value of the query's only parameter, if it is a text: it can be a cache key. Otherwise undefined. */
@@ -61,9 +59,10 @@ export class PreparedQuery<Values extends Record<string, unknown>, Row> {
       <N extends keyof Values & string>(name: N) => new Parameter(name) as Values[N],
       engine,
     ).compile()
-    const names = new Set(parameters.filter((value) => value instanceof Parameter).map(({ name }) => name))
-    const [onlyParameter] = names.size === 1 ? names : []
-    return (this.#compiled[engine] = { sql, parameters, onlyParameter })
+    const names = parameters.flatMap((value) => (value instanceof Parameter ? [value.name] : []))
+    const [onlyParameter, ...others] = new Set(names)
+    const only = others.length === 0 ? onlyParameter : undefined
+    return (this.#compiled[engine] = { sql, parameters: names, onlyParameter: only })
   }
 }
 
@@ -83,13 +82,30 @@ export function prepared<Values extends Record<string, unknown>>(): <Row>(
   return (build) => new PreparedQuery(build)
 }
 
+// A constant stands in the text, because a plan that is made once must know it: a limit of 1 or a status that most rows
+// have leads to other plans than an unknown one.
+
+class SqliteCompiler extends SqliteQueryCompiler {
+  protected override appendValue(value: unknown): void {
+    if (value instanceof Parameter) super.appendValue(value)
+    else this.appendImmediateValue(value)
+  }
+}
+
+class PostgresCompiler extends PostgresQueryCompiler {
+  protected override appendValue(value: unknown): void {
+    if (value instanceof Parameter) super.appendValue(value)
+    else this.appendImmediateValue(value)
+  }
+}
+
 const builders: Record<Engine, Kysely<Tables>> = {
   sqlite: new Kysely({
     dialect: {
       createAdapter: () => new SqliteAdapter(),
       createDriver: () => new DummyDriver(),
       createIntrospector: (db) => new SqliteIntrospector(db),
-      createQueryCompiler: () => new SqliteQueryCompiler(),
+      createQueryCompiler: () => new SqliteCompiler(),
     },
   }),
   postgres: new Kysely({
@@ -97,7 +113,7 @@ const builders: Record<Engine, Kysely<Tables>> = {
       createAdapter: () => new PostgresAdapter(),
       createDriver: () => new DummyDriver(),
       createIntrospector: (db) => new PostgresIntrospector(db),
-      createQueryCompiler: () => new PostgresQueryCompiler(),
+      createQueryCompiler: () => new PostgresCompiler(),
     },
   }),
 }

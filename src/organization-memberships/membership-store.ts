@@ -3,7 +3,7 @@ import type { Actor } from '../access/actor.ts'
 import { letsTokenIn } from '../access/token-policy-store.ts'
 import type { TeamFacts } from '../access/decide.ts'
 import type { Transaction } from '../database/database.ts'
-import { textsIn } from '../database/portable.ts'
+import { isTextIn } from '../database/portable.ts'
 import { prepared } from '../database/prepared.ts'
 import { inSlices } from '../database/slices.ts'
 import type { MembershipTable } from '../database/tables.ts'
@@ -133,7 +133,7 @@ const teamsOfOne = prepared<{ id: string }>()((db, param) =>
 // No ORDER BY: the database would read all rows for it, despite the limit.
 const teamsOfSome = prepared<{ ids: string; limit: number }>()((db, param, engine) =>
   selectTeams({ db })
-    .where('team_members.membership_id', 'in', textsIn(engine, param('ids')))
+    .where(isTextIn(engine, 'team_members.membership_id', param('ids')))
     .limit(param('limit')),
 )
 

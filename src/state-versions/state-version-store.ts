@@ -1,6 +1,6 @@
 import { sql, type Insertable, type Selectable, type Updateable } from 'kysely'
 import type { Transaction } from '../database/database.ts'
-import { textsIn } from '../database/portable.ts'
+import { isTextIn } from '../database/portable.ts'
 import { prepared } from '../database/prepared.ts'
 import type { StateVersionTable } from '../database/tables.ts'
 import type { Page } from '../jsonapi/paging.ts'
@@ -100,7 +100,7 @@ export type Neighbours = { readonly previous: string | null; readonly next: stri
 const neighbours = prepared<{ ids: string }>()((db, param, engine) =>
   db
     .selectFrom('state_versions as version')
-    .where('version.id', 'in', textsIn(engine, param('ids')))
+    .where(isTextIn(engine, 'version.id', param('ids')))
     .select((eb) => {
       const others = eb
         .selectFrom('state_versions as other')

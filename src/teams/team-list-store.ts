@@ -2,7 +2,7 @@ import { existing } from '../core/existing.ts'
 import type { SelectQueryBuilder } from 'kysely'
 import type { Standing } from '../access/decide.ts'
 import type { Transaction } from '../database/database.ts'
-import { holdsText, textsIn } from '../database/portable.ts'
+import { holdsText, isTextIn } from '../database/portable.ts'
 import { prepared } from '../database/prepared.ts'
 import { inSlices } from '../database/slices.ts'
 import type { Tables } from '../database/tables.ts'
@@ -144,7 +144,7 @@ const namedTeams = prepared<{ organizationId: string; names: string }>()((db, pa
   db
     .selectFrom('teams')
     .where('organization_id', '=', param('organizationId'))
-    .where('name', 'in', textsIn(engine, param('names')))
+    .where(isTextIn(engine, 'name', param('names')))
     .selectAll(),
 )
 

@@ -3,7 +3,7 @@ import type { TeamFacts, Standing } from '../access/decide.ts'
 import type { Transaction } from '../database/database.ts'
 import { prepared } from '../database/prepared.ts'
 import { deleteInSlices, inSlices } from '../database/slices.ts'
-import { unlessTaken, textsIn } from '../database/portable.ts'
+import { unlessTaken, isTextIn } from '../database/portable.ts'
 import type { TeamTable } from '../database/tables.ts'
 
 export type TeamRow = Selectable<TeamTable>
@@ -146,7 +146,7 @@ const selectMembers = (db: Transaction['db']) =>
 const membersOfTeamsQuery = prepared<{ teamIds: string; limit: number }>()((db, param, engine) =>
   selectMembers(db)
     .select('team_id')
-    .where('team_id', 'in', textsIn(engine, param('teamIds')))
+    .where(isTextIn(engine, 'team_id', param('teamIds')))
     .limit(param('limit')),
 )
 

@@ -1,5 +1,5 @@
 import type { Transaction } from '../database/database.ts'
-import { textsIn } from '../database/portable.ts'
+import { isTextIn } from '../database/portable.ts'
 import { prepared } from '../database/prepared.ts'
 
 const tagsNamed = (tx: Transaction, organizationId: string, names: readonly string[]) =>
@@ -45,7 +45,7 @@ const selectTags = ({ db }: Pick<Transaction, 'db'>) =>
 
 const tagsOfWorkspaces = prepared<{ workspaceIds: string }>()((db, param, engine) =>
   selectTags({ db })
-    .where('workspace_tags.workspace_id', 'in', textsIn(engine, param('workspaceIds')))
+    .where(isTextIn(engine, 'workspace_tags.workspace_id', param('workspaceIds')))
     .select(['workspace_tags.workspace_id', 'tags.name'])
     .orderBy('tags.name'),
 )
