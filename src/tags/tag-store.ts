@@ -12,8 +12,6 @@ export type TagRow = { id: string; name: string; instance_count: number }
 export type TagFilter = {
   readonly q?: string | undefined
   readonly ids?: readonly string[]
-  /** Only tags that this workspace has. */
-  readonly of?: string
   /** Only tags that this workspace does not have. If the caller may not see the workspace, it excludes nothing. */
   readonly notOf?: string | undefined
 }
@@ -40,13 +38,13 @@ function visibleTags(tx: Transaction, organizationId: string, reach: Reach, filt
   }
   let query = tx.db.selectFrom('tags').where('tags.organization_id', '=', organizationId)
   if (reach !== 'everything') query = query.where(exists(tagged(tx, organizationId, reach)))
-  const { q, ids, of, notOf } = filter
+  const { q, ids, notOf } = filter
   if (q !== undefined) query = query.where(holdsText(tx.engine, 'tags.name', q))
   if (ids !== undefined) query = query.where('tags.id', 'in', ids)
-  const isOf = (id: string) =>
-    exists(tagged(tx, organizationId, reach).where('workspace_tags.workspace_id', '=', id))
-  if (of !== undefined) query = query.where(isOf(of))
-  if (notOf !== undefined) query = query.where(sql<SqlBool>`not ${isOf(notOf)}`)
+  if (notOf !== undefined) {
+    const isOf = exists(tagged(tx, organizationId, reach).where('workspace_tags.workspace_id', '=', notOf))
+    query = query.where(sql<SqlBool>`not ${isOf}`)
+  }
   return query
 }
 
@@ -58,7 +56,33 @@ export async function listVisibleTags(
   filter: TagFilter,
   page: Page,
 ): Promise<{ tags: TagRow[]; total: number }> {
-  const query = visibleTags(tx, organizationId, reach, filter)
+  return pageOf(tx, reach, visibleTags(tx, organizationId, reach, filter), page)
+}
+
+/** A page of the tags of a workspace that the caller may see, by name. */
+export async function listTagsOfWorkspace(
+  tx: Transaction,
+  reach: Reach,
+  workspaceId: string,
+  page: Page,
+): Promise<{ tags: TagRow[]; total: number }> {
+  const query = tx.db
+    .selectFrom('tags')
+    .where('tags.id', 'in', (eb) =>
+      eb
+        .selectFrom('workspace_tags')
+        .where('workspace_tags.workspace_id', '=', workspaceId)
+        .select('workspace_tags.tag_id'),
+    )
+  return pageOf(tx, reach, query, page)
+}
+
+async function pageOf(
+  tx: Transaction,
+  reach: Reach,
+  query: ReturnType<typeof visibleTags>,
+  page: Page,
+): Promise<{ tags: TagRow[]; total: number }> {
   const { count } = await query.select((eb) => eb.fn.countAll<number>().as('count')).executeTakeFirstOrThrow()
   const tags = await query
     .select(['tags.id', 'tags.name'])
@@ -66,21 +90,31 @@ export async function listVisibleTags(
     .limit(page.size)
     .offset((page.number - 1) * page.size)
     .execute()
-  const counts = await countsOf(tx, organizationId, reach, tags)
+  const counts = await countsOf(tx, reach, tags)
   return { tags: tags.map((tag) => ({ ...tag, instance_count: counts.get(tag.id) ?? 0 })), total: count }
 }
 
-/** How many workspaces with each tag the caller may see. One statement, so that the workspaces are found once. */
+/** How many workspaces with each tag the caller may see. Looks only at workspaces that have one of the tags. */
 async function countsOf(
   tx: Transaction,
-  organizationId: string,
   reach: Reach,
   tags: readonly { id: string }[],
 ): Promise<Map<string, number>> {
   if (tags.length === 0) return new Map()
   const ids = tags.map(({ id }) => id)
-  const rows = await tagged(tx, organizationId, reach)
-    .where('workspace_tags.tag_id', 'in', ids)
+  let query = tx.db.selectFrom('workspace_tags').where('workspace_tags.tag_id', 'in', ids)
+  if (reach !== 'everything') {
+    query = query.where((eb) =>
+      eb.exists(
+        eb
+          .selectFrom('workspaces')
+          .whereRef('workspaces.id', '=', 'workspace_tags.workspace_id')
+          .where(isWorkspaceGranted(tx, reach.userId))
+          .select('workspaces.id'),
+      ),
+    )
+  }
+  const rows = await query
     .groupBy('workspace_tags.tag_id')
     .select((eb) => ['workspace_tags.tag_id as id', eb.fn.countAll<number>().as('count')])
     .execute()

@@ -5,7 +5,7 @@ import type { Route } from '../http/route.ts'
 import { write } from '../http/write-route.ts'
 import { listDocument } from '../jsonapi/document.ts'
 import { tagFragment } from '../tags/tag-document.ts'
-import { listVisibleTags } from '../tags/tag-store.ts'
+import { listTagsOfWorkspace } from '../tags/tag-store.ts'
 import { namesOfTags, parseTags, tagItem } from '../tags/tags.ts'
 import { workspacePlace } from './workspace-place.ts'
 import { removeTags } from './workspace-tag-store.ts'
@@ -21,8 +21,7 @@ export const workspaceTagRoutes: readonly Route[] = [
       const { tx, resource, page, paging } = context
       const { organization, workspace } = resource
       const reach = reachOf('workspace:read', context)
-      const filter = { of: workspace.id }
-      const { tags, total } = await listVisibleTags(tx, organization.id, reach, filter, page)
+      const { tags, total } = await listTagsOfWorkspace(tx, reach, workspace.id, page)
       const fragments = tags.map((tag) => tagFragment(organization.name, tag))
       return listDocument(fragments, paging(total))
     },
