@@ -1,16 +1,30 @@
 // Makes many rows at once, for the measurements of growth.
 import type { Insertable } from 'kysely'
-import { systemClock, timestamp } from '../src/core/clock.ts'
 import { newId } from '../src/core/ids.ts'
 import type { Database } from '../src/database/database.ts'
 import type { Tables } from '../src/database/tables.ts'
 import { bumpVersion, findOrganization } from '../src/organizations/organization-store.ts'
+import { toColumns } from '../src/team-access/team-workspace-store.ts'
+import { changeWorkspaceGrant } from '../src/team-access/workspace-levels.ts'
 import { createSeeded, teamName, type Organization } from './seed.ts'
 
 const ROWS_A_STATEMENT = 500
 const ROWS_A_TRANSACTION = 5_000
 
-type TableName = 'teams' | 'workspaces' | 'users' | 'memberships' | 'team_members'
+const OLD = { created_at: '2026-01-01T00:00:00.000Z', updated_at: '2026-01-01T00:00:00.000Z' }
+
+type TableName =
+  | 'teams'
+  | 'workspaces'
+  | 'users'
+  | 'memberships'
+  | 'team_members'
+  | 'team_workspaces'
+  | 'authentication_tokens'
+  | 'tags'
+  | 'workspace_tags'
+  | 'state_versions'
+  | 'audit_events'
 
 /** Inserts `count` rows, in many transactions. */
 async function insertMany<T extends TableName>(
@@ -37,22 +51,77 @@ function organizationOf(database: Database, name: string): Promise<Organization>
   return createSeeded(database, { name, teams: 5, membersOfTeam: 0, users: 0 })
 }
 
-/** An organization with this many teams more, all of them secret. */
-export async function withTeams(database: Database, count: number): Promise<Organization> {
-  const organization = await organizationOf(database, `grown-teams-${count}`)
-  const at = timestamp(systemClock.now())
+/** One workspace of the organization, without a state. */
+async function addWorkspace(database: Database, organization: Organization): Promise<string> {
+  const found = await database.read((tx) => findOrganization(tx, organization.id))
+  const id = newId('workspace')
+  await insertMany(database, 'workspaces', 1, () => ({
+    ...OLD,
+    id,
+    organization_id: organization.id,
+    project_id: found?.default_project_id ?? '',
+    name: 'alone',
+    terraform_version: 'latest',
+    settings: '{}',
+  }))
+  return id
+}
+
+function readGrant(organization: Organization, teamId: string, workspaceId: string) {
+  return {
+    id: newId('teamWorkspace'),
+    organization_id: organization.id,
+    team_id: teamId,
+    workspace_id: workspaceId,
+    ...toColumns(changeWorkspaceGrant(undefined, { access: 'read', details: {} })),
+    created_at: OLD.created_at,
+  }
+}
+
+/** Adds this many secret teams, and returns their ids. */
+async function addTeams(database: Database, organization: Organization, count: number): Promise<string[]> {
+  const ids = Array.from({ length: count }, () => newId('team'))
   await insertMany(database, 'teams', count, (number) => ({
-    id: newId('team'),
+    ...OLD,
+    id: ids[number] ?? '',
     organization_id: organization.id,
     name: `grown-${teamName(number)}`,
     visibility: 'secret' as const,
     organization_access: 0,
     allow_member_token_management: 1 as const,
-    created_at: at,
-    updated_at: at,
   }))
   await database.write((tx) => bumpVersion(tx, organization.id, count))
+  return ids
+}
+
+/** An organization with this many secret teams more. */
+export async function withTeams(database: Database, count: number): Promise<Organization> {
+  const organization = await organizationOf(database, `grown-teams-${count}`)
+  await addTeams(database, organization, count)
   return organization
+}
+
+export type WithTeamsOfWorkspace = { readonly organization: Organization; readonly workspaceId: string }
+
+/** An organization with this many secret teams more. Each has a token, and may read the same workspace. */
+export async function withTeamsOfWorkspace(database: Database, count: number): Promise<WithTeamsOfWorkspace> {
+  const organization = await organizationOf(database, `granted-teams-${count}`)
+  const workspaceId = await addWorkspace(database, organization)
+  const ids = await addTeams(database, organization, count)
+  const idOf = (number: number) => ids[number] ?? ''
+  await insertMany(database, 'team_workspaces', count, (number) =>
+    readGrant(organization, idOf(number), workspaceId),
+  )
+  await insertMany(database, 'authentication_tokens', count, (number) => ({
+    id: newId('token'),
+    hash: idOf(number),
+    kind: 'team' as const,
+    team_id: idOf(number),
+    organization_id: organization.id,
+    created_at: OLD.created_at,
+    expires_at: '2030-01-01T00:00:00.000Z',
+  }))
+  return { organization, workspaceId }
 }
 
 export type WithWorkspaces = {
@@ -61,48 +130,71 @@ export type WithWorkspaces = {
   readonly projectId: string
 }
 
-/** An organization with this many workspaces, all of them in its default project. */
+/**
+ * An organization with this many workspaces, all of them in its default project and with the same tag. A team of the member
+ * has a grant on each of them.
+ */
 export async function withWorkspaces(database: Database, count: number): Promise<WithWorkspaces> {
   const organization = await organizationOf(database, `grown-workspaces-${count}`)
   const found = await database.read((tx) => findOrganization(tx, organization.id))
   if (found === undefined) throw new Error(`${organization.name} is not there`)
   const projectId = found.default_project_id
-  const at = timestamp(systemClock.now())
   const ids = Array.from({ length: count }, () => newId('workspace'))
+  const idOf = (number: number) => ids[number] ?? ''
   await insertMany(database, 'workspaces', count, (number) => ({
-    id: ids[number] ?? '',
+    ...OLD,
+    id: idOf(number),
     organization_id: organization.id,
     project_id: projectId,
     name: teamName(number),
     terraform_version: 'latest',
     settings: '{}',
-    created_at: at,
-    updated_at: at,
   }))
+  const tagId = newId('tag')
+  await insertMany(database, 'tags', 1, () => ({
+    id: tagId,
+    organization_id: organization.id,
+    name: 'common',
+    created_at: OLD.created_at,
+  }))
+  await insertMany(database, 'workspace_tags', count, (number) => ({
+    workspace_id: idOf(number),
+    tag_id: tagId,
+  }))
+  const teamId = organization.memberTeams[1]?.id ?? ''
+  await insertMany(database, 'team_workspaces', count, (number) =>
+    readGrant(organization, teamId, idOf(number)),
+  )
   await database.write((tx) => bumpVersion(tx, organization.id))
   return { organization, workspaceId: ids[0] ?? '', projectId }
 }
 
-export type WithMembers = { readonly organization: Organization; readonly membershipId: string }
+export type WithMembers = {
+  readonly organization: Organization
+  readonly membershipId: string
+  readonly userId: string
+  readonly workspaceId: string
+}
 
-/** An organization with this many members, who are all in its last team. */
+/** An organization with this many members, who are all in its last team. That team may read a workspace. */
 export async function withMembers(database: Database, count: number): Promise<WithMembers> {
   const organization = await organizationOf(database, `grown-members-${count}`)
   const team = organization.teams.at(-1)
   if (team === undefined) throw new Error(`${organization.name} has no team`)
-  const at = timestamp(systemClock.now())
+  const workspaceId = await addWorkspace(database, organization)
+  await insertMany(database, 'team_workspaces', 1, () => readGrant(organization, team.id, workspaceId))
   const people = Array.from({ length: count }, () => ({ id: newId('user'), membership: newId('membership') }))
   const person = (number: number) => people[number] ?? { id: '', membership: '' }
   await insertMany(database, 'users', count, (number) => {
     const username = `grown-${count}-${number}`
-    return { id: person(number).id, username, username_key: username, created_at: at }
+    return { id: person(number).id, username, username_key: username, created_at: OLD.created_at }
   })
   await insertMany(database, 'memberships', count, (number) => ({
     id: person(number).membership,
     organization_id: organization.id,
     user_id: person(number).id,
     status: 'active' as const,
-    created_at: at,
+    created_at: OLD.created_at,
   }))
   await insertMany(database, 'team_members', count, (number) => ({
     team_id: team.id,
@@ -115,5 +207,72 @@ export async function withMembers(database: Database, count: number): Promise<Wi
     await tx.db.updateTable('teams').set({ users_count: count }).where('id', '=', team.id).execute()
     await bumpVersion(tx, organization.id)
   })
-  return { organization, membershipId: person(0).membership }
+  return { organization, membershipId: person(0).membership, userId: person(0).id, workspaceId }
+}
+
+export type WithVersions = {
+  readonly organization: Organization
+  readonly workspaceId: string
+  readonly newestId: string
+}
+
+/** An organization with one workspace, which has this many state versions without content. */
+export async function withStateVersions(database: Database, count: number): Promise<WithVersions> {
+  const organization = await organizationOf(database, `grown-versions-${count}`)
+  const workspaceId = await addWorkspace(database, organization)
+  const ids = Array.from({ length: count }, () => newId('stateVersion'))
+  const newestId = ids.at(-1) ?? ''
+  await insertMany(database, 'state_versions', count, (number) => ({
+    id: ids[number] ?? '',
+    workspace_id: workspaceId,
+    number: number + 1,
+    organization_id: organization.id,
+    output_key: `${count}-${number}`,
+    serial: number + 1,
+    md5: '',
+    status: 'finalized' as const,
+    resources_processed: 1 as const,
+    wrapped_key: new Uint8Array(),
+    created_at: OLD.created_at,
+    finalized_at: OLD.created_at,
+  }))
+  await database.write(async (tx) => {
+    const current = { current_state_version_id: newestId }
+    await tx.db.updateTable('workspaces').set(current).where('id', '=', workspaceId).execute()
+    await bumpVersion(tx, organization.id)
+  })
+  return { organization, workspaceId, newestId }
+}
+
+/** An organization with this many audit events, one in a hundred of which creates a team. */
+export async function withEvents(database: Database, count: number): Promise<Organization> {
+  const organization = await organizationOf(database, `grown-events-${count}`)
+  await insertMany(database, 'audit_events', count, (number) => ({
+    at: OLD.created_at,
+    actor_kind: 'user' as const,
+    actor_id: organization.owner.id,
+    actor_name: 'owner',
+    action: number % 100 === 0 ? 'team.create' : 'team.update',
+    organization_id: organization.id,
+    resource_type: 'teams',
+    resource_id: organization.teams[0]?.id ?? '',
+    details: '{}',
+    position: number + 1,
+    mac: new Uint8Array(16),
+  }))
+  await database.write((tx) =>
+    tx.db
+      .insertInto('audit_chains')
+      .values({
+        organization_id: organization.id,
+        position: count,
+        at: OLD.created_at,
+        link: new Uint8Array(32),
+        start_position: 0,
+        start: new Uint8Array(),
+        oldest_at: OLD.created_at,
+      })
+      .execute(),
+  )
+  return organization
 }

@@ -4,12 +4,12 @@ import { cpus } from 'node:os'
 import { join } from 'node:path'
 import type { Engine } from '../src/database/portable.ts'
 import { markdown, titles, writePart } from './report.ts'
+import type { Asked } from './scaling-dimensions.ts'
 
 export type Series = {
   readonly dimension: string
   readonly what: string
-  /** Whether the cost should not grow. */
-  readonly isBounded: boolean
+  readonly growth: Asked['growth']
   readonly points: { size: number; ms: number }[]
 }
 
@@ -26,8 +26,9 @@ export function slopeOf({ points }: Series): number {
 }
 
 function verdict(series: Series): string {
-  if (!series.isBounded) return ''
-  return slopeOf(series) <= MAX_SLOPE ? 'constant' : 'GROWS'
+  if (series.growth === 'more') return ''
+  if (slopeOf(series) <= MAX_SLOPE) return 'constant'
+  return series.growth === 'counts' ? 'counts all' : 'GROWS'
 }
 
 const HEAD_OF_PAGE = `# Scaling
@@ -35,8 +36,13 @@ const HEAD_OF_PAGE = `# Scaling
 Written by \`npm run scaling\` for SQLite and \`npm run scaling -- --engine postgres\`; do not edit. Each cell is the median
 latency of a request over one connection, in milliseconds, with nothing beside it. The slope is the power of the size with
 which it grows: 0 is constant, 1 is proportional. A single object and a first page count as constant up to ${MAX_SLOPE}.
+
+Some first pages grow because the database counts or sorts all rows that the list has: "counts all". Their total must be
+exact, and no table keeps it for each filter or each caller. [Why these grow](#why-some-first-pages-grow) has the shares.
 Rows without a verdict read more when there is more: a search, a page in the middle, or a list without pages. \`q\` is
-measured some seconds after the first search, which reads and indexes all names.`
+measured some seconds after the first search, which reads and indexes all names. In the table of workspaces, a team of the
+member has a grant on each single workspace. With a grant on their project instead, the member's reads cost as much as an
+owner's.`
 
 export function writeScaling(docs: string, engine: Engine, series: readonly Series[], most: number): void {
   writePart(join(docs, 'scaling.md'), HEAD_OF_PAGE, engine, partOf(engine, series, most))
@@ -49,7 +55,8 @@ function byDimension(series: readonly Series[]): Map<string, Series[]> {
   return Map.groupBy(series, ({ dimension }) => dimension)
 }
 
-const fileOf = (dimension: string, engine: Engine) => `scaling-${dimension}-${engine}.svg`
+const fileOf = (dimension: string, engine: Engine) =>
+  `scaling-${dimension.replaceAll(' ', '-')}-${engine}.svg`
 
 function partOf(engine: Engine, series: readonly Series[], most: number): string {
   const [processor] = cpus()
@@ -68,12 +75,13 @@ function partOf(engine: Engine, series: readonly Series[], most: number): string
   return [`## ${titles[engine]}`, where, ...tables].join('\n\n')
 }
 
-const [WIDTH, HEIGHT, LEFT, TOP, BOTTOM, LEGEND] = [760, 360, 60, 20, 40, 220]
+const [WIDTH, LEAST_HEIGHT, LEFT, TOP, BOTTOM, LEGEND, LINE] = [760, 360, 60, 20, 40, 240, 18]
 const colors = '#1b6ac9 #c2410c #15803d #7e22ce #a16207 #be123c #0e7490 #4d4d4d #4f46e5 #b45309'.split(' ')
 
 /** A plot with two logarithmic axes. It needs neither scripts nor fonts, and reads on light and dark pages. */
 function plot(series: readonly Series[], dimension: string): string {
   const points = series.flatMap((each) => each.points)
+  const height = Math.max(LEAST_HEIGHT, TOP + BOTTOM + series.length * LINE)
   const range = (values: readonly number[]) => [
     Math.floor(Math.log10(Math.min(...values))),
     Math.ceil(Math.log10(Math.max(...values))),
@@ -82,14 +90,14 @@ function plot(series: readonly Series[], dimension: string): string {
   const [low = 0, high = 1] = range(points.map(({ ms }) => ms))
   const x = (size: number) => LEFT + ((Math.log10(size) - left) / (right - left)) * (WIDTH - LEFT - LEGEND)
   const y = (ms: number) =>
-    HEIGHT - BOTTOM - ((Math.log10(ms) - low) / (high - low)) * (HEIGHT - TOP - BOTTOM)
+    height - BOTTOM - ((Math.log10(ms) - low) / (high - low)) * (height - TOP - BOTTOM)
   const text = (at: string, content: string) => `<text ${at} fill="#808080">${content}</text>`
   const decades = (from: number, to: number) =>
     Array.from({ length: to - from + 1 }, (_, n) => 10 ** (from + n))
   const lines = [
-    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${HEIGHT}" font-family="sans-serif" font-size="12">`,
+    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${height}" font-family="sans-serif" font-size="12">`,
     ...decades(left, right).map((size) =>
-      text(`x="${x(size)}" y="${HEIGHT - BOTTOM + 18}" text-anchor="middle"`, size.toLocaleString('en')),
+      text(`x="${x(size)}" y="${height - BOTTOM + LINE}" text-anchor="middle"`, size.toLocaleString('en')),
     ),
     ...decades(low, high).flatMap((ms) => [
       `<path d="M${LEFT} ${y(ms)}H${WIDTH - LEGEND}" stroke="#808080" stroke-opacity="0.3"/>`,
@@ -98,13 +106,13 @@ function plot(series: readonly Series[], dimension: string): string {
         `${ms >= 1 ? ms : ms.toFixed(Math.ceil(-Math.log10(ms)))} ms`,
       ),
     ]),
-    text(`x="${(LEFT + WIDTH - LEGEND) / 2}" y="${HEIGHT - 4}" text-anchor="middle"`, dimension),
+    text(`x="${(LEFT + WIDTH - LEGEND) / 2}" y="${height - 4}" text-anchor="middle"`, dimension),
     ...series.flatMap(({ what, points: some }, place) => {
       const color = colors[place % colors.length]
       const path = some.map(({ size, ms }) => `${x(size).toFixed(1)},${y(ms).toFixed(1)}`).join(' ')
       return [
-        `<polyline points="${path}" fill="none" stroke="${color}" stroke-width="2"/>`,
-        `<text x="${WIDTH - LEGEND + 12}" y="${TOP + 16 + place * 18}" fill="${color}">${what}</text>`,
+        `<polyline points="${path}" fill="none" stroke="${color}" stroke-width="2"${place < colors.length ? '' : ' stroke-dasharray="6 4"'}/>`,
+        `<text x="${WIDTH - LEGEND + 12}" y="${TOP + 16 + place * LINE}" fill="${color}">${what}</text>`,
       ]
     }),
     '</svg>',
