@@ -14,15 +14,20 @@ import type { OrganizationRow } from '../organizations/organization-store.ts'
 import { OWNERS_TEAM } from '../teams/teams.ts'
 import type { TokenRow } from './token-store.ts'
 
-type Teams = ExpressionBuilder<Tables, 'teams' | 'authentication_tokens'>
+type Teams = ExpressionBuilder<Tables, 'teams'>
+type Tokens = ExpressionBuilder<Tables, 'authentication_tokens'>
 type Viewer = { actor: Actor; standing: Standing }
 
-/** SQL condition: the caller may manage the tokens of the team. The same rule as `team:tokens`. */
+/** Whether the caller may manage the tokens of all teams. */
+function managesAll({ standing }: Viewer): boolean {
+  return (standing.columns & columnSet('SA', 'OW')) !== 0
+}
+
+/** SQL condition: the caller, who does not manage all, may manage the tokens of the team. The same rule as `team:tokens`. */
 function isManageable(eb: Teams, { actor, standing }: Viewer): Expression<SqlBool> {
   const has = (...columns: Column[]) => (standing.columns & columnSet(...columns)) !== 0
   const isNotOwners = eb('teams.is_owners', '=', 0)
   const isOpen = eb('teams.visibility', '=', 'organization')
-  if (has('SA', 'OW')) return eb.lit(true)
   if (has('OG')) return isNotOwners
   // A team's flags work for its members, not for its token.
   if (actor.kind !== 'user') return eb.lit(false)
@@ -56,13 +61,19 @@ export type TeamTokenSort = {
   readonly direction: 'asc' | 'desc'
 }
 
-const ofOrganization = (tx: Transaction, { id }: OrganizationRow, viewer: Viewer) =>
-  tx.db
+/** The tokens that the caller manages. Teams are looked at only if the caller does not manage all, or searches. */
+function ofOrganization(tx: Transaction, { id }: OrganizationRow, viewer: Viewer, q?: string) {
+  const query = tx.db
     .selectFrom('authentication_tokens')
-    .innerJoin('teams', 'teams.id', 'authentication_tokens.team_id')
     .where('authentication_tokens.organization_id', '=', id)
     .where('authentication_tokens.kind', '=', 'team')
-    .where((eb) => isManageable(eb, viewer))
+  if (managesAll(viewer) && q === undefined) return query
+  return query.where('authentication_tokens.team_id', 'in', (eb) => {
+    const teams = eb.selectFrom('teams').where('teams.organization_id', '=', id).select('teams.id')
+    const manageable = managesAll(viewer) ? teams : teams.where((of) => isManageable(of, viewer))
+    return q === undefined ? manageable : manageable.where(holdsText(tx.engine, 'teams.name', q))
+  })
+}
 
 /** A page of the tokens that the caller manages. Never used tokens, and hidden creators, sort first. */
 export async function listManageableTeamTokens(
@@ -71,9 +82,8 @@ export async function listManageableTeamTokens(
   viewer: Viewer & { seesOwners: boolean },
   { filter, sort, page, now }: { filter: TeamTokenFilter; sort: TeamTokenSort; page: Page; now: Date },
 ): Promise<{ tokens: TokenRow[]; total: number }> {
-  let query = ofOrganization(tx, organization, viewer)
   const { q, expiry } = filter
-  if (q !== undefined) query = query.where(holdsText(tx.engine, 'teams.name', q))
+  let query = ofOrganization(tx, organization, viewer, q)
   if (expiry !== undefined) {
     query = query.where((eb) => {
       const isInForce = inForce(eb, organization, now)
@@ -82,7 +92,6 @@ export async function listManageableTeamTokens(
   }
   const { count } = await query.select((eb) => eb.fn.countAll<number>().as('count')).executeTakeFirstOrThrow()
   const tokens = await query
-    .leftJoin('users as maker', 'maker.id', 'authentication_tokens.created_by_id')
     .selectAll('authentication_tokens')
     .orderBy(sortKeys[sort.by](organization, viewer.seesOwners), sort.direction)
     .orderBy('authentication_tokens.created_at')
@@ -94,7 +103,7 @@ export async function listManageableTeamTokens(
 }
 
 /** Not expired, and not older than the organization allows for team tokens. */
-function inForce(eb: Teams, organization: OrganizationRow, now: Date): Expression<SqlBool> {
+function inForce(eb: Tokens, organization: OrganizationRow, now: Date): Expression<SqlBool> {
   const most = maxTtlOf(organization, 'team')
   const parts = [eb('authentication_tokens.expires_at', '>', timestamp(now))]
   if (most !== undefined) {
@@ -106,7 +115,7 @@ function inForce(eb: Teams, organization: OrganizationRow, now: Date): Expressio
 type SortKey = (organization: OrganizationRow, seesOwners: boolean) => Expression<string>
 
 const sortKeys: Record<TeamTokenSort['by'], SortKey> = {
-  'team-name': () => sql.ref('teams.name'),
+  'team-name': () => sql`(select name from teams where teams.id = authentication_tokens.team_id)`,
   'expired-at': () => sql.ref('authentication_tokens.expires_at'),
   'created-at': () => sql.ref('authentication_tokens.created_at'),
   'last-used-at': () => sql`coalesce(authentication_tokens.last_used_at, '')`,
@@ -114,7 +123,7 @@ const sortKeys: Record<TeamTokenSort['by'], SortKey> = {
   'created-by': (organization, seesOwners) => sql<string>`case authentication_tokens.created_by_id
     when ${organization.id} then ${organization.name}
     when ${organization.owners_team_id} then ${seesOwners ? OWNERS_TEAM : ''}
-    else coalesce(maker.username, '') end`,
+    else coalesce((select username from users where users.id = authentication_tokens.created_by_id), '') end`,
 }
 
 /** The tokens with these ids that the caller manages. */

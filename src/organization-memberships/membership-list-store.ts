@@ -1,10 +1,18 @@
+import type { SelectQueryBuilder } from 'kysely'
 import type { Actor } from '../access/actor.ts'
 import { letsTokenIn } from '../access/token-policy-store.ts'
+import { existing } from '../core/existing.ts'
 import type { Transaction } from '../database/database.ts'
 import { holdsText } from '../database/portable.ts'
+import type { Tables } from '../database/tables.ts'
 import { windowOf } from '../database/window.ts'
 import type { Page } from '../jsonapi/paging.ts'
-import { countMemberships, selectMemberships, type MembershipRow } from './membership-store.ts'
+import {
+  countMemberships,
+  findMemberships,
+  selectMemberships,
+  type MembershipRow,
+} from './membership-store.ts'
 
 export type MembershipFilter = {
   /** Part of the email, or of an active member's user name. */
@@ -19,7 +27,7 @@ export type MembershipFilter = {
 
 export type MembershipPage = { memberships: MembershipRow[]; total: number }
 
-type MembershipQuery = ReturnType<typeof selectMemberships>
+type Matching = SelectQueryBuilder<Tables, 'memberships', object>
 
 /** A page of an organization's people, oldest membership first. */
 export async function listMemberships(
@@ -32,8 +40,8 @@ export async function listMemberships(
   if (q === undefined && emailKeys === undefined && status === undefined) {
     return listPeople(tx, organizationId, page)
   }
-  const query = selectMemberships(tx).where('memberships.organization_id', '=', organizationId)
-  return pageOf(filtered(tx, query, { ...filter, isServiceAccount: false }), page)
+  const query = tx.db.selectFrom('memberships').where('memberships.organization_id', '=', organizationId)
+  return pageOf(tx, filtered(tx, query, { ...filter, isServiceAccount: false }), page)
 }
 
 /** A page without filters. Read from the nearer end of an index, so that the last page is as fast as the first. */
@@ -66,13 +74,15 @@ export function listMembershipsOfTeam(
   filter: MembershipFilter,
   page: Page,
 ): Promise<MembershipPage> {
-  const query = selectMemberships(tx).where('memberships.id', 'in', (eb) =>
-    eb
-      .selectFrom('team_members')
-      .where('team_members.team_id', '=', teamId)
-      .select('team_members.membership_id'),
-  )
-  return pageOf(filtered(tx, query, filter), page, filter)
+  const query = tx.db
+    .selectFrom('memberships')
+    .where('memberships.id', 'in', (eb) =>
+      eb
+        .selectFrom('team_members')
+        .where('team_members.team_id', '=', teamId)
+        .select('team_members.membership_id'),
+    )
+  return pageOf(tx, filtered(tx, query, filter), page, filter)
 }
 
 /** A page of the caller's own memberships and invitations, in all organizations that accept the caller's token. */
@@ -82,26 +92,49 @@ export function listMembershipsOfCaller(
   page: Page,
   now: Date,
 ): Promise<MembershipPage> {
-  const query = selectMemberships(tx)
+  const query = tx.db
+    .selectFrom('memberships')
     .where('memberships.user_id', '=', actor.userId)
-    .where('organizations.deleted_at', 'is', null)
-    .where((eb) => eb.or([eb('memberships.status', '=', 'invited'), letsTokenIn(eb, actor, now, tx.engine)]))
-  return pageOf(query, page)
+    .where((eb) =>
+      eb.exists(
+        eb
+          .selectFrom('organizations')
+          .whereRef('organizations.id', '=', 'memberships.organization_id')
+          .where('organizations.deleted_at', 'is', null)
+          .where((of) =>
+            of.or([of('memberships.status', '=', 'invited'), letsTokenIn(of, actor, now, tx.engine)]),
+          )
+          .select('organizations.id'),
+      ),
+    )
+  return pageOf(tx, query, page)
 }
 
-function filtered(tx: Transaction, given: MembershipQuery, filter: MembershipFilter): MembershipQuery {
+function filtered(tx: Transaction, given: Matching, filter: MembershipFilter): Matching {
   const { q, emailKeys, status, isServiceAccount } = filter
   let query = given
   if (q !== undefined) {
     // A search must not reveal the user name of an invited user.
     query = query.where((eb) =>
-      eb.or([
-        eb.and([eb('memberships.status', '=', 'active'), holdsText(tx.engine, 'users.username', q)]),
-        holdsText(tx.engine, 'users.email', q),
-      ]),
+      eb.exists(
+        eb
+          .selectFrom('users')
+          .whereRef('users.id', '=', 'memberships.user_id')
+          .where((of) =>
+            of.or([
+              of.and([of('memberships.status', '=', 'active'), holdsText(tx.engine, 'users.username', q)]),
+              holdsText(tx.engine, 'users.email', q),
+            ]),
+          )
+          .select('users.id'),
+      ),
     )
   }
-  if (emailKeys !== undefined) query = query.where('users.email_key', 'in', emailKeys)
+  if (emailKeys !== undefined) {
+    query = query.where('memberships.user_id', 'in', (eb) =>
+      eb.selectFrom('users').where('users.email_key', 'in', emailKeys).select('users.id'),
+    )
+  }
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- an unknown status matches no row
   if (status !== undefined) query = query.where('memberships.status', '=', status as 'active')
   if (isServiceAccount !== undefined) {
@@ -110,26 +143,26 @@ function filtered(tx: Transaction, given: MembershipQuery, filter: MembershipFil
   return query
 }
 
+/** Counts and sorts without the names and addresses, which are read for the page only. */
 async function pageOf(
-  query: MembershipQuery,
+  tx: Transaction,
+  query: Matching,
   page: Page,
   { sort }: Pick<MembershipFilter, 'sort'> = {},
 ): Promise<MembershipPage> {
-  const total = await countOf(query)
-  const sorted = sort === undefined ? query : query.orderBy('memberships.status', sort)
-  const memberships = await sorted
+  const { count } = await query.select((eb) => eb.fn.countAll<number>().as('count')).executeTakeFirstOrThrow()
+  const found = await query
+    .select('memberships.id')
+    .$if(sort !== undefined, (sorted) => sorted.orderBy('memberships.status', sort))
     .orderBy('memberships.created_at')
     .orderBy('memberships.id')
     .limit(page.size)
     .offset((page.number - 1) * page.size)
     .execute()
-  return { memberships, total }
-}
-
-async function countOf(query: MembershipQuery): Promise<number> {
-  const { count } = await query
-    .clearSelect()
-    .select((eb) => eb.fn.countAll<number>().as('count'))
-    .executeTakeFirstOrThrow()
-  return count
+  const rows = await findMemberships(
+    tx,
+    found.map(({ id }) => id),
+  )
+  const byId = new Map(rows.map((row) => [row.id, row]))
+  return { memberships: found.map(({ id }) => existing(byId.get(id))), total: count }
 }
