@@ -16,6 +16,9 @@ type PlanNode = {
   'Node Type': string
   'Relation Name'?: string
   'Index Name'?: string
+  'Actual Rows'?: number
+  'Actual Loops'?: number
+  'Rows Removed by Filter'?: number
   Plans?: PlanNode[]
 }
 
@@ -25,6 +28,12 @@ const large = new Set(['teams', 'team_members', 'workspaces', 'team_workspaces',
 /** SQL for a valid id with this number. */
 function idOf(type: string, number: string): string {
   return `'${type}-' || translate(lpad((${number})::text, 16, 'x'), '0', 'Z')`
+}
+
+/** How many rows the nodes of an executed plan looked at. */
+function rowsSeenIn({ Plans: children = [], ...node }: PlanNode): number {
+  const once = (node['Actual Rows'] ?? 0) + (node['Rows Removed by Filter'] ?? 0)
+  return children.reduce((sum, child) => sum + rowsSeenIn(child), once * (node['Actual Loops'] ?? 1))
 }
 
 function scannedIn({ Plans: children = [], ...node }: PlanNode): string[] {
@@ -43,6 +52,16 @@ onPostgres('repeated reads', (server, query) => {
     const { rows } = await query(`explain (format json) execute read(${nulls})`)
     await query('deallocate read')
     return scannedIn(rows[0]['QUERY PLAN'][0].Plan)
+  }
+
+  /** How many rows a statement looks at for these values. */
+  const seenBy = async (text: string, values: readonly string[]): Promise<number> => {
+    await query('set plan_cache_mode = force_generic_plan')
+    await query(`prepare read as ${text}`)
+    const literals = values.map((value) => `'${value}'`).join(', ')
+    const { rows } = await query(`explain (analyze, format json) execute read(${literals})`)
+    await query('deallocate read')
+    return rowsSeenIn(rows[0]['QUERY PLAN'][0].Plan)
   }
 
   test('read no large table whole where most users are in thousands of teams', async () => {
@@ -133,6 +152,18 @@ onPostgres('repeated reads', (server, query) => {
     for (const [text, valueCount] of statements) {
       const scanned = await scannedBy(text, valueCount)
       expect(scanned.filter((table) => large.has(table))).toEqual([])
+    }
+
+    // A refusal takes the same time however many teams have grants on the workspace.
+    const stranger = await addMember(server, organization)
+    const refused = vi.spyOn(PostgresClient.prototype, 'query')
+    expect((await stranger.client.get(`/workspaces/${workspaceId}`)).status).toBe(404)
+    const calls = refused.mock.calls as unknown as [{ text?: string; values?: string[] }][]
+    refused.mockRestore()
+    const ofGrants = calls.filter(([{ text = '' }]) => /from "team_workspaces"/.test(text))
+    expect(ofGrants).not.toEqual([])
+    for (const [{ text = '', values = [] }] of ofGrants) {
+      expect(await seenBy(text, values), text).toBeLessThan(50)
     }
   })
 })

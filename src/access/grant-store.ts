@@ -14,25 +14,27 @@ import type { OrganizationFacts } from './standing.ts'
 type Holder = { userId: string; organizationId: string }
 type Param = <N extends keyof Holder>(name: N) => string
 
-/** Whether a column is the id of a team that the user is in. */
-function ofTheirTeams(db: Kysely<Tables>, column: string, param: Param) {
-  const teams = db
+/** The user's teams in the organization. */
+function theirTeams(db: Kysely<Tables>, param: Param) {
+  return db
     .selectFrom('team_members')
     .where('user_id', '=', param('userId'))
     .where('organization_id', '=', param('organizationId'))
     .where('is_active', '=', 1)
-    .select('team_id')
-  return amongFew(engineOf(db), column, teams)
+}
+
+/** Whether a column is the id of a team that the user is in. */
+function ofTheirTeams(db: Kysely<Tables>, column: string, param: Param) {
+  return amongFew(engineOf(db), column, theirTeams(db, param).select('team_id'))
 }
 
 /**
  * The workspace grants of the user's teams in an organization. The query starts at the user's teams, so that a refusal
  * takes the same time however many grants other teams have.
  */
-function workspaceGrants(db: Kysely<Tables>, param: Param) {
+function workspaceGrants(db: Kysely<Tables>) {
   return db
     .selectFrom('team_workspaces as tw')
-    .where(ofTheirTeams(db, 'tw.team_id', param))
     .select((eb) => [
       sql<GrantFacts['on']>`'workspace'`.as('on'),
       eb.ref('tw.access').$castTo<GrantFacts['access']>().as('access'),
@@ -43,10 +45,9 @@ function workspaceGrants(db: Kysely<Tables>, param: Param) {
 }
 
 /** The same for grants on projects. */
-function projectGrants(db: Kysely<Tables>, param: Param) {
+function projectGrants(db: Kysely<Tables>) {
   return db
     .selectFrom('team_projects as tp')
-    .where(ofTheirTeams(db, 'tp.team_id', param))
     .select((eb) => [
       sql<GrantFacts['on']>`'project'`.as('on'),
       eb.ref('tp.access').$castTo<GrantFacts['access']>().as('access'),
@@ -56,23 +57,60 @@ function projectGrants(db: Kysely<Tables>, param: Param) {
     ])
 }
 
+// The grant on one place is looked up for each of the user's teams. PostgreSQL expects few grants on a place, and would
+// read the grants of all teams on it.
+
+function ofTheirTeamsOnWorkspace(db: Kysely<Tables>, param: Param, workspaceId: string) {
+  const ids = theirTeams(db, param).select((eb) =>
+    eb
+      .selectFrom('team_workspaces as own')
+      .whereRef('own.team_id', '=', 'team_members.team_id')
+      .where('own.workspace_id', '=', workspaceId)
+      .select('own.id')
+      .$asScalar()
+      .as('id'),
+  )
+  return amongFew(engineOf(db), 'tw.id', ids)
+}
+
+function ofTheirTeamsOnProject(db: Kysely<Tables>, param: Param, projectId: string) {
+  const ids = theirTeams(db, param).select((eb) =>
+    eb
+      .selectFrom('team_projects as own')
+      .whereRef('own.team_id', '=', 'team_members.team_id')
+      .where('own.project_id', '=', projectId)
+      .select('own.id')
+      .$asScalar()
+      .as('id'),
+  )
+  return amongFew(engineOf(db), 'tp.id', ids)
+}
+
 const onWorkspace = prepared<Holder & { workspaceId: string; projectId: string }>()((db, param) =>
-  workspaceGrants(db, param)
-    .where('tw.workspace_id', '=', param('workspaceId'))
-    .unionAll(projectGrants(db, param).where('tp.project_id', '=', param('projectId'))),
+  workspaceGrants(db)
+    .where(ofTheirTeamsOnWorkspace(db, param, param('workspaceId')))
+    .unionAll(projectGrants(db).where(ofTheirTeamsOnProject(db, param, param('projectId')))),
 )
 
 const onProject = prepared<Holder & { projectId: string }>()((db, param) =>
-  workspaceGrants(db, param)
+  workspaceGrants(db)
+    .where(ofTheirTeams(db, 'tw.team_id', param))
     .innerJoin('workspaces', 'workspaces.id', 'tw.workspace_id')
     // `|| ''` keeps the database from using the index on project_id: a project may hold very many workspaces.
     .where(sql<string>`workspaces.project_id || ''`, '=', param('projectId'))
     .distinct()
-    .unionAll(projectGrants(db, param).where('tp.project_id', '=', param('projectId'))),
+    .unionAll(projectGrants(db).where(ofTheirTeamsOnProject(db, param, param('projectId')))),
 )
 
 const inOrganization = prepared<Holder>()((db, param) =>
-  workspaceGrants(db, param).distinct().unionAll(projectGrants(db, param).distinct()),
+  workspaceGrants(db)
+    .where(ofTheirTeams(db, 'tw.team_id', param))
+    .distinct()
+    .unionAll(
+      projectGrants(db)
+        .where(ofTheirTeams(db, 'tp.team_id', param))
+        .distinct(),
+    ),
 )
 
 const MAX_CACHED_GRANTS = 50_000
