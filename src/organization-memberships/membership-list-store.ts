@@ -2,6 +2,7 @@ import type { SelectQueryBuilder } from 'kysely'
 import type { Actor } from '../access/actor.ts'
 import { letsTokenIn } from '../access/token-policy-store.ts'
 import { existing } from '../core/existing.ts'
+import { NO_ID } from '../core/ids.ts'
 import type { Transaction } from '../database/database.ts'
 import { holdsText } from '../database/portable.ts'
 import type { Tables } from '../database/tables.ts'
@@ -41,7 +42,8 @@ export async function listMemberships(
     return listPeople(tx, organizationId, page)
   }
   const query = tx.db.selectFrom('memberships').where('memberships.organization_id', '=', organizationId)
-  return pageOf(tx, filtered(tx, query, { ...filter, isServiceAccount: false }), page)
+  const userIds = await usersWith(tx, emailKeys)
+  return pageOf(tx, filtered(tx, query, { ...filter, isServiceAccount: false }, userIds), page)
 }
 
 /** A page without filters. Read from the nearer end of an index, so that the last page is as fast as the first. */
@@ -68,7 +70,7 @@ async function listPeople(tx: Transaction, organizationId: string, page: Page): 
 }
 
 /** A page of the memberships of a team, including invited members and the service account. */
-export function listMembershipsOfTeam(
+export async function listMembershipsOfTeam(
   tx: Transaction,
   teamId: string,
   filter: MembershipFilter,
@@ -82,7 +84,8 @@ export function listMembershipsOfTeam(
         .where('team_members.team_id', '=', teamId)
         .select('team_members.membership_id'),
     )
-  return pageOf(tx, filtered(tx, query, filter), page, filter)
+  const userIds = await usersWith(tx, filter.emailKeys)
+  return pageOf(tx, filtered(tx, query, filter, userIds), page, filter)
 }
 
 /** A page of the caller's own memberships and invitations, in all organizations that accept the caller's token. */
@@ -110,8 +113,22 @@ export function listMembershipsOfCaller(
   return pageOf(tx, query, page)
 }
 
-function filtered(tx: Transaction, given: Matching, filter: MembershipFilter): Matching {
-  const { q, emailKeys, status, isServiceAccount } = filter
+/** Read by themselves: for a list of ids, each engine looks up the membership of each user. */
+async function usersWith(
+  tx: Transaction,
+  emailKeys: readonly string[] | undefined,
+): Promise<string[] | undefined> {
+  if (emailKeys === undefined) return undefined
+  const found = await tx.db.selectFrom('users').where('email_key', 'in', emailKeys).select('id').execute()
+  return found.length === 0 ? [NO_ID] : found.map(({ id }) => id)
+}
+
+function filtered(
+  tx: Transaction,
+  given: Matching,
+  { q, status, isServiceAccount }: MembershipFilter,
+  userIds: readonly string[] | undefined,
+): Matching {
   let query = given
   if (q !== undefined) {
     // A search must not reveal the user name of an invited user.
@@ -130,11 +147,7 @@ function filtered(tx: Transaction, given: Matching, filter: MembershipFilter): M
       ),
     )
   }
-  if (emailKeys !== undefined) {
-    query = query.where('memberships.user_id', 'in', (eb) =>
-      eb.selectFrom('users').where('users.email_key', 'in', emailKeys).select('users.id'),
-    )
-  }
+  if (userIds !== undefined) query = query.where('memberships.user_id', 'in', userIds)
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- an unknown status matches no row
   if (status !== undefined) query = query.where('memberships.status', '=', status as 'active')
   if (isServiceAccount !== undefined) {
