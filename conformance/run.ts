@@ -34,11 +34,11 @@ type AllTools = Tools & { python: string }
 const total: Tally = { passed: 0, failed: 0 }
 /** The server's name in the programs' configurations. No resolver knows it. */
 const tofuHostname = 'purser.example.com'
-let current: Purser | undefined
+const running = new Set<Purser>()
 
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   process.on(signal, () => {
-    void (current?.stop() ?? Promise.resolve()).then(() => process.exit(1))
+    void Promise.all(Array.from(running, (server) => server.stop())).then(() => process.exit(1))
   })
 }
 
@@ -57,13 +57,13 @@ async function onServer(
   work: (server: Purser) => Promise<void>,
 ): Promise<void> {
   const server = await startPurser({ ...settings, PURSER_ADMIN_TOKEN: token })
-  current = server
+  running.add(server)
   const before = total.failed
   try {
     await work(server)
   } finally {
     const code = await server.stop()
-    current = undefined
+    running.delete(server)
     add(`orderly end on ${name}`, code === 0 ? { passed: 1, failed: 0 } : { passed: 0, failed: 1 })
   }
   if (total.failed > before) process.stdout.write(`conformance: the server's last words:\n${server.tail()}\n`)
@@ -132,12 +132,12 @@ async function runDescription(): Promise<void> {
 
 async function onNewServer(work: (server: Purser) => Promise<void>): Promise<void> {
   const server = await startPurser({ PURSER_ADMIN_TOKEN: token })
-  current = server
+  running.add(server)
   try {
     await work(server)
   } finally {
     await server.stop()
-    current = undefined
+    running.delete(server)
   }
 }
 
@@ -177,30 +177,38 @@ async function administer(url: string, statement: string): Promise<void> {
   }
 }
 
+async function runOnPostgres(tools: AllTools): Promise<void> {
+  const postgres = process.env['PURSER_TEST_POSTGRES_URL']
+  if (postgres === undefined || postgres === '') return
+  await withDatabase(postgres, (url) =>
+    runPrograms(
+      'PostgreSQL',
+      { PURSER_DATABASE_URL: url, PURSER_SECRET_KEY: randomBytes(32).toString('hex') },
+      tools,
+    ),
+  )
+}
+
+/** Most programs wait for other programs half of their time, so two chains of them run beside each other. */
+async function runAll(tools: AllTools): Promise<void> {
+  const isWhole = patterns.length === 0
+  const chains = await Promise.allSettled([
+    runPrograms('SQLite', {}, tools).then(() => (isWhole ? runDescription() : undefined)),
+    runOnPostgres(tools).then(() => runTestsOfGoTfe(tools)),
+  ])
+  for (const chain of chains) if (chain.status === 'rejected') throw chain.reason
+  if (isWhole || patterns.some((pattern) => /Histor/.test(pattern))) {
+    add('histories on SQLite', await judgeOnSqlite(token, patterns))
+    add('histories on PostgreSQL', await judgeOnPostgres(token, patterns))
+  }
+}
+
 try {
   requireGo()
   add('Go code', checkGoCode())
   const tools = { ...buildTools(), python: installPython() }
   if (isRecording) await record(tools)
-  else {
-    await runPrograms('SQLite', {}, tools)
-    await runTestsOfGoTfe(tools)
-  }
-  if (!isRecording && patterns.length === 0) await runDescription()
-  if (!isRecording && (patterns.length === 0 || patterns.some((pattern) => /Histor/.test(pattern)))) {
-    add('histories on SQLite', await judgeOnSqlite(token, patterns))
-    add('histories on PostgreSQL', await judgeOnPostgres(token, patterns))
-  }
-  const postgres = process.env['PURSER_TEST_POSTGRES_URL']
-  if (postgres && !isRecording) {
-    await withDatabase(postgres, (url) =>
-      runPrograms(
-        'PostgreSQL',
-        { PURSER_DATABASE_URL: url, PURSER_SECRET_KEY: randomBytes(32).toString('hex') },
-        tools,
-      ),
-    )
-  }
+  else await runAll(tools)
 } catch (error) {
   total.failed++
   process.stdout.write(`conformance: ${error instanceof Error ? error.message : String(error)}\n`)
