@@ -205,7 +205,7 @@ test('what is read before a decision begins with what is the caller’s', async 
       .prepare(`explain query plan ${sql}`)
       .all()
       .map(({ detail }) => String(detail))
-  // Grants are looked up by the caller's teams, each by its key.
+  // Grants are looked up by the caller's teams, or by the ids of the grants of those teams.
   const ofTeams = 'SEARCH team_members USING INDEX team_members_by_user (user_id=? AND organization_id=?)'
   const ofGrants = [...new Set(ran)].filter((sql) => sql.includes('as "tw"'))
   expect(ofGrants).toHaveLength(3)
@@ -213,7 +213,7 @@ test('what is read before a decision begins with what is the caller’s', async 
     const steps = stepsOf(sql).filter((step) => /^(SCAN|SEARCH)/.test(step))
     expect(steps).toContain(ofTeams)
     for (const step of steps.filter((each) => each !== ofTeams))
-      expect(step).toMatch(/team_id=\?|^SEARCH workspaces .*\(id=\?\)/)
+      expect(step).toMatch(/team_id=\?|^SEARCH (workspaces|tw|tp) .*\(id=\?\)/)
   }
   // Of a user's memberships, only those in the caller's organizations may be read.
   const [ofShared] = ran.filter((sql) => sql.includes('as "theirs"'))
