@@ -68,10 +68,13 @@ function ofOrganization(tx: Transaction, { id }: OrganizationRow, viewer: Viewer
     .where('authentication_tokens.organization_id', '=', id)
     .where('authentication_tokens.kind', '=', 'team')
   if (managesAll(viewer) && q === undefined) return query
-  return query.where('authentication_tokens.team_id', 'in', (eb) => {
-    const teams = eb.selectFrom('teams').where('teams.organization_id', '=', id).select('teams.id')
-    const manageable = managesAll(viewer) ? teams : teams.where((of) => isManageable(of, viewer))
-    return q === undefined ? manageable : manageable.where(holdsText(tx.engine, 'teams.name', q))
+  return query.where((eb) => {
+    let team = eb
+      .selectFrom('teams')
+      .whereRef('teams.id', '=', 'authentication_tokens.team_id')
+      .select('teams.id')
+    if (!managesAll(viewer)) team = team.where((of) => isManageable(of, viewer))
+    return eb.exists(q === undefined ? team : team.where(holdsText(tx.engine, 'teams.name', q)))
   })
 }
 
