@@ -144,9 +144,11 @@ export function numbersIn(engine: Engine, list: string): RawBuilder<number> {
  * an array, and 100 of a function: for so many it would read a small table as a whole.
  */
 export function isTextIn(engine: Engine, column: string, list: string): RawBuilder<SqlBool> {
-  return engine === 'sqlite'
-    ? sql<SqlBool>`${sql.ref(column)} in (select value from json_each(${list}))`
-    : sql<SqlBool>`${sql.ref(column)} = any(array(select value from json_array_elements_text(${list}::json)))`
+  const texts =
+    engine === 'sqlite'
+      ? sql<{ value: string }>`(select value from json_each(${list}))`
+      : sql<{ value: string }>`(select value from json_array_elements_text(${list}::json))`
+  return amongFew(engine, column, texts)
 }
 
 /**
