@@ -47,19 +47,26 @@ async function insertMany<T extends TableName>(
   }
 }
 
-function organizationOf(database: Database, name: string): Promise<Organization> {
+/** An organization with an owner, a member and five teams. */
+export function organizationOf(database: Database, name: string): Promise<Organization> {
   return createSeeded(database, { name, teams: 5, membersOfTeam: 0, users: 0 })
+}
+
+async function defaultProjectOf(database: Database, { id, name }: Organization): Promise<string> {
+  const found = await database.read((tx) => findOrganization(tx, id))
+  if (found === undefined) throw new Error(`${name} is not there`)
+  return found.default_project_id
 }
 
 /** One workspace of the organization, without a state. */
 async function addWorkspace(database: Database, organization: Organization): Promise<string> {
-  const found = await database.read((tx) => findOrganization(tx, organization.id))
+  const projectId = await defaultProjectOf(database, organization)
   const id = newId('workspace')
   await insertMany(database, 'workspaces', 1, () => ({
     ...OLD,
     id,
     organization_id: organization.id,
-    project_id: found?.default_project_id ?? '',
+    project_id: projectId,
     name: 'alone',
     terraform_version: 'latest',
     settings: '{}',
@@ -136,9 +143,7 @@ export type WithWorkspaces = {
  */
 export async function withWorkspaces(database: Database, count: number): Promise<WithWorkspaces> {
   const organization = await organizationOf(database, `grown-workspaces-${count}`)
-  const found = await database.read((tx) => findOrganization(tx, organization.id))
-  if (found === undefined) throw new Error(`${organization.name} is not there`)
-  const projectId = found.default_project_id
+  const projectId = await defaultProjectOf(database, organization)
   const ids = Array.from({ length: count }, () => newId('workspace'))
   const idOf = (number: number) => ids[number] ?? ''
   await insertMany(database, 'workspaces', count, (number) => ({

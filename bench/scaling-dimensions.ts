@@ -2,6 +2,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Database } from '../src/database/database.ts'
 import {
+  organizationOf,
   withEvents,
   withMembers,
   withStateVersions,
@@ -10,7 +11,6 @@ import {
   withWorkspaces,
 } from './bulk.ts'
 import { wire, type Purser } from './purser.ts'
-import { createSeeded } from './seed.ts'
 import { createWorkspace, outputIds, smallState, upload } from './states.ts'
 
 const WRITES = 200
@@ -162,8 +162,7 @@ const outputs: Dimension = {
   name: 'outputs',
   sizes: [10, 100, 1_000, 10_000, 100_000],
   make: async (database, size) => {
-    const plan = { name: `grown-outputs-${size}`, teams: 5, membersOfTeam: 0, users: 0 }
-    const organization = await createSeeded(database, plan)
+    const organization = await organizationOf(database, `grown-outputs-${size}`)
     const { token } = organization.owner
     const read = readsOf(token)
     return async (purser) => {

@@ -189,7 +189,7 @@ async function runOnPostgres(tools: AllTools): Promise<void> {
   )
 }
 
-/** Most programs wait for other programs half of their time, so two chains of them run beside each other. */
+/** One program at a time leaves a part of two cores idle, so two chains of them run beside each other. */
 async function runAll(tools: AllTools): Promise<void> {
   const isWhole = patterns.length === 0
   const chains = await Promise.allSettled([

@@ -14,7 +14,10 @@ import type { OrganizationFacts } from './standing.ts'
 type Holder = { userId: string; organizationId: string }
 type Param = <N extends keyof Holder>(name: N) => string
 
-/** The user's teams in the organization. */
+/**
+ * The user's teams in the organization. Each query of grants starts here, so that a refusal takes the same time however many
+ * grants other teams have.
+ */
 function theirTeams(db: Kysely<Tables>, param: Param) {
   return db
     .selectFrom('team_members')
@@ -28,10 +31,7 @@ function ofTheirTeams(db: Kysely<Tables>, column: string, param: Param) {
   return amongFew(engineOf(db), column, theirTeams(db, param).select('team_id'))
 }
 
-/**
- * The workspace grants of the user's teams in an organization. The query starts at the user's teams, so that a refusal
- * takes the same time however many grants other teams have.
- */
+/** Grants on workspaces. */
 function workspaceGrants(db: Kysely<Tables>) {
   return db
     .selectFrom('team_workspaces as tw')
