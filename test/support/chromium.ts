@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
-import { chromium, type Browser, type BrowserContext, type Page } from 'playwright-core'
+import { chromium, type Browser, type BrowserContext, type Locator, type Page } from 'playwright-core'
 import { afterAll, beforeAll, expect } from 'vitest'
 
 export const CHROMIUM = process.env.PURSER_TEST_CHROMIUM ?? '/usr/bin/chromium'
@@ -54,6 +54,11 @@ export async function accessibilityProblems(page: Page, rules: readonly string[]
 export async function pixelsBeyond(page: Page, width: number): Promise<number> {
   await page.setViewportSize({ width, height: 800 })
   return page.evaluate<number>(SIDEWAYS)
+}
+
+/** A link of the bar ("Organization") or of the tabs of a page ("Project", "Team", "Workspace"). The bar has tabs' names too. */
+export function linkOf(page: Page, navigation: string, name: string): Locator {
+  return page.getByRole('navigation', { name: navigation, exact: true }).getByRole('link', { name, exact: true })
 }
 
 /** Checks what holds for every page: nothing went wrong, nothing to scroll sideways, nothing that axe finds. */

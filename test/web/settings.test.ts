@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { expectWellMade, useChromium, type Tab } from '../support/chromium.ts'
+import { expectWellMade, linkOf, useChromium, type Tab } from '../support/chromium.ts'
 import { PASSWORD, signInWith, usePages, type Pages } from '../support/pages.ts'
 import { createState, lock } from '../support/states.ts'
 import {
@@ -45,7 +45,7 @@ describe('the pages that manage', () => {
     await page.getByText('No workspaces in this project').waitFor()
     await expectWellMade(tab)
 
-    await page.getByRole('link', { name: 'Access' }).last().click()
+    await linkOf(page, 'Project', 'Access').click()
     await page.getByRole('button', { name: 'Give access' }).click()
     await page.getByRole('radio', { name: 'apps' }).check()
     await page.getByRole('radio', { name: 'Maintain' }).check()
@@ -61,7 +61,7 @@ describe('the pages that manage', () => {
     await page.getByRole('button', { name: 'Take away', exact: true }).click()
     await page.getByText('Nobody outside owners has access').waitFor()
 
-    await page.getByRole('link', { name: 'Workspaces' }).first().click()
+    await linkOf(page, 'Organization', 'Workspaces').click()
     await page.getByText('New workspace').click()
     await page.getByLabel('Name', { exact: true }).fill('vpc')
     await page.getByLabel('Find a project').fill('net')
@@ -70,7 +70,7 @@ describe('the pages that manage', () => {
     await page.getByRole('button', { name: 'Create' }).click()
     await page.getByRole('heading', { name: 'vpc' }).waitFor()
 
-    await page.getByRole('link', { name: 'Settings' }).last().click()
+    await linkOf(page, 'Workspace', 'Settings').click()
     await page.getByText('Project: network').waitFor()
     await page.getByLabel('Name', { exact: true }).fill('vpc-1')
     await page.getByRole('button', { name: 'Move …' }).click()
@@ -86,7 +86,7 @@ describe('the pages that manage', () => {
 
     await page.getByRole('link', { name: 'Projects' }).click()
     await page.getByRole('link', { name: 'network' }).click()
-    await page.getByRole('link', { name: 'Settings' }).last().click()
+    await linkOf(page, 'Project', 'Settings').click()
     await page.getByLabel('Description').fill('renamed')
     await page.getByRole('button', { name: 'Save' }).click()
     await page.getByText('renamed', { exact: true }).first().waitFor()

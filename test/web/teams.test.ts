@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { Client } from '../support/client.ts'
-import { expectWellMade, useChromium, type Tab } from '../support/chromium.ts'
+import { expectWellMade, linkOf, useChromium, type Tab } from '../support/chromium.ts'
 import { signInWith, usePages, type Pages } from '../support/pages.ts'
 import {
   addMember,
@@ -150,7 +150,7 @@ describe('the pages of a team', () => {
     await page.getByRole('button', { name: 'Create' }).click()
     await page.getByText('Nobody is in this team yet').waitFor()
     await page.getByText('secret').waitFor()
-    await page.getByRole('link', { name: 'Settings' }).last().click()
+    await linkOf(page, 'Team', 'Settings').click()
     await page.getByLabel('Name', { exact: true }).fill('renamed')
     await page.getByRole('button', { name: 'Save' }).click()
     await page.getByRole('heading', { name: 'renamed' }).waitFor()
