@@ -58,7 +58,9 @@ export async function pixelsBeyond(page: Page, width: number): Promise<number> {
 
 /** A link of the bar ("Organization") or of the tabs of a page ("Project", "Team", "Workspace"). The bar has tabs' names too. */
 export function linkOf(page: Page, navigation: string, name: string): Locator {
-  return page.getByRole('navigation', { name: navigation, exact: true }).getByRole('link', { name, exact: true })
+  return page
+    .getByRole('navigation', { name: navigation, exact: true })
+    .getByRole('link', { name, exact: true })
 }
 
 /** Checks what holds for every page: nothing went wrong, nothing to scroll sideways, nothing that axe finds. */
