@@ -121,6 +121,7 @@ test('no state lies outside an owner', () => {
     'core/clock.ts: lastTimestamp': 'the last result of a pure function',
     'core/turns.ts: waiting': 'the queue of the process, which has one event loop',
     'database/postgres-transaction.ts: statementNames': remembered,
+    'database/read-thread.ts: connection': 'the module is the whole program of its thread',
     'http/polled.ts: tags': remembered,
     'http/request-id.ts: pool': 'random text for the next ids, which nobody else sees',
     'http/request-id.ts: used': 'how much of the pool is used',

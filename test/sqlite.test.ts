@@ -1,8 +1,10 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { sql } from 'kysely'
 import { newId } from '../src/core/ids.ts'
+import type { Transaction } from '../src/database/database.ts'
 import { migrate } from '../src/database/migrate.ts'
 import { SqliteDatabase } from '../src/database/sqlite.ts'
 import { createOrganization } from '../src/organization-founding/create-organization.ts'
@@ -73,35 +75,69 @@ describe('a SQLite file', () => {
     expect(turns).toBeGreaterThan(5)
   })
 
-  test('a slow read gives way to others, and sees nothing of what is written meanwhile', async () => {
-    let turns = 0
-    const findOften = (isSlow: boolean) =>
-      one.read(
-        async (tx) => {
-          let isOver = false
-          const tick = () => {
-            turns += 1
-            if (!isOver) setImmediate(tick)
-          }
-          setImmediate(tick)
-          const emails = new Set<string | undefined>()
-          for (const end = performance.now() + 50; performance.now() < end;) {
-            emails.add((await findOrganizationByName(tx, 'acme'))?.email)
-          }
-          isOver = true
-          return [...emails]
-        },
-        { isSlow },
-      )
-    await one.write((tx) => updateOrganization(tx, id, { email: 'before@example.com' }))
-    const slow = findOften(true)
-    await one.write((tx) => updateOrganization(tx, id, { email: 'after@example.com' }))
-    expect(await slow).toEqual(['before@example.com'])
-    expect(turns).toBeGreaterThan(2)
+  test('a slow read sees one snapshot, while others write', async () => {
+    const emails = await one.read(
+      async (tx) => {
+        const before = await findOrganizationByName(tx, 'acme')
+        await one.write((write) => updateOrganization(write, id, { email: 'after@example.com' }))
+        return [before?.email, (await findOrganizationByName(tx, 'acme'))?.email]
+      },
+      { isSlow: true },
+    )
+    expect(emails[0]).not.toBe('after@example.com')
+    expect(emails[1]).toBe(emails[0])
     expect(await emailSeenBy(one)).toBe('after@example.com')
-    turns = 0
-    await findOften(false)
-    expect(turns).toBe(0)
+    const slow = await one.read((tx) => findOrganizationByName(tx, 'acme'), { isSlow: true })
+    expect(slow?.email).toBe('after@example.com')
+  })
+
+  const countTo = (rows: number) => async (tx: Transaction) => {
+    const { rows: counted } = await sql<{
+      n: number
+    }>`with recursive numbers (n) as (select 1 union all select n + 1 from numbers where n < ${rows})
+      select count(*) as n from numbers`.execute(tx.db)
+    return counted[0]?.n
+  }
+
+  test('while one statement of a slow read runs, others read and write', async () => {
+    const order: string[] = []
+    const slow = one.read(countTo(3_000_000), { isSlow: true, caller: 'one' }).then((n) => order.push(`${n}`))
+    for (const name of ['first', 'second', 'third']) {
+      await one.write((tx) => updateOrganization(tx, id, { email: `${name}@example.com` }))
+      order.push((await emailSeenBy(one)) as string)
+    }
+    await slow
+    expect(order).toEqual(['first@example.com', 'second@example.com', 'third@example.com', '3000000'])
+  })
+
+  test('a caller has one slow read at a time, so that another need not wait', async () => {
+    const order: string[] = []
+    const read = (caller: string, rows: number) =>
+      one.read(countTo(rows), { isSlow: true, caller }).then(() => order.push(caller))
+    await Promise.all([...Array.from({ length: 4 }, () => read('one', 1_000_000)), read('another', 10)])
+    expect(order).toEqual(['another', 'one', 'one', 'one', 'one'])
+  })
+
+  test('a slow read that takes too long is 503, and the next one gets a new thread', async () => {
+    const hasty = new SqliteDatabase(join(folder, 'test.sqlite'), { slowReadMs: 1_500 })
+    const read = (work: (tx: Transaction) => Promise<unknown>) =>
+      hasty.read(work, { isSlow: true, caller: 'one' })
+    await expect(read(countTo(20_000_000))).rejects.toMatchObject({
+      code: 'unavailable',
+      problems: [{ detail: 'the read took too long' }],
+    })
+    expect(await read(countTo(10))).toBe(10)
+    await hasty.close()
+  })
+
+  test('an orderly end leaves nothing beside the file, also after slow reads', async () => {
+    const path = join(folder, 'ended.sqlite')
+    const ended = new SqliteDatabase(path)
+    await ended.withConnection(migrate)
+    for (const caller of ['one', 'another']) await ended.read(countTo(10), { isSlow: true, caller })
+    expect(existsSync(`${path}-wal`)).toBe(true)
+    await ended.close()
+    expect(existsSync(`${path}-wal`)).toBe(false)
   })
 
   test('a name that was not there is found once it is', async () => {

@@ -24,6 +24,7 @@ const auditTrailPlace = {
 export const auditRoutes: readonly Route[] = [
   list(organizationPlace, '/audit-events', {
     permission: 'audit:read',
+    isSlow: 'if-filtered',
     summary: `List the audit events of an organization, newest first: the newest ${MAX_LISTED_EVENTS} up to filter[until]`,
     query: {
       'filter[since]': moment('Events at this time or later'),

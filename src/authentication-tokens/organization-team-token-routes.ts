@@ -39,6 +39,7 @@ const sortParameter: QueryParameter<TeamTokenSort> = {
 export const organizationTeamTokenRoutes: readonly Route[] = [
   list(organizationPlace, '/team-tokens', {
     permission: 'organization:read',
+    isSlow: true,
     summary: "List the tokens of the teams whose tokens are the caller's to manage",
     query: {
       q: text("Part of the team's name, without case"),

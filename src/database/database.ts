@@ -88,7 +88,7 @@ export type TransactionOptions = {
   isOneInsert?: boolean | undefined
   /** The write is rolled back at its end. It shares no transaction, because other writes would be rolled back with it. */
   isRolledBack?: boolean
-  /** For a read with many statements. On SQLite other requests get turns between them. */
+  /** For a read with many statements, or with statements on many rows. On SQLite it runs in a thread of its own. */
   isSlow?: boolean
 }
 
@@ -111,6 +111,8 @@ export interface Database {
 export type DatabaseOptions = {
   /** SQLite: whether a commit waits for the disk (default). If not, a later commit that waits makes it durable too. */
   isDurable?: boolean
+  /** SQLite: after how many milliseconds a slow read ends with 503. */
+  slowReadMs?: number
   /** PostgreSQL: maximum number of connections. */
   connections?: number
 }

@@ -8,7 +8,7 @@ import type { Tables } from './tables.ts'
 
 const MAX_CACHED_STATEMENTS = 500
 const CACHE_KIB = 16_000
-/** How long writes and slow reads may block the event loop. Then reads get a turn; they see the state before. */
+/** How long writes may block the event loop. Then reads get a turn; they see the state before. */
 const MAX_BUSY_MS = 4
 
 export type ConnectionOptions = {
@@ -31,7 +31,7 @@ export class SqliteConnection implements DatabaseConnection {
   /** data_version of the current snapshot. */
   #dataVersion: number | undefined
   #isInTransaction = false
-  /** Since when a write or slow read has blocked the event loop; undefined if there is none. */
+  /** Since when a write has blocked the event loop; undefined if there is none. */
   #busySince: number | undefined
   /**
    * Why SQLite rolled the transaction back by itself. Later statements of it must fail: they would be committed alone.
@@ -86,7 +86,7 @@ export class SqliteConnection implements DatabaseConnection {
     }
   }
 
-  /** Whether the writes or the slow read of this turn have blocked the event loop for too long. */
+  /** Whether the writes of this turn have blocked the event loop for too long. */
   get mustGiveWay(): boolean {
     return this.#busySince !== undefined && performance.now() - this.#busySince > MAX_BUSY_MS
   }
@@ -118,12 +118,6 @@ export class SqliteConnection implements DatabaseConnection {
     this.#isInTransaction = true
     this.#dataVersion = this.#findDataVersion()
     return this.#dataVersion
-  }
-
-  /** Begins a read that gives way between its statements. */
-  beginReadingSlowly(): void {
-    this.beginReading()
-    this.#busySince = performance.now()
   }
 
   commit(): void {

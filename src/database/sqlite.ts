@@ -10,11 +10,11 @@ import {
 import { KnownRows } from './known-rows.ts'
 import { LaterReads } from './later-reads.ts'
 import { writeProbe } from './probe-store.ts'
+import { SlowReads } from './slow-reads.ts'
 import { openConnection, type SqliteConnection } from './sqlite-connection.ts'
 import { isBusy, isDiskFailure, noTransaction, sqliteProblem } from './sqlite-errors.ts'
 import { SqliteTransaction } from './sqlite-transaction.ts'
 import type { Tables } from './tables.ts'
-import { Turns } from './turns.ts'
 
 const MAX_JOBS_A_COMMIT = 64
 const MAX_BUSY_WAIT_MS = 10_000
@@ -22,7 +22,6 @@ const MAX_BUSY_WAIT_MS = 10_000
 const MAX_PAGES_IN_LOG = 4_000
 /** How many commits pass between checks of the log's length, because a check takes as long as a small write. */
 const COMMITS_A_LOOK = 16
-const MAX_SLOW_READS = 5
 /** How long reads may start within one turn of the event loop. */
 const MAX_READING_MS = 10
 
@@ -50,7 +49,7 @@ export class SqliteDatabase implements Database {
   #snapshotSince = 0
   readonly #later = new LaterReads({ isFull: () => this.#isTurnFull(), end: () => this.#closeSnapshot() })
   #jobs: Job[] = []
-  readonly #slowReads = new Turns(MAX_SLOW_READS)
+  readonly #slowReads: SlowReads
   #isWriting = false
   #isClosed = false
   #commitsSinceLook = 0
@@ -60,6 +59,7 @@ export class SqliteDatabase implements Database {
   constructor(path: string, options: DatabaseOptions = {}) {
     this.#path = path
     this.#isDurable = options.isDurable ?? true
+    this.#slowReads = new SlowReads(path, options.slowReadMs)
     // At start another process may be recovering the log after a crash. Nothing else runs yet, so waiting may block.
     this.#writer = this.#openWriter(MAX_BUSY_WAIT_MS)
     this.#reader = this.#openReader()
@@ -98,26 +98,11 @@ export class SqliteDatabase implements Database {
     return this.#snapshot !== undefined && performance.now() - this.#snapshotSince > MAX_READING_MS
   }
 
-  async #readSlowly<T>(
-    work: (tx: Transaction) => Promise<T>,
-    { organizationId }: TransactionOptions,
-  ): Promise<T> {
-    // Queued like writes, so that one organization has at most two at a time.
-    const end = await this.#slowReads.take({ mode: 'write', organizationId })
+  async #readSlowly<T>(work: (tx: Transaction) => Promise<T>, options: TransactionOptions): Promise<T> {
     try {
-      const reader = this.#openReader()
-      const tx = new SqliteTransaction(reader, new KnownRows())
-      try {
-        reader.beginReadingSlowly()
-        return await work(tx)
-      } finally {
-        tx.end()
-        reader.close()
-      }
+      return await this.#slowReads.read(work, options)
     } catch (error) {
       throw this.#problem(error)
-    } finally {
-      end()
     }
   }
 
@@ -152,6 +137,7 @@ export class SqliteDatabase implements Database {
     while (this.#isWriting || !this.#later.isEmpty) await new Promise((resolve) => setImmediate(resolve))
     this.#isClosed = true
     this.#closeSnapshot()
+    await this.#slowReads.close()
     this.#reader?.close()
     this.#writer?.close()
   }

@@ -19,6 +19,7 @@ import { readGrants } from './team-grants.ts'
 export const accessGrantRoutes: readonly Route[] = [
   list(teamPlace, '/access-grants', {
     permission: 'team:read',
+    isSlow: true,
     summary: 'List all grants of a team on workspaces and projects that the caller may see',
     answers: 'access-grants',
     isPolled: true,
@@ -31,6 +32,7 @@ export const accessGrantRoutes: readonly Route[] = [
 
   list(workspacePlace, '/access-grants', {
     permission: 'workspace:read',
+    isSlow: true,
     summary: 'List the grants that give access to a workspace, on it and on its project',
     answers: 'access-grants',
     isPolled: true,
@@ -50,6 +52,7 @@ export const accessGrantRoutes: readonly Route[] = [
 
   list(projectPlace, '/access-grants', {
     permission: 'project:read',
+    isSlow: true,
     summary: 'List the grants that give access to a project',
     answers: 'access-grants',
     isPolled: true,

@@ -7,6 +7,7 @@ import { ReadAgain } from '../database/read-again.ts'
 import { isUnavailable } from '../database/unavailable.ts'
 import { linkParameters, parametersOf, readParameters, type QueryParameters } from '../jsonapi/parameters.ts'
 import { pagingOf, type Page, type Paging } from '../jsonapi/paging.ts'
+import type { Query } from '../jsonapi/query.ts'
 import { answerOf } from './call.ts'
 import type { RunnerDeps } from './deps.ts'
 import { holdAnswer } from './held-answer.ts'
@@ -27,6 +28,11 @@ export type Reading<A, R, P = {}> = Permitted<A, R, P> & {
 export type ReadDefinition<A, R, P extends QueryParameters> = RouteDocumentation & {
   readonly permission: Permission
   readonly query?: P
+  /**
+   * Its statements may look at very many rows: always, or only if a parameter of `query` is given. It is then a slow read of
+   * the database.
+   */
+  readonly isSlow?: true | 'if-filtered'
   readonly document: (context: Reading<A, R, P>) => Document | Promise<Document>
 }
 
@@ -44,6 +50,11 @@ export function read<A, R extends Loaded, P extends QueryParameters = {}>(
     permission: definition.permission,
     load: place.load,
   }
+  // Must not depend on the object or its reader: a refusal has to take the same time for all.
+  const isSlow = (query: Query) =>
+    definition.isSlow === 'if-filtered'
+      ? query.once(judged, () => linkParameters(query, parameters)).length > 0
+      : definition.isSlow === true
   return {
     ...definition,
     method: 'GET',
@@ -63,7 +74,7 @@ export function read<A, R extends Loaded, P extends QueryParameters = {}>(
         const reveal = (event: Reveal) => void revealed.push(event)
         return { permitted, revealed, made: await document({ ...permitted, query, reveal, mayReadAgain }) }
       }
-      const options = readerOf(call)
+      const options = { ...readerOf(call), isSlow: isSlow(call.query) }
       const found = await deps.database
         .read((tx) => reading(tx, true), options)
         .catch(async (error: unknown) => {

@@ -17,6 +17,7 @@ import { listMemberships, listMembershipsOfCaller } from './membership-list-stor
 export const membershipListRoutes: readonly Route[] = [
   list(organizationPlace, '/organization-memberships', {
     permission: 'memberships:list',
+    isSlow: 'if-filtered',
     summary: 'List the memberships of an organization',
     query: { ...membershipFilter, include: includes('user', 'teams') },
     answers: 'organization-memberships',

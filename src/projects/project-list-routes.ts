@@ -19,6 +19,7 @@ const rightNames = keysOf(rights)
 export const projectListRoutes: readonly Route[] = [
   list(organizationWithGrantsPlace, '/projects', {
     permission: 'project:read',
+    isSlow: true,
     summary: 'List projects',
     answers: 'projects',
     isPolled: true,

@@ -84,6 +84,7 @@ export const projectRoutes: readonly Route[] = [
 
   read(projectPlace, '', {
     permission: 'project:read',
+    isSlow: true,
     summary: 'Show a project',
     query: include,
     answers: 'projects',

@@ -41,6 +41,7 @@ async function refusalsDocument(context: Listing<unknown, Loaded, typeof query>)
 export const refusalRoutes: readonly Route[] = [
   list(organizationPlace, '/refusals', {
     permission: 'refusals:read',
+    isSlow: 'if-filtered',
     summary: "List why callers were answered 404 about an organization's objects, newest first",
     query,
     answers: 'refusals',
@@ -49,6 +50,7 @@ export const refusalRoutes: readonly Route[] = [
 
   list(sitePlace, '/admin/refusals', {
     permission: 'refusals:read-all',
+    isSlow: 'if-filtered',
     summary: 'List why callers were answered 404, about anything and nothing, newest first',
     query,
     answers: 'refusals',

@@ -22,6 +22,7 @@ const MAX_WORKSPACES_IN_A_REQUEST = 1000
 export const tagRoutes: readonly Route[] = [
   list(organizationWithGrantsPlace, '/tags', {
     permission: 'workspace:read',
+    isSlow: true,
     summary: 'List the tags of an organization',
     query: {
       q: text('Part of the name, without case'),

@@ -105,6 +105,7 @@ export function teamAccessRoutes<
   return [
     list(placeOfGrants, '', {
       permission: permissions.place,
+      isSlow: true,
       summary: `List the access of teams to a ${thing}`,
       answers: type,
       query: {

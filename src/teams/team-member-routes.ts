@@ -83,6 +83,7 @@ export const teamMemberRoutes: readonly Route[] = [
   memberRoute('DELETE', 'users'),
   list(teamPlace, '/relationships/organization-memberships', {
     permission: 'team:read',
+    isSlow: true,
     summary: 'List the memberships of a team',
     answers: 'organization-memberships',
     isPolled: true,

@@ -15,6 +15,7 @@ import { newUserBody } from './users.ts'
 export const adminUserRoutes: readonly Route[] = [
   list(sitePlace, '/admin/users', {
     permission: 'users:administer',
+    isSlow: true,
     summary: 'List all users',
     query: { q: text('Part of the user name or email, without case') },
     answers: 'users',

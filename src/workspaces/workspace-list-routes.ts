@@ -15,6 +15,7 @@ import { listVisibleWorkspaces, workspacesVersion, workspaceSorts } from './work
 export const workspaceListRoutes: readonly Route[] = [
   list(organizationWithGrantsPlace, '/workspaces', {
     permission: 'workspace:read',
+    isSlow: 'if-filtered',
     summary: 'List workspaces',
     answers: 'workspaces',
     isPolled: true,

@@ -15,6 +15,7 @@ import { tagWorkspace } from './workspace-tags.ts'
 export const workspaceTagRoutes: readonly Route[] = [
   list(workspacePlace, '/relationships/tags', {
     permission: 'workspace:read',
+    isSlow: true,
     summary: 'List the tags of a workspace',
     answers: 'tags',
     document: async (context) => {

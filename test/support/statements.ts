@@ -1,5 +1,6 @@
 import { StatementSync } from 'node:sqlite'
 import { Client } from 'pg'
+import { ReadThread } from '../../src/database/read-thread-client.ts'
 import type { Engine } from './engines.ts'
 
 /** Statements that are not part of a request's own work. */
@@ -21,9 +22,17 @@ export class Statements {
       typeof query === 'string' ? query : (query as { text: string }).text
     this.#undo =
       engine === 'sqlite'
-        ? ['all', 'get', 'run'].map((name) =>
-            this.#watch(StatementSync.prototype, name, (statement) => (statement as StatementSync).sourceSQL),
-          )
+        ? [
+            ...['all', 'get', 'run'].map((name) =>
+              this.#watch(
+                StatementSync.prototype,
+                name,
+                (statement) => (statement as StatementSync).sourceSQL,
+              ),
+            ),
+            // A slow read runs its statements in a thread.
+            this.#watch(ReadThread.prototype, 'query', (_, text) => text as string),
+          ]
         : [this.#watch(Client.prototype, 'query', ofPostgres)]
   }
 

@@ -1,0 +1,83 @@
+import { setPriority } from 'node:os'
+import { DatabaseSync, type StatementSync } from 'node:sqlite'
+import { parentPort, workerData } from 'node:worker_threads'
+import { sqliteCodeOf } from '../core/error-fields.ts'
+import { inputsOf } from './driver-values.ts'
+
+/** Runs in a thread of ReadThread. A statement on many rows then does not stop the thread that answers requests. */
+
+export type ToReadThread =
+  | { readonly type: 'begin' }
+  | { readonly type: 'query'; readonly text: string; readonly values: readonly unknown[] }
+  | { readonly type: 'end' }
+
+/** The answer to a query. Queries are answered in their order. A copy of an error would lose SQLite's code. */
+export type FromReadThread =
+  | { readonly rows: readonly unknown[] }
+  | { readonly failure: { readonly message: string; readonly errcode: number | undefined } }
+
+const MAX_CACHED_STATEMENTS = 500
+const CACHE_KIB = 8_000
+/** How long a statement waits for another process that recovers the log. */
+const MAX_BUSY_WAIT_MS = 10_000
+const THREAD_NICENESS = 5
+
+class ReadConnection {
+  readonly #database: DatabaseSync
+  readonly #statements = new Map<string, StatementSync>()
+  /** Why the transaction has ended early. Its later queries must fail: they would see another snapshot. */
+  #lost: { readonly reason: unknown } | undefined
+
+  constructor(path: string) {
+    this.#database = new DatabaseSync(path, { readOnly: true, timeout: MAX_BUSY_WAIT_MS })
+    this.#database.exec(`pragma cache_size = -${CACHE_KIB}`)
+  }
+
+  begin(): void {
+    this.#database.exec('begin')
+  }
+
+  end(): void {
+    if (this.#database.isTransaction) this.#database.exec('commit')
+    this.#lost = undefined
+  }
+
+  answer(text: string, values: readonly unknown[]): FromReadThread {
+    try {
+      if (this.#lost !== undefined) throw this.#lost.reason
+      return { rows: this.#statement(text).all(...inputsOf(values)) }
+    } catch (error) {
+      if (!this.#database.isTransaction) this.#lost ??= { reason: error }
+      const message = error instanceof Error ? error.message : String(error)
+      return { failure: { message, errcode: sqliteCodeOf(error) } }
+    }
+  }
+
+  #statement(text: string): StatementSync {
+    const known = this.#statements.get(text)
+    if (known !== undefined) return known
+    if (this.#statements.size >= MAX_CACHED_STATEMENTS) this.#statements.clear()
+    const statement = this.#database.prepare(text)
+    this.#statements.set(text, statement)
+    return statement
+  }
+}
+
+if (parentPort === null) throw new Error('This module runs in a worker thread only')
+const port = parentPort
+// As in content-thread.ts: on Linux this is the priority of this thread alone.
+if (process.platform === 'linux') setPriority(THREAD_NICENESS)
+const connection = new ReadConnection(String(workerData))
+
+port.on('message', (message: ToReadThread) => {
+  switch (message.type) {
+    case 'begin':
+      connection.begin()
+      break
+    case 'query':
+      port.postMessage(connection.answer(message.text, message.values))
+      break
+    case 'end':
+      connection.end()
+  }
+})
