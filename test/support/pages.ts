@@ -38,14 +38,15 @@ export async function usePages(log?: Logger): Promise<Pages> {
   return { server, organization, address: `${server.address}/app/${organization.name}`, add, usernameOf }
 }
 
-/** A tab in which this person has signed in. */
+/** A tab with a new session of this person. The tests of signing in use the form. */
 export async function signInWith(open: () => Promise<Tab>, pages: Pages, who: string): Promise<Tab> {
+  const { address } = pages.server
+  const browser = new Browser(address)
+  await browser.signIn({ login: pages.usernameOf(who), password: PASSWORD })
+  const [name = '', value = ''] = (browser.cookie ?? '').split('=')
   const tab = await open()
-  const { page } = tab
-  await page.goto(`${pages.server.address}/app`)
-  await page.getByLabel('User name or email').fill(pages.usernameOf(who))
-  await page.getByLabel('Password').fill(PASSWORD)
-  await page.getByRole('button', { name: 'Sign in' }).click()
-  await page.getByRole('heading', { name: 'Organizations' }).waitFor()
+  await tab.context.addCookies([{ name, value, url: address, httpOnly: true, sameSite: 'Lax' }])
+  await tab.page.goto(`${address}/app`)
+  await tab.page.getByRole('heading', { name: 'Organizations' }).waitFor()
   return tab
 }
