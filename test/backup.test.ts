@@ -6,7 +6,7 @@ import { demo } from '../src/cli/demo.ts'
 import { readConfig } from '../src/config.ts'
 import { openDatabase } from '../src/database/open.ts'
 import { Client } from './support/client.ts'
-import { engines } from './support/engines.ts'
+import { analyzedTables, engines } from './support/engines.ts'
 import { ADMIN_TOKEN, Purser, run, settingsFor, temporaryFolder, type Settings } from './support/purser.ts'
 import { output, seeded, seenBy } from './support/seeded.ts'
 import { expectEnded, newSignIn } from './support/sign-ins.ts'
@@ -35,6 +35,9 @@ describe.each(engines)('a backup of %s', (engine) => {
     if (target === 'postgres') others.PURSER_SECRET_KEY = readFileSync(keyFile, 'utf8').trim()
     const restore = ['restore', file, ...(target === 'sqlite' ? ['--key-file', keyFile] : [])]
     expect(await output(restore, others)).toMatch(`everything as it was at ${written.at}`)
+    if (target === 'postgres') {
+      expect(await analyzedTables(others.PURSER_DATABASE_URL as string)).toContain('users')
+    }
     const restored = new Purser(['serve'], others)
     const address = await restored.address()
     expect(restored.stdout).not.toContain('token')

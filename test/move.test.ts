@@ -7,7 +7,7 @@ import { appliedMigrations } from '../src/database/migrate.ts'
 import { openDatabase } from '../src/database/open.ts'
 import { moveDatabase, type MoveOptions } from '../src/operation/move.ts'
 import { Client } from './support/client.ts'
-import { engines } from './support/engines.ts'
+import { analyzedTables, engines } from './support/engines.ts'
 import { ADMIN_TOKEN, Purser, run, settingsFor, type Settings } from './support/purser.ts'
 import { output, seeded, seenBy } from './support/seeded.ts'
 import { expectEnded, newSignIn } from './support/sign-ins.ts'
@@ -91,6 +91,7 @@ describe.each(engines.filter((engine) => engine === 'postgres'))('purser move to
     }
     expect(tables.every(({ sha256 }: { sha256: string }) => /^[0-9a-f]{64}$/.test(sha256))).toBe(true)
     expect(hashes()).toEqual(files)
+    expect(await analyzedTables(to)).toContain('users')
 
     const moved = new Purser(['serve'], target)
     const address = await moved.address()

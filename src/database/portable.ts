@@ -1,6 +1,7 @@
 import { PostgresAdapter, sql, type Expression, type Kysely, type RawBuilder, type SqlBool } from 'kysely'
 import { codeOf, sqliteCodeOf } from '../core/error-fields.ts'
 import type { Transaction } from './database.ts'
+import { tableNames } from './table-names.ts'
 import type { Tables } from './tables.ts'
 
 /** The differences between the two engines are in this file or behind their drivers. */
@@ -69,6 +70,15 @@ export async function continueCounting(db: Kysely<Tables>, engine: Engine, table
   await sql`
     select setval(pg_get_serial_sequence(${table}, 'number'), max(number)) from ${sql.table(table)}
     having max(number) is not null`.execute(db)
+}
+
+/**
+ * Has PostgreSQL learn how many rows of which kind there are. It does so by itself after a minute or later; until then it
+ * reads whole tables where an index would be better.
+ */
+export async function learnTables(db: Kysely<Tables>, engine: Engine): Promise<void> {
+  if (engine === 'postgres')
+    await sql`analyze ${sql.join(tableNames.map((name) => sql.table(name)))}`.execute(db)
 }
 
 type Locking = Pick<Transaction, 'engine' | 'mode'>

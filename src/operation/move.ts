@@ -3,7 +3,7 @@ import { inBareTransaction } from '../database/bare-transaction.ts'
 import type { Transaction } from '../database/database.ts'
 import { migrate, missingMigrations, refuseNewerTables } from '../database/migrate.ts'
 import type { Connection, OpenDatabase } from '../database/open.ts'
-import { continueCounting } from '../database/portable.ts'
+import { continueCounting, learnTables } from '../database/portable.ts'
 import { hasNoRows, readTable } from './backup-store.ts'
 import { backedUpTables, countedTables, type TableName } from './backup-tables.ts'
 import {
@@ -47,6 +47,7 @@ export async function moveDatabase(
       const { engine } = to.database
       await inBareTransaction(target, engine, async (tx) => {
         for (const table of countedTables) await continueCounting(tx.db, engine, table)
+        await learnTables(tx.db, engine)
         await endMove(tx.db)
         await options.finish(tx)
       })

@@ -7,7 +7,7 @@ import { OperatorError, reasonOf } from '../core/operator-error.ts'
 import { inBareTransaction } from '../database/bare-transaction.ts'
 import type { Transaction } from '../database/database.ts'
 import { appliedMigrations, knownMigrations, migrate, migrateTo } from '../database/migrate.ts'
-import { continueCounting, type Engine } from '../database/portable.ts'
+import { continueCounting, learnTables, type Engine } from '../database/portable.ts'
 import type { Connection, OpenDatabase } from '../database/open.ts'
 import { decompressor, fromText, type Header, type Piece } from './backup-format.ts'
 import { hasNoRows, insertRows, type Value } from './backup-store.ts'
@@ -76,6 +76,7 @@ export async function restoreBackup(
       count = await load(db, engine, pieces)
     })
     await migrate(db)
+    await learnTables(db, engine)
     await finish(tx)
     return count
   }

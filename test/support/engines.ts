@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { Client } from 'pg'
+import { Client, type QueryResultRow } from 'pg'
 
 export type Engine = 'sqlite' | 'postgres'
 
@@ -19,13 +19,26 @@ export async function createPostgresDatabase(): Promise<{ url: string; drop: () 
 }
 
 async function onServer(statement: string): Promise<void> {
-  const client = new Client({ connectionString: postgresUrl })
+  await query(postgresUrl as string, statement)
+}
+
+async function query<Row extends QueryResultRow>(url: string, statement: string): Promise<Row[]> {
+  const client = new Client({ connectionString: url })
   await client.connect()
   try {
-    await client.query(statement)
+    return (await client.query<Row>(statement)).rows
   } finally {
     await client.end()
   }
+}
+
+/** The tables whose rows PostgreSQL has statistics of. */
+export async function analyzedTables(url: string): Promise<string[]> {
+  const rows = await query<{ tablename: string }>(
+    url,
+    `select distinct tablename from pg_stats where schemaname = 'public'`,
+  )
+  return rows.map(({ tablename }) => tablename)
 }
 
 /** Moves the clock that PostgreSQL shows to all connections of this database. */
