@@ -50,3 +50,13 @@ export type AuditTrailsActor = Token & {
 
 /** The caller: the identity that the token of the request acts as. */
 export type Actor = UserActor | TeamActor | OrganizationActor | AuditTrailsActor
+
+/** Who shares limits: a user, or all tokens of an organization and its teams, because owners can create many. */
+export function accountOf({ kind, userId, organizationId, auditTrailOf }: Actor): string {
+  return kind === 'user' ? `user ${userId}` : `organization ${organizationId ?? auditTrailOf}`
+}
+
+/** Names the identity, whichever of its tokens is used. Audit-trails tokens have one in common, because they have no rights in any organization. */
+export function identityOf({ kind, userId, organizationId }: Actor): string {
+  return `${kind} ${userId ?? organizationId}`
+}

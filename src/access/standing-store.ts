@@ -1,7 +1,7 @@
 import type { Transaction } from '../database/database.ts'
 import { NO_ID } from '../core/ids.ts'
 import { prepared } from '../database/prepared.ts'
-import type { Actor } from './actor.ts'
+import { identityOf, type Actor } from './actor.ts'
 import { columnSet, type Standing } from './decide.ts'
 import { OrganizationCache } from './organization-cache.ts'
 import { allFlags } from './organization-flags.ts'
@@ -80,7 +80,7 @@ export class Standings {
   }
 
   async #find(tx: Transaction, actor: Actor, organization: OrganizationFacts): Promise<Standing> {
-    const key = `${actor.kind} ${actor.userId ?? actor.organizationId}${actor.isSiteAdmin ? ' admin' : ''}`
+    const key = `${identityOf(actor)}${actor.isSiteAdmin ? ' admin' : ''}`
     const known = this.#cache.get(organization, key)
     if (known !== undefined) {
       // Run the same statements as an outsider: a hit must take as long as a miss. The number of rows is irrelevant.

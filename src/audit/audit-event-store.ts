@@ -41,7 +41,7 @@ export async function listAuditEvents(
   const matching = matchingEvents(tx, organizationId, filter)
   const isWhole = Object.values(filter).every((value) => value === undefined)
   const total = isWhole
-    ? await countAll(tx, organizationId)
+    ? await countAuditEvents(tx, organizationId)
     : (await matching.select((eb) => eb.fn.countAll<number>().as('count')).executeTakeFirstOrThrow()).count
   const first = (page.number - 1) * page.size
   if (first >= total) return { events: [], total }
@@ -122,7 +122,7 @@ function revealsOf(tx: Transaction, organizationId: string, matching: MatchingEv
 }
 
 /** Needs no count, because positions have no gaps. */
-async function countAll(tx: Transaction, organizationId: string): Promise<number> {
+export async function countAuditEvents(tx: Transaction, organizationId: string): Promise<number> {
   const chain = await findAuditChain(tx, organizationId)
   return chain === undefined ? 0 : Math.min(chain.position - chain.start_position, MAX_LISTED_EVENTS)
 }

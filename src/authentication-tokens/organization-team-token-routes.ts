@@ -39,7 +39,6 @@ const sortParameter: QueryParameter<TeamTokenSort> = {
 export const organizationTeamTokenRoutes: readonly Route[] = [
   list(organizationPlace, '/team-tokens', {
     permission: 'organization:read',
-    isSlow: true,
     summary: "List the tokens of the teams whose tokens are the caller's to manage",
     query: {
       q: text("Part of the team's name, without case"),
@@ -49,6 +48,7 @@ export const organizationTeamTokenRoutes: readonly Route[] = [
     answers: 'authentication-tokens',
     document: async (context) => {
       const { tx, deps, actor, standing, resource, query, page, paging } = context
+      await context.willLookAt(() => resource.organization.teams_count)
       const viewer = await viewerOf(context)
       const seesOwners =
         viewer.ownersTeam !== undefined &&

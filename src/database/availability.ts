@@ -53,6 +53,11 @@ export class Availability {
     this.#log?.warn({ error }, 'a transaction took too long and was undone')
   }
 
+  /** Reports that a thread of a slow read has ended, or was stopped because the read took too long. */
+  lostThread(error: unknown): void {
+    this.#log?.warn({ error }, 'a slow read was given up with its thread')
+  }
+
   /** Reports a failure that undid writes which shared a transaction. Each runs again alone. */
   undone(error: unknown): void {
     this.#log?.warn({ error }, 'changes that shared a transaction were undone, and run again one by one')

@@ -22,6 +22,8 @@ export interface Transaction extends Partial<Sparing> {
    * a limit counts. If such a write fails, it runs again alone.
    */
   readonly beside?: number | undefined
+  /** Whether its statements keep all other requests waiting: those of an ordinary read on SQLite. */
+  readonly isBlocking?: boolean
   /** Kysely on the connection of this transaction. */
   readonly db: Kysely<Tables>
   /** Runs a prepared query. For hot paths, because it is compiled only once. */
@@ -88,7 +90,10 @@ export type TransactionOptions = {
   isOneInsert?: boolean | undefined
   /** The write is rolled back at its end. It shares no transaction, because other writes would be rolled back with it. */
   isRolledBack?: boolean
-  /** For a read with many statements, or with statements on many rows. On SQLite it runs in a thread of its own. */
+  /**
+   * For a read with many statements, or with statements on many rows. On SQLite it runs in a thread of its own. `caller`, or
+   * else the organization, has one such read at a time.
+   */
   isSlow?: boolean
 }
 

@@ -13,3 +13,10 @@ export class ReadAgain extends Error {
     this.prepare = prepare
   }
 }
+
+/** Thrown by a read that is going to look at very many rows, and would block others: it begins again as a slow read. */
+export class ReadSlowly extends Error {
+  constructor() {
+    super('the read has to be a slow one')
+  }
+}

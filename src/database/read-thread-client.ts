@@ -1,12 +1,15 @@
 import { extname } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import type { CompiledQuery, DatabaseConnection, Kysely, QueryResult } from 'kysely'
-import type { AppError } from '../core/errors.ts'
 import { kyselyOver } from './connection-driver.ts'
 import { rowsOf } from './driver-values.ts'
 import type { FromReadThread, ToReadThread } from './read-thread.ts'
 import type { Tables } from './tables.ts'
-import { databaseUnavailable } from './unavailable.ts'
+
+/** A thread could not begin or has ended, or was stopped. The message is for the caller. */
+export class ReadThreadError extends Error {}
+
+const HAS_ENDED = 'a thread that reads the database has ended'
 
 /** A thread with a read-only connection to a SQLite file. It runs one transaction at a time. */
 export class ReadThread implements DatabaseConnection {
@@ -16,19 +19,17 @@ export class ReadThread implements DatabaseConnection {
   readonly #worker: Worker
   #waiting: PromiseWithResolvers<readonly unknown[]>[] = []
   /** Why it answers nothing any more. */
-  #reason: AppError | undefined
+  #reason: ReadThreadError | undefined
 
+  /** Throws ReadThreadError if the system has no room for a thread. */
   constructor(path: string) {
     this.db = kyselyOver(this, 'sqlite')
-    this.#worker = new Worker(new URL(`./read-thread${extname(import.meta.filename)}`, import.meta.url), {
-      name: 'reads',
-      workerData: path,
-    })
+    this.#worker = startWorker(path)
     this.#worker.on('message', (answer: FromReadThread) => this.#receive(answer))
-    this.#worker.on('error', (error) => this.#fail(hasEnded(error)))
+    this.#worker.on('error', (cause) => this.#fail(new ReadThreadError(HAS_ENDED, { cause })))
     this.gone = new Promise((resolve) => {
       this.#worker.once('exit', (code) => {
-        this.#fail(hasEnded(new Error(`exit code ${code}`)))
+        this.#fail(new ReadThreadError(HAS_ENDED, { cause: new Error(`exit code ${code}`) }))
         resolve()
       })
     })
@@ -43,19 +44,21 @@ export class ReadThread implements DatabaseConnection {
     this.#post({ type: 'begin' })
   }
 
-  end(): void {
-    this.#post({ type: 'end' })
-    // An idle thread does not keep the process alive.
-    this.#worker.unref()
+  /** Resolves when the thread runs nothing any more, with whether it can begin again. */
+  async end(): Promise<boolean> {
+    try {
+      await this.#ask({ type: 'end' })
+      // An idle thread does not keep the process alive.
+      this.#worker.unref()
+      return true
+    } catch {
+      await this.gone
+      return false
+    }
   }
 
   query(text: string, values: readonly unknown[]): Promise<readonly unknown[]> {
-    if (this.#reason !== undefined) return Promise.reject(this.#reason)
-    const waiting = Promise.withResolvers<readonly unknown[]>()
-    // Throws for a value that no driver takes.
-    this.#post({ type: 'query', text, values })
-    this.#waiting.push(waiting)
-    return waiting.promise
+    return this.#ask({ type: 'query', text, values })
   }
 
   async executeQuery<R>({ sql, parameters }: CompiledQuery): Promise<QueryResult<R>> {
@@ -67,10 +70,20 @@ export class ReadThread implements DatabaseConnection {
     throw new Error('streaming is not used')
   }
 
-  /** Fails the queries that wait, and ends the thread after the statement that it runs. */
-  stop(reason: AppError): void {
-    this.#fail(reason)
+  /** Fails what waits for an answer, and ends the thread after the statement that it runs. */
+  stop(reason: string): void {
+    this.#fail(new ReadThreadError(reason))
+    this.#worker.ref()
     void this.#worker.terminate()
+  }
+
+  async #ask(message: ToReadThread): Promise<readonly unknown[]> {
+    if (this.#reason !== undefined) throw this.#reason
+    const waiting = Promise.withResolvers<readonly unknown[]>()
+    // Throws for a value that no driver takes.
+    this.#post(message)
+    this.#waiting.push(waiting)
+    return waiting.promise
   }
 
   #post(message: ToReadThread): void {
@@ -84,7 +97,7 @@ export class ReadThread implements DatabaseConnection {
       waiting?.reject(Object.assign(new Error(answer.failure.message), { errcode: answer.failure.errcode }))
   }
 
-  #fail(reason: AppError): void {
+  #fail(reason: ReadThreadError): void {
     this.#reason ??= reason
     const waiting = this.#waiting
     this.#waiting = []
@@ -92,6 +105,11 @@ export class ReadThread implements DatabaseConnection {
   }
 }
 
-function hasEnded(cause: Error): AppError {
-  return databaseUnavailable(cause, 'the thread that reads the database has ended')
+function startWorker(path: string): Worker {
+  const file = new URL(`./read-thread${extname(import.meta.filename)}`, import.meta.url)
+  try {
+    return new Worker(file, { name: 'reads', workerData: path })
+  } catch (cause) {
+    throw new ReadThreadError('no thread can begin', { cause })
+  }
 }

@@ -11,7 +11,7 @@ export type ToReadThread =
   | { readonly type: 'query'; readonly text: string; readonly values: readonly unknown[] }
   | { readonly type: 'end' }
 
-/** The answer to a query. Queries are answered in their order. A copy of an error would lose SQLite's code. */
+/** The answer to a query or an end, in their order. A copy of an error would lose SQLite's code. */
 export type FromReadThread =
   | { readonly rows: readonly unknown[] }
   | { readonly failure: { readonly message: string; readonly errcode: number | undefined } }
@@ -79,5 +79,6 @@ port.on('message', (message: ToReadThread) => {
       break
     case 'end':
       connection.end()
+      port.postMessage({ rows: [] } satisfies FromReadThread)
   }
 })

@@ -1,16 +1,18 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import type { Kysely } from 'kysely'
-import { assertOpen, type Transaction, type TransactionOptions } from './database.ts'
+import { assertOpen, type Transaction } from './database.ts'
 import { rowsOf } from './driver-values.ts'
 import type { PreparedQuery } from './prepared.ts'
 import { ReadThread } from './read-thread-client.ts'
+import { SlowTurns } from './slow-turns.ts'
 import type { Tables } from './tables.ts'
-import { Turns } from './turns.ts'
-import { databaseUnavailable } from './unavailable.ts'
 
-/** Each needs some 15 MB of memory. A caller uses one at most. Dry runs and lists of people use two at most. */
+/** Each needs some 15 MB of memory. */
 const MAX_THREADS = 3
 /** As the deadline of a transaction on PostgreSQL. */
 const DEADLINE_MS = 30_000
+/** A statement that runs at the end may take longer. */
+const MAX_CLOSE_MS = 1_000
 
 /**
  * Runs slow reads on SQLite in threads of their own: a statement on many rows would stop all other requests. Each read has
@@ -19,7 +21,7 @@ const DEADLINE_MS = 30_000
 export class SlowReads {
   readonly #path: string
   readonly #deadlineMs: number
-  readonly #turns = new Turns(MAX_THREADS)
+  readonly #turns = new SlowTurns(MAX_THREADS)
   readonly #threads = new Set<ReadThread>()
   readonly #idle: ReadThread[] = []
 
@@ -28,36 +30,17 @@ export class SlowReads {
     this.#deadlineMs = deadlineMs
   }
 
-  async read<T>(
-    work: (tx: Transaction) => Promise<T>,
-    { caller, organizationId }: TransactionOptions,
-  ): Promise<T> {
-    const end = await this.#turns.take(
-      caller === undefined ? { mode: 'write', organizationId } : { mode: 'read', caller },
-    )
-    let thread: ReadThread | undefined
+  /** @param caller has one turn at a time */
+  async read<T>(work: (tx: Transaction) => Promise<T>, caller: string): Promise<T> {
+    const end = await this.#turns.take(caller)
+    let thread: ReadThread
     try {
       thread = this.#takeThread()
-      return await this.#readIn(thread, work)
-    } finally {
-      if (thread?.isUsable === true) this.#idle.push(thread)
-      // A statement cannot be stopped, and goes on until it ends.
-      if (thread?.isUsable === false) void thread.gone.then(end)
-      else end()
+    } catch (error) {
+      end()
+      throw error
     }
-  }
-
-  /** Ends the threads. Waits for those that are idle: the last connection to close takes the log into the file. */
-  async close(): Promise<void> {
-    for (const thread of this.#threads) thread.stop(databaseUnavailable(undefined))
-    await Promise.all(this.#idle.map(({ gone }) => gone))
-  }
-
-  async #readIn<T>(thread: ReadThread, work: (tx: Transaction) => Promise<T>): Promise<T> {
-    const deadline = setTimeout(
-      () => thread.stop(databaseUnavailable(undefined, 'the read took too long')),
-      this.#deadlineMs,
-    )
+    const deadline = setTimeout(() => thread.stop('the read took too long'), this.#deadlineMs)
     const tx = new ThreadTransaction(thread)
     thread.begin()
     try {
@@ -65,8 +48,26 @@ export class SlowReads {
     } finally {
       clearTimeout(deadline)
       tx.end()
-      thread.end()
+      // A statement cannot be stopped: its thread and the turn are in use until it ends, also after the deadline.
+      void thread.end().then((isUsable) => {
+        if (isUsable) this.#idle.push(thread)
+        end()
+      })
     }
+  }
+
+  /** Waits until no slow read runs, and lets none begin until the returned function is called. */
+  pause(): Promise<() => void> {
+    return this.#turns.pause()
+  }
+
+  /** Ends the threads. Waits a moment for them: the last connection to close copies the log into the file. */
+  async close(): Promise<void> {
+    this.#turns.close()
+    const threads = [...this.#threads]
+    for (const thread of threads) thread.stop('the database is closed')
+    const ended = Promise.all(threads.map(({ gone }) => gone))
+    await Promise.race([ended, pause(MAX_CLOSE_MS, undefined, { ref: false })])
   }
 
   #takeThread(): ReadThread {

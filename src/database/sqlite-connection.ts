@@ -19,6 +19,9 @@ export type ConnectionOptions = {
   problem?: (error: unknown) => unknown
 }
 
+/** Pages of the log, and how many of them are copied. `busy` is 1 if others kept it from completing. */
+export type Checkpoint = Record<'busy' | 'log' | 'checkpointed', number>
+
 type KnownStatement = { statement: StatementSync; givesRows: boolean }
 
 /** A connection with its statements. node:sqlite is synchronous, so a query is complete when the call returns. */
@@ -102,7 +105,7 @@ export class SqliteConnection implements DatabaseConnection {
   }
 
   /** Copies pages from the log to the database file. `busy` is 1 if it could not complete in this mode. */
-  checkpoint(mode: 'noop' | 'passive' | 'full'): Record<'busy' | 'log' | 'checkpointed', number> {
+  checkpoint(mode: 'noop' | 'passive' | 'full'): Checkpoint {
     return this.#numbers(`pragma wal_checkpoint(${mode})`)
   }
 

@@ -1,5 +1,6 @@
 import { sqliteCodeOf } from '../core/error-fields.ts'
 import { AppError } from '../core/errors.ts'
+import { ReadThreadError } from './read-thread-client.ts'
 import { databaseUnavailable } from './unavailable.ts'
 
 /**
@@ -37,6 +38,10 @@ export function isDiskFailure(error: unknown): boolean {
 
 /** The error that a transaction ends with: 503 for an outage. Any other error stays, including a damaged page. */
 export function sqliteProblem(error: unknown): unknown {
+  if (error instanceof ReadThreadError) {
+    const problem = sqliteProblem(error.cause)
+    return problem instanceof AppError ? problem : databaseUnavailable(error, error.message)
+  }
   const detail = outages[resultCode(error) ?? 0]
   return detail === undefined ? error : databaseUnavailable(error, detail)
 }

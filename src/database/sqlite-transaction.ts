@@ -10,6 +10,7 @@ import type { Tables } from './tables.ts'
 export class SqliteTransaction implements Transaction {
   readonly engine = 'sqlite'
   readonly mode: 'read' | 'write'
+  readonly isBlocking: boolean
   readonly #connection: SqliteConnection
   readonly #known: KnownRows | undefined
   readonly #beforeCommit = new BeforeCommit()
@@ -21,6 +22,7 @@ export class SqliteTransaction implements Transaction {
     this.#connection = connection
     this.#known = known
     this.mode = known === undefined ? 'write' : 'read'
+    this.isBlocking = known !== undefined
   }
 
   get db(): Kysely<Tables> {

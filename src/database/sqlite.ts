@@ -10,18 +10,16 @@ import {
 import { KnownRows } from './known-rows.ts'
 import { LaterReads } from './later-reads.ts'
 import { writeProbe } from './probe-store.ts'
+import { ReadThreadError } from './read-thread-client.ts'
 import { SlowReads } from './slow-reads.ts'
-import { openConnection, type SqliteConnection } from './sqlite-connection.ts'
+import { openConnection, type Checkpoint, type SqliteConnection } from './sqlite-connection.ts'
 import { isBusy, isDiskFailure, noTransaction, sqliteProblem } from './sqlite-errors.ts'
+import { SqliteLog } from './sqlite-log.ts'
 import { SqliteTransaction } from './sqlite-transaction.ts'
 import type { Tables } from './tables.ts'
 
 const MAX_JOBS_A_COMMIT = 64
 const MAX_BUSY_WAIT_MS = 10_000
-/** Checkpoint only when the log has this many pages: a page that many commits change is then copied once. */
-const MAX_PAGES_IN_LOG = 4_000
-/** How many commits pass between checks of the log's length, because a check takes as long as a small write. */
-const COMMITS_A_LOOK = 16
 /** How long reads may start within one turn of the event loop. */
 const MAX_READING_MS = 10
 
@@ -50,9 +48,9 @@ export class SqliteDatabase implements Database {
   readonly #later = new LaterReads({ isFull: () => this.#isTurnFull(), end: () => this.#closeSnapshot() })
   #jobs: Job[] = []
   readonly #slowReads: SlowReads
+  readonly #log: SqliteLog
   #isWriting = false
   #isClosed = false
-  #commitsSinceLook = 0
   /** After a failed sync the system may have dropped unwritten log pages: see #renewLog. */
   #isLogInDoubt = false
 
@@ -60,6 +58,10 @@ export class SqliteDatabase implements Database {
     this.#path = path
     this.#isDurable = options.isDurable ?? true
     this.#slowReads = new SlowReads(path, options.slowReadMs)
+    this.#log = new SqliteLog(this.#slowReads, {
+      checkpoint: (mode) => this.#checkpoint(mode),
+      isWriting: () => this.#isWriting,
+    })
     // At start another process may be recovering the log after a crash. Nothing else runs yet, so waiting may block.
     this.#writer = this.#openWriter(MAX_BUSY_WAIT_MS)
     this.#reader = this.#openReader()
@@ -98,10 +100,14 @@ export class SqliteDatabase implements Database {
     return this.#snapshot !== undefined && performance.now() - this.#snapshotSince > MAX_READING_MS
   }
 
-  async #readSlowly<T>(work: (tx: Transaction) => Promise<T>, options: TransactionOptions): Promise<T> {
+  async #readSlowly<T>(
+    work: (tx: Transaction) => Promise<T>,
+    { caller, organizationId = '' }: TransactionOptions,
+  ): Promise<T> {
     try {
-      return await this.#slowReads.read(work, options)
+      return await this.#slowReads.read(work, caller ?? organizationId)
     } catch (error) {
+      if (error instanceof ReadThreadError) this.availability.lostThread(error)
       throw this.#problem(error)
     }
   }
@@ -148,7 +154,7 @@ export class SqliteDatabase implements Database {
       await this.#commit(this.#jobs.splice(0, MAX_JOBS_A_COMMIT))
       // Between two commits, send answers and let reads run.
       await new Promise((resolve) => setImmediate(resolve))
-      this.#shortenLog()
+      this.#log.shorten()
     }
     this.#isWriting = false
   }
@@ -210,7 +216,7 @@ export class SqliteDatabase implements Database {
       writer.execute('pragma journal_mode = wal')
       // FULL: an acknowledged write survives a power cut, not only a kill of the process.
       writer.execute(`pragma synchronous = ${this.#isDurable ? 'full' : 'normal'}`)
-      // Off, because SQLite does not report failures of automatic checkpoints: see #shortenLog.
+      // Off, because SQLite does not report failures of automatic checkpoints: see SqliteLog.
       writer.execute('pragma wal_autocheckpoint = 0')
     })
   }
@@ -234,19 +240,13 @@ export class SqliteDatabase implements Database {
     this.#writer = undefined
   }
 
-  /** Copies the log into the database file if it has grown long. A later write then restarts the log. */
-  #shortenLog(): void {
-    if (++this.#commitsSinceLook < COMMITS_A_LOOK) return
-    this.#commitsSinceLook = 0
+  #checkpoint(mode: 'noop' | 'passive'): Checkpoint | undefined {
     try {
-      const pages = this.#writer?.checkpoint('noop')
-      if (pages !== undefined && pages.log >= MAX_PAGES_IN_LOG && pages.checkpointed < pages.log) {
-        this.#writer?.checkpoint('passive')
-      }
+      return this.#writer?.checkpoint(mode)
     } catch (error) {
-      // Committed data is safe in the log.
       this.#dropWriter(error)
       this.#problem(error)
+      return undefined
     }
   }
 

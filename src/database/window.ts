@@ -11,3 +11,8 @@ export function windowOf(total: number, offset: number, size: number): Window | 
   const behind = total - offset - limit
   return behind < offset ? { limit, offset: behind, isFromEnd: true } : { limit, offset, isFromEnd: false }
 }
+
+/** How many rows the database passes before it comes to a page of a list whose total is known. */
+export function rowsBefore(page: { readonly number: number; readonly size: number }, total: number): number {
+  return windowOf(total, (page.number - 1) * page.size, page.size)?.offset ?? 0
+}

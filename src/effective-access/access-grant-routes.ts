@@ -1,3 +1,4 @@
+import { workspacesVersion } from '../workspaces/workspace-list-store.ts'
 import { existing } from '../core/existing.ts'
 import { list, type Listing } from '../http/read-route.ts'
 import type { Loaded, Route } from '../http/route.ts'
@@ -19,12 +20,13 @@ import { readGrants } from './team-grants.ts'
 export const accessGrantRoutes: readonly Route[] = [
   list(teamPlace, '/access-grants', {
     permission: 'team:read',
-    isSlow: true,
     summary: 'List all grants of a team on workspaces and projects that the caller may see',
     answers: 'access-grants',
     isPolled: true,
-    document: (context) => {
-      const { team } = context.resource.target
+    document: async (context) => {
+      const { organization, target } = context.resource
+      const { team } = target
+      await context.willLookAt(async () => (await workspacesVersion(context.tx, organization.id)).count)
       const shown = shownGrantsOf(context.tx, team, context)
       return grantsDocument(context, { teamId: team.id, shown }, ({ on }) => on)
     },
@@ -32,13 +34,13 @@ export const accessGrantRoutes: readonly Route[] = [
 
   list(workspacePlace, '/access-grants', {
     permission: 'workspace:read',
-    isSlow: true,
     summary: 'List the grants that give access to a workspace, on it and on its project',
     answers: 'access-grants',
     isPolled: true,
     document: async (context) => {
       const { tx, deps, actor, standing, resource } = context
       const { organization, workspace } = resource
+      await context.willLookAt(() => organization.teams_count)
       const { grants = 0 } = resource.target
       const ofProject = await deps.grants.onProject(tx, actor, organization, workspace.project_id)
       const shown = {
@@ -52,7 +54,6 @@ export const accessGrantRoutes: readonly Route[] = [
 
   list(projectPlace, '/access-grants', {
     permission: 'project:read',
-    isSlow: true,
     summary: 'List the grants that give access to a project',
     answers: 'access-grants',
     isPolled: true,

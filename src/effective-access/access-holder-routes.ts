@@ -43,7 +43,6 @@ const permission = 'effective-access:read'
 export const accessHolderRoutes: readonly Route[] = [
   list(workspaceSeen, '/access-holders', {
     permission,
-    isSlow: true,
     summary:
       'List the people and teams that may do more on a workspace than a plain member, and by which grants',
     query: queryOn('workspace'),
@@ -54,7 +53,6 @@ export const accessHolderRoutes: readonly Route[] = [
 
   list(projectSeen, '/access-holders', {
     permission,
-    isSlow: true,
     summary:
       'List the people and teams that may do more on a project than a plain member, and by which grants',
     query: queryOn('project'),

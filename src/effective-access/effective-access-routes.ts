@@ -96,7 +96,6 @@ async function placesOf(
 export const effectiveAccessRoutes: readonly Route[] = [
   list(questionPlace, '/effective-access', {
     permission: 'effective-access:read',
-    isSlow: true,
     summary: 'List what a user or a team may do, and which grants add up to it',
     query: {
       user: text('Whose access: a user, by id or user name'),

@@ -1,4 +1,5 @@
 import type { Readable } from 'node:stream'
+import { identityOf } from '../access/actor.ts'
 import type { OrganizationFacts } from '../access/standing.ts'
 import type { Page } from '../jsonapi/paging.ts'
 import type { AnswerBody } from './call.ts'
@@ -37,7 +38,7 @@ async function cached(
   make: () => Promise<string | Readable>,
 ): Promise<AnswerBody> {
   const { actor, standing, deps } = viewer
-  const caller = `${actor.kind} ${actor.userId ?? actor.organizationId} ${standing.columns}`
+  const caller = `${identityOf(actor)} ${standing.columns}`
   const key = `${organization.id} ${organization.version} ${name} ${caller}`
   const known = deps.documents.get<Buffer>(key)
   if (known !== undefined) return known

@@ -1,19 +1,23 @@
 import type { Permission } from '../access/rules.ts'
 import type { AuditEvent } from '../audit/audit-store.ts'
+import { accountOf } from '../access/actor.ts'
 import { timestamp } from '../core/clock.ts'
 import { AppError } from '../core/errors.ts'
+import { existing } from '../core/existing.ts'
 import type { Transaction } from '../database/database.ts'
-import { ReadAgain } from '../database/read-again.ts'
+import { ReadAgain, ReadSlowly } from '../database/read-again.ts'
 import { isUnavailable } from '../database/unavailable.ts'
 import { linkParameters, parametersOf, readParameters, type QueryParameters } from '../jsonapi/parameters.ts'
 import { pagingOf, type Page, type Paging } from '../jsonapi/paging.ts'
-import type { Query } from '../jsonapi/query.ts'
 import { answerOf } from './call.ts'
 import type { RunnerDeps } from './deps.ts'
 import { holdAnswer } from './held-answer.ts'
 import { authenticate, noteWithin, permit, readerOf, type Judged } from './permit.ts'
 import { polledAnswer } from './polled.ts'
 import type { Decided, Document, Loaded, Permitted, Place, Route, RouteDocumentation } from './route.ts'
+
+/** Statements on so many rows take some milliseconds. */
+const MANY_ROWS = 500
 
 /** The audit event for revealed values, or a function that finds it after the transaction (undefined: none). */
 export type Reveal = AuditEvent | (() => Promise<AuditEvent | undefined>)
@@ -23,16 +27,16 @@ export type Reading<A, R, P = {}> = Permitted<A, R, P> & {
   readonly reveal: (event: Reveal) => void
   /** Whether the document may throw ReadAgain. */
   readonly mayReadAgain: boolean
+  /**
+   * To be called before statements that may look at very many rows: `count` gives about how many. If they would keep other
+   * requests waiting, the read begins again as a slow read.
+   */
+  readonly willLookAt: (count: () => number | Promise<number>) => Promise<void>
 }
 
 export type ReadDefinition<A, R, P extends QueryParameters> = RouteDocumentation & {
   readonly permission: Permission
   readonly query?: P
-  /**
-   * Its statements may look at very many rows: always, or only if a parameter of `query` is given. It is then a slow read of
-   * the database.
-   */
-  readonly isSlow?: true | 'if-filtered'
   readonly document: (context: Reading<A, R, P>) => Document | Promise<Document>
 }
 
@@ -50,11 +54,6 @@ export function read<A, R extends Loaded, P extends QueryParameters = {}>(
     permission: definition.permission,
     load: place.load,
   }
-  // Must not depend on the object or its reader: a refusal has to take the same time for all.
-  const isSlow = (query: Query) =>
-    definition.isSlow === 'if-filtered'
-      ? query.once(judged, () => linkParameters(query, parameters)).length > 0
-      : definition.isSlow === true
   return {
     ...definition,
     method: 'GET',
@@ -72,16 +71,25 @@ export function read<A, R extends Loaded, P extends QueryParameters = {}>(
         // A list of its own: a read may be repeated.
         const revealed: Reveal[] = []
         const reveal = (event: Reveal) => void revealed.push(event)
-        return { permitted, revealed, made: await document({ ...permitted, query, reveal, mayReadAgain }) }
+        const willLookAt = async (count: () => number | Promise<number>) => {
+          if (tx.isBlocking === true && (await count()) > MANY_ROWS) throw new ReadSlowly()
+        }
+        const context = { ...permitted, query, reveal, mayReadAgain, willLookAt }
+        return { permitted, revealed, made: await document(context) }
       }
-      const options = { ...readerOf(call), isSlow: isSlow(call.query) }
+      const options = readerOf(call)
+      const readAgain = async (error: unknown): Promise<Awaited<ReturnType<typeof reading>>> => {
+        if (error instanceof ReadSlowly) {
+          const slow = { caller: accountOf(existing(permitted).actor), isSlow: true }
+          return deps.database.read((tx) => reading(tx, false), slow)
+        }
+        if (!(error instanceof ReadAgain)) throw error
+        await error.prepare(deps.database)
+        return deps.database.read((tx) => reading(tx, false), options).catch(readAgain)
+      }
       const found = await deps.database
         .read((tx) => reading(tx, true), options)
-        .catch(async (error: unknown) => {
-          if (!(error instanceof ReadAgain)) throw error
-          await error.prepare(deps.database)
-          return deps.database.read((tx) => reading(tx, false), options)
-        })
+        .catch(readAgain)
         .catch((error: unknown) => {
           noteWithin(error, judged, permitted, deps)
           throw error

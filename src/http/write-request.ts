@@ -1,4 +1,4 @@
-import type { Actor } from '../access/actor.ts'
+import { accountOf, type Actor } from '../access/actor.ts'
 import { insertAuditEvents } from '../audit/audit-store.ts'
 import { timestamp } from '../core/clock.ts'
 import { existing } from '../core/existing.ts'
@@ -85,7 +85,7 @@ export class WriteRequest<A, R extends Loaded, P extends QueryParameters, B, Pre
       prepared: prepared as Prepared,
     }
     try {
-      if (first.isDryRun) return await this.#compare(request)
+      if (first.isDryRun) return await this.#compare(request, decided.actor)
       const { isOneInsert } = this.#route
       const options = { organizationId, isOneInsert, ...readerOf(this.#call) }
       return await this.#deps.database.write((tx) => this.#write(tx, request), options)
@@ -170,7 +170,7 @@ export class WriteRequest<A, R extends Loaded, P extends QueryParameters, B, Pre
   }
 
   /** Runs the write, rolls it back, and answers what it would have changed. */
-  async #compare(request: Asked<A, P, B, Prepared>): Promise<Answer> {
+  async #compare(request: Asked<A, P, B, Prepared>, asker: Actor): Promise<Answer> {
     const { organizationId, address, body } = request
     // Read what the dry run compares before taking the write lock.
     const reading = async (tx: Transaction) => {
@@ -178,7 +178,8 @@ export class WriteRequest<A, R extends Loaded, P extends QueryParameters, B, Pre
       this.#decided = await this.#permit(tx, address, actor)
       return this.#route.dryRun?.({ ...this.#decided, body })
     }
-    const dryRun = existing(await this.#deps.database.read(reading, { organizationId, isSlow: true }))
+    const slow = { caller: accountOf(asker), isSlow: true }
+    const dryRun = existing(await this.#deps.database.read(reading, slow))
     const looks: { before?: unknown; after?: unknown } = {}
     const look: Look = async (tx, when) => {
       looks[when] = await dryRun.look(tx)

@@ -1,3 +1,5 @@
+import { countMemberships } from './membership-store.ts'
+import { rowsBefore } from '../database/window.ts'
 import { isPermitted } from '../access/decide.ts'
 import { existing } from '../core/existing.ts'
 import { cachedPage } from '../http/cached-page.ts'
@@ -17,7 +19,6 @@ import { listMemberships, listMembershipsOfCaller } from './membership-list-stor
 export const membershipListRoutes: readonly Route[] = [
   list(organizationPlace, '/organization-memberships', {
     permission: 'memberships:list',
-    isSlow: 'if-filtered',
     summary: 'List the memberships of an organization',
     query: { ...membershipFilter, include: includes('user', 'teams') },
     answers: 'organization-memberships',
@@ -29,6 +30,10 @@ export const membershipListRoutes: readonly Route[] = [
       const filter = { q: query.q, emailKeys: query['filter[email]'], status: query['filter[status]'] }
       const name = links.length === 0 ? 'memberships' : undefined
       return cachedPage(context, organization, name, page, async () => {
+        await context.willLookAt(async () => {
+          const count = await countMemberships(tx, organization.id)
+          return links.length === 0 ? rowsBefore(page, count) : count
+        })
         const { memberships, total } = await listMemberships(tx, organization.id, filter, page)
         const fragments = await membershipFragments(tx, memberships, context)
         const included = await includedWithMemberships(context, memberships, query.include)

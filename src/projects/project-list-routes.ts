@@ -1,3 +1,4 @@
+import { workspacesVersion } from '../workspaces/workspace-list-store.ts'
 import { keysOf } from '../core/keys.ts'
 import { reachOf } from '../access/granted-places-store.ts'
 import { list } from '../http/read-route.ts'
@@ -19,7 +20,6 @@ const rightNames = keysOf(rights)
 export const projectListRoutes: readonly Route[] = [
   list(organizationWithGrantsPlace, '/projects', {
     permission: 'project:read',
-    isSlow: true,
     summary: 'List projects',
     answers: 'projects',
     isPolled: true,
@@ -45,6 +45,7 @@ export const projectListRoutes: readonly Route[] = [
         tagged: query['filter[tagged][0][key]'],
         rights: asked.map((right) => ({ right, reach: reachOf(right, context) })),
       }
+      await context.willLookAt(async () => (await workspacesVersion(tx, organization.id)).count)
       const reach = reachOf('project:read', context)
       const isDescending = query.sort === '-name'
       const { projects, total } = await listVisibleProjects(

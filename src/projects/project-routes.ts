@@ -1,3 +1,5 @@
+import { reachOf } from '../access/granted-places-store.ts'
+import { workspacesVersion } from '../workspaces/workspace-list-store.ts'
 import { conflict, invalid, invalidBy, type Problem } from '../core/errors.ts'
 import { dryRunOfPlaces } from '../effective-access/place-dry-run.ts'
 import { placeOfProject } from '../effective-access/places.ts'
@@ -84,12 +86,17 @@ export const projectRoutes: readonly Route[] = [
 
   read(projectPlace, '', {
     permission: 'project:read',
-    isSlow: true,
     summary: 'Show a project',
     query: include,
     answers: 'projects',
     isPolled: true,
-    document: (context) => projectDocument({ ...context, result: context.resource.project }),
+    document: async (context) => {
+      const { tx, resource } = context
+      if (reachOf('workspace:read', context) !== 'everything') {
+        await context.willLookAt(async () => (await workspacesVersion(tx, resource.organization.id)).count)
+      }
+      return projectDocument({ ...context, result: resource.project })
+    },
   }),
 
   write(projectPlace, '', {

@@ -1,3 +1,4 @@
+import { accountOf, identityOf } from '../access/actor.ts'
 import type { Refusal } from './refusal.ts'
 
 /** Maximum of waiting entries; equal refusals share one. Beyond it, callers with the most entries lose their oldest. */
@@ -65,7 +66,7 @@ export class WaitingRefusals {
 
   #merge(added: Waiting): void {
     const key = keyOf(added.refusal)
-    const caller = callerOf(added.refusal)
+    const caller = accountOf(added.refusal.actor)
     const before = this.#byKey.get(key)
     const ofCaller = this.#ofCaller.get(caller) ?? { count: 0, teams: 0 }
     if (before === undefined && ofCaller.count >= MAX_WAITING_OF_CALLER) {
@@ -95,7 +96,7 @@ export class WaitingRefusals {
     }
     for (const [key, waiting] of this.#byKey) {
       if (surplus <= 0) return
-      const ofCaller = this.#ofCaller.get(callerOf(waiting.refusal))
+      const ofCaller = this.#ofCaller.get(accountOf(waiting.refusal.actor))
       if (ofCaller === undefined || weightOf(ofCaller) <= share) continue
       surplus -= WEIGHT + teamsIn(waiting.refusal)
       this.#remove(key, waiting)
@@ -105,7 +106,7 @@ export class WaitingRefusals {
 
   #remove(key: string, { refusal }: Waiting): void {
     this.#byKey.delete(key)
-    const caller = callerOf(refusal)
+    const caller = accountOf(refusal.actor)
     const ofCaller = this.#ofCaller.get(caller)
     if (ofCaller === undefined) return
     const teams = teamsIn(refusal)
@@ -133,13 +134,7 @@ export function together(one: Waiting, other: Waiting): Waiting {
 /** Refusals are equal if caller, request and reason are the same. */
 function keyOf(refusal: Refusal): string {
   const { actor, method, path, named, permission, reason } = refusal
-  const caller = `${actor.kind} ${actor.userId ?? actor.organizationId}`
-  return `${caller} ${method} ${path} ${permission ?? ''} ${reason} ${named}`
-}
-
-/** One caller: a user, or all tokens of an organization and its teams, because owners can create many. */
-function callerOf({ actor }: Refusal): string {
-  return actor.kind === 'user' ? `user ${actor.userId}` : `organization ${actor.organizationId}`
+  return `${identityOf(actor)} ${method} ${path} ${permission ?? ''} ${reason} ${named}`
 }
 
 function teamsIn({ found }: Refusal): number {

@@ -1,3 +1,4 @@
+import { workspacesVersion } from '../workspaces/workspace-list-store.ts'
 import { reachOf } from '../access/granted-places-store.ts'
 import { AppError } from '../core/errors.ts'
 import { parseId } from '../core/ids.ts'
@@ -22,7 +23,6 @@ const MAX_WORKSPACES_IN_A_REQUEST = 1000
 export const tagRoutes: readonly Route[] = [
   list(organizationWithGrantsPlace, '/tags', {
     permission: 'workspace:read',
-    isSlow: true,
     summary: 'List the tags of an organization',
     query: {
       q: text('Part of the name, without case'),
@@ -33,6 +33,7 @@ export const tagRoutes: readonly Route[] = [
       const { tx, resource, query, page, paging } = context
       const { id, name } = resource.organization
       const filter = { q: query.q, notOf: query['filter[exclude][taggable][id]'] }
+      await context.willLookAt(async () => (await workspacesVersion(tx, id)).count)
       const reach = reachOf('workspace:read', context)
       const { tags, total } = await listVisibleTags(tx, id, reach, filter, page)
       const fragments = tags.map((tag) => tagFragment(name, tag))

@@ -105,7 +105,6 @@ export function teamAccessRoutes<
   return [
     list(placeOfGrants, '', {
       permission: permissions.place,
-      isSlow: true,
       summary: `List the access of teams to a ${thing}`,
       answers: type,
       query: {
@@ -119,6 +118,7 @@ export function teamAccessRoutes<
         const teamId = query['filter[team][id]']
         const name = teamId === undefined ? `${type} ${placeId}` : undefined
         return cachedPage(context, resource.organization, name, page, async () => {
+          await context.willLookAt(() => resource.organization.teams_count)
           const shown = shownTeams(permissions.read, { actor, standing, grants })
           const { rows, total } = await kind.list(tx, { placeId, teamId, shown }, page)
           return listDocument(rows.map(kind.fragment), paging(total))

@@ -83,7 +83,6 @@ export const teamMemberRoutes: readonly Route[] = [
   memberRoute('DELETE', 'users'),
   list(teamPlace, '/relationships/organization-memberships', {
     permission: 'team:read',
-    isSlow: true,
     summary: 'List the memberships of a team',
     answers: 'organization-memberships',
     isPolled: true,
@@ -105,6 +104,7 @@ export const teamMemberRoutes: readonly Route[] = [
               ? ('asc' as const)
               : ('desc' as const),
       }
+      await context.willLookAt(() => resource.team.users_count)
       const { memberships, total } = await listMembershipsOfTeam(tx, resource.team.id, filter, page)
       const later = new LaterParts()
       const fragments = await membershipFragments(tx, memberships, { ...context, later })

@@ -68,7 +68,6 @@ function changingRoute(
 export const remoteStateConsumerRoutes: readonly Route[] = [
   list(workspacePlace, '/relationships/remote-state-consumers', {
     permission: 'workspace:read',
-    isSlow: true,
     summary: 'List the remote state consumers of a workspace',
     answers: 'workspaces',
     document: async (context) => {

@@ -1,3 +1,4 @@
+import { rowsBefore } from '../database/window.ts'
 import { reachOf } from '../access/granted-places-store.ts'
 import { cachedPage } from '../http/cached-page.ts'
 import { ok, type AnswerBody } from '../http/call.ts'
@@ -15,7 +16,6 @@ import { listVisibleWorkspaces, workspacesVersion, workspaceSorts } from './work
 export const workspaceListRoutes: readonly Route[] = [
   list(organizationWithGrantsPlace, '/workspaces', {
     permission: 'workspace:read',
-    isSlow: 'if-filtered',
     summary: 'List workspaces',
     answers: 'workspaces',
     isPolled: true,
@@ -62,6 +62,11 @@ export const workspaceListRoutes: readonly Route[] = [
         const countOfAll = reach === 'everything' ? versions?.count : undefined
         const known =
           ofProject === undefined ? countOfAll : await wholeCountOf(tx, organization.id, ofProject, reach)
+        await context.willLookAt(async () =>
+          known === undefined
+            ? (versions ?? (await workspacesVersion(tx, organization.id))).count
+            : rowsBefore(page, known),
+        )
         const { workspaces, total } = await listVisibleWorkspaces(tx, organization.id, reach, filter, page, {
           sort: query.sort ?? 'name',
           known,

@@ -1,3 +1,4 @@
+import { workspacesVersion } from './workspace-list-store.ts'
 import { reachOf } from '../access/granted-places-store.ts'
 import { done } from '../http/outcome.ts'
 import { list } from '../http/read-route.ts'
@@ -15,12 +16,12 @@ import { tagWorkspace } from './workspace-tags.ts'
 export const workspaceTagRoutes: readonly Route[] = [
   list(workspacePlace, '/relationships/tags', {
     permission: 'workspace:read',
-    isSlow: true,
     summary: 'List the tags of a workspace',
     answers: 'tags',
     document: async (context) => {
       const { tx, resource, page, paging } = context
       const { organization, workspace } = resource
+      await context.willLookAt(async () => (await workspacesVersion(tx, organization.id)).count)
       const reach = reachOf('workspace:read', context)
       const { tags, total } = await listTagsOfWorkspace(tx, reach, workspace.id, page)
       const fragments = tags.map((tag) => tagFragment(organization.name, tag))
