@@ -1,4 +1,5 @@
 // The access of a user in many teams to very many workspaces, and its sources.
+import { existing } from '../src/core/existing.ts'
 import { systemClock, timestamp } from '../src/core/clock.ts'
 import { newId } from '../src/core/ids.ts'
 import type { Transaction } from '../src/database/database.ts'
@@ -23,7 +24,7 @@ import { insertTeamMember } from '../src/teams/team-member-store.ts'
 import { insertTeam } from '../src/teams/team-store.ts'
 import { listVisibleWorkspaces } from '../src/workspaces/workspace-list-store.ts'
 import { insertWorkspace } from '../src/workspaces/workspace-store.ts'
-import { median, type Bench, type Row } from './bench.ts'
+import { median, thousands, type Bench, type Figure, type Row } from './bench.ts'
 import { configOf } from './engine.ts'
 import { wire } from './purser.ts'
 import { createPerson, type Person } from './seed.ts'
@@ -34,6 +35,9 @@ const PROJECTS = 20
 const ROUNDS = 30
 const PAGE = 100
 const MOST_MS = 50
+const LISTING_CLIENTS = 4
+const DURATION_MS = 4_000
+const QUICK_MS = 1_500
 
 type Asked = { name: string; owner: Person; member: Person; organizationId: string }
 
@@ -148,6 +152,7 @@ async function measure(bench: Bench) {
     await bench.run({ requests, connections: 1, count: 30 })
     const { latencies } = await bench.run({ requests, connections: 1, count: bench.isQuick ? 100 : 600 })
     const [{ p50, p99 } = { p50: Number.NaN, p99: Number.NaN }] = latencies
+    const beside = await besideLists(bench, name, member)
     const sorted = times.slice(ROUNDS / 3)
     return {
       figures: [
@@ -167,10 +172,33 @@ async function measure(bench: Bench) {
           better: 'less' as const,
           details: `median ${p50.toFixed(1)} ms; first, middle and last page`,
         },
+        beside,
       ],
     }
   } finally {
     await database.close()
+  }
+}
+
+/** Shows a team of another organization while the member lists what they see, which has to be counted and sorted. */
+async function besideLists(bench: Bench, name: string, member: Person): Promise<Figure> {
+  const list = wire('GET', `/organizations/${name}/workspaces?sort=-name`, member.token)
+  const { large } = bench.world
+  const team = wire('GET', `/teams/${large.teams[1]?.id}`, large.owner.token)
+  const listing = bench.run({ requests: [list], connections: LISTING_CLIENTS })
+  const durationMs = bench.isQuick ? QUICK_MS : DURATION_MS
+  const { latencies, answers, seconds } = await bench.run({ requests: [team], durationMs })
+  await bench.stopLoad()
+  const lists = await listing
+  const { p50, p99, max } = existing(latencies[0])
+  return {
+    what: `show a team, beside ${LISTING_CLIENTS} clients that list ${WORKSPACES.toLocaleString('en')} workspaces of another organization: p99`,
+    value: p99,
+    unit: 'ms',
+    atLeast: 20,
+    aim: 5,
+    better: 'less',
+    details: `${thousands(answers / seconds)}/s, median ${p50.toFixed(2)} ms, longest ${max.toFixed(1)} ms; ${Math.round(lists.answers / lists.seconds)} lists a second`,
   }
 }
 

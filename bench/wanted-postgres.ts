@@ -31,6 +31,7 @@ const wanted: Readonly<Record<string, readonly Wanted[]>> = {
   'q-member': search,
   'names-owner': search,
   'names-member': search,
+  'effective-access': [[50], [50], [30, 10]],
   'upload-10000': [[300, 150]],
   'upload-200mb': [
     [30, 10],
