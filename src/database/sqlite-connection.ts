@@ -1,6 +1,6 @@
-import { existing } from '../core/existing.ts'
 import { DatabaseSync, type StatementSync } from 'node:sqlite'
 import type { CompiledQuery, DatabaseConnection, Kysely, QueryResult } from 'kysely'
+import { existing } from '../core/existing.ts'
 import { kyselyOver } from './connection-driver.ts'
 import { inputsOf, rowOf, rowsOf } from './driver-values.ts'
 import type { PreparedQuery } from './prepared.ts'

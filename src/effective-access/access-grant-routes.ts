@@ -1,4 +1,3 @@
-import { workspacesVersion } from '../workspaces/workspace-list-store.ts'
 import { existing } from '../core/existing.ts'
 import { list, type Listing } from '../http/read-route.ts'
 import type { Loaded, Route } from '../http/route.ts'
@@ -6,6 +5,7 @@ import { listDocument } from '../jsonapi/document.ts'
 import { projectPlace } from '../projects/project-place.ts'
 import { shownTeams } from '../team-access/shown-teams-store.ts'
 import { teamPlace } from '../teams/team-place.ts'
+import { workspacesVersion } from '../workspaces/workspace-list-store.ts'
 import { workspacePlace } from '../workspaces/workspace-place.ts'
 import { accessGrantFragment } from './access-grant-document.ts'
 import {

@@ -1,6 +1,6 @@
+import { accountOf } from '../access/actor.ts'
 import type { Permission } from '../access/rules.ts'
 import type { AuditEvent } from '../audit/audit-store.ts'
-import { accountOf } from '../access/actor.ts'
 import { timestamp } from '../core/clock.ts'
 import { AppError } from '../core/errors.ts'
 import { existing } from '../core/existing.ts'

@@ -1,8 +1,8 @@
 import { accountOf, type Actor } from '../access/actor.ts'
 import { insertAuditEvents } from '../audit/audit-store.ts'
 import { timestamp } from '../core/clock.ts'
-import { existing } from '../core/existing.ts'
 import type { Problem } from '../core/errors.ts'
+import { existing } from '../core/existing.ts'
 import type { Transaction } from '../database/database.ts'
 import { refuse } from '../jsonapi/body.ts'
 import {

@@ -1,7 +1,6 @@
-import { countMemberships } from './membership-store.ts'
-import { rowsBefore } from '../database/window.ts'
 import { isPermitted } from '../access/decide.ts'
 import { existing } from '../core/existing.ts'
+import { rowsBefore } from '../database/window.ts'
 import { cachedPage } from '../http/cached-page.ts'
 import { list } from '../http/read-route.ts'
 import type { Route } from '../http/route.ts'
@@ -15,6 +14,7 @@ import { ownAccountPlace } from '../users/user-place.ts'
 import { includedWithMemberships, membershipFragments } from './membership-includes.ts'
 import { membershipFilter } from './membership-filter.ts'
 import { listMemberships, listMembershipsOfCaller } from './membership-list-store.ts'
+import { countMemberships } from './membership-store.ts'
 
 export const membershipListRoutes: readonly Route[] = [
   list(organizationPlace, '/organization-memberships', {

@@ -1,5 +1,4 @@
 import { reachOf } from '../access/granted-places-store.ts'
-import { workspacesVersion } from '../workspaces/workspace-list-store.ts'
 import { conflict, invalid, invalidBy, type Problem } from '../core/errors.ts'
 import { dryRunOfPlaces } from '../effective-access/place-dry-run.ts'
 import { placeOfProject } from '../effective-access/places.ts'
@@ -10,6 +9,7 @@ import { write } from '../http/write-route.ts'
 import { besideTakenName, tooMany } from '../jsonapi/body.ts'
 import { organizationWithGrantsPlace } from '../organizations/organization-place.ts'
 import { writeTagBindings } from '../tag-bindings/tag-bindings.ts'
+import { workspacesVersion } from '../workspaces/workspace-list-store.ts'
 import { include, projectDocument } from './project-document.ts'
 import { projectPlace } from './project-place.ts'
 import {

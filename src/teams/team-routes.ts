@@ -1,8 +1,9 @@
 import type { Readable } from 'node:stream'
 import type { Target } from '../access/decide.ts'
 import type { FlagSet } from '../access/organization-flags.ts'
-import { existing } from '../core/existing.ts'
 import { invalid, invalidBy } from '../core/errors.ts'
+import { existing } from '../core/existing.ts'
+import { rowsBefore } from '../database/window.ts'
 import { dryRunOfAccess } from '../effective-access/access-dry-run.ts'
 import { cachedDocument, cachedPage } from '../http/cached-page.ts'
 import { done } from '../http/outcome.ts'
@@ -85,6 +86,10 @@ export const teamRoutes: readonly Route[] = [
       const filter = { q: query.q, names: query['filter[names]'] }
       // Clients request the list without filters most often, so its whole pages are cached.
       return cachedPage(context, organization, links.length === 0 ? 'teams' : undefined, page, async () => {
+        if (links.length === 0) {
+          const total = standing.seesSecretTeams ? organization.teams_count : organization.visible_teams_count
+          await context.willLookAt(() => rowsBefore(page, total))
+        }
         const { teams, total } = await listVisibleTeams(tx, search, organization, standing, filter, page)
         const shape = shapeOf('listed', query)
         const fragments = await teamFragments(tx, deps, teams, context, shape, organization)

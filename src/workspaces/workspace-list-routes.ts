@@ -1,5 +1,5 @@
-import { rowsBefore } from '../database/window.ts'
 import { reachOf } from '../access/granted-places-store.ts'
+import { rowsBefore } from '../database/window.ts'
 import { cachedPage } from '../http/cached-page.ts'
 import { ok, type AnswerBody } from '../http/call.ts'
 import { list } from '../http/read-route.ts'
