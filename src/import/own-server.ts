@@ -78,7 +78,7 @@ function readOnly(database: Database): Database {
   return {
     engine: database.engine,
     availability: database.availability,
-    read: (work) => database.read(work),
+    read: (work, options) => database.read(work, options),
     write: () => Promise.reject(new Error('a dry run writes nothing')),
     close: () => database.close(),
   }
