@@ -5,7 +5,7 @@ import { listDocument } from '../jsonapi/document.ts'
 import { projectPlace } from '../projects/project-place.ts'
 import { shownTeams } from '../team-access/shown-teams-store.ts'
 import { teamPlace } from '../teams/team-place.ts'
-import { workspacesVersion } from '../workspaces/workspace-list-store.ts'
+import { countWorkspaces } from '../workspaces/workspace-list-store.ts'
 import { workspacePlace } from '../workspaces/workspace-place.ts'
 import { accessGrantFragment } from './access-grant-document.ts'
 import {
@@ -26,7 +26,7 @@ export const accessGrantRoutes: readonly Route[] = [
     document: async (context) => {
       const { organization, target } = context.resource
       const { team } = target
-      await context.willLookAt(async () => (await workspacesVersion(context.tx, organization.id)).count)
+      await context.willLookAt(() => countWorkspaces(context.tx, organization.id))
       const shown = shownGrantsOf(context.tx, team, context)
       return grantsDocument(context, { teamId: team.id, shown }, ({ on }) => on)
     },

@@ -6,7 +6,7 @@ import { listDocument } from '../jsonapi/document.ts'
 import { choice, commaSeparated, flag, text } from '../jsonapi/parameters.ts'
 import { organizationWithGrantsPlace } from '../organizations/organization-place.ts'
 import { taggedFilter } from '../tag-bindings/tag-bindings.ts'
-import { workspacesVersion } from '../workspaces/workspace-list-store.ts'
+import { countWorkspaces } from '../workspaces/workspace-list-store.ts'
 import { include, projectFragments } from './project-document.ts'
 import { listVisibleProjects } from './project-store.ts'
 
@@ -45,7 +45,7 @@ export const projectListRoutes: readonly Route[] = [
         tagged: query['filter[tagged][0][key]'],
         rights: asked.map((right) => ({ right, reach: reachOf(right, context) })),
       }
-      await context.willLookAt(async () => (await workspacesVersion(tx, organization.id)).count)
+      await context.willLookAt(() => countWorkspaces(tx, organization.id))
       const reach = reachOf('project:read', context)
       const isDescending = query.sort === '-name'
       const { projects, total } = await listVisibleProjects(

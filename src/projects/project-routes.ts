@@ -9,7 +9,7 @@ import { write } from '../http/write-route.ts'
 import { besideTakenName, tooMany } from '../jsonapi/body.ts'
 import { organizationWithGrantsPlace } from '../organizations/organization-place.ts'
 import { writeTagBindings } from '../tag-bindings/tag-bindings.ts'
-import { workspacesVersion } from '../workspaces/workspace-list-store.ts'
+import { countWorkspaces } from '../workspaces/workspace-list-store.ts'
 import { include, projectDocument } from './project-document.ts'
 import { projectPlace } from './project-place.ts'
 import {
@@ -93,7 +93,7 @@ export const projectRoutes: readonly Route[] = [
     document: async (context) => {
       const { tx, resource } = context
       if (reachOf('workspace:read', context) !== 'everything') {
-        await context.willLookAt(async () => (await workspacesVersion(tx, resource.organization.id)).count)
+        await context.willLookAt(() => countWorkspaces(tx, resource.organization.id))
       }
       return projectDocument({ ...context, result: resource.project })
     },

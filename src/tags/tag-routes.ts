@@ -9,7 +9,7 @@ import { parseIdentifiers } from '../jsonapi/body.ts'
 import { listDocument } from '../jsonapi/document.ts'
 import { idOf, text } from '../jsonapi/parameters.ts'
 import { organizationPlace, organizationWithGrantsPlace } from '../organizations/organization-place.ts'
-import { workspacesVersion } from '../workspaces/workspace-list-store.ts'
+import { countWorkspaces } from '../workspaces/workspace-list-store.ts'
 import { addTags } from '../workspaces/workspace-tag-store.ts'
 import { limitTags } from '../workspaces/workspace-tags.ts'
 import { namedWorkspaces } from '../workspaces/workspaces.ts'
@@ -33,7 +33,7 @@ export const tagRoutes: readonly Route[] = [
       const { tx, resource, query, page, paging } = context
       const { id, name } = resource.organization
       const filter = { q: query.q, notOf: query['filter[exclude][taggable][id]'] }
-      await context.willLookAt(async () => (await workspacesVersion(tx, id)).count)
+      await context.willLookAt(() => countWorkspaces(tx, id))
       const reach = reachOf('workspace:read', context)
       const { tags, total } = await listVisibleTags(tx, id, reach, filter, page)
       const fragments = tags.map((tag) => tagFragment(name, tag))

@@ -79,6 +79,11 @@ type OpenTeams = {
   window: (offset: number, limit: number) => Promise<TeamRow[]>
 }
 
+/** How many teams the caller sees without being a member. */
+export function countOpenTeams(organization: OrganizationRow, { seesSecretTeams }: Standing): number {
+  return seesSecretTeams ? organization.teams_count : organization.visible_teams_count
+}
+
 /** The teams that the caller sees without being a member: owners see all, others see those open to the organization. */
 async function openTeams(
   tx: Transaction,
@@ -93,7 +98,7 @@ async function openTeams(
     return { total: found.length, window: async (offset, limit) => found.slice(offset, offset + limit) }
   }
   if (q !== undefined) return foundTeams(tx, search, organization.id, standing, q)
-  const total = standing.seesSecretTeams ? organization.teams_count : organization.visible_teams_count
+  const total = countOpenTeams(organization, standing)
   const pages = standing.seesSecretTeams ? allTeams : visibleTeams
   const read: ReadRange = (direction, range) =>
     tx.all(pages[direction], { organizationId: organization.id, ...range })

@@ -26,7 +26,7 @@ import {
   type TeamShape,
 } from './team-fields.ts'
 import { includedWithTeams, teamQuery, type TeamContext, type TeamQuery } from './team-includes.ts'
-import { listVisibleTeams } from './team-list-store.ts'
+import { countOpenTeams, listVisibleTeams } from './team-list-store.ts'
 import { teamPlace } from './team-place.ts'
 import { deleteTeam, findTeamIdByName, insertTeam, updateTeam, type TeamRow } from './team-store.ts'
 import { grantFlags, NAME_IS_TAKEN, problemsOfOwners, refuseNameInDryRun } from './teams.ts'
@@ -87,8 +87,7 @@ export const teamRoutes: readonly Route[] = [
       // Clients request the list without filters most often, so its whole pages are cached.
       return cachedPage(context, organization, links.length === 0 ? 'teams' : undefined, page, async () => {
         if (links.length === 0) {
-          const total = standing.seesSecretTeams ? organization.teams_count : organization.visible_teams_count
-          await context.willLookAt(() => rowsBefore(page, total))
+          await context.willLookAt(() => rowsBefore(page, countOpenTeams(organization, standing)))
         }
         const { teams, total } = await listVisibleTeams(tx, search, organization, standing, filter, page)
         const shape = shapeOf('listed', query)

@@ -11,7 +11,12 @@ import { wholeCountOf } from '../projects/project-count-store.ts'
 import { taggedFilter } from '../tag-bindings/tag-bindings.ts'
 import { workspaceFragments } from './workspace-document.ts'
 import { include, type Includes } from './workspace-includes.ts'
-import { listVisibleWorkspaces, workspacesVersion, workspaceSorts } from './workspace-list-store.ts'
+import {
+  countWorkspaces,
+  listVisibleWorkspaces,
+  workspacesVersion,
+  workspaceSorts,
+} from './workspace-list-store.ts'
 
 export const workspaceListRoutes: readonly Route[] = [
   list(organizationWithGrantsPlace, '/workspaces', {
@@ -64,7 +69,7 @@ export const workspaceListRoutes: readonly Route[] = [
           ofProject === undefined ? countOfAll : await wholeCountOf(tx, organization.id, ofProject, reach)
         await context.willLookAt(async () =>
           known === undefined
-            ? (versions ?? (await workspacesVersion(tx, organization.id))).count
+            ? (versions?.count ?? (await countWorkspaces(tx, organization.id)))
             : rowsBefore(page, known),
         )
         const { workspaces, total } = await listVisibleWorkspaces(tx, organization.id, reach, filter, page, {

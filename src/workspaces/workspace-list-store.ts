@@ -57,6 +57,11 @@ export async function workspacesVersion(
   return (await tx.first(versionOf, { organizationId })) ?? { version: 0, count: 0 }
 }
 
+/** The number of workspaces in the organization. Triggers keep it. */
+export async function countWorkspaces(tx: Transaction, organizationId: string): Promise<number> {
+  return (await workspacesVersion(tx, organizationId)).count
+}
+
 /** A page of the workspaces that the caller may see. The same rule as `workspace:read`, in SQL. */
 export async function listVisibleWorkspaces(
   tx: Transaction,

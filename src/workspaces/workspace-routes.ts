@@ -17,7 +17,7 @@ import { refuseUnsafeDelete } from '../state-versions/safe-delete.ts'
 import { workspaceDocument } from './workspace-document.ts'
 import { include } from './workspace-includes.ts'
 import { withIncluded } from './workspace-list-routes.ts'
-import { workspacesVersion } from './workspace-list-store.ts'
+import { countWorkspaces } from './workspace-list-store.ts'
 import { namedWorkspacePlace, workspacePlace } from './workspace-place.ts'
 import { deleteWorkspace, findWorkspaceByName, insertWorkspace, updateWorkspace } from './workspace-store.ts'
 import { addTags } from './workspace-tag-store.ts'
@@ -183,7 +183,7 @@ export const workspaceRoutes: readonly Route[] = [
       const { name, projectId, tags: wanted = [] } = body.changes
       const { maxWorkspaces } = deps.config
       const project = await orProblems(problems, projectFor(context, organization, projectId))
-      if ((await workspacesVersion(tx, organization.id)).count >= maxWorkspaces) {
+      if ((await countWorkspaces(tx, organization.id)) >= maxWorkspaces) {
         problems.push(tooMany('workspaces', maxWorkspaces))
       }
       const tags = await orProblems(problems, tagsToAdd(context, organization.id, wanted, TAGS_POINTER))

@@ -7,7 +7,7 @@ import { listDocument } from '../jsonapi/document.ts'
 import { tagFragment } from '../tags/tag-document.ts'
 import { listTagsOfWorkspace } from '../tags/tag-store.ts'
 import { namesOfTags, parseTags, tagItem } from '../tags/tags.ts'
-import { workspacesVersion } from './workspace-list-store.ts'
+import { countWorkspaces } from './workspace-list-store.ts'
 import { workspacePlace } from './workspace-place.ts'
 import { removeTags } from './workspace-tag-store.ts'
 import { tagWorkspace } from './workspace-tags.ts'
@@ -21,7 +21,7 @@ export const workspaceTagRoutes: readonly Route[] = [
     document: async (context) => {
       const { tx, resource, page, paging } = context
       const { organization, workspace } = resource
-      await context.willLookAt(async () => (await workspacesVersion(tx, organization.id)).count)
+      await context.willLookAt(() => countWorkspaces(tx, organization.id))
       const reach = reachOf('workspace:read', context)
       const { tags, total } = await listTagsOfWorkspace(tx, reach, workspace.id, page)
       const fragments = tags.map((tag) => tagFragment(organization.name, tag))
