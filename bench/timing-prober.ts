@@ -10,10 +10,21 @@ export type Probes = {
 }
 export type Probed = { times: number[][]; statuses: number[][] }
 
+/** Requests for a hidden and a missing object, and one of the caller's own, which is sent behind many of them. */
+export type Bursts = {
+  port: number
+  hidden: string
+  missing: string
+  own: string
+  pairs: number
+  size: number
+}
+/** Milliseconds that each own request took, behind hidden and behind missing objects. */
+export type BurstTimes = { hidden: number[]; missing: number[] }
+
 answerQuestions({
   probe: async ({ port, requests, order }: Probes): Promise<Probed> => {
-    const socket = net.connect({ port, host: '127.0.0.1', noDelay: true })
-    await new Promise((resolve, reject) => socket.once('connect', resolve).once('error', reject))
+    const socket = await connect(port)
     const times: number[][] = []
     const statuses: number[][] = []
     for (const [request, group] of order) {
@@ -25,7 +36,31 @@ answerQuestions({
     socket.destroy()
     return { times, statuses }
   },
+
+  bursts: async ({ port, hidden, missing, own, pairs, size }: Bursts): Promise<BurstTimes> => {
+    const sockets = await Promise.all(Array.from({ length: size }, () => connect(port)))
+    const last = await connect(port)
+    const times: BurstTimes = { hidden: [], missing: [] }
+    const burst = async (request: string): Promise<number> => {
+      const probes = sockets.map((socket) => ask(socket, request))
+      const { took } = await ask(last, own)
+      await Promise.all(probes)
+      return took
+    }
+    for (let pair = 0; pair < pairs; pair += 1) {
+      const order = pair % 2 === 0 ? (['hidden', 'missing'] as const) : (['missing', 'hidden'] as const)
+      for (const kind of order) times[kind].push(await burst(kind === 'hidden' ? hidden : missing))
+    }
+    for (const socket of [...sockets, last]) socket.destroy()
+    return times
+  },
 })
+
+async function connect(port: number): Promise<net.Socket> {
+  const socket = net.connect({ port, host: '127.0.0.1', noDelay: true })
+  await new Promise((resolve, reject) => socket.once('connect', resolve).once('error', reject))
+  return socket
+}
 
 function ask(socket: net.Socket, request: string): Promise<{ took: number; status: number }> {
   return new Promise((resolve, reject) => {

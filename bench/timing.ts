@@ -9,7 +9,7 @@ import { engines } from '../test/support/engines.ts'
 import { startServer } from '../test/support/server.ts'
 import { Child } from './child.ts'
 import { createCases, type Case } from './timing-world.ts'
-import type { Probed, Probes } from './timing-prober.ts'
+import type { Bursts, BurstTimes, Probed, Probes } from './timing-prober.ts'
 
 const { values: options } = parseArgs({
   options: {
@@ -17,6 +17,8 @@ const { values: options } = parseArgs({
     pairs: { type: 'string', default: '60' },
     /** Probes per decision. 0 skips the guesser. */
     probes: { type: 'string', default: '60' },
+    /** Pairs of bursts per case. 0 skips them. */
+    bursts: { type: 'string', default: '300' },
     /** A part of the names of cases. */
     only: { type: 'string', multiple: true, default: [''] },
     engine: { type: 'string', multiple: true, default: [...engines] },
@@ -24,6 +26,8 @@ const { values: options } = parseArgs({
 })
 const PAIRS = Number(options.pairs)
 const PROBES = Number(options.probes)
+const BURSTS = Number(options.bursts)
+const BURST_SIZE = 100
 /** Objects that the guesser knows beforehand, and objects to guess. Half of each are hidden. */
 const [KNOWN, GUESSED] = [20, 40]
 /** Of 40 decisions, at least this many are right by luck in 2 % of the cases. */
@@ -99,6 +103,26 @@ function pairOf(
   )
 }
 
+/** Whether a request of the guesser's own waits longer behind many requests for a hidden object than for a missing one. */
+async function burst(
+  send: (bursts: Omit<Bursts, 'port'>) => Promise<BurstTimes>,
+  token: string | undefined,
+  one: Case,
+): Promise<void> {
+  const { hidden, missing } = await send({
+    hidden: wire(one.method ?? 'GET', one.hidden, token, one.bodies?.hidden),
+    missing: wire(one.method ?? 'GET', one.missing, token, one.bodies?.missing),
+    own: wire('GET', '/account/details', token),
+    pairs: BURSTS,
+    size: BURST_SIZE,
+  })
+  const later = hidden.filter((took, place) => took > (missing[place] as number)).length
+  const each = (1000 * (median(hidden) - median(missing))) / BURST_SIZE
+  console.log(
+    `  ${one.name}: behind ${BURST_SIZE} hidden ${ms(median(hidden))} ms, missing ${ms(median(missing))} ms (${each.toFixed(1)} µs each); hidden later in ${later} of ${BURSTS}`,
+  )
+}
+
 /** How many decisions are right for a guesser who takes the threshold from the objects they know beforehand. */
 function guessed(times: readonly number[][], isHidden: readonly boolean[]): number {
   const points = times.map(median)
@@ -163,8 +187,10 @@ for (const engine of engines) {
   console.log(engine)
   if (PAIRS > 0) await everyRoute(probe, world)
   const { guesser, cases } = await createCases(server, world)
-  for (const one of cases) {
-    if (PROBES === 0 || !options.only.some((part) => one.name.includes(part))) continue
+  for (const one of cases.filter(({ name }) => options.only.some((part) => name.includes(part)))) {
+    if (BURSTS > 0)
+      await burst((bursts) => child.ask('bursts', { port, ...bursts }), guesser.client.token, one)
+    if (PROBES === 0) continue
     for (const isPrepared of [false, true]) {
       if (!(await guess(probe, guesser.client.token, one, isPrepared))) telling += 1
     }

@@ -37,7 +37,7 @@ export interface Transaction extends Partial<Sparing> {
     values: Values,
     sparing?: Sparing,
   ): Promise<Row | undefined>
-  /** Runs a query only for its cost, even if its rows are cached. */
+  /** Runs a query only for its cost, even if its rows are cached: on SQLite the cost of finding no row. */
   repeat<Values extends Record<string, unknown>, Row>(
     query: PreparedQuery<Values, Row>,
     values: Values,

@@ -20,7 +20,7 @@ class Parameter {
   }
 }
 
-type CompiledSql = { sql: string; parameters: readonly string[]; onlyParameter: string | undefined }
+type CompiledSql = { sql: string; parameters: readonly string[] }
 
 /**
  * A query that is compiled once per engine and prepared once per connection, because compiling costs more than running.
@@ -43,11 +43,17 @@ export class PreparedQuery<Values extends Record<string, unknown>, Row> {
     return this.#compile(engine).parameters.map((name) => values[name])
   }
 
-  /** The value of the query's only parameter, if it is a text: it can be a cache key. Otherwise undefined. */
-  onlyValue(engine: Engine, values: Values): string | undefined {
-    const { onlyParameter } = this.#compile(engine)
-    const value = onlyParameter === undefined ? undefined : values[onlyParameter]
-    return typeof value === 'string' ? value : undefined
+  /** A key for a cache of the query's rows: different values give different keys. Undefined unless all are texts. */
+  cacheKey(engine: Engine, values: Values): string | undefined {
+    const { parameters } = this.#compile(engine)
+    let key: string | undefined
+    for (const name of parameters) {
+      const value = values[name]
+      if (typeof value !== 'string') return undefined
+      // With its length, because callers choose values: otherwise `a`, `bc` and `ab`, `c` would give the same key.
+      key = key === undefined ? value : `${key.length} ${key}${value}`
+    }
+    return key
   }
 
   #compile(engine: Engine): CompiledSql {
@@ -60,9 +66,7 @@ export class PreparedQuery<Values extends Record<string, unknown>, Row> {
       engine,
     ).compile()
     const names = parameters.flatMap((value) => (value instanceof Parameter ? [value.name] : []))
-    const [onlyParameter, ...others] = new Set(names)
-    const only = others.length === 0 ? onlyParameter : undefined
-    return (this.#compiled[engine] = { sql, parameters: names, onlyParameter: only })
+    return (this.#compiled[engine] = { sql, parameters: names })
   }
 }
 

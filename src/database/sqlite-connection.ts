@@ -1,6 +1,7 @@
 import { DatabaseSync, type StatementSync } from 'node:sqlite'
 import type { CompiledQuery, DatabaseConnection, Kysely, QueryResult } from 'kysely'
 import { existing } from '../core/existing.ts'
+import { NO_ID } from '../core/ids.ts'
 import { kyselyOver } from './connection-driver.ts'
 import { inputsOf, rowOf, rowsOf } from './driver-values.ts'
 import type { PreparedQuery } from './prepared.ts'
@@ -84,6 +85,20 @@ export class SqliteConnection implements DatabaseConnection {
     try {
       const parameters = inputsOf(query.parameters('sqlite', values))
       return rowOf<Row>(this.#preparedStatement(query).get(...parameters))
+    } catch (error) {
+      throw this.#afterFailure(error)
+    }
+  }
+
+  /** Runs a query with values that match nothing. */
+  findNothing<Values extends Record<string, unknown>, Row>(
+    query: PreparedQuery<Values, Row>,
+    values: Values,
+  ): void {
+    this.#assertNotLost()
+    try {
+      const parameters = query.parameters('sqlite', values).map(() => NO_ID)
+      this.#preparedStatement(query).all(...parameters)
     } catch (error) {
       throw this.#afterFailure(error)
     }

@@ -58,7 +58,8 @@ export class SqliteTransaction implements Transaction {
     values: Values,
   ): Promise<void> {
     assertOpen(this.#isOpen)
-    this.#connection.all(query, values)
+    // Found rows become objects, which takes longer: many refusals together would show which objects exist.
+    this.#connection.findNothing(query, values)
   }
 
   async send<Values extends Record<string, unknown>, Row>(
@@ -95,7 +96,7 @@ export class SqliteTransaction implements Transaction {
   ): Row[] {
     assertOpen(this.#isOpen)
     const known = this.#known
-    const value = known === undefined ? undefined : query.onlyValue('sqlite', values)
+    const value = known === undefined ? undefined : query.cacheKey('sqlite', values)
     if (known === undefined || value === undefined) return this.#connection.all(query, values)
     const list = known.list(query, value)
     if (list === undefined) return known.keepList(query, value, this.#connection.all(query, values))
@@ -110,7 +111,7 @@ export class SqliteTransaction implements Transaction {
   ): Row | undefined {
     assertOpen(this.#isOpen)
     const known = this.#known
-    const value = known === undefined ? undefined : query.onlyValue('sqlite', values)
+    const value = known === undefined ? undefined : query.cacheKey('sqlite', values)
     if (known === undefined || value === undefined) return this.#connection.first(query, values)
     const row = known.get(query, value)
     if (row === undefined) return known.keep(query, value, this.#connection.first(query, values))

@@ -78,6 +78,8 @@ async function authenticateSession(tx: Transaction, call: Call, deps: RunnerDeps
   return found.actor
 }
 
+const missing: Loaded = { target: {} }
+
 /** Loads and decides. A missing object and a forbidden one leave by the same exit: 404. */
 export async function permit<A, R extends Loaded>(
   route: Judged<A, R>,
@@ -88,33 +90,38 @@ export async function permit<A, R extends Loaded>(
   deps: RunnerDeps,
 ): Promise<Decided<A, R>> {
   const even = new EvenTransaction(tx)
-  const resource = address === undefined ? undefined : await route.load({ tx: even, address, actor, deps })
-  const organization = resource?.organization
+  const loaded = address === undefined ? undefined : await route.load({ tx: even, address, actor, deps })
+  const organization = loaded?.organization
   const standing =
     organization === undefined ? standingOutside(actor) : await deps.standings.in(even, actor, organization)
-  let noteRefusal = () => note('missing', route, { address, actor, call }, deps)
   // A deleted organization counts as missing, although its rows still exist.
-  if (address !== undefined && resource !== undefined && !isDeleted(organization)) {
-    const permission = resource.permission ?? route.permission
-    const target = await judgedTarget(even, permission, { actor, standing }, resource.target)
-    const judged = target === resource.target ? resource : { ...resource, target }
-    const decided = { tx, address, actor, standing, resource: judged, call, deps }
-    const refused = [{ permission, target }, resource.also].find(
-      (one) => one !== undefined && !isPermitted(one.permission, actor, standing, one.target),
-    )
+  const resource = isDeleted(organization) ? undefined : loaded
+  // A missing object is judged too: the time of very many refusals would show whether they were.
+  const judged: Loaded = resource ?? missing
+  const permission = judged.permission ?? route.permission
+  const target = await judgedTarget(even, permission, { actor, standing }, judged.target)
+  const refused = [{ permission, target }, judged.also].find(
+    (one) => one !== undefined && !isPermitted(one.permission, actor, standing, one.target),
+  )
+  let found: Noted['found']
+  if (address !== undefined && resource !== undefined) {
+    const whole = target === resource.target ? resource : { ...resource, target }
+    const decided = { tx, address, actor, standing, resource: whole, call, deps }
     const refusal = refused === undefined ? undefined : route.refusal?.(decided)
     if (refused === undefined || refusal !== undefined) {
       if (organization !== undefined) refuseUserToken(actor, standing, organization, deps.clock)
       if (refusal !== undefined) throw new AppError('forbidden', [{ detail: refusal }])
       return decided
     }
-    noteRefusal = () => note('forbidden', route, { address, actor, call, found: decided }, deps, refused)
+    found = decided
   }
   // Without an organization, run the same queries as for a hidden object in one, so that both take the same time.
   if (organization === undefined) await deps.standings.in(even, actor, nowhere)
   await even.makeUp()
   // Last: a read that lacks a statement runs again, and is noted once.
-  noteRefusal()
+  const noted = { address, actor, call, found }
+  if (found === undefined) note('missing', route, noted, deps)
+  else note('forbidden', route, noted, deps, refused)
   throw notFound()
 }
 

@@ -54,17 +54,20 @@ export async function insertMembership(tx: Transaction, row: Insertable<Membersh
   return result.numInsertedOrUpdatedRows === 1n
 }
 
+const ofUser = prepared<{ organizationId: string; userId: string }>()((db, param) =>
+  db
+    .selectFrom('memberships')
+    .where('user_id', '=', param('userId'))
+    .where('organization_id', '=', param('organizationId'))
+    .selectAll(),
+)
+
 export function findMembershipOf(
   tx: Transaction,
   organizationId: string,
   userId: string,
 ): Promise<Selectable<MembershipTable> | undefined> {
-  return tx.db
-    .selectFrom('memberships')
-    .where('user_id', '=', userId)
-    .where('organization_id', '=', organizationId)
-    .selectAll()
-    .executeTakeFirst()
+  return tx.first(ofUser, { organizationId, userId })
 }
 
 /** An organization in which both the caller and the user are active, and which accepts the caller's token. */

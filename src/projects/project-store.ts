@@ -36,17 +36,20 @@ export function findProject(tx: Transaction, id: string): Promise<ProjectRow | u
   return tx.first(byId, { id })
 }
 
+const byName = prepared<{ organizationId: string; name: string }>()((db, param) =>
+  db
+    .selectFrom('projects')
+    .where('organization_id', '=', param('organizationId'))
+    .where('name', '=', param('name'))
+    .selectAll(),
+)
+
 export function findProjectByName(
   tx: Transaction,
   organizationId: string,
   name: string,
 ): Promise<ProjectRow | undefined> {
-  return tx.db
-    .selectFrom('projects')
-    .where('organization_id', '=', organizationId)
-    .where('name', '=', name)
-    .selectAll()
-    .executeTakeFirst()
+  return tx.first(byName, { organizationId, name })
 }
 
 /** Returns undefined if another project has the new name. The caller must then end the transaction. */

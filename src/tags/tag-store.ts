@@ -1,6 +1,7 @@
 import { sql, type Expression, type Insertable, type SqlBool } from 'kysely'
 import { isWorkspaceGranted, type Reach } from '../access/granted-places-store.ts'
 import type { Transaction } from '../database/database.ts'
+import { prepared } from '../database/prepared.ts'
 import { holdsText, unindexed } from '../database/portable.ts'
 import { deleteSome, inSlices } from '../database/slices.ts'
 import type { TagTable } from '../database/tag-tables.ts'
@@ -133,11 +134,15 @@ export function findVisibleTags(
   )
 }
 
-export async function findTag(
+const byId = prepared<{ id: string }>()((db, param) =>
+  db.selectFrom('tags').where('id', '=', param('id')).selectAll(),
+)
+
+export function findTag(
   tx: Transaction,
   id: string,
 ): Promise<{ id: string; organization_id: string; name: string } | undefined> {
-  return tx.db.selectFrom('tags').where('id', '=', id).selectAll().executeTakeFirst()
+  return tx.first(byId, { id })
 }
 
 /** Inserts the tags that the organization does not have yet. */

@@ -1,6 +1,7 @@
 import { parseStored } from '../core/stored-json.ts'
 import type { Expression, Insertable, Selectable, SqlBool, Updateable } from 'kysely'
 import type { Transaction } from '../database/database.ts'
+import { prepared } from '../database/prepared.ts'
 import type { TeamProjectTable } from '../database/tables.ts'
 import type { Page } from '../jsonapi/paging.ts'
 import type { ProjectAccess, ProjectGrant, WorkspaceAccess } from './project-levels.ts'
@@ -30,8 +31,12 @@ export function toGrant(row: GrantColumns): ProjectGrant {
   }
 }
 
+const byId = prepared<{ id: string }>()((db, param) =>
+  db.selectFrom('team_projects').where('id', '=', param('id')).selectAll(),
+)
+
 export function findTeamProject(tx: Transaction, id: string): Promise<TeamProjectRow | undefined> {
-  return tx.db.selectFrom('team_projects').where('id', '=', id).selectAll().executeTakeFirst()
+  return tx.first(byId, { id })
 }
 
 /** Returns undefined if the team already has a grant on the project. */

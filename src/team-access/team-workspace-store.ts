@@ -1,5 +1,6 @@
 import type { Expression, Insertable, Selectable, SqlBool, Updateable } from 'kysely'
 import type { Transaction } from '../database/database.ts'
+import { prepared } from '../database/prepared.ts'
 import type { TeamWorkspaceTable } from '../database/tables.ts'
 import type { Page } from '../jsonapi/paging.ts'
 import type { WorkspaceDetails, WorkspaceGrant } from './workspace-levels.ts'
@@ -36,8 +37,12 @@ export function toDetails(row: GrantColumns): WorkspaceDetails {
   }
 }
 
+const byId = prepared<{ id: string }>()((db, param) =>
+  db.selectFrom('team_workspaces').where('id', '=', param('id')).selectAll(),
+)
+
 export function findTeamWorkspace(tx: Transaction, id: string): Promise<TeamWorkspaceRow | undefined> {
-  return tx.db.selectFrom('team_workspaces').where('id', '=', id).selectAll().executeTakeFirst()
+  return tx.first(byId, { id })
 }
 
 /** Returns undefined if the team already has a grant on the workspace. */

@@ -49,14 +49,17 @@ export function findTeams(
   )
 }
 
-export function findTeamOfServiceAccount(tx: Transaction, userId: string): Promise<TeamRow | undefined> {
-  return tx.db
+const ofServiceAccount = prepared<{ userId: string }>()((db, param) =>
+  db
     .selectFrom('team_members')
     .innerJoin('teams', 'teams.id', 'team_members.team_id')
-    .where('team_members.user_id', '=', userId)
-    .where('teams.service_account_id', '=', userId)
-    .selectAll('teams')
-    .executeTakeFirst()
+    .where('team_members.user_id', '=', param('userId'))
+    .where('teams.service_account_id', '=', param('userId'))
+    .selectAll('teams'),
+)
+
+export function findTeamOfServiceAccount(tx: Transaction, userId: string): Promise<TeamRow | undefined> {
+  return tx.first(ofServiceAccount, { userId })
 }
 
 /** The facts about a team that access rules need. */

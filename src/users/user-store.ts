@@ -29,8 +29,12 @@ export function findUserByEmail(tx: Transaction, key: string): Promise<UserRow |
 }
 
 /** @param key see keyOf */
+const byUsername = prepared<{ key: string }>()((db, param) =>
+  db.selectFrom('users').where('username_key', '=', param('key')).selectAll(),
+)
+
 export function findUserByUsername(tx: Transaction, key: string): Promise<UserRow | undefined> {
-  return tx.db.selectFrom('users').where('username_key', '=', key).selectAll().executeTakeFirst()
+  return tx.first(byUsername, { key })
 }
 
 /**
