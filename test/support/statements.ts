@@ -16,6 +16,7 @@ const others = [
 export class Statements {
   readonly #undo: (() => void)[]
   #noted: string[] = []
+  #found: string[] = []
 
   constructor(engine: Engine) {
     const ofPostgres = (_: unknown, query: unknown) =>
@@ -43,20 +44,36 @@ export class Statements {
     return this.#noted.toSorted()
   }
 
+  /** The statements that found rows and made objects of them, sorted. On SQLite only. */
+  async foundBy(work: () => Promise<unknown>): Promise<string[]> {
+    this.#found = []
+    await work()
+    return this.#found.toSorted()
+  }
+
   stop(): void {
     for (const undo of this.#undo) undo()
   }
 
   #watch(target: object, name: string, textOf: (receiver: unknown, first: unknown) => string): () => void {
     const before = Object.getOwnPropertyDescriptor(target, name) as PropertyDescriptor
-    const note = (sql: string) => {
-      if (!ignored.test(sql) && !others.some((text) => sql.includes(text))) this.#noted.push(sql)
+    const note = (sql: string, answer: unknown) => {
+      if (ignored.test(sql) || others.some((text) => sql.includes(text))) return
+      this.#noted.push(sql)
+      if (Array.isArray(answer) ? answer.length > 0 : name === 'get' && answer !== undefined)
+        this.#found.push(sql)
     }
     Object.defineProperty(target, name, {
       ...before,
       value(this: unknown, ...values: unknown[]): unknown {
-        note(textOf(this, values[0]))
-        return Reflect.apply(before.value as () => unknown, this, values as [])
+        const sql = textOf(this, values[0])
+        let answer: unknown
+        try {
+          answer = Reflect.apply(before.value as () => unknown, this, values as [])
+          return answer
+        } finally {
+          note(sql, answer)
+        }
       },
     })
     return () => Object.defineProperty(target, name, before)
