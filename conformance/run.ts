@@ -30,6 +30,9 @@ const isRecording = process.argv[2] === '--record'
 const patterns = isRecording ? [] : process.argv.slice(2)
 // Fixed, because a database keeps the token of its first start, and on PostgreSQL the second dialect uses it again.
 const token = `conformance-${randomBytes(24).toString('hex')}`
+const isWhole = patterns.length === 0 && !isRecording
+const postgres = process.env['PURSER_TEST_POSTGRES_URL'] || undefined
+type Engine = 'SQLite' | 'PostgreSQL'
 type AllTools = Tools & { python: string }
 const total: Tally = { passed: 0, failed: 0 }
 /** The server's name in the programs' configurations. No resolver knows it. */
@@ -83,9 +86,19 @@ function environmentOf({ address }: Purser, dialect: Dialect, tools: Tools): Nod
   }
 }
 
+/**
+ * The provider takes half of the time of all programs. So a whole run uses it in one dialect on each engine; the long mode,
+ * and a run of some tests, in both.
+ */
+function modulesOn(engine: Engine, dialect: Dialect): string[] {
+  const isShort = isWhole && postgres !== undefined && process.env['PURSER_TEST_LONG'] !== '1'
+  const isTwice = (engine === 'SQLite') !== (dialect === 'documented')
+  return isShort && isTwice ? programModules.filter((module) => module !== 'provider') : programModules
+}
+
 /** Runs the programs of a dialect against one server. */
 async function runDialect(
-  engine: string,
+  engine: Engine,
   dialect: Dialect,
   settings: Record<string, string>,
   tools: AllTools,
@@ -93,14 +106,14 @@ async function runDialect(
   const name = `${engine}, ${dialect}`
   await onServer(name, { ...settings, PURSER_DIALECT: dialect }, async (server) => {
     const environment = environmentOf(server, dialect, tools)
-    for (const module of programModules) {
+    for (const module of modulesOn(engine, dialect)) {
       add(`${module} on ${name}`, await runGoTests(module, environment, dialect, patterns))
     }
     add(`clients in Python on ${name}`, await runPython(tools.python, environment, patterns))
   })
 }
 
-async function runPrograms(engine: string, settings: Record<string, string>, tools: AllTools): Promise<void> {
+async function runPrograms(engine: Engine, settings: Record<string, string>, tools: AllTools): Promise<void> {
   for (const dialect of ['documented', 'current'] as const) await runDialect(engine, dialect, settings, tools)
 }
 
@@ -178,8 +191,7 @@ async function administer(url: string, statement: string): Promise<void> {
 }
 
 async function runOnPostgres(tools: AllTools): Promise<void> {
-  const postgres = process.env['PURSER_TEST_POSTGRES_URL']
-  if (postgres === undefined || postgres === '') return
+  if (postgres === undefined) return
   await withDatabase(postgres, (url) =>
     runPrograms(
       'PostgreSQL',
@@ -191,7 +203,6 @@ async function runOnPostgres(tools: AllTools): Promise<void> {
 
 /** One program at a time leaves a part of two cores idle, so two chains of them run beside each other. */
 async function runAll(tools: AllTools): Promise<void> {
-  const isWhole = patterns.length === 0
   const chains = await Promise.allSettled([
     runPrograms('SQLite', {}, tools).then(() => (isWhole ? runDescription() : undefined)),
     runOnPostgres(tools).then(() => runTestsOfGoTfe(tools)),
