@@ -6,6 +6,7 @@ import { sql } from 'kysely'
 import { newId } from '../src/core/ids.ts'
 import type { Transaction } from '../src/database/database.ts'
 import { migrate } from '../src/database/migrate.ts'
+import { prepared } from '../src/database/prepared.ts'
 import { SqliteDatabase } from '../src/database/sqlite.ts'
 import { createOrganization } from '../src/organization-founding/create-organization.ts'
 import { findOrganizationByName, updateOrganization } from '../src/organizations/organization-store.ts'
@@ -49,6 +50,32 @@ describe('a SQLite file', () => {
       expect(await emailSeenBy(one)).toBe(email)
       expect(await emailSeenBy(other)).toBe(email)
     }
+  })
+
+  test('caches rows by all values of a query, so that no two callers share a row that is not both of theirs', async () => {
+    const query = prepared<{ first: string; second: string | number }>()((db, param) =>
+      db
+        .selectNoFrom((eb) => [eb.val(param('first')).as('first'), eb.val(param('second')).as('second')])
+        .$castTo<{ first: string; second: string }>(),
+    )
+    const values = [
+      ['a', 'bc'],
+      ['ab', 'c'],
+      ['', '1 abc'],
+      ['abc', ''],
+      ['3 abc', ''],
+      ['a', 1],
+      ['a', '1'],
+      ['a'.repeat(600), 'b'],
+      ['a'.repeat(600), 'c'],
+    ] as const
+    await one.read(async (tx) => {
+      for (const _ of [1, 2]) {
+        for (const [first, second] of values) {
+          expect(await tx.first(query, { first, second })).toEqual({ first, second })
+        }
+      }
+    })
   })
 
   test('dear reads that come together wait for each other, and another caller for few of them', async () => {

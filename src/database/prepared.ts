@@ -20,6 +20,9 @@ class Parameter {
   }
 }
 
+/** Enough for the ids and names of an object. */
+const MAX_KEY_LENGTH = 500
+
 type CompiledSql = { sql: string; parameters: readonly string[] }
 
 /**
@@ -43,7 +46,10 @@ export class PreparedQuery<Values extends Record<string, unknown>, Row> {
     return this.#compile(engine).parameters.map((name) => values[name])
   }
 
-  /** A key for a cache of the query's rows: different values give different keys. Undefined unless all are texts. */
+  /**
+   * A key for a cache of the query's rows: different values give different keys. Undefined unless all are texts, and short:
+   * callers choose them, and the cache holds many.
+   */
   cacheKey(engine: Engine, values: Values): string | undefined {
     const { parameters } = this.#compile(engine)
     let key: string | undefined
@@ -52,6 +58,7 @@ export class PreparedQuery<Values extends Record<string, unknown>, Row> {
       if (typeof value !== 'string') return undefined
       // With its length, because callers choose values: otherwise `a`, `bc` and `ab`, `c` would give the same key.
       key = key === undefined ? value : `${key.length} ${key}${value}`
+      if (key.length > MAX_KEY_LENGTH) return undefined
     }
     return key
   }
