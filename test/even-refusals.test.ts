@@ -14,6 +14,15 @@ import { isLong, longTimeout } from './support/runs.ts'
 import { startServer, type TestServer } from './support/server.ts'
 import { Statements } from './support/statements.ts'
 import { undoWrites } from './support/undone-writes.ts'
+import {
+  addMember,
+  body as resource,
+  createProject,
+  createTeam,
+  createTestOrganization,
+  createWorkspace,
+  grantWorkspace,
+} from './support/world.ts'
 
 // The test compares statements, so it does not wait for the steps of time.
 vi.mock(import('../src/http/steady.ts'), () => ({
@@ -224,8 +233,56 @@ test('what is read before a decision begins with what is the caller’s', async 
   await server.stop()
 })
 
+test.each(engines)(
+  'an act on %s runs the same statements for hidden and missing objects that its body names',
+  async (engine) => {
+    // Periodic background work must not run during the requests.
+    vi.useFakeTimers({ toFake: ['setInterval'] })
+    const statements = new Statements(engine)
+    const server = await startServer(engine)
+    const organization = await createTestOrganization(server)
+    const team = await createTeam(organization)
+    const { client } = await addMember(server, organization, [team])
+    const [own, hidden] = [await createWorkspace(organization), await createWorkspace(organization)]
+    const hiddenProject = await createProject(organization)
+    await grantWorkspace(organization, team, own, { access: 'admin' })
+    const consumers = `/workspaces/${own}/relationships/remote-state-consumers`
+    const requests = [
+      ['POST', consumers, (workspace: string) => ({ data: [{ type: 'workspaces', id: workspace }] })],
+      ['DELETE', consumers, (workspace: string) => ({ data: [{ type: 'workspaces', id: workspace }] })],
+      [
+        'PATCH',
+        `/workspaces/${own}`,
+        (_: string, id: string) =>
+          resource('workspaces', {}, { project: { data: { type: 'projects', id } } }),
+      ],
+    ] as const
+    for (const [method, path, bodyFor] of requests) {
+      const ask = async (workspace: string, project: string) => {
+        // What these refusals leave in the caches must not show.
+        expect((await client.get(`/workspaces/${hidden}`)).status).toBe(404)
+        expect((await client.get(`/projects/${hiddenProject}`)).status).toBe(404)
+        let status = 0
+        const ran = await statements.of(async () => {
+          ;({ status } = await client.request(method, path, bodyFor(workspace, project)))
+        })
+        return { status, ran }
+      }
+      // The first one also reads what the caller may see, which is then in the cache.
+      await ask(hidden, hiddenProject)
+      const ofHidden = await ask(hidden, hiddenProject)
+      expect(ofHidden.status, `${method} ${path}`).toBe(method === 'DELETE' ? 204 : 422)
+      const ofMissing = await ask(missingId(idPrefixes.workspace), missingId(idPrefixes.project))
+      expect(ofHidden, `${method} ${path}`).toEqual(ofMissing)
+    }
+    vi.useRealTimers()
+    statements.stop()
+    await server.stop()
+  },
+)
+
 test(
-  'a repeated refusal on SQLite makes objects of as many rows for what is missing as for what is hidden',
+  'a repeated refusal on SQLite finds rows with as many statements for what is missing as for what is hidden',
   async () => {
     const statements = new Statements('sqlite')
     const server = await startServer('sqlite')
@@ -235,21 +292,29 @@ test(
     for (const actor of world.actors.filter(({ code }) => codes.has(code))) {
       for (const route of accessRoutes) {
         const hidden = hiddenFrom(route, actor, world)
-        const [missing] = hidden.length === 0 ? [] : missingFor(route, hidden)
-        if (missing === undefined) continue
-        const foundFor = ({ target }: Named) => {
-          const ask = () => actor.client.request(route.method, pathOf(route, target), route.body?.(target))
-          return ask().then(() => statements.foundBy(ask))
-        }
-        for (const one of hidden) {
-          let more: string[] = []
-          // Refusals are written meanwhile, and the cache forgets its rows at each commit.
-          for (let attempt = 0; attempt === 0 || (more.length > 0 && attempt < 3); attempt += 1) {
-            more = without(await foundFor(one), await foundFor(missing))
+        if (hidden.length === 0) continue
+        const foundFor = async ({ target }: Named): Promise<string[]> => {
+          let status = 0
+          const ask = async () => {
+            const path = pathOf(route, target)
+            ;({ status } = await actor.client.request(route.method, path, route.body?.(target)))
           }
-          compared += 1
-          if (more.length > 0)
-            wrong.push(`${route.method} ${route.path} · ${actor.name} · ${one.label}: ${more.join('; ')}`)
+          await ask()
+          const found = await statements.foundBy(ask)
+          return status === 404 || status === 422 ? found : [...found, `status ${status}`]
+        }
+        for (const missing of missingFor(route, hidden)) {
+          for (const one of hidden) {
+            let different: string[] = []
+            // Refusals are written meanwhile, and the cache forgets its rows at each commit.
+            for (let attempt = 0; attempt === 0 || (different.length > 0 && attempt < 3); attempt += 1) {
+              const [ofHidden, ofMissing] = [await foundFor(one), await foundFor(missing)]
+              different = [...without(ofHidden, ofMissing), ...without(ofMissing, ofHidden)]
+            }
+            compared += 1
+            const what = `${route.method} ${route.path} · ${actor.name} · ${one.label}`
+            if (different.length > 0) wrong.push(`${what}: ${different.join('; ')}`)
+          }
         }
       }
     }

@@ -173,7 +173,11 @@ export class Grants {
     if (userId === null) return 0
     const standing = await this.#standings.in(tx, actor, organization)
     const key = `${userId} ${placeKey}`
-    const known = (standing.columns & needNone) === 0 ? this.#cache.get(organization, key) : 0
+    // An act may name objects in its body. There is no cache for them: the sums of hidden ones may be in it, of missing ones
+    // they are not.
+    const isInAct = tx.mode === 'write' && tx.spare === undefined
+    const isNeeded = (standing.columns & needNone) === 0
+    const known = isNeeded ? (isInAct ? undefined : this.#cache.get(organization, key)) : 0
     if (known !== undefined) {
       tx.spare?.(query, { ...place, userId, organizationId: NO_ID })
       return known
