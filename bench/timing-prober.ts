@@ -19,8 +19,8 @@ export type Bursts = {
   pairs: number
   size: number
 }
-/** Milliseconds that each own request took, behind hidden and behind missing objects. */
-export type BurstTimes = { hidden: number[]; missing: number[] }
+/** Milliseconds that each own request took, behind hidden and behind missing objects; and the statuses of all answers. */
+export type BurstTimes = { hidden: number[]; missing: number[]; refused: number[]; own: number[] }
 
 answerQuestions({
   probe: async ({ port, requests, order }: Probes): Promise<Probed> => {
@@ -40,11 +40,12 @@ answerQuestions({
   bursts: async ({ port, hidden, missing, own, pairs, size }: Bursts): Promise<BurstTimes> => {
     const sockets = await Promise.all(Array.from({ length: size }, () => connect(port)))
     const last = await connect(port)
-    const times: BurstTimes = { hidden: [], missing: [] }
+    const times: BurstTimes = { hidden: [], missing: [], refused: [], own: [] }
     const burst = async (request: string): Promise<number> => {
       const probes = sockets.map((socket) => ask(socket, request))
-      const { took } = await ask(last, own)
-      await Promise.all(probes)
+      const { took, status } = await ask(last, own)
+      times.own.push(status)
+      for (const probe of await Promise.all(probes)) times.refused.push(probe.status)
       return took
     }
     for (let pair = 0; pair < pairs; pair += 1) {

@@ -92,8 +92,10 @@ function environmentOf({ address }: Purser, dialect: Dialect, tools: Tools): Nod
  */
 function modulesOn(engine: Engine, dialect: Dialect): string[] {
   const isShort = isWhole && postgres !== undefined && process.env['PURSER_TEST_LONG'] !== '1'
-  const isTwice = (engine === 'SQLite') !== (dialect === 'documented')
-  return isShort && isTwice ? programModules.filter((module) => module !== 'provider') : programModules
+  const isOnTheOtherEngine = (engine === 'SQLite') !== (dialect === 'documented')
+  return isShort && isOnTheOtherEngine
+    ? programModules.filter((module) => module !== 'provider')
+    : programModules
 }
 
 /** Runs the programs of a dialect against one server. */

@@ -52,7 +52,7 @@ describe('a SQLite file', () => {
     }
   })
 
-  test('caches rows by all values of a query, so that no two callers share a row that is not both of theirs', async () => {
+  test('caches rows by all values of a query, so that no caller gets the row of other values', async () => {
     const query = prepared<{ first: string; second: string | number }>()((db, param) =>
       db
         .selectNoFrom((eb) => [eb.val(param('first')).as('first'), eb.val(param('second')).as('second')])
@@ -76,6 +76,9 @@ describe('a SQLite file', () => {
         }
       }
     })
+    const isCached = ([first, second]: (typeof values)[number]) =>
+      query.cacheKey('sqlite', { first, second }) !== undefined
+    expect(values.filter((pair) => !isCached(pair)).map(([, second]) => second)).toEqual([1, 'b', 'c'])
   })
 
   test('dear reads that come together wait for each other, and another caller for few of them', async () => {

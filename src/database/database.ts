@@ -37,7 +37,10 @@ export interface Transaction extends Partial<Sparing> {
     values: Values,
     sparing?: Sparing,
   ): Promise<Row | undefined>
-  /** Runs a query only for its cost, even if its rows are cached: on SQLite the cost of finding no row. */
+  /**
+   * Runs a query only for its cost, even if its rows are cached. On SQLite it runs with empty texts for all values, so it is
+   * for queries by ids and names, not for those with lists in JSON or with a limit.
+   */
   repeat<Values extends Record<string, unknown>, Row>(
     query: PreparedQuery<Values, Row>,
     values: Values,

@@ -31,7 +31,7 @@ export class KnownRows {
     const rows = this.#rows.get(query) ?? new Map<string, unknown>()
     this.#rows.set(query, rows)
     // Frozen, because other readers share it.
-    rows.set(value, row === undefined ? null : Object.freeze(row))
+    rows.set(copyOf(value), row === undefined ? null : Object.freeze(row))
     this.#count += 1
     return row
   }
@@ -47,8 +47,13 @@ export class KnownRows {
     this.#lists.set(query, lists)
     for (const row of list) Object.freeze(row)
     Object.freeze(list)
-    lists.set(value, list)
+    lists.set(copyOf(value), list)
     this.#count += 1 + list.length
     return list
   }
+}
+
+/** A text that was cut out of a request would keep the whole URL in memory. */
+function copyOf(text: string): string {
+  return Buffer.from(text, 'utf16le').toString('utf16le')
 }

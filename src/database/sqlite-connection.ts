@@ -90,7 +90,7 @@ export class SqliteConnection implements DatabaseConnection {
     }
   }
 
-  /** Runs a query with values that match nothing. */
+  /** Runs a query by ids or names with empty ones, which match nothing. */
   findNothing<Values extends Record<string, unknown>, Row>(
     query: PreparedQuery<Values, Row>,
     values: Values,

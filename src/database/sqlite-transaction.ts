@@ -58,7 +58,7 @@ export class SqliteTransaction implements Transaction {
     values: Values,
   ): Promise<void> {
     assertOpen(this.#isOpen)
-    // Found rows become objects, which takes longer: many refusals together would show which objects exist.
+    // To turn found rows into JavaScript objects takes longer: many refusals together would show what exists.
     this.#connection.findNothing(query, values)
   }
 

@@ -28,11 +28,11 @@ export function findUserByEmail(tx: Transaction, key: string): Promise<UserRow |
   return tx.db.selectFrom('users').where('email_key', '=', key).selectAll().executeTakeFirst()
 }
 
-/** @param key see keyOf */
 const byUsername = prepared<{ key: string }>()((db, param) =>
   db.selectFrom('users').where('username_key', '=', param('key')).selectAll(),
 )
 
+/** @param key see keyOf */
 export function findUserByUsername(tx: Transaction, key: string): Promise<UserRow | undefined> {
   return tx.first(byUsername, { key })
 }
