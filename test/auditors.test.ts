@@ -14,6 +14,10 @@ onEachEngine('an auditor', (server) => {
     const outsider = await createTestOrganization(server)
     await outsider.owner.client.get(`/workspaces/${workspaceId}`)
     const readable = ['audit-events', 'refusals'].map((list) => `/organizations/${name}/${list}`)
+    // A refusal is written a moment after its answer.
+    await expect
+      .poll(async () => (await owner.client.get(`/organizations/${name}/refusals`)).json.data.length)
+      .toBe(1)
     for (const path of readable) {
       const [seen, whole] = [await auditor.client.get(path), await owner.client.get(path)]
       expect(seen.status).toBe(200)
