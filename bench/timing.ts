@@ -103,6 +103,14 @@ function pairOf(
   )
 }
 
+function requestsOf({ method: given, hidden, missing, bodies }: Case, token: string | undefined) {
+  const method = given ?? 'GET'
+  return {
+    hidden: wire(method, hidden, token, bodies?.hidden),
+    missing: wire(method, missing, token, bodies?.missing),
+  }
+}
+
 /** Whether a request of the guesser's own waits longer behind many requests for a hidden object than for a missing one. */
 async function burst(
   send: (bursts: Omit<Bursts, 'port'>) => Promise<BurstTimes>,
@@ -110,8 +118,7 @@ async function burst(
   one: Case,
 ): Promise<boolean> {
   const { hidden, missing, refused, own } = await send({
-    hidden: wire(one.method ?? 'GET', one.hidden, token, one.bodies?.hidden),
-    missing: wire(one.method ?? 'GET', one.missing, token, one.bodies?.missing),
+    ...requestsOf(one, token),
     own: wire('GET', '/account/details', token),
     pairs: BURSTS,
     size: BURST_SIZE,
@@ -146,12 +153,8 @@ async function guess(
   one: Case,
   isPrepared: boolean,
 ): Promise<boolean> {
-  const method = one.method ?? 'GET'
-  const requests = [
-    wire(method, one.hidden, token, one.bodies?.hidden),
-    wire(method, one.missing, token, one.bodies?.missing),
-    wire('GET', one.own, token),
-  ]
+  const { hidden, missing } = requestsOf(one, token)
+  const requests = [hidden, missing, wire('GET', one.own, token)]
   const isHidden = Array.from({ length: KNOWN + GUESSED }, (_, place) => place % 2 === 0)
   shuffle(isHidden, 0, KNOWN)
   shuffle(isHidden, KNOWN, KNOWN + GUESSED)

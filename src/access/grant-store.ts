@@ -177,7 +177,8 @@ export class Grants {
     // they are not.
     const isInAct = tx.mode === 'write' && tx.spare === undefined
     const isNeeded = (standing.columns & needNone) === 0
-    const known = isNeeded ? (isInAct ? undefined : this.#cache.get(organization, key)) : 0
+    let known: ColumnSet | undefined = isNeeded ? undefined : 0
+    if (isNeeded && !isInAct) known = this.#cache.get(organization, key)
     if (known !== undefined) {
       tx.spare?.(query, { ...place, userId, organizationId: NO_ID })
       return known

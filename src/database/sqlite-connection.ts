@@ -1,4 +1,4 @@
-import { DatabaseSync, type StatementSync } from 'node:sqlite'
+import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite'
 import type { CompiledQuery, DatabaseConnection, Kysely, QueryResult } from 'kysely'
 import { existing } from '../core/existing.ts'
 import { NO_ID } from '../core/ids.ts'
@@ -68,13 +68,7 @@ export class SqliteConnection implements DatabaseConnection {
   }
 
   all<Values extends Record<string, unknown>, Row>(query: PreparedQuery<Values, Row>, values: Values): Row[] {
-    this.#assertNotLost()
-    try {
-      const parameters = inputsOf(query.parameters('sqlite', values))
-      return rowsOf<Row>(this.#preparedStatement(query).all(...parameters))
-    } catch (error) {
-      throw this.#afterFailure(error)
-    }
+    return this.#all(query, inputsOf(query.parameters('sqlite', values)))
   }
 
   first<Values extends Record<string, unknown>, Row>(
@@ -95,10 +89,16 @@ export class SqliteConnection implements DatabaseConnection {
     query: PreparedQuery<Values, Row>,
     values: Values,
   ): void {
+    this.#all(
+      query,
+      query.parameters('sqlite', values).map(() => NO_ID),
+    )
+  }
+
+  #all<Row>(query: PreparedQuery<never, Row>, parameters: SQLInputValue[]): Row[] {
     this.#assertNotLost()
     try {
-      const parameters = query.parameters('sqlite', values).map(() => NO_ID)
-      this.#preparedStatement(query).all(...parameters)
+      return rowsOf<Row>(this.#preparedStatement(query).all(...parameters))
     } catch (error) {
       throw this.#afterFailure(error)
     }
