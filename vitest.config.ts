@@ -1,4 +1,6 @@
-import { defineConfig } from 'vitest/config'
+import { globSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { defineConfig, type TestProjectConfiguration } from 'vitest/config'
 import { LastLineReporter } from './test/support/last-line-reporter.ts'
 
 /**
@@ -37,12 +39,33 @@ const isWhole =
   process.argv.some((argument) => argument.endsWith('.test.ts'))
 const leftOut = [...(isWhole ? [] : slow), ...(PURSER_TEST_POSTGRES_URL === undefined ? needPostgres : [])]
 
+/**
+ * Files of the same process share what they import, and what is compiled from it: a process for each file would take
+ * twice the time. A file that replaces a module, or adds a migration, needs a process for itself.
+ */
+const needsOwnProcess = /vi\.mock\(|later-migration/
+const alone = globSync('test/**/*.test.ts', { cwd: import.meta.dirname }).filter((file) =>
+  needsOwnProcess.test(readFileSync(join(import.meta.dirname, file), 'utf8')),
+)
+const exclude = leftOut.map((name) => `test/${name}.test.ts`)
+const project = (
+  name: string,
+  isolate: boolean,
+  include: string[],
+  left: string[],
+): TestProjectConfiguration => ({
+  extends: true,
+  test: { name, isolate, include, exclude: left },
+})
+
 // vitest reads the configuration from the default export.
 // oxlint-disable-next-line import/no-default-export
 export default defineConfig({
   test: {
-    include: ['test/**/*.test.ts'],
-    exclude: leftOut.map((name) => `test/${name}.test.ts`),
+    projects: [
+      project('together', false, ['test/**/*.test.ts'], [...exclude, ...alone]),
+      project('alone', true, alone, exclude),
+    ],
     globalSetup: ['test/support/build-program.ts'],
     pool: 'forks',
     maxWorkers: 2,

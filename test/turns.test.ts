@@ -1,13 +1,16 @@
-import { describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { Turns, type Turn } from '../src/database/turns.ts'
 
 /** Takes a turn. `hasBegun` is right after the next microtasks. */
 function taken(turns: Turns, turn: Turn) {
   const state = { hasBegun: false, end: () => {} }
-  void turns.take(turn).then((end) => {
+  const taking = turns.take(turn)
+  void taking.then((end) => {
     state.hasBegun = true
     state.end = end
   })
+  // Else it would wait until it is refused, in the middle of another file's tests.
+  onTestFinished(() => void taking.then((end) => end()))
   return state
 }
 const settled = () => new Promise((resolve) => setImmediate(resolve))

@@ -9,6 +9,9 @@ const FOLDER = join(ROOT, `dist/program-${process.pid}`)
 
 /** Builds what the servers of tests would else build or load beside them: the pages, and in a whole run the program. */
 export async function setup(): Promise<void> {
+  // Each project of vitest.config.ts calls this.
+  if (process.env['PURSER_TEST_BUILT'] !== undefined) return
+  process.env['PURSER_TEST_BUILT'] = '1'
   execFileSync(process.execPath, [join(ROOT, 'scripts/build-web.ts')], { stdio: 'inherit' })
   if (process.env['PURSER_TEST_ALL'] === '1') process.env['PURSER_TEST_PROGRAM'] = await buildProgram()
 }
