@@ -3,6 +3,7 @@
 package provider
 
 import (
+	"bufio"
 	"bytes"
 	"errors"
 	"fmt"
@@ -10,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -101,7 +103,35 @@ provider "tfe" {
   organization = %q
 }
 `, hostname, w.organization))
+	d.environment = append(d.environment, "TF_REATTACH_PROVIDERS="+d.startProvider(t))
 	return d
+}
+
+// reattach is how the provider says where it listens. It names itself by Terraform's registry, OpenTofu by its own.
+var reattach = regexp.MustCompile(`TF_REATTACH_PROVIDERS='(.*)'`)
+
+// startProvider starts the provider of a directory and returns what tofu needs to use it. Tofu would start and stop it
+// several times in each run, which takes most of the time. The provider keeps its settings until the next run, so each
+// directory has its own.
+func (d directory) startProvider(t *testing.T) string {
+	t.Helper()
+	command := exec.Command(filepath.Join(fromEnvironment(t, "PURSER_PROVIDER"), "terraform-provider-tfe"), "-debug")
+	command.Env = d.environment
+	output, err := command.StdoutPipe()
+	must(t, err)
+	must(t, command.Start())
+	t.Cleanup(func() {
+		must(t, command.Process.Kill())
+		_ = command.Wait()
+	})
+	lines := bufio.NewScanner(output)
+	for lines.Scan() {
+		if found := reattach.FindStringSubmatch(lines.Text()); found != nil {
+			return strings.ReplaceAll(found[1], "registry.terraform.io", "registry.opentofu.org")
+		}
+	}
+	t.Fatalf("the provider does not start: %v", lines.Err())
+	return ""
 }
 
 func (d directory) write(t *testing.T, name, content string) {
