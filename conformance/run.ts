@@ -203,17 +203,23 @@ async function runOnPostgres(tools: AllTools): Promise<void> {
   )
 }
 
-/** One program at a time leaves a part of two cores idle, so two chains of them run beside each other. */
+async function runHistories(): Promise<void> {
+  if (!isWhole && !patterns.some((pattern) => /Histor/.test(pattern))) return
+  add('histories on SQLite', await judgeOnSqlite(token, patterns))
+  add('histories on PostgreSQL', await judgeOnPostgres(token, patterns))
+}
+
+/**
+ * One program at a time leaves a part of two cores idle, so two chains of them run beside each other. The histories run
+ * beside both, because they mostly wait while the database is away.
+ */
 async function runAll(tools: AllTools): Promise<void> {
   const chains = await Promise.allSettled([
     runPrograms('SQLite', {}, tools).then(() => (isWhole ? runDescription() : undefined)),
     runOnPostgres(tools).then(() => runTestsOfGoTfe(tools)),
+    runHistories(),
   ])
   for (const chain of chains) if (chain.status === 'rejected') throw chain.reason
-  if (isWhole || patterns.some((pattern) => /Histor/.test(pattern))) {
-    add('histories on SQLite', await judgeOnSqlite(token, patterns))
-    add('histories on PostgreSQL', await judgeOnPostgres(token, patterns))
-  }
 }
 
 try {
