@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { chromium, type Browser, type BrowserContext, type Locator, type Page } from 'playwright-core'
-import { afterAll, beforeAll, expect } from 'vitest'
+import { afterAll, beforeAll, expect, onTestFinished } from 'vitest'
 
 export const CHROMIUM = process.env.PURSER_TEST_CHROMIUM ?? '/usr/bin/chromium'
 const axeSource = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
@@ -19,7 +19,7 @@ const SIDEWAYS = 'document.documentElement.scrollWidth - document.documentElemen
 /** A tab, with everything that went wrong in it. */
 export type Tab = { readonly page: Page; readonly complaints: string[]; readonly context: BrowserContext }
 
-/** Opens tabs of Debian's Chromium for the tests of a file. */
+/** Opens tabs of Debian's Chromium for the tests of a file. A tab is closed when its test ends: pages poll. */
 export function useChromium(): () => Promise<Tab> {
   let browser: Browser
   beforeAll(async () => {
@@ -28,6 +28,7 @@ export function useChromium(): () => Promise<Tab> {
   afterAll(() => browser.close())
   return async () => {
     const context = await browser.newContext({ viewport: { width: 1280, height: 800 } })
+    onTestFinished(() => context.close())
     const page = await context.newPage()
     const complaints: string[] = []
     page.on('pageerror', (error) => complaints.push(String(error)))
