@@ -145,7 +145,9 @@ async function drive({ actors, other }: AccessWorld): Promise<Line[]> {
         if (line === undefined) lines.set(key, (line = { route, where, label, cells: new Map() }))
         const { cells } = line
         jobs.push(async () => {
-          const response = await send(route, actor, target)
+          const response = await (where === 'missing'
+            ? missingFor(where, target)
+            : send(route, actor, target))
           const isCompared = where !== 'missing' && hasObject && isHidden(route, response)
           const reference = isCompared ? await missingFor(where, target) : response
           cells.set(actor, { target, response, missing: reference })
