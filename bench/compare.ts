@@ -5,7 +5,7 @@ import { hasWrk, wrkRate } from './wrk.ts'
 
 const WARM_UP_MS = 1_500
 /** Node goes on compiling in the first hundred thousand requests, of which PostgreSQL answers fewer in the same time. */
-const FIRST_WARM_UP_MS = 8_000
+const FIRST_WARM_UP_MS = 15_000
 /** Short rounds, so that a slow second of the machine affects both servers. */
 const ROUND_MS = 250
 const ROUNDS = 15

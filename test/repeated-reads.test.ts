@@ -407,7 +407,7 @@ describe('the plans of reads', () => {
   const query = prepared<{ id: string }>()((db, param) =>
     db.selectFrom('teams').where('id', '=', param('id')).selectAll(),
   )
-  const steps = (id: string) => [{ query, values: { id }, bytes: [] }]
+  const steps = (id: string) => [{ query, values: { id }, columns: [{ name: 'id', type: 'text' as const }] }]
 
   test('become one statement with all values', () => {
     const plans = new ReadPlans()

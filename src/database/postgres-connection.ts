@@ -68,11 +68,11 @@ export class PostgresConnection implements DatabaseConnection {
   /** Reads what earlier requests read, of plans with the same statement. */
   async readAhead(plans: readonly ReadPlan[]): Promise<(ReplayedRead | undefined)[]> {
     this.#usePlans(true)
-    const { rows } = await this.query<ReadAnswer>(asOne(plans.map(({ statement }) => statement)))
+    const { rows } = await this.client.query<ReadAnswer>(asOne(plans.map(({ statement }) => statement)))
     const ahead: (ReplayedRead | undefined)[] = plans.map(() => undefined)
-    for (const { place, steps } of rows) {
+    for (const [place, ...records] of rows) {
       const plan = plans[place - 1]
-      if (plan !== undefined) ahead[place - 1] = new ReplayedRead(plan, steps)
+      if (plan !== undefined) ahead[place - 1] = new ReplayedRead(plan, records)
     }
     return ahead
   }

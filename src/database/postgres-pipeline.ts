@@ -1,7 +1,7 @@
-import type { ClientConfig, QueryConfig, QueryResult, QueryResultRow } from 'pg'
+import type { ClientConfig, QueryArrayConfig, QueryArrayResult } from 'pg'
 import { GENERIC_PLANS, NO_JIT, PostgresClient } from './postgres-client.ts'
 import { DeadlineError } from './postgres-errors.ts'
-import { asOne, type ReadAnswer, type ReadStatement } from './read-statement.ts'
+import { asOne, type ReadAnswer, type ReadStatement, type Records } from './read-statement.ts'
 
 const CONNECTIONS = 2
 const MOST_TOGETHER = 16
@@ -54,12 +54,12 @@ class Line {
     }
   }
 
-  query<Row extends QueryResultRow>(statement: QueryConfig): Promise<Row[]> {
+  query(statement: QueryArrayConfig): Promise<ReadAnswer[]> {
     const client = this.#client
     if (client === undefined) return Promise.reject(new DeadlineError('the connection is not open'))
     this.waiting += 1
     return new Promise((resolve, reject) => {
-      client.query<Row>(statement, (error: Error | null, result: QueryResult<Row> | undefined) => {
+      client.query(statement, (error: Error | null, result: QueryArrayResult<ReadAnswer> | undefined) => {
         this.waiting -= 1
         this.#answers += 1
         if (error === null && result !== undefined) resolve(result.rows)
@@ -82,10 +82,9 @@ class Line {
   }
 }
 
-type Rows = readonly QueryResultRow[][]
 type Waiting = {
   readonly statement: ReadStatement
-  readonly resolve: (rows: Rows) => void
+  readonly resolve: (records: Records) => void
   readonly reject: (error: unknown) => void
 }
 
@@ -111,8 +110,8 @@ export class PostgresPipeline {
     }, SILENCE_MS / PARTS).unref()
   }
 
-  /** The rows of each step; undefined if no connection is open. Any failure may be one of the connection. */
-  query(statement: ReadStatement): Promise<Rows> | undefined {
+  /** The records of each step; undefined if no connection is open. Any failure may be one of the connection. */
+  query(statement: ReadStatement): Promise<Records> | undefined {
     if (this.#line() === undefined) return undefined
     return new Promise((resolve, reject) => {
       const alike = this.#reads.get(statement.name) ?? { underWay: 0, waiting: [] }
@@ -163,9 +162,9 @@ export class PostgresPipeline {
       const line = this.#line()
       if (line === undefined) throw new DeadlineError('no connection is open')
       const statement = asOne(together.map((each) => each.statement))
-      const answers = await line.query<ReadAnswer>(statement)
+      const answers = await line.query(statement)
       if (answers.length !== together.length) throw new Error('a read was not answered')
-      for (const { place, steps } of answers) together[place - 1]?.resolve(steps)
+      for (const [place, ...records] of answers) together[place - 1]?.resolve(records)
     } catch (error) {
       for (const { reject } of together) reject(error)
     }

@@ -5,7 +5,8 @@ import { rowsOf } from './driver-values.ts'
 import { MAX_PIPELINED, type PostgresPipeline } from './postgres-pipeline.ts'
 import type { PreparedQuery } from './prepared.ts'
 import { MAX_STEPS, ReadPlans, type ReadPlan } from './read-plans.ts'
-import { hasStep, type Step } from './read-statement.ts'
+import { hasStep, type Records, type Step } from './read-statement.ts'
+import { readRecords, type Column } from './record-text.ts'
 import type { Tables } from './tables.ts'
 import { Turns } from './turns.ts'
 
@@ -19,24 +20,18 @@ const MAX_BYTES = 4_096
 const MAX_TEXT = 8_192
 const MAX_MS = 100
 
-const bytesType: number = types.builtins.BYTEA
-/** These types are the same in JSON and in a row: booleans, whole numbers and texts. */
-const plainTypes: ReadonlySet<number> = new Set([
-  types.builtins.BOOL,
-  types.builtins.INT2,
-  types.builtins.INT4,
-  types.builtins.INT8,
-  types.builtins.TEXT,
-  types.builtins.VARCHAR,
+const columnTypes: ReadonlyMap<number, Column['type']> = new Map([
+  [types.builtins.BOOL, 'boolean'],
+  [types.builtins.BYTEA, 'bytes'],
+  [types.builtins.INT2, 'number'],
+  [types.builtins.INT4, 'number'],
+  [types.builtins.INT8, 'number'],
+  [types.builtins.TEXT, 'text'],
+  [types.builtins.VARCHAR, 'text'],
 ])
 
 /** A read that a caller may repeat, or make a similar one. See TransactionOptions. */
 export type NamedRead = { readonly caller: string; readonly name: string; readonly like?: string | undefined }
-
-/** JSON has bytes as `\\x` and hexadecimal digits. */
-function bytesOf(text: unknown): Buffer | null {
-  return typeof text === 'string' ? Buffer.from(text.slice(2), 'hex') : null
-}
 
 function isLongText(value: unknown): boolean {
   return typeof value === 'string' && value.length > MAX_TEXT
@@ -55,15 +50,18 @@ export class ReadRecord {
     values: Readonly<Record<string, unknown>>,
     { fields, rows }: QueryResult,
   ): void {
-    const others = fields.filter(({ dataTypeID }) => !plainTypes.has(dataTypeID))
-    const bytes = others.map(({ name }) => name)
-    for (const row of rows) for (const name of bytes) this.#length += Buffer.byteLength(row[name] ?? '')
+    const columns = fields.flatMap(({ name, dataTypeID }) => {
+      const type = columnTypes.get(dataTypeID)
+      return type === undefined ? [] : [{ name, type }]
+    })
+    for (const { name } of columns.filter(({ type }) => type === 'bytes'))
+      for (const row of rows) this.#length += Buffer.byteLength(row[name] ?? '')
     const isLong = rows.some((row) => Object.values(row).some((value) => isLongText(value)))
     this.#rows += rows.length
-    const isPlain = others.every(({ dataTypeID }) => dataTypeID === bytesType)
-    if (!isPlain || isLong || this.#rows > MAX_ROWS || this.#length > MAX_BYTES) this.giveUp()
+    const isReadable = columns.length === fields.length && columns.length > 0
+    if (!isReadable || isLong || this.#rows > MAX_ROWS || this.#length > MAX_BYTES) this.giveUp()
     else if (!this.#steps.some((step) => hasStep(step, query, values))) {
-      this.#steps.push({ query, values, bytes })
+      this.#steps.push({ query, values, columns })
     }
   }
 
@@ -94,9 +92,13 @@ export class ReplayedRead implements Transaction {
   readonly #afterCommit: (() => void)[] = []
   isMissed = false
 
-  constructor({ steps }: ReadPlan, rows: readonly QueryResultRow[][]) {
+  constructor({ steps }: ReadPlan, records: Records) {
     this.#steps = steps
-    this.#rows = rows
+    this.#rows = steps.map(({ columns }, place) => readRecords(records[place] ?? '', columns))
+  }
+
+  get rowCount(): number {
+    return this.#rows.reduce((sum, rows) => sum + rows.length, 0)
   }
 
   get db(): Kysely<Tables> {
@@ -119,10 +121,7 @@ export class ReplayedRead implements Transaction {
     const place = this.#steps.findIndex((each) => hasStep(each, query, values))
     const [step, rows] = [this.#steps[place], this.#rows[place]]
     if (step === undefined || rows === undefined) return undefined
-    if (!this.#used.has(step)) {
-      this.#used.add(step)
-      for (const name of step.bytes) for (const row of rows) row[name] = bytesOf(row[name])
-    }
+    this.#used.add(step)
     return rowsOf<Row>(rows)
   }
 
@@ -160,10 +159,6 @@ export class ReplayedRead implements Transaction {
   }
 }
 
-function countOf(rows: readonly QueryResultRow[][]): number {
-  return rows.reduce((sum, some) => sum + some.length, 0)
-}
-
 /** Repeats the reads of callers. */
 export class Replays {
   readonly #plans = new ReadPlans()
@@ -182,9 +177,10 @@ export class Replays {
     const { lean, whole } = this.#plans.find(caller, name) ?? {}
     if (lean === undefined || whole === undefined) return undefined
     for (const plan of whole === lean ? [lean] : [lean, whole]) {
-      const rows = await this.#rowsOf(plan, caller)
-      if (rows === undefined || countOf(rows) > MAX_ROWS) break
-      const tx = new ReplayedRead(plan, rows)
+      const records = await this.#recordsOf(plan, caller)
+      if (records === undefined) break
+      const tx = new ReplayedRead(plan, records)
+      if (tx.rowCount > MAX_ROWS) break
       try {
         const value = await work(tx)
         if (tx.isMissed) throw new Error('the work caught the failure of a statement')
@@ -229,7 +225,7 @@ export class Replays {
   }
 
   /** Undefined if the statement failed for any reason: a transaction finds out. */
-  async #rowsOf({ statement }: ReadPlan, caller: string): Promise<readonly QueryResultRow[][] | undefined> {
+  async #recordsOf({ statement }: ReadPlan, caller: string): Promise<Records | undefined> {
     const end = await this.#turns.take({ mode: 'read', caller })
     try {
       return await this.#pipeline.query(statement)

@@ -81,4 +81,4 @@ export class Statements {
 }
 
 /** The statement of several reads, see src/database/read-statement.ts. */
-export const TOGETHER = /^select given\.place::integer, json_build_array\(/
+export const TOGETHER = /^select given\.place::integer, /
