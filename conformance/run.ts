@@ -1,6 +1,6 @@
 // npm run conformance [-- PATTERN…]: runs real clients against a Purser that it starts. With patterns, only the tests
 // whose names match. Runs again on PostgreSQL if PURSER_TEST_POSTGRES_URL is set. With --record it runs everything on
-// SQLite and notes in requests.json which test shows which operation.
+// SQLite and notes in requests.json which test shows which operation. With --build it only builds and installs the clients.
 import { randomBytes } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -27,7 +27,8 @@ import { writeRecorded } from './record.ts'
 import { startPurser, tofuConfig, type Purser } from './server.ts'
 
 const isRecording = process.argv[2] === '--record'
-const patterns = isRecording ? [] : process.argv.slice(2)
+const isBuilding = process.argv[2] === '--build'
+const patterns = isRecording || isBuilding ? [] : process.argv.slice(2)
 // Fixed, because a database keeps the token of its first start, and on PostgreSQL the second dialect uses it again.
 const token = `conformance-${randomBytes(24).toString('hex')}`
 const isWhole = patterns.length === 0 && !isRecording
@@ -227,7 +228,7 @@ try {
   add('Go code', checkGoCode())
   const tools = { ...buildTools(), python: installPython() }
   if (isRecording) await record(tools)
-  else await runAll(tools)
+  else if (!isBuilding) await runAll(tools)
 } catch (error) {
   total.failed++
   process.stdout.write(`conformance: ${error instanceof Error ? error.message : String(error)}\n`)

@@ -12,10 +12,10 @@ import {
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { Client } from './support/client.ts'
+import type { Client } from './support/client.ts'
 import { engines, type Engine } from './support/engines.ts'
 import { createSourceWorld, documentsOf, states } from './support/import-world.ts'
-import { ADMIN_TOKEN, Purser, run, settingsFor, temporaryFolder, type Settings } from './support/purser.ts'
+import { Purser, run, settingsFor, settingsOf, temporaryFolder, type Settings } from './support/purser.ts'
 import { runs } from './support/runs.ts'
 import { startServer, type TestServer } from './support/server.ts'
 import { base64, createState, lock, md5Of, postState, stateText } from './support/states.ts'
@@ -29,17 +29,16 @@ import {
 
 const tokenOf = ({ owner }: TestOrganization) => owner.client.token as string
 
-async function sourceServer(engine: Engine): Promise<TestServer> {
-  const source = await startServer(engine)
-  onTestFinished(() => source.stop())
-  return source
+async function runningServer(engine: Engine): Promise<TestServer> {
+  const server = await startServer(engine)
+  onTestFinished(() => server.stop())
+  return server
 }
 
-/** A separate, running Purser as the target. */
+/** A running server as the target. */
 async function serving(engine: Engine): Promise<{ settings: Settings; client: Client }> {
-  const settings = { ...(await settingsFor(engine)), PURSER_ADMIN_TOKEN: ADMIN_TOKEN }
-  const address = await new Purser(['serve'], settings).address()
-  return { settings, client: new Client(address, ADMIN_TOKEN) }
+  const target = await runningServer(engine)
+  return { settings: settingsOf(target), client: target.admin }
 }
 
 async function workspaces(client: Client, organization: string) {
@@ -59,7 +58,7 @@ async function workspaces(client: Client, organization: string) {
 
 describe.each(engines)('purser import and export on %s', { timeout: 300_000 }, (engine) => {
   test('killed in the middle and started again, it copies the rest, beside a server', async () => {
-    const source = await sourceServer(engine)
+    const source = await runningServer(engine)
     const world = await createTestOrganization(source)
     const count = 6
     for (let number = 0; number < count; number += 1) {
@@ -98,7 +97,7 @@ describe.each(engines)('purser import and export on %s', { timeout: 300_000 }, (
   })
 
   test('started again after it was killed before its last unlock, it gives the lock back', async () => {
-    const source = await sourceServer(engine)
+    const source = await runningServer(engine)
     const world = await createTestOrganization(source)
     await createState(world, '{}', await createWorkspace(world, { name: 'copied' }))
     const { settings, client } = await serving(engine)
@@ -117,7 +116,7 @@ describe.each(engines)('purser import and export on %s', { timeout: 300_000 }, (
   })
 
   test('killed at any moment, again and again, it ends as one that was not', async () => {
-    const source = await sourceServer(engine)
+    const source = await runningServer(engine)
     const world = await createSourceWorld(source)
     for (let number = 0; number < 10; number += 1) {
       await createState(world, '{}', await createWorkspace(world, { name: `w-${number}` }))
@@ -143,7 +142,7 @@ describe.each(engines)('purser import and export on %s', { timeout: 300_000 }, (
   })
 
   test('Ctrl-C ends what has begun, gives the lock back, and says how to go on', async () => {
-    const source = await sourceServer(engine)
+    const source = await runningServer(engine)
     const world = await createTestOrganization(source)
     for (let number = 0; number < 30; number += 1) {
       await createState(world, '{}', await createWorkspace(world, { name: `w-${number}` }))
@@ -171,14 +170,10 @@ describe.each(engines)('purser import and export on %s', { timeout: 300_000 }, (
   })
 
   test('an export holds everything, closed to others; imported, it gives the same documents and states', async () => {
-    const source = await sourceServer(engine)
+    const source = await runningServer(engine)
     const world = await createSourceWorld(source)
     const folder = join(temporaryFolder(), 'export')
-    const own = {
-      PURSER_DATA: source.folder,
-      PURSER_SECRET_KEY: source.app.deps.config.secretKey.toString('hex'),
-      ...(source.databaseUrl === undefined ? {} : { PURSER_DATABASE_URL: source.databaseUrl }),
-    }
+    const own = settingsOf(source)
     const exported = await run(['export', '--organization', world.name, '--states', 'all', folder], own)
     expect(exported.code).toBe(0)
     expect(exported.stderr).toMatch(/in clear, with every secret in them/)
@@ -218,7 +213,7 @@ describe.each(engines)('purser import and export on %s', { timeout: 300_000 }, (
   })
 
   test('an export from another server is the same, and one into a folder that is used is refused', async () => {
-    const source = await sourceServer(engine)
+    const source = await runningServer(engine)
     const world = await createTestOrganization(source)
     await createState(world, '{}')
     const folder = join(temporaryFolder(), 'export')
@@ -247,7 +242,7 @@ describe.each(engines)('purser import and export on %s', { timeout: 300_000 }, (
 
 describe('purser export', () => {
   test('writes into no folder that leads elsewhere or that others may write into', async () => {
-    const source = await sourceServer('sqlite')
+    const source = await runningServer('sqlite')
     const world = await createTestOrganization(source)
     await createState(world, '{}')
     const given = { PURSER_IMPORT_TOKEN: tokenOf(world) }
@@ -281,7 +276,7 @@ describe('purser export', () => {
   })
 
   test('that cannot write its files says so in a line, with what was copied', async () => {
-    const source = await sourceServer('sqlite')
+    const source = await runningServer('sqlite')
     const world = await createTestOrganization(source)
     await createState(world, `{"a": {"value": "${'x'.repeat(100_000)}"}}`)
     const folder = join(temporaryFolder(), 'export')
@@ -297,7 +292,7 @@ describe('purser export', () => {
   })
 
   test('follows no link that lies in its folder', async () => {
-    const source = await sourceServer('sqlite')
+    const source = await runningServer('sqlite')
     const world = await createTestOrganization(source)
     await createState(world, '{}')
     const given = { PURSER_IMPORT_TOKEN: tokenOf(world) }
@@ -330,7 +325,7 @@ describe('purser export', () => {
   })
 
   test('is known again by its content, not by what it says of itself', async () => {
-    const [first, second] = [await sourceServer('sqlite'), await sourceServer('sqlite')]
+    const [first, second] = [await runningServer('sqlite'), await runningServer('sqlite')]
     const parent = temporaryFolder()
     const folders: string[] = []
     for (const source of [first, second]) {

@@ -1,8 +1,10 @@
 import { join } from 'node:path'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { Client } from './support/client.ts'
 import { engines, type Engine } from './support/engines.ts'
-import { Purser, run, settingsFor, temporaryFolder, type Settings } from './support/purser.ts'
+import { Purser, run, settingsFor, settingsOf, temporaryFolder, type Settings } from './support/purser.ts'
+import { startServer, type TestServer } from './support/server.ts'
+import { body } from './support/world.ts'
 
 /** Runs a command that must succeed; the lines that it printed. */
 async function linesOf(command: string, settings: Settings): Promise<string[]> {
@@ -18,15 +20,23 @@ async function refused(command: string, settings: Settings): Promise<string> {
   return stderr.trim()
 }
 
+/** A running server with the users jane and rosa, and jane's organization acme with the team readers. */
 async function world(engine: Engine): Promise<{ settings: Settings; address: string; jane: string }> {
-  const settings = await settingsFor(engine)
-  const address = await new Purser(['serve'], settings).address()
-  const [jane = ''] = await linesOf('user create jane --email jane@example.com --token', settings)
-  await linesOf('user create rosa --email rosa@example.com', settings)
+  const server = await startServer(engine)
+  onTestFinished(() => server.stop())
+  const [jane] = await Promise.all(['jane', 'rosa'].map((username) => addUser(server, username)))
+  const settings = settingsOf(server)
   await linesOf('organization create acme --email o@example.com --owner jane', settings)
-  const data = { type: 'teams', attributes: { name: 'readers' } }
-  await new Client(address, jane).post('/organizations/acme/teams', { data })
-  return { settings, address, jane }
+  const readers = body('teams', { name: 'readers' })
+  expect((await server.client(jane).post('/organizations/acme/teams', readers)).status).toBe(200)
+  return { settings, address: server.address, jane: jane as string }
+}
+
+/** A user of this name; their token. */
+async function addUser({ admin }: TestServer, username: string): Promise<string> {
+  const user = await admin.post('/admin/users', body('users', { username, email: `${username}@example.com` }))
+  const token = await admin.post(`/users/${user.json.data.id}/authentication-tokens`)
+  return token.json.data.attributes.token
 }
 
 describe.each(engines)('list, show and delete on %s', (engine) => {

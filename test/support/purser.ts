@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { onTestFinished } from 'vitest'
 import { createPostgresDatabase, type Engine } from './engines.ts'
+import type { TestServer } from './server.ts'
 
 const source = resolve(import.meta.dirname, '../../src/main.ts')
 export const ADMIN_TOKEN = 'the-admin-token-of-these-tests'
@@ -25,6 +26,12 @@ export async function settingsFor(engine: Engine): Promise<Settings> {
   const { url, drop } = await createPostgresDatabase()
   onTestFinished(drop)
   return { ...settings, PURSER_DATABASE_URL: url, PURSER_SECRET_KEY: SECRET_KEY }
+}
+
+/** The settings of a command on the data of this server. */
+export function settingsOf({ app, folder, databaseUrl }: TestServer): Settings {
+  const settings = { PURSER_DATA: folder, PURSER_SECRET_KEY: app.deps.config.secretKey.toString('hex') }
+  return databaseUrl === undefined ? settings : { ...settings, PURSER_DATABASE_URL: databaseUrl }
 }
 
 /** The sources, if these settings add modules to them. Else what build-program.ts has built, if this is a whole run. */
