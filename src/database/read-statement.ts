@@ -52,7 +52,7 @@ export class ReadStatements {
         .sql('postgres')
         .replaceAll(/\$(\d+)/g, (_, place) => `given.p${Number(place) + before}`)
       // The text of a record takes PostgreSQL half the time of its JSON.
-      const record = `row(${columns.map(({ name }) => `step."${name}"`).join(', ')})`
+      const record = `row(${columns.map(valueIn).join(', ')})`
       return `(select string_agg(${record}::text, '') from (${text}) step)`
     })
     const types = values.map(typeOf)
@@ -79,6 +79,11 @@ export function asOne(statements: readonly ReadStatement[]): QueryArrayConfig {
   const { name, text, values } = existing(statements[0])
   const lists = values.map((_, place) => statements.map((each) => each.values[place]))
   return { name, text, values: lists, rowMode: 'array' }
+}
+
+/** The text of bytes depends on a setting of the database, bytea_output. */
+function valueIn({ name, type }: Column): string {
+  return type === 'bytes' ? `encode(step."${name}", 'hex')` : `step."${name}"`
 }
 
 function typeOf(value: unknown): 'text' | 'bigint' | undefined {

@@ -8,7 +8,7 @@ const QUOTE = '"'
 /**
  * The rows of records that PostgreSQL wrote as text, one after the other: `(1,t,,"a, b")`. A value is in quotes if it is
  * empty or has a comma, a parenthesis, a quote, a backslash or a space. Quotes and backslashes are doubled there. Nothing is
- * null.
+ * null. Bytes are hexadecimal digits.
  */
 export function readRecords(text: string, columns: readonly Column[]): QueryResultRow[] {
   const rows: QueryResultRow[] = []
@@ -45,6 +45,5 @@ function unescape(text: string): string {
 function valueOf(text: string, type: Column['type']): unknown {
   if (type === 'text') return text
   if (type === 'number') return Number(text)
-  // Bytes are `\x` and hexadecimal digits.
-  return type === 'bytes' ? Buffer.from(text.slice(2), 'hex') : text === 't'
+  return type === 'bytes' ? Buffer.from(text, 'hex') : text === 't'
 }
