@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import {
   array,
   assert,
@@ -17,7 +18,7 @@ import { onPostgres } from './support/on-each-engine.ts'
 import { runs } from './support/runs.ts'
 import { startNode } from './support/server.ts'
 import { createState } from './support/states.ts'
-import { createTestOrganization, createWorkspace } from './support/world.ts'
+import { body, createTeam, createTestOrganization, createWorkspace } from './support/world.ts'
 
 const columns: Column[] = [
   { name: 'text', type: 'text' },
@@ -57,6 +58,31 @@ onPostgres('the text of records', (server, query) => {
     )
   })
 
+  test('of a column that a newer release drops is not missed', async () => {
+    await query('alter table teams add column unused text')
+    const node = await startNode(server)
+    onTestFinished(() => node.stop())
+    const organization = await createTestOrganization(node)
+    const { client } = organization.owner
+    const [one, two] = [
+      await createTeam(organization, { name: 'one' }),
+      await createTeam(organization, { name: 'two' }),
+    ]
+    const statuses = async () => {
+      const answers = [
+        await client.get(`/teams/${one}`),
+        await client.get(`/teams/${two}`),
+        await client.patch(`/teams/${one}`, body('teams', { 'sso-team-id': randomUUID() })),
+        await client.get(`/teams/${one}`),
+        await createTeam(organization, { name: randomUUID() }).then((id) => client.get(`/teams/${id}`)),
+      ]
+      return answers.map(({ status }) => status)
+    }
+    for (let time = 1; time <= 3; time += 1) expect(await statuses()).toEqual([200, 200, 200, 200, 200])
+    await query('alter table teams drop column unused')
+    for (let time = 1; time <= 3; time += 1) expect(await statuses()).toEqual([200, 200, 200, 200, 200])
+  })
+
   test('has the same bytes whatever the database writes bytes as', async () => {
     const organization = await createTestOrganization(server)
     const workspaceId = await createWorkspace(organization, {})
@@ -79,6 +105,13 @@ onPostgres('the text of records', (server, query) => {
   })
 })
 
-test.each(['(1', '("a', '(', '(a,b'])('that is cut off is an error: %s', (cut) => {
+test.each(['(1', '("a', '(', '(a,b'])('a record that is cut off is an error: %s', (cut) => {
   expect(() => readRecords(cut, columns)).toThrow('incomplete record')
+})
+
+test('a record of one column is null, empty or a number', () => {
+  const read = (text: string, type: Column['type']) => readRecords(text, [{ name: 'only', type }])
+  expect(read('()', 'text')).toEqual([{ only: null }])
+  expect(read('("")', 'text')).toEqual([{ only: '' }])
+  expect(read('(1)(2)', 'number')).toEqual([{ only: 1 }, { only: 2 }])
 })

@@ -36,9 +36,13 @@ export function isWorthRetrying(error: unknown): boolean {
   return error instanceof DatabaseError && (error.code === '40001' || error.code === '40P01')
 }
 
-/** A newer release has added columns since the connection prepared the statement. The transaction was rolled back. */
+/**
+ * A newer release has added columns since the connection prepared the statement, or dropped one that the plan of a read
+ * names. The transaction was rolled back.
+ */
 export function isStaleStatement(error: unknown): boolean {
-  return error instanceof DatabaseError && error.code === '0A000' && /cached plan/.test(error.message)
+  if (!(error instanceof DatabaseError)) return false
+  return error.code === '42703' || (error.code === '0A000' && /cached plan/.test(error.message))
 }
 
 /** Whether the server itself reported the failure and the connection goes on. Otherwise the outcome is unknown. */

@@ -177,10 +177,8 @@ export class Replays {
     const { lean, whole } = this.#plans.find(caller, name) ?? {}
     if (lean === undefined || whole === undefined) return undefined
     for (const plan of whole === lean ? [lean] : [lean, whole]) {
-      const records = await this.#recordsOf(plan, caller)
-      if (records === undefined) break
-      const tx = new ReplayedRead(plan, records)
-      if (tx.rowCount > MAX_ROWS) break
+      const tx = await this.#run(plan, caller)
+      if (tx === undefined || tx.rowCount > MAX_ROWS) break
       try {
         const value = await work(tx)
         if (tx.isMissed) throw new Error('the work caught the failure of a statement')
@@ -201,6 +199,10 @@ export class Replays {
     }
     this.#plans.forget(caller, name)
     return undefined
+  }
+
+  forgetAll(): void {
+    this.#plans.forgetAll()
   }
 
   /** All statements that the read may need, to run them in another transaction. */
@@ -225,10 +227,11 @@ export class Replays {
   }
 
   /** Undefined if the statement failed for any reason: a transaction finds out. */
-  async #recordsOf({ statement }: ReadPlan, caller: string): Promise<Records | undefined> {
+  async #run(plan: ReadPlan, caller: string): Promise<ReplayedRead | undefined> {
     const end = await this.#turns.take({ mode: 'read', caller })
     try {
-      return await this.#pipeline.query(statement)
+      const records = await this.#pipeline.query(plan.statement)
+      return records && new ReplayedRead(plan, records)
     } catch {
       return undefined
     } finally {

@@ -228,6 +228,7 @@ export class PostgresDatabase implements Database {
         // A read, too, may wait for a migration that waits for it.
         const mayRepeat = isStaleStatement(error) || isWorthRetrying(error)
         if (!mayRepeat || attempt === MAX_TRIES) throw error
+        if (isStaleStatement(error)) this.#replays.forgetAll()
       }
       await pause(RETRY_PAUSE_MS * attempt * Math.random())
     }

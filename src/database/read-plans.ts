@@ -72,6 +72,12 @@ export class ReadPlans {
     if (plans?.size === 0) this.#callers.delete(caller)
   }
 
+  /** To be called when a column of the tables is gone. */
+  forgetAll(): void {
+    this.#callers.clear()
+    this.#count = 0
+  }
+
   /** Reads beside each other fill the caches for each other, so each alone needs less than all of them. */
   #union(plan: ReadPlan, known: ReadPlan | undefined): ReadPlan {
     const isNew = ({ query, values }: Step) => !plan.steps.some((step) => hasStep(step, query, values))

@@ -7,8 +7,8 @@ const QUOTE = '"'
 
 /**
  * The rows of records that PostgreSQL wrote as text, one after the other: `(1,t,,"a, b")`. A value is in quotes if it is
- * empty or has a comma, a parenthesis, a quote, a backslash or a space. Quotes and backslashes are doubled there. Nothing is
- * null. Bytes are hexadecimal digits.
+ * empty or has a comma, a parenthesis, a quote, a backslash or white space. Quotes and backslashes are doubled there. An
+ * absent value is null. Bytes are hexadecimal digits.
  */
 export function readRecords(text: string, columns: readonly Column[]): QueryResultRow[] {
   const rows: QueryResultRow[] = []
