@@ -12,7 +12,7 @@ const ROUNDS = 15
 const QUICK_ROUNDS = 5
 /** wrk counts whole seconds. */
 const WRK_SECONDS = 1
-const WRK_ROUNDS = 5
+const WRK_ROUNDS = 9
 
 /** A GET below /api/v2, and the token to send. */
 export type Asked = { path: string; token: string }

@@ -1,12 +1,13 @@
 // Fills a new data folder with the server's own store functions, so that counters, search index and versions are right.
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { sql } from 'kysely'
 import { createUserToken } from '../src/authentication-tokens/tokens.ts'
 import { systemClock, timestamp } from '../src/core/clock.ts'
 import { newId } from '../src/core/ids.ts'
 import type { Database, Transaction } from '../src/database/database.ts'
 import { migrate } from '../src/database/migrate.ts'
-import { openDatabase } from '../src/database/open.ts'
+import { openDatabase, type OpenDatabase } from '../src/database/open.ts'
 import type { Engine } from '../src/database/portable.ts'
 import { AuditKey } from '../src/audit/audit-links.ts'
 import { makeFirstUser } from '../src/first-start.ts'
@@ -74,9 +75,12 @@ export async function seedOnce(engine: Engine, folder: string): Promise<World> {
 async function seed(engine: Engine, folder: string): Promise<World> {
   mkdirSync(folder, { recursive: true, mode: 0o700 })
   const { secretKey } = configOf(engine, folder)
-  return withDatabase(engine, folder, async (database) => {
+  return withDatabase(engine, folder, async (database, withConnection) => {
     const first = await makeFirstUser(database, systemClock, new AuditKey(secretKey as Buffer), undefined)
-    return createWorld(database, folder, first?.token as string)
+    const world = await createWorld(database, folder, first?.token as string)
+    // PostgreSQL does this by itself, during the first minutes of the measurements.
+    if (engine === 'postgres') await withConnection((db) => sql`vacuum analyze`.execute(db))
+    return world
   })
 }
 
@@ -84,12 +88,12 @@ async function seed(engine: Engine, folder: string): Promise<World> {
 export async function withDatabase<T>(
   engine: Engine,
   folder: string,
-  work: (database: Database) => Promise<T>,
+  work: (database: Database, withConnection: OpenDatabase['withConnection']) => Promise<T>,
 ): Promise<T> {
   const { database, withConnection } = await openDatabase(configOf(engine, folder))
   try {
     await withConnection(migrate)
-    return await work(database)
+    return await work(database, withConnection)
   } finally {
     await database.close()
   }
