@@ -40,7 +40,8 @@ const total: Tally = { passed: 0, failed: 0 }
 const tofuHostname = 'purser.example.com'
 const running = new Set<Purser>()
 
-for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+// While it builds, a signal ends it at once.
+for (const signal of isBuilding ? [] : (['SIGINT', 'SIGTERM'] as const)) {
   process.on(signal, () => {
     void Promise.all(Array.from(running, (server) => server.stop())).then(() => process.exit(1))
   })
