@@ -1,5 +1,5 @@
-import { expect, test } from 'vitest'
-import { NOT_FOUND, type Response } from './support/client.ts'
+import { expect, onTestFinished, test, vi } from 'vitest'
+import { NOT_FOUND, type Client, type Response } from './support/client.ts'
 import { onEachEngine } from './support/on-each-engine.ts'
 import {
   addMember,
@@ -8,6 +8,7 @@ import {
   createTeam,
   createTestOrganization,
   createWorkspace,
+  grantProject,
   grantWorkspace,
 } from './support/world.ts'
 
@@ -16,7 +17,7 @@ const names = (list: Response): string[] =>
 
 const inProject = (id: string) => ({ project: { data: { type: 'projects', id } } })
 
-onEachEngine('projects', (server) => {
+onEachEngine('projects', (server, engine) => {
   test('an owner creates, finds, changes and deletes one', async () => {
     const { name, owner } = await createTestOrganization(server)
     const path = `/organizations/${name}/projects`
@@ -149,5 +150,31 @@ onEachEngine('projects', (server) => {
     expect((await owner.client.get(`/workspaces/${workspace}`)).json.data.relationships.project.data.id).toBe(
       seen,
     )
+  })
+
+  test('a list for someone with grants is a slow read on SQLite if there are very many workspaces', async () => {
+    const organization = await createTestOrganization(server)
+    const { database } = server.app.deps
+    const [team, project] = [await createTeam(organization), await createProject(organization)]
+    await grantProject(organization, team, project, { access: 'read' })
+    const member = await addMember(server, organization, [team])
+    await createWorkspace(organization)
+    // Triggers keep this number, and a read goes by it.
+    await database.write(({ db }) =>
+      db
+        .updateTable('workspace_versions')
+        .set({ count: 501 })
+        .where('organization_id', '=', organization.id)
+        .execute(),
+    )
+    const reads = vi.spyOn(database, 'read')
+    onTestFinished(() => reads.mockRestore())
+    const slowReadsOf = async (client: Client): Promise<number> => {
+      reads.mockClear()
+      expect((await client.get(`/organizations/${organization.name}/projects`)).status).toBe(200)
+      return reads.mock.calls.filter(([, options]) => options?.isSlow === true).length
+    }
+    expect(await slowReadsOf(member.client)).toBe(engine === 'sqlite' ? 1 : 0)
+    expect(await slowReadsOf(organization.owner.client)).toBe(0)
   })
 })

@@ -8,7 +8,7 @@ import { organizationWithGrantsPlace } from '../organizations/organization-place
 import { taggedFilter } from '../tag-bindings/tag-bindings.ts'
 import { countWorkspaces } from '../workspaces/workspace-list-store.ts'
 import { include, projectFragments } from './project-document.ts'
-import { listVisibleProjects } from './project-store.ts'
+import { countProjects, listVisibleProjects } from './project-store.ts'
 
 /** Filters for projects with which the caller may do something. Clients use them to offer a choice. */
 const rights = {
@@ -45,8 +45,14 @@ export const projectListRoutes: readonly Route[] = [
         tagged: query['filter[tagged][0][key]'],
         rights: asked.map((right) => ({ right, reach: reachOf(right, context) })),
       }
-      await context.willLookAt(() => countWorkspaces(tx, organization.id))
       const reach = reachOf('project:read', context)
+      const reaches = [reach, reachOf('workspace:read', context), ...filter.rights.map((each) => each.reach)]
+      const seesAll = reaches.every((each) => each === 'everything')
+      await context.willLookAt(async () => {
+        const projects = await countProjects(tx, organization.id)
+        // Who sees all workspaces gets their numbers from a table. Grants are looked up by workspaces.
+        return seesAll ? projects : projects + (await countWorkspaces(tx, organization.id))
+      })
       const isDescending = query.sort === '-name'
       const { projects, total } = await listVisibleProjects(
         tx,
