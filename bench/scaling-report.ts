@@ -33,9 +33,11 @@ function verdict(series: Series): string {
 
 const HEAD_OF_PAGE = `# Scaling
 
-Written by \`npm run scaling\` for SQLite and \`npm run scaling -- --engine postgres\`; do not edit. Each cell is the median
-latency of a request over one connection, in milliseconds, with nothing beside it. The slope is the power of the size with
-which it grows: 0 is constant, 1 is proportional. A single object and a first page count as constant up to ${MAX_SLOPE}.
+Written by \`npm run scaling\` for SQLite and \`npm run scaling -- --engine postgres\`; do not edit. Each cell is the
+median latency of a request over one connection, in milliseconds, with nothing beside it. The sizes of a row are
+measured in turns, so that no change of the machine's speed looks like growth; rows without a verdict are measured one
+size at a time. The slope is the power of the size with which it grows: 0 is constant, 1 is proportional. A single
+object and a first page count as constant up to ${MAX_SLOPE}.
 
 Some first pages grow because the database counts or sorts all rows that the list has: "counts all". Their total must be
 exact, and no table keeps it for each filter or each caller. [Why these grow](#why-some-first-pages-grow) has the shares.
