@@ -71,6 +71,11 @@ export async function judgeOnPostgres(token: string, patterns: string[]): Promis
     }
     const tally = await judging
     process.stdout.write(`conformance: ${count} outages, PURSER_HISTORY_SEED=${SEED}\n`)
+    if (tally.failed > 0) {
+      // The servers log errors only, and the answer of a failure names its request.
+      for (const node of nodes)
+        process.stdout.write(`conformance: what ${node.address} logged:\n${node.tail()}\n`)
+    }
     return tally
   } finally {
     await Promise.all(nodes.map((node) => node.stop()))

@@ -70,8 +70,8 @@ export class ReadRecord {
     this.#isRepeatable = false
   }
 
-  /** All statements, if they can be run as one. */
-  get steps(): readonly Step[] | undefined {
+  /** All statements, if they can be run as one. A second call may return something else: time has passed. */
+  steps(): readonly Step[] | undefined {
     const isShort = this.#steps.length <= MAX_STEPS && performance.now() - this.#start <= MAX_MS
     return this.#isRepeatable && isShort ? this.#steps : undefined
   }
@@ -218,8 +218,10 @@ export class Replays {
   /** @param beginning what was read with the plan of `findBeginning` */
   keep({ caller, name, like }: NamedRead, record: ReadRecord, beginning: ReplayedRead | undefined): void {
     const known = beginning?.used ?? []
-    const steps = record.steps && [...known, ...record.steps]
-    if (steps !== undefined && steps.length <= MAX_STEPS) this.#plans.keep(caller, name, steps)
+    const others = record.steps()
+    if (others !== undefined && known.length + others.length <= MAX_STEPS) {
+      this.#plans.keep(caller, name, [...known, ...others])
+    }
     if (like === undefined) return
     const common = beginning === undefined ? record.firstSteps : known
     if (common.length === 0) this.#plans.forget(caller, like)
