@@ -1,4 +1,5 @@
 import type { Transaction } from '../database/database.ts'
+import { countOf } from '../database/pages.ts'
 import { listHolds } from '../database/portable.ts'
 import { inSlices } from '../database/slices.ts'
 import type { Timestamp } from '../core/clock.ts'
@@ -40,9 +41,7 @@ export async function listAuditEvents(
 ): Promise<{ events: ListedEvent[]; total: number }> {
   const matching = matchingEvents(tx, organizationId, filter)
   const isWhole = Object.values(filter).every((value) => value === undefined)
-  const total = isWhole
-    ? await countAuditEvents(tx, organizationId)
-    : (await matching.select((eb) => eb.fn.countAll<number>().as('count')).executeTakeFirstOrThrow()).count
+  const total = isWhole ? await countAuditEvents(tx, organizationId) : await countOf(matching)
   const first = (page.number - 1) * page.size
   if (first >= total) return { events: [], total }
   const rows = await matching

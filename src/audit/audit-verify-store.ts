@@ -1,6 +1,7 @@
 import { isOwnFile } from '../database/portable.ts'
 import { sql } from 'kysely'
 import type { Transaction } from '../database/database.ts'
+import { countOf } from '../database/pages.ts'
 import { SITE, type AuditChainRow, type AuditRow } from './audit-chain-store.ts'
 
 const texts = [
@@ -40,11 +41,7 @@ export async function isStoredAsRead(tx: Transaction, row: AuditRow): Promise<bo
 }
 
 export async function countAuditEvents(tx: Transaction): Promise<number> {
-  const { count } = await tx.db
-    .selectFrom('audit_events')
-    .select((eb) => eb.fn.countAll<number>().as('count'))
-    .executeTakeFirstOrThrow()
-  return count
+  return countOf(tx.db.selectFrom('audit_events'))
 }
 
 /** Some chains, sorted by organization id. The site's chain comes first. */

@@ -53,7 +53,7 @@ export const organizationTeamTokenRoutes: readonly Route[] = [
       const seesOwners =
         viewer.ownersTeam !== undefined &&
         isPermitted('team:read', actor, standing, { team: teamFacts(viewer.ownersTeam) })
-      const { tokens, total } = await listManageableTeamTokens(
+      const { rows, total } = await listManageableTeamTokens(
         tx,
         resource.organization,
         { actor, standing, seesOwners },
@@ -64,7 +64,7 @@ export const organizationTeamTokenRoutes: readonly Route[] = [
           now: deps.clock.now(),
         },
       )
-      const fragments = tokens.map((token) => tokenFragment(token, viewer))
+      const fragments = rows.map((token) => tokenFragment(token, viewer))
       return listDocument(fragments, paging(total))
     },
   }),

@@ -6,6 +6,7 @@ import type { Column } from '../access/rules.ts'
 import { maxTtlOf } from '../access/token-policy.ts'
 import { timestamp } from '../core/clock.ts'
 import type { Transaction } from '../database/database.ts'
+import { pageOf } from '../database/pages.ts'
 import { holdsText } from '../database/portable.ts'
 import { inSlices } from '../database/slices.ts'
 import type { Tables } from '../database/tables.ts'
@@ -84,7 +85,7 @@ export async function listManageableTeamTokens(
   organization: OrganizationRow,
   viewer: Viewer & { seesOwners: boolean },
   { filter, sort, page, now }: { filter: TeamTokenFilter; sort: TeamTokenSort; page: Page; now: Date },
-): Promise<{ tokens: TokenRow[]; total: number }> {
+): Promise<{ rows: TokenRow[]; total: number }> {
   const { q, expiry } = filter
   let query = ofOrganization(tx, organization, viewer, q)
   if (expiry !== undefined) {
@@ -93,16 +94,13 @@ export async function listManageableTeamTokens(
       return expiry === 'active' ? isInForce : eb.not(isInForce)
     })
   }
-  const { count } = await query.select((eb) => eb.fn.countAll<number>().as('count')).executeTakeFirstOrThrow()
-  const tokens = await query
-    .selectAll('authentication_tokens')
-    .orderBy(sortKeys[sort.by](organization, viewer.seesOwners), sort.direction)
-    .orderBy('authentication_tokens.created_at')
-    .orderBy('authentication_tokens.id')
-    .limit(page.size)
-    .offset((page.number - 1) * page.size)
-    .execute()
-  return { tokens, total: count }
+  return pageOf(query, page, (found) =>
+    found
+      .selectAll('authentication_tokens')
+      .orderBy(sortKeys[sort.by](organization, viewer.seesOwners), sort.direction)
+      .orderBy('authentication_tokens.created_at')
+      .orderBy('authentication_tokens.id'),
+  )
 }
 
 /** Not expired, and not older than the organization allows for team tokens. */

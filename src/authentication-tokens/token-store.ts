@@ -1,5 +1,6 @@
 import type { Insertable, Selectable } from 'kysely'
 import type { Transaction } from '../database/database.ts'
+import { countOf } from '../database/pages.ts'
 import { prepared } from '../database/prepared.ts'
 import type { AuthenticationTokenTable } from '../database/tables.ts'
 import type { Page } from '../jsonapi/paging.ts'
@@ -33,10 +34,7 @@ const tokensOf = (tx: Transaction, owner: TokenOwner) => {
 
 /** Expired tokens count until they are deleted. */
 export async function countTokens(tx: Transaction, owner: TokenOwner): Promise<number> {
-  const { count } = await tokensOf(tx, owner)
-    .select((eb) => eb.fn.countAll<number>().as('count'))
-    .executeTakeFirstOrThrow()
-  return count
+  return countOf(tokensOf(tx, owner))
 }
 
 /** A page of the owner's tokens, oldest first. */

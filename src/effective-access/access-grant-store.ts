@@ -5,6 +5,7 @@ import { columnsOfGrant, type GrantFacts } from '../access/grants.ts'
 import type { Permission } from '../access/rules.ts'
 import { NO_ID } from '../core/ids.ts'
 import type { Transaction } from '../database/database.ts'
+import { pageOf } from '../database/pages.ts'
 import type { Tables } from '../database/tables.ts'
 import type { Page } from '../jsonapi/paging.ts'
 
@@ -77,20 +78,9 @@ export async function listAccessGrants(
       ]),
     )
     .as('grants')
-  const { count } = await tx.db
-    .selectFrom(all)
-    .select((eb) => eb.fn.countAll<number>().as('count'))
-    .executeTakeFirstOrThrow()
-  const rows = await tx.db
-    .selectFrom(all)
-    .selectAll()
-    .orderBy('team_name')
-    .orderBy('place_name')
-    .orderBy('id')
-    .limit(page.size)
-    .offset((page.number - 1) * page.size)
-    .execute()
-  return { rows, total: count }
+  return pageOf(tx.db.selectFrom(all), page, (found) =>
+    found.selectAll().orderBy('team_name').orderBy('place_name').orderBy('id'),
+  )
 }
 
 const workspaceLevels = ['read', 'plan', 'write', 'admin'] as const

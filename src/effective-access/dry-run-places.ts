@@ -43,7 +43,7 @@ export async function placesOf(
     },
   )
   return {
-    places: [...projects.projects.map(placeOfProject), ...workspaces],
+    places: [...projects.rows.map(placeOfProject), ...workspaces],
     total: projects.total + total,
   }
 }

@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import type { Transaction } from '../database/database.ts'
+import { countOf } from '../database/pages.ts'
 import type { Connection } from '../database/open.ts'
 import { findStateVersion, type StateVersionRow } from '../state-versions/state-version-store.ts'
 
@@ -18,8 +19,7 @@ export async function quickCheck(db: Connection): Promise<string[]> {
 }
 
 export async function countStateVersions(tx: Transaction): Promise<number> {
-  const counted = tx.db.selectFrom('state_versions').select((eb) => eb.fn.countAll<number>().as('count'))
-  return (await counted.executeTakeFirstOrThrow()).count
+  return countOf(tx.db.selectFrom('state_versions'))
 }
 
 /** The ids of the next state versions after `after`. */
@@ -52,12 +52,7 @@ export async function findCheckedVersion(tx: Transaction, id: string): Promise<C
 }
 
 export async function countBlocks(tx: Transaction, id: string): Promise<number> {
-  const { count } = await tx.db
-    .selectFrom('output_blocks')
-    .where('state_version_id', '=', id)
-    .select((eb) => eb.fn.countAll<number>().as('count'))
-    .executeTakeFirstOrThrow()
-  return count
+  return countOf(tx.db.selectFrom('output_blocks').where('state_version_id', '=', id))
 }
 
 /** Workspaces whose current state version is missing or not finalized. */
@@ -78,13 +73,11 @@ export async function findWithoutCurrent(tx: Transaction): Promise<string[]> {
 
 /** Counts stored chunks and blocks whose state version is missing. */
 export async function countLeft(tx: Transaction): Promise<{ chunks: number; blocks: number }> {
-  const countIn = async (table: 'state_chunks' | 'output_blocks') => {
-    const { count } = await tx.db
-      .selectFrom(table)
-      .where('state_version_id', 'not in', (eb) => eb.selectFrom('state_versions').select('id'))
-      .select((eb) => eb.fn.countAll<number>().as('count'))
-      .executeTakeFirstOrThrow()
-    return count
-  }
+  const countIn = (table: 'state_chunks' | 'output_blocks') =>
+    countOf(
+      tx.db
+        .selectFrom(table)
+        .where('state_version_id', 'not in', (eb) => eb.selectFrom('state_versions').select('id')),
+    )
   return { chunks: await countIn('state_chunks'), blocks: await countIn('output_blocks') }
 }

@@ -1,4 +1,5 @@
 import type { Transaction } from '../database/database.ts'
+import { countOf } from '../database/pages.ts'
 
 export type Counts = { failedJobs: string[]; expiredTokens: number; hasStates: boolean }
 
@@ -11,15 +12,11 @@ export async function findTrouble(tx: Transaction, now: string): Promise<Counts>
     .orderBy('created_at', 'desc')
     .limit(20)
     .execute()
-  const expired = await tx.db
-    .selectFrom('authentication_tokens')
-    .where('expires_at', '<=', now)
-    .select((eb) => eb.fn.countAll<number>().as('count'))
-    .executeTakeFirstOrThrow()
+  const expired = tx.db.selectFrom('authentication_tokens').where('expires_at', '<=', now)
   const some = await tx.db.selectFrom('state_versions').select('id').limit(1).execute()
   return {
     hasStates: some.length > 0,
     failedJobs: failed.map((row) => `${row.id} (tried ${row.attempts} times: ${row.last_failure})`),
-    expiredTokens: expired.count,
+    expiredTokens: await countOf(expired),
   }
 }

@@ -4,6 +4,7 @@ import { letsTokenIn } from '../access/token-policy-store.ts'
 import { existing } from '../core/existing.ts'
 import { NO_ID } from '../core/ids.ts'
 import type { Transaction } from '../database/database.ts'
+import { pageOf } from '../database/pages.ts'
 import { holdsText } from '../database/portable.ts'
 import type { Tables } from '../database/tables.ts'
 import { windowOf } from '../database/window.ts'
@@ -43,7 +44,7 @@ export async function listMemberships(
   }
   const query = tx.db.selectFrom('memberships').where('memberships.organization_id', '=', organizationId)
   const userIds = await usersWith(tx, emailKeys)
-  return pageOf(tx, filtered(tx, query, { ...filter, isServiceAccount: false }, userIds), page)
+  return membershipsOf(tx, filtered(tx, query, { ...filter, isServiceAccount: false }, userIds), page)
 }
 
 /** A page without filters. Read from the nearer end of an index, so that the last page is as fast as the first. */
@@ -85,7 +86,7 @@ export async function listMembershipsOfTeam(
         .select('team_members.membership_id'),
     )
   const userIds = await usersWith(tx, filter.emailKeys)
-  return pageOf(tx, filtered(tx, query, filter, userIds), page, filter)
+  return membershipsOf(tx, filtered(tx, query, filter, userIds), page, filter)
 }
 
 /** A page of the caller's own memberships and invitations, in all organizations that accept the caller's token. */
@@ -110,7 +111,7 @@ export function listMembershipsOfCaller(
           .select('organizations.id'),
       ),
     )
-  return pageOf(tx, query, page)
+  return membershipsOf(tx, query, page)
 }
 
 /** Read by themselves: for a list of ids, each engine looks up the membership of each user. */
@@ -157,25 +158,23 @@ function filtered(
 }
 
 /** Counts and sorts without the names and addresses, which are read for the page only. */
-async function pageOf(
+async function membershipsOf(
   tx: Transaction,
   query: Matching,
   page: Page,
   { sort }: Pick<MembershipFilter, 'sort'> = {},
 ): Promise<MembershipPage> {
-  const { count } = await query.select((eb) => eb.fn.countAll<number>().as('count')).executeTakeFirstOrThrow()
-  const found = await query
-    .select('memberships.id')
-    .$if(sort !== undefined, (sorted) => sorted.orderBy('memberships.status', sort))
-    .orderBy('memberships.created_at')
-    .orderBy('memberships.id')
-    .limit(page.size)
-    .offset((page.number - 1) * page.size)
-    .execute()
+  const { rows: found, total } = await pageOf(query, page, (some) =>
+    some
+      .select('memberships.id')
+      .$if(sort !== undefined, (sorted) => sorted.orderBy('memberships.status', sort))
+      .orderBy('memberships.created_at')
+      .orderBy('memberships.id'),
+  )
   const rows = await findMemberships(
     tx,
     found.map(({ id }) => id),
   )
   const byId = new Map(rows.map((row) => [row.id, row]))
-  return { memberships: found.map(({ id }) => existing(byId.get(id))), total: count }
+  return { memberships: found.map(({ id }) => existing(byId.get(id))), total }
 }

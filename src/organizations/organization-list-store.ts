@@ -1,6 +1,7 @@
 import type { Actor } from '../access/actor.ts'
 import { letsTokenIn } from '../access/token-policy-store.ts'
 import type { Transaction } from '../database/database.ts'
+import { pageOf } from '../database/pages.ts'
 import { holdsText } from '../database/portable.ts'
 import type { Page } from '../jsonapi/paging.ts'
 import type { OrganizationRow } from './organization-store.ts'
@@ -15,7 +16,7 @@ export async function listOrganizations(
   { q, name, email }: OrganizationFilter,
   page: Page,
   now: Date,
-): Promise<{ organizations: OrganizationRow[]; total: number }> {
+): Promise<{ rows: OrganizationRow[]; total: number }> {
   let query = tx.db.selectFrom('organizations').where('organizations.deleted_at', 'is', null)
   if (actor.kind === 'organization') {
     query = query.where('organizations.id', '=', actor.organizationId ?? '')
@@ -33,12 +34,5 @@ export async function listOrganizations(
   if (q !== undefined) query = query.where((eb) => eb.or([has('name', q), has('email', q)]))
   if (name !== undefined) query = query.where(has('name', name))
   if (email !== undefined) query = query.where(has('email', email))
-  const { count } = await query.select((eb) => eb.fn.countAll<number>().as('count')).executeTakeFirstOrThrow()
-  const organizations = await query
-    .selectAll('organizations')
-    .orderBy('organizations.name')
-    .limit(page.size)
-    .offset((page.number - 1) * page.size)
-    .execute()
-  return { organizations, total: count }
+  return pageOf(query, page, (found) => found.selectAll('organizations').orderBy('organizations.name'))
 }

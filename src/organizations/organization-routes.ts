@@ -111,7 +111,13 @@ export const organizationRoutes: readonly Route[] = [
       if (actor.isSiteAdmin) await willLookAt(() => Infinity)
       const filter = { q: query.q, email: query['q[email]'], name: query['q[name]'] }
       const asked = page ?? { number: 1, size: MAX_UNPAGED }
-      const { organizations, total } = await listOrganizations(tx, actor, filter, asked, deps.clock.now())
+      const { rows: organizations, total } = await listOrganizations(
+        tx,
+        actor,
+        filter,
+        asked,
+        deps.clock.now(),
+      )
       const fragments: Fragment[] = []
       for (const organization of organizations) {
         const standing = await deps.standings.in(tx, actor, organization)

@@ -1,5 +1,6 @@
 import { sql, type Insertable, type Selectable, type Updateable } from 'kysely'
 import type { Transaction } from '../database/database.ts'
+import { countOf } from '../database/pages.ts'
 import { unlessTaken, locksRows } from '../database/portable.ts'
 import { prepared } from '../database/prepared.ts'
 import type { OrganizationTable } from '../database/tables.ts'
@@ -80,13 +81,7 @@ export async function bumpVersionsOf(tx: Transaction, userId: string): Promise<v
 
 /** The number of organizations in which the user is an active member. */
 export async function countOrganizationsOf(tx: Transaction, userId: string): Promise<number> {
-  const { count } = await tx.db
-    .selectFrom('memberships')
-    .where('user_id', '=', userId)
-    .where('status', '=', 'active')
-    .select((eb) => eb.fn.countAll<number>().as('count'))
-    .executeTakeFirstOrThrow()
-  return count
+  return countOf(tx.db.selectFrom('memberships').where('user_id', '=', userId).where('status', '=', 'active'))
 }
 
 const bump = prepared<{ id: string; teams: number; visibleTeams: number }>()((db, param) =>

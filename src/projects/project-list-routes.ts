@@ -54,7 +54,7 @@ export const projectListRoutes: readonly Route[] = [
         return seesAll ? projects : projects + (await countWorkspaces(tx, organization.id))
       })
       const isDescending = query.sort === '-name'
-      const { projects, total } = await listVisibleProjects(
+      const { rows: projects, total } = await listVisibleProjects(
         tx,
         organization.id,
         reach,

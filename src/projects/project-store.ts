@@ -5,6 +5,7 @@ import {
   type ProjectRight,
   type Reach,
 } from '../access/granted-places-store.ts'
+import { countOf, pageOf } from '../database/pages.ts'
 import type { Transaction } from '../database/database.ts'
 import { holdsText, unlessTaken } from '../database/portable.ts'
 import { prepared } from '../database/prepared.ts'
@@ -80,12 +81,7 @@ export async function hasWorkspaces(tx: Transaction, projectId: string): Promise
 }
 
 export async function countProjects(tx: Transaction, organizationId: string): Promise<number> {
-  const { count } = await tx.db
-    .selectFrom('projects')
-    .where('organization_id', '=', organizationId)
-    .select((eb) => eb.fn.countAll<number>().as('count'))
-    .executeTakeFirstOrThrow()
-  return count
+  return countOf(tx.db.selectFrom('projects').where('organization_id', '=', organizationId))
 }
 
 export type ProjectFilter = {
@@ -105,7 +101,7 @@ export async function listVisibleProjects(
   filter: ProjectFilter,
   page: Page,
   isDescending = false,
-): Promise<{ projects: ProjectRow[]; total: number }> {
+): Promise<{ rows: ProjectRow[]; total: number }> {
   let query = tx.db.selectFrom('projects').where('projects.organization_id', '=', organizationId)
   if (reach !== 'everything') query = query.where('projects.id', 'in', grantedProjects(tx, reach.userId))
   for (const { right, reach: reachOfRight } of filter.rights ?? []) {
@@ -117,14 +113,8 @@ export async function listVisibleProjects(
   if (names !== undefined) query = query.where('projects.name', 'in', names.length === 0 ? [''] : names)
   if (filter.q !== undefined) query = query.where(holdsText(tx.engine, 'projects.name', filter.q))
   for (const each of filter.tagged ?? []) query = query.where(isProjectTagged(organizationId, each))
-  const { count } = await query.select((eb) => eb.fn.countAll<number>().as('count')).executeTakeFirstOrThrow()
   const direction = isDescending ? 'desc' : 'asc'
-  const projects = await query
-    .selectAll('projects')
-    .orderBy('projects.name', direction)
-    .orderBy('projects.id', direction)
-    .limit(page.size)
-    .offset((page.number - 1) * page.size)
-    .execute()
-  return { projects, total: count }
+  return pageOf(query, page, (found) =>
+    found.selectAll('projects').orderBy('projects.name', direction).orderBy('projects.id', direction),
+  )
 }

@@ -3,6 +3,7 @@ import { existing } from '../core/existing.ts'
 import { keysOf } from '../core/keys.ts'
 import type { ExpressionBuilder, Insertable, Selectable } from 'kysely'
 import type { Transaction } from '../database/database.ts'
+import { pageOf } from '../database/pages.ts'
 import type { RefusalRequestTable, RefusalTable } from '../database/refusal-table.ts'
 import type { Flag, Tables } from '../database/tables.ts'
 import { inSlices } from '../database/slices.ts'
@@ -141,17 +142,14 @@ export async function listRefusals(
   }
   if (callerId !== undefined) query = query.where('caller_id', '=', callerId)
   if (callerId !== undefined && !findsOutsiders) query = query.where('is_inside', '=', 1)
-  const { total } = await query.select((eb) => eb.fn.countAll<number>().as('total')).executeTakeFirstOrThrow()
-  const rows = await query
-    .leftJoin('organizations', 'organizations.id', 'refusals.organization_id')
-    .selectAll('refusals')
-    .select('organizations.name as organization_name')
-    .orderBy('refusals.at', 'desc')
-    .orderBy('refusals.number', 'desc')
-    .limit(page.size)
-    .offset((page.number - 1) * page.size)
-    .execute()
-  return { rows, total }
+  return pageOf(query, page, (found) =>
+    found
+      .leftJoin('organizations', 'organizations.id', 'refusals.organization_id')
+      .selectAll('refusals')
+      .select('organizations.name as organization_name')
+      .orderBy('refusals.at', 'desc')
+      .orderBy('refusals.number', 'desc'),
+  )
 }
 
 /** Finds a refusal by its request id, in any organization or none. */

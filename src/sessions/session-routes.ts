@@ -29,7 +29,7 @@ export const sessionRoutes: readonly Route[] = [
     summary: 'List the sessions of a user',
     answers: 'sessions',
     document: async ({ tx, actor, address, page, paging }) => {
-      const { sessions, total } = await listSessions(tx, address.userId, page)
+      const { rows: sessions, total } = await listSessions(tx, address.userId, page)
       const fragments = sessions.map((session) => sessionFragment(session, actor))
       return listDocument(fragments, paging(total))
     },

@@ -1,5 +1,6 @@
 import { sql, type Selectable } from 'kysely'
 import type { Transaction } from '../database/database.ts'
+import { pageOf } from '../database/pages.ts'
 import { prepared } from '../database/prepared.ts'
 import type { SessionTable } from '../database/session-tables.ts'
 import type { Page } from '../jsonapi/paging.ts'
@@ -23,17 +24,9 @@ export async function listSessions(
   tx: Transaction,
   userId: string,
   page: Page,
-): Promise<{ sessions: SessionRow[]; total: number }> {
+): Promise<{ rows: SessionRow[]; total: number }> {
   const query = tx.db.selectFrom('sessions').where('user_id', '=', userId)
-  const { total } = await query.select((eb) => eb.fn.countAll<number>().as('total')).executeTakeFirstOrThrow()
-  const sessions = await query
-    .selectAll()
-    .orderBy('created_at', 'desc')
-    .orderBy('id')
-    .limit(page.size)
-    .offset((page.number - 1) * page.size)
-    .execute()
-  return { sessions, total }
+  return pageOf(query, page, (found) => found.selectAll().orderBy('created_at', 'desc').orderBy('id'))
 }
 
 /** Returns false if another request deleted it first. */

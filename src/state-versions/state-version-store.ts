@@ -1,5 +1,6 @@
 import { sql, type Insertable, type Selectable, type Updateable } from 'kysely'
 import type { Transaction } from '../database/database.ts'
+import { pageOf } from '../database/pages.ts'
 import { isTextIn } from '../database/portable.ts'
 import { prepared } from '../database/prepared.ts'
 import type { StateVersionTable } from '../database/tables.ts'
@@ -85,14 +86,7 @@ export async function listStateVersions(
   let query = tx.db.selectFrom('state_versions').where('workspace_id', '=', workspaceId)
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- an unknown status matches no row
   if (status !== undefined) query = query.where('status', '=', status as StateVersionRow['status'])
-  const { count } = await query.select((eb) => eb.fn.countAll<number>().as('count')).executeTakeFirstOrThrow()
-  const rows = await query
-    .selectAll()
-    .orderBy('number', 'desc')
-    .limit(page.size)
-    .offset((page.number - 1) * page.size)
-    .execute()
-  return { rows, total: count }
+  return pageOf(query, page, (found) => found.selectAll().orderBy('number', 'desc'))
 }
 
 export type Neighbours = { readonly previous: string | null; readonly next: string | null }

@@ -1,5 +1,6 @@
 import { expressionBuilder, type Expression, type Selectable, type SqlBool } from 'kysely'
 import type { Transaction } from '../database/database.ts'
+import { countOf } from '../database/pages.ts'
 import { inSlices } from '../database/slices.ts'
 import type { Tables } from '../database/tables.ts'
 import type { TagBindingTable } from '../database/tag-tables.ts'
@@ -48,12 +49,7 @@ export async function keepTagBindings(
 }
 
 export async function countTagBindings(tx: Transaction, { column, id }: Tagged): Promise<number> {
-  const { count } = await tx.db
-    .selectFrom('tag_bindings')
-    .where(column, '=', id)
-    .select((eb) => eb.fn.countAll<number>().as('count'))
-    .executeTakeFirstOrThrow()
-  return count
+  return countOf(tx.db.selectFrom('tag_bindings').where(column, '=', id))
 }
 
 /** A key, and optionally the value that it must have. */

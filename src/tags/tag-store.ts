@@ -1,6 +1,7 @@
 import { sql, type Expression, type Insertable, type SqlBool } from 'kysely'
 import { isWorkspaceGranted, type Reach } from '../access/granted-places-store.ts'
 import type { Transaction } from '../database/database.ts'
+import { countOf, pageOf } from '../database/pages.ts'
 import { prepared } from '../database/prepared.ts'
 import { holdsText, unindexed } from '../database/portable.ts'
 import { deleteSome, inSlices } from '../database/slices.ts'
@@ -57,7 +58,7 @@ export async function listVisibleTags(
   filter: TagFilter,
   page: Page,
 ): Promise<{ tags: TagRow[]; total: number }> {
-  return pageOf(tx, reach, visibleTags(tx, organizationId, reach, filter), page)
+  return tagsOf(tx, reach, visibleTags(tx, organizationId, reach, filter), page)
 }
 
 /** A page of the tags of a workspace that the caller may see, by name. */
@@ -75,24 +76,20 @@ export async function listTagsOfWorkspace(
         .where('workspace_tags.workspace_id', '=', workspaceId)
         .select('workspace_tags.tag_id'),
     )
-  return pageOf(tx, reach, query, page)
+  return tagsOf(tx, reach, query, page)
 }
 
-async function pageOf(
+async function tagsOf(
   tx: Transaction,
   reach: Reach,
   query: ReturnType<typeof visibleTags>,
   page: Page,
 ): Promise<{ tags: TagRow[]; total: number }> {
-  const { count } = await query.select((eb) => eb.fn.countAll<number>().as('count')).executeTakeFirstOrThrow()
-  const tags = await query
-    .select(['tags.id', 'tags.name'])
-    .orderBy('tags.name')
-    .limit(page.size)
-    .offset((page.number - 1) * page.size)
-    .execute()
+  const { rows: tags, total } = await pageOf(query, page, (found) =>
+    found.select(['tags.id', 'tags.name']).orderBy('tags.name'),
+  )
   const counts = await countsOf(tx, reach, tags)
-  return { tags: tags.map((tag) => ({ ...tag, instance_count: counts.get(tag.id) ?? 0 })), total: count }
+  return { tags: tags.map((tag) => ({ ...tag, instance_count: counts.get(tag.id) ?? 0 })), total }
 }
 
 /** How many workspaces with each tag the caller may see. Looks only at workspaces that have one of the tags. */
@@ -155,12 +152,7 @@ export async function insertTags(tx: Transaction, rows: readonly Insertable<TagT
 }
 
 export async function countTags(tx: Transaction, organizationId: string): Promise<number> {
-  const { count } = await tx.db
-    .selectFrom('tags')
-    .where('organization_id', '=', organizationId)
-    .select((eb) => eb.fn.countAll<number>().as('count'))
-    .executeTakeFirstOrThrow()
-  return count
+  return countOf(tx.db.selectFrom('tags').where('organization_id', '=', organizationId))
 }
 
 /** Deletes tags from the organization and all its workspaces. `deleteOfTag` deletes their rows of workspaces later. */

@@ -1,6 +1,7 @@
 import { parseStored } from '../core/stored-json.ts'
 import type { Expression, Insertable, Selectable, SqlBool, Updateable } from 'kysely'
 import type { Transaction } from '../database/database.ts'
+import { pageOf } from '../database/pages.ts'
 import { prepared } from '../database/prepared.ts'
 import type { TeamProjectTable } from '../database/tables.ts'
 import type { Page } from '../jsonapi/paging.ts'
@@ -81,13 +82,7 @@ export async function listTeamProjects(
     .where('team_projects.project_id', '=', filter.placeId)
   if (filter.teamId !== undefined) query = query.where('team_projects.team_id', '=', filter.teamId)
   if (filter.shown !== undefined) query = query.where(filter.shown)
-  const { count } = await query.select((eb) => eb.fn.countAll<number>().as('count')).executeTakeFirstOrThrow()
-  const rows = await query
-    .selectAll('team_projects')
-    .orderBy('teams.name')
-    .orderBy('team_projects.id')
-    .limit(page.size)
-    .offset((page.number - 1) * page.size)
-    .execute()
-  return { rows, total: count }
+  return pageOf(query, page, (found) =>
+    found.selectAll('team_projects').orderBy('teams.name').orderBy('team_projects.id'),
+  )
 }

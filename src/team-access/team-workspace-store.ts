@@ -1,5 +1,6 @@
 import type { Expression, Insertable, Selectable, SqlBool, Updateable } from 'kysely'
 import type { Transaction } from '../database/database.ts'
+import { pageOf } from '../database/pages.ts'
 import { prepared } from '../database/prepared.ts'
 import type { TeamWorkspaceTable } from '../database/tables.ts'
 import type { Page } from '../jsonapi/paging.ts'
@@ -87,13 +88,7 @@ export async function listTeamWorkspaces(
     .where('team_workspaces.workspace_id', '=', filter.placeId)
   if (filter.teamId !== undefined) query = query.where('team_workspaces.team_id', '=', filter.teamId)
   if (filter.shown !== undefined) query = query.where(filter.shown)
-  const { count } = await query.select((eb) => eb.fn.countAll<number>().as('count')).executeTakeFirstOrThrow()
-  const rows = await query
-    .selectAll('team_workspaces')
-    .orderBy('teams.name')
-    .orderBy('team_workspaces.id')
-    .limit(page.size)
-    .offset((page.number - 1) * page.size)
-    .execute()
-  return { rows, total: count }
+  return pageOf(query, page, (found) =>
+    found.selectAll('team_workspaces').orderBy('teams.name').orderBy('team_workspaces.id'),
+  )
 }

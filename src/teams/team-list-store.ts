@@ -2,6 +2,7 @@ import { existing } from '../core/existing.ts'
 import type { SelectQueryBuilder } from 'kysely'
 import type { Standing } from '../access/decide.ts'
 import type { Transaction } from '../database/database.ts'
+import { countOf } from '../database/pages.ts'
 import { holdsText, isTextIn } from '../database/portable.ts'
 import { prepared } from '../database/prepared.ts'
 import { inSlices } from '../database/slices.ts'
@@ -162,11 +163,6 @@ async function openTeamsOf(
 ): Promise<TeamRow[]> {
   const teams = await tx.all(namedTeams, { organizationId, names: JSON.stringify(names) })
   return teams.filter((team) => seesSecretTeams || team.visibility === 'organization').sort(byName)
-}
-
-async function countOf(query: TeamQuery): Promise<number> {
-  const { count } = await query.select((eb) => eb.fn.countAll<number>().as('count')).executeTakeFirstOrThrow()
-  return count
 }
 
 /**

@@ -1,5 +1,6 @@
 import { sql, type Insertable } from 'kysely'
 import type { Transaction } from '../database/database.ts'
+import { countOf } from '../database/pages.ts'
 import { inSlices, ROWS_A_SLICE } from '../database/slices.ts'
 import type { Flag, TeamMemberTable } from '../database/tables.ts'
 
@@ -54,12 +55,7 @@ export async function deleteTeamMembers(
 
 /** Includes invited members. */
 export async function countTeamMembers(tx: Transaction, teamId: string): Promise<number> {
-  const { count } = await tx.db
-    .selectFrom('team_members')
-    .where('team_id', '=', teamId)
-    .select((eb) => eb.fn.countAll<number>().as('count'))
-    .executeTakeFirstOrThrow()
-  return count
+  return countOf(tx.db.selectFrom('team_members').where('team_id', '=', teamId))
 }
 
 /** The members of the team who are active in the organization. */

@@ -21,7 +21,7 @@ export const adminUserRoutes: readonly Route[] = [
     document: async ({ tx, actor, query, page, paging, willLookAt }) => {
       // Nothing keeps the number of all users.
       await willLookAt(() => Infinity)
-      const { users, total } = await listUsers(tx, query.q, page)
+      const { rows: users, total } = await listUsers(tx, query.q, page)
       const fragments = users.map((user) => userFragment(user, actor))
       return listDocument(fragments, paging(total))
     },

@@ -1,5 +1,6 @@
 import type { Insertable, Selectable, Updateable } from 'kysely'
 import type { Transaction } from '../database/database.ts'
+import { pageOf } from '../database/pages.ts'
 import { forUpdate, holdsText, locksRows } from '../database/portable.ts'
 import { prepared } from '../database/prepared.ts'
 import { inSlices } from '../database/slices.ts'
@@ -69,22 +70,19 @@ export async function listUsers(
   tx: Transaction,
   q: string | undefined,
   page: Page,
-): Promise<{ users: UserRow[]; total: number }> {
+): Promise<{ rows: UserRow[]; total: number }> {
   let query = tx.db.selectFrom('users').where('is_service_account', '=', 0)
   if (q !== undefined) {
     query = query.where((eb) =>
       eb.or([holdsText(tx.engine, 'users.username', q), holdsText(tx.engine, 'users.email', q)]),
     )
   }
-  const { count } = await query.select((eb) => eb.fn.countAll<number>().as('count')).executeTakeFirstOrThrow()
-  const users = await query
-    .selectAll()
-    .orderBy((eb) => eb.fn.coalesce('username_key', 'email_key'))
-    .orderBy('id')
-    .limit(page.size)
-    .offset((page.number - 1) * page.size)
-    .execute()
-  return { users, total: count }
+  return pageOf(query, page, (found) =>
+    found
+      .selectAll()
+      .orderBy((eb) => eb.fn.coalesce('username_key', 'email_key'))
+      .orderBy('id'),
+  )
 }
 
 /** Returns undefined if the user name or the email is taken. */

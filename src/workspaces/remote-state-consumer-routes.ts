@@ -74,7 +74,7 @@ export const remoteStateConsumerRoutes: readonly Route[] = [
       const { tx, resource, page, paging } = context
       const { organization, workspace } = resource
       const reach = reachOf('workspace:read', context)
-      const { workspaces, total } = await listVisibleConsumers(tx, workspace.id, reach, page)
+      const { rows: workspaces, total } = await listVisibleConsumers(tx, workspace.id, reach, page)
       const { data } = await workspaceFragments(context, organization, workspaces, new Set())
       return listDocument(data, paging(total))
     },

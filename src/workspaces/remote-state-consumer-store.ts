@@ -1,5 +1,6 @@
 import { isWorkspaceGranted, type Reach } from '../access/granted-places-store.ts'
 import type { Transaction } from '../database/database.ts'
+import { countOf, pageOf } from '../database/pages.ts'
 import { inSlices } from '../database/slices.ts'
 import type { Page } from '../jsonapi/paging.ts'
 import type { WorkspaceRow } from './workspace-store.ts'
@@ -19,17 +20,11 @@ export async function listVisibleConsumers(
   workspaceId: string,
   reach: Reach,
   page: Page,
-): Promise<{ workspaces: WorkspaceRow[]; total: number }> {
+): Promise<{ rows: WorkspaceRow[]; total: number }> {
   const query = visibleConsumers(tx, workspaceId, reach)
-  const { count } = await query.select((eb) => eb.fn.countAll<number>().as('count')).executeTakeFirstOrThrow()
-  const workspaces = await query
-    .selectAll('workspaces')
-    .orderBy('workspaces.name')
-    .orderBy('workspaces.id')
-    .limit(page.size)
-    .offset((page.number - 1) * page.size)
-    .execute()
-  return { workspaces, total: count }
+  return pageOf(query, page, (found) =>
+    found.selectAll('workspaces').orderBy('workspaces.name').orderBy('workspaces.id'),
+  )
 }
 
 export async function idsOfVisibleConsumers(
@@ -71,10 +66,5 @@ export async function removeConsumers(
 }
 
 export async function countConsumers(tx: Transaction, workspaceId: string): Promise<number> {
-  const { count } = await tx.db
-    .selectFrom('remote_state_consumers')
-    .where('workspace_id', '=', workspaceId)
-    .select((eb) => eb.fn.countAll<number>().as('count'))
-    .executeTakeFirstOrThrow()
-  return count
+  return countOf(tx.db.selectFrom('remote_state_consumers').where('workspace_id', '=', workspaceId))
 }

@@ -2,6 +2,7 @@ import { existing } from '../core/existing.ts'
 import { expressionBuilder, sql, type RawBuilder, type SelectQueryBuilder } from 'kysely'
 import { isWorkspaceGranted, type Reach } from '../access/granted-places-store.ts'
 import type { Transaction } from '../database/database.ts'
+import { countOf } from '../database/pages.ts'
 import { holdsText } from '../database/portable.ts'
 import { prepared } from '../database/prepared.ts'
 import type { Tables } from '../database/tables.ts'
@@ -124,11 +125,6 @@ function projectOf(organizationId: string, projectId: string) {
     .where('projects.id', '=', projectId)
     .where('projects.organization_id', '=', organizationId)
     .select('projects.id')
-}
-
-async function countOf(query: WorkspaceQuery): Promise<number> {
-  const { count } = await query.select((eb) => eb.fn.countAll<number>().as('count')).executeTakeFirstOrThrow()
-  return count
 }
 
 /** Ignores case, as a search for a part does. A `*` not at an end is taken literally, and no name contains one. */

@@ -1,4 +1,5 @@
 import type { Transaction } from '../database/database.ts'
+import { countOf } from '../database/pages.ts'
 import { isTextIn } from '../database/portable.ts'
 import { prepared } from '../database/prepared.ts'
 
@@ -51,11 +52,7 @@ const tagsOfWorkspaces = prepared<{ workspaceIds: string }>()((db, param, engine
 )
 
 export async function countTags(tx: Transaction, workspaceId: string): Promise<number> {
-  const { count } = await selectTags(tx)
-    .where('workspace_tags.workspace_id', '=', workspaceId)
-    .select((eb) => eb.fn.countAll<number>().as('count'))
-    .executeTakeFirstOrThrow()
-  return count
+  return countOf(selectTags(tx).where('workspace_tags.workspace_id', '=', workspaceId))
 }
 
 /** The tag names of each workspace, sorted. A workspace without tags is not in the map. */
