@@ -1,7 +1,7 @@
 import type { Insertable, Selectable } from 'kysely'
 import type { Transaction } from '../database/database.ts'
+import { rowById } from '../database/rows.ts'
 import { countOf } from '../database/pages.ts'
-import { prepared } from '../database/prepared.ts'
 import type { AuthenticationTokenTable } from '../database/tables.ts'
 import type { Page } from '../jsonapi/paging.ts'
 
@@ -17,13 +17,7 @@ export function insertToken(tx: Transaction, row: Insertable<AuthenticationToken
   return tx.db.insertInto('authentication_tokens').values(row).returningAll().executeTakeFirstOrThrow()
 }
 
-const byId = prepared<{ id: string }>()((db, param) =>
-  db.selectFrom('authentication_tokens').where('id', '=', param('id')).selectAll(),
-)
-
-export function findToken(tx: Transaction, id: string): Promise<TokenRow | undefined> {
-  return tx.first(byId, { id })
-}
+export const findToken = rowById('authentication_tokens')
 
 const tokensOf = (tx: Transaction, owner: TokenOwner) => {
   const query = tx.db.selectFrom('authentication_tokens').where('kind', '=', owner.kind)

@@ -1,7 +1,8 @@
-import { sql, type Insertable, type Selectable, type Updateable } from 'kysely'
+import { sql, type Selectable, type Updateable } from 'kysely'
 import type { Transaction } from '../database/database.ts'
+import { insertUnlessTaken, rowById, updateUnlessTaken } from '../database/rows.ts'
 import { countOf } from '../database/pages.ts'
-import { unlessTaken, locksRows } from '../database/portable.ts'
+import { locksRows } from '../database/portable.ts'
 import { prepared } from '../database/prepared.ts'
 import type { OrganizationTable } from '../database/tables.ts'
 
@@ -17,46 +18,17 @@ const byName = prepared<{ name: string }>()((db, param) =>
   db.selectFrom('organizations').where('name', '=', param('name')).selectAll(),
 )
 
-const byId = prepared<{ id: string }>()((db, param) =>
-  db.selectFrom('organizations').where('id', '=', param('id')).selectAll(),
-)
-
 export function findOrganizationByName(tx: Transaction, name: string): Promise<OrganizationRow | undefined> {
   return tx.first(byName, { name })
 }
 
-export function findOrganization(tx: Transaction, id: string): Promise<OrganizationRow | undefined> {
-  return tx.first(byId, { id })
-}
+export const findOrganization = rowById('organizations')
 
 /** Returns undefined if the name is taken. */
-export function insertOrganization(
-  tx: Transaction,
-  row: Insertable<OrganizationTable>,
-): Promise<OrganizationRow | undefined> {
-  return tx.db
-    .insertInto('organizations')
-    .values(row)
-    .onConflict((conflict) => conflict.column('name').doNothing())
-    .returningAll()
-    .executeTakeFirst()
-}
+export const insertOrganization = insertUnlessTaken('organizations', 'name')
 
 /** Returns undefined if the new name is taken. The caller must then end the transaction. */
-export function updateOrganization(
-  tx: Transaction,
-  id: string,
-  changes: Updateable<OrganizationTable>,
-): Promise<OrganizationRow | undefined> {
-  return unlessTaken(
-    tx.db
-      .updateTable('organizations')
-      .set(changes)
-      .where('id', '=', id)
-      .returningAll()
-      .executeTakeFirstOrThrow(),
-  )
-}
+export const updateOrganization = updateUnlessTaken('organizations')
 
 /** Hides the organization, invalidates its tokens and frees its name, all at once. */
 export async function markDeleted(tx: Transaction, id: string, at: string): Promise<void> {

@@ -1,4 +1,4 @@
-import { sql, type Insertable, type Selectable, type Updateable } from 'kysely'
+import { sql, type Selectable } from 'kysely'
 import {
   grantedProjects,
   projectsWith,
@@ -7,7 +7,8 @@ import {
 } from '../access/granted-places-store.ts'
 import { countOf, pageOf } from '../database/pages.ts'
 import type { Transaction } from '../database/database.ts'
-import { holdsText, unlessTaken } from '../database/portable.ts'
+import { insertUnlessTaken, rowById, updateUnlessTaken } from '../database/rows.ts'
+import { holdsText } from '../database/portable.ts'
 import { prepared } from '../database/prepared.ts'
 import { deleteInSlices } from '../database/slices.ts'
 import type { ProjectTable } from '../database/tables.ts'
@@ -17,25 +18,9 @@ import { isProjectTagged, type TagFilter } from '../tag-bindings/tag-binding-sto
 export type ProjectRow = Selectable<ProjectTable>
 
 /** Returns undefined if the organization already has a project of this name. */
-export function insertProject(
-  tx: Transaction,
-  row: Insertable<ProjectTable>,
-): Promise<ProjectRow | undefined> {
-  return tx.db
-    .insertInto('projects')
-    .values(row)
-    .onConflict((conflict) => conflict.columns(['organization_id', 'name']).doNothing())
-    .returningAll()
-    .executeTakeFirst()
-}
+export const insertProject = insertUnlessTaken('projects', 'organization_id', 'name')
 
-const byId = prepared<{ id: string }>()((db, param) =>
-  db.selectFrom('projects').where('id', '=', param('id')).selectAll(),
-)
-
-export function findProject(tx: Transaction, id: string): Promise<ProjectRow | undefined> {
-  return tx.first(byId, { id })
-}
+export const findProject = rowById('projects')
 
 const byName = prepared<{ organizationId: string; name: string }>()((db, param) =>
   db
@@ -54,15 +39,7 @@ export function findProjectByName(
 }
 
 /** Returns undefined if another project has the new name. The caller must then end the transaction. */
-export function updateProject(
-  tx: Transaction,
-  id: string,
-  changes: Updateable<ProjectTable>,
-): Promise<ProjectRow | undefined> {
-  return unlessTaken(
-    tx.db.updateTable('projects').set(changes).where('id', '=', id).returningAll().executeTakeFirstOrThrow(),
-  )
-}
+export const updateProject = updateUnlessTaken('projects')
 
 /** Deletes a project and its grants. The project must have no workspaces. */
 export async function deleteProject(tx: Transaction, id: string): Promise<void> {

@@ -1,7 +1,7 @@
 import { sql, type Selectable } from 'kysely'
 import type { Transaction } from '../database/database.ts'
+import { rowById } from '../database/rows.ts'
 import { pageOf } from '../database/pages.ts'
-import { prepared } from '../database/prepared.ts'
 import type { SessionTable } from '../database/session-tables.ts'
 import type { Page } from '../jsonapi/paging.ts'
 
@@ -11,13 +11,7 @@ export async function insertSession(tx: Transaction, row: SessionRow): Promise<v
   await tx.db.insertInto('sessions').values(row).execute()
 }
 
-const byId = prepared<{ id: string }>()((db, param) =>
-  db.selectFrom('sessions').where('id', '=', param('id')).selectAll(),
-)
-
-export function findSession(tx: Transaction, id: string): Promise<SessionRow | undefined> {
-  return tx.first(byId, { id })
-}
+export const findSession = rowById('sessions')
 
 /** A page of the user's sessions, newest first. Ended ones count until they are deleted. */
 export async function listSessions(

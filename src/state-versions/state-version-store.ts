@@ -1,5 +1,6 @@
-import { sql, type Insertable, type Selectable, type Updateable } from 'kysely'
+import { sql, type Insertable, type Selectable } from 'kysely'
 import type { Transaction } from '../database/database.ts'
+import { rowById, updateRow } from '../database/rows.ts'
 import { pageOf } from '../database/pages.ts'
 import { isTextIn } from '../database/portable.ts'
 import { prepared } from '../database/prepared.ts'
@@ -13,17 +14,11 @@ export function isContentDeleted({ status }: Pick<StateVersionRow, 'status'>): b
   return status === 'backing_data_soft_deleted' || status === 'backing_data_permanently_deleted'
 }
 
-const byId = prepared<{ id: string }>()((db, param) =>
-  db.selectFrom('state_versions').where('id', '=', param('id')).selectAll(),
-)
-
 const byOutputKey = prepared<{ outputKey: string }>()((db, param) =>
   db.selectFrom('state_versions').where('output_key', '=', param('outputKey')).selectAll(),
 )
 
-export function findStateVersion(tx: Transaction, id: string): Promise<StateVersionRow | undefined> {
-  return tx.first(byId, { id })
-}
+export const findStateVersion = rowById('state_versions')
 
 /** The state version whose output ids begin with this key. */
 export function findStateVersionByOutputKey(
@@ -63,18 +58,7 @@ export async function insertStateVersion(
     .execute()
 }
 
-export function updateStateVersion(
-  tx: Transaction,
-  id: string,
-  changes: Updateable<StateVersionTable>,
-): Promise<StateVersionRow> {
-  return tx.db
-    .updateTable('state_versions')
-    .set(changes)
-    .where('id', '=', id)
-    .returningAll()
-    .executeTakeFirstOrThrow()
-}
+export const updateStateVersion = updateRow('state_versions')
 
 /** A page of a workspace's versions, newest first. */
 export async function listStateVersions(

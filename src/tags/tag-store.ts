@@ -1,8 +1,8 @@
 import { sql, type Expression, type Insertable, type SqlBool } from 'kysely'
 import { isWorkspaceGranted, type Reach } from '../access/granted-places-store.ts'
 import type { Transaction } from '../database/database.ts'
+import { rowById } from '../database/rows.ts'
 import { countOf, pageOf } from '../database/pages.ts'
-import { prepared } from '../database/prepared.ts'
 import { holdsText, unindexed } from '../database/portable.ts'
 import { deleteSome, inSlices } from '../database/slices.ts'
 import type { TagTable } from '../database/tag-tables.ts'
@@ -131,16 +131,7 @@ export function findVisibleTags(
   )
 }
 
-const byId = prepared<{ id: string }>()((db, param) =>
-  db.selectFrom('tags').where('id', '=', param('id')).selectAll(),
-)
-
-export function findTag(
-  tx: Transaction,
-  id: string,
-): Promise<{ id: string; organization_id: string; name: string } | undefined> {
-  return tx.first(byId, { id })
-}
+export const findTag = rowById('tags')
 
 /** Inserts the tags that the organization does not have yet. */
 export async function insertTags(tx: Transaction, rows: readonly Insertable<TagTable>[]): Promise<void> {

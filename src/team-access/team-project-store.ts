@@ -1,8 +1,8 @@
 import { parseStored } from '../core/stored-json.ts'
-import type { Expression, Insertable, Selectable, SqlBool, Updateable } from 'kysely'
+import type { Expression, Selectable, SqlBool } from 'kysely'
 import type { Transaction } from '../database/database.ts'
+import { insertUnlessTaken, rowById, updateRow } from '../database/rows.ts'
 import { pageOf } from '../database/pages.ts'
-import { prepared } from '../database/prepared.ts'
 import type { TeamProjectTable } from '../database/tables.ts'
 import type { Page } from '../jsonapi/paging.ts'
 import type { ProjectAccess, ProjectGrant, WorkspaceAccess } from './project-levels.ts'
@@ -32,39 +32,12 @@ export function toGrant(row: GrantColumns): ProjectGrant {
   }
 }
 
-const byId = prepared<{ id: string }>()((db, param) =>
-  db.selectFrom('team_projects').where('id', '=', param('id')).selectAll(),
-)
-
-export function findTeamProject(tx: Transaction, id: string): Promise<TeamProjectRow | undefined> {
-  return tx.first(byId, { id })
-}
+export const findTeamProject = rowById('team_projects')
 
 /** Returns undefined if the team already has a grant on the project. */
-export function insertTeamProject(
-  tx: Transaction,
-  row: Insertable<TeamProjectTable>,
-): Promise<TeamProjectRow | undefined> {
-  return tx.db
-    .insertInto('team_projects')
-    .values(row)
-    .onConflict((conflict) => conflict.columns(['project_id', 'team_id']).doNothing())
-    .returningAll()
-    .executeTakeFirst()
-}
+export const insertTeamProject = insertUnlessTaken('team_projects', 'project_id', 'team_id')
 
-export function updateTeamProject(
-  tx: Transaction,
-  id: string,
-  changes: Updateable<TeamProjectTable>,
-): Promise<TeamProjectRow> {
-  return tx.db
-    .updateTable('team_projects')
-    .set(changes)
-    .where('id', '=', id)
-    .returningAll()
-    .executeTakeFirstOrThrow()
-}
+export const updateTeamProject = updateRow('team_projects')
 
 export async function deleteTeamProject(tx: Transaction, id: string): Promise<void> {
   await tx.db.deleteFrom('team_projects').where('id', '=', id).execute()

@@ -1,7 +1,7 @@
-import type { Expression, Insertable, Selectable, SqlBool, Updateable } from 'kysely'
+import type { Expression, Selectable, SqlBool } from 'kysely'
 import type { Transaction } from '../database/database.ts'
+import { insertUnlessTaken, rowById, updateRow } from '../database/rows.ts'
 import { pageOf } from '../database/pages.ts'
-import { prepared } from '../database/prepared.ts'
 import type { TeamWorkspaceTable } from '../database/tables.ts'
 import type { Page } from '../jsonapi/paging.ts'
 import type { WorkspaceDetails, WorkspaceGrant } from './workspace-levels.ts'
@@ -38,39 +38,12 @@ export function toDetails(row: GrantColumns): WorkspaceDetails {
   }
 }
 
-const byId = prepared<{ id: string }>()((db, param) =>
-  db.selectFrom('team_workspaces').where('id', '=', param('id')).selectAll(),
-)
-
-export function findTeamWorkspace(tx: Transaction, id: string): Promise<TeamWorkspaceRow | undefined> {
-  return tx.first(byId, { id })
-}
+export const findTeamWorkspace = rowById('team_workspaces')
 
 /** Returns undefined if the team already has a grant on the workspace. */
-export function insertTeamWorkspace(
-  tx: Transaction,
-  row: Insertable<TeamWorkspaceTable>,
-): Promise<TeamWorkspaceRow | undefined> {
-  return tx.db
-    .insertInto('team_workspaces')
-    .values(row)
-    .onConflict((conflict) => conflict.columns(['workspace_id', 'team_id']).doNothing())
-    .returningAll()
-    .executeTakeFirst()
-}
+export const insertTeamWorkspace = insertUnlessTaken('team_workspaces', 'workspace_id', 'team_id')
 
-export function updateTeamWorkspace(
-  tx: Transaction,
-  id: string,
-  changes: Updateable<TeamWorkspaceTable>,
-): Promise<TeamWorkspaceRow> {
-  return tx.db
-    .updateTable('team_workspaces')
-    .set(changes)
-    .where('id', '=', id)
-    .returningAll()
-    .executeTakeFirstOrThrow()
-}
+export const updateTeamWorkspace = updateRow('team_workspaces')
 
 export async function deleteTeamWorkspace(tx: Transaction, id: string): Promise<void> {
   await tx.db.deleteFrom('team_workspaces').where('id', '=', id).execute()

@@ -1,6 +1,7 @@
 import { sql, type Selectable, type Updateable } from 'kysely'
 import type { TeamFacts, Standing } from '../access/decide.ts'
 import type { Transaction } from '../database/database.ts'
+import { rowById } from '../database/rows.ts'
 import { prepared } from '../database/prepared.ts'
 import { deleteInSlices, inSlices } from '../database/slices.ts'
 import { unlessTaken, isTextIn } from '../database/portable.ts'
@@ -8,13 +9,7 @@ import type { TeamTable } from '../database/tables.ts'
 
 export type TeamRow = Selectable<TeamTable>
 
-const byId = prepared<{ id: string }>()((db, param) =>
-  db.selectFrom('teams').where('id', '=', param('id')).selectAll(),
-)
-
-export function findTeam(tx: Transaction, id: string): Promise<TeamRow | undefined> {
-  return tx.first(byId, { id })
-}
+export const findTeam = rowById('teams')
 
 export function findTeamIdByName(
   tx: Transaction,

@@ -1,5 +1,6 @@
-import type { Insertable, Selectable, Updateable } from 'kysely'
+import type { Insertable, Selectable } from 'kysely'
 import type { Transaction } from '../database/database.ts'
+import { rowById, updateRow } from '../database/rows.ts'
 import { pageOf } from '../database/pages.ts'
 import { forUpdate, holdsText, locksRows } from '../database/portable.ts'
 import { prepared } from '../database/prepared.ts'
@@ -9,13 +10,7 @@ import type { Page } from '../jsonapi/paging.ts'
 
 export type UserRow = Selectable<UserTable>
 
-const byId = prepared<{ id: string }>()((db, param) =>
-  db.selectFrom('users').where('id', '=', param('id')).selectAll(),
-)
-
-export function findUser(tx: Transaction, id: string): Promise<UserRow | undefined> {
-  return tx.first(byId, { id })
-}
+export const findUser = rowById('users')
 
 /** Ordered by id. Unknown ids are ignored. */
 export function findUsers(tx: Transaction, ids: readonly string[]): Promise<UserRow[]> {
@@ -95,9 +90,7 @@ export function insertUser(tx: Transaction, row: Insertable<UserTable>): Promise
     .executeTakeFirst()
 }
 
-export function updateUser(tx: Transaction, id: string, changes: Updateable<UserTable>): Promise<UserRow> {
-  return tx.db.updateTable('users').set(changes).where('id', '=', id).returningAll().executeTakeFirstOrThrow()
-}
+export const updateUser = updateRow('users')
 
 export async function deleteUser(tx: Transaction, id: string): Promise<void> {
   await tx.db.deleteFrom('users').where('id', '=', id).execute()

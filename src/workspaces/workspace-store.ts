@@ -1,15 +1,12 @@
-import { sql, type Insertable, type Selectable, type Updateable } from 'kysely'
+import { sql, type Selectable } from 'kysely'
 import type { Transaction } from '../database/database.ts'
-import { filterOnly, unlessTaken } from '../database/portable.ts'
+import { insertUnlessTaken, rowById, updateUnlessTaken } from '../database/rows.ts'
+import { filterOnly } from '../database/portable.ts'
 import { prepared } from '../database/prepared.ts'
 import { deleteInSlices, inSlices } from '../database/slices.ts'
 import type { WorkspaceTable } from '../database/tables.ts'
 
 export type WorkspaceRow = Selectable<WorkspaceTable>
-
-const byId = prepared<{ id: string }>()((db, param) =>
-  db.selectFrom('workspaces').where('id', '=', param('id')).selectAll(),
-)
 
 const byName = prepared<{ organizationId: string; name: string }>()((db, param) =>
   db
@@ -19,9 +16,7 @@ const byName = prepared<{ organizationId: string; name: string }>()((db, param) 
     .selectAll(),
 )
 
-export function findWorkspace(tx: Transaction, id: string): Promise<WorkspaceRow | undefined> {
-  return tx.first(byId, { id })
-}
+export const findWorkspace = rowById('workspaces')
 
 export function findWorkspaceByName(
   tx: Transaction,
@@ -32,33 +27,10 @@ export function findWorkspaceByName(
 }
 
 /** Returns undefined if the organization already has a workspace of this name. */
-export function insertWorkspace(
-  tx: Transaction,
-  row: Insertable<WorkspaceTable>,
-): Promise<WorkspaceRow | undefined> {
-  return tx.db
-    .insertInto('workspaces')
-    .values(row)
-    .onConflict((conflict) => conflict.columns(['organization_id', 'name']).doNothing())
-    .returningAll()
-    .executeTakeFirst()
-}
+export const insertWorkspace = insertUnlessTaken('workspaces', 'organization_id', 'name')
 
 /** Returns undefined if another workspace has the new name. The caller must then end the transaction. */
-export function updateWorkspace(
-  tx: Transaction,
-  id: string,
-  changes: Updateable<WorkspaceTable>,
-): Promise<WorkspaceRow | undefined> {
-  return unlessTaken(
-    tx.db
-      .updateTable('workspaces')
-      .set(changes)
-      .where('id', '=', id)
-      .returningAll()
-      .executeTakeFirstOrThrow(),
-  )
-}
+export const updateWorkspace = updateUnlessTaken('workspaces')
 
 /**
  * The workspaces of the organization with these ids. Other ids are ignored. Without statistics of

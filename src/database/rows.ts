@@ -1,0 +1,54 @@
+import type { Insertable, Kysely, Selectable, Updateable } from 'kysely'
+import type { Transaction } from './database.ts'
+import { unlessTaken } from './portable.ts'
+import { prepared } from './prepared.ts'
+import type { Tables } from './tables.ts'
+
+/** The tables whose rows have a text as id. */
+type TableWithId = { [T in keyof Tables]: Tables[T] extends { id: string } ? T : never }[keyof Tables]
+type Row<T extends keyof Tables> = Selectable<Tables[T]>
+
+/** Kysely cannot check a statement whose table is a parameter. The types of the functions below stand for it. */
+// oxlint-disable-next-line typescript/no-explicit-any
+const unchecked = (db: Kysely<Tables>): Kysely<any> => db
+
+/** Makes the function that finds a row by its id. */
+export function rowById<T extends TableWithId>(table: T) {
+  const name: string = table
+  const query = prepared<{ id: string }>()((db, param) =>
+    unchecked(db).selectFrom(name).where('id', '=', param('id')).selectAll().$castTo<Row<T>>(),
+  )
+  return (tx: Transaction, id: string) => tx.first(query, { id })
+}
+
+/** Makes the function that inserts a row. It returns undefined if another row has the same values in these columns. */
+export function insertUnlessTaken<T extends TableWithId>(table: T, ...columns: (keyof Tables[T] & string)[]) {
+  const name: string = table
+  return (tx: Transaction, row: Insertable<Tables[T]>): Promise<Row<T> | undefined> =>
+    unchecked(tx.db)
+      .insertInto(name)
+      .values(row)
+      .onConflict((conflict) => conflict.columns(columns).doNothing())
+      .returningAll()
+      .$castTo<Row<T>>()
+      .executeTakeFirst()
+}
+
+/** Makes the function that changes a row, which must exist. */
+export function updateRow<T extends TableWithId>(table: T) {
+  const name: string = table
+  return (tx: Transaction, id: string, changes: Updateable<Tables[T]>): Promise<Row<T>> =>
+    unchecked(tx.db)
+      .updateTable(name)
+      .set({ ...changes })
+      .where('id', '=', id)
+      .returningAll()
+      .$castTo<Row<T>>()
+      .executeTakeFirstOrThrow()
+}
+
+/** The same. It returns undefined if a unique value is taken; the caller must then end the transaction. */
+export function updateUnlessTaken<T extends TableWithId>(table: T) {
+  const update = updateRow(table)
+  return (...given: Parameters<typeof update>) => unlessTaken(update(...given))
+}
