@@ -348,11 +348,11 @@ onEachEngine('a password', (server) => {
 
   test('is hashed anew when the hash has older parameters', async () => {
     const { user, browser } = await signedIn(server)
-    // scrypt with N = 2^15, r = 8, p = 3 of the password "older horse".
-    const salt = Buffer.from('0123456789abcdef')
-    const { scryptSync } = await import('node:crypto')
-    const key = scryptSync('older horse', salt, 32, { N: 2 ** 15, r: 8, p: 3, maxmem: 2 ** 26 })
-    const old = `scrypt$32768$8$3$${salt.toString('base64')}$${key.toString('base64')}`
+    const nonce = Buffer.from('0123456789abcdef')
+    const { argon2Sync } = await import('node:crypto')
+    const parameters = { memory: 8_192, passes: 1, parallelism: 1, tagLength: 32 }
+    const key = argon2Sync('argon2id', { message: 'older horse', nonce, ...parameters })
+    const old = `argon2id$8192$1$1$${nonce.toString('base64')}$${key.toString('base64')}`
     const { database } = server.app.deps
     await database.write((tx) =>
       tx.db.updateTable('users').set({ password_hash: old }).where('id', '=', user.id).execute(),
@@ -361,7 +361,7 @@ onEachEngine('a password', (server) => {
     const row = await database.read((tx) =>
       tx.db.selectFrom('users').where('id', '=', user.id).select('password_hash').executeTakeFirstOrThrow(),
     )
-    expect(row.password_hash).toMatch(/^argon2id\$/)
+    expect(row.password_hash).toMatch(/^argon2id\$19456\$/)
     expect((await browser.signIn({ login: user.username, password: 'older horse' })).status).toBe(201)
   })
 

@@ -1,11 +1,13 @@
 import { isJsonObject } from '../core/json-object.ts'
-import type { TSchema } from 'typebox'
+import type { TSchema, Static } from 'typebox'
 import { Compile, type Validator } from 'typebox/schema'
 import type { Problem } from '../core/errors.ts'
 
 /** A schema with its own error text: `explain` ("must be …"), or `complaint`, a whole sentence that clients know. */
 export type Explained = TSchema & { explain?: string; complaint?: string }
 export type Shape = Record<string, Explained>
+/** The values that pass the schemas, by name. */
+export type ValuesOf<S extends Shape> = { [N in keyof S]: Static<S[N]> }
 export const MAX_PROBLEMS = 100
 
 /** The parts of a schema that lead to the schemas in it. */

@@ -90,21 +90,6 @@ export function refuse(problems: readonly Problem[]): void {
   if (problems.length > 0) throw new AppError('invalid', problems.slice(0, MAX_PROBLEMS))
 }
 
-/**
- * As `refuse`, but adds the problem `taken` if another object has the name. `findHolder` returns the id of that object.
- * Without other problems it does nothing, because the insert or update will find a taken name.
- */
-export async function refuseBesideTakenName(
-  problems: readonly Problem[],
-  taken: Problem,
-  findHolder: () => Promise<string | undefined>,
-  ownId?: string,
-): Promise<void> {
-  if (problems.length === 0) return
-  const holder = await findHolder()
-  refuse(holder === undefined || holder === ownId ? problems : [...problems, taken])
-}
-
 /** The problem of an organization that has all it may have. `thing` is in the plural. */
 export function tooMany(thing: string, most: number): Problem {
   return { detail: `an organization may have at most ${most} ${thing}`, pointer: '/data' }

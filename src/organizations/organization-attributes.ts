@@ -68,7 +68,7 @@ export const fixedAttributes = {
   'two-factor-conformant': false,
 } as const
 
-const echoedSchemas: Record<string, EchoedAttribute['schema']> = Object.fromEntries(
+export const echoedSchemas: Record<string, EchoedAttribute['schema']> = Object.fromEntries(
   Object.entries(echoedAttributes).map(([name, { schema }]) => [name, schema]),
 )
 

@@ -1,6 +1,6 @@
-import { Type, type TSchema } from 'typebox'
+import { Type } from 'typebox'
 import type { Actor } from '../access/actor.ts'
-import { isPermitted, type Standing } from '../access/decide.ts'
+import { isPermitted, shownPermissions, type Standing } from '../access/decide.ts'
 import type { Permission } from '../access/rules.ts'
 import type { Config } from '../config.ts'
 import {
@@ -9,17 +9,18 @@ import {
   relationMaybe,
   relationOne,
   schemasIn,
+  schemasOfValues,
   timeSchema,
   valuesIn,
   type Fields,
   type ResourceDescription,
 } from '../jsonapi/description.ts'
 import { fragment, type Fragment } from '../jsonapi/document.ts'
-import { echoedAttributes, fixedAttributes, settingsOf } from './organization-attributes.ts'
+import { echoedSchemas, fixedAttributes, settingsOf } from './organization-attributes.ts'
 import type { OrganizationRow } from './organization-store.ts'
 
-/** The `permissions` of the document, and the permission of the table that decides each. */
-const permissionsHere: Record<string, Permission> = {
+/** Each of the document's `permissions`, by the permission of the table. False: this server lacks the feature. */
+const permissions: Record<string, Permission | false> = {
   'can-update': 'organization:manage',
   'can-destroy': 'organization:manage',
   'can-update-api-token': 'organization:token',
@@ -35,47 +36,25 @@ const permissionsHere: Record<string, Permission> = {
   'can-read-effective-access': 'effective-access:read',
   'can-traverse': 'organization:read',
   'can-access-via-teams': 'organization:read',
+  'can-create-workspace-migration': false,
+  'can-create-module': false,
+  'can-create-provider': false,
+  'can-deploy-no-code-modules': false,
+  'can-enable-stacks': false,
+  'can-manage-no-code-modules': false,
+  'can-manage-run-tasks': false,
+  'can-manage-sso': false,
+  'can-manage-tags': false,
+  'can-manage-varsets': false,
+  'can-read-run-tasks': false,
+  'can-read-varsets': false,
+  'can-update-agent-pools': false,
+  'can-update-hyok-configuration': false,
+  'can-update-oauth': false,
+  'can-update-sentinel': false,
+  'can-update-ssh-keys': false,
+  'can-view-hyok-feature-info': false,
 }
-
-/** Permissions that nobody has, because this server lacks the feature. */
-const permissionsNowhere = [
-  'can-create-workspace-migration',
-  'can-create-module',
-  'can-create-provider',
-  'can-deploy-no-code-modules',
-  'can-enable-stacks',
-  'can-manage-no-code-modules',
-  'can-manage-run-tasks',
-  'can-manage-sso',
-  'can-manage-tags',
-  'can-manage-varsets',
-  'can-read-run-tasks',
-  'can-read-varsets',
-  'can-update-agent-pools',
-  'can-update-hyok-configuration',
-  'can-update-oauth',
-  'can-update-sentinel',
-  'can-update-ssh-keys',
-  'can-view-hyok-feature-info',
-] as const
-
-function organizationPermissions(actor: Actor, standing: Standing): Record<string, boolean> {
-  return {
-    ...Object.fromEntries(
-      Object.entries(permissionsHere).map(([name, permission]) => [
-        name,
-        isPermitted(permission, actor, standing, {}),
-      ]),
-    ),
-    ...Object.fromEntries(permissionsNowhere.map((name) => [name, false])),
-  }
-}
-
-const schemaOf = (value: unknown): TSchema =>
-  value === null ? Type.Null() : typeof value === 'boolean' ? Type.Boolean() : Type.Integer()
-
-const schemas = <T>(from: Record<string, T>, schema: (value: T) => TSchema) =>
-  Object.fromEntries(Object.entries(from).map(([name, value]) => [name, schema(value)]))
 
 const fields: Fields<{ organization: OrganizationRow; actor: Actor; standing: Standing }> = {
   name: [Type.String(), ({ organization }) => organization.name],
@@ -89,8 +68,9 @@ const fields: Fields<{ organization: OrganizationRow; actor: Actor; standing: St
   'user-tokens-enabled': [Type.Boolean(), ({ organization }) => organization.user_tokens_enabled === 1],
   'max-ttl-enabled': [Type.Boolean(), ({ organization }) => organization.max_ttl_enabled === 1],
   permissions: [
-    flagObjectOf([...Object.keys(permissionsHere), ...permissionsNowhere]),
-    ({ actor, standing }) => organizationPermissions(actor, standing),
+    flagObjectOf(Object.keys(permissions)),
+    ({ actor, standing }) =>
+      shownPermissions(permissions, (permission) => isPermitted(permission, actor, standing, {})),
   ],
 }
 
@@ -98,8 +78,8 @@ export const organizationDescription: ResourceDescription = {
   type: 'organizations',
   attributes: {
     ...schemasIn(fields),
-    ...schemas(echoedAttributes, ({ schema }) => schema),
-    ...schemas(fixedAttributes, schemaOf),
+    ...echoedSchemas,
+    ...schemasOfValues(fixedAttributes),
   },
   relationships: {
     'default-project': relationOne('projects'),
@@ -168,7 +148,7 @@ const entitlements = {
 
 export const entitlementSetDescription: ResourceDescription = {
   type: 'entitlement-sets',
-  attributes: schemas(entitlements, schemaOf),
+  attributes: schemasOfValues(entitlements),
   links: { self: Type.String() },
 }
 

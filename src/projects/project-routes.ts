@@ -4,11 +4,11 @@ import { dryRunOfPlaces } from '../effective-access/place-dry-run.ts'
 import { placeOfProject } from '../effective-access/places.ts'
 import { done } from '../http/outcome.ts'
 import { read } from '../http/read-route.ts'
-import type { Route, Viewer } from '../http/route.ts'
+import type { Route } from '../http/route.ts'
 import { write } from '../http/write-route.ts'
 import { besideTakenName, tooMany } from '../jsonapi/body.ts'
 import { organizationWithGrantsPlace } from '../organizations/organization-place.ts'
-import { writeTagBindings } from '../tag-bindings/tag-bindings.ts'
+import { recorded, setTagBindings } from '../tag-bindings/tag-bindings.ts'
 import { countWorkspaces } from '../workspaces/workspace-list-store.ts'
 import { include, projectDocument } from './project-document.ts'
 import { projectPlace } from './project-place.ts'
@@ -20,29 +20,11 @@ import {
   insertProject,
   updateProject,
 } from './project-store.ts'
-import {
-  mergeProjectSettings,
-  newProjectBody,
-  projectBody,
-  projectColumns,
-  readNewProject,
-  readProject,
-  type ProjectChanges,
-} from './projects.ts'
+import { mergeProjectSettings, newProjectBody, projectBody, readNewProject, readProject } from './projects.ts'
 
 const NAME_IS_TAKEN: Problem = {
   detail: 'name is already used by another project of the organization',
   pointer: '/data/attributes/name',
-}
-
-async function bindTags(viewer: Viewer, organizationId: string, id: string, changes: ProjectChanges) {
-  if (changes.tagBindings === undefined) return
-  await writeTagBindings(viewer, organizationId, { column: 'project_id', id }, changes.tagBindings, true)
-}
-
-/** The changes as the audit trail records them: of tag bindings only the keys. */
-function recorded({ tagBindings, ...others }: ProjectChanges) {
-  return tagBindings === undefined ? others : { ...others, 'tag-bindings': [...tagBindings.keys()] }
 }
 
 export const projectRoutes: readonly Route[] = [
@@ -70,15 +52,15 @@ export const projectRoutes: readonly Route[] = [
       const project = await insertProject(tx, {
         id: deps.newId('project'),
         organization_id: resource.organization.id,
-        description: null,
-        ...projectColumns(changes),
         name: changes.name,
+        description: changes.description ?? null,
         settings: mergeProjectSettings('{}', changes),
         created_at: now,
         updated_at: now,
       })
       if (project === undefined) throw invalidBy(NAME_IS_TAKEN)
-      await bindTags(context, resource.organization.id, project.id, changes)
+      const tagged = { column: 'project_id', id: project.id } as const
+      await setTagBindings(context, project.organization_id, tagged, changes.tagBindings)
       return done(project, { action: 'project.create', details: { name: project.name } })
     },
     document: projectDocument,
@@ -121,12 +103,14 @@ export const projectRoutes: readonly Route[] = [
       const { organization, project } = resource
       const { changes } = body
       const updated = await updateProject(tx, project.id, {
-        ...projectColumns(changes),
+        name: changes.name,
+        description: changes.description,
         settings: mergeProjectSettings(project.settings, changes),
         updated_at: now,
       })
       if (updated === undefined) throw invalidBy(NAME_IS_TAKEN)
-      await bindTags(context, organization.id, project.id, changes)
+      const tagged = { column: 'project_id', id: project.id } as const
+      await setTagBindings(context, organization.id, tagged, changes.tagBindings)
       const details = { name: updated.name, changes: recorded(changes) }
       return done(updated, { action: 'project.update', details })
     },

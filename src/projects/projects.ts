@@ -63,18 +63,16 @@ function changesIn(
   { attributes, relationships, problems }: ReadBody<typeof projectBody>,
   config: Config,
 ): { changes: ProjectChanges; problems: Problem[] } {
-  const changes: ProjectChanges = {}
-  if (attributes.name !== undefined) changes.name = attributes.name
-  if (attributes.description !== undefined) changes.description = attributes.description
   const mode = attributes['default-execution-mode']
   const overwrites = attributes['setting-overwrites']
-  if (overwrites?.['default-execution-mode'] === false) changes.executionMode = null
-  else if (mode !== undefined) changes.executionMode = mode
-  if (overwrites?.['default-agent-pool'] !== undefined) {
-    changes.hasOwnAgentPool = overwrites['default-agent-pool']
-  }
   const duration = attributes['auto-destroy-activity-duration']
-  if (duration !== undefined) changes.autoDestroyDuration = duration || null
+  const changes: ProjectChanges = {
+    name: attributes.name,
+    description: attributes.description,
+    executionMode: overwrites?.['default-execution-mode'] === false ? null : mode,
+    hasOwnAgentPool: overwrites?.['default-agent-pool'],
+    autoDestroyDuration: duration === undefined ? undefined : duration || null,
+  }
   const bindings = relationships['tag-bindings']
   if (bindings !== undefined) {
     changes.tagBindings = bindingsOf(bindings.data, '/data/relationships/tag-bindings/data', problems)
@@ -125,12 +123,4 @@ export function mergeProjectSettings(
   if (hasOwnAgentPool !== undefined) merged['default-agent-pool'] = hasOwnAgentPool
   if (duration !== undefined) merged['auto-destroy-activity-duration'] = duration
   return JSON.stringify(merged)
-}
-
-/** The columns that the changes set. */
-export function projectColumns({ name, description }: ProjectChanges): Partial<ProjectRow> {
-  const columns: Partial<ProjectRow> = {}
-  if (name !== undefined) columns.name = name
-  if (description !== undefined) columns.description = description
-  return columns
 }

@@ -100,6 +100,21 @@ export async function writeTagBindings(
   refuse(tooManyBindings(await countTagBindings(tx, tagged), deps.config))
 }
 
+/** Replaces all bindings of a new or changed workspace or project, if the request gives some. */
+export async function setTagBindings(
+  viewer: { tx: Transaction; deps: Deps },
+  organizationId: string,
+  tagged: Tagged,
+  bindings: TagBindings | undefined,
+): Promise<void> {
+  if (bindings !== undefined) await writeTagBindings(viewer, organizationId, tagged, bindings, true)
+}
+
+/** The changes as the audit trail records them: of tag bindings only the keys. */
+export function recorded({ tagBindings, ...others }: { tagBindings?: TagBindings }): object {
+  return tagBindings === undefined ? others : { ...others, 'tag-bindings': [...tagBindings.keys()] }
+}
+
 /** A problem if `count` is above the limit. */
 export function tooManyBindings(count: number, { maxTagBindings }: Config): Problem[] {
   if (count <= maxTagBindings) return []

@@ -1,38 +1,21 @@
 import { existing } from '../core/existing.ts'
-import { Type } from 'typebox'
-import { oneOf } from '../jsonapi/body.ts'
-import { detailProblems, refuse } from './workspace-levels.ts'
+import { Type, type Static } from 'typebox'
+import { oneOf, refuse } from '../jsonapi/body.ts'
+import type { ValuesOf } from '../jsonapi/body-values.ts'
+import { detailProblems } from './workspace-levels.ts'
 
 export const projectLevel = oneOf('read', 'write', 'maintain', 'admin', 'custom')
-export type ProjectLevel = 'read' | 'write' | 'maintain' | 'admin' | 'custom'
+export type ProjectLevel = Static<typeof projectLevel>
 
 /** Part of a custom grant. Only stored and shown: of all levels, only admin gives rights on the project itself. */
-export type ProjectAccess = {
-  settings: 'read' | 'update' | 'delete'
-  teams: 'none' | 'read' | 'manage'
-  'variable-sets': 'none' | 'read' | 'write'
-}
-
-/** In each workspace of the project. State-versions, locking and create have an effect, the rest is only stored. */
-export type WorkspaceAccess = {
-  runs: 'read' | 'plan' | 'apply'
-  'sentinel-mocks': 'none' | 'read'
-  'state-versions': 'none' | 'read-outputs' | 'read' | 'write'
-  variables: 'none' | 'read' | 'write'
-  create: boolean
-  locking: boolean
-  move: boolean
-  delete: boolean
-  'run-tasks': boolean
-  'policy-overrides': boolean
-}
-
 export const projectAccessSchemas = {
   settings: oneOf('read', 'update', 'delete'),
   teams: oneOf('none', 'read', 'manage'),
   'variable-sets': oneOf('none', 'read', 'write'),
 }
+export type ProjectAccess = ValuesOf<typeof projectAccessSchemas>
 
+/** In each workspace of the project. State-versions, locking and create have an effect, the rest is only stored. */
 export const workspaceAccessSchemas = {
   runs: oneOf('read', 'plan', 'apply'),
   'sentinel-mocks': oneOf('none', 'read'),
@@ -45,6 +28,7 @@ export const workspaceAccessSchemas = {
   'run-tasks': Type.Boolean(),
   'policy-overrides': Type.Boolean(),
 }
+export type WorkspaceAccess = ValuesOf<typeof workspaceAccessSchemas>
 
 export type ProjectDetails = { project: ProjectAccess; workspace: WorkspaceAccess }
 

@@ -1,23 +1,13 @@
 import { existing } from '../core/existing.ts'
-import { Type } from 'typebox'
-import { AppError, type Problem } from '../core/errors.ts'
-import { oneOf } from '../jsonapi/body.ts'
-import type { Explained } from '../jsonapi/body-values.ts'
+import { Type, type Static } from 'typebox'
+import type { Problem } from '../core/errors.ts'
+import { oneOf, refuse } from '../jsonapi/body.ts'
+import type { ValuesOf } from '../jsonapi/body-values.ts'
 
 export const workspaceLevel = oneOf('read', 'plan', 'write', 'admin', 'custom')
-export type WorkspaceLevel = 'read' | 'plan' | 'write' | 'admin' | 'custom'
+export type WorkspaceLevel = Static<typeof workspaceLevel>
 
 /** The details of a workspace grant. state-versions and workspace-locking have an effect, the rest is only stored. */
-export type WorkspaceDetails = {
-  runs: 'read' | 'plan' | 'apply'
-  variables: 'none' | 'read' | 'write'
-  'state-versions': 'none' | 'read-outputs' | 'read' | 'write'
-  'sentinel-mocks': 'none' | 'read'
-  'workspace-locking': boolean
-  'run-tasks': boolean
-  'policy-overrides': boolean
-}
-
 export const detailSchemas = {
   runs: oneOf('read', 'plan', 'apply'),
   variables: oneOf('none', 'read', 'write'),
@@ -26,7 +16,8 @@ export const detailSchemas = {
   'workspace-locking': Type.Boolean(),
   'run-tasks': Type.Boolean(),
   'policy-overrides': Type.Boolean(),
-} satisfies Record<keyof WorkspaceDetails, Explained>
+}
+export type WorkspaceDetails = ValuesOf<typeof detailSchemas>
 
 const custom: WorkspaceDetails = {
   runs: 'read',
@@ -82,8 +73,4 @@ export function detailProblems(access: string, details: object, pointer: string)
       `use the 'custom' access level to set this attribute.`,
     pointer: `${pointer}/${name}`,
   }))
-}
-
-export function refuse(problems: readonly Problem[]): void {
-  if (problems.length > 0) throw new AppError('invalid', problems)
 }

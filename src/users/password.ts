@@ -1,4 +1,4 @@
-import { argon2, randomBytes, scrypt, timingSafeEqual } from 'node:crypto'
+import { argon2, randomBytes, timingSafeEqual } from 'node:crypto'
 import { existing } from '../core/existing.ts'
 import { TooManyAttempts, type Problem } from '../core/errors.ts'
 import { isTooShort, normalized, passwordProblems } from './users.ts'
@@ -10,7 +10,6 @@ const PARALLELISM = 1
 const SALT_BYTES = 16
 const HASH_BYTES = 32
 const CURRENT = `argon2id$${MEMORY_KIB}$${PASSES}$${PARALLELISM}$`
-const MAX_SCRYPT_MEMORY_BYTES = 64 * 1024 * 1024
 
 /** Each keeps a thread busy for some tenths of a second. More would slow down everything else. */
 const MAX_RUNNING = 2
@@ -79,13 +78,12 @@ export class Passwords {
   }
 }
 
-/** @param stored a hash of any parameters; scrypt was used before argon2id */
+/** @param stored a hash of any parameters */
 async function isHashOf(password: string, stored: string): Promise<boolean> {
-  const [algorithm, ...fields] = stored.split('$')
+  const [, ...fields] = stored.split('$')
   const [salt, hash] = fields.slice(-2).map((field) => Buffer.from(field, 'base64'))
   const parameters = fields.slice(0, -2).map(Number)
-  const derive = algorithm === 'scrypt' ? scryptKey : argon2Key
-  const key = await derive(password, existing(salt), parameters)
+  const key = await argon2Key(password, existing(salt), parameters)
   return timingSafeEqual(key, existing(hash))
 }
 
@@ -95,14 +93,10 @@ async function commonPasswords(): Promise<ReadonlySet<string>> {
   return new Set(dictionary['passwords-common'])
 }
 
-function bytesOf(password: string): Buffer {
-  return Buffer.from(normalized(password))
-}
-
 function argon2Key(password: string, nonce: Buffer, parameters: readonly number[]): Promise<Buffer> {
   const [memory, passes, parallelism] = parameters.map((parameter) => existing(parameter))
   const options = {
-    message: bytesOf(password),
+    message: Buffer.from(normalized(password)),
     nonce,
     memory: existing(memory),
     passes: existing(passes),
@@ -111,15 +105,5 @@ function argon2Key(password: string, nonce: Buffer, parameters: readonly number[
   }
   return new Promise((resolve, reject) => {
     argon2('argon2id', options, (error, key) => (error === null ? resolve(key) : reject(error)))
-  })
-}
-
-function scryptKey(password: string, salt: Buffer, parameters: readonly number[]): Promise<Buffer> {
-  const [N, r, p] = parameters
-  const options = { N: existing(N), r: existing(r), p: existing(p), maxmem: MAX_SCRYPT_MEMORY_BYTES }
-  return new Promise((resolve, reject) => {
-    scrypt(bytesOf(password), salt, HASH_BYTES, options, (error, key) =>
-      error === null ? resolve(key) : reject(error),
-    )
   })
 }

@@ -12,7 +12,7 @@ import { besideTakenName, orProblems, otherId, tooMany } from '../jsonapi/body.t
 import { organizationWithGrantsPlace } from '../organizations/organization-place.ts'
 import type { OrganizationRow } from '../organizations/organization-store.ts'
 import { findProject } from '../projects/project-store.ts'
-import { writeTagBindings } from '../tag-bindings/tag-bindings.ts'
+import { recorded, setTagBindings } from '../tag-bindings/tag-bindings.ts'
 import { refuseUnsafeDelete } from '../state-versions/safe-delete.ts'
 import { workspaceDocument } from './workspace-document.ts'
 import { include } from './workspace-includes.ts'
@@ -30,7 +30,6 @@ import {
   readWorkspace,
   refuseNameInDryRun,
   workspaceBody,
-  workspaceColumns,
   type LoadedWorkspace,
   type WorkspaceChanges,
 } from './workspaces.ts'
@@ -56,15 +55,7 @@ async function projectFor(
   throw invalid('project must be one in which you may create workspaces', '/data/relationships/project')
 }
 
-async function bindTags(viewer: Viewer, organizationId: string, id: string, changes: WorkspaceChanges) {
-  if (changes.tagBindings === undefined) return
-  await writeTagBindings(viewer, organizationId, { column: 'workspace_id', id }, changes.tagBindings, true)
-}
-
-/** The changes as the audit trail records them: of tag bindings only the keys. */
-function recorded({ tagBindings, ...others }: WorkspaceChanges) {
-  return tagBindings === undefined ? others : { ...others, 'tag-bindings': [...tagBindings.keys()] }
-}
+const taggedBy = ({ id }: { id: string }) => ({ column: 'workspace_id', id }) as const
 
 /** The project after a change. If it cannot be the named one, a problem is added. */
 async function newProject(
@@ -136,13 +127,15 @@ const change = ([place, by]: Form) =>
       const { organization, workspace } = resource
       const { changes } = body
       const updated = await updateWorkspace(tx, workspace.id, {
-        ...workspaceColumns(changes),
+        name: changes.name,
+        description: changes.description,
+        terraform_version: changes.terraformVersion,
         project_id: existing(checked.project),
         settings: mergeSettings(workspace.settings, changes),
         updated_at: now,
       })
       if (updated === undefined) throw invalidBy(NAME_IS_TAKEN)
-      await bindTags(context, organization.id, workspace.id, changes)
+      await setTagBindings(context, organization.id, taggedBy(workspace), changes.tagBindings)
       const details = { name: updated.name, changes: recorded(changes) }
       // A project grant applies to the workspaces in the project, so a move changes permissions.
       return { ...done(updated, { action: 'workspace.update', details }), keepsAccess: !checked.isMoved }
@@ -201,10 +194,9 @@ export const workspaceRoutes: readonly Route[] = [
         id: deps.newId('workspace'),
         organization_id: organization.id,
         project_id: projectId,
-        description: null,
-        terraform_version: ANY_VERSION,
-        ...workspaceColumns(changes),
         name: changes.name,
+        description: changes.description ?? null,
+        terraform_version: changes.terraformVersion ?? ANY_VERSION,
         locked_by_id: null,
         locked_by_kind: null,
         lock_reason: null,
@@ -215,7 +207,7 @@ export const workspaceRoutes: readonly Route[] = [
       })
       if (workspace === undefined) throw invalidBy(NAME_IS_TAKEN)
       await addTags(tx, organization.id, workspace.id, existing(checked.tags))
-      await bindTags(context, organization.id, workspace.id, changes)
+      await setTagBindings(context, organization.id, taggedBy(workspace), changes.tagBindings)
       const details = { name: workspace.name, project: projectId }
       return done(workspace, { action: 'workspace.create', details })
     },

@@ -123,13 +123,19 @@ function changesIn(
   { attributes, relationships, id, problems }: ReadBody<typeof workspaceBody>,
   config: Config,
 ): { changes: WorkspaceChanges; id: unknown; problems: Problem[] } {
-  const changes: WorkspaceChanges = { settings: givenSettings(attributes, problems) }
-  if (attributes.name !== undefined) changes.name = attributes.name
-  if (attributes.description !== undefined) changes.description = attributes.description
-  if (attributes['terraform-version'] !== undefined) {
-    changes.terraformVersion = attributes['terraform-version'] || ANY_VERSION
+  const settings = givenSettings(attributes, problems)
+  const mode = attributes['execution-mode'] ?? modeOfOperations(attributes.operations)
+  const overwrites = attributes['setting-overwrites']
+  if (overwrites?.['agent-pool'] !== undefined) settings['agent-pool'] = overwrites['agent-pool']
+  const version = attributes['terraform-version']
+  const changes: WorkspaceChanges = {
+    name: attributes.name,
+    description: attributes.description,
+    terraformVersion: version === undefined ? undefined : version || ANY_VERSION,
+    projectId: relationships.project?.data.id,
+    executionMode: overwrites?.['execution-mode'] === false ? null : mode,
+    settings,
   }
-  if (relationships.project !== undefined) changes.projectId = relationships.project.data.id
   if (relationships.tags !== undefined) {
     changes.tags = namedTags(relationships.tags.data, '/data/relationships/tags/data', problems)
   }
@@ -138,11 +144,6 @@ function changesIn(
     changes.tagBindings = bindingsOf(bindings.data, '/data/relationships/tag-bindings/data', problems)
     problems.push(...tooManyBindings(changes.tagBindings.size, config))
   }
-  const mode = attributes['execution-mode'] ?? modeOfOperations(attributes.operations)
-  const overwrites = attributes['setting-overwrites']
-  if (overwrites?.['execution-mode'] === false) changes.executionMode = null
-  else if (mode !== undefined) changes.executionMode = mode
-  if (overwrites?.['agent-pool'] !== undefined) changes.settings['agent-pool'] = overwrites['agent-pool']
   return { changes, id, problems }
 }
 
@@ -167,15 +168,6 @@ export function mergeSettings(stored: string, { settings, executionMode }: Works
   if (executionMode === null) delete merged['execution-mode']
   else if (executionMode !== undefined) merged['execution-mode'] = executionMode
   return JSON.stringify(merged)
-}
-
-/** The columns that the changes set. */
-export function workspaceColumns(changes: WorkspaceChanges): Partial<WorkspaceRow> {
-  const columns: Partial<WorkspaceRow> = {}
-  if (changes.name !== undefined) columns.name = changes.name
-  if (changes.description !== undefined) columns.description = changes.description
-  if (changes.terraformVersion !== undefined) columns.terraform_version = changes.terraformVersion
-  return columns
 }
 
 /** The workspaces with these ids, in the same order. Undefined if one is missing or not permitted. */
