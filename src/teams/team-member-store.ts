@@ -15,19 +15,16 @@ export async function insertTeamMembers(
   teamId: string,
   rows: readonly Insertable<TeamMemberTable>[],
 ): Promise<number> {
-  const inserted: { is_active: number }[] = []
-  for (let from = 0; from < rows.length; from += ROWS_A_SLICE) {
-    inserted.push(
-      ...(await tx.db
-        .insertInto('team_members')
-        .values(rows.slice(from, from + ROWS_A_SLICE))
-        .onConflict((conflict) => conflict.columns(['team_id', 'user_id']).doNothing())
-        .returning('is_active')
-        .execute()),
-    )
-  }
+  const insert = (some: typeof rows) =>
+    tx.db
+      .insertInto('team_members')
+      .values(some)
+      .onConflict((conflict) => conflict.columns(['team_id', 'user_id']).doNothing())
+      .returning('is_active')
+      .execute()
+  const inserted = await inSlices(rows, insert, ROWS_A_SLICE)
   const active = inserted.filter((row) => row.is_active === 1).length
-  if (inserted.length > 0) await countMembers(tx, teamId, active)
+  if (inserted.length > 0) await countMembers(tx, [teamId], active)
   return inserted.length
 }
 
@@ -37,19 +34,16 @@ export async function deleteTeamMembers(
   teamId: string,
   userIds: readonly string[],
 ): Promise<number> {
-  const deleted: { is_active: number }[] = []
-  for (let from = 0; from < userIds.length; from += ROWS_A_SLICE) {
-    deleted.push(
-      ...(await tx.db
-        .deleteFrom('team_members')
-        .where('team_id', '=', teamId)
-        .where('user_id', 'in', userIds.slice(from, from + ROWS_A_SLICE))
-        .returning('is_active')
-        .execute()),
-    )
-  }
+  const remove = (some: readonly string[]) =>
+    tx.db
+      .deleteFrom('team_members')
+      .where('team_id', '=', teamId)
+      .where('user_id', 'in', some)
+      .returning('is_active')
+      .execute()
+  const deleted = await inSlices(userIds, remove, ROWS_A_SLICE)
   const active = deleted.filter((row) => row.is_active === 1).length
-  if (deleted.length > 0) await countMembers(tx, teamId, -active)
+  if (deleted.length > 0) await countMembers(tx, [teamId], -active)
   return deleted.length
 }
 
@@ -79,7 +73,7 @@ export async function activateTeamMembers(tx: Transaction, membershipId: string)
   await inSlices(
     idsOf(invited),
     async (teamIds) => {
-      await countOneMember(tx, teamIds, 1)
+      await countMembers(tx, teamIds, 1)
       await tx.db
         .updateTable('team_members')
         .set({ is_active: 1 })
@@ -100,7 +94,7 @@ export async function deleteTeamMembersOf(tx: Transaction, membershipId: string)
     await inSlices(
       idsOf(teams),
       async (teamIds) => {
-        await countOneMember(tx, teamIds, -isActive)
+        await countMembers(tx, teamIds, -isActive)
         await tx.db
           .deleteFrom('team_members')
           .where('membership_id', '=', membershipId)
@@ -124,18 +118,10 @@ function teamsOfMembership(tx: Transaction, membershipId: string) {
     .execute()
 }
 
-async function countOneMember(tx: Transaction, teamIds: readonly string[], more: number): Promise<void> {
+async function countMembers(tx: Transaction, teamIds: readonly string[], more: number): Promise<void> {
   await tx.db
     .updateTable('teams')
     .set({ users_count: sql`users_count + ${more}`, version: sql`version + 1` })
     .where('id', 'in', teamIds)
-    .execute()
-}
-
-async function countMembers(tx: Transaction, teamId: string, more: number): Promise<void> {
-  await tx.db
-    .updateTable('teams')
-    .set({ users_count: sql`users_count + ${more}`, version: sql`version + 1` })
-    .where('id', '=', teamId)
     .execute()
 }
