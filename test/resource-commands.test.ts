@@ -1,8 +1,17 @@
+import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { Client } from './support/client.ts'
 import { engines, type Engine } from './support/engines.ts'
-import { Purser, run, settingsFor, settingsOf, temporaryFolder, type Settings } from './support/purser.ts'
+import {
+  ADMIN_TOKEN,
+  Purser,
+  run,
+  settingsFor,
+  settingsOf,
+  temporaryFolder,
+  type Settings,
+} from './support/purser.ts'
 import { startServer, type TestServer } from './support/server.ts'
 import { body } from './support/world.ts'
 
@@ -38,6 +47,31 @@ async function addUser({ admin }: TestServer, username: string): Promise<string>
   const token = await admin.post(`/users/${user.json.data.id}/authentication-tokens`)
   return token.json.data.attributes.token
 }
+
+test.each(engines)('with the secret key of another database on %s, no command begins', async (engine) => {
+  const settings: Settings = { ...(await settingsFor(engine)), PURSER_ADMIN_TOKEN: ADMIN_TOKEN }
+  const admin = new Client(await new Purser(['serve'], settings).address(), ADMIN_TOKEN)
+  await linesOf('user create rosa --email rosa@example.com', settings)
+  await linesOf('organization create acme --email o@example.com --owner rosa', settings)
+  expect((await admin.post('/organizations/acme/teams', body('teams', { name: 'readers' }))).status).toBe(200)
+  const foreign = { ...settings, PURSER_SECRET_KEY: 'ab'.repeat(32) }
+  const folder = temporaryFolder()
+  for (const command of [
+    'user delete rosa',
+    'team delete readers --organization acme',
+    'organization delete acme --yes',
+    `export --organization acme ${join(folder, 'export')}`,
+    `backup ${join(folder, 'backup')}`,
+    'seed',
+    'migrate',
+  ]) {
+    expect(await refused(command, foreign)).toMatch(
+      /^purser: the secret key is not the one of this database: /,
+    )
+  }
+  expect(readdirSync(folder)).toEqual([])
+  expect(await linesOf('audit verify', settings)).toEqual([expect.stringContaining('intact')])
+})
 
 describe.each(engines)('list, show and delete on %s', (engine) => {
   test('users are listed, shown and deleted, by the rules of the interface', async () => {

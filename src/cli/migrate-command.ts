@@ -22,7 +22,9 @@ async function migrateDatabase(config: Config): Promise<{ migrated: string[]; in
   const { databaseProblem, openDatabase, refuseUnfit } = await import('../database/open.ts')
   const { missingLaterIndexes } = await import('../database/later-indexes.ts')
   const { missingMigrations } = await import('../database/migrate.ts')
+  const { findMeta } = await import('../operation/meta-store.ts')
   const { bringUpToDate } = await import('../operation/prepare.ts')
+  const { checkFingerprint, findSecretKey, FINGERPRINT } = await import('../operation/secret-key.ts')
   const { lockDataFolder, makeDataFolder } = await import('../operation/data-folder.ts')
   const isSqlite = config.databaseUrl === undefined
   if (isSqlite) makeDataFolder(config.data)
@@ -32,7 +34,11 @@ async function migrateDatabase(config: Config): Promise<{ migrated: string[]; in
     await refuseUnfit(open, config)
     const { names } = await open.withConnection(missingMigrations)
     const unmade = await open.withConnection(missingLaterIndexes)
-    if (names.length === 0 && unmade.length === 0) return { migrated: [], indexes: [] }
+    if (names.length === 0 && unmade.length === 0) {
+      const noted = await open.database.read((tx) => findMeta(tx, FINGERPRINT))
+      checkFingerprint(noted, findSecretKey(config), config.data)
+      return { migrated: [], indexes: [] }
+    }
     const lock = isSqlite ? lockDataFolder(config.data) : undefined
     try {
       const { migrated, indexes } = await bringUpToDate(open, config, note)

@@ -2,11 +2,11 @@ import { existing } from '../core/existing.ts'
 import { randomBytes } from 'node:crypto'
 import { hashToken } from '../access/actor-store.ts'
 import { createApp } from '../app.ts'
-import { auditOperator, withDatabase } from '../operation/command-database.ts'
+import { auditOperator, operatorSecretKey, withDatabase } from '../operation/command-database.ts'
 import type { Config } from '../config.ts'
 import { systemClock, timestamp } from '../core/clock.ts'
 import { OperatorError } from '../core/operator-error.ts'
-import type { Database } from '../database/database.ts'
+import type { Database, Transaction } from '../database/database.ts'
 import { createLog } from '../operation/log.ts'
 import { openPrepared } from '../operation/prepare.ts'
 import { findUserByUsername, type UserRow, findSiteAdministrators } from '../users/user-store.ts'
@@ -44,8 +44,14 @@ export async function openOwnServer(
   settings: Config,
   { as, isReadOnly = false }: OwnServerOptions,
 ): Promise<OwnServer> {
-  const user = await administrator(settings, as)
-  const { config, database } = await openPrepared(settings)
+  const { user, secretKey } = await withDatabase(settings, ({ database }) =>
+    database.read(async (tx) => ({
+      // Another key would break the audit trail with the first event.
+      secretKey: await operatorSecretKey(tx, settings),
+      user: await administrator(tx, as),
+    })),
+  )
+  const { config, database } = await openPrepared({ ...settings, secretKey })
   const token = randomBytes(32).toString('base64url')
   const operator = {
     tokenHash: hashToken(token),
@@ -84,22 +90,18 @@ function readOnly(database: Database): Database {
   }
 }
 
-function administrator(config: Config, as: string | undefined): Promise<UserRow> {
-  return withDatabase(config, ({ database }) =>
-    database.read(async (tx) => {
-      if (as !== undefined) {
-        const user = await findUserByUsername(tx, keyOf(as))
-        if (user !== undefined && user.is_site_admin === 1 && user.is_suspended === 0) return user
-        throw new OperatorError(`--as must name a site administrator who is not suspended`)
-      }
-      const [only, ...others] = await findSiteAdministrators(tx)
-      if (only !== undefined && others.length === 0) return only
-      throw new OperatorError(
-        only === undefined
-          ? 'there is no site administrator who could do it; make one with user create --admin'
-          : `there are several site administrators: say with --as which of them does it`,
-      )
-    }),
+async function administrator(tx: Transaction, as: string | undefined): Promise<UserRow> {
+  if (as !== undefined) {
+    const user = await findUserByUsername(tx, keyOf(as))
+    if (user !== undefined && user.is_site_admin === 1 && user.is_suspended === 0) return user
+    throw new OperatorError(`--as must name a site administrator who is not suspended`)
+  }
+  const [only, ...others] = await findSiteAdministrators(tx)
+  if (only !== undefined && others.length === 0) return only
+  throw new OperatorError(
+    only === undefined
+      ? 'there is no site administrator who could do it; make one with user create --admin'
+      : `there are several site administrators: say with --as which of them does it`,
   )
 }
 

@@ -62,12 +62,17 @@ export async function auditOperator(
 
 /** The key that chains the audit events of this database. */
 export async function operatorAuditKey(tx: Transaction, config: Config): Promise<AuditKey> {
+  return new AuditKey(await operatorSecretKey(tx, config))
+}
+
+/** The secret key of this database. Throws if there is none, or only that of another one. */
+export async function operatorSecretKey(tx: Transaction, config: Config): Promise<Buffer> {
   const secretKey = findSecretKey(config)
   checkFingerprint(await findMeta(tx, FINGERPRINT), secretKey, config.data)
   if (secretKey === undefined) {
     throw new OperatorError(`there is no secret key yet: make one with ${advisedCommand(config, 'migrate')}`)
   }
-  return new AuditKey(secretKey)
+  return secretKey
 }
 
 function systemUser(): string {
