@@ -278,7 +278,7 @@ function contradictions(config: Partial<Config>): string[] {
   }
   if (config.databaseUrl !== undefined && config.secretKey === undefined) {
     problems.push(
-      'PURSER_SECRET_KEY is required with PURSER_DATABASE_URL: nodes share it; make one with: openssl rand -base64 32',
+      'PURSER_SECRET_KEY is required with PURSER_DATABASE_URL, because nodes share it: give the key of this database; for a new one, make a key with: openssl rand -base64 32',
     )
   }
   return problems

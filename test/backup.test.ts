@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { zstdCompressSync, zstdDecompressSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
@@ -31,11 +31,11 @@ describe.each(engines)('a backup of %s', (engine) => {
     expect(statSync(keyFile).mode & 0o777).toBe(0o600)
     expect(readdirSync(folder).toSorted()).toEqual(['backup', 'key'])
 
-    const others: Settings = await settingsFor(target)
-    if (target === 'postgres') others.PURSER_SECRET_KEY = readFileSync(keyFile, 'utf8').trim()
-    const restore = ['restore', file, ...(target === 'sqlite' ? ['--key-file', keyFile] : [])]
+    const { PURSER_SECRET_KEY: _, ...others }: Settings = await settingsFor(target)
+    const restore = ['restore', file, '--key-file', keyFile]
     expect(await output(restore, others)).toMatch(`everything as it was at ${written.at}`)
     if (target === 'postgres') {
+      others.PURSER_SECRET_KEY = readFileSync(keyFile, 'utf8').trim()
       expect(await analyzedTables(others.PURSER_DATABASE_URL as string)).toContain('users')
     }
     const restored = new Purser(['serve'], others)
@@ -149,6 +149,37 @@ describe.each(engines)('a backup of %s', (engine) => {
         PURSER_DATA: join(folder, 'data'),
       }),
     ).toMatch(/^restored: /)
+  })
+
+  test('is never written to the file of its key', async () => {
+    const settings = await settingsFor('sqlite')
+    await seeded(settings)
+    const file = join(temporaryFolder(), 'backup')
+    const { code, stderr } = await run(['backup', file, '--key-file', file], settings)
+    expect({ code, stderr }).toEqual({
+      code: 1,
+      stderr: 'purser: the backup and the secret key must be kept apart: name two files\n',
+    })
+    expect(existsSync(file)).toBe(false)
+    writeFileSync(file, 'of last week')
+    const taken = await run(['backup', file, '--key-file', `${file}.key`], settings)
+    expect(taken.stderr).toBe(`purser: ${file} exists: a backup never overwrites anything\n`)
+    expect(existsSync(`${file}.key`)).toBe(false)
+  })
+
+  test('is not restored into a folder that has a key already; the line names that folder', async () => {
+    const settings = await settingsFor('sqlite')
+    await seeded(settings)
+    const folder = temporaryFolder()
+    const [file, key] = [join(folder, 'backup'), join(folder, 'key')]
+    await output(['backup', file, '--key-file', key], settings)
+    const used = await settingsFor('sqlite')
+    await output(['migrate'], used)
+    const { code, stderr } = await run(['restore', file, '--key-file', key], used)
+    expect(code).toBe(1)
+    expect(stderr).toMatch(
+      /^purser: \S+\/secret-key holds another secret key, of fingerprint \w+: restore into a new data folder/,
+    )
   })
 
   test('of which a row is missing leaves not even a table behind', async () => {

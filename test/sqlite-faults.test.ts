@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createApp } from '../src/app.ts'
-import { backUp, restore } from '../src/cli/backups.ts'
+import { backUp, readKeyFile, restore } from '../src/cli/backups.ts'
 import { seed } from '../src/cli/seed.ts'
 import { readConfig, type Config } from '../src/config.ts'
 import { systemClock } from '../src/core/clock.ts'
@@ -208,7 +208,7 @@ test(
       before: () => {},
       run: (folder, faults) => runIn(folder, faults, ['restore', base('backup'), '--key-file', base('key')]),
       check: async (folder, { code }) => {
-        const again = restore(configOf(folder), base('backup'), base('key'))
+        const again = restore(configOf(folder), base('backup'), readKeyFile(base('key')))
         if (code === 0) await expect(again).rejects.toThrow(/not empty/)
         else await again.catch((error: unknown) => expect(String(error)).toMatch(/not empty/))
         const events = (rowsOfSeeded.audit_events as number) + 1
@@ -246,7 +246,7 @@ test(
         }
         expect(readdirSync(folder).toSorted()).toEqual(['data', 'file', 'key'])
         const other = join(folder, 'restored')
-        await restore(configOf(other), file, join(folder, 'key'))
+        await restore(configOf(other), file, readKeyFile(join(folder, 'key')))
         expect(rowsOf(other)).toMatchObject({
           teams: rowsOfSeeded.teams,
           state_chunks: rowsOfSeeded.state_chunks,

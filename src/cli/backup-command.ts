@@ -6,7 +6,10 @@ export function backupCommand(): Command {
   const command = new Command('backup')
     .description('Write a consistent copy of everything into one file; the server may run')
     .argument('<file>', 'a file that does not exist yet')
-    .option('--key-file <file>', 'also write the secret key, into a new file of its own')
+    .option(
+      '--key-file <file>',
+      'also write the secret key, into a file of its own: a new one, or one that holds this key',
+    )
     .option('--json', 'print a summary as JSON')
     .addHelpText('after', HELP)
     .action(async (file: string, flags) => {
@@ -34,22 +37,34 @@ export function restoreCommand(): Command {
   const command = new Command('restore')
     .description('Restore a backup into a new data folder or an empty PostgreSQL database')
     .argument('<file>', 'a file from purser backup')
-    .option('--key-file <file>', 'the secret key; with SQLite it is kept in the data folder')
+    .option('--key-file <file>', 'the secret key of the backup; with SQLite it is kept in the data folder')
     .option('--json', 'print a summary as JSON')
     .addHelpText(
       'after',
       '\nThe restored database has everything as it was then. Tokens, members and grants that were revoked or removed\nsince work again, and users that were suspended since are not suspended any more.\n\nExample:\n  purser restore purser-monday.backup --key-file purser.key --data ./new-data',
     )
     .action(async (file: string, flags) => {
-      const { restore } = await import('./backups.ts')
-      const { rows, at } = await restore(configOf(flags), file, flags.keyFile)
+      const { readKeyFile, restore } = await import('./backups.ts')
+      const key = flags.keyFile === undefined ? undefined : readKeyFile(flags.keyFile)
+      const { rows, at } = await restore(configOf(key === undefined ? flags : withKey(flags, key)), file, key)
       if (flags.json) printJson({ rows, at })
       else {
         print(`restored: ${rows} rows, everything as it was at ${at}`)
         note(
           'everything that was revoked since then is in force again: check tokens, members and team access',
         )
+        if (isOnPostgres(flags)) note('start the server with the same key in PURSER_SECRET_KEY')
       }
     })
   return withSettings(command, databaseSettings)
+}
+
+function isOnPostgres({ databaseUrl }: Record<string, unknown>): boolean {
+  return Boolean(databaseUrl ?? process.env['PURSER_DATABASE_URL'])
+}
+
+/** PostgreSQL needs the key as a setting, because there is no data folder to keep it in. */
+function withKey(flags: Record<string, unknown>, key: Buffer): Record<string, unknown> {
+  const isGiven = Boolean(flags.secretKey ?? process.env['PURSER_SECRET_KEY'])
+  return isOnPostgres(flags) && !isGiven ? { ...flags, secretKey: key.toString('base64') } : flags
 }

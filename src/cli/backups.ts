@@ -1,10 +1,10 @@
-import { basename } from 'node:path'
+import { basename, resolve } from 'node:path'
 import type { Config } from '../config.ts'
 import { OperatorError } from '../core/operator-error.ts'
 import { commandName } from '../core/version.ts'
 import type { Transaction } from '../database/database.ts'
 import { databaseProblem, refuseUnfit, openDatabase, type OpenDatabase } from '../database/open.ts'
-import { writeBackup } from '../operation/backup.ts'
+import { refuseExisting, writeBackup } from '../operation/backup.ts'
 import { lockDataFolder, makeDataFolder } from '../operation/data-folder.ts'
 import { readHeader, restoreBackup } from '../operation/restore.ts'
 import {
@@ -15,25 +15,31 @@ import {
   secretKeyFile,
   writeSecretKey,
 } from '../operation/secret-key.ts'
-import { auditOperator, operatorDeps, withDatabase } from '../operation/command-database.ts'
+import {
+  auditOperator,
+  operatorDeps,
+  operatorSecretKey,
+  withDatabase,
+} from '../operation/command-database.ts'
 
 export async function backUp(config: Config, file: string, keyFile: string | undefined) {
+  if (keyFile !== undefined && resolve(keyFile) === resolve(file)) {
+    throw new OperatorError('the backup and the secret key must be kept apart: name two files')
+  }
   return withDatabase(config, async (open) => {
-    const key = findSecretKey(config)
-    if (keyFile !== undefined) {
-      if (key === undefined)
-        throw new OperatorError('there is no secret key yet: it is made at the first start')
-      writeSecretKey(keyFile, key)
-    }
+    const key = await open.database.read((tx) => operatorSecretKey(tx, config))
+    refuseExisting(file)
+    if (keyFile !== undefined) writeSecretKey(keyFile, key)
     const header = await writeBackup(open, file, operatorDeps.clock)
     await open.database.write((tx) => audit(tx, config, 'database.backup', file))
     return header
   })
 }
 
-export async function restore(config: Config, file: string, keyFile: string | undefined) {
+/** @param givenKey the key of the backup; without it, the configured one */
+export async function restore(config: Config, file: string, givenKey: Buffer | undefined) {
   const header = await readHeader(file)
-  const { key, isNew } = keyFor(config, header.key, keyFile)
+  const { key, isNew } = keyFor(config, header.key, givenKey)
   const isSqlite = config.databaseUrl === undefined
   if (isSqlite) makeDataFolder(config.data)
   const lock = isSqlite ? lockDataFolder(config.data) : undefined
@@ -55,25 +61,34 @@ export async function restore(config: Config, file: string, keyFile: string | un
   }
 }
 
+export function readKeyFile(file: string): Buffer {
+  const key = readSecretKey(file)
+  if (key === undefined) throw new OperatorError(`there is no secret key in ${file}`)
+  return key
+}
+
 /** The key that the backup needs, and whether it has to be written to the data folder. */
-function keyFor(config: Config, fingerprint: string | null, keyFile: string | undefined) {
+function keyFor(config: Config, fingerprint: string | null, fromFile: Buffer | undefined) {
   const own = findSecretKey(config)
-  const given = keyFile === undefined ? own : readSecretKey(keyFile)
-  if (keyFile !== undefined && given === undefined) {
-    throw new OperatorError(`there is no secret key in ${keyFile}`)
-  }
-  if (fingerprint !== null && given === undefined) {
+  const given = fromFile ?? own
+  if (fingerprint === null) return { key: given ?? newSecretKey(), isNew: own === undefined }
+  if (given === undefined) {
     throw new OperatorError(
       `the backup needs the secret key of fingerprint ${fingerprint}: give it with --key-file or PURSER_SECRET_KEY`,
     )
   }
-  for (const key of [given, own]) {
-    if (fingerprint === null || key === undefined || fingerprintOf(key) === fingerprint) continue
+  if (fingerprintOf(given) !== fingerprint) {
     throw new OperatorError(
-      `the secret key is not the one of this backup: its fingerprint is ${fingerprintOf(key)}, the backup needs ${fingerprint}`,
+      `the secret key is not the one of this backup: its fingerprint is ${fingerprintOf(given)}, the backup needs ${fingerprint}`,
     )
   }
-  return { key: given ?? newSecretKey(), isNew: own === undefined }
+  if (own !== undefined && fingerprintOf(own) !== fingerprint) {
+    const place = config.secretKey === undefined ? secretKeyFile(config.data) : 'PURSER_SECRET_KEY'
+    throw new OperatorError(
+      `${place} holds another secret key, of fingerprint ${fingerprintOf(own)}: restore into a new data folder or database`,
+    )
+  }
+  return { key: given, isNew: own === undefined }
 }
 
 function audit(tx: Transaction, config: Config, action: string, file: string): Promise<void> {

@@ -14,12 +14,16 @@ import { findMeta } from './meta-store.ts'
 import { syncFolder } from './new-file.ts'
 import { FINGERPRINT } from './secret-key.ts'
 
+export function refuseExisting(file: string): void {
+  if (existsSync(file)) throw new OperatorError(`${file} exists: a backup never overwrites anything`)
+}
+
 /**
  * Writes one snapshot of the database into a new file that only its owner may read. States and outputs in it need the
  * secret key; names, permissions and token hashes are not encrypted.
  */
 export async function writeBackup(open: OpenDatabase, file: string, clock: Clock): Promise<Header> {
-  if (existsSync(file)) throw new OperatorError(`${file} exists: a backup never overwrites anything`)
+  refuseExisting(file)
   await open.withConnection(refuseNewerTables)
   const header: Header = {
     'purser-backup': BACKUP_FORMAT,
