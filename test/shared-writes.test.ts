@@ -116,6 +116,26 @@ describe.each(engines.filter((engine) => engine === 'postgres'))('on %s', (engin
     }
   })
 
+  test('slow writes do not make each other late: a shared transaction takes no other along after a second', async () => {
+    const server = await startServer(engine)
+    try {
+      const { id } = await createTestOrganization(server)
+      const transactions = new Map<string, number>()
+      const results = await writeAtOnce(server, id, async ({ db }) => {
+        const { rows } = await sql<{
+          xid: string
+        }>`select pg_current_xact_id()::text as xid, pg_sleep(0.4)`.execute(db)
+        const { xid } = rows[0] as { xid: string }
+        transactions.set(xid, (transactions.get(xid) ?? 0) + 1)
+      })
+      expect(results.map(({ status }) => status)).toEqual(Array(WRITES).fill('fulfilled'))
+      // The third begins before the second is over, and is the last.
+      expect(Math.max(...transactions.values())).toBeLessThanOrEqual(3)
+    } finally {
+      await server.stop()
+    }
+  })
+
   test('a write that is refused before it changed a row makes no other run again', async () => {
     const server = await startServer(engine)
     try {

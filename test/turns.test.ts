@@ -54,6 +54,19 @@ describe('turns at connections', () => {
     expect(waiting.map(({ hasBegun }) => hasBegun)).toEqual([false, false, true])
   })
 
+  test('the writes of an organization that has a turn wait behind those of one that has none', async () => {
+    const turns = new Turns(10)
+    const write = (organizationId: string): Turn => ({ mode: 'write', organizationId, caller: 'one token' })
+    const busy = ['a', 'b', 'c'].flatMap((id) => Array.from({ length: 20 }, () => taken(turns, write(id))))
+    const quiet = taken(turns, write('quiet'))
+    await settled()
+    expect(busy.filter(({ hasBegun }) => hasBegun)).toHaveLength(6)
+    expect(quiet.hasBegun).toBe(false)
+    busy.find(({ hasBegun }) => hasBegun)?.end()
+    await settled()
+    expect(quiet.hasBegun).toBe(true)
+  })
+
   test('reads with an organization’s id as their token delay none of its writes', async () => {
     const turns = new Turns(10)
     for (let count = 0; count < 7; count++) taken(turns, read('org-1'))
@@ -84,6 +97,7 @@ describe('turns at connections', () => {
     expect(reads.map(({ hasBegun }) => hasBegun)).toEqual([true, true])
     writes[0]?.end()
     await settled()
-    expect([writes[2]?.hasBegun, writes[7]?.hasBegun]).toEqual([true, false])
+    // The one of d, which has no turn, comes before the third of a.
+    expect([writes[2]?.hasBegun, writes[7]?.hasBegun]).toEqual([false, true])
   })
 })

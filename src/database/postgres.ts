@@ -22,7 +22,8 @@ import { ReadRecord, Replays, type NamedRead, type ReplayedRead } from './postgr
 import { PostgresProbe } from './postgres-probe.ts'
 import { runPart, runWhole } from './postgres-transaction.ts'
 import { PostgresTransactions } from './postgres-transactions.ts'
-import { settleFailed, SharedWrite } from './shared-write.ts'
+import { Riders } from './riders.ts'
+import { SharedWrite } from './shared-write.ts'
 import type { Tables } from './tables.ts'
 import { Turns } from './turns.ts'
 import { databaseUnavailable } from './unavailable.ts'
@@ -35,8 +36,6 @@ const CONNECT_TIMEOUT_MS = 3_000
 const KEEP_ALIVE_MS = 10_000
 /** Pause between attempts to reach a server. */
 const WAIT_MS = 500
-/** How many waiting writes of its organization a transaction runs beside its own. */
-const MAX_RIDERS = 15
 
 // pg returns count(*) and bigint as text by default; our numbers stay below 2^53.
 types.setTypeParser(types.builtins.INT8, Number)
@@ -251,32 +250,27 @@ export class PostgresDatabase implements Database {
 
   /** Runs the write, and with it the writes of its organization that wait when it has the organization's lock. */
   async #together<T>(work: Work<T>, asked: Asked): Promise<T> {
-    let riders: readonly SharedWrite[] = []
-    const outcomes: (() => unknown)[] = []
+    const riders = new Riders(this.#turns, this.#replays, asked.organizationId)
     let own: () => T
     try {
       own = await this.#transactions.run(
         asked,
         (connection) => this.#begin(connection, asked),
         async (connection, ahead) => {
-          riders = this.#turns.takeOver(asked.organizationId, MAX_RIDERS)
-          if (riders.length === 0) return runWhole(connection, 'write', work, { ahead })
+          if (!riders.areWaiting) return runWhole(connection, 'write', work, { ahead })
+          const start = performance.now()
           const { outcome } = await runPart(connection, work, { ahead })
-          for (const { work: next, named } of riders) {
-            const plan = named && this.#replays.find(named)
-            const [read] = plan === undefined ? [] : await connection.readAhead([plan])
-            outcomes.push((await runPart(connection, next, { ahead: read })).outcome)
-          }
+          await riders.run(connection, start)
           return outcome
         },
       )
     } catch (error) {
-      if (riders.length > 0) this.#noteShared(error)
-      settleFailed(riders, error)
-      if (riders.length === 0 || error instanceof UnknownOutcomeError) throw error
+      if (riders.count > 0) this.#noteShared(error)
+      riders.fail(error)
+      if (riders.count === 0 || error instanceof UnknownOutcomeError) throw error
       return this.#alone(work, asked)
     }
-    for (const [place, rider] of riders.entries()) rider.settle(outcomes[place])
+    riders.settle()
     return own()
   }
 

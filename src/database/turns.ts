@@ -21,10 +21,14 @@ export type Turn = {
 }
 type Waiting = { turn: Turn; begin: () => void; leave: () => void }
 
+function isSharedOf(turn: Turn, organizationId: string | undefined): boolean {
+  return turn.shared !== undefined && turn.organizationId === organizationId
+}
+
 /**
  * Decides who may use a connection. Writes may block each other inside the database, so they get only a part of the
  * connections, and one organization gets only two: its other writers wait here and block nobody else. The next turn
- * goes to the waiting caller that uses the fewest connections. Reads of requests without a token share a small part,
+ * goes to the waiting caller, or for a write to the organization, that uses the fewest connections. Reads of requests without a token share a small part,
  * because one account can start very many of them under many signed URLs.
  */
 export class Turns {
@@ -57,17 +61,18 @@ export class Turns {
     }
   }
 
-  /** Ends the wait of an organization's oldest writes: they need no turn, because the caller runs them. */
-  takeOver(organizationId: string | undefined, most: number): SharedWrite[] {
-    const taken: SharedWrite[] = []
-    for (const { turn, leave } of this.#waiting.slice()) {
-      if (taken.length === most) break
-      if (turn.shared === undefined || turn.organizationId !== organizationId) continue
-      turn.shared.isTaken = true
-      taken.push(turn.shared)
-      leave()
-    }
-    return taken
+  /** Ends the wait of an organization's oldest write: it needs no turn, because the caller runs it. */
+  takeOver(organizationId: string | undefined): SharedWrite | undefined {
+    const oldest = this.#waiting.find(({ turn }) => isSharedOf(turn, organizationId))
+    if (oldest?.turn.shared === undefined) return undefined
+    oldest.turn.shared.isTaken = true
+    oldest.leave()
+    return oldest.turn.shared
+  }
+
+  /** Whether `takeOver` would find a write. */
+  hasToTakeOver(organizationId: string | undefined): boolean {
+    return this.#waiting.some(({ turn }) => isSharedOf(turn, organizationId))
   }
 
   /** Whether a write of the organization has a turn. */
@@ -88,6 +93,11 @@ export class Turns {
     return one === undefined ? 0 : (this.#usedBy[mode].get(one) ?? 0)
   }
 
+  /** Turns in use by the caller of a waiting read, or by the organization of a waiting write. */
+  #usedBySame({ turn: { mode, caller, organizationId } }: Waiting): number {
+    return this.#usedByOne(mode, mode === 'read' ? caller : organizationId)
+  }
+
   #count(turn: Turn, change: 1 | -1): void {
     this.#used[turn.mode] += change
     if (turn.withoutToken) this.#usedWithoutToken += change
@@ -102,10 +112,7 @@ export class Turns {
     let next: Waiting | undefined
     for (const waiting of this.#waiting) {
       if (!this.#isFree(waiting.turn)) continue
-      const { caller } = waiting.turn
-      const isBefore = (other: Waiting) =>
-        this.#usedByOne('read', caller) < this.#usedByOne('read', other.turn.caller)
-      if (next === undefined || isBefore(next)) next = waiting
+      if (next === undefined || this.#usedBySame(waiting) < this.#usedBySame(next)) next = waiting
     }
     next?.begin()
   }
