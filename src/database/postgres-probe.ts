@@ -3,6 +3,7 @@ import { DatabaseError, type ClientConfig } from 'pg'
 import { afterPatience } from '../core/patience.ts'
 import { PostgresClient } from './postgres-client.ts'
 import { doubtOf, type Doubt } from './postgres-doubts.ts'
+import { isAnswer } from './postgres-errors.ts'
 
 /** Leaves time to open a new connection if the cached one is broken. */
 const IDLE_CONNECTION_MS = 300
@@ -26,6 +27,7 @@ export class PostgresProbe {
   readonly #onLoss: () => void
   #idle: PostgresClient | undefined
   #withoutAnswer = 0
+  #wasSilent = false
 
   /** @param onLoss is called when a connection got no answer while a new one was served: the old server is gone */
   constructor(config: ClientConfig, onLoss: () => void) {
@@ -45,6 +47,22 @@ export class PostgresProbe {
   }
 
   async look(signal: AbortSignal): Promise<void> {
+    try {
+      await this.#lookNow(signal)
+    } catch (error) {
+      if (!isAnswer(error)) this.#wasSilent = true
+      throw error
+    }
+  }
+
+  /** Whether a look since the last call got no answer of the server. */
+  endSilence(): boolean {
+    const wasSilent = this.#wasSilent
+    this.#wasSilent = false
+    return wasSilent
+  }
+
+  async #lookNow(signal: AbortSignal): Promise<void> {
     const client = await this.#writeSomewhere(signal)
     try {
       for (const doubt of this.#doubts) {

@@ -81,7 +81,8 @@ export class PostgresDatabase implements Database {
     this.#pool = new PostgresPool(config, connections, (error) => this.#suspect(error))
     this.availability = new Availability(
       (signal) => this.#probe.look(signal),
-      () => this.#pool.cutSilent(),
+      // A server that answered all the time has lost no connection: one that is silent is at work.
+      () => this.#probe.endSilence() && this.#pool.cutSilent(),
     )
     this.#turns = new Turns(connections)
     this.#transactions = new PostgresTransactions(this.#pool)

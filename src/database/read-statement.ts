@@ -39,7 +39,8 @@ export type ReadAnswer = [place: number, ...records: Records]
 const MAX_STATEMENTS = 500
 
 export class ReadStatements {
-  readonly #names = new Map<string, string>()
+  /** By their text, which all plans with it share. */
+  readonly #known = new Map<string, { readonly name: string; readonly text: string }>()
 
   /** Undefined if a value is neither a text nor a whole number, or if there are too many different statements. */
   of(steps: readonly Step[]): ReadStatement | undefined {
@@ -61,16 +62,15 @@ export class ReadStatements {
     const given = [...types.map((_, place) => `p${place + 1}`), 'place']
     const text = `select given.place::integer, ${parts.join(', ')}
 from unnest(${lists.join(', ')}) with ordinality as given(${given.join(', ')})`
-    const name = this.#nameOf(text)
-    return name === undefined ? undefined : { name, text, values }
+    const known = this.#known.get(text) ?? this.#add(text)
+    return known && { ...known, values }
   }
 
-  #nameOf(text: string): string | undefined {
-    const known = this.#names.get(text)
-    if (known !== undefined || this.#names.size >= MAX_STATEMENTS) return known
-    const name = createHash('md5').update(text).digest('hex')
-    this.#names.set(text, name)
-    return name
+  #add(text: string) {
+    if (this.#known.size >= MAX_STATEMENTS) return undefined
+    const added = { name: createHash('md5').update(text).digest('hex'), text }
+    this.#known.set(text, added)
+    return added
   }
 }
 

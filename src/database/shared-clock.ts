@@ -9,8 +9,11 @@ import type { Transaction } from './database.ts'
  */
 export async function sharedTime(tx: Transaction, clock: Clock): Promise<Date> {
   if (tx.engine === 'sqlite') return clock.now()
-  const { rows } = await sql<{ now: Date }>`select clock_timestamp() as now`.execute(tx.db)
-  return existing(rows[0]).now
+  // As a number: the text of a time depends on DateStyle.
+  const { rows } = await sql<{
+    ms: number
+  }>`select extract(epoch from clock_timestamp())::float8 * 1000 as ms`.execute(tx.db)
+  return new Date(existing(rows[0]).ms)
 }
 
 export function timeAfter(time: Date, milliseconds: number): Timestamp {
