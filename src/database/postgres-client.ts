@@ -1,5 +1,6 @@
 import { Socket } from 'node:net'
 import { Client, type ClientConfig } from 'pg'
+import { UnreachableError } from './postgres-errors.ts'
 
 /**
  * PostgreSQL plans a prepared statement once. Without this setting it compares the plan's cost with that of plans for the
@@ -40,4 +41,13 @@ export class PostgresClient extends Client {
   cut(error: Error): void {
     this.#socket.destroy(error)
   }
+}
+
+/**
+ * The address of the primary may lead to a server that is a standby by now. What was revoked on the primary may still be
+ * there, and nothing would end the connection.
+ */
+export async function refuseStandby(client: PostgresClient): Promise<void> {
+  const { rows } = await client.query<{ standby: boolean }>('select pg_is_in_recovery() as standby')
+  if (rows[0]?.standby === true) throw new UnreachableError('the server is a standby')
 }

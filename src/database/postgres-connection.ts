@@ -20,6 +20,8 @@ export class PostgresConnection implements DatabaseConnection {
   /** What statements changed that were not prepared, and how many locked rows. */
   readonly changes = new Changes()
   locks = 0
+  /** Whether its server was found to be no standby. */
+  isOfPrimary = false
   #hasGenericPlans = false
   readonly #sent: Promise<unknown>[] = []
 

@@ -1,5 +1,6 @@
 import type { ClientConfig, QueryArrayConfig, QueryArrayResult } from 'pg'
-import { GENERIC_PLANS, NO_JIT, PostgresClient } from './postgres-client.ts'
+import { afterPatience } from '../core/patience.ts'
+import { GENERIC_PLANS, NO_JIT, PostgresClient, refuseStandby } from './postgres-client.ts'
 import { DeadlineError } from './postgres-errors.ts'
 import { asOne, type ReadAnswer, type ReadStatement, type Records } from './read-statement.ts'
 
@@ -10,6 +11,8 @@ const SILENCE_MS = 1_000
 /** Counted in parts: after a stall of the event loop timers run before arrived data is read. */
 const PARTS = 10
 const PAUSE_BEFORE_CONNECT_MS = 250
+/** Ends the work of the server for a connection that was cut. */
+const STATEMENT_TIMEOUT = "statement_timeout = '2s'"
 
 /** The most reads that are under way or wait for a connection. Others wait for their turn. */
 export const MAX_PIPELINED = 32
@@ -19,6 +22,8 @@ class Line {
   readonly #config: ClientConfig
   #client: PostgresClient | undefined
   #connecting: Promise<void> | undefined
+  /** The client of `#connecting`. */
+  #next: PostgresClient | undefined
   #mayConnectAt = 0
   #answers = 0
   #answersSeen = 0
@@ -41,17 +46,23 @@ class Line {
   async #connect(): Promise<void> {
     if (this.#client !== undefined || performance.now() < this.#mayConnectAt) return
     this.#mayConnectAt = performance.now() + PAUSE_BEFORE_CONNECT_MS
-    const client = new PostgresClient(this.#config)
+    const client = (this.#next = new PostgresClient(this.#config))
     client.once('end', () => {
       if (this.#client === client) this.#client = undefined
     })
+    let callOff = () => {}
     try {
       await client.connect()
-      await client.query(`set ${GENERIC_PLANS}; set ${NO_JIT}`)
+      // A pooler may take the connection before a server is free.
+      callOff = afterPatience(SILENCE_MS, () => client.cut(new DeadlineError('a connection did not answer')))
+      await client.query(`set ${GENERIC_PLANS}; set ${NO_JIT}; set ${STATEMENT_TIMEOUT}`)
+      await refuseStandby(client)
       this.#client = client
     } catch {
       client.cut(new Error('given up'))
     }
+    callOff()
+    this.#next = undefined
   }
 
   query(statement: QueryArrayConfig): Promise<ReadAnswer[]> {
@@ -77,6 +88,7 @@ class Line {
   }
 
   cut(error: Error): void {
+    this.#next?.cut(error)
     this.#client?.cut(error)
     this.#client = undefined
   }

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { Pool, type ClientConfig, type PoolClient } from 'pg'
 import { afterPatience } from '../core/patience.ts'
-import { PostgresClient } from './postgres-client.ts'
+import { PostgresClient, refuseStandby } from './postgres-client.ts'
 import { PostgresConnection } from './postgres-connection.ts'
 import { DeadlineError, isAway, UnreachableError } from './postgres-errors.ts'
 
@@ -69,6 +69,8 @@ export class PostgresPool {
         this.#cutSilentFor(SILENCE_AT_WORK_MS)
       })
       try {
+        if (!connection.isOfPrimary) await refuseStandby(client)
+        connection.isOfPrimary = true
         const begun = connection.query(text)
         const behind = sendBehind(connection)
         // If `begin` fails, so does what was sent behind it.
