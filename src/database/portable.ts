@@ -28,6 +28,16 @@ export function engineOf(db: Kysely<Tables>): Engine {
 }
 
 /**
+ * The next version of a row, for caches. On PostgreSQL by a random step: a failover may lose the last commits, and a number
+ * that came a second time would bring back what was cached by the first.
+ */
+export function nextVersion(engine: Engine): RawBuilder<number> {
+  return engine === 'sqlite'
+    ? sql<number>`version + 1`
+    : sql<number>`version + 1 + floor(random() * 1000000)::bigint`
+}
+
+/**
  * Runs a script written with the words above, or the one for this engine. Each statement ends with a semicolon at the end
  * of a line.
  */

@@ -1,8 +1,8 @@
-import { sql, type Selectable, type Updateable } from 'kysely'
+import type { Selectable, Updateable } from 'kysely'
 import type { Transaction } from '../database/database.ts'
 import { insertUnlessTaken, rowById, updateUnlessTaken } from '../database/rows.ts'
 import { countOf } from '../database/pages.ts'
-import { locksRows } from '../database/portable.ts'
+import { locksRows, nextVersion } from '../database/portable.ts'
 import { prepared } from '../database/prepared.ts'
 import type { OrganizationTable } from '../database/tables.ts'
 
@@ -35,7 +35,7 @@ export async function markDeleted(tx: Transaction, id: string, at: string): Prom
   await tx.db
     .updateTable('organizations')
     // The colon keeps this name from colliding: names of organizations have none.
-    .set({ name: `${id}:deleted`, deleted_at: at, version: sql`version + 1` })
+    .set({ name: `${id}:deleted`, deleted_at: at, version: nextVersion(tx.engine) })
     .where('id', '=', id)
     .execute()
 }
@@ -44,7 +44,7 @@ export async function markDeleted(tx: Transaction, id: string, at: string): Prom
 export async function bumpVersionsOf(tx: Transaction, userId: string): Promise<void> {
   await tx.db
     .updateTable('organizations')
-    .set((row) => ({ version: row('version', '+', 1) }))
+    .set({ version: nextVersion(tx.engine) })
     .where('id', 'in', (eb) =>
       eb.selectFrom('memberships').where('user_id', '=', userId).select('organization_id'),
     )
@@ -56,11 +56,11 @@ export async function countOrganizationsOf(tx: Transaction, userId: string): Pro
   return countOf(tx.db.selectFrom('memberships').where('user_id', '=', userId).where('status', '=', 'active'))
 }
 
-const bump = prepared<{ id: string; teams: number; visibleTeams: number }>()((db, param) =>
+const bump = prepared<{ id: string; teams: number; visibleTeams: number }>()((db, param, engine) =>
   db
     .updateTable('organizations')
     .set((row) => ({
-      version: row('version', '+', 1),
+      version: nextVersion(engine),
       teams_count: row('teams_count', '+', param('teams')),
       visible_teams_count: row('visible_teams_count', '+', param('visibleTeams')),
     }))

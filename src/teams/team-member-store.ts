@@ -1,6 +1,7 @@
 import { sql, type Insertable } from 'kysely'
 import type { Transaction } from '../database/database.ts'
 import { countOf } from '../database/pages.ts'
+import { nextVersion } from '../database/portable.ts'
 import { inSlices, ROWS_A_SLICE } from '../database/slices.ts'
 import type { Flag, TeamMemberTable } from '../database/tables.ts'
 
@@ -121,7 +122,7 @@ function teamsOfMembership(tx: Transaction, membershipId: string) {
 async function countMembers(tx: Transaction, teamIds: readonly string[], more: number): Promise<void> {
   await tx.db
     .updateTable('teams')
-    .set({ users_count: sql`users_count + ${more}`, version: sql`version + 1` })
+    .set({ users_count: sql`users_count + ${more}`, version: nextVersion(tx.engine) })
     .where('id', 'in', teamIds)
     .execute()
 }

@@ -4,7 +4,7 @@ import type { Transaction } from '../database/database.ts'
 import { rowById } from '../database/rows.ts'
 import { prepared } from '../database/prepared.ts'
 import { deleteInSlices, inSlices } from '../database/slices.ts'
-import { unlessTaken, isTextIn } from '../database/portable.ts'
+import { unlessTaken, isTextIn, nextVersion } from '../database/portable.ts'
 import type { TeamTable } from '../database/tables.ts'
 
 export type TeamRow = Selectable<TeamTable>
@@ -116,7 +116,7 @@ export function updateTeam(
   return unlessTaken(
     tx.db
       .updateTable('teams')
-      .set({ ...changes, version: sql`version + 1` })
+      .set({ ...changes, version: nextVersion(tx.engine) })
       .where('id', '=', id)
       .returningAll()
       .executeTakeFirstOrThrow(),
