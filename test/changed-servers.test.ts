@@ -3,6 +3,7 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 import type { Client } from './support/client.ts'
 import { engines } from './support/engines.ts'
 import { Forwarder } from './support/forwarder.ts'
+import { onPostgres } from './support/on-each-engine.ts'
 import { PostgresCluster } from './support/postgres-cluster.ts'
 import { startServer, type TestServer } from './support/server.ts'
 import { addMember, body, createTeam, createTestOrganization } from './support/world.ts'
@@ -33,6 +34,32 @@ async function untilReady({ address }: TestServer): Promise<void> {
 function statuses(client: Client, path: string): Promise<number[]> {
   return Promise.all(Array.from({ length: 20 }, async () => (await client.get(path)).status))
 }
+
+onPostgres('versions', (server, query) => {
+  test('never rise by one step, wherever they are raised', async () => {
+    const organization = await createTestOrganization(server)
+    const { client } = organization.owner
+    const versions = async () => {
+      const { rows } = await query(
+        `select organizations.version as own, workspaces.version as workspaces, max(blocks.version) as names
+         from organizations join workspace_versions workspaces on workspaces.organization_id = id
+         join team_name_blocks blocks on blocks.organization_id = id where id = $1 group by 1, 2`,
+        [organization.id],
+      )
+      return Object.entries<number>(rows[0])
+    }
+    const make = async (name: string) => {
+      await client.post(`/organizations/${organization.name}/teams`, body('teams', { name }))
+      await client.post(`/organizations/${organization.name}/workspaces`, body('workspaces', { name }))
+    }
+    await make('first')
+    const before = new Map(await versions())
+    for (const name of ['second', 'third', 'fourth']) await make(name)
+    // Three steps of one would be three.
+    for (const [name, version] of await versions())
+      expect([name, version - (before.get(name) ?? 0) > 100]).toEqual([name, true])
+  })
+})
 
 describe.each(engines.filter((engine) => engine === 'postgres'))('a change of the server on %s', () => {
   test('no read stays on a server that is a standby', { timeout: 90_000 }, async () => {

@@ -8,6 +8,7 @@ import { isOlderRelease, version } from '../core/version.ts'
 import { firstTables } from './migrations/0001-first-tables.ts'
 import { workspaceCounts } from './migrations/0002-workspace-counts.ts'
 import { membershipCounts } from './migrations/0003-membership-counts.ts'
+import { versionSteps } from './migrations/0004-version-steps.ts'
 import { engineOf } from './portable.ts'
 import type { Tables } from './tables.ts'
 
@@ -27,6 +28,7 @@ export const migrations: Record<string, TableMigration> = {
   [FIRST_MIGRATION]: { ...firstTables, oldestRelease: '0.1.0' },
   '0002-workspace-counts': { ...workspaceCounts, oldestRelease: '0.1.0' },
   '0003-membership-counts': { ...membershipCounts, oldestRelease: '0.1.0' },
+  '0004-version-steps': { ...versionSteps, oldestRelease: '0.1.0' },
 }
 
 /** A newer Purser has written the database; this one has changed nothing. */

@@ -1,0 +1,30 @@
+import type { Migration } from 'kysely/migration'
+import { runScript, type Engine } from '../portable.ts'
+
+const names = [
+  'team_names_insert',
+  'team_names_delete',
+  'team_names_update',
+  'workspace_versions_insert',
+  'workspace_versions_delete',
+  'workspace_versions_of_organizations',
+  'workspace_versions_of_tags',
+  'workspace_versions_of_row',
+]
+const theirs = `proname in (${names.map((name) => `'${name}'`).join(', ')}) and pronamespace = current_schema()::regnamespace`
+const replaced = `replace(pg_get_functiondef(known), 'version + 1', 'version + 1 + floor(random() * 1000000)::bigint')`
+
+/**
+ * The versions that triggers raise rise by a random step on PostgreSQL, as those of `nextVersion` do. SQLite keeps steps of
+ * one.
+ */
+const steps: Record<Engine, string> = {
+  sqlite: '',
+  postgres: `do $$ declare known oid; begin for known in select oid from pg_proc where ${theirs} loop execute ${replaced}; end loop; end $$;`,
+}
+
+export const versionSteps: Migration = {
+  async up(db) {
+    await runScript(db, steps)
+  },
+}
