@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { connect } from 'node:net'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
@@ -61,6 +61,22 @@ describe.each(engines)('serve on %s', (engine) => {
     expect((await new Client(address, ADMIN_TOKEN).get('/organizations/missing/teams')).status).toBe(404)
     expect(purser.stdout).not.toContain(ADMIN_TOKEN)
     expect(existsSync(join(settings.PURSER_DATA as string, 'admin-token'))).toBe(false)
+  })
+
+  test('a first start keeps the admin token of another database in the same data folder', async () => {
+    const settings = await settingsFor(engine)
+    const folder = settings.PURSER_DATA as string
+    mkdirSync(folder, { mode: 0o700 })
+    writeFileSync(join(folder, 'admin-token'), 'the other token\n', { mode: 0o600 })
+    const purser = new Purser(['serve'], settings)
+    const address = await purser.address()
+    const [kept = '', ...more] = readdirSync(folder).filter((name) => name.startsWith('admin-token.'))
+    expect(more).toEqual([])
+    expect(kept).toMatch(/^admin-token\.\d{4}-\d\d-\d\dT[\d.-]+Z$/)
+    expect(readFileSync(join(folder, kept), 'utf8')).toBe('the other token\n')
+    expect(purser.stdout).toContain(`admin-token was there already, and is now ${join(folder, kept)}: `)
+    const token = readFileSync(join(folder, 'admin-token'), 'utf8').trim()
+    expect((await new Client(address, token).get('/account/details')).status).toBe(200)
   })
 
   test.each([16, 512])('an admin token of %s visible characters is good', async (length) => {

@@ -1,7 +1,8 @@
+import { existsSync, renameSync } from 'node:fs'
 import { join } from 'node:path'
 import { AuditKey } from '../audit/audit-links.ts'
 import type { Config, ServerConfig } from '../config.ts'
-import type { Clock } from '../core/clock.ts'
+import { timestamp, type Clock } from '../core/clock.ts'
 import { OperatorError } from '../core/operator-error.ts'
 import type { Database } from '../database/database.ts'
 import {
@@ -72,9 +73,15 @@ async function prepareOpened(
   const { clock } = surroundings
   const { connections } = await refuseUnfit(open, config)
   const { secretKey } = await bringUpToDate(open, config, surroundings.say)
+  const file = join(config.data, ADMIN_TOKEN_FILE)
+  let isOurs = false
   const first = await makeFirstUser(database, clock, new AuditKey(secretKey), config.adminToken, (token) => {
+    if (config.adminToken !== undefined) return
+    if (!isOurs) keepOtherToken(file, surroundings)
     // Written before the commit, so that a crash cannot lose a token that nobody has read.
-    if (config.adminToken === undefined) writePrivateFile(join(config.data, ADMIN_TOKEN_FILE), `${token}\n`)
+    writePrivateFile(file, `${token}\n`)
+    // The transaction may run again.
+    isOurs = true
   })
   await open.openConnections()
   return {
@@ -84,6 +91,15 @@ async function prepareOpened(
     ...(config.secretKey === undefined ? { keyFile: secretKeyFile(config.data) } : {}),
     ...(first === undefined ? {} : { first }),
   }
+}
+
+/** The file may hold the token of another database that uses the same data folder, or be left by a crash. */
+function keepOtherToken(file: string, { clock, say }: Surroundings): void {
+  if (!existsSync(file)) return
+  // Windows allows no colon in a name.
+  const kept = `${file}.${timestamp(clock.now()).replaceAll(':', '-')}`
+  renameSync(file, kept)
+  say(`${file} was there already, and is now ${kept}: its token may belong to another database`)
 }
 
 /** Migrates. Uses the secret key of the database, or creates one for a new database. */
