@@ -209,6 +209,19 @@ describe.each(engines)('the command line on %s', (engine) => {
     expect(await output(['migrate'], settings)).toMatch(/^nothing to do/)
   })
 
+  test('a database without tables of Purser is not called an older one', async () => {
+    const settings = await settingsFor(engine)
+    mkdirSync(settings.PURSER_DATA as string, { mode: 0o700 })
+    if (engine === 'sqlite') writeFileSync(join(settings.PURSER_DATA as string, 'purser.sqlite'), '')
+    expect(await run(['user', 'list'], settings)).toMatchObject({
+      code: 1,
+      stdout: '',
+      stderr: expect.stringMatching(
+        /^purser: .* holds no tables of Purser: check the database URL or the data folder, .* migrate.*\n$/,
+      ),
+    })
+  })
+
   test('nothing that others wrote moves the cursor of whoever reads the audit trail', async () => {
     const settings = await settingsFor(engine)
     const purser = new Purser(['serve'], { ...settings, PURSER_ADMIN_TOKEN: ADMIN_TOKEN })

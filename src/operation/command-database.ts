@@ -6,7 +6,7 @@ import { systemClock, timestamp } from '../core/clock.ts'
 import { newId } from '../core/ids.ts'
 import { OperatorError } from '../core/operator-error.ts'
 import type { Transaction } from '../database/database.ts'
-import { missingMigrations } from '../database/migrate.ts'
+import { FIRST_MIGRATION, missingMigrations } from '../database/migrate.ts'
 import {
   databaseProblem,
   hasSqliteFile,
@@ -32,6 +32,11 @@ export async function withDatabase<T>(config: Config, work: (open: OpenDatabase)
   try {
     open = await openDatabase(config)
     const { names } = await open.withConnection(missingMigrations)
+    if (names[0] === FIRST_MIGRATION) {
+      throw new OperatorError(
+        `${nameOfDatabase(config)} holds no tables of Purser: check the database URL or the data folder, or make the tables with ${advisedCommand(config, 'migrate')}`,
+      )
+    }
     if (names.length > 0) {
       throw new OperatorError(
         `${nameOfDatabase(config)} is older than this Purser: migrate it with ${advisedCommand(config, 'migrate')}`,
