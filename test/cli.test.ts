@@ -346,6 +346,19 @@ describe.each(engines)('the command line on %s', (engine) => {
     )
   })
 
+  test('doctor asks the database whether it accepts the token in admin-token', async () => {
+    const settings = await settingsFor(engine)
+    await new Purser(['serve'], settings).address()
+    const file = join(settings.PURSER_DATA as string, 'admin-token')
+    expect(await output(['doctor'], settings)).toMatch(
+      /admin-token holds a valid token: delete the file once/,
+    )
+    writeFileSync(file, 'a token of another database')
+    expect(await output(['doctor'], settings)).toMatch(
+      /^note +data folder +.*admin-token holds a token that this database does not accept: delete the file/m,
+    )
+  })
+
   test('nothing in the data folder shows a token in clear', async () => {
     const settings: Settings = { ...(await settingsFor(engine)), PURSER_ADMIN_TOKEN: ADMIN_TOKEN }
     const purser = new Purser(['serve'], settings)

@@ -1,6 +1,7 @@
 import { codeOf } from '../core/error-fields.ts'
-import { existsSync, readdirSync, statfsSync, statSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, statfsSync, statSync } from 'node:fs'
 import { join } from 'node:path'
+import { findActor, hashToken } from '../access/actor-store.ts'
 import { unknownVariables, type Config } from '../config.ts'
 import { timestamp, type Clock } from '../core/clock.ts'
 import { OperatorError, reasonOf } from '../core/operator-error.ts'
@@ -93,13 +94,6 @@ function lookIntoFolder({ data, databaseUrl }: Config, report: Report): void {
   } else {
     report('data folder', 'good', `${data}, closed to others`)
   }
-  if (existsSync(join(data, ADMIN_TOKEN_FILE))) {
-    report(
-      'data folder',
-      'note',
-      `${join(data, ADMIN_TOKEN_FILE)} holds a valid token: delete the file once you have the token elsewhere`,
-    )
-  }
   const { bavail, bsize } = statfsSync(data)
   const free = bavail * bsize
   const amount = `${(free / 1024 ** 3).toFixed(1)} GiB free at ${data}`
@@ -179,11 +173,20 @@ async function examineRows(
   report: Report,
 ): Promise<Buffer | undefined> {
   const now = timestamp(clock.now())
-  const { noted, trouble, aged } = await database.read(async (tx) => ({
+  const token = readAdminToken(config, report)
+  const { isAccepted, noted, trouble, aged } = await database.read(async (tx) => ({
+    isAccepted:
+      token === undefined ? undefined : (await findActor(tx, hashToken(token), clock.now())) !== undefined,
     noted: await findMeta(tx, FINGERPRINT),
     trouble: await findTrouble(tx, now),
     aged: await seeRetentionTime(tx, clock),
   }))
+  if (isAccepted !== undefined) {
+    const advice = isAccepted
+      ? 'holds a valid token: delete the file once you have the token elsewhere'
+      : 'holds a token that this database does not accept: delete the file, unless the token is of another database'
+    report('data folder', 'note', `${join(config.data, ADMIN_TOKEN_FILE)} ${advice}`)
+  }
   examineClock(aged, report)
   const key = examineKey(noted, config, report)
   if (noted === undefined && key !== undefined && trouble.hasStates) {
@@ -195,6 +198,17 @@ async function examineRows(
   if (expiredTokens > 0) report('tokens', 'note', `${expiredTokens} have expired and can be deleted`)
   else report('tokens', 'good', 'none has expired')
   return key
+}
+
+/** Undefined if there is no file, or none that this user may read. */
+function readAdminToken({ data }: Config, report: Report): string | undefined {
+  const file = join(data, ADMIN_TOKEN_FILE)
+  try {
+    return existsSync(file) ? readFileSync(file, 'utf8').trim() : undefined
+  } catch (error) {
+    report('data folder', 'problem', `${file} cannot be read: ${reasonOf(error)}`)
+    return undefined
+  }
 }
 
 function examineKey(noted: string | undefined, config: Config, report: Report): Buffer | undefined {
