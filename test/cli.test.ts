@@ -241,6 +241,28 @@ describe.each(engines)('the command line on %s', (engine) => {
     expect(lines(json).at(-1).details.description).toBe(hostile)
   })
 
+  test('audit says how many events it left out, and takes a time until which to print', async () => {
+    const settings = await settingsFor(engine)
+    await output(['seed', '--json'], settings)
+    const all = lines(await output(['audit', '--json', '--limit', '1000'], settings))
+    expect(all.length).toBeGreaterThan(3)
+    for (const format of [[], ['--json']]) {
+      const { stdout, stderr } = await run(['audit', '--limit', '3', ...format], settings)
+      expect(stdout.trim().split('\n')).toHaveLength(3)
+      expect(stderr).toBe(`the newest 3 of ${all.length}; --limit shows more\n`)
+    }
+    const exactly = await run(['audit', '--limit', String(all.length)], settings)
+    expect(exactly).toMatchObject({ code: 0, stderr: '' })
+    const { at } = all[0]
+    const first = lines(await output(['audit', '--json', '--until', at], settings))
+    expect(first).toEqual(all.filter((event) => event.at <= at))
+    const mixed = await run(['audit', '--until', at, '--follow'], settings)
+    expect(mixed.stderr).toMatch(/'--until <when>' cannot be used with option '-f, --follow'/)
+    expect((await run(['audit', '--limit', '10000000'], settings)).stderr).toMatch(
+      /It must be a whole number from 1 to 9999999\./,
+    )
+  })
+
   test('audit --follow prints what happens from now on', async () => {
     const settings = await settingsFor(engine)
     await output(['migrate'], settings)

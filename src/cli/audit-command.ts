@@ -1,4 +1,4 @@
-import { Command } from 'commander'
+import { Command, Option } from 'commander'
 import { configOf, databaseSettings, withSettings } from './options.ts'
 import { parseCount } from './parse.ts'
 
@@ -8,6 +8,11 @@ export function auditCommand(): Command {
     .option(
       '--since <when>',
       'only events since a time such as 2030-01-31T12:00:00Z, or of a span such as 2h',
+    )
+    .addOption(
+      new Option('--until <when>', 'only events until a time, given like that of --since').conflicts(
+        'follow',
+      ),
     )
     .option('--organization <name>', 'only events of one organization')
     .option('--action <action>', 'only events of one kind, such as team.create')
@@ -20,10 +25,11 @@ export function auditCommand(): Command {
     )
     .action(async (flags) => {
       const { printAuditTrail } = await import('./audit-trail.ts')
-      const { since, organization, action, limit } = flags
+      const { since, until, organization, action, limit } = flags
       const isFlag = (value: unknown) => value === true
       await printAuditTrail(configOf(flags), {
         since,
+        until,
         organization,
         action,
         limit,

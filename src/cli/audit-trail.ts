@@ -1,7 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { readDetails } from '../audit/audit-event-document.ts'
 import { findNamesOfIds } from '../audit/audit-name-store.ts'
-import { newestAuditEvents, type AuditFilter, type PrintedRow } from '../audit/audit-list-store.ts'
+import {
+  countAuditEvents,
+  newestAuditEvents,
+  type AuditFilter,
+  type PrintedRow,
+} from '../audit/audit-list-store.ts'
 import type { Config } from '../config.ts'
 import { OperatorError } from '../core/operator-error.ts'
 import type { Database } from '../database/database.ts'
@@ -20,6 +25,7 @@ type Seen = { last: number; numbers: Set<number> }
 
 export type AuditOptions = {
   since?: string
+  until?: string
   organization?: string
   action?: string
   limit: number
@@ -31,16 +37,20 @@ export type AuditOptions = {
 export async function printAuditTrail(config: Config, options: AuditOptions): Promise<void> {
   await withDatabase(config, async ({ database }) => {
     const filter = await filterOf(database, options)
-    const { rows, seen } = await database.read(async (tx) => {
+    const { rows, total, seen } = await database.read(async (tx) => {
       const newest = await newestAuditEvents(tx, {}, OVERLAP)
       const numbers = new Set(newest.map((row) => row.number))
+      const rows = await newestAuditEvents(tx, filter, options.limit)
       return {
-        rows: await newestAuditEvents(tx, filter, options.limit),
+        rows,
+        // Counting reads all matching events.
+        total: rows.length < options.limit ? rows.length : await countAuditEvents(tx, filter),
         seen: { last: newest.at(-1)?.number ?? 0, numbers },
       }
     })
     const printer = new EventPrinter(database, options.asJson)
     await printer.print(rows)
+    if (total > rows.length) note(`the newest ${rows.length} of ${total}; --limit shows more`)
     if (options.follow) await follow(database, filter, printer, seen)
     else if (rows.length === 0 && !options.asJson) note('there are no such events')
   })
@@ -48,10 +58,11 @@ export async function printAuditTrail(config: Config, options: AuditOptions): Pr
 
 async function filterOf(
   database: Database,
-  { since, organization, action }: AuditOptions,
+  { since, until, organization, action }: AuditOptions,
 ): Promise<AuditFilter> {
   const filter: AuditFilter = {}
   if (since !== undefined) filter.since = parseMoment(since, operatorDeps.clock, 'past')
+  if (until !== undefined) filter.until = parseMoment(until, operatorDeps.clock, 'past')
   if (action !== undefined) filter.action = action
   if (organization !== undefined) {
     const found = await database.read((tx) => findOrganizationByName(tx, organization))

@@ -34,6 +34,6 @@ export function parseMoment(text: string, clock: Clock, direction: 'past' | 'fut
 
 export function parseCount(text: string): number {
   if (!/^\d{1,7}$/.test(text) || Number(text) < 1)
-    throw new InvalidArgumentError('It must be a whole number above 0.')
+    throw new InvalidArgumentError('It must be a whole number from 1 to 9999999.')
   return Number(text)
 }
