@@ -21,7 +21,7 @@ ${rows.join('\n')}
 
 ## Where things are kept
 
-- **SQLite** (no \`PURSER_DATABASE_URL\`): \`purser.sqlite\` in the data folder, beside \`secret-key\`, which encrypts states and outputs, \`admin-token\` after a first start, and \`lock\`, which refuses a second server. Only the server's user can read the folder. An empty \`secret-key\` counts as missing, and a first start writes a new one. The start refuses an incomplete one.
+- **SQLite** (no \`PURSER_DATABASE_URL\`): \`purser.sqlite\` in the data folder, beside \`secret-key\`, which encrypts states and outputs, \`admin-token\` after a first start, and \`lock\`, which refuses a second server. Only the server's user can read a folder that Purser made. The start warns if others may look into it. It refuses a \`secret-key\` that is empty or incomplete.
 - **PostgreSQL**: everything is in the database; any number of nodes may share it, all with the same \`PURSER_SECRET_KEY\`. The data folder only holds the generated admin token. With \`PURSER_ADMIN_TOKEN\` no data folder is created.
 
 The database stores the fingerprint of the secret key. A server with another key, or without it, does not start: \`npm run purser -- doctor\` prints the fingerprint.

@@ -416,7 +416,7 @@ describe('doctor', () => {
     writeFileSync(join(folder, 'secret-key'), 'a'.repeat(64))
     const { code, stdout } = await run(['doctor'], settings)
     expect(code).toBe(1)
-    expect(stdout).toMatch(/^problem +data folder +others may look into it/m)
+    expect(stdout).toMatch(/^problem +data folder +others may look into .*: chmod -R go= /m)
     expect(stdout).toMatch(/^problem +secret key +the secret key is not the one of this database/m)
     expect((await run(['doctor'], { ...settings, PURSER_WORKERS: '0' })).stdout).toMatch(
       /^problem +settings /,

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer, type AddressInfo, type Server } from 'node:net'
 import { join, resolve } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
@@ -235,5 +235,20 @@ describe('serve warns', () => {
     await purser.address()
     expect(purser.stderr).toMatch(/warning: there is no setting PURSER_LISTN; it is ignored\n/)
     expect(purser.stderr).toMatch(/warning: 0\.0\.0\.0:0 can be reached from other machines without TLS/)
+  })
+
+  test('when others may look into the data folder', async () => {
+    const settings = await settingsFor('sqlite')
+    const folder = settings.PURSER_DATA as string
+    mkdirSync(folder)
+    chmodSync(folder, 0o755)
+    const open = new Purser(['serve'], settings)
+    await open.address()
+    expect(open.stderr).toBe(`purser: warning: others may look into ${folder}: chmod -R go= ${folder}\n`)
+    await open.stop()
+    chmodSync(folder, 0o700)
+    const closed = new Purser(['serve'], settings)
+    await closed.address()
+    expect(closed.stderr).toBe('')
   })
 })

@@ -1,12 +1,14 @@
 import { sqliteCodeOf } from '../core/error-fields.ts'
-import { accessSync, constants, mkdirSync } from 'node:fs'
+import { accessSync, constants, mkdirSync, statSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { OperatorError, reasonOf } from '../core/operator-error.ts'
+import { quoted } from './advised-command.ts'
 import { syncFolder } from './new-file.ts'
 
 const LOCK_FILE = 'lock'
 const SQLITE_BUSY = 5
+const OTHERS = 0o077
 
 /** Creates the folder for this user only, or checks that an existing one is readable and writable. */
 export function makeDataFolder(folder: string): void {
@@ -21,6 +23,13 @@ export function makeDataFolder(folder: string): void {
   } catch (error) {
     throw new OperatorError(`cannot use the data folder ${folder}: ${reasonOf(error)}`)
   }
+}
+
+/** A closed folder also protects the files in it. */
+export function openFolderProblem(folder: string): string | undefined {
+  const stats = statSync(folder, { throwIfNoEntry: false })
+  const isOpen = process.platform !== 'win32' && stats !== undefined && (stats.mode & OTHERS) !== 0
+  return isOpen ? `others may look into ${folder}: chmod -R go= ${quoted(folder)}` : undefined
 }
 
 export type FolderLock = { release: () => void }

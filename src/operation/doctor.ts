@@ -1,5 +1,5 @@
 import { codeOf } from '../core/error-fields.ts'
-import { existsSync, readdirSync, readFileSync, statfsSync, statSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, statfsSync } from 'node:fs'
 import { join } from 'node:path'
 import { findActor, hashToken } from '../access/actor-store.ts'
 import { unknownVariables, type Config } from '../config.ts'
@@ -18,6 +18,7 @@ import { seeRetentionTime, type RetentionTime } from '../database/retention-cloc
 import { examineFile, examineStoredContent, type ShowProgress } from './content-check.ts'
 import { isLoopback } from '../core/loopback.ts'
 import { addressText, checkTls } from './address.ts'
+import { openFolderProblem } from './data-folder.ts'
 import { findTrouble } from './doctor-store.ts'
 import { findMeta } from './meta-store.ts'
 import { ADMIN_TOKEN_FILE } from './prepare.ts'
@@ -28,7 +29,6 @@ import { connectionsProblem } from './welcome.ts'
 export type Finding = { check: string; result: 'good' | 'note' | 'problem'; detail: string }
 
 const MIN_FREE_BYTES = 512 * 1024 * 1024
-const OTHERS = 0o077
 
 type Report = (check: string, result: Finding['result'], detail: string) => void
 
@@ -85,25 +85,15 @@ function lookIntoFolder({ data, databaseUrl }: Config, report: Report): void {
     report('data folder', result, `there is no ${data}${result === 'good' ? ': PostgreSQL needs none' : ''}`)
     return
   }
-  const open = [data, ...readdirSync(data).map((name) => join(data, name))].filter(
-    (path) => process.platform !== 'win32' && isOpenToOthers(path),
-  )
-  // A closed folder also protects the files in it.
-  if (open.includes(data)) {
-    report('data folder', 'problem', `others may look into it: chmod -R go= ${data}`)
-  } else {
-    report('data folder', 'good', `${data}, closed to others`)
-  }
+  // Throws if it is no folder, or if this user may not look into it.
+  readdirSync(data)
+  const problem = openFolderProblem(data)
+  if (problem !== undefined) report('data folder', 'problem', problem)
+  else report('data folder', 'good', `${data}, closed to others`)
   const { bavail, bsize } = statfsSync(data)
   const free = bavail * bsize
   const amount = `${(free / 1024 ** 3).toFixed(1)} GiB free at ${data}`
   report('disk', free < MIN_FREE_BYTES ? 'problem' : 'good', amount)
-}
-
-/** False for a file that has just been deleted, and for a dangling link. */
-function isOpenToOthers(path: string): boolean {
-  const stats = statSync(path, { throwIfNoEntry: false })
-  return stats !== undefined && (stats.mode & OTHERS) !== 0
 }
 
 async function examineDatabase(

@@ -5,6 +5,7 @@ import { nameOfDatabase } from '../database/open.ts'
 import { isLoopback } from '../core/loopback.ts'
 import { addressText } from './address.ts'
 import { addressFlags, advisedCommand, quoted } from './advised-command.ts'
+import { openFolderProblem } from './data-folder.ts'
 import { ADMIN_TOKEN_FILE, type Prepared } from './prepare.ts'
 
 const dialects = {
@@ -91,8 +92,9 @@ export function warnings(
       'warning: behind a proxy, set PURSER_TRUST_PROXY=true and let the proxy set X-Forwarded-For; otherwise wrong passwords of anybody slow down the sign-in of everybody',
     )
   }
-  const problem = connectionsProblem(config, connections)
-  if (problem !== undefined) lines.push(`warning: ${problem}`)
+  for (const problem of [openFolderProblem(config.data), connectionsProblem(config, connections)]) {
+    if (problem !== undefined) lines.push(`warning: ${problem}`)
+  }
   return lines
 }
 
