@@ -98,7 +98,7 @@ export const settings = {
   ),
   maxBodyBytes: setting(
     integer(1024, 1024 * MIB),
-    'Largest JSON body, in bytes; larger states are uploaded by URL',
+    'Largest body that creates a state version with its content, in bytes; larger states are uploaded by URL. Other JSON bodies have at most 1 MiB',
     String(32 * MIB),
   ),
   maxBytesInFlight: setting(
