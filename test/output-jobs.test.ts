@@ -12,7 +12,7 @@ import { takeJob } from '../src/outputs/output-job-store.ts'
 import { OutputJobs, type ProcessOutputs } from '../src/outputs/output-jobs.ts'
 import { findStateVersion, updateStateVersion } from '../src/state-versions/state-version-store.ts'
 import { onEachEngine } from './support/on-each-engine.ts'
-import { createState } from './support/states.ts'
+import { createState, lock, postState, stateText } from './support/states.ts'
 import { createTestOrganization, createWorkspace, type TestOrganization } from './support/world.ts'
 
 const log = pino({ level: 'silent' })
@@ -202,5 +202,48 @@ onEachEngine('background processing of outputs', { inlineStateBytes: '0' }, (ser
     await gone.promise
     await jobs.stop()
     expect(await blocksOf(id)).toEqual([])
+  })
+
+  test('outputs that are not processed are 503 wherever they are listed or included', async () => {
+    // No other workspace is in the list.
+    const own = await createTestOrganization(server)
+    const { client } = own.owner
+    const { workspaceId, stateVersionId } = await createState(own, '{"a": {"value": 1}}')
+    const documents = [
+      `/state-versions/${stateVersionId}`,
+      `/workspaces/${workspaceId}/current-state-version`,
+    ]
+    const list = `/state-versions/${stateVersionId}/outputs`
+    for (const path of [
+      list,
+      `/workspaces/${workspaceId}/current-state-version-outputs`,
+      ...documents.map((path) => `${path}?include=outputs`),
+      `/workspaces/${workspaceId}?include=outputs`,
+      `/workspaces/${workspaceId}?include=current_state_version.outputs`,
+      `/organizations/${own.name}/workspaces?include=outputs`,
+    ]) {
+      const answer = await client.get(path)
+      expect([path, answer.status, answer.headers.get('retry-after')]).toEqual([path, 503, '1'])
+      expect(answer.json.errors[0].detail).toBe('the outputs are still being processed; try again')
+    }
+    // Clients ask for this document again until it says that everything is there.
+    for (const path of documents) {
+      const { status, json } = await client.get(path)
+      expect([status, json.data.attributes['resources-processed']]).toEqual([200, false])
+      expect(json.data.relationships.outputs).toEqual({ links: { related: `/api/v2${list}` } })
+    }
+    expect((await client.get(`/workspaces/${workspaceId}`)).status).toBe(200)
+  })
+
+  test('a pending version has no outputs, and nobody has to wait for them', async () => {
+    const { client } = organization.owner
+    const workspaceId = await createWorkspace(organization)
+    await lock(client, workspaceId)
+    const { id } = (await postState(client, workspaceId, stateText('{}'))).json.data
+    const listed = await client.get(`/state-versions/${id}/outputs`)
+    expect([listed.status, listed.json.data]).toEqual([200, []])
+    const shown = await client.get(`/state-versions/${id}?include=outputs`)
+    expect([shown.status, shown.json.data.attributes.status]).toEqual([200, 'pending'])
+    expect([shown.json.data.relationships.outputs.data, shown.json.included]).toEqual([[], []])
   })
 })

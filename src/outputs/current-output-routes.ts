@@ -12,7 +12,7 @@ import { workspacePlace } from '../workspaces/workspace-place.ts'
 import { isMadeAtOnce } from './included-outputs.ts'
 import { outputFragment } from './output-document.ts'
 import { outputPieces } from './output-pieces.ts'
-import { readOutputs, stillProcessed } from './outputs.ts'
+import { readOutputs, refuseUnprocessed } from './outputs.ts'
 import { findStateVersion } from '../state-versions/state-version-store.ts'
 
 export const currentOutputRoutes: readonly Route[] = [
@@ -34,7 +34,7 @@ export const currentOutputRoutes: readonly Route[] = [
       if (body === undefined) {
         const stateVersion = await findStateVersion(tx, id)
         if (stateVersion === undefined) throw notFound()
-        if (stateVersion.resources_processed === 0) throw stillProcessed()
+        refuseUnprocessed(stateVersion)
         const later = new LaterParts()
         const { outputs_count: count } = stateVersion
         const paging = pagingOfWhole(call.path, [], count, count)

@@ -8,7 +8,7 @@ import { outputFragment, type OutputShape } from './output-document.ts'
 import { outputId } from './output-ids.ts'
 import { outputPieces } from './output-pieces.ts'
 import { revealOf, revealOfMany } from './output-reveals.ts'
-import { hasOutputs, readOutputs } from './outputs.ts'
+import { hasOutputs, readOutputs, refuseUnprocessed } from './outputs.ts'
 import type { StateVersionRow } from '../state-versions/state-version-store.ts'
 
 const IDENTIFIERS_A_PIECE = 2_000
@@ -32,13 +32,18 @@ export type IncludingViewer = Viewer & {
 
 export const noOutputs: IncludedOutputs = { identifiers: [], included: [], count: 0 }
 
-/** The outputs of a state version, at once or later. Sensitive values are null unless the caller may read them. */
+/**
+ * The outputs of a state version, at once or later. Sensitive values are null unless the caller may read them. Throws 503
+ * while the outputs are processed.
+ */
 export async function includedOutputs(
   { tx, deps, actor, standing, later, reveal }: IncludingViewer,
   target: Target,
   stateVersion: StateVersionRow,
   shape: Exclude<OutputShape, 'listed'>,
 ): Promise<IncludedOutputs> {
+  // Many clients take the outputs without a look at `resources-processed`, which a workspace does not even have.
+  refuseUnprocessed(stateVersion)
   if (!hasOutputs(stateVersion)) return noOutputs
   const mayRead = isPermitted('outputs:read', actor, standing, target)
   const isMasked = reveal === undefined || deps.config.maskListedOutputs || !mayRead

@@ -18,7 +18,7 @@ import { workspacePlace } from '../workspaces/workspace-place.ts'
 import { outputChanges } from './output-changes.ts'
 import type { Masking } from './output-document.ts'
 import { previewPage } from './output-previews.ts'
-import { outputsInTurn, readOutputs, stillProcessed } from './outputs.ts'
+import { outputsInTurn, readOutputs, refuseUnprocessed } from './outputs.ts'
 
 const search = { q: text('The outputs whose name contains this text, ignoring case') }
 type Searching = Listing<unknown, Loaded, typeof search>
@@ -137,8 +137,7 @@ function hasContent(stateVersion: StateVersionRow): boolean {
 
 function requireProcessed(stateVersion: StateVersionRow): void {
   if (!hasContent(stateVersion)) throw notFound()
-  if (stateVersion.resources_processed === 1) return
-  throw stillProcessed()
+  refuseUnprocessed(stateVersion)
 }
 
 /** What was made outside of a transaction for a request that reads again. */

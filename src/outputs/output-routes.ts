@@ -6,7 +6,7 @@ import { LaterParts } from '../jsonapi/later-parts.ts'
 import { outputFragment } from './output-document.ts'
 import { outputPieces } from './output-pieces.ts'
 import { revealOf, revealOfMany } from './output-reveals.ts'
-import { hasOutputs, readOutputs } from './outputs.ts'
+import { hasOutputs, readOutputs, refuseUnprocessed } from './outputs.ts'
 import { outputPlace, stateVersionPlace } from '../state-versions/state-version-place.ts'
 import { isContentDeleted } from '../state-versions/state-version-store.ts'
 
@@ -19,6 +19,8 @@ export const outputRoutes: readonly Route[] = [
       const { stateVersion } = resource
       // Must come before the cache lookup: cached answers stay after the content is deleted.
       if (isContentDeleted(stateVersion)) throw notFound()
+      // An empty list would look as if there were no outputs.
+      refuseUnprocessed(stateVersion)
       const key = `outputs ${stateVersion.id} ${page.number} ${page.size}`
       const known = deps.documents.get<Buffer>(key)
       if (known !== undefined) return known

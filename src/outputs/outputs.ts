@@ -20,9 +20,10 @@ type Place = { position: number }
 export type PlacedStoredOutput = StoredOutput & Place
 export type PlacedLargeOutput = LargeOutput & Place
 
-/** The refusal while a job makes the outputs of a version. */
-export function stillProcessed(): AppError {
-  return new AppError('unavailable', [{ detail: 'the outputs are still being processed; try again' }])
+/** Throws 503 while a job makes the outputs. No job makes those of a pending or discarded version. */
+export function refuseUnprocessed({ status, resources_processed: processed }: StateVersionRow): void {
+  if (status !== 'finalized' || processed === 1) return
+  throw new AppError('unavailable', [{ detail: 'the outputs are still being processed; try again' }])
 }
 
 /** Whether the outputs can be read: they are processed, and the content is not deleted. */
