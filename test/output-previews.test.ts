@@ -150,6 +150,25 @@ onEachEngine('output previews and changes', (server) => {
     )
   })
 
+  test('a search looks at the whole name, and not at how a long one is shown', async () => {
+    const start = 'a'.repeat(256)
+    const small = { [`${start}needle`]: string('1'), [`${start}other`]: string('2') }
+    const large = { [`${start}needle-2`]: string('x'.repeat(LARGE)), large: string('y'.repeat(LARGE)) }
+    for (const [outputs, found] of [
+      [small, [`${start}… (262 characters)`]],
+      [{ ...small, ...large }, [`${start}… (262 characters)`, `${start}… (264 characters)`]],
+    ] as const) {
+      const { stateVersionId } = await createState(organization, textOf(outputs))
+      const search = async (q: string) =>
+        attributes(await processed(`/state-versions/${stateVersionId}/output-previews?q=${q}`)).map(
+          ({ name }: { name: string }) => name,
+        )
+      expect(await search('Needle')).toEqual(found)
+      expect(await search('characters')).toEqual([])
+      expect(await search('large')).toEqual('large' in outputs ? ['large'] : [])
+    }
+  })
+
   test('a long value is cut between characters, and a state of any size is searched', async () => {
     const outputs = {
       ...many((n) => `${n} `),

@@ -3,13 +3,13 @@ import { existing } from '../core/existing.ts'
 import type { Deps } from '../http/deps.ts'
 import type { Fragment } from '../jsonapi/document.ts'
 import type { Page } from '../jsonapi/paging.ts'
-import { compareBytes, decodeString } from '../state-file/raw-json.ts'
+import { compareBytes } from '../state-file/raw-json.ts'
 import type { StateVersionRow } from '../state-versions/state-version-store.ts'
 import { outputId } from './output-ids.ts'
 import type { OutputText } from './output-parts.ts'
 import { outputChangeFragment, type ChangedPart } from './output-preview-document.ts'
-import { lengthOf, previewOf, type Outputs } from './output-previews.ts'
-import { bytesInTurn, isWhole, type PlacedLargeOutput, type PlacedStoredOutput } from './outputs.ts'
+import { lengthOf, previewOf, wholeName, type Outputs } from './output-previews.ts'
+import { bytesInTurn, isWhole, type PlacedStoredOutput } from './outputs.ts'
 
 type Reader = Pick<Deps, 'database' | 'config'>
 /** The outputs of one of the two state versions. */
@@ -71,20 +71,9 @@ async function* namedOutputs(reader: Reader, side: Side | undefined): AsyncGener
   if (side === undefined) return
   for await (const some of side.outputs) {
     for (const output of some) {
-      const name = isWhole(output) ? output.name : await wholeName(reader, side.stateVersion, output)
-      yield { name: decodeString(name), output }
+      yield { name: await wholeName(reader, side.stateVersion, output), output }
     }
   }
-}
-
-async function wholeName(
-  reader: Reader,
-  stateVersion: StateVersionRow,
-  output: PlacedLargeOutput,
-): Promise<string> {
-  const pieces: Uint8Array[] = []
-  for await (const piece of bytesInTurn(reader, stateVersion, output, 'name')) pieces.push(piece)
-  return Buffer.concat(pieces).toString()
 }
 
 async function nextOf(outputs: AsyncGenerator<Named>): Promise<Named | undefined> {

@@ -1,7 +1,7 @@
 import type { Deps } from '../http/deps.ts'
 import type { Fragment } from '../jsonapi/document.ts'
 import type { Page } from '../jsonapi/paging.ts'
-import { shortName } from '../state-file/output-names.ts'
+import { MAX_AUDITED_NAME, shortName } from '../state-file/output-names.ts'
 import { maskedType } from '../state-file/output-types.ts'
 import { decodeString } from '../state-file/raw-json.ts'
 import { parseStored } from '../core/stored-json.ts'
@@ -59,7 +59,10 @@ export async function previewPage(
   let found = 0
   for await (const some of outputs) {
     for (const output of some) {
-      if (sought !== undefined && !nameOf(output).toLowerCase().includes(sought)) continue
+      if (sought !== undefined) {
+        const name = await wholeName(reader, stateVersion, output)
+        if (!name.toLowerCase().includes(sought)) continue
+      }
       const place = sought === undefined ? output.position : found
       found += 1
       if (place < first || place >= first + page.size) continue
@@ -70,8 +73,22 @@ export async function previewPage(
   return { fragments, total: sought === undefined ? stateVersion.outputs_count : found }
 }
 
-export function nameOf(output: PlacedStoredOutput): string {
+/** The name as a preview shows it: a long one is cut. */
+function nameOf(output: PlacedStoredOutput): string {
   return isWhole(output) ? shortName(decodeString(output.name)) : parseStored<string>(output.shortName)
+}
+
+export async function wholeName(
+  reader: Reader,
+  stateVersion: StateVersionRow,
+  output: PlacedStoredOutput,
+): Promise<string> {
+  if (isWhole(output)) return decodeString(output.name)
+  // So short a name was not cut, and no part has to be opened for it.
+  if (output.lengths.name <= MAX_AUDITED_NAME) return nameOf(output)
+  const pieces: Uint8Array[] = []
+  for await (const piece of bytesInTurn(reader, stateVersion, output, 'name')) pieces.push(piece)
+  return decodeString(Buffer.concat(pieces).toString())
 }
 
 /** Bytes of one text of an output. */
