@@ -97,6 +97,17 @@ onEachEngine('tag bindings', { maxTagBindings: '5' }, (server) => {
     },
   )
 
+  test('are listed in byte order of their keys, the effective ones too', async () => {
+    const { client, project, workspace } = await place()
+    // UTF-16 has the emoji before the wide tilde, UTF-8 after it.
+    await client.patch(`/workspaces/${workspace}/tag-bindings`, bindings({ '😀': '', '\uff5e': '', a: '' }))
+    await client.patch(`/projects/${project}/tag-bindings`, bindings({ '😁': '', '\uff5f': '' }))
+    const keys = async (list: string) =>
+      Object.keys(pairs(await client.get(`/workspaces/${workspace}/${list}`)))
+    expect(await keys('tag-bindings')).toEqual(['a', '\uff5e', '😀'])
+    expect(await keys('effective-tag-bindings')).toEqual(['a', '\uff5e', '\uff5f', '😀', '😁'])
+  })
+
   test('a workspace inherits those of its project, its own win, and what is inherited says from where', async () => {
     const { client, organization, project, workspace } = await place()
     const other = await createProject(organization)

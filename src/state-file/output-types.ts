@@ -1,4 +1,5 @@
-import { compareBytes, decodeString, scalarEnd, stringEnd } from './raw-json.ts'
+import { compareBytes } from '../core/compare-bytes.ts'
+import { decodeString, scalarEnd, stringEnd } from './raw-json.ts'
 import { StateError } from './state-error.ts'
 
 /** The kind of an output's value: the attribute `type` of the interface. */

@@ -1,6 +1,7 @@
+import { compareBytes } from '../core/compare-bytes.ts'
 import type { Interest } from './json-visitor.ts'
 import { resolveType, type ResolvedType } from './output-types.ts'
-import { compareBytes, decodeString } from './raw-json.ts'
+import { decodeString } from './raw-json.ts'
 import { StateError } from './state-error.ts'
 
 /** Limits for one state: the number of outputs, and the bytes of their names, values and types as raw JSON text. */

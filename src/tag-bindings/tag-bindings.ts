@@ -3,6 +3,7 @@ import { Type } from 'typebox'
 import { Compile } from 'typebox/schema'
 import type { Config } from '../config.ts'
 import { timestamp } from '../core/clock.ts'
+import { compareBytes } from '../core/compare-bytes.ts'
 import { AppError, invalid, type Problem } from '../core/errors.ts'
 import type { Transaction } from '../database/database.ts'
 import type { Deps } from '../http/deps.ts'
@@ -143,7 +144,7 @@ export async function effectiveOfWorkspaces(
         ...mine.map((binding) => ({ binding, projectId: null })),
         ...others.map((binding) => ({ binding, projectId })),
       ]
-      return [id, all.toSorted((a, b) => (a.binding.key < b.binding.key ? -1 : 1))]
+      return [id, all.toSorted((a, b) => compareBytes(a.binding.key, b.binding.key))]
     }),
   )
 }
