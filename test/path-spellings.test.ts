@@ -1,3 +1,5 @@
+import { once } from 'node:events'
+import { connect } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Client, Json } from './support/client.ts'
 import { engines } from './support/engines.ts'
@@ -72,6 +74,36 @@ describe.each(engines)('a path that is spelled in unusual ways on %s', (engine) 
       expect(status, head.join()).toBe(400)
       expect(JSON.parse(body.toString()).errors[0].detail).toBe(`the header ${repeated} must be sent once`)
     }
+  })
+
+  test('CONNECT is answered as any other unknown method, and ends the connection', async () => {
+    const { owner, name } = await createTestOrganization(server)
+    const valid = ['Host: a', `Authorization: Bearer ${owner.client.token}`]
+    const asked = (lines: readonly string[]) =>
+      raw.send({ bytes: Buffer.from(`${lines.join('\r\n')}\r\n\r\n`) })
+    for (const [headers, status] of [
+      [valid, 404],
+      [['Host: a'], 401],
+      [['Host: a', 'Authorization: Bearer guess'], 401],
+      [valid.slice(1), 400],
+    ] as const) {
+      const answer = await asked(['CONNECT example.com:443 HTTP/1.1', ...headers])
+      expect([answer.status, answer.headers.get('connection')]).toEqual([status, 'close'])
+      const other = await asked(['PURGE /nothing HTTP/1.1', ...headers])
+      expect(answer.body.toString()).toBe(other.body.toString())
+    }
+    // A client that does not wait for the answer before it, and clients that go away, disturb nobody.
+    const get = [`GET /api/v2/organizations/${name} HTTP/1.1`, ...valid, '']
+    const both = await asked([...get, 'CONNECT example.com:443 HTTP/1.1', ...valid])
+    expect(both.status).toBeUndefined()
+    for (let count = 0; count < 20; count++) {
+      const socket = connect(Number(new URL(server.address).port), '127.0.0.1')
+      await once(socket, 'connect')
+      socket.write(`CONNECT example.com:443 HTTP/1.1\r\n${valid.join('\r\n')}\r\n\r\n`)
+      await new Promise((resolve) => setTimeout(resolve, count % 5))
+      socket.resetAndDestroy()
+    }
+    expect((await owner.client.get(`/organizations/${name}`)).status).toBe(200)
   })
 
   test("a team's single token is that one", async () => {

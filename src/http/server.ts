@@ -31,7 +31,7 @@ const MAX_NOTED_PATH = 500
 type Work = (call: Call) => Promise<Answer>
 
 // An import would read every export of these modules, which loads the code of `fetch` into memory.
-const { createServer: createHttpServer } = process.getBuiltinModule('node:http')
+const { createServer: createHttpServer, ServerResponse: HttpResponse } = process.getBuiltinModule('node:http')
 const { createServer: createHttpsServer } = process.getBuiltinModule('node:https')
 
 /** The HTTP server with all routes. It does not listen yet. */
@@ -60,6 +60,9 @@ export function createServer(
   Object.assign(server, { httpAllowHalfOpen: true })
   // Expectations other than 100-continue may be ignored (RFC 9110, 10.1.1). Connections listen to `request`, too.
   server.on('checkExpectation', (...exchange) => server.emit('request', ...exchange))
+  server.on('connect', (request: IncomingMessage, socket: Socket) => {
+    answerConnect(server, request, socket)
+  })
   server.on('clientError', (error: Error, socket: Socket) => {
     // What was answered before the malformed part is sent first.
     deps.writes.flush()
@@ -105,6 +108,25 @@ function createRouter(
     })
   }
   return router
+}
+
+/**
+ * Answers CONNECT as any other unknown method, and ends the connection. Node gives the socket of such a request away, with
+ * no response and without listeners: an error on it would end the process.
+ */
+function answerConnect(server: Server, request: IncomingMessage, socket: Socket): void {
+  socket.on('error', () => socket.destroy())
+  const response = new HttpResponse(request)
+  response.shouldKeepAlive = false
+  response.on('finish', () => socket.destroySoon())
+  try {
+    response.assignSocket(socket)
+  } catch {
+    // It still belongs to the answer to an earlier request, and whoever sends CONNECT waits for its answer first.
+    socket.destroy()
+    return
+  }
+  server.emit('request', request, response)
 }
 
 /** HEAD uses the route of GET; `send` leaves the body out. */
