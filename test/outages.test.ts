@@ -191,7 +191,7 @@ describe.each(engines.filter((engine) => engine === 'postgres'))('an outage of %
     const locker = new PostgresClient({ connectionString: cluster.url() })
     await locker.connect()
     onTestFinished(() => locker.end())
-    await locker.query("begin; update meta set value = 'locked' where key = 'probe'")
+    await locker.query("begin; update meta set value = 'locked' where key like 'probe%'")
     const slow = look()
     await new Promise((resolve) => setTimeout(resolve, 350))
     await locker.query('commit')

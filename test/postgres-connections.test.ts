@@ -18,7 +18,7 @@ onPostgres('connections', (server, query) => {
       const reading = database.read(({ db }) =>
         sql<{ done: number }>`select 1 as done, pg_sleep(3)`.execute(db),
       )
-      await query("begin; update meta set value = 'x' where key = 'probe'")
+      await query("begin; update meta set value = 'x' where key like 'probe%'")
       await expect.poll(ready).toBe(503)
       await query('rollback')
       await expect.poll(ready).toBe(200)

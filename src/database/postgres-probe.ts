@@ -1,3 +1,4 @@
+import { randomInt } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
 import { DatabaseError, type ClientConfig } from 'pg'
 import { afterPatience } from '../core/patience.ts'
@@ -12,17 +13,23 @@ const LATER_ARRIVAL_MS = 100
 /** More than one, because a single late answer may come from a busy machine. */
 const LOOKS_WITHOUT_ANSWER = 3
 
+/** Nodes hardly ever share a row, so that none waits for the commits of the others. */
+const ROWS = 64
+
 /**
- * All nodes write the same row, so a hanging transaction (its synchronous standby is away) blocks the others. The
+ * A process writes the same row again, so a hanging transaction (its synchronous standby is away) blocks the next one. The
  * timeouts are short: the next probe must not leave another transaction hanging.
  */
-const PROBE = `begin; set local lock_timeout = '400ms'; set local statement_timeout = '800ms';
-insert into meta (key, value) values ('probe', clock_timestamp()::text)
+const writeTo = (
+  row: number,
+) => `begin; set local lock_timeout = '400ms'; set local statement_timeout = '800ms';
+insert into meta (key, value) values ('probe ${row}', clock_timestamp()::text)
 on conflict (key) do update set value = excluded.value; commit`
 
 /** Probes PostgreSQL over its own connection, because requests may use all others. */
 export class PostgresProbe {
   readonly #doubts = new Set<Doubt>()
+  readonly #statement = writeTo(randomInt(ROWS))
   readonly #config: ClientConfig
   readonly #onLoss: () => void
   #idle: PostgresClient | undefined
@@ -122,7 +129,7 @@ export class PostgresProbe {
   }
 
   async #write(client: PostgresClient, signal: AbortSignal): Promise<PostgresClient> {
-    await cutAt(signal, client, client.query(PROBE))
+    await cutAt(signal, client, client.query(this.#statement))
     this.#withoutAnswer = 0
     return client
   }
