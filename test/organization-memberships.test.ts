@@ -245,6 +245,27 @@ onEachEngine('organization memberships', { maxMembers: '6', maxTeamMembers: '3' 
     expect((await hidden.client.get('/organizations')).json.data).toEqual([])
   })
 
+  test('the organization’s token invites into the owners, and a delegate with every flag does not', async () => {
+    const organization = await createTestOrganization(server, { 'delegated-team-management': true })
+    const { owner, name } = organization
+    const flags = { 'manage-membership': true, 'manage-teams': true, 'manage-organization-access': true }
+    const delegates = await createTeam(organization, { 'organization-access': flags })
+    const delegate = await addMember(server, organization, [delegates])
+    const made = await owner.client.post(`/organizations/${name}/authentication-token`)
+    const owners = (await owner.client.get(`/organizations/${name}/teams?filter[names]=owners`)).json.data[0]
+      .id
+    for (const client of [owner.client, server.client(made.json.data.attributes.token), server.admin]) {
+      const invited = await invite(client, organization, newEmail(), [owners])
+      expect(invited.status).toBe(201)
+      expect(invited.json.data.relationships.teams.data).toEqual([{ id: owners, type: 'teams' }])
+      expect((await remove(owner.client, invited.json.data.id)).status).toBe(204)
+    }
+    expect((await invite(delegate.client, organization, newEmail(), [delegates])).status).toBe(201)
+    const refused = await invite(delegate.client, organization, newEmail(), [owners])
+    expect(refused.status).toBe(422)
+    expect(refused.json.errors[0].detail).toBe('id does not name a team that the caller may invite into')
+  })
+
   test('everyone may leave, but for the last owner', async () => {
     const organization = await createTestOrganization(server)
     const { owner } = organization
