@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { zstdCompressSync, zstdDecompressSync } from 'node:zlib'
@@ -149,6 +150,40 @@ describe.each(engines)('a backup of %s', (engine) => {
         PURSER_DATA: join(folder, 'data'),
       }),
     ).toMatch(/^restored: /)
+  })
+
+  test('goes to standard output, alone, and can be restored', async () => {
+    const settings = await settingsFor(engine)
+    await seeded(settings)
+    const folder = temporaryFolder()
+    const [file, key] = [join(folder, 'backup'), join(folder, 'key')]
+    const piped = (command: string) =>
+      spawnSync('bash', ['-o', 'pipefail', '-c', `"$0" src/main.ts backup - ${command}`, process.execPath], {
+        env: { ...process.env, ...settings },
+        encoding: 'utf8',
+      })
+    const { status, stderr } = piped(`--key-file ${key} > ${file}`)
+    expect({ status, stderr }).toEqual({
+      status: 0,
+      stderr: expect.stringMatching(
+        /^written: the backup, everything as it was at .*\nthe secret key is in .*: keep it apart from the backup\n$/,
+      ),
+    })
+    expect(existsSync('-')).toBe(false)
+    const { PURSER_SECRET_KEY: _, ...others }: Settings = await settingsFor('sqlite')
+    expect(await output(['restore', file, '--key-file', key], others)).toMatch(/^restored: /)
+
+    const cut = piped('| true')
+    expect(cut).toMatchObject({
+      status: 1,
+      stderr: expect.stringMatching(/cannot write the backup: .*EPIPE/),
+    })
+    const mixed = await run(['backup', '-', '--json'], settings)
+    expect(mixed).toMatchObject({
+      code: 1,
+      stdout: '',
+      stderr: 'purser: --json needs a file: the backup is on standard output\n',
+    })
   })
 
   test('is never written to the file of its key', async () => {

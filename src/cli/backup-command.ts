@@ -1,11 +1,12 @@
 import { Command } from 'commander'
+import { OperatorError } from '../core/operator-error.ts'
 import { configOf, databaseSettings, withSettings } from './options.ts'
 import { note, print, printJson } from './output.ts'
 
 export function backupCommand(): Command {
   const command = new Command('backup')
     .description('Write a consistent copy of everything into one file; the server may run')
-    .argument('<file>', 'a file that does not exist yet')
+    .argument('<file>', 'a file that does not exist yet, or - for standard output')
     .option(
       '--key-file <file>',
       'also write the secret key, into a file of its own: a new one, or one that holds this key',
@@ -13,15 +14,20 @@ export function backupCommand(): Command {
     .option('--json', 'print a summary as JSON')
     .addHelpText('after', HELP)
     .action(async (file: string, flags) => {
+      const { STANDARD_OUTPUT } = await import('../operation/backup.ts')
+      const isStream = file === STANDARD_OUTPUT
+      if (isStream && flags.json)
+        throw new OperatorError('--json needs a file: the backup is on standard output')
       const { backUp, keyAdvice } = await import('./backups.ts')
       const header = await backUp(configOf(flags), file, flags.keyFile)
       if (flags.json) {
         printJson({ file, at: header.at, key: header.key, 'key-file': flags.keyFile ?? null })
         return
       }
-      print(`written: ${file}, everything as it was at ${header.at}`)
+      const [say, name] = isStream ? [note, 'the backup'] : [print, file]
+      say(`written: ${name}, everything as it was at ${header.at}`)
       if (flags.keyFile === undefined) note(keyAdvice)
-      else note(`the secret key is in ${flags.keyFile}: keep it apart from ${file}`)
+      else note(`the secret key is in ${flags.keyFile}: keep it apart from ${name}`)
     })
   return withSettings(command, databaseSettings)
 }
