@@ -1,7 +1,6 @@
 import type { Target } from '../access/decide.ts'
 import type { Permission } from '../access/rules.ts'
-import { NO_ID, parseId } from '../core/ids.ts'
-import type { Call } from '../http/call.ts'
+import { NO_ID, idInPath } from '../core/ids.ts'
 import type { Loading } from '../http/route.ts'
 import { findOrganization, type OrganizationRow } from '../organizations/organization-store.ts'
 import { findTeam, teamFacts, type TeamRow } from '../teams/team-store.ts'
@@ -19,12 +18,9 @@ type LoadedToken = {
 export const tokenPlace = {
   path: '/authentication-tokens/:token_id',
   type: 'authentication-tokens',
-  address: ({ params }: Call) => {
-    const tokenId = parseId('token', params.token_id ?? '')
-    return tokenId === undefined ? undefined : { tokenId }
-  },
-  load: async ({ tx, address }: Loading<{ tokenId: string }>): Promise<LoadedToken | undefined> => {
-    const token = await findToken(tx, address.tokenId)
+  address: idInPath('token', 'token_id'),
+  load: async ({ tx, address }: Loading<{ id: string }>): Promise<LoadedToken | undefined> => {
+    const token = await findToken(tx, address.id)
     const team = await findTeam(tx, token?.team_id ?? NO_ID)
     const organization = await findOrganization(tx, token?.organization_id ?? NO_ID)
     if (token?.kind === 'user') return { token, permission: 'user:tokens', target: { userId: token.user_id } }

@@ -57,3 +57,11 @@ function isId<K extends IdKind>(kind: K, text: string): text is Id<K> {
 export function parseId<K extends IdKind>(kind: K, text: string): Id<K> | undefined {
   return isId(kind, text) ? text : undefined
 }
+
+/** The `address` of a place whose path has the object's id in a parameter. */
+export function idInPath(kind: IdKind, parameter: string) {
+  return ({ params }: { params: Readonly<Record<string, string>> }): { id: string } | undefined => {
+    const id = parseId(kind, params[parameter] ?? '')
+    return id === undefined ? undefined : { id }
+  }
+}

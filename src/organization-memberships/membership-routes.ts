@@ -62,7 +62,7 @@ export const membershipRoutes: readonly Route[] = [
     summary: 'Accept an invitation',
     answers: 'organization-memberships',
     accepts: acceptanceBody,
-    body: (bytes, { address }) => parseResource(bytes, acceptanceBody, address?.membershipId),
+    body: (bytes, { address }) => parseResource(bytes, acceptanceBody, address?.id),
     act: async ({ tx, resource: { membership } }) => {
       if (membership.status === 'active') return unchanged(membership)
       await activateMembership(tx, membership.id)

@@ -1,6 +1,5 @@
 import { nowhere } from '../access/standing.ts'
-import { NO_ID, parseId } from '../core/ids.ts'
-import type { Call } from '../http/call.ts'
+import { NO_ID, idInPath } from '../core/ids.ts'
 import type { Loading } from '../http/route.ts'
 import { findOrganization } from '../organizations/organization-store.ts'
 import { findProject } from './project-store.ts'
@@ -18,9 +17,6 @@ export async function loadProject({ tx, actor, deps }: Omit<Loading<unknown>, 'a
 export const projectPlace = {
   path: '/projects/:project_id',
   type: 'projects',
-  address: ({ params }: Call) => {
-    const id = parseId('project', params.project_id ?? '')
-    return id === undefined ? undefined : { id }
-  },
+  address: idInPath('project', 'project_id'),
   load: (context: Loading<{ id: string }>) => loadProject(context, context.address.id),
 }

@@ -1,6 +1,5 @@
-import { parseId } from '../core/ids.ts'
+import { idInPath } from '../core/ids.ts'
 import { notFound } from '../core/errors.ts'
-import type { Call } from '../http/call.ts'
 import { done, unchanged } from '../http/outcome.ts'
 import { list, read } from '../http/read-route.ts'
 import type { Loading, Route } from '../http/route.ts'
@@ -13,12 +12,9 @@ import { deleteSession, deleteSessionsOf, findSession, listSessions } from './se
 const sessionPlace = {
   path: '/sessions/:session_id',
   type: 'sessions',
-  address: ({ params }: Call) => {
-    const sessionId = parseId('session', params.session_id ?? '')
-    return sessionId === undefined ? undefined : { sessionId }
-  },
-  load: async ({ tx, address }: Loading<{ sessionId: string }>) => {
-    const session = await findSession(tx, address.sessionId)
+  address: idInPath('session', 'session_id'),
+  load: async ({ tx, address }: Loading<{ id: string }>) => {
+    const session = await findSession(tx, address.id)
     return session === undefined ? undefined : { session, target: { userId: session.user_id } }
   },
 }

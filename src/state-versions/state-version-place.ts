@@ -1,4 +1,4 @@
-import { NO_ID, parseId } from '../core/ids.ts'
+import { NO_ID, idInPath } from '../core/ids.ts'
 import type { Transaction } from '../database/database.ts'
 import type { Call } from '../http/call.ts'
 import type { Loading } from '../http/route.ts'
@@ -23,10 +23,7 @@ async function loadStateVersion(
 export const stateVersionPlace = {
   path: '/state-versions/:state_version_id',
   type: 'state-versions',
-  address: ({ params }: Call) => {
-    const id = parseId('stateVersion', params.state_version_id ?? '')
-    return id === undefined ? undefined : { id }
-  },
+  address: idInPath('stateVersion', 'state_version_id'),
   load: (context: Loading<{ id: string }>) => loadStateVersion(context, context.address.id, findStateVersion),
 }
 

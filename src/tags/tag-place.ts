@@ -1,5 +1,4 @@
-import { NO_ID, parseId } from '../core/ids.ts'
-import type { Call } from '../http/call.ts'
+import { NO_ID, idInPath } from '../core/ids.ts'
 import type { Loading } from '../http/route.ts'
 import { findOrganization } from '../organizations/organization-store.ts'
 import { findTag } from './tag-store.ts'
@@ -8,10 +7,7 @@ import { findTag } from './tag-store.ts'
 export const tagPlace = {
   path: '/tags/:tag_id',
   type: 'tags',
-  address: ({ params }: Call) => {
-    const id = parseId('tag', params.tag_id ?? '')
-    return id === undefined ? undefined : { id }
-  },
+  address: idInPath('tag', 'tag_id'),
   load: async ({ tx, address }: Loading<{ id: string }>) => {
     const tag = await findTag(tx, address.id)
     const organization = await findOrganization(tx, tag?.organization_id ?? NO_ID)

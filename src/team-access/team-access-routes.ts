@@ -1,11 +1,10 @@
 import { type Target, canSeeTeam, isPermitted } from '../access/decide.ts'
 import type { Permission } from '../access/rules.ts'
 import { invalid } from '../core/errors.ts'
-import { NO_ID, parseId } from '../core/ids.ts'
+import { NO_ID, idInPath, parseId } from '../core/ids.ts'
 import type { Transaction } from '../database/database.ts'
 import { dryRunOfAccess } from '../effective-access/access-dry-run.ts'
 import type { NamedPlace } from '../effective-access/places.ts'
-import type { Call } from '../http/call.ts'
 import { cachedPage } from '../http/cached-page.ts'
 import { done } from '../http/outcome.ts'
 import { list, read } from '../http/read-route.ts'
@@ -88,10 +87,7 @@ export function teamAccessRoutes<
   const grantPlace = {
     path: `/${type}/:${idName}`,
     type,
-    address: ({ params }: Call) => {
-      const id = parseId(kind.idKind, params[idName] ?? '')
-      return id === undefined ? undefined : { id }
-    },
+    address: idInPath(kind.idKind, idName),
     load: async (context: Loading<{ readonly id: string }>) => {
       const row = await kind.find(context.tx, context.address.id)
       const loaded = await kind.loadPlace(context, row === undefined ? NO_ID : kind.placeIdOf(row))

@@ -1,6 +1,5 @@
-import { NO_ID, parseId } from '../core/ids.ts'
+import { NO_ID, idInPath } from '../core/ids.ts'
 import type { Transaction } from '../database/database.ts'
-import type { Call } from '../http/call.ts'
 import type { Loading } from '../http/route.ts'
 import { findOrganization } from '../organizations/organization-store.ts'
 import { findTeam, teamFacts } from './team-store.ts'
@@ -16,9 +15,6 @@ export async function loadTeam(tx: Transaction, teamId: string) {
 export const teamPlace = {
   path: '/teams/:team_id',
   type: 'teams',
-  address: ({ params }: Call) => {
-    const teamId = parseId('team', params.team_id ?? '')
-    return teamId === undefined ? undefined : { teamId }
-  },
-  load: ({ tx, address }: Loading<{ teamId: string }>) => loadTeam(tx, address.teamId),
+  address: idInPath('team', 'team_id'),
+  load: ({ tx, address }: Loading<{ id: string }>) => loadTeam(tx, address.id),
 }

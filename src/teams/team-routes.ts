@@ -165,7 +165,7 @@ export const teamRoutes: readonly Route[] = [
     answers: 'teams',
     query: teamQuery,
     accepts: teamBody,
-    body: (bytes, { address, config }) => readTeam(bytes, config, address?.teamId),
+    body: (bytes, { address, config }) => readTeam(bytes, config, address?.id),
     dryRun: (context) => {
       refuseNameInDryRun(context.standing, context.body.changes)
       return dryRunOfAccess(context, context.resource)

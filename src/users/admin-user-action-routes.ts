@@ -50,9 +50,9 @@ function actionRoute({ name, summary, changes, check, dryRun }: UserAction): Rou
     answers: 'users',
     ...(check === checkAdministratorRemains ? { refuses: [403] } : {}),
     accepts: body,
-    body: (bytes, { address }) => parseResource(bytes, body, address?.userId),
+    body: (bytes, { address }) => parseResource(bytes, body, address?.id),
     act: async ({ tx, address }) => {
-      const { user, administrators } = await lockWithAdministrators(tx, address.userId)
+      const { user, administrators } = await lockWithAdministrators(tx, address.id)
       if (user === undefined) throw notFound()
       const changed = { ...user, ...changes }
       if (changed.is_suspended === user.is_suspended && changed.is_site_admin === user.is_site_admin) {

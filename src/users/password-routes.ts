@@ -72,8 +72,8 @@ export const passwordRoutes: readonly Route[] = [
     answers: 'password-links',
     accepts: passwordLinkBody,
     body: (bytes) => readResource(bytes, passwordLinkBody),
-    act: async ({ tx, deps, address: { userId } }) => {
-      const { event, ...link } = await createPasswordLink(tx, deps, userId)
+    act: async ({ tx, deps, address: { id } }) => {
+      const { event, ...link } = await createPasswordLink(tx, deps, id)
       return doneAll(link, [event])
     },
     document: ({ result }) => document(passwordLinkFragment(result)),

@@ -1,4 +1,4 @@
-import { NO_ID, parseId } from '../core/ids.ts'
+import { NO_ID, idInPath } from '../core/ids.ts'
 import type { Call } from '../http/call.ts'
 import type { Loading } from '../http/route.ts'
 import { findSharedOrganization } from '../organization-memberships/membership-store.ts'
@@ -64,12 +64,9 @@ export const userAlonePlace = {
 export const administeredUserPlace = {
   path: '/admin/users/:user_id',
   type: 'users',
-  address: ({ params }: Call): Address | undefined => {
-    const userId = parseId('user', params.user_id ?? '')
-    return userId === undefined ? undefined : { userId }
-  },
-  load: async ({ tx, address }: Loading<Address>) => {
-    const user = await findUser(tx, address.userId)
+  address: idInPath('user', 'user_id'),
+  load: async ({ tx, address }: Loading<{ id: string }>) => {
+    const user = await findUser(tx, address.id)
     return user === undefined ? undefined : { user, target: {} }
   },
 }
