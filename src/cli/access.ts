@@ -10,11 +10,12 @@ import { actionsOn, levelOn } from '../effective-access/levels.ts'
 import { findPlace, placeOf, type PlaceAddress } from '../effective-access/places.ts'
 import { findSubject, type SubjectAddress } from '../effective-access/subjects.ts'
 import { listDocument } from '../jsonapi/document.ts'
-import { findOrganizationByName, type OrganizationRow } from '../organizations/organization-store.ts'
+import type { OrganizationRow } from '../organizations/organization-store.ts'
 import { inForceOf } from '../teams/in-force.ts'
 import { findTeamIdByName } from '../teams/team-store.ts'
 import { listVisibleWorkspaces } from '../workspaces/workspace-list-store.ts'
 import { withDatabase } from '../operation/command-database.ts'
+import { organizationNamed } from './named.ts'
 import { columns, note, print } from './output.ts'
 
 /** Somebody who can open the database may see everything, like a site administrator. */
@@ -31,10 +32,7 @@ export type AccessOptions = {
 export async function printAccess(config: Config, options: AccessOptions): Promise<void> {
   const found = await withDatabase(config, ({ database }) =>
     database.read(async (tx) => {
-      const organization = await findOrganizationByName(tx, options.organization)
-      if (organization === undefined) {
-        throw new OperatorError(`there is no organization ${options.organization}`)
-      }
+      const organization = await organizationNamed(tx, options.organization)
       const subject = await findSubject(
         tx,
         organization.id,

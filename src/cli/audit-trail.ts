@@ -8,10 +8,9 @@ import {
   type PrintedRow,
 } from '../audit/audit-list-store.ts'
 import type { Config } from '../config.ts'
-import { OperatorError } from '../core/operator-error.ts'
 import type { Database } from '../database/database.ts'
-import { findOrganizationByName } from '../organizations/organization-store.ts'
 import { operatorDeps, withDatabase } from '../operation/command-database.ts'
+import { organizationNamed } from './named.ts'
 import { Columns, note, print } from './output.ts'
 import { parseMoment } from './parse.ts'
 
@@ -65,9 +64,7 @@ async function filterOf(
   if (until !== undefined) filter.until = parseMoment(until, operatorDeps.clock, 'past')
   if (action !== undefined) filter.action = action
   if (organization !== undefined) {
-    const found = await database.read((tx) => findOrganizationByName(tx, organization))
-    if (found === undefined) throw new OperatorError(`there is no organization ${organization}`)
-    filter.organizationId = found.id
+    filter.organizationId = (await database.read((tx) => organizationNamed(tx, organization))).id
   }
   return filter
 }

@@ -1,8 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { OperatorError, reasonOf } from '../core/operator-error.ts'
 import type { Config } from '../config.ts'
-import type { Database } from '../database/database.ts'
-import { findOrganizationByName } from '../organizations/organization-store.ts'
 import { runExport } from '../import/export.ts'
 import { FileSource } from '../import/file-source.ts'
 import { HttpSource } from '../import/http-source.ts'
@@ -13,6 +11,7 @@ import type { StateChoice } from '../import/records.ts'
 import type { Report } from '../import/report.ts'
 import { addressOfSource, SourceClient } from '../import/source-client.ts'
 import { exitInterrupted, untilInterrupted } from './interruption.ts'
+import { organizationNamed } from './named.ts'
 import { askUnseen, note, print, printJson } from './output.ts'
 
 export type CopyingFlags = {
@@ -78,7 +77,7 @@ export async function exportTo(config: Config, folder: string, flags: CopyingFla
       }
       const own = await openOwnServer(config, as === undefined ? {} : { as })
       try {
-        await findOrganizations(own.database, organizations)
+        for (const name of organizations) await own.database.read((tx) => organizationNamed(tx, name))
         const client = new SourceClient({
           from: own.address,
           token: own.token,
@@ -93,13 +92,6 @@ export async function exportTo(config: Config, folder: string, flags: CopyingFla
     `${folder} is no export yet. The same command again begins anew in it`,
     flags,
   )
-}
-
-async function findOrganizations(database: Database, names: readonly string[]): Promise<void> {
-  for (const name of names) {
-    const found = await database.read((tx) => findOrganizationByName(tx, name))
-    if (found === undefined) throw new OperatorError(`there is no organization ${name}`)
-  }
 }
 
 /** Copies and prints the report. */

@@ -1,12 +1,7 @@
 import type { Config } from '../config.ts'
 import { timestamp } from '../core/clock.ts'
 import type { Problem } from '../core/errors.ts'
-import { OperatorError } from '../core/operator-error.ts'
-import {
-  bumpVersion,
-  findOrganizationByName,
-  updateOrganization,
-} from '../organizations/organization-store.ts'
+import { bumpVersion, updateOrganization } from '../organizations/organization-store.ts'
 import {
   addProblemsOfNewOrganization,
   createRequestedOrganization,
@@ -14,8 +9,8 @@ import {
 } from '../organization-founding/new-organization.ts'
 import { refuse } from '../jsonapi/body.ts'
 import { auditOperator, operatorDeps, withDatabase } from '../operation/command-database.ts'
+import { organizationNamed, userNamed } from './named.ts'
 import { bodyOf } from './parse.ts'
-import { userNamed } from './users.ts'
 
 export async function createOrganization(
   config: Config,
@@ -41,8 +36,7 @@ export async function createOrganization(
 export async function allowUserTokens(config: Config, name: string): Promise<void> {
   await withDatabase(config, ({ database }) =>
     database.write(async (tx) => {
-      const organization = await findOrganizationByName(tx, name)
-      if (organization === undefined) throw new OperatorError(`there is no organization ${name}`)
+      const organization = await organizationNamed(tx, name)
       await updateOrganization(tx, organization.id, {
         user_tokens_enabled: 1,
         updated_at: timestamp(operatorDeps.clock.now()),

@@ -1,15 +1,15 @@
 import { parseTokenRequest } from '../authentication-tokens/tokens.ts'
 import { issueUserToken } from '../authentication-tokens/user-tokens.ts'
 import type { Config } from '../config.ts'
-import { OperatorError } from '../core/operator-error.ts'
 import type { Transaction } from '../database/database.ts'
 import { parseResource } from '../jsonapi/body.ts'
 import { createAccount } from '../users/accounts.ts'
 import { servedAddress, welcomeAddress } from '../operation/welcome.ts'
 import { createPasswordLink } from '../users/password-links.ts'
-import { findUserByEmail, findUserByUsername, type UserRow } from '../users/user-store.ts'
+import { findUserByEmail } from '../users/user-store.ts'
 import { keyOf, newUserBody } from '../users/users.ts'
 import { auditOperator, operatorDeps, withDatabase } from '../operation/command-database.ts'
+import { userNamed } from './named.ts'
 import { bodyOf, parseMoment } from './parse.ts'
 
 export type NewUser = { username: string; email: string; isAdmin: boolean; withToken: boolean }
@@ -47,12 +47,6 @@ export async function createPasswordLinkFor(config: Config, name: string) {
       return { url, 'expired-at': expiresAt }
     }),
   )
-}
-
-export async function userNamed(tx: Transaction, username: string): Promise<UserRow> {
-  const user = await findUserByUsername(tx, keyOf(username))
-  if (user === undefined) throw new OperatorError(`there is no user ${username}`)
-  return user
 }
 
 async function makeToken(
