@@ -1,6 +1,6 @@
 import type { Config } from '../config.ts'
 import { OperatorError } from '../core/operator-error.ts'
-import { openOwnServer, type OwnServer } from '../import/own-server.ts'
+import { openOwnServer, sendRequest, type OwnServer } from '../import/own-server.ts'
 
 type Attribute = string | number | boolean | null | Record<string, unknown>
 
@@ -13,7 +13,6 @@ export type Resource = {
 }
 
 const PAGE_SIZE = 100
-const MEDIA_TYPE = 'application/vnd.api+json'
 
 /** Requests to this process's own server, as a site administrator: the rules and the audit trail are those of HTTP. */
 export class OwnRequests {
@@ -54,20 +53,14 @@ export class OwnRequests {
   }
 
   async #ask<T extends object>(method: string, path: string): Promise<T | undefined> {
-    const { address, token } = this.#server
-    const url = new URL(`${address}/api/v2${path}`)
     // A name such as `..` makes a URL with another path; nothing has such a name.
-    if (!url.href.endsWith(path)) return undefined
-    const response = await fetch(url, {
-      method,
-      headers: { authorization: `Bearer ${token}`, accept: MEDIA_TYPE },
-    })
-    const text = await response.text()
-    if (response.status === 404) return undefined
+    if (!new URL(`${this.#server.address}/api/v2${path}`).href.endsWith(path)) return undefined
+    const { status, text } = await sendRequest(this.#server, method, path)
+    if (status === 404) return undefined
     const answer = text === '' ? {} : JSON.parse(text)
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- this server answers its own documents
-    if (response.ok) return answer as T
-    throw new OperatorError(wordsOf(answer, response.status))
+    if (status < 300) return answer as T
+    throw new OperatorError(wordsOf(answer, status))
   }
 }
 

@@ -6,6 +6,7 @@ import type { Config } from '../config.ts'
 import { OperatorError } from '../core/operator-error.ts'
 import type { Transaction } from '../database/database.ts'
 import { sqliteFile } from '../database/open.ts'
+import { sendRequest } from '../import/own-server.ts'
 import { findOrganizationByName } from '../organizations/organization-store.ts'
 import { lockDataFolder, makeDataFolder } from '../operation/data-folder.ts'
 import { createLog } from '../operation/log.ts'
@@ -79,25 +80,20 @@ async function seedOverHttp(settings: Config, tokens: Map<string, string>): Prom
   const log = createLog('error')
   const app = createApp({ ...config, tlsCert: undefined, tlsKey: undefined }, database, log)
   try {
-    const address = `http://127.0.0.1:${await app.listen('127.0.0.1', 0)}/api/v2`
+    const address = `http://127.0.0.1:${await app.listen('127.0.0.1', 0)}`
+    const as = (username: string) => ({ address, token: existing(tokens.get(username)) })
     const post: Post = async (username, path, data) => {
-      const response = await fetch(address + path, {
-        method: 'POST',
-        headers: {
-          authorization: `Bearer ${tokens.get(username)}`,
-          'content-type': 'application/vnd.api+json',
-        },
-        ...(data === undefined ? {} : { body: JSON.stringify({ data }) }),
-      })
-      const text = await response.text()
-      if (!response.ok) throw new OperatorError(`${path} was answered with ${response.status}: ${text}`)
+      const body = data === undefined ? undefined : JSON.stringify({ data })
+      const { status, text } = await sendRequest(as(username), 'POST', path, body)
+      if (status >= 300) throw new OperatorError(`${path} was answered with ${status}: ${text}`)
       return parseStored<{ data: { id: string } }>(text).data
     }
     const teams = await makeTeams(post)
     await makeMembers(post, teams)
     const projects = await makeProject(post, teams)
     await makeWorkspaces(post, teams, projects)
-    await makeRefusal(address, tokens)
+    // Dora asks for a workspace and is refused, so the list of refusals has an example.
+    await sendRequest(as('dora'), 'GET', `${ORGANIZATION}/workspaces/${demo.grant.workspace}`)
   } finally {
     await app.close()
   }
@@ -145,13 +141,6 @@ async function makeProject(post: Post, teams: Map<string, string>): Promise<Map<
     },
   })
   return new Map([[demo.project.name, id]])
-}
-
-/** Dora asks for a workspace and is refused, so the list of refusals has an example. */
-async function makeRefusal(address: string, tokens: Map<string, string>): Promise<void> {
-  const headers = { authorization: `Bearer ${tokens.get('dora')}` }
-  const refused = await fetch(`${address}${ORGANIZATION}/workspaces/${demo.grant.workspace}`, { headers })
-  await refused.text()
 }
 
 async function makeWorkspaces(

@@ -7,6 +7,7 @@ import type { Config } from '../config.ts'
 import { systemClock, timestamp } from '../core/clock.ts'
 import { OperatorError } from '../core/operator-error.ts'
 import type { Database, Transaction } from '../database/database.ts'
+import { JSON_API } from '../http/call.ts'
 import { createLog } from '../operation/log.ts'
 import { openPrepared } from '../operation/prepare.ts'
 import { findUserByUsername, type UserRow, findSiteAdministrators } from '../users/user-store.ts'
@@ -78,6 +79,21 @@ export async function openOwnServer(
   )
   const address = `http://127.0.0.1:${await app.listen('127.0.0.1', 0)}`
   return { database, address, token, user, config, close: () => app.close() }
+}
+
+/** Sends a request to a server of this process, and reads the whole answer. */
+export async function sendRequest(
+  { address, token }: Pick<OwnServer, 'address' | 'token'>,
+  method: string,
+  path: string,
+  body?: string,
+): Promise<{ status: number; text: string }> {
+  const response = await fetch(`${address}/api/v2${path}`, {
+    method,
+    headers: { authorization: `Bearer ${token}`, 'content-type': JSON_API },
+    ...(body === undefined ? {} : { body }),
+  })
+  return { status: response.status, text: await response.text() }
 }
 
 function readOnly(database: Database): Database {

@@ -7,7 +7,7 @@ import { pipeline } from 'node:stream/promises'
 import type { Config } from '../config.ts'
 import { OperatorError } from '../core/operator-error.ts'
 import type { Database } from '../database/database.ts'
-import { openOwnServer, type OwnServer, type OwnServerOptions } from './own-server.ts'
+import { openOwnServer, sendRequest, type OwnServer, type OwnServerOptions } from './own-server.ts'
 import { readList, resourceOf, type List, type Resource } from './source-lists.ts'
 import type { Spool } from './spool.ts'
 import { routes } from '../app.ts'
@@ -112,13 +112,8 @@ export class Target {
   }
 
   async #request(method: string, path: string, body?: string): Promise<string> {
-    const { address, token } = this.#server
-    const response = await fetch(`${address}/api/v2${path}`, {
-      method,
-      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/vnd.api+json' },
-      ...(body === undefined ? {} : { body }),
-    })
-    return refuseUnlessOk(response.status, await response.text())
+    const answer = await sendRequest(this.#server, method, path, body)
+    return refuseUnlessOk(answer.status, answer.text)
   }
 }
 
