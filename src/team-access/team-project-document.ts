@@ -7,7 +7,8 @@ import {
   type Fields,
   type ResourceDescription,
 } from '../jsonapi/description.ts'
-import { fragment, type Fragment } from '../jsonapi/document.ts'
+import type { Fragment } from '../jsonapi/document.ts'
+import { teamAccessFragment } from './team-access-document.ts'
 import { projectAccessSchemas, projectLevel, workspaceAccessSchemas } from './project-levels.ts'
 import { toGrant, type TeamProjectRow } from './team-project-store.ts'
 
@@ -26,20 +27,5 @@ export const teamProjectDescription: ResourceDescription = {
 
 /** The only function that builds `"type": "team-projects"`. Only for teams that the caller can see. */
 export function teamProjectFragment(row: TeamProjectRow): Fragment {
-  return fragment({
-    id: row.id,
-    type: 'team-projects',
-    attributes: valuesIn(fields, toGrant(row)),
-    relationships: {
-      team: {
-        data: { id: row.team_id, type: 'teams' },
-        links: { related: `/api/v2/teams/${row.team_id}` },
-      },
-      project: {
-        data: { id: row.project_id, type: 'projects' },
-        links: { related: `/api/v2/projects/${row.project_id}` },
-      },
-    },
-    links: { self: `/api/v2/team-projects/${row.id}` },
-  })
+  return teamAccessFragment('project', row, row.project_id, valuesIn(fields, toGrant(row)))
 }
