@@ -2,6 +2,7 @@ import type { Selectable } from 'kysely'
 import type { Transaction } from '../database/database.ts'
 import { forUpdate, nextNumber, numbersIn } from '../database/portable.ts'
 import { prepared } from '../database/prepared.ts'
+import { inSlices } from '../database/slices.ts'
 import type { AuditChainTable, AuditEventTable } from '../database/audit-tables.ts'
 
 export type AuditRow = Selectable<AuditEventTable>
@@ -83,12 +84,8 @@ export async function insertAuditEventRows(tx: Transaction, rows: readonly Audit
     for (const row of rows) await tx.send(insertion, row)
     return
   }
-  for (let from = 0; from < rows.length; from += ROWS_A_STATEMENT) {
-    await tx.db
-      .insertInto('audit_events')
-      .values(rows.slice(from, from + ROWS_A_STATEMENT))
-      .execute()
-  }
+  const insert = (some: readonly AuditRow[]) => tx.db.insertInto('audit_events').values(some).execute()
+  await inSlices(rows, insert, ROWS_A_STATEMENT)
 }
 
 /** Stores the newest event as the end of its chain. */

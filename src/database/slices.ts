@@ -37,17 +37,17 @@ export async function deleteInSlices(
   while (await deleteSome(tx, table, condition));
 }
 
-/** Reads the rows for a list of any length, with one statement for each slice of the list. */
+/** Runs a statement for each slice of a list of any length. Returns the rows of all. */
 export async function inSlices<Value, Row>(
   values: readonly Value[],
-  read: (slice: readonly Value[]) => Promise<Row[]>,
+  run: (slice: readonly Value[]) => Promise<Row[]>,
   size = VALUES_A_STATEMENT,
 ): Promise<Row[]> {
   if (values.length === 0) return []
-  if (values.length <= size) return read(values)
+  if (values.length <= size) return run(values)
   const rows: Row[] = []
   for (let from = 0; from < values.length; from += size) {
-    for (const row of await read(values.slice(from, from + size))) rows.push(row)
+    for (const row of await run(values.slice(from, from + size))) rows.push(row)
   }
   return rows
 }

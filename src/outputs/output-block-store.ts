@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { Transaction } from '../database/database.ts'
 import { prepared } from '../database/prepared.ts'
-import { deleteSome } from '../database/slices.ts'
+import { deleteSome, inSlices } from '../database/slices.ts'
 import type { SealedOutputBlock } from './output-blocks.ts'
 
 export type StoredBlock = { firstPosition: number; sealed: Uint8Array }
@@ -13,15 +13,14 @@ export async function insertOutputBlocks(
   stateVersionId: string,
   blocks: readonly SealedOutputBlock[],
 ): Promise<void> {
-  for (let start = 0; start < blocks.length; start += MAX_ROWS_A_STATEMENT) {
-    const rows = blocks.slice(start, start + MAX_ROWS_A_STATEMENT).map(({ firstPosition, part, sealed }) => ({
-      state_version_id: stateVersionId,
-      first_position: firstPosition,
-      part,
-      sealed,
-    }))
-    await tx.db.insertInto('output_blocks').values(rows).execute()
-  }
+  const rows = blocks.map(({ firstPosition, part, sealed }) => ({
+    state_version_id: stateVersionId,
+    first_position: firstPosition,
+    part,
+    sealed,
+  }))
+  const insert = (some: Readonly<typeof rows>) => tx.db.insertInto('output_blocks').values(some).execute()
+  await inSlices(rows, insert, MAX_ROWS_A_STATEMENT)
 }
 
 /** Deletes some of a version's rows. Returns whether there may be more. */

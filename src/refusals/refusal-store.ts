@@ -10,9 +10,6 @@ import { inSlices } from '../database/slices.ts'
 import type { Page } from '../jsonapi/paging.ts'
 import { REQUESTS_KEPT } from './waiting-refusals.ts'
 
-/** Keeps a statement below the 65,535 values that PostgreSQL allows. */
-const REQUESTS_A_STATEMENT = 2_000
-
 export type NewRefusalRow = Insertable<RefusalTable>
 export type RefusalRow = Selectable<RefusalTable> & { organization_name: string | null }
 
@@ -45,14 +42,13 @@ export async function insertRefusals(tx: Transaction, refusals: readonly NewRefu
     for (const { id, at } of some) requests.push({ request_id: id, refusal_number: number, at })
     if (count > REQUESTS_KEPT) growing.push(number)
   }
-  for (let from = 0; from < requests.length; from += REQUESTS_A_STATEMENT) {
-    const some = requests.slice(from, from + REQUESTS_A_STATEMENT)
-    await tx.db
+  await inSlices(requests, (some) =>
+    tx.db
       .insertInto('refusal_requests')
       .values(some)
       .onConflict((conflict) => conflict.doNothing())
-      .execute()
-  }
+      .execute(),
+  )
   for (const number of growing) await deleteOldestRequests(tx, number)
 }
 

@@ -1,6 +1,7 @@
 import type { Transaction } from '../database/database.ts'
 import { forUpdate } from '../database/portable.ts'
 import { prepared } from '../database/prepared.ts'
+import { inSlices } from '../database/slices.ts'
 import type { SealedChunk } from './seal-pass.ts'
 
 /** What was uploaded: the state file itself, or its JSON form (`tofu show -json`). */
@@ -16,16 +17,15 @@ export async function insertChunks(
   { stateVersionId, kind, uploadId }: UploadAddress,
   chunks: readonly SealedChunk[],
 ): Promise<void> {
-  for (let start = 0; start < chunks.length; start += MAX_ROWS_A_STATEMENT) {
-    const rows = chunks.slice(start, start + MAX_ROWS_A_STATEMENT).map(({ number, sealed }) => ({
-      state_version_id: stateVersionId,
-      upload_id: uploadId,
-      kind,
-      number,
-      sealed,
-    }))
-    await tx.db.insertInto('state_chunks').values(rows).execute()
-  }
+  const rows = chunks.map(({ number, sealed }) => ({
+    state_version_id: stateVersionId,
+    upload_id: uploadId,
+    kind,
+    number,
+    sealed,
+  }))
+  const insert = (some: Readonly<typeof rows>) => tx.db.insertInto('state_chunks').values(some).execute()
+  await inSlices(rows, insert, MAX_ROWS_A_STATEMENT)
 }
 
 const chunkQuery = prepared<UploadAddress & { number: number }>()((db, param) =>
