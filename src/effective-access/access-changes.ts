@@ -4,7 +4,7 @@ import { hasFlag, organizationFlags, type FlagSet } from '../access/organization
 import { standingOf, type InForce } from '../access/standing.ts'
 import type { OrganizationRow } from '../organizations/organization-store.ts'
 import { accessChangesDocument, type AccessChange } from './access-changes-document.ts'
-import type { HoldingTeam } from './holdings-store.ts'
+import type { HoldingTeam } from '../teams/team-store.ts'
 import { actionsOn, levelOn, namesOfActions, type Held } from './levels.ts'
 import type { NamedPlace } from './places.ts'
 

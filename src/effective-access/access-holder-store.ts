@@ -6,7 +6,8 @@ import { inSlices } from '../database/slices.ts'
 import type { Tables } from '../database/tables.ts'
 import { membersInSlices } from '../teams/team-members-in-turns.ts'
 import type { Giving, GivingGrants } from './access-holders.ts'
-import { checked, MAX_GRANTS, teamColumns, type HoldingTeam } from './holdings-store.ts'
+import { holdingTeamColumns, type HoldingTeam } from '../teams/team-store.ts'
+import { checked, MAX_GRANTS } from './holdings-store.ts'
 import type { Place } from './holdings.ts'
 
 export type GivingTeam = HoldingTeam & { readonly users_count: number }
@@ -41,7 +42,7 @@ export async function givingTeams(
         eb('teams.id', 'in', grantedOnProject(eb, place.projectId, giving.onProjects)),
       ]),
     )
-    .select([...teamColumns, 'teams.users_count'])
+    .select([...holdingTeamColumns, 'teams.users_count'])
     .orderBy('teams.name')
     .orderBy('teams.id')
     .limit(MAX_TEAMS + 1)
@@ -116,7 +117,7 @@ export async function namedTeamsOfUsers(
         eb('teams.id', 'in', grantedOnProject(eb, place.projectId)),
       ]),
     )
-    .select(teamColumns)
+    .select(holdingTeamColumns)
     .select('team_members.user_id')
     .orderBy('teams.name')
     .orderBy('teams.id')

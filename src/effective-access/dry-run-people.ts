@@ -1,10 +1,10 @@
 import type { Transaction } from '../database/database.ts'
 import { membersInSlices } from '../teams/team-members-in-turns.ts'
-import { membersOfTeams, type TeamMember, type TeamRow } from '../teams/team-store.ts'
+import { membersOfTeams, type HoldingTeam, type TeamMember, type TeamRow } from '../teams/team-store.ts'
 import type { UserRow } from '../users/user-store.ts'
 import type { Concerned } from './access-changes.ts'
 import type { Sight } from './access-sight.ts'
-import { teamsOfUsers, type HoldingTeam } from './holdings-store.ts'
+import { teamsOfUsers } from './holdings-store.ts'
 
 /** Users may be in very many teams, and other requests must not wait long for one statement. */
 const USERS_A_STATEMENT = 200

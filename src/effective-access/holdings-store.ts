@@ -6,26 +6,8 @@ import { unindexed } from '../database/portable.ts'
 import { inSlices } from '../database/slices.ts'
 import type { Flag, Tables, TeamProjectTable, TeamWorkspaceTable } from '../database/tables.ts'
 import { toDetails } from '../team-access/team-workspace-store.ts'
+import { holdingTeamColumns, type HoldingTeam } from '../teams/team-store.ts'
 import type { WorkspaceDetails } from '../team-access/workspace-levels.ts'
-
-/** The fields of a team that its members' access depends on, and those that decide whether it may be named. */
-export type HoldingTeam = {
-  id: string
-  name: string
-  visibility: 'secret' | 'organization'
-  is_owners: Flag
-  allow_member_token_management: Flag
-  organization_access: number
-}
-
-export const teamColumns = [
-  'teams.id',
-  'teams.name',
-  'teams.visibility',
-  'teams.is_owners',
-  'teams.allow_member_token_management',
-  'teams.organization_access',
-] as const
 
 /** The teams of active members, by team name. A team appears once for each of its users. */
 export function teamsOfUsers(
@@ -40,7 +22,7 @@ export function teamsOfUsers(
       .where('team_members.user_id', 'in', slice)
       .where('team_members.organization_id', '=', organizationId)
       .where('team_members.is_active', '=', 1)
-      .select(teamColumns)
+      .select(holdingTeamColumns)
       .select('team_members.user_id')
       .orderBy('teams.name')
       .orderBy('teams.id')

@@ -2,7 +2,7 @@ import { columnSet, type ColumnSet } from '../access/decide.ts'
 import { hasFlag, organizationFlags, type OrganizationFlag } from '../access/organization-flags.ts'
 import { columnsOfFlags, standingOf, type InForce, type OrganizationFacts } from '../access/standing.ts'
 import { projectDetailsOfLevel, workspaceDetailsOfLevel } from './details.ts'
-import type { HoldingTeam } from './holdings-store.ts'
+import type { HoldingTeam } from '../teams/team-store.ts'
 import { levelOn, type Held, type On } from './levels.ts'
 import type { Grant, GrantsByTeam } from './team-grants.ts'
 

@@ -2,10 +2,10 @@ import type { Actor } from '../access/actor.ts'
 import { NO_ID, parseId } from '../core/ids.ts'
 import type { Transaction } from '../database/database.ts'
 import { findMembershipOf } from '../organization-memberships/membership-store.ts'
-import { findTeam, findTeamOfServiceAccount, type TeamRow } from '../teams/team-store.ts'
+import { findTeam, findTeamOfServiceAccount, type HoldingTeam, type TeamRow } from '../teams/team-store.ts'
 import { findUser, findUserByUsername, type UserRow } from '../users/user-store.ts'
 import { keyOf, parseUserId } from '../users/users.ts'
-import { teamsOfUsers, type HoldingTeam } from './holdings-store.ts'
+import { teamsOfUsers } from './holdings-store.ts'
 import type { Holder } from './holdings.ts'
 
 /** The user or team that the question is about: a user by id or user name, or a team by id. */

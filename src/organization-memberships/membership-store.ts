@@ -8,7 +8,7 @@ import { prepared } from '../database/prepared.ts'
 import { inSlices } from '../database/slices.ts'
 import type { MembershipTable } from '../database/tables.ts'
 import type { OrganizationRow } from '../organizations/organization-store.ts'
-import { teamFacts } from '../teams/team-store.ts'
+import { holdingTeamColumns, teamFacts } from '../teams/team-store.ts'
 
 /** A membership with the organization's name and an email: the user's, or the invited one. */
 export type MembershipRow = Selectable<MembershipTable> & { email: string | null; organization_name: string }
@@ -126,8 +126,8 @@ const selectTeams = ({ db }: Pick<Transaction, 'db'>) =>
   db
     .selectFrom('team_members')
     .innerJoin('teams', 'teams.id', 'team_members.team_id')
-    .select(['team_members.membership_id', 'teams.id', 'teams.name', 'teams.visibility'])
-    .select(['teams.is_owners', 'teams.allow_member_token_management', 'teams.organization_access'])
+    .select('team_members.membership_id')
+    .select(holdingTeamColumns)
 
 const teamsOfOne = prepared<{ id: string }>()((db, param) =>
   selectTeams({ db }).where('team_members.membership_id', '=', param('id')).orderBy('teams.name'),

@@ -9,6 +9,21 @@ import type { TeamTable } from '../database/tables.ts'
 
 export type TeamRow = Selectable<TeamTable>
 
+const holdingColumns = [
+  'id',
+  'name',
+  'visibility',
+  'is_owners',
+  'allow_member_token_management',
+  'organization_access',
+] as const
+
+/** The fields of a team that its members' access depends on, and those that decide whether it may be named. */
+export type HoldingTeam = Pick<TeamRow, (typeof holdingColumns)[number]>
+
+/** For statements that join the teams. */
+export const holdingTeamColumns = holdingColumns.map((column) => `teams.${column}` as const)
+
 export const findTeam = rowById('teams')
 
 export function findTeamIdByName(
@@ -58,12 +73,7 @@ export function findTeamOfServiceAccount(tx: Transaction, userId: string): Promi
 }
 
 /** The facts about a team that access rules need. */
-export function teamFacts(
-  team: Pick<
-    TeamRow,
-    'id' | 'visibility' | 'is_owners' | 'allow_member_token_management' | 'organization_access'
-  >,
-): TeamFacts {
+export function teamFacts(team: Omit<HoldingTeam, 'name'>): TeamFacts {
   return {
     id: team.id,
     visibility: team.visibility,
