@@ -1,4 +1,6 @@
+import type { Updateable } from 'kysely'
 import type { Transaction } from '../database/database.ts'
+import type { StateVersionTable } from '../database/tables.ts'
 import type { StateVersionRow } from '../state-versions/state-version-store.ts'
 
 /** Finalized versions with unprocessed outputs that no node holds, oldest first. */
@@ -36,64 +38,57 @@ export function takeJob(
 /** A job of this node. The lease identifies it: no other node can have the same one. */
 export type Held = { id: string; lease: string }
 
-/** Extends the lease; false if this node has lost the job. */
-export async function renewLease(tx: Transaction, { id, lease }: Held, leaseUntil: string): Promise<boolean> {
-  const result = await tx.db
-    .updateTable('state_versions')
-    .set({ lease_until: leaseUntil })
-    .where('id', '=', id)
+const heldJob = (tx: Transaction, { id, lease }: Held) =>
+  tx.db.updateTable('state_versions').where('id', '=', id).where('lease_until', '=', lease)
+
+/** Returns false if this node has lost the job, or it is done. */
+async function changeJob(
+  tx: Transaction,
+  held: Held,
+  changes: Updateable<StateVersionTable>,
+): Promise<boolean> {
+  const result = await heldJob(tx, held)
     // A version whose content was deleted meanwhile has no job any more.
     .where('status', '=', 'finalized')
-    .where('lease_until', '=', lease)
     .where('resources_processed', '=', 0)
+    .set(changes)
     .executeTakeFirst()
   return result.numUpdatedRows === 1n
 }
 
+/** Extends the lease; false if this node has lost the job. */
+export function renewLease(tx: Transaction, held: Held, leaseUntil: string): Promise<boolean> {
+  return changeJob(tx, held, { lease_until: leaseUntil })
+}
+
 /** Ends a job, once. From here on its outputs are readable; `failure` says why there are none. */
-export async function endJob(
+export function endJob(
   tx: Transaction,
-  { id, lease }: Held,
+  held: Held,
   outcome: { outputsCount: number; failure: string | null },
 ): Promise<boolean> {
-  const result = await tx.db
-    .updateTable('state_versions')
-    .set({
-      resources_processed: 1,
-      lease_until: null,
-      outputs_count: outcome.outputsCount,
-      last_failure: outcome.failure,
-    })
-    .where('id', '=', id)
-    .where('status', '=', 'finalized')
-    .where('lease_until', '=', lease)
-    .where('resources_processed', '=', 0)
-    .executeTakeFirst()
-  return result.numUpdatedRows === 1n
+  return changeJob(tx, held, {
+    resources_processed: 1,
+    lease_until: null,
+    outputs_count: outcome.outputsCount,
+    last_failure: outcome.failure,
+  })
 }
 
 /** Stores the reason of a failure and allows the next attempt from `notBefore` on. */
 export async function postponeJob(
   tx: Transaction,
-  { id, lease }: Held,
+  held: Held,
   failure: string,
   notBefore: string,
 ): Promise<void> {
-  await tx.db
-    .updateTable('state_versions')
-    .set({ lease_until: notBefore, last_failure: failure })
-    .where('id', '=', id)
-    .where('lease_until', '=', lease)
-    .execute()
+  await heldJob(tx, held).set({ lease_until: notBefore, last_failure: failure }).execute()
 }
 
 /** Allows the next attempt from `notBefore` on and does not count this one. */
-export async function returnJob(tx: Transaction, { id, lease }: Held, notBefore: string): Promise<void> {
-  await tx.db
-    .updateTable('state_versions')
+export async function returnJob(tx: Transaction, held: Held, notBefore: string): Promise<void> {
+  await heldJob(tx, held)
     .set((eb) => ({ lease_until: notBefore, attempts: eb('attempts', '-', 1) }))
-    .where('id', '=', id)
-    .where('lease_until', '=', lease)
     .execute()
 }
 
