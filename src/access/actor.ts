@@ -23,7 +23,7 @@ export type UserActor = Token & {
 }
 
 /** A team token acts as the team's service account. */
-export type TeamActor = Token & {
+type TeamActor = Token & {
   readonly kind: 'team'
   readonly userId: string
   readonly teamId: string
@@ -31,7 +31,7 @@ export type TeamActor = Token & {
   readonly auditTrailOf: null
 }
 
-export type OrganizationActor = Token & {
+type OrganizationActor = Token & {
   readonly kind: 'organization'
   readonly userId: null
   readonly teamId: null
@@ -40,7 +40,7 @@ export type OrganizationActor = Token & {
 }
 
 /** An audit-trails token has no standing in the organization: it may read its audit trail and do nothing else. */
-export type AuditTrailsActor = Token & {
+type AuditTrailsActor = Token & {
   readonly kind: 'organization'
   readonly userId: null
   readonly teamId: null

@@ -23,7 +23,7 @@ export type TeamFacts = {
 }
 
 /** Whether the team has grants, on workspaces or projects, that the caller's own grants do not allow them to give. */
-export type UngivableGrants = { readonly onWorkspaces: boolean; readonly onProjects: boolean }
+type UngivableGrants = { readonly onWorkspaces: boolean; readonly onProjects: boolean }
 
 /** The caller's role in one organization. */
 export type Standing = {

@@ -5,7 +5,7 @@ import { flagSet, organizationFlags, withIncluded, type OrganizationFlag } from 
 import type { Column, Permission } from './rules.ts'
 
 /** Where a team would be granted access. `id` is null for any workspace or project of the organization. */
-export type GrantPlace = { type: 'workspaces' | 'projects'; id: string | null }
+type GrantPlace = { type: 'workspaces' | 'projects'; id: string | null }
 
 /** One grant that would be enough alone. `or-more`: a higher level of the same grant is enough, too. */
 export type NeededGrant =

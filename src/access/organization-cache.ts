@@ -1,5 +1,5 @@
 /** The version covers everything that the cached values depend on. A new version means new values. */
-export type Versioned = { readonly id: string; readonly version: number }
+type Versioned = { readonly id: string; readonly version: number }
 
 /**
  * Caches values by organization and version. The first value of a newer version drops the values of the older one. When

@@ -28,14 +28,14 @@ export const nowhere: OrganizationFacts = {
 export type InForce = { readonly flags: FlagSet; readonly memberTokenManagement: boolean }
 
 /** The facts about a team that give its members their standing. */
-export type TeamStanding = {
+type TeamStanding = {
   readonly id: string
   readonly is_owners: Flag
   readonly organization_access: FlagSet
 }
 
 /** A user, or the service account of a team, in one organization. */
-export type Belonging = {
+type Belonging = {
   readonly kind: 'user' | 'team'
   readonly isSiteAdmin: boolean
   /** The status of the membership. Undefined if there is none. */

@@ -88,7 +88,7 @@ async function beginAuditChain(
   return existing(await lockAuditHead(tx, organizationId, { count, before: 0 }))
 }
 
-export function insertEmptyChain(tx: Transaction, key: AuditKey, organizationId: string): Promise<boolean> {
+function insertEmptyChain(tx: Transaction, key: AuditKey, organizationId: string): Promise<boolean> {
   const link = firstLink(key, organizationId)
   const chains = organizationId === SITE ? 1 : 0
   return insertAuditChain(tx, {

@@ -18,7 +18,7 @@ const MAX_DETAILS_LENGTH = 16_384
  * All given conditions must match. `actor` is an id or a name; `since` and `until` include their own time. `output` is
  * the name of an output as details have it: a reveal whose details are too long for a list matches any name.
  */
-export type AuditEventFilter = {
+type AuditEventFilter = {
   readonly since?: Timestamp
   readonly until?: Timestamp
   readonly actor?: string

@@ -40,7 +40,7 @@ const MAC_BYTES = 16
 export type UnlinkedRow = Omit<AuditRow, 'mac'>
 
 /** The state from which a chain continues after its older events were deleted. */
-export type AuditStart = {
+type AuditStart = {
   readonly position: number
   readonly link: Uint8Array
   /** Only in the site's chain: the number of chains. */

@@ -14,7 +14,7 @@ import {
 const AT_ONCE = 100
 
 /** A problem, with its event if there is one. */
-export type AuditProblem = {
+type AuditProblem = {
   readonly detail: string
   readonly organizationId: string | null
   readonly position: number | null

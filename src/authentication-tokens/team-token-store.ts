@@ -52,7 +52,7 @@ function isManageable(eb: Teams, { actor, standing }: Viewer): Expression<SqlBoo
 
 export const teamTokenSorts = ['team-name', 'created-by', 'expired-at', 'created-at', 'last-used-at'] as const
 
-export type TeamTokenFilter = {
+type TeamTokenFilter = {
   /** Part of the team's name. */
   readonly q?: string
   readonly expiry?: 'active' | 'expired'

@@ -35,7 +35,7 @@ export const tokenDescription: ResourceDescription = {
 }
 
 /** The viewer of a token. `ownersTeam` is the team `owners`, whose token may have created the viewed one. */
-export type TokenViewer = {
+type TokenViewer = {
   actor: Actor
   standing: Standing
   organization?: OrganizationRow

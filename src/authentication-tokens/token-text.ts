@@ -2,7 +2,7 @@ import { crc32 } from 'node:zlib'
 import { randomBase58 } from '../core/ids.ts'
 
 const prefixes = { user: 'purser_user_', team: 'purser_team_', organization: 'purser_org_' } as const
-export type TokenKind = keyof typeof prefixes
+type TokenKind = keyof typeof prefixes
 
 const RANDOM_CHARACTERS = 32
 const CHECKSUM_CHARACTERS = 7

@@ -106,7 +106,7 @@ export async function checkTokenLimit(
   throw invalid(`there may be at most ${config.maxTokens} tokens here (PURSER_MAX_TOKENS)`, '/data')
 }
 
-export type NewToken = {
+type NewToken = {
   owner: TokenOwner
   /** The user that the token acts as. For a team token, its service account. */
   userId: string | null

@@ -22,7 +22,7 @@ import { columns, note, print } from './output.ts'
 const operator = { isSiteAdmin: true, userId: null }
 const WORKSPACES_AT_ONCE = 100
 
-export type AccessOptions = {
+type AccessOptions = {
   organization: string
   subject: SubjectAddress
   place: PlaceAddress | undefined

@@ -22,7 +22,7 @@ const OVERLAP = 200
 /** The events of the last look, as far back as the next look reads. */
 type Seen = { last: number; numbers: Set<number> }
 
-export type AuditOptions = {
+type AuditOptions = {
   since?: string
   until?: string
   organization?: string

@@ -26,11 +26,7 @@ function tofuCommand(): Command {
 }
 
 /** The block for the CLI's configuration file. Comments in it say what belongs elsewhere. */
-export function tofuConfiguration(
-  config: Config,
-  hostname = hostnameOf(config),
-  organization = 'acme',
-): string {
+function tofuConfiguration(config: Config, hostname = hostnameOf(config), organization = 'acme'): string {
   const api = `${addressOf(config)}/api/v2/`
   const place = hostname.includes(':') ? 'here' : `here or in ${tokenVariable(hostname)}`
   const services = SERVICES.map((service) => `    ${JSON.stringify(service).padEnd(10)} = "${api}"`)

@@ -17,7 +17,7 @@ import { databaseUrl, SettingError } from '../setting-values.ts'
 import { exitInterrupted, untilInterrupted } from './interruption.ts'
 import { note } from './output.ts'
 
-export type Moved = { readonly tables: readonly MovedTable[]; readonly target: string }
+type Moved = { readonly tables: readonly MovedTable[]; readonly target: string }
 
 /** Moves the data folder into PostgreSQL. Undefined if the operator interrupted it. */
 export async function move(config: Config, to: string | undefined): Promise<Moved | undefined> {

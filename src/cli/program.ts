@@ -28,7 +28,7 @@ Every setting is a flag and an environment variable; the flag wins. docs/setting
 In a clone, type "npm run purser --" instead of "purser".`
 
 /** The command line. Each command loads its modules only when it runs. */
-export function createProgram(): Command {
+function createProgram(): Command {
   const program = new Command('purser')
     .description('Teams and state outputs for Terraform and OpenTofu, on your own server.')
     .version(version, '-V, --version')

@@ -18,7 +18,7 @@ import { demo, stateAttributes } from './demo.ts'
 import { createOrganization } from './organizations.ts'
 import { createUser } from './users.ts'
 
-export type Seeded = { organization: string; people: { username: string; role: string; token: string }[] }
+type Seeded = { organization: string; people: { username: string; role: string; token: string }[] }
 
 const OWNER = demo.people[0].username
 

@@ -12,8 +12,8 @@ import { auditOperator, operatorDeps, withDatabase } from '../operation/command-
 import { userNamed } from './named.ts'
 import { bodyOf, parseMoment } from './parse.ts'
 
-export type NewUser = { username: string; email: string; isAdmin: boolean; withToken: boolean }
-export type TokenOptions = { description?: string; expires?: string }
+type NewUser = { username: string; email: string; isAdmin: boolean; withToken: boolean }
+type TokenOptions = { description?: string; expires?: string }
 
 export async function createUser(config: Config, { username, email, isAdmin, withToken }: NewUser) {
   const given = { username, email, 'is-admin': isAdmin }

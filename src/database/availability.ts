@@ -12,7 +12,7 @@ const LOOK_AGAIN_MS = 250
 /**
  * Commits a small write, and throws the reason if that fails. The signal means that the caller does not wait any more.
  */
-export type Probe = (signal: AbortSignal) => Promise<void>
+type Probe = (signal: AbortSignal) => Promise<void>
 
 /**
  * Whether the database can be read and written. The engine reports any error that the database may have caused with

@@ -1,7 +1,7 @@
 const READS_A_TURN = 100
 
 /** A turn of the event loop whose reads share one snapshot. */
-export type ReadingTurn = { readonly isFull: () => boolean; readonly end: () => void }
+type ReadingTurn = { readonly isFull: () => boolean; readonly end: () => void }
 
 /**
  * Reads that found the turn full. They start in order of arrival, but every caller gets one before any gets a second.

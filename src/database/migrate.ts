@@ -32,7 +32,7 @@ export const migrations: Record<string, TableMigration> = {
 }
 
 /** A newer Purser has written the database; this one has changed nothing. */
-export class NewerDatabaseError extends OperatorError {
+class NewerDatabaseError extends OperatorError {
   constructor(names: readonly string[], oldest: string | undefined) {
     const needed = oldest === undefined ? 'a newer version' : `version ${oldest} or newer`
     super(
@@ -162,7 +162,7 @@ async function oldestRelease(db: Kysely<Tables>): Promise<string | undefined> {
   return rows[0]?.oldest_release
 }
 
-export type MissingMigrations = {
+type MissingMigrations = {
   /** What `migrate` would run. */
   readonly names: string[]
   /** The number of those that ran. */

@@ -94,7 +94,7 @@ function statementName(query: PreparedQuery<never, unknown>): string {
   return name
 }
 
-export class PostgresTransaction implements Transaction {
+class PostgresTransaction implements Transaction {
   readonly engine = 'postgres'
   readonly mode: 'read' | 'write'
   readonly beside: number | undefined

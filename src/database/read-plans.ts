@@ -14,7 +14,7 @@ export type ReadPlan = { readonly steps: readonly Step[]; readonly statement: Re
  * What a read needed the last time, and what it needed when the caches could answer less: after a change. Without `lean`
  * the last read needed more than both.
  */
-export type KeptPlans = { lean: ReadPlan | undefined; whole: ReadPlan }
+type KeptPlans = { lean: ReadPlan | undefined; whole: ReadPlan }
 
 /** The plans of recent reads, by caller and by the name of the read. */
 export class ReadPlans {

@@ -7,7 +7,7 @@ import { sharedTime, timeAfter } from './shared-clock.ts'
 /** A running server checks the clock more often than this. A longer pause between two checks may be a wrong clock. */
 const MAX_PAUSE_MS = 3_600_000
 /** The operator has this long to correct the clock before a jump is believed. */
-export const DOUBT_MS = 24 * 3_600_000
+const DOUBT_MS = 24 * 3_600_000
 /** The time of the last check is stored again after it has moved by this much. */
 const NOTE_EVERY_MS = 600_000
 const KEY = 'retention-clock'

@@ -12,7 +12,7 @@ const CACHE_KIB = 16_000
 /** How long writes may block the event loop. Then reads get a turn; they see the state before. */
 const MAX_BUSY_MS = 4
 
-export type ConnectionOptions = {
+type ConnectionOptions = {
   readOnly: boolean
   /** How long a statement waits for other processes. The wait blocks the event loop. */
   busyMs: number

@@ -8,7 +8,7 @@ const MAX_PAGES_BESIDE_READS = 16_000
 /** How many commits pass between checks of the log's length, because a check takes as long as a small write. */
 const COMMITS_A_LOOK = 16
 
-export type LogUser = {
+type LogUser = {
   /** Returns nothing if it failed: committed data is safe in the log. */
   readonly checkpoint: (mode: 'noop' | 'passive') => Checkpoint | undefined
   readonly isWriting: () => boolean

@@ -48,7 +48,7 @@ export type Tables = {
   audit_chains: AuditChainTable
 }
 
-export type MetaTable = { key: string; value: string }
+type MetaTable = { key: string; value: string }
 
 export type OrganizationTable = {
   id: string
@@ -127,7 +127,7 @@ export type TeamTable = {
 }
 
 /** Kept by triggers: a block of the organization's teams by number (see portable.ts for its size); -1: all its teams. */
-export type TeamNameBlockTable = {
+type TeamNameBlockTable = {
   organization_id: string
   number: number
   /** Increases when the block's members, a name or a visibility change. */
@@ -282,7 +282,7 @@ export type StateVersionTable = {
   rollback_of_id: Generated<string | null>
 }
 
-export type StateChunkTable = {
+type StateChunkTable = {
   state_version_id: string
   /** Id of one upload attempt. Chunks of unfinished attempts are swept. */
   upload_id: string
@@ -291,7 +291,7 @@ export type StateChunkTable = {
   sealed: Uint8Array
 }
 
-export type OutputBlockTable = {
+type OutputBlockTable = {
   state_version_id: string
   first_position: number
   /** 0: a block of outputs. From 1 on: one part of the texts of the large output at this position. */

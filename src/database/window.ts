@@ -1,5 +1,5 @@
 /** A range of rows in an ordered list, counted from the nearer end. */
-export type Window = { readonly limit: number; readonly offset: number; readonly isFromEnd: boolean }
+type Window = { readonly limit: number; readonly offset: number; readonly isFromEnd: boolean }
 
 /**
  * How to read up to `size` rows from `offset` on in an ordered list of `total` rows. It counts from the nearer end, so

@@ -16,7 +16,7 @@ export type AccessChange = {
   lost: string[]
 }
 
-export type AccessChanges = {
+type AccessChanges = {
   changes: AccessChange[]
   /** Totals: all changes, all users and teams concerned, and all workspaces and projects that the caller sees. */
   counts: Record<'changes' | 'who' | 'who-looked-at' | 'places' | 'places-looked-at', number>

@@ -14,7 +14,7 @@ export type Concerned = {
   readonly teams: readonly HoldingTeam[]
 }
 
-export type Pair<T> = readonly [before: T, after: T]
+type Pair<T> = readonly [before: T, after: T]
 
 /** What a user or team has before and after a change: permissions in the organization, and rights on each place. */
 export type Having = {
@@ -32,7 +32,7 @@ export type Compared = {
 }
 
 /** How many users and teams, and how many workspaces and projects, the change may affect. */
-export type Totals = { readonly who: number; readonly places: number }
+type Totals = { readonly who: number; readonly places: number }
 
 export const nothingHeld: Held = { columns: 0, inWorkspaces: 0, plans: false }
 

@@ -16,7 +16,7 @@ import { readGrants, type Grants } from './team-grants.ts'
 import { havingOf, teamGone, type TeamState } from './team-state.ts'
 
 /** What a dry run looks at: whose access may change, and where. */
-export type Scope = {
+type Scope = {
   readonly organization: OrganizationRow
   /** The team that changes. The run examines the team's token and its members. */
   readonly team: TeamRow

@@ -14,7 +14,7 @@ import { actionsOn, levelOn, namesOfActions, type Held, type On } from './levels
 import type { Grant } from './team-grants.ts'
 
 /** A grant, and what it gives on the workspace or project that the question is about. */
-export type AccessGrant = { readonly row: AccessGrantRow; readonly grant: Grant; readonly on: On }
+type AccessGrant = { readonly row: AccessGrantRow; readonly grant: Grant; readonly on: On }
 
 const heldOf = ({ grant, on }: AccessGrant): Held => grant.held[on]
 

@@ -13,8 +13,8 @@ const order = ['none', 'read-outputs', 'read', 'plan', 'update', 'write', 'manag
 
 /** The sum of details: the highest value of each. Runs are `none` without any grant. */
 type Sum<D> = { [N in keyof D]: D[N] | 'none' }
-export type WorkspaceSum = Sum<WorkspaceDetails>
-export type ProjectSum = { project: Sum<ProjectAccess>; workspace: Sum<WorkspaceAccess> }
+type WorkspaceSum = Sum<WorkspaceDetails>
+type ProjectSum = { project: Sum<ProjectAccess>; workspace: Sum<WorkspaceAccess> }
 
 function most<D extends Record<string, string | boolean>>(nothing: D, all: readonly D[]): D {
   const sum: Record<string, string | boolean> = { ...nothing }

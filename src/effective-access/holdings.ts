@@ -105,7 +105,7 @@ export function standingSources(
 }
 
 /** Access and its sources. */
-export type Sum = { readonly held: Held; readonly sources: readonly Source[] }
+type Sum = { readonly held: Held; readonly sources: readonly Source[] }
 
 function plus({ held, sources }: Sum, more: readonly Source[] | undefined): Sum {
   if (more === undefined) return { held, sources }

@@ -16,7 +16,7 @@ import type { NamedPlace } from './places.ts'
 import { readGrants, type GrantsByTeam } from './team-grants.ts'
 
 /** Workspaces or a project that a change deletes, or workspaces that it moves. */
-export type PlaceScope = {
+type PlaceScope = {
   readonly organization: OrganizationRow
   /** The id of the answer. */
   readonly id: string

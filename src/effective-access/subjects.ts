@@ -12,7 +12,7 @@ import type { Holder } from './holdings.ts'
 export type SubjectAddress = { readonly user: string } | { readonly team: string }
 
 /** `userId` is the user that they, or the team's token, act as. `holder` is read later, because it may be large. */
-export type Subject = {
+type Subject = {
   readonly name: string
   readonly userId: string | null
   readonly holder: (tx: Transaction) => Promise<Holder>

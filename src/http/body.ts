@@ -22,7 +22,7 @@ export function checkDeclaredLength(headers: IncomingHttpHeaders, limitBytes: nu
 }
 
 /** `large`: with a state in it. `open`: of a request that needs no token. */
-export type BodySize = 'large' | 'small' | 'open'
+type BodySize = 'large' | 'small' | 'open'
 
 /** A request's body on its way into memory, within its own limit and the budget of all bytes in flight. */
 export class IncomingBody {

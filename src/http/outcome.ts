@@ -1,7 +1,7 @@
 import type { AuditActor, AuditEvent } from '../audit/audit-store.ts'
 
 /** An audit event whose missing fields the runner fills in. */
-export type EventFields = {
+type EventFields = {
   /** Such as `team.create`. */
   readonly action: string
   readonly details: Record<string, unknown>

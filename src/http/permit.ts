@@ -27,7 +27,7 @@ export type Judged<A, R extends Loaded> = Pick<Route, 'method' | 'path' | 'permi
 }
 
 /** The token of a request, in one spelling. Undefined without one. */
-export function tokenOf({ headers: { authorization: header } }: Pick<Call, 'headers'>): string | undefined {
+function tokenOf({ headers: { authorization: header } }: Pick<Call, 'headers'>): string | undefined {
   if (header === undefined || header.slice(0, 7).toLowerCase() !== 'bearer ') return undefined
   const token = header.slice(7).trim()
   return token === '' || token.length > MAX_TOKEN_LENGTH ? undefined : token

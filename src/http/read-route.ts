@@ -34,7 +34,7 @@ export type Reading<A, R, P = {}> = Permitted<A, R, P> & {
   readonly willLookAt: (count: () => number | Promise<number>) => Promise<void>
 }
 
-export type ReadDefinition<A, R, P extends QueryParameters> = RouteDocumentation & {
+type ReadDefinition<A, R, P extends QueryParameters> = RouteDocumentation & {
   readonly permission: Permission
   readonly query?: P
   readonly document: (context: Reading<A, R, P>) => Document | Promise<Document>

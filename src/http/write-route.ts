@@ -12,7 +12,7 @@ import type { Decided, Document, Loaded, Permitted, Place, Route, RouteDocumenta
 import { problemsOf, WriteRequest } from './write-request.ts'
 
 /** What the last checks of a write may use. They run in its transaction. */
-export type Checking<A, R, B = unknown, Prepared = unknown, P = {}> = Permitted<A, R, P> & {
+type Checking<A, R, B = unknown, Prepared = unknown, P = {}> = Permitted<A, R, P> & {
   readonly body: B
   readonly prepared: Prepared
   /** The time of the write. */
@@ -31,7 +31,7 @@ export type Acting<A, R, B = unknown, Prepared = unknown, P = {}, Checked = unkn
 }
 
 /** What parsing a body may use. */
-export type Parsing<A> = {
+type Parsing<A> = {
   /** Undefined if a body is only checked, or names the object itself. */
   readonly address: A | undefined
   readonly config: Config

@@ -12,7 +12,7 @@ import { readState, withoutSnapshots } from './read-state.ts'
 import { Report } from './report.ts'
 import type { Source } from './source.ts'
 
-export type ExportOptions = Pick<ImportOptions, 'organizations' | 'states' | 'progress' | 'signal'> & {
+type ExportOptions = Pick<ImportOptions, 'organizations' | 'states' | 'progress' | 'signal'> & {
   maxStateBytes: number
   /** Called after the folder was created. */
   onBegin?: () => void

@@ -9,7 +9,7 @@ import { auditCommand, COMMAND_LINE_TOKEN } from './own-server.ts'
 import type { OrganizationRecord } from './records.ts'
 import type { Resource } from './source-lists.ts'
 
-export const IMPORTED = 'organization.import'
+const IMPORTED = 'organization.import'
 const MAX_MARKS = 1000
 
 /** Creates the organization, or finds it from an earlier run. Undefined if it was refused. */

@@ -11,7 +11,7 @@ const tagBindings = Type.Array(Type.Object({ key: text, value: text }), { maxIte
  * The copied data, in the format of an export's files: one record a line. The source is not trusted, so each record is
  * validated before use. This server's own rules then check the values.
  */
-export const recordSchemas = {
+const recordSchemas = {
   organizations: Type.Object({
     name: id,
     /** True if the caller is an owner there: nothing is hidden from owners. */

@@ -1,7 +1,7 @@
 import { OperatorError } from '../core/operator-error.ts'
 import { printable } from './records.ts'
 
-export const kinds = [
+const kinds = [
   'organizations',
   'projects',
   'teams',
@@ -17,7 +17,7 @@ export const kinds = [
 export type Kind = (typeof kinds)[number]
 
 type Counts = { copied: Partial<Record<Kind, number>>; there: Partial<Record<Kind, number>> }
-export type Entry = { organization: string; kind: Kind | 'tokens' | 'locks'; name: string; reason: string }
+type Entry = { organization: string; kind: Kind | 'tokens' | 'locks'; name: string; reason: string }
 
 /** The result for everything that the source has. */
 export class Report {

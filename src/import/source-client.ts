@@ -18,7 +18,7 @@ const IDLE_MS = 60_000
 const DOCUMENT_MS = 5 * 60_000
 const CONTENT_MS = 60 * 60_000
 
-export type SourceOptions = {
+type SourceOptions = {
   from: string
   token: string
   /** Allow plain http to another machine. */

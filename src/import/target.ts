@@ -129,7 +129,7 @@ function refuseUnlessOk(status: number, body: string): string {
 }
 
 /** Problems that a route finds in a body without looking anything up. */
-export function problemsOf(method: string, path: string, body: string, config: Config): readonly Problem[] {
+function problemsOf(method: string, path: string, body: string, config: Config): readonly Problem[] {
   const route = routes.find((one) => one.method === method && isPathOf(one.path, path))
   if (route === undefined) throw new Error(`there is no route ${method} ${path}`)
   return route.checkBody(Buffer.from(body), config)

@@ -5,7 +5,7 @@ import { checkValue, MAX_PROBLEMS, onlyKnown, type Shape } from './body-values.t
 import { parseJson } from './json.ts'
 
 /** The allowed content of a request's document. */
-export type BodyShape = {
+type BodyShape = {
   readonly type: string
   /** Other names of the type, which some clients send. */
   readonly otherTypes?: readonly string[]
@@ -32,7 +32,7 @@ type Values<S, Required> = S extends Shape
 type NamesIn<Names> = Names extends readonly (infer Name)[] ? Name : never
 
 /** If the body has problems, the members that they concern are missing, even if they are required. */
-export type ParsedBody<S extends BodyShape> = {
+type ParsedBody<S extends BodyShape> = {
   attributes: Values<S['attributes'], NamesIn<S['required']>>
   relationships: Values<S['relationships'], NamesIn<S['requiredRelationships']>>
   /** The id in the body, if there is one. */

@@ -3,7 +3,7 @@ import { invalid, type AppError } from '../core/errors.ts'
 /** Maximum nesting of objects and arrays in a body. No resource here needs more than ten. */
 export const MAX_BODY_DEPTH = 64
 /** Maximum of values in a body, including ignored ones: parsing more would block other requests. */
-export const MAX_BODY_VALUES = 50_000
+const MAX_BODY_VALUES = 50_000
 
 const QUOTE = 0x22
 const BACKSLASH = 0x5c

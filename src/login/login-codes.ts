@@ -60,14 +60,14 @@ export const loginCodeBody = {
 }
 
 /** The parameters after validation. */
-export type LoginRequest = { redirectUri: string; codeChallenge: string; state: string }
+type LoginRequest = { redirectUri: string; codeChallenge: string; state: string }
 
 /** The challenge that a verifier answers. */
 export function challengeOf(verifier: string): string {
   return createHash('sha256').update(verifier).digest('base64url')
 }
 
-export type NewLoginCode = { userId: string; code: string; request: LoginRequest; expiresAt: string }
+type NewLoginCode = { userId: string; code: string; request: LoginRequest; expiresAt: string }
 
 const fields: Fields<NewLoginCode> = {
   'redirect-to': [

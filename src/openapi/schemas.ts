@@ -115,7 +115,7 @@ const idSchemas: Readonly<Record<string, Schema>> = {
   'tag-bindings': idOf(idPrefixes.tagBinding),
 }
 
-export function idSchema(type: string): Schema {
+function idSchema(type: string): Schema {
   return idSchemas[type] ?? { type: 'string', minLength: 1, maxLength: 200 }
 }
 

@@ -4,7 +4,7 @@ import type { Tables } from '../database/tables.ts'
 import { backedUpTables, keyOfTable, rowsAtOnce, type TableName } from './backup-tables.ts'
 
 export type Value = string | number | null | Uint8Array
-export type Row = Record<string, Value>
+type Row = Record<string, Value>
 export type Rows = { table: TableName; rows: Row[] }
 
 /** Reads all tables from one snapshot, in pages of rows, while others write. */

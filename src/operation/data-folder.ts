@@ -32,7 +32,7 @@ export function openFolderProblem(folder: string): string | undefined {
   return isOpen ? `others may look into ${folder}: chmod -R go= ${quoted(folder)}` : undefined
 }
 
-export type FolderLock = { release: () => void }
+type FolderLock = { release: () => void }
 
 /**
  * Locks the folder against other servers while this process lives. SQLite's file lock is used because the system

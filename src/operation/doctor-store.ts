@@ -1,7 +1,7 @@
 import type { Transaction } from '../database/database.ts'
 import { countOf } from '../database/pages.ts'
 
-export type Counts = { failedJobs: string[]; expiredTokens: number; hasStates: boolean }
+type Counts = { failedJobs: string[]; expiredTokens: number; hasStates: boolean }
 
 /** The newest state versions with a failed job (failed for good or waiting for a retry), and expired tokens. */
 export async function findTrouble(tx: Transaction, now: string): Promise<Counts> {

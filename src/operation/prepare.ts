@@ -40,7 +40,7 @@ export type Prepared = {
   readonly first?: { readonly token: string; readonly link?: string }
 }
 
-export type Surroundings = {
+type Surroundings = {
   readonly clock: Clock
   /** Prints a line for the operator. */
   readonly say: (line: string) => void

@@ -8,7 +8,7 @@ import { OperatorError, reasonOf } from '../core/operator-error.ts'
 import { SQLITE_FILE } from '../database/open.ts'
 import { writePrivateFile } from './new-file.ts'
 
-export const SECRET_KEY_FILE = 'secret-key'
+const SECRET_KEY_FILE = 'secret-key'
 export const FINGERPRINT = 'secret-key-fingerprint'
 const KEY_BYTES = 32
 const FINGERPRINT_DIGITS = 16

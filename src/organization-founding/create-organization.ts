@@ -14,7 +14,7 @@ import {
 
 const DEFAULT_PROJECT = 'Default Project'
 
-export type NewOrganization = {
+type NewOrganization = {
   name: string
   email: string
   ruling?: RulingColumns

@@ -20,7 +20,7 @@ import { lockUser } from '../users/user-store.ts'
 import { createOrganization } from './create-organization.ts'
 
 /** The attributes of a new organization as the request gives them, and the problems found in them. */
-export type NewOrganizationRequest = ReturnType<typeof readNewOrganization>
+type NewOrganizationRequest = ReturnType<typeof readNewOrganization>
 
 export function readNewOrganization(bytes: Uint8Array) {
   const { attributes, problems } = readResource(bytes, newOrganizationBody)

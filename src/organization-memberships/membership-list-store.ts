@@ -16,7 +16,7 @@ import {
   type MembershipRow,
 } from './membership-store.ts'
 
-export type MembershipFilter = {
+type MembershipFilter = {
   /** Part of the email, or of an active member's user name. */
   readonly q?: string
   /** Whole emails in lower case, see keyOf. */
@@ -27,7 +27,7 @@ export type MembershipFilter = {
   readonly sort?: 'asc' | 'desc'
 }
 
-export type MembershipPage = { memberships: MembershipRow[]; total: number }
+type MembershipPage = { memberships: MembershipRow[]; total: number }
 
 type Matching = SelectQueryBuilder<Tables, 'memberships', object>
 

@@ -33,7 +33,7 @@ const only = (value: boolean | string): EchoedAttribute => ({
  * Attributes that the server stores and returns but does not use. To add one, add a line here. Defaults are not stored,
  * so a changed default applies to all organizations.
  */
-export const echoedAttributes = {
+const echoedAttributes = {
   // The tfe provider sends it with a new organization only if it is true.
   'aggregated-commit-status-enabled': flag(false),
   'allow-force-delete-workspaces': flag(false),

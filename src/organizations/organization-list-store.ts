@@ -7,7 +7,7 @@ import type { Page } from '../jsonapi/paging.ts'
 import type { OrganizationRow } from './organization-store.ts'
 
 /** Each matches a part of a text; `q` matches in the name or the email. */
-export type OrganizationFilter = { readonly q?: string; readonly name?: string; readonly email?: string }
+type OrganizationFilter = { readonly q?: string; readonly name?: string; readonly email?: string }
 
 /** A page of the organizations that the caller may see, by name. The same rule as `organization:read`, in SQL. */
 export async function listOrganizations(

@@ -50,7 +50,7 @@ export function ttlPolicyFragments(organization: OrganizationRow): Fragment[] {
   )
 }
 
-export type TtlChanges = Partial<Record<TtlKind, number>>
+type TtlChanges = Partial<Record<TtlKind, number>>
 
 /**
  * Clients send two forms: `data` is one resource with a list in `token-ttl-policies`, or `data` is a list of resources,

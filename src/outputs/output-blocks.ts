@@ -7,14 +7,14 @@ import { decodeString } from '../state-file/raw-json.ts'
 import { openPiece, sealPiece, type PieceAddress } from '../state-versions/state-crypto.ts'
 
 /** Limits of a stored block (one compressed, encrypted row): number of outputs, and approximate bytes of text. */
-export const BLOCK_OUTPUTS = 256
+const BLOCK_OUTPUTS = 256
 export const BLOCK_BYTES = 256 * 1024
 
 /** An output in a block: complete, or for a large one only its description without the parts. */
 export type StoredOutput = StateOutput | LargeOutput
 
 /** Consecutive outputs from `firstPosition` on, as the bytes to seal. */
-export type OutputBlock = { firstPosition: number; count: number; bytes: Uint8Array }
+type OutputBlock = { firstPosition: number; count: number; bytes: Uint8Array }
 
 /** A row: a block (part 0), or one part of the large output at `firstPosition`. */
 export type SealedOutputBlock = { firstPosition: number; part: number; sealed: Uint8Array<ArrayBuffer> }

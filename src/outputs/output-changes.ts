@@ -13,10 +13,10 @@ import { bytesInTurn, isWhole, type PlacedStoredOutput } from './outputs.ts'
 
 type Reader = Pick<Deps, 'database' | 'config'>
 /** The outputs of one of the two state versions. */
-export type Side = { readonly stateVersion: StateVersionRow; readonly outputs: Outputs }
+type Side = { readonly stateVersion: StateVersionRow; readonly outputs: Outputs }
 type Named = { readonly name: string; readonly output: PlacedStoredOutput }
 
-export type OutputChanges = { fragments: Fragment[]; added: number; changed: number; removed: number }
+type OutputChanges = { fragments: Fragment[]; added: number; changed: number; removed: number }
 
 /**
  * A page of the differences between two state versions, by name, and how many of each kind there are. Values are compared

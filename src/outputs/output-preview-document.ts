@@ -21,7 +21,7 @@ export type OutputPreview = {
 export type ChangedPart = 'sensitive' | 'type' | 'value'
 
 /** A difference between the outputs of two state versions. `before` is undefined if it is new, `after` if it is gone. */
-export type OutputChange = {
+type OutputChange = {
   id: string
   before: OutputPreview | undefined
   after: OutputPreview | undefined

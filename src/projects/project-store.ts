@@ -61,7 +61,7 @@ export async function countProjects(tx: Transaction, organizationId: string): Pr
   return countOf(tx.db.selectFrom('projects').where('organization_id', '=', organizationId))
 }
 
-export type ProjectFilter = {
+type ProjectFilter = {
   readonly q?: string | undefined
   readonly names?: readonly string[] | undefined
   /** The project must have all of these tag bindings. */

@@ -35,7 +35,7 @@ export const newProjectBody = { ...projectBody, required: ['name'] as const }
 export type ExecutionMode = 'remote' | 'local' | 'agent'
 
 /** The attributes that a request changes. Attributes left out keep their value. */
-export type ProjectChanges = {
+type ProjectChanges = {
   name?: string
   description?: string | null
   /** Undefined keeps the value. Null takes the organization's value. */

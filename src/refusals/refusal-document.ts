@@ -58,7 +58,7 @@ export const refusalDescription: ResourceDescription = {
 }
 
 /** What a reader may learn. Only site administrators see the name of an outsider. */
-export type RefusalSight = { readonly namesOutsiders: boolean; readonly nameOf: NameOf }
+type RefusalSight = { readonly namesOutsiders: boolean; readonly nameOf: NameOf }
 
 /** The attributes of a refusal. */
 export function refusalAttributes(

@@ -69,7 +69,7 @@ async function deleteOldestRequests(tx: Transaction, number: number): Promise<vo
 }
 
 /** Rows that share a limit: shared or other rows of an organization (null: no organization), or only one caller's. */
-export type RefusalPart = { organizationId: string | null; isShared: Flag; callerId?: string }
+type RefusalPart = { organizationId: string | null; isShared: Flag; callerId?: string }
 
 /** Deletes the oldest rows of a part, except the newest `kept`. */
 export async function deleteOldestRefusals(
@@ -113,7 +113,7 @@ export async function deleteRefusalsBefore(tx: Transaction, at: string, limit: n
   return Number(numDeletedRows)
 }
 
-export type RefusalFilter = {
+type RefusalFilter = {
   /** Undefined: all rows, also those without an organization. */
   organizationId?: string
   requestId?: string | undefined

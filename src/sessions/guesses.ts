@@ -13,7 +13,7 @@ const MAX_KEPT = 20_000
 
 type Count = { wrong: number; last: number }
 
-export type Guesser = { readonly account: string; readonly address: string; readonly now: Date }
+type Guesser = { readonly account: string; readonly address: string; readonly now: Date }
 
 /**
  * Slows down guessing of passwords. Counts by account and address together, so that nobody can lock an account for its

@@ -24,7 +24,7 @@ export class StateThreadError extends Error {
   }
 }
 
-export type StateWorkerOptions = {
+type StateWorkerOptions = {
   /** URL of the module that stores chunks (see OpenSink), and its options. */
   sink: { module: string; options: unknown }
   /** How long the thread stays alive after the last upload. */

@@ -38,7 +38,7 @@ export type PassResult = {
 }
 
 /** `blocks` is null if the outputs exceed `inlineOutputBytes`. */
-export type SealedOutputs = { count: number; bytes: number; blocks: SealedOutputBlock[] | null }
+type SealedOutputs = { count: number; bytes: number; blocks: SealedOutputBlock[] | null }
 
 type Content = { header: StateHeader | null; outputs: Outputs | null }
 

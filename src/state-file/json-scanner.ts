@@ -15,7 +15,7 @@ import { StateError, type StateErrorCode } from './state-error.ts'
 import { Utf8Check } from './utf8-check.ts'
 
 /** Maximum nesting of objects and arrays in a document. */
-export const MAX_DEPTH = 500
+const MAX_DEPTH = 500
 
 const VALUE = 0
 const FIRST_ITEM = 1

@@ -29,7 +29,7 @@ const LEASE_MS = 60_000
 const RENEW_MS = 20_000
 
 /** What was written before the transaction that finalizes it. Until then the version has status `discarded`. */
-export type Written = {
+type Written = {
   sourceId: string
   id: string
   serial: number

@@ -22,7 +22,7 @@ import { refuseContent, requireMd5 } from '../state-versions/state-versions.ts'
 type Passed = { chunks: SealedChunk[]; result: PassResult }
 
 /** The body, validated and sealed before the transaction, because this work must not hold the write lock. */
-export type Prepared = {
+type Prepared = {
   given: NewStateVersion
   stateVersionId: string
   dataKey: Uint8Array

@@ -24,7 +24,7 @@ const compression = { params: { [constants.ZSTD_c_compressionLevel]: 1 } }
 export class SealError extends Error {}
 
 /** For a large output the kind includes its position. */
-export type PieceKind = 'state' | 'json-state' | 'json-state-outputs' | 'outputs' | `output ${number}`
+type PieceKind = 'state' | 'json-state' | 'json-state-outputs' | 'outputs' | `output ${number}`
 
 /**
  * Identifies a piece. It is authenticated with the piece, so a piece cannot replace another one, nor the same piece of

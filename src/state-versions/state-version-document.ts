@@ -95,10 +95,10 @@ export const stateVersionDescription: ResourceDescription = {
   links: { self: Type.String() },
 }
 
-export type StateVersionViewer = { actor: Actor; standing: Standing; target: Target }
+type StateVersionViewer = { actor: Actor; standing: Standing; target: Target }
 
 /** Documents contain absolute addresses, because clients use them unchanged. */
-export type Addresses = { origin: string; secretKey: Uint8Array }
+type Addresses = { origin: string; secretKey: Uint8Array }
 
 /** The document of one state version. */
 export async function stateVersionDocument(

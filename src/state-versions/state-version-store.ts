@@ -73,7 +73,7 @@ export async function listStateVersions(
   return pageOf(query, page, (found) => found.selectAll().orderBy('number', 'desc'))
 }
 
-export type Neighbours = { readonly previous: string | null; readonly next: string | null }
+type Neighbours = { readonly previous: string | null; readonly next: string | null }
 
 const neighbours = prepared<{ ids: string }>()((db, param, engine) =>
   db

@@ -18,7 +18,7 @@ function signingKey(secretKey: Uint8Array): Buffer {
 const signingKeys = new WeakMap<Uint8Array, Buffer>()
 
 /** The signature is the right to upload: a caller with the URL needs no token. */
-export function uploadSignature(secretKey: Uint8Array, stateVersionId: string, kind: ContentKind): string {
+function uploadSignature(secretKey: Uint8Array, stateVersionId: string, kind: ContentKind): string {
   return createHmac('sha256', signingKey(secretKey)).update(`${kind} ${stateVersionId}`).digest('base64url')
 }
 

@@ -164,7 +164,7 @@ export function taggedFilter(description: string) {
 }
 
 /** Parses `filter[tagged][0][key]`, `filter[tagged][0][value]` …: all must match. `names` are these parameters. */
-export function taggedFilterOf(query: Query): { filters: TagFilter[]; names: string[] } {
+function taggedFilterOf(query: Query): { filters: TagFilter[]; names: string[] } {
   const byPlace = new Map<number, { key?: string; value?: string }>()
   const names: string[] = []
   for (const [name, value] of query.matching(tagged)) {

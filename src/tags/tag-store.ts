@@ -11,7 +11,7 @@ import type { Page } from '../jsonapi/paging.ts'
 /** A tag, and how many workspaces with it the caller may see. */
 export type TagRow = { id: string; name: string; instance_count: number }
 
-export type TagFilter = {
+type TagFilter = {
   readonly q?: string | undefined
   readonly ids?: readonly string[]
   /** Only tags that this workspace does not have. If the caller may not see the workspace, it excludes nothing. */

@@ -24,7 +24,7 @@ type Context = Omit<Loading<unknown>, 'address'>
 type LoadedPlace = Loaded & { organization: OrganizationRow; target: Target }
 
 /** The differences between team access to workspaces and team access to projects. */
-export type AccessKind<Row extends { id: string; team_id: string }, Grant, Asked, P extends LoadedPlace> = {
+type AccessKind<Row extends { id: string; team_id: string }, Grant, Asked, P extends LoadedPlace> = {
   thing: 'workspace' | 'project'
   type: 'team-workspaces' | 'team-projects'
   idKind: 'teamWorkspace' | 'teamProject'
@@ -201,7 +201,7 @@ export function teamAccessRoutes<
 }
 
 /** The team that a body gives access to. A team that the caller cannot see or give access to counts as missing. */
-export async function teamToGrant(
+async function teamToGrant(
   { tx, actor, standing }: Viewer,
   permission: Permission,
   place: { organization: { id: string }; target: Target },

@@ -30,7 +30,7 @@ export const newTeamProjectBody = {
   requiredRelationships: ['team', 'project'] as const,
 }
 
-export type NewTeamProject = AskedProjectGrant & { teamId: string; placeId: string }
+type NewTeamProject = AskedProjectGrant & { teamId: string; placeId: string }
 
 type GivenAttributes = {
   access?: ProjectLevel

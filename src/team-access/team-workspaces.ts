@@ -17,8 +17,8 @@ export const newTeamWorkspaceBody = {
   requiredRelationships: ['team', 'workspace'] as const,
 }
 
-export type AskedGrant = { access?: WorkspaceLevel; details: Partial<WorkspaceDetails> }
-export type NewTeamWorkspace = AskedGrant & { teamId: string; placeId: string }
+type AskedGrant = { access?: WorkspaceLevel; details: Partial<WorkspaceDetails> }
+type NewTeamWorkspace = AskedGrant & { teamId: string; placeId: string }
 
 function askedGrant({ access, ...details }: AskedGrant['details'] & { access?: WorkspaceLevel }): AskedGrant {
   return access === undefined ? { details } : { access, details }

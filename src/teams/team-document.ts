@@ -27,7 +27,7 @@ import {
   type TeamRow,
 } from './team-store.ts'
 
-export type TeamViewer = { actor: Actor; standing: Standing }
+type TeamViewer = { actor: Actor; standing: Standing }
 
 /** The `permissions` of the document for this caller. */
 function teamPermissions(team: TeamFacts, { actor, standing }: TeamViewer, config: Config): TeamPermissions {

@@ -17,8 +17,8 @@ import { teamDescription } from './team-fields.ts'
 import { membersInTurns } from './team-members-in-turns.ts'
 import { someTeamMembers, type TeamMember, type TeamRow } from './team-store.ts'
 
-export const include = { include: includes('users', 'organization-memberships') }
-export type Includes = QueryValues<typeof include>['include']
+const include = { include: includes('users', 'organization-memberships') }
+type Includes = QueryValues<typeof include>['include']
 
 /** The query of each answer with teams. */
 export const teamQuery = {

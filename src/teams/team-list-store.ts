@@ -13,8 +13,8 @@ import type { OrganizationRow } from '../organizations/organization-store.ts'
 import { MAX_FOUND_REACH, type TeamNames } from './team-search-store.ts'
 import type { TeamRow } from './team-store.ts'
 
-export type TeamFilter = { readonly q?: string; readonly names?: readonly string[] }
-export type TeamPage = { readonly teams: TeamRow[]; readonly total: number }
+type TeamFilter = { readonly q?: string; readonly names?: readonly string[] }
+type TeamPage = { readonly teams: TeamRow[]; readonly total: number }
 
 type TeamQuery = SelectQueryBuilder<Tables, 'teams', object>
 
@@ -22,7 +22,7 @@ type TeamQuery = SelectQueryBuilder<Tables, 'teams', object>
 const searchable = /^[A-Za-z0-9_-]+$/
 
 /** What finds a part of a name. */
-export type NameSearch = {
+type NameSearch = {
   readonly teamNames: TeamNames
   /** See Reading. Without it, a search reads all names if they are not in memory. */
   readonly mayReadAgain: boolean

@@ -4,7 +4,7 @@ import type { Loading } from '../http/route.ts'
 import { findOrganization } from '../organizations/organization-store.ts'
 import { findTeam, teamFacts } from './team-store.ts'
 
-export async function loadTeam(tx: Transaction, teamId: string) {
+async function loadTeam(tx: Transaction, teamId: string) {
   const team = await findTeam(tx, teamId)
   const organization = await findOrganization(tx, team?.organization_id ?? NO_ID)
   if (team === undefined || organization === undefined) return undefined

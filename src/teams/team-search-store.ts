@@ -64,7 +64,7 @@ type Names = {
   whole: Whole
 }
 
-export type Found = {
+type Found = {
   readonly total: number
   /** Returns `limit` rows by name from `offset` on. Only for the first thousand: then reading in order is cheaper. */
   readonly window: (offset: number, limit: number) => Promise<TeamRow[]>

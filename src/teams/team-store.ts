@@ -91,7 +91,7 @@ const defaults = {
   is_owners: 0,
 } as const
 type Defaulted = keyof typeof defaults
-export type NewTeam = Omit<Inserted, Defaulted> & Partial<Pick<Inserted, Defaulted>>
+type NewTeam = Omit<Inserted, Defaulted> & Partial<Pick<Inserted, Defaulted>>
 
 const insertion = prepared<Inserted>()((db, param) =>
   db

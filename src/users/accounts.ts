@@ -20,7 +20,7 @@ import { keyOf } from './users.ts'
 const EMAIL_IS_TAKEN = 'email is already used by another user'
 const USERNAME_IS_TAKEN = 'username is already used by another user'
 
-export type NewAccount = { username: string; email: string; passwordHash: string | null; isAdmin: boolean }
+type NewAccount = { username: string; email: string; passwordHash: string | null; isAdmin: boolean }
 
 /** Creates a user, or completes the account of an invited user. Throws 422 if the name or email is taken. */
 export async function createAccount(

@@ -3,7 +3,7 @@ import { timestamp } from '../core/clock.ts'
 import type { Transaction } from '../database/database.ts'
 import type { PasswordLinkTable } from '../database/session-tables.ts'
 
-export type PasswordLinkRow = Selectable<PasswordLinkTable>
+type PasswordLinkRow = Selectable<PasswordLinkTable>
 
 /** Undefined if it has expired. */
 export function findPasswordLink(

@@ -19,7 +19,7 @@ import { lockUser, type UserRow } from './user-store.ts'
 
 const LIFE_MS = 3 * 86_400_000
 
-export type NewPasswordLink = { userId: string; secret: string; expiresAt: string }
+type NewPasswordLink = { userId: string; secret: string; expiresAt: string }
 
 /**
  * Makes a link with which the user sets a password, once and within three days. Somebody who was invited and has no account

@@ -18,7 +18,7 @@ const MAX_WAITING_FROM_ADDRESS = 10
 const RETRY_AFTER_SECONDS = 5
 
 /** A password that a user wants to have. */
-export type NewPassword = { readonly hash: string; readonly problems: readonly Problem[] }
+type NewPassword = { readonly hash: string; readonly problems: readonly Problem[] }
 
 /** Whether the hash was made with other parameters than those of today. */
 export function isOutdated(stored: string): boolean {

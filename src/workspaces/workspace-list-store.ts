@@ -11,7 +11,7 @@ import type { Page } from '../jsonapi/paging.ts'
 import { isWorkspaceTagged, type TagFilter } from '../tag-bindings/tag-binding-store.ts'
 import { findWorkspaces, type WorkspaceRow } from './workspace-store.ts'
 
-export type WorkspaceFilter = {
+type WorkspaceFilter = {
   readonly name?: string
   /** The whole name. `*` at its start or end matches anything. */
   readonly wildcardName?: string
@@ -36,7 +36,7 @@ export const workspaceSorts = [
   'current-run.created-at',
   '-current-run.created-at',
 ] as const
-export type WorkspaceSort = (typeof workspaceSorts)[number]
+type WorkspaceSort = (typeof workspaceSorts)[number]
 
 type WorkspaceQuery = SelectQueryBuilder<Tables, 'workspaces', object>
 

@@ -24,7 +24,7 @@ const AUTO_DESTROY_AT = 'must be a time such as 2030-01-31T12:00:00Z, or null'
  * Attributes of a workspace that are stored and returned but not used, because clients set them and expect them back.
  * They are in the `settings` column. An attribute that was never set has its default.
  */
-export const workspaceSettings = {
+const workspaceSettings = {
   'allow-destroy-plan': flag(true),
   'assessments-enabled': flag(false),
   'auto-apply': flag(false),
@@ -57,7 +57,7 @@ export const workspaceSettings = {
   'working-directory': text(''),
 } satisfies Record<string, Setting>
 
-export type WorkspaceSetting = keyof typeof workspaceSettings
+type WorkspaceSetting = keyof typeof workspaceSettings
 
 // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the same names
 export const settingSchemas = Object.fromEntries(
