@@ -452,6 +452,18 @@ describe('the command line', () => {
     expect((await run(['--version'])).stdout).toMatch(/^\d+\.\d+\.\d+\n$/)
     const nothing = await run([])
     expect(nothing).toMatchObject({ code: 1, stdout: '', stderr: help.stdout })
+    const shown = await run(['user', 'create', '--help'])
+    expect(await run(['help', 'user', 'create'])).toEqual(shown)
+    expect(await run(['help'])).toEqual(help)
+    const unhelpful = await run(['help', 'nope'])
+    expect(unhelpful).toMatchObject({ code: 1, stdout: '' })
+    expect(unhelpful.stderr).toMatch(/^purser: there is no command nope; .*\n$/)
+    for (const option of [['--emial', 'x'], ['--emial=x']]) {
+      expect((await run(['user', 'create', ...option, 'bob'])).stderr).toMatch(
+        /^purser: unknown option '--emial' .*\n$/,
+      )
+    }
+    expect((await run(['user', 'create', 'bob'])).stderr).toMatch(/^purser: required option '--email /)
     const wrong = await run(['sreve'])
     expect(wrong).toMatchObject({ code: 1, stdout: '' })
     expect(wrong.stderr).toMatch(/^purser: there is no command sreve; .*\n$/)

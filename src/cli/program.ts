@@ -58,8 +58,26 @@ function createProgram(): Command {
 
 /** Makes commander throw argument errors, so that runCommandLine reports them in one line like all others. */
 function leaveProblemsToUs(command: Command): void {
-  command.exitOverride().configureOutput({ outputError: () => {} })
+  command
+    .exitOverride((error) => {
+      throw unknownOptionOf(command, error) ?? error
+    })
+    .configureOutput({ outputError: () => {} })
   for (const child of command.commands) leaveProblemsToUs(child)
+}
+
+/** commander looks for a missing option first. The reason may be an option that was misspelled. */
+function unknownOptionOf({ args }: Command, { code }: CommanderError): CommanderError | undefined {
+  if (code !== 'commander.missingMandatoryOptionValue') return undefined
+  const unknown = args.find((word) => /^-./.test(word))?.split('=')[0]
+  return unknown === undefined
+    ? undefined
+    : new CommanderError(1, 'commander.unknownOption', `error: unknown option '${unknown}'`)
+}
+
+/** `help user create` as `user create --help`: commander's own word reads only one word after it. */
+function withHelpAsFlag([node = '', main = '', word = '', ...rest]: readonly string[]): string[] {
+  return word === 'help' && rest.length > 0 ? [node, main, ...rest, '--help'] : [node, main, word, ...rest]
 }
 
 /** Runs a command. On errors it prints one line per problem and exits with 1. */
@@ -67,9 +85,10 @@ export async function runCommandLine(argv: readonly string[]): Promise<void> {
   process.stdout.on('error', endQuietly)
   try {
     const program = createProgram()
-    refuseUnknownCommand(program, argv[2])
     if (argv.length === 2) program.help({ error: true })
-    await program.parseAsync([...argv])
+    const words = withHelpAsFlag(argv)
+    refuseUnknownCommand(program, words[2])
+    await program.parseAsync(words)
   } catch (error) {
     if (error instanceof CommanderError) {
       // Help was printed, either on request or because a subcommand is missing.
