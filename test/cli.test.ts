@@ -151,7 +151,7 @@ describe.each(engines)('the command line on %s', (engine) => {
     expect((await access('--team', 'readers')).split('\n')).toEqual([
       'name      level  because of',
       `network   plan   team-workspaces plan (${grant.id}) of team readers`,
-      'payments  none   -',
+      'payments  none   organization-member (only read-current-outputs)',
     ])
     expect((await access('--user', 'jane', '--workspace', 'network')).split('\n')[1]).toBe(
       'network  admin  organization-owner of team owners',

@@ -109,7 +109,7 @@ describe.each(engines)('the pages for the first hour on %s', (engine) => {
     expect(lines.slice(4, 9)).toEqual(['1', 'bin', 'data', 'package.json', 'tmp'])
     const text = lines.slice(9).join('\n')
     expect(text).toMatch(/^database +read-outputs +team-workspaces custom .* of team readers$/m)
-    expect(text).toMatch(/^database +none +-$/m)
+    expect(text).toMatch(/^database +none +organization-member \(only read-current-outputs\)$/m)
     expect(text).toMatch(/output\.reveal .*ferry/)
     expect(lines.at(-1)).not.toContain('tmp.')
   })

@@ -6,7 +6,7 @@ import {
   effectiveAccessFragment,
   type EffectiveAccess,
 } from '../effective-access/effective-access-document.ts'
-import { actionsOn, levelOn } from '../effective-access/levels.ts'
+import { actionsOn, levelOn, namesOfActions, type Held, type On } from '../effective-access/levels.ts'
 import { findPlace, placeOf, type PlaceAddress } from '../effective-access/places.ts'
 import { findSubject, type SubjectAddress } from '../effective-access/subjects.ts'
 import { listDocument } from '../jsonapi/document.ts'
@@ -94,5 +94,11 @@ function rowOf({ place, held, sources }: EffectiveAccess): string[] {
         .filter((part) => part !== undefined)
         .join(' '),
     )
-  return [place.name, levelOn(place.on, held), because.join(', ') || '-']
+  return [place.name, levelOn(place.on, held), because.join(', ') || membershipGives(place.on, held)]
+}
+
+/** Without grants. A member may read current outputs, although they do not see the workspace. */
+function membershipGives(on: On, held: Held): string {
+  const names = namesOfActions(on, actionsOn(on, held))
+  return names.length === 0 ? '-' : `organization-member (only ${names.join(', ')})`
 }
