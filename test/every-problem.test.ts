@@ -82,11 +82,11 @@ onEachEngine('a body with many problems', LIMITS, (server) => {
     const sent = body('workspaces', { name: uniqueName('workspace') }, { tags: tags(...many) })
     const answer = await owner.client.post(path, sent)
     expect(answer.json.errors.map(({ detail }: Json) => detail)).toEqual([
-      'an organization may have at most 3 tags: delete some first',
+      'an organization may have at most 3 tags (PURSER_MAX_TAGS): delete some first',
     ])
     const fewer = body('workspaces', { name: uniqueName('workspace') }, { tags: tags(...many.slice(1)) })
     expect((await owner.client.post(path, fewer)).json.errors[0].detail).toBe(
-      'a workspace may have at most 2 tags',
+      'a workspace may have at most 2 tags (PURSER_MAX_WORKSPACE_TAGS)',
     )
     expect((await owner.client.get(`/organizations/${organization}/tags`)).json.data).toEqual([])
     expect((await owner.client.get(path)).json.data).toEqual([])

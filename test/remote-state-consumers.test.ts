@@ -39,7 +39,9 @@ onEachEngine('remote state consumers', { maxRemoteStateConsumers: '3' }, (server
     expect(await listed()).toEqual(['c'])
     for (const method of ['POST', 'PATCH']) {
       const tooMany = await client.request(method, path, ids(a, b, c, d))
-      expect(tooMany.json.errors[0].detail).toContain('at most 3 remote state consumers')
+      expect(tooMany.json.errors[0].detail).toContain(
+        'at most 3 remote state consumers (PURSER_MAX_REMOTE_STATE_CONSUMERS)',
+      )
       const unknown = await client.request(method, path, ids(a, 'ws-1111111111111111', 'x'))
       expect(unknown.json.errors.map((error: never) => error['source']['pointer'])).toEqual([
         '/data/1/id',

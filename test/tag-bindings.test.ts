@@ -229,7 +229,7 @@ onEachEngine('tag bindings', { maxTagBindings: '5' }, (server) => {
       }
       expect((await client.patch(`${path}/tag-bindings`, bindings({ a: '', b: '', c: '' }))).status).toBe(200)
       const sixth = await client.patch(`${path}/tag-bindings`, bindings({ d: '', e: '', f: '' }))
-      expect(sixth.json.errors[0].detail).toContain('at most 5 tag bindings')
+      expect(sixth.json.errors[0].detail).toContain('at most 5 tag bindings (PURSER_MAX_TAG_BINDINGS)')
       expect(pairs(await client.get(`${path}/tag-bindings`))).toEqual({ a: '', b: '', c: '' })
     }
     const unmade = await client.post(

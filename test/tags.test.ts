@@ -240,12 +240,14 @@ onEachEngine('tags', { maxTags: '6', maxWorkspaceTags: '4' }, (server) => {
       `/organizations/${organization.name}/workspaces`,
       body('workspaces', { name: 'b' }, { tags: tags('a', 'b', 'c', 'd', 'e') }),
     )
-    expect(fifth.json.errors[0].detail).toBe('a workspace may have at most 4 tags')
+    expect(fifth.json.errors[0].detail).toBe(
+      'a workspace may have at most 4 tags (PURSER_MAX_WORKSPACE_TAGS)',
+    )
     await tagged(organization, 'b', 'e', 'f')
     const c = await createWorkspace(organization)
     const seventh = await client.post(`/workspaces/${c}/relationships/tags`, tags('g'))
     expect(seventh.status).toBe(422)
-    expect(seventh.json.errors[0].detail).toContain('at most 6 tags')
+    expect(seventh.json.errors[0].detail).toContain('at most 6 tags (PURSER_MAX_TAGS)')
     // Existing tags can still be added.
     expect((await client.post(`/workspaces/${c}/relationships/tags`, tags('a'))).status).toBe(204)
     const list = await client.get(`/organizations/${organization.name}/tags`)
@@ -253,6 +255,6 @@ onEachEngine('tags', { maxTags: '6', maxWorkspaceTags: '4' }, (server) => {
     const full = await tagged(organization, 'd', 'b', 'c', 'd', 'e')
     const one = await idOf(organization, 'a')
     const more = await client.post(`/tags/${one}/relationships/workspaces`, ids('workspaces', full))
-    expect(more.json.errors[0].detail).toBe('a workspace may have at most 4 tags')
+    expect(more.json.errors[0].detail).toBe('a workspace may have at most 4 tags (PURSER_MAX_WORKSPACE_TAGS)')
   })
 })

@@ -90,9 +90,10 @@ export function refuse(problems: readonly Problem[]): void {
   if (problems.length > 0) throw new AppError('invalid', problems.slice(0, MAX_PROBLEMS))
 }
 
-/** The problem of an organization that has all it may have. `thing` is in the plural. */
-export function tooMany(thing: string, most: number): Problem {
-  return { detail: `an organization may have at most ${most} ${thing}`, pointer: '/data' }
+/** The problem of an organization that has all it may have. */
+export function tooMany(thing: 'teams' | 'projects' | 'workspaces', most: number): Problem {
+  const setting = `PURSER_MAX_${thing.toUpperCase()}`
+  return { detail: `an organization may have at most ${most} ${thing} (${setting})`, pointer: '/data' }
 }
 
 /**

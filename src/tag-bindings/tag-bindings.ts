@@ -119,7 +119,7 @@ export function recorded({ tagBindings, ...others }: { tagBindings?: TagBindings
 /** A problem if `count` is above the limit. */
 export function tooManyBindings(count: number, { maxTagBindings }: Config): Problem[] {
   if (count <= maxTagBindings) return []
-  const detail = `a workspace or project may have at most ${maxTagBindings} tag bindings`
+  const detail = `a workspace or project may have at most ${maxTagBindings} tag bindings (PURSER_MAX_TAG_BINDINGS)`
   return [{ detail, pointer: '/data' }]
 }
 

@@ -107,6 +107,9 @@ export async function makeTags(
   const after = await countTags(tx, organizationId)
   const { maxTags } = deps.config
   if (after > before && after > maxTags) {
-    throw invalid(`an organization may have at most ${maxTags} tags: delete some first`, '/data')
+    throw invalid(
+      `an organization may have at most ${maxTags} tags (PURSER_MAX_TAGS): delete some first`,
+      '/data',
+    )
   }
 }

@@ -54,7 +54,10 @@ function changingRoute(
         await addConsumers(tx, workspace.id, ids)
         const { maxRemoteStateConsumers: most } = deps.config
         if ((await countConsumers(tx, workspace.id)) > most) {
-          throw invalid(`a workspace may have at most ${most} remote state consumers`, '/data')
+          throw invalid(
+            `a workspace may have at most ${most} remote state consumers (PURSER_MAX_REMOTE_STATE_CONSUMERS)`,
+            '/data',
+          )
         }
       }
       return done(workspace, {

@@ -46,5 +46,6 @@ export async function limitTags(tx: Transaction, { config }: Deps, workspaceId: 
 /** A problem if one workspace would have `count` tags and that is above the limit. */
 export function tooManyTags(count: number, { maxWorkspaceTags }: Config): Problem[] {
   if (count <= maxWorkspaceTags) return []
-  return [{ detail: `a workspace may have at most ${maxWorkspaceTags} tags`, pointer: '/data' }]
+  const detail = `a workspace may have at most ${maxWorkspaceTags} tags (PURSER_MAX_WORKSPACE_TAGS)`
+  return [{ detail, pointer: '/data' }]
 }
