@@ -73,7 +73,7 @@ function tokenCommand(): Command {
 function passwordLinkCommand(): Command {
   const command = new Command('password-link')
     .description(
-      'Print a link with which a user, or somebody invited, sets a password once and within three days',
+      'Print a link for a user, or for somebody invited: it sets a password. It works once, for three days.',
     )
     .argument('<user>', 'user name or email; upper and lower case are the same')
     .option('--json', 'print link and expiry as JSON')
