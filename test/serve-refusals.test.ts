@@ -124,7 +124,7 @@ describe('serve refuses with one line, exit code 1 and nothing touched', () => {
     const key = join(settings.PURSER_DATA as string, 'secret-key')
     const text = readFileSync(key)
     rmSync(key)
-    await refused([], settings, /^purser: the secret key is missing: /)
+    await refused([], settings, /^purser: the secret key is missing: .*; put your copy of it into /)
     expect(existsSync(key)).toBe(false)
     for (const bad of ['short', '']) {
       writeFileSync(key, bad)
@@ -152,7 +152,11 @@ describe('serve refuses with one line, exit code 1 and nothing touched', () => {
     const settings = await settingsFor('sqlite')
     mkdirSync(settings.PURSER_DATA as string)
     writeFileSync(join(settings.PURSER_DATA as string, 'purser.sqlite'), 'x'.repeat(10_000))
-    await refused([], settings, /^purser: cannot use the database .*: file is not a database/)
+    await refused(
+      [],
+      settings,
+      /^purser: cannot use the database .*: file is not a database; .* restore a backup\n/,
+    )
   })
 
   test('a PostgreSQL that does not answer; its password is not shown', async () => {
@@ -218,7 +222,12 @@ describe('serve refuses with one line, exit code 1 and nothing touched', () => {
       files(tls('cert.pem'), tls('other-key.pem')),
       /^purser: cannot use the TLS certificate .*mismatch/,
     )
-    await refused([], files(tls('key.pem'), tls('key.pem')), /^purser: cannot use the TLS certificate /)
+    const exchanged = files(tls('key.pem'), tls('cert.pem'))
+    await refused(
+      [],
+      exchanged,
+      /^purser: cannot use the TLS certificate .* \(are certificate and key exchanged\?\)/,
+    )
     expect(existsSync(settings.PURSER_DATA as string)).toBe(false)
     expect(await new Purser(['serve'], files(tls('cert.pem'), tls('key.pem'))).address()).toMatch(/^https:/)
   })
@@ -233,6 +242,7 @@ describe('serve warns', () => {
     }
     const purser = new Purser(['serve'], settings)
     await purser.address()
+    expect(purser.stdout).toMatch(/sign in {2}http:\/\/127\.0\.0\.1:\d+\/app\/~\/welcome#/)
     expect(purser.stderr).toMatch(/warning: there is no setting PURSER_LISTN; it is ignored\n/)
     expect(purser.stderr).toMatch(/warning: 0\.0\.0\.0:0 can be reached from other machines without TLS/)
   })

@@ -1,6 +1,6 @@
 import { Command } from 'commander'
 import { isLoopback } from '../core/loopback.ts'
-import { addressText } from '../operation/address.ts'
+import { servedAddress } from '../operation/address.ts'
 import { commandName } from '../core/version.ts'
 import type { Config } from '../config.ts'
 import { configOf, withSettings } from './options.ts'
@@ -27,7 +27,7 @@ function tofuCommand(): Command {
 
 /** The block for the CLI's configuration file. Comments in it say what belongs elsewhere. */
 function tofuConfiguration(config: Config, hostname = hostnameOf(config), organization = 'acme'): string {
-  const api = `${addressOf(config)}/api/v2/`
+  const api = `${servedAddress(config)}/api/v2/`
   const place = hostname.includes(':') ? 'here' : `here or in ${tokenVariable(hostname)}`
   const services = SERVICES.map((service) => `    ${JSON.stringify(service).padEnd(10)} = "${api}"`)
   return `# For ~/.tofurc (OpenTofu) or ~/.terraformrc (Terraform), or the file that TF_CLI_CONFIG_FILE names.
@@ -52,16 +52,9 @@ ${services.join('\n')}
 # }`
 }
 
-function addressOf({ publicUrl, listen, tlsCert }: Config): string {
-  if (publicUrl !== undefined) return publicUrl
-  const isEverywhere = listen.host === '0.0.0.0' || listen.host === '::'
-  const host = isEverywhere ? '127.0.0.1' : listen.host
-  return `${tlsCert === undefined ? 'http' : 'https'}://${addressText({ host, port: listen.port })}`
-}
-
 /** The CLIs look the host up in their own configuration first, so any name works. */
 function hostnameOf(config: Config): string {
-  const { host, hostname, port } = new URL(addressOf(config))
+  const { host, hostname, port } = new URL(servedAddress(config))
   return isLoopback(hostname) ? `localhost:${port}` : host
 }
 

@@ -4,7 +4,7 @@ import { reasonOf } from '../core/operator-error.ts'
 const UNTRUSTED =
   /^(DEPTH_ZERO_SELF_SIGNED_CERT|SELF_SIGNED_CERT_IN_CHAIN|UNABLE_TO_(GET_ISSUER_CERT(_LOCALLY)?|VERIFY_LEAF_SIGNATURE))$/
 
-/** The reason why PostgreSQL cannot be used, in one line, and what the operator can do about it. */
+/** The reason why the database cannot be used, in one line, and what the operator can do about it. */
 export function reasonWithAdvice(error: unknown): string {
   const reason = reasonOf(error)
     .replaceAll(/\s*\n\s*/g, ' ')
@@ -22,6 +22,9 @@ function adviceFor(code: string, reason: string): string | undefined {
   }
   if (/^SASL: .* password must be/.test(reason))
     return 'PostgreSQL asks for a password: write it into the URL'
+  if (/database disk image is malformed|file is not a database/.test(reason)) {
+    return 'the file is damaged, or another program made it: stop the server and restore a backup'
+  }
   if (code === '42501') return 'docs/operation.md lists the rights that the role needs'
   return undefined
 }

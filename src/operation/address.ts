@@ -40,8 +40,10 @@ export function checkTls({ tlsCert, tlsKey }: Config): void {
   try {
     createSecureContext({ cert, key })
   } catch (error) {
+    const reason = reasonOf(error)
+    const advice = reason.includes('no start line') ? ' (are certificate and key exchanged?)' : ''
     throw new OperatorError(
-      `cannot use the TLS certificate ${tlsCert} with the key ${tlsKey}: ${reasonOf(error)}`,
+      `cannot use the TLS certificate ${tlsCert} with the key ${tlsKey}: ${reason}${advice}`,
     )
   }
 }
@@ -56,4 +58,15 @@ function readPem(what: string, file: string): Buffer {
 
 export function addressText({ host, port }: Listen): string {
   return `${host.includes(':') ? `[${host}]` : host}:${port}`
+}
+
+/** Where people reach the server. */
+export function servedAddress(
+  { listen, tlsCert, publicUrl }: Pick<Config, 'listen' | 'tlsCert' | 'publicUrl'>,
+  port = listen.port,
+): string {
+  if (publicUrl !== undefined) return publicUrl
+  // A server that listens on all addresses is also at this one, and 0.0.0.0 is no address to open.
+  const host = ['0.0.0.0', '::'].includes(listen.host) ? '127.0.0.1' : listen.host
+  return `${tlsCert === undefined ? 'http' : 'https'}://${addressText({ host, port })}`
 }

@@ -68,7 +68,7 @@ export function checkFingerprint(noted: string | undefined, key: Buffer | undefi
   if (noted === undefined) return
   if (key === undefined) {
     throw new OperatorError(
-      `the secret key is missing: ${join(folder, SQLITE_FILE)} was made with the key of fingerprint ${noted}; put it into ${secretKeyFile(folder)} or into PURSER_SECRET_KEY`,
+      `the secret key is missing: ${join(folder, SQLITE_FILE)} was made with the key of fingerprint ${noted}; put your copy of it into ${secretKeyFile(folder)} or into PURSER_SECRET_KEY (backup --key-file writes such a copy)`,
     )
   }
   const given = fingerprintOf(key)

@@ -3,7 +3,7 @@ import { unknownVariables, type Config, type ServerConfig } from '../config.ts'
 import { version } from '../core/version.ts'
 import { nameOfDatabase } from '../database/open.ts'
 import { isLoopback } from '../core/loopback.ts'
-import { addressText } from './address.ts'
+import { addressText, servedAddress } from './address.ts'
 import { addressFlags, advisedCommand, quoted } from './advised-command.ts'
 import { openFolderProblem } from './data-folder.ts'
 import { ADMIN_TOKEN_FILE, type Prepared } from './prepare.ts'
@@ -122,13 +122,4 @@ function adminAdvice(config: ServerConfig, token: string): string {
 
 function adminTokenFile({ data }: ServerConfig): string {
   return join(data, ADMIN_TOKEN_FILE)
-}
-
-/** Where people reach the server. */
-export function servedAddress(
-  { listen, tlsCert, publicUrl }: Pick<ServerConfig, 'listen' | 'tlsCert' | 'publicUrl'>,
-  port = listen.port,
-): string {
-  if (publicUrl !== undefined) return publicUrl
-  return `${tlsCert === undefined ? 'http' : 'https'}://${addressText({ host: listen.host, port })}`
 }
