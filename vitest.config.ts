@@ -24,11 +24,13 @@ const slow = [
 ]
 /** Tests of what only PostgreSQL has. */
 const needPostgres = [
+  'changed-servers',
   'failover',
   'outages',
   'outages-under-load',
   'pgbouncer',
   'plans-on-skewed-data',
+  'postgres-connections',
   'unfit-databases',
 ]
 

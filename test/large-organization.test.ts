@@ -124,7 +124,7 @@ onEachEngine('an organization that has grown large', { maxTeamMembers: '100000' 
     expect((await member.client.get(`/organizations/${organization.name}/teams`)).status).toBe(404)
     const after = await stored()
     expect([Number(before.members), Number(after.members)]).toEqual([MANY, 0])
-    expect(after.version).toBe(before.version + 1)
+    expect(after.version).toBeGreaterThan(before.version)
   })
 
   test('a person who was invited into very many teams is in all of them after accepting', async () => {
