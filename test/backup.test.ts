@@ -202,6 +202,19 @@ describe.each(engines)('a backup of %s', (engine) => {
     expect(existsSync(`${file}.key`)).toBe(false)
   })
 
+  test.each(engines)(
+    'of %s beside one that was interrupted says which file is in the way',
+    async (source) => {
+      const settings = await settingsFor(source)
+      await seeded(settings)
+      const file = join(temporaryFolder(), 'backup')
+      writeFileSync(`${file}.partial`, '')
+      const { code, stderr } = await run(['backup', file], settings)
+      expect(code).toBe(1)
+      expect(stderr).toMatch(/^purser: \S+backup\.partial exists: delete it, [^\n]+\n$/)
+    },
+  )
+
   test('is not restored into a folder that has a key already; the line names that folder', async () => {
     const settings = await settingsFor('sqlite')
     await seeded(settings)

@@ -23,8 +23,8 @@ export function refuseExisting(file: string): void {
 }
 
 /**
- * Writes one snapshot of the database into a new file that only its owner may read, or to standard output. States and outputs in it need the
- * secret key; names, permissions and token hashes are not encrypted.
+ * Writes one snapshot of the database into a new file that only its owner may read, or to standard output. States and
+ * outputs in it need the secret key; names, permissions and token hashes are not encrypted.
  */
 export async function writeBackup(open: OpenDatabase, file: string, clock: Clock): Promise<Header> {
   refuseExisting(file)
@@ -36,12 +36,17 @@ export async function writeBackup(open: OpenDatabase, file: string, clock: Clock
     key: (await open.database.read((tx) => findMeta(tx, FINGERPRINT))) ?? null,
     at: timestamp(clock.now()),
   }
-  const writeTo = (target: Writable) =>
+  // The target is opened by the pipeline: until then nobody would see its error.
+  const writeTo = (target: () => Writable) =>
     open.withConnection((db) =>
-      pipeline(Readable.from(toText(header, readEverything(db, open.database.engine))), compressor(), target),
+      pipeline(
+        Readable.from(toText(header, readEverything(db, open.database.engine))),
+        compressor(),
+        target(),
+      ),
     )
   try {
-    await (file === STANDARD_OUTPUT ? writeTo(standardOutput()) : writeFile(file, writeTo))
+    await (file === STANDARD_OUTPUT ? writeTo(standardOutput) : writeFile(file, writeTo))
   } catch (error) {
     if (!/^E[A-Z]+$/.test(codeOf(error) ?? '')) throw error
     throw notWritten(error)
@@ -49,11 +54,11 @@ export async function writeBackup(open: OpenDatabase, file: string, clock: Clock
   return header
 }
 
-async function writeFile(file: string, writeTo: (target: Writable) => Promise<void>): Promise<void> {
+async function writeFile(file: string, writeTo: (target: () => Writable) => Promise<void>): Promise<void> {
   const partial = `${file}.partial`
   try {
     // Write to another name first, so that a partial file never looks like a backup.
-    await writeTo(createWriteStream(partial, { flags: 'wx', mode: 0o600, flush: true }))
+    await writeTo(() => createWriteStream(partial, { flags: 'wx', mode: 0o600, flush: true }))
     renameSync(partial, file)
     syncFolder(dirname(file))
   } catch (error) {
