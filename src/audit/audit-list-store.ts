@@ -1,4 +1,5 @@
 import type { Transaction } from '../database/database.ts'
+import { countOf } from '../database/pages.ts'
 import type { AuditRow } from './audit-chain-store.ts'
 
 export type PrintedRow = AuditRow & { organization_name: string | null }
@@ -32,11 +33,8 @@ export async function newestAuditEvents(
   return rows.toReversed()
 }
 
-export async function countAuditEvents(tx: Transaction, filter: AuditFilter): Promise<number> {
-  const { count } = await matching(tx, filter)
-    .select((eb) => eb.fn.countAll<number>().as('count'))
-    .executeTakeFirstOrThrow()
-  return count
+export function countMatchingEvents(tx: Transaction, filter: AuditFilter): Promise<number> {
+  return countOf(matching(tx, filter))
 }
 
 function matching(tx: Transaction, { since, until, organizationId, action, after }: AuditFilter) {

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { readDetails } from '../audit/audit-event-document.ts'
 import { findNamesOfIds } from '../audit/audit-name-store.ts'
 import {
-  countAuditEvents,
+  countMatchingEvents,
   newestAuditEvents,
   type AuditFilter,
   type PrintedRow,
@@ -43,7 +43,7 @@ export async function printAuditTrail(config: Config, options: AuditOptions): Pr
       return {
         rows,
         // Counting reads all matching events.
-        total: rows.length < options.limit ? rows.length : await countAuditEvents(tx, filter),
+        total: rows.length < options.limit ? rows.length : await countMatchingEvents(tx, filter),
         seen: { last: newest.at(-1)?.number ?? 0, numbers },
       }
     })

@@ -28,8 +28,8 @@ function isSharedOf(turn: Turn, organizationId: string | undefined): boolean {
 /**
  * Decides who may use a connection. Writes may block each other inside the database, so they get only a part of the
  * connections, and one organization gets only two: its other writers wait here and block nobody else. The next turn
- * goes to the waiting caller, or for a write to the organization, that uses the fewest connections. Reads of requests without a token share a small part,
- * because one account can start very many of them under many signed URLs.
+ * goes to the waiting caller, or for a write to the organization, that uses the fewest connections. Reads of requests
+ * without a token share a small part, because one account can start very many of them under many signed URLs.
  */
 export class Turns {
   readonly #connections: number
