@@ -92,3 +92,12 @@ test('the lockfile names every package, each with its hash and without an addres
   const odd = locked.filter(([path, { integrity, resolved }]) => path !== '' && (!integrity || resolved))
   expect(odd).toEqual([])
 })
+
+test('each refusal of valid requests that conformance/ accepts is a text of the server', () => {
+  const accepted = JSON.parse(textOf('conformance/openapi/refused.json')) as { details: string[] }[]
+  const source = serverSources.map(textOf).join('\n')
+  const gone = accepted
+    .flatMap(({ details }) => details)
+    .filter((pattern) => !new RegExp(pattern.replaceAll(/^\^|\$$/g, ''), 'i').test(source))
+  expect(gone).toEqual([])
+})

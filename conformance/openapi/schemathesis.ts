@@ -22,8 +22,8 @@ const WITHOUT_PATHS =
   '/authentication-tokens/|/actions/(suspend|revoke_admin)$|/admin/users/[^/]+$|/team-tokens$'
 
 const listed = (
-  JSON.parse(readFileSync(join(import.meta.dirname, 'refused.json'), 'utf8')) as string[][]
-).map(([pattern = '']) => new RegExp(pattern, 'i'))
+  JSON.parse(readFileSync(join(import.meta.dirname, 'refused.json'), 'utf8')) as { details: string[] }[]
+).flatMap(({ details }) => details.map((pattern) => new RegExp(pattern, 'i')))
 
 type Check = { name: string; status: string; failure_info?: { failure: { title: string; message: string } } }
 type Scenario = {
