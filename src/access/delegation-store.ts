@@ -135,14 +135,13 @@ export async function judgedTeams(
   return teams.map((team) => byId.get(team.id) ?? { ...team, ungivable: unknown })
 }
 
-/** Adds to the target what the permission needs to know about its teams. */
-export async function judgedTarget(
-  tx: Transaction,
-  permission: Permission,
-  caller: Caller,
-  target: Target,
-): Promise<Target> {
-  if (!asksForStrength(permission) || !isDelegate(caller.standing)) return target
+/** Whether the decision needs what `judgedTarget` adds. */
+export function needsMore(permission: Permission, standing: Standing): boolean {
+  return isDelegate(standing) && asksForStrength(permission)
+}
+
+/** Adds to the target what the decision needs to know about its teams. */
+export async function judgedTarget(tx: Transaction, caller: Caller, target: Target): Promise<Target> {
   const { team, teamsOfUser } = target
   return {
     ...target,

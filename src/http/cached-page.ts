@@ -11,7 +11,7 @@ import type { Viewer } from './route.ts'
  *
  * @param name undefined: the page is not cached
  */
-export async function cachedPage(
+export function cachedPage(
   viewer: Viewer,
   organization: OrganizationFacts,
   name: string | undefined,

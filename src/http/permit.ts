@@ -1,7 +1,7 @@
 import { findActor, hashToken } from '../access/actor-store.ts'
 import type { Actor } from '../access/actor.ts'
 import { isPermitted } from '../access/decide.ts'
-import { judgedTarget } from '../access/delegation-store.ts'
+import { judgedTarget, needsMore } from '../access/delegation-store.ts'
 import { NotPermitted } from '../access/not-permitted.ts'
 import type { Permission } from '../access/rules.ts'
 import { standingOutside } from '../access/standing-store.ts'
@@ -27,23 +27,10 @@ export type Judged<A, R extends Loaded> = Pick<Route, 'method' | 'path' | 'permi
 }
 
 /** The token of a request, in one spelling. Undefined without one. */
-function tokenOf({ headers: { authorization: header } }: Pick<Call, 'headers'>): string | undefined {
+export function tokenOf({ headers: { authorization: header } }: Pick<Call, 'headers'>): string | undefined {
   if (header === undefined || header.slice(0, 7).toLowerCase() !== 'bearer ') return undefined
   const token = header.slice(7).trim()
   return token === '' || token.length > MAX_TOKEN_LENGTH ? undefined : token
-}
-
-/** Who reads, and what, for the statements of earlier requests of this kind: see TransactionOptions. */
-export function readerOf(call: Pick<Call, 'headers' | 'method' | 'origin' | 'route' | 'stream'>) {
-  const { method, route, stream } = call
-  const name = `${method} ${stream.url}`
-  const mark = name.indexOf('?')
-  // Requests with another query, or for another object, begin alike.
-  return {
-    caller: tokenOf(call) ?? sessionSecretOf(call) ?? '',
-    name,
-    like: mark === -1 ? `${method} ${route}` : name.slice(0, mark + 1),
-  }
 }
 
 /** The actor of the request's token. Throws 401. */
@@ -99,7 +86,10 @@ export async function permit<A, R extends Loaded>(
   // A missing object is judged too: the time of very many refusals would show whether they were.
   const judged: Loaded = resource ?? missing
   const permission = judged.permission ?? route.permission
-  const target = await judgedTarget(even, permission, { actor, standing }, judged.target)
+  // Without `await` for the permissions that need nothing more, which are nearly all reads.
+  const target = needsMore(permission, standing)
+    ? await judgedTarget(even, { actor, standing }, judged.target)
+    : judged.target
   const refused = [{ permission, target }, judged.also].find(
     (one) => one !== undefined && !isPermitted(one.permission, actor, standing, one.target),
   )

@@ -12,8 +12,9 @@ import { pagingOf, type Page, type Paging } from '../jsonapi/paging.ts'
 import { answerOf } from './call.ts'
 import type { RunnerDeps } from './deps.ts'
 import { holdAnswer } from './held-answer.ts'
-import { authenticate, noteWithin, permit, readerOf, type Judged } from './permit.ts'
+import { authenticate, noteWithin, permit, type Judged } from './permit.ts'
 import { polledAnswer } from './polled.ts'
+import { Reader } from './reader.ts'
 import type { Decided, Document, Loaded, Permitted, Place, Route, RouteDocumentation } from './route.ts'
 
 /** Statements on so many rows take some milliseconds. */
@@ -77,7 +78,7 @@ export function read<A, R extends Loaded, P extends QueryParameters = {}>(
         const context = { ...permitted, query, reveal, mayReadAgain, willLookAt }
         return { permitted, revealed, made: await document(context) }
       }
-      const options = readerOf(call)
+      const reader = new Reader(call)
       const readAgain = async (error: unknown): Promise<Awaited<ReturnType<typeof reading>>> => {
         if (error instanceof ReadSlowly) {
           const slow = { caller: accountOf(existing(permitted).actor), isSlow: true }
@@ -85,15 +86,17 @@ export function read<A, R extends Loaded, P extends QueryParameters = {}>(
         }
         if (!(error instanceof ReadAgain)) throw error
         await error.prepare(deps.database)
-        return deps.database.read((tx) => reading(tx, false), options).catch(readAgain)
+        return deps.database.read((tx) => reading(tx, false), reader).catch(readAgain)
       }
-      const found = await deps.database
-        .read((tx) => reading(tx, true), options)
-        .catch(readAgain)
-        .catch((error: unknown) => {
-          noteWithin(error, judged, permitted, deps)
-          throw error
+      let found: Awaited<ReturnType<typeof reading>>
+      try {
+        found = await deps.database.read((tx) => reading(tx, true), reader)
+      } catch (error) {
+        found = await readAgain(error).catch((last: unknown) => {
+          noteWithin(last, judged, permitted, deps)
+          throw last
         })
+      }
       // Take the memory first: if that fails, no reveal must be recorded.
       const isTagged = definition.isPolled === true && found.revealed.length === 0
       const made = isTagged ? polledAnswer(call, found.made) : answerOf(200, found.made)

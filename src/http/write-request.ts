@@ -18,7 +18,8 @@ import { answerOf, noContent, ok, type Answer, type Call } from './call.ts'
 import type { RunnerDeps } from './deps.ts'
 import { isDryRun, rolledBack } from './dry-run.ts'
 import { eventsOf } from './outcome.ts'
-import { authenticate, noteWithin, permit, readerOf, type Judged } from './permit.ts'
+import { authenticate, noteWithin, permit, type Judged } from './permit.ts'
+import { Reader } from './reader.ts'
 import type { Decided, Loaded, Place } from './route.ts'
 import type { WriteDefinition } from './write-route.ts'
 
@@ -87,7 +88,8 @@ export class WriteRequest<A, R extends Loaded, P extends QueryParameters, B, Pre
     try {
       if (first.isDryRun) return await this.#compare(request, decided.actor)
       const { isOneInsert } = this.#route
-      const options = { organizationId, isOneInsert, ...readerOf(this.#call) }
+      const { caller, name, like } = new Reader(this.#call)
+      const options = { organizationId, isOneInsert, caller, name, like }
       return await this.#deps.database.write((tx) => this.#write(tx, request), options)
     } catch (error) {
       noteWithin(error, this.#route.judged, this.#decided, this.#deps)
@@ -98,7 +100,7 @@ export class WriteRequest<A, R extends Loaded, P extends QueryParameters, B, Pre
   #read<T>(work: (tx: Transaction, actor: Actor) => Promise<T>): Promise<T> {
     return this.#deps.database.read(
       async (tx) => work(tx, await authenticate(tx, this.#call, this.#deps)),
-      readerOf(this.#call),
+      new Reader(this.#call),
     )
   }
 

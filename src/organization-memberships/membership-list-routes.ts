@@ -23,13 +23,13 @@ export const membershipListRoutes: readonly Route[] = [
     query: { ...membershipFilter, include: includes('user', 'teams') },
     answers: 'organization-memberships',
     isPolled: true,
-    document: async (reader) => {
-      const context = { ...reader, later: new LaterParts() }
-      const { tx, resource, query, page, links, paging } = context
+    document: (reader) => {
+      const { tx, resource, query, page, links, paging } = reader
       const { organization } = resource
-      const filter = { q: query.q, emailKeys: query['filter[email]'], status: query['filter[status]'] }
       const name = links.length === 0 ? 'memberships' : undefined
-      return cachedPage(context, organization, name, page, async () => {
+      return cachedPage(reader, organization, name, page, async () => {
+        const context = { ...reader, later: new LaterParts() }
+        const filter = { q: query.q, emailKeys: query['filter[email]'], status: query['filter[status]'] }
         await context.willLookAt(async () => {
           const count = await countMemberships(tx, organization.id)
           return links.length === 0 ? rowsBefore(page, count) : count

@@ -78,14 +78,14 @@ export const teamRoutes: readonly Route[] = [
       'filter[names]': commaSeparated('Exact names, separated by commas'),
       ...teamQuery,
     },
-    document: async (reader) => {
-      const context = { ...reader, later: new LaterParts() }
-      const { tx, deps, resource, standing, query, page, links, paging, mayReadAgain } = context
+    document: (reader) => {
+      const { tx, deps, resource, standing, query, page, links, paging, mayReadAgain } = reader
       const { organization } = resource
-      const search = { teamNames: deps.teamNames, mayReadAgain }
-      const filter = { q: query.q, names: query['filter[names]'] }
       // Clients request the list without filters most often, so its whole pages are cached.
-      return cachedPage(context, organization, links.length === 0 ? 'teams' : undefined, page, async () => {
+      return cachedPage(reader, organization, links.length === 0 ? 'teams' : undefined, page, async () => {
+        const context = { ...reader, later: new LaterParts() }
+        const search = { teamNames: deps.teamNames, mayReadAgain }
+        const filter = { q: query.q, names: query['filter[names]'] }
         if (links.length === 0) {
           await context.willLookAt(() => rowsBefore(page, countOpenTeams(organization, standing)))
         }
