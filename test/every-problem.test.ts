@@ -4,6 +4,7 @@ import { onEachEngine } from './support/on-each-engine.ts'
 import { body, createProject, createTestOrganization, createWorkspace, uniqueName } from './support/world.ts'
 
 const LIMITS = {
+  maxTeams: '3',
   maxWorkspaces: '2',
   maxProjects: '3',
   maxWorkspaceTags: '2',
@@ -90,6 +91,23 @@ onEachEngine('a body with many problems', LIMITS, (server) => {
     )
     expect((await owner.client.get(`/organizations/${organization}/tags`)).json.data).toEqual([])
     expect((await owner.client.get(path)).json.data).toEqual([])
+  })
+
+  test.each([
+    ['teams', 3],
+    ['projects', 3],
+    ['workspaces', 2],
+  ])('names the setting that limits the %s of an organization', async (type, most) => {
+    const { name: organization, owner } = await createTestOrganization(server)
+    const path = `/organizations/${organization}/${type}`
+    const create = () => owner.client.post(path, body(type, { name: uniqueName('thing') }))
+    const had = (await owner.client.get(path)).json.data.length as number
+    for (let count = had; count < most; count++) expect((await create()).status).toBeLessThan(300)
+    const answer = await create()
+    expect([answer.status, answer.json.errors.map(({ detail }: Json) => detail)]).toEqual([
+      422,
+      [`an organization may have at most ${most} ${type} (PURSER_MAX_${type.toUpperCase()})`],
+    ])
   })
 
   test('of a project is refused with all of them', async () => {
