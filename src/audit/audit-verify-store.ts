@@ -40,7 +40,7 @@ export async function isStoredAsRead(tx: Transaction, row: AuditRow): Promise<bo
   return doubtful.every((column) => Buffer.from(row[column] ?? '').equals(stored[column]))
 }
 
-export async function countAuditEvents(tx: Transaction): Promise<number> {
+export async function countEveryAuditEvent(tx: Transaction): Promise<number> {
   return countOf(tx.db.selectFrom('audit_events'))
 }
 

@@ -2,7 +2,7 @@ import type { Transaction } from '../database/database.ts'
 import { auditEventsAfter, SITE, type AuditChainRow, type AuditRow } from './audit-chain-store.ts'
 import { isLinked, linkOf, macOf, openStart, type AuditKey } from './audit-links.ts'
 import {
-  countAuditEvents,
+  countEveryAuditEvent,
   findDamage,
   findStrayEvent,
   isStoredAsRead,
@@ -73,7 +73,7 @@ export async function verifyAuditTrail(
     if (rows.length < AT_ONCE) break
     after = rows.at(-1)?.organization_id
   }
-  if ((await countAuditEvents(tx)) !== events) {
+  if ((await countEveryAuditEvent(tx)) !== events) {
     const stray = await findStrayEvent(tx)
     return verdict(
       stray === undefined
