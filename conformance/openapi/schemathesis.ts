@@ -77,7 +77,8 @@ export async function runSchemathesis(
 }
 
 function tallyOf(report: string): Tally {
-  const found = new Set<string>()
+  /** The first request of each kind of finding. */
+  const found = new Map<string, string>()
   let requests = 0
   for (const line of report.split('\n')) {
     if (line === '') continue
@@ -90,12 +91,15 @@ function tallyOf(report: string): Tally {
       for (const check of of) {
         if (check.status !== 'failure' || isListed(check, body)) continue
         const { method, path } = cases[id]?.value ?? { method: '', path: '' }
-        if (!isAboutQuery(check) || !isSentQueryValid(method, path, interactions[id]?.request.uri ?? ''))
-          found.add(`${label}: ${wordsOf(check, body)}`)
+        const uri = interactions[id]?.request.uri ?? ''
+        if (isAboutQuery(check) && isSentQueryValid(method, path, uri)) continue
+        const finding = `${label}: ${wordsOf(check, body)}`
+        if (!found.has(finding)) found.set(finding, `${method} ${uri}`)
       }
     }
   }
-  for (const finding of found) process.stdout.write(`conformance: schemathesis: ${finding}\n`)
+  for (const [finding, request] of found)
+    process.stdout.write(`conformance: schemathesis: ${finding} (${request})\n`)
   return { passed: requests > 0 ? 1 : 0, failed: requests > 0 ? found.size : 1 }
 }
 

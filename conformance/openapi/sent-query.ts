@@ -17,8 +17,8 @@ const ajv = new Ajv2020({ formats: { 'date-time': isWholeTime } })
 
 /**
  * Whether the query of a request is valid as it was sent. A query has only texts, so an invalid value may be sent as a
- * valid text: false as `false`, and an empty list as nothing. Of the valid spellings of a number and of a time, only the
- * usual one counts.
+ * valid text: false as `false`, and an empty list as nothing. Of repeated parameters the last one counts, and an empty one
+ * is absent. Of the valid spellings of a number and of a time, only the usual one counts.
  */
 export function isSentQueryValid(method: string, path: string, uri: string): boolean {
   const operation = description.paths[path]?.[method.toLowerCase()]
@@ -28,10 +28,10 @@ export function isSentQueryValid(method: string, path: string, uri: string): boo
     .map((one) => ('$ref' in one ? description.components.parameters[one.$ref.split('/').at(-1) ?? ''] : one))
     .filter((one): one is Parameter => one?.in === 'query')
   return declared.every(({ name, required, schema }) => {
-    const [text, ...more] = searchParams.getAll(name)
-    if (text === undefined) return required !== true
+    const text = searchParams.getAll(name).at(-1)
+    if (text === undefined || text === '') return required !== true
     const isWhole = schema.type === 'integer' && /^\d+$/.test(text)
     const value = schema.type === 'array' ? text.split(',') : isWhole ? Number(text) : text
-    return more.length === 0 && ajv.validate({ type: 'object', properties: { value: schema } }, { value })
+    return ajv.validate({ type: 'object', properties: { value: schema } }, { value })
   })
 }
