@@ -1,4 +1,5 @@
-import { spawnSync } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
 import {
   chmodSync,
   closeSync,
@@ -537,6 +538,14 @@ describe('the command line', () => {
       1,
       expect.stringMatching(/^purser: cannot write the output: ENOSPC.*\n$/),
     ])
+  })
+
+  test('work goes on when nobody reads the notes about it any more', async () => {
+    const data = join(temporaryFolder(), 'data')
+    const child = spawn(process.execPath, [resolve('src/main.ts'), 'migrate', '--data', data])
+    child.stderr.destroy()
+    const [written, [code]] = await Promise.all([child.stdout.toArray(), once(child, 'close')])
+    expect([code, written.join('')]).toEqual([0, expect.stringMatching(/^migrated: /)])
   })
 
   test('a database that is not there is not made by looking for it', async () => {

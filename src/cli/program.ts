@@ -83,6 +83,8 @@ function withHelpAsFlag([node = '', main = '', word = '', ...rest]: readonly str
 /** Runs a command. On errors it prints one line per problem and exits with 1. */
 export async function runCommandLine(argv: readonly string[]): Promise<void> {
   process.stdout.on('error', endQuietly)
+  // Notes and progress are for people. Work that has begun goes on if nobody reads them any more.
+  process.stderr.on('error', () => {})
   try {
     const program = createProgram()
     if (argv.length === 2) program.help({ error: true })
