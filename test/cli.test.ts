@@ -540,6 +540,14 @@ describe('the command line', () => {
     ])
   })
 
+  test('a problem is in the exit code, whether or not somebody reads all about it', async () => {
+    const data = join(temporaryFolder(), 'nowhere')
+    const child = spawn(process.execPath, [resolve('src/main.ts'), 'doctor', '--data', data])
+    child.stdout.destroy()
+    const [written, [code]] = await Promise.all([child.stderr.toArray(), once(child, 'close')])
+    expect([code, written.join('')]).toEqual([1, ''])
+  })
+
   test('work goes on when nobody reads the notes about it any more', async () => {
     const data = join(temporaryFolder(), 'data')
     const child = spawn(process.execPath, [resolve('src/main.ts'), 'migrate', '--data', data])

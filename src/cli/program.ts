@@ -112,9 +112,9 @@ function refuseUnknownCommand(program: Command, word: string | undefined): void 
     fail(`there is no command ${word}; there are ${names.join(', ')} (--help says more)`)
 }
 
-/** The reader of a pipe has closed it, e.g. `purser audit | head`. That is no error. */
+/** The reader of a pipe has closed it, e.g. `purser audit | head`. That is no error, but the command may have found one. */
 function endQuietly(error: NodeJS.ErrnoException): void {
-  if (error.code === 'EPIPE') process.exit(0)
+  if (error.code === 'EPIPE') process.exit(process.exitCode ?? 0)
   fail(`cannot write the output: ${reasonOf(error)}`)
 }
 
