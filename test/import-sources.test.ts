@@ -282,6 +282,25 @@ describe('a source that is not to be trusted', () => {
   })
 })
 
+test('a list that gets shorter while it is read is read again, whole', async () => {
+  const all = Array.from({ length: 250 }, (_, index) => resource('teams', `team-${index}`, {}))
+  let deletions = 1
+  const address = await serve((request, response) => {
+    const page = Number(new URL(request.url ?? '', 'http://x').searchParams.get('page[number]'))
+    const data = all.slice((page - 1) * 100, page * 100)
+    const next = page * 100 < all.length ? page + 1 : null
+    json(response, { data, meta: { pagination: { 'next-page': next, 'total-count': all.length } } })
+    // Now the first object of the second page is on the first one.
+    if (page === 1 && deletions-- > 0) all.shift()
+  })
+  const { data } = await readList(clientOf(address), '/teams')
+  expect(data.map(({ id }) => id)).toEqual(all.map(({ id }) => id))
+  deletions = 100
+  await expect(readList(clientOf(address), '/teams')).rejects.toThrow(
+    'got shorter while it was read, 5 times',
+  )
+})
+
 describe('progress', () => {
   const drawn = (isTTY: boolean, columns = 40) => {
     let text = ''

@@ -6,6 +6,8 @@ import type { SourceClient } from './source-client.ts'
 const PAGE_SIZE = 100
 /** Maximum for one list. */
 const MAX_RECORDS = 500_000
+/** How often a list is read if it gets shorter meanwhile. */
+const MAX_READS = 5
 
 /** A resource from the source. Its attributes are not validated yet. */
 export type Resource = {
@@ -24,9 +26,23 @@ export async function readList(
   path: string,
   query: Record<string, string> = {},
 ): Promise<List> {
+  for (let reads = 0; reads < MAX_READS; reads += 1) {
+    const list = await readPages(client, path, query)
+    if (list !== undefined) return list
+  }
+  throw new Unreadable(`${path} got shorter while it was read, ${MAX_READS} times`)
+}
+
+/** Undefined if an object was deleted meanwhile: one of the next page has moved to a page that was read before. */
+async function readPages(
+  client: Pick<SourceClient, 'document'>,
+  path: string,
+  query: Record<string, string>,
+): Promise<List | undefined> {
   const list = new Map<string, Resource>()
   const included = new Map<string, Resource>()
   let most = MAX_RECORDS
+  let longest = 0
   for (let page = 1; ;) {
     const json = await client.document(path, {
       ...query,
@@ -40,6 +56,8 @@ export async function readList(
     // A list may grow while it is read, but there is a limit.
     const total = pagination(json, 'total-count')
     if (page === 1 && total !== undefined) most = Math.min(most, 2 * total + 1000)
+    if (total !== undefined && total < longest) return undefined
+    longest = Math.max(longest, total ?? 0)
     const next = pagination(json, 'next-page')
     if (next === undefined) return { data: [...list.values()], included }
     if (next <= page || list.size === before || list.size > most) {
