@@ -191,6 +191,9 @@ describe.each(engines)('the command line on %s', (engine) => {
     expect(await refused(['user', 'create', 'a b', '--email', 'x'])).toHaveLength(2)
     expect(await refused(['user', 'token', 'nobody'])).toEqual(['purser: there is no user nobody'])
     expect((await refused(['user', 'token', 'jane', '--expires', '2001-01-01']))[0]).toMatch(/in the future/)
+    for (const none of ['2222-02-30', '2222-04-31T12:00:00Z', '2222-01-31 june']) {
+      expect((await refused(['user', 'token', 'jane', '--expires', none]))[0]).toMatch(/is neither a time/)
+    }
     await output(['organization', 'create', 'acme', '--email', 'o@example.com', '--owner', 'jane'], settings)
     expect(
       await refused(['organization', 'create', 'acme', '--email', 'o@example.com', '--owner', 'jane']),

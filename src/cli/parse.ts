@@ -1,7 +1,7 @@
 import { isKeyOf } from '../core/keys.ts'
 import { InvalidArgumentError } from 'commander'
 import type { Clock, Timestamp } from '../core/clock.ts'
-import { timestamp } from '../core/clock.ts'
+import { parseTimestamp, timestamp } from '../core/clock.ts'
 import { OperatorError } from '../core/operator-error.ts'
 
 /** A request body, so that the command line applies the same rules as the interface. */
@@ -17,13 +17,18 @@ function parseDuration(text: string): number | undefined {
   return isKeyOf(unitsMs, unit) ? Number(amount) * unitsMs[unit] : undefined
 }
 
+const TIME = /^(\d{4}-\d{2}-\d{2})(?:[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(?:Z|[+-]\d{2}:\d{2})?)?$/
+
 /** Parses a time, or a duration before or after now. */
 export function parseMoment(text: string, clock: Clock, direction: 'past' | 'future'): Timestamp {
   const duration = parseDuration(text)
   if (duration !== undefined) {
     return timestamp(new Date(clock.now().getTime() + (direction === 'past' ? -duration : duration)))
   }
-  const time = /^\d{4}-\d{2}-\d{2}/.test(text) ? Date.parse(text) : Number.NaN
+  const [, day] = TIME.exec(text) ?? []
+  // Date.parse takes February 30 for March 2, and a word such as "june" after a date for a month.
+  const isDay = day !== undefined && parseTimestamp(`${day}T00:00:00Z`) !== undefined
+  const time = isDay ? Date.parse(text) : Number.NaN
   if (Number.isNaN(time)) {
     throw new OperatorError(
       `${text} is neither a time such as 2030-01-31T12:00:00Z nor a span such as 90d, 12h or 15m`,
