@@ -186,6 +186,21 @@ describe.each(engines)('a backup of %s', (engine) => {
     })
   })
 
+  test('is not restored from a pipe, which gives its bytes away only once', async () => {
+    const settings = await settingsFor('sqlite')
+    const folder = temporaryFolder()
+    const [file, key] = [join(folder, 'backup'), join(folder, 'key')]
+    await seeded(settings)
+    await output(['backup', file, '--key-file', key], settings)
+    const data = join(folder, 'data')
+    const command = `cat ${file} | "$0" src/main.ts restore /dev/stdin --key-file ${key} --data ${data}`
+    const { status, stderr } = spawnSync('bash', ['-c', command, process.execPath], { encoding: 'utf8' })
+    expect({ status, stderr }).toEqual({
+      status: 1,
+      stderr: 'purser: /dev/stdin is a pipe: write the backup into a file, and restore that\n',
+    })
+  })
+
   test('is never written to the file of its key', async () => {
     const settings = await settingsFor('sqlite')
     await seeded(settings)

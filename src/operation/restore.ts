@@ -1,5 +1,5 @@
 import { codeOf } from '../core/error-fields.ts'
-import { createReadStream } from 'node:fs'
+import { createReadStream, statSync } from 'node:fs'
 import { Writable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { existing } from '../core/existing.ts'
@@ -16,6 +16,7 @@ import { countedTables, rowsAtOnce } from './backup-tables.ts'
 /** The header of a backup. Throws OperatorError if the file is no backup, incomplete or damaged. */
 export async function readHeader(file: string): Promise<Header> {
   let header: Header | undefined
+  refusePipe(file)
   try {
     await readBackup(file, async (pieces) => {
       for await (const piece of pieces) {
@@ -36,6 +37,16 @@ export async function readHeader(file: string): Promise<Header> {
   }
   await checkBytes(file)
   return header
+}
+
+/** The file is read more than once. What a pipe has given away does not come again. */
+function refusePipe(file: string): void {
+  try {
+    if (!statSync(file).isFIFO()) return
+  } catch (error) {
+    throw readProblem(error, file)
+  }
+  throw new OperatorError(`${file} is a pipe: write the backup into a file, and restore that`)
 }
 
 /** The checksum is at the end of the file. No statement is made from bytes that it has not confirmed. */
