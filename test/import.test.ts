@@ -281,6 +281,34 @@ describe.each(engines)('an import on %s', { timeout: 300_000 }, (engine: Engine)
     expect((await target.admin.get(`/workspaces/${b}`)).json.data.attributes['locked-reason']).toBe('tests')
   })
 
+  test('a workspace that is deleted here meanwhile is reported, and the others get their states', async () => {
+    const world = await createTestOrganization(source)
+    for (const name of ['a', 'b', 'c']) {
+      await createState(world, '{}', await createWorkspace(world, { name }))
+    }
+    const from = sourceOf(source.address, tokenOf(world))
+    const deleted: number[] = []
+    const read = from.states.bind(from)
+    from.states = async (organization, workspace, which) => {
+      if (workspace.name === 'b') {
+        const path = `/organizations/${world.name}/workspaces/b`
+        deleted.push((await target.admin.delete(path)).status)
+      }
+      return read(organization, workspace, which)
+    }
+    // The first import makes the workspace, and the third one finds it.
+    for (const which of ['all', 'none', 'all'] as const) {
+      const report = await importInto(target, from, { states: which })
+      if (which === 'none') continue
+      expect(report.notCopied.map(({ name, reason }) => [name, reason])).toEqual([
+        ['b', 'it was deleted here meanwhile'],
+      ])
+    }
+    expect(deleted).toEqual([204, 204])
+    const { versions } = await documentsOf(target.admin, world.name)
+    expect(versions).toHaveLength(2)
+  })
+
   test('an organization that came from elsewhere is not added to, unless that is asked for', async () => {
     const world = await createTestOrganization(source)
     await createTeam(world, { name: 'admins' })

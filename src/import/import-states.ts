@@ -27,7 +27,11 @@ export async function importStates(context: Context, workspaces: readonly Worksp
       () => source.states(organization, workspace, states),
       `all of ${workspace.name}`,
     )
-    const missing = await wanted(context, workspace, withoutSnapshots(report, workspace.name, all), place)
+    const whole = withoutSnapshots(report, workspace.name, all)
+    const missing = await unlessRefused(context, kind, workspace.name, () =>
+      wanted(context, workspace, whole, place),
+    )
+    if (missing === undefined) return
     if (missing.length === 0) {
       // An import may have been killed after it had copied everything.
       const giveBack = () => giveBackOldLock(context, place.id)
@@ -38,15 +42,22 @@ export async function importStates(context: Context, workspaces: readonly Worksp
   await forEach(context, 'states', workspaces, work, SOME_AT_ONCE)
 }
 
+/** Others work on this server meanwhile, and may delete what the import has made or found. */
+async function workspaceHere({ target }: Context, id: string): Promise<Resource> {
+  const workspace = await target.show(`/workspaces/${id}`)
+  if (workspace === undefined) throw new Refused(404, 'it was deleted here meanwhile', [])
+  return workspace
+}
+
 type Known = { id: string; serial: unknown; size: unknown }
 
 /** Newest first. */
 async function statesHere(context: Context, workspaceId: string): Promise<Known[]> {
   const { target, as } = context
-  const workspace = await target.show(`/workspaces/${workspaceId}`)
+  const workspace = await workspaceHere(context, workspaceId)
   const { data } = await target.list('/state-versions', {
     'filter[organization][name]': as,
-    'filter[workspace][name]': String(workspace?.attributes.name),
+    'filter[workspace][name]': String(workspace.attributes.name),
     'filter[status]': 'finalized',
   })
   return data.map(({ id, attributes: { serial, size } }) => ({ id, serial, size }))
@@ -163,8 +174,9 @@ async function giveBackLock({ target }: Context, actions: string): Promise<void>
 }
 
 /** Releases the lock of an earlier import that was killed. */
-async function giveBackOldLock({ target }: Context, workspaceId: string): Promise<void> {
-  const workspace = existing(await target.show(`/workspaces/${workspaceId}`))
+async function giveBackOldLock(context: Context, workspaceId: string): Promise<void> {
+  const { target } = context
+  const workspace = await workspaceHere(context, workspaceId)
   const isOurs =
     workspace.attributes['locked-reason'] === LOCK_REASON &&
     relatedId(workspace, 'locked-by') === target.user.id
