@@ -1,8 +1,12 @@
+import { readFileSync } from 'node:fs'
 import { createServer, type RequestListener } from 'node:http'
+import { createServer as createSecureServer } from 'node:https'
 import { connect, type AddressInfo, type Socket } from 'node:net'
+import { resolve as resolvePath } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { expect, onTestFinished, test } from 'vitest'
 import { Connections } from '../src/http/connections.ts'
+import { answerMalformed } from '../src/http/malformed.ts'
 
 const TIMEOUT_MS = 300
 
@@ -67,4 +71,24 @@ test('a connection without a request is closed after the time that it is kept', 
   socket.resume()
   socket.write('GET / HTTP/1.1\r\nHost: a\r\n\r\n')
   expect(await closed(socket)).toBe('closed')
+})
+
+test.each([
+  { name: 'nothing', bytes: [] },
+  { name: 'half of a handshake', bytes: [22, 3, 1] },
+])('a TLS connection that sends $name is closed after the time of a handshake', async ({ bytes }) => {
+  const pem = (name: string) => readFileSync(resolvePath(import.meta.dirname, 'data/tls', name))
+  const options = { cert: pem('cert.pem'), key: pem('key.pem'), handshakeTimeout: TIMEOUT_MS }
+  const server = createSecureServer(options, (_, response) => response.end())
+  // As the server of the interface does.
+  server.on('clientError', (error: Error, socket: Socket) => answerMalformed(error, socket))
+  new Connections().follow(server)
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const socket = connect((server.address() as AddressInfo).port, '127.0.0.1').on('error', () => {})
+  onTestFinished(() => {
+    socket.destroy()
+    server.close()
+  })
+  if (bytes.length > 0) socket.write(Buffer.from(bytes))
+  expect(await Promise.race([closed(socket.resume()), pause(10 * TIMEOUT_MS, 'open')])).toBe('closed')
 })

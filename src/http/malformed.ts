@@ -9,9 +9,12 @@ const statuses: Readonly<Record<string, readonly [number, string]>> = {
   HPE_HEADER_OVERFLOW: [431, 'Request Header Fields Too Large'],
 }
 
+/** A failure of TLS. Before the end of the handshake, an answer would wait for it for ever, and keep the connection. */
+const OF_TLS = /^ERR_(TLS|SSL)_/
+
 /** Answers invalid or too large HTTP with an error document, and closes the connection. */
 export function answerMalformed(error: Error & { code?: string }, socket: Socket): void {
-  if (error.code === 'ECONNRESET' || !socket.writable) {
+  if (error.code === 'ECONNRESET' || OF_TLS.test(error.code ?? '') || !socket.writable) {
     socket.destroy()
     return
   }
