@@ -204,3 +204,18 @@ test('an attempt whose password could not be checked does not count', async () =
   }
   expect(await guesses.attempt(guesser, async () => true)).toBe(true)
 })
+
+test('nobody is slowed down for longer because the clock was set back', async () => {
+  const guesses = new Guesses()
+  const guesser = (now: number) => ({ account: 'person', address: '192.0.2.7', now: new Date(now) })
+  const wrong = (now: number) => guesses.attempt(guesser(now), async () => false)
+  const right = (now: number) => guesses.attempt(guesser(now), async () => true)
+  const hour = 60 * MINUTE_MS
+  // It was right, and one hour ahead.
+  expect(await right(2 * hour)).toBe(true)
+  expect(await right(hour)).toBe(true)
+  // Five are wrong, and a hundred years ahead.
+  for (let count = 0; count < 5; count += 1) expect(await wrong(1_000_000 * hour)).toBe(false)
+  await expect(right(hour)).rejects.toThrow('try again in 5 seconds')
+  expect(await right(hour + 5_000)).toBe(true)
+})

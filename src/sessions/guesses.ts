@@ -67,13 +67,20 @@ export class Guesses {
   }
 
   #ofAccount(pair: string, now: number): Count {
-    const found = this.#counts.get(pair)
+    const found = this.#find(pair, now)
     return found === undefined || now - found.last > FORGET_AFTER_MS ? { wrong: 0, last: 0 } : found
   }
 
   #ofAddress(address: string, now: number): Count {
-    const { wrong, last } = this.#counts.get(address) ?? { wrong: 0, last: 0 }
+    const { wrong, last } = this.#find(address, now) ?? { wrong: 0, last: 0 }
     return { wrong: Math.max(0, wrong - Math.floor((now - last) / FORGET_ONE_MS)), last }
+  }
+
+  /** If the clock was set back since, a pause begins anew: its end may be years ahead. */
+  #find(key: string, now: number): Count | undefined {
+    const found = this.#counts.get(key)
+    if (found !== undefined) found.last = Math.min(found.last, now)
+    return found
   }
 
   #add(key: string, wrong: number, last: number): void {
