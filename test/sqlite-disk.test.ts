@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
-import { closeSync, copyFileSync, openSync, readdirSync, writeSync } from 'node:fs'
+import { closeSync, copyFileSync, openSync, readdirSync, renameSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { expect, test } from 'vitest'
@@ -305,5 +305,35 @@ test('without file descriptors nothing ends, and all is well once there are some
   await expect.poll(async () => (await createOrganization(client)).status, { timeout: 20_000 }).toBe(201)
   expect(await upload.put()).toBe(200)
   expect(await upload.isThere()).toBe(true)
+  expect(await purser.stop()).toBe(0)
+})
+
+test('nothing is written to a file that was moved or replaced, and all is well when it is back', async () => {
+  const { purser, client, folder } = await start()
+  const name = await organization(client)
+  const away = `${folder}-away`
+  const file = join(folder, 'purser.sqlite')
+  const readiness = async () => (await client.get(`${client.address}/readyz`)).status
+  const detail = /the file of the database was deleted, moved or replaced/
+  const changes = {
+    folder: { now: () => renameSync(folder, away), back: () => renameSync(away, folder) },
+    file: { now: () => renameSync(file, away), back: () => renameSync(away, file) },
+    replaced: {
+      now: () => {
+        renameSync(file, away)
+        copyFileSync(away, file)
+      },
+      back: () => renameSync(away, file),
+    },
+  }
+  for (const { now, back } of Object.values(changes)) {
+    now()
+    expectOutage(await createOrganization(client), detail)
+    await expect.poll(readiness, { timeout: 5_000 }).toBe(503)
+    expect((await client.get(`/organizations/${name}`)).status).toBe(200)
+    back()
+    await expect.poll(readiness, { timeout: 5_000 }).toBe(200)
+    await organization(client)
+  }
   expect(await purser.stop()).toBe(0)
 })
