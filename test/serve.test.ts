@@ -5,6 +5,8 @@ import { describe, expect, test } from 'vitest'
 import { Client } from './support/client.ts'
 import { engines } from './support/engines.ts'
 import { ADMIN_TOKEN, Purser, run, SECRET_KEY, settingsFor, type Settings } from './support/purser.ts'
+import { base64, lock, postState, stateText } from './support/states.ts'
+import { body } from './support/world.ts'
 
 describe.each(engines)('serve on %s', (engine) => {
   test('a first start says all that is needed, once, and its token is good', async () => {
@@ -217,3 +219,32 @@ describe.each(postgresOnly)('nodes on one %s', (engine) => {
     expect(nodes.filter((node) => node.stdout.includes('Try it:'))).toHaveLength(1)
   })
 })
+
+/** The niceness of each thread of a process. */
+function nicenessOf(pid: number): number[] {
+  const tasks = `/proc/${pid}/task`
+  return readdirSync(tasks).map((task) => {
+    const [, fields = ''] = readFileSync(join(tasks, task, 'stat'), 'utf8').split(') ')
+    return Number(fields.split(' ')[16])
+  })
+}
+
+test.runIf(process.platform === 'linux')(
+  'a server with a low priority reads states and runs dry runs',
+  async () => {
+    const settings: Settings = { ...(await settingsFor('sqlite')), PURSER_ADMIN_TOKEN: ADMIN_TOKEN }
+    // Only an administrator may raise a priority.
+    const purser = new Purser(['serve'], settings, { wrapper: ['nice', '-n', '10'] })
+    const client = new Client(await purser.address(), ADMIN_TOKEN)
+    const path = '/organizations/acme'
+    await client.post('/organizations', body('organizations', { name: 'acme', email: 'a@example.com' }))
+    const { json } = await client.post(`${path}/workspaces`, body('workspaces', { name: 'network' }))
+    await lock(client, json.data.id)
+    const state = stateText('{}')
+    const stored = await postState(client, json.data.id, state, { state: base64(state) })
+    expect(stored.status, stored.text).toBe(201)
+    const dryRun = await client.delete(`${path}/workspaces/network?dry-run=true`)
+    expect(dryRun.status, dryRun.text).toBe(200)
+    expect(Math.min(...nicenessOf(purser.child.pid as number))).toBeGreaterThanOrEqual(10)
+  },
+)

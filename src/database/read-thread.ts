@@ -1,7 +1,7 @@
-import { setPriority } from 'node:os'
 import { DatabaseSync, type StatementSync } from 'node:sqlite'
 import { parentPort, workerData } from 'node:worker_threads'
 import { sqliteCodeOf } from '../core/error-fields.ts'
+import { stepBack } from '../core/niceness.ts'
 import { inputsOf } from './driver-values.ts'
 
 /** Runs in a thread of ReadThread. A statement on many rows then does not stop the thread that answers requests. */
@@ -20,7 +20,6 @@ const MAX_CACHED_STATEMENTS = 500
 const CACHE_KIB = 8_000
 /** How long a statement waits for another process that recovers the log. */
 const MAX_BUSY_WAIT_MS = 10_000
-const THREAD_NICENESS = 5
 
 class ReadConnection {
   readonly #database: DatabaseSync
@@ -65,8 +64,7 @@ class ReadConnection {
 
 if (parentPort === null) throw new Error('This module runs in a worker thread only')
 const port = parentPort
-// As in content-thread.ts: on Linux this is the priority of this thread alone.
-if (process.platform === 'linux') setPriority(THREAD_NICENESS)
+stepBack()
 const connection = new ReadConnection(String(workerData))
 
 port.on('message', (message: ToReadThread) => {

@@ -1,7 +1,7 @@
-import { setPriority } from 'node:os'
 import { inspect } from 'node:util'
 import { parentPort, workerData } from 'node:worker_threads'
 import { AppError } from '../core/errors.ts'
+import { stepBack } from '../core/niceness.ts'
 import { StateError, type StateErrorCode } from '../state-file/state-error.ts'
 import { SealPass, type PassResult, type SealedChunk, type Upload } from './seal-pass.ts'
 
@@ -41,15 +41,11 @@ type Failure =
   | { message: string; detail: string | undefined }
   | { code: StateErrorCode; problem: string; offset: number | undefined }
 
-const THREAD_NICENESS = 5
-
 type Running = { upload: Upload; pass: SealPass; last: Promise<void> }
 
 if (parentPort === null) throw new Error('This module runs in a worker thread only')
 const port = parentPort
-// Requests come first if there are few processors. On Linux this sets the niceness of this thread only; elsewhere it
-// would change the whole process.
-if (process.platform === 'linux') setPriority(THREAD_NICENESS)
+stepBack()
 // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- ContentThreadClient starts this thread with it
 const { sinkModule, sinkOptions } = workerData as ThreadData
 // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- each sink module exports it
