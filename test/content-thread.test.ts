@@ -248,3 +248,17 @@ describe('the thread', () => {
     expect(worker.isRunning).toBe(false)
   })
 })
+
+test('a thread that cannot begin fails the upload, and not the next one', async () => {
+  const options = {}
+  const module = new URL('support/folder-sink.ts', import.meta.url).href
+  // What no thread can be given makes its start fail, as a system does that has no room for a thread.
+  Object.assign(options, { folder, gate: () => {} })
+  const client = new ContentThreadClient({ sink: { module, options }, idleMs: 60_000 })
+  expect(() => client.begin(uploadOf('first'))).toThrow(StateThreadError)
+  Object.assign(options, { gate: flags.buffer })
+  const upload = client.begin(uploadOf('second'))
+  await upload.push(stateOf(1_000))
+  expect((await upload.finish()).outputs?.count).toBe(1)
+  await client.close()
+})

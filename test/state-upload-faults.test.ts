@@ -3,7 +3,8 @@ import { Writable } from 'node:stream'
 import { setTimeout } from 'node:timers/promises'
 import { sql } from 'kysely'
 import pino from 'pino'
-import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
+import { ContentThreadClient, StateThreadError } from '../src/state-content/content-thread-client.ts'
 import type { Engine } from './support/engines.ts'
 import { engines } from './support/engines.ts'
 import { onEachEngine } from './support/on-each-engine.ts'
@@ -79,6 +80,21 @@ describe.each(engines)('uploads that fail on %s', (engine) => {
     ])
     await run(allowInserts[engine])
     expect((await put(url, state)).status).toBe(200)
+  })
+
+  test('for want of a thread are 503 too, and can be tried again', async () => {
+    const url = await pending(stateText('{}'))
+    const begin = vi.spyOn(ContentThreadClient.prototype, 'begin').mockImplementation(() => {
+      throw new StateThreadError('no thread can begin')
+    })
+    onTestFinished(() => begin.mockRestore())
+    const refused = await put(url, stateText('{}'))
+    expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '1'])
+    expect(logged.filter(({ level }) => level >= 50)).toMatchObject([
+      { msg: 'an upload could not be stored' },
+    ])
+    begin.mockRestore()
+    expect((await put(url, stateText('{}'))).status).toBe(200)
   })
 
   test('since the client went away are neither logged nor kept in memory', async () => {

@@ -1,5 +1,6 @@
 import { extname } from 'node:path'
 import { Worker } from 'node:worker_threads'
+import { reasonOf } from '../core/operator-error.ts'
 import { StateError } from '../state-file/state-error.ts'
 import { CHUNK_BYTES, type PassResult, type SealedChunk, type Upload } from './seal-pass.ts'
 import type { FromThread, ThreadData, ToThread } from './content-thread.ts'
@@ -50,7 +51,11 @@ export class ContentThreadClient {
     return this.#thread?.bytesUnderway ?? 0
   }
 
-  /** @param returned receives the chunks of an upload with `chunks: 'returned'` */
+  /**
+   * Throws StateThreadError if the system has no room for a thread.
+   *
+   * @param returned receives the chunks of an upload with `chunks: 'returned'`
+   */
   begin(upload: Upload, returned?: (chunk: SealedChunk) => void): StateUpload {
     clearTimeout(this.#idle)
     this.#thread ??= this.#start()
@@ -90,12 +95,7 @@ class Thread {
 
   constructor(sink: StateWorkerOptions['sink'], events: { idle: () => void; gone: () => void }) {
     this.#events = events
-    const data: ThreadData = { sinkModule: sink.module, sinkOptions: sink.options }
-    this.#worker = new Worker(new URL(`./content-thread${extname(import.meta.filename)}`, import.meta.url), {
-      name: 'states',
-      workerData: data,
-      resourceLimits: { maxOldGenerationSizeMb: MAX_HEAP_MIB },
-    })
+    this.#worker = startWorker({ sinkModule: sink.module, sinkOptions: sink.options })
     this.#worker.on('message', (message: FromThread) => this.#receive(message))
     this.#worker.on('error', (error: Error) => this.#end(error.message))
     this.#worker.on('exit', (code) => this.#end(`exit code ${code}`))
@@ -173,6 +173,16 @@ class Thread {
     const waiting = this.#waiting
     this.#waiting = []
     for (const resolve of waiting) resolve()
+  }
+}
+
+function startWorker(workerData: ThreadData): Worker {
+  const file = new URL(`./content-thread${extname(import.meta.filename)}`, import.meta.url)
+  const resourceLimits = { maxOldGenerationSizeMb: MAX_HEAP_MIB }
+  try {
+    return new Worker(file, { name: 'states', workerData, resourceLimits })
+  } catch (error) {
+    throw new StateThreadError(`No thread can begin that reads states: ${reasonOf(error)}`)
   }
 }
 

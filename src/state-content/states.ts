@@ -15,7 +15,7 @@ import { CHUNK_BYTES, passAtOnce, type PassResult, type SealedChunk, type Upload
 import { StateSweep } from './state-sweep.ts'
 import type { SinkOptions } from './state-sink.ts'
 import type { StateVersionRow } from '../state-versions/state-version-store.ts'
-import { StateThreadError, ContentThreadClient } from './content-thread-client.ts'
+import { StateThreadError, ContentThreadClient, type StateUpload } from './content-thread-client.ts'
 import { storedContent } from './stored-content.ts'
 
 /** Content up to this size is processed on the main thread, because the transfer to the thread would take longer. */
@@ -162,15 +162,16 @@ export class States {
     held: Held,
     returned?: (chunk: SealedChunk) => void,
   ): Promise<PassResult> {
-    const running = this.#worker.begin(upload, returned)
+    let running: StateUpload | undefined
     try {
+      const begun = (running = this.#worker.begin(upload, returned))
       await source(async (bytes) => {
-        await running.push(bytes)
-        held.resize(UPLOAD_BYTES + running.heldBytes)
+        await begun.push(bytes)
+        held.resize(UPLOAD_BYTES + begun.heldBytes)
       })
-      return await running.finish()
+      return await begun.finish()
     } catch (error) {
-      running.abort()
+      running?.abort()
       throw this.#lostThread(error)
     }
   }
