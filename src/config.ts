@@ -1,10 +1,10 @@
 import { entriesOf, keysOf } from './core/keys.ts'
-import { resolve } from 'node:path'
 import {
   oneOf,
   integer,
   flag,
   listenAddress,
+  path,
   databaseUrl,
   publicUrl,
   adminToken,
@@ -36,11 +36,7 @@ const MIN_BODIES_IN_FLIGHT = 4
 
 export const settings = {
   listen: setting(listenAddress, 'Address and port to serve on', '127.0.0.1:4567'),
-  data: setting(
-    (value) => resolve(value),
-    'Folder of the SQLite database, the secret key and the admin token',
-    './data',
-  ),
+  data: setting(path, 'Folder of the SQLite database, the secret key and the admin token', './data'),
   databaseUrl: setting(
     databaseUrl,
     'PostgreSQL to use instead of SQLite: postgres://user:password@host/database',
@@ -68,8 +64,8 @@ export const settings = {
     undefined,
     true,
   ),
-  tlsCert: setting((value) => resolve(value), 'File with the TLS certificate chain (PEM)'),
-  tlsKey: setting((value) => resolve(value), "File with the TLS certificate's key (PEM)"),
+  tlsCert: setting(path, 'File with the TLS certificate chain (PEM)'),
+  tlsKey: setting(path, "File with the TLS certificate's key (PEM)"),
   workers: setting(
     integer(1, 64),
     'Processes that serve on the same address; most useful with PostgreSQL',

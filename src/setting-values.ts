@@ -1,3 +1,4 @@
+import { resolve } from 'node:path'
 import { mayShowPassword, parseDatabaseUrl, SSL_MODES } from './core/database-url.ts'
 import { existing } from './core/existing.ts'
 import { OperatorError } from './core/operator-error.ts'
@@ -33,6 +34,12 @@ export function listenAddress(value: string): { host: string; port: number } {
   const port = Number(match?.[2])
   if (match === null || port > 65_535) throw new SettingError('must be HOST:PORT, for example 127.0.0.1:4567')
   return { host: existing(match[1]).replace(/^\[|\]$/g, ''), port }
+}
+
+/** An empty flag would name the folder where the command runs: it is most likely an unset variable of a script. */
+export function path(value: string): string {
+  if (value === '') throw new SettingError('must not be empty')
+  return resolve(value)
 }
 
 export function databaseUrl(value: string): string {

@@ -209,6 +209,10 @@ describe('serve refuses with one line, exit code 1 and nothing touched', () => {
     },
   )
 
+  test.each(['data', 'tlsCert', 'tlsKey'] as const)('an empty path as %s', (name) => {
+    expect(() => readConfig({ [name]: '' }, {})).toThrow(/^--(data|tls-cert|tls-key) must not be empty$/m)
+  })
+
   test('TLS files that are missing or do not belong together', async () => {
     const settings = await settingsFor('sqlite')
     const files = (cert: string, key: string) => ({ ...settings, PURSER_TLS_CERT: cert, PURSER_TLS_KEY: key })
