@@ -1,6 +1,7 @@
-import { Client as PostgresClient } from 'pg'
+import { Client as PostgresClient, DatabaseError } from 'pg'
 import pino from 'pino'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { isAnswer, isBusy, outcomeOf } from '../src/database/postgres-errors.ts'
 import { PostgresProbe } from '../src/database/postgres-probe.ts'
 import { allOf } from './support/crash-requests.ts'
 import { engines } from './support/engines.ts'
@@ -276,4 +277,11 @@ describe.each(engines.filter((engine) => engine === 'postgres'))('an outage of %
     expect(statuses.filter((status) => status === 200).length).toBeGreaterThan(70)
     expect(statuses.filter((status) => status !== 200 && status !== 503)).toEqual([])
   })
+})
+
+/** PostgreSQL ends the connection after these errors. From version 17 on it has 25P04, of its transaction_timeout. */
+test.each(['25P03', '25P04'])('a transaction that PostgreSQL ends with %s took too long', (code) => {
+  const error = Object.assign(new DatabaseError('terminating connection', 0, 'error'), { code })
+  expect([isAnswer(error), isBusy(error)]).toEqual([false, true])
+  expect(outcomeOf(error)).toMatchObject({ code: 'unavailable' })
 })

@@ -47,7 +47,7 @@ export function isStaleStatement(error: unknown): boolean {
 
 /** Whether the server itself reported the failure and the connection goes on. Otherwise the outcome is unknown. */
 export function isAnswer(error: unknown): error is DatabaseError {
-  return error instanceof DatabaseError && !/^(57P|08|25P03)/.test(error.code ?? '')
+  return error instanceof DatabaseError && !/^(57P|08|25P0[34])/.test(error.code ?? '')
 }
 
 /** Whether the server reported this failure, and not only that an earlier statement of the transaction had failed. */
@@ -55,9 +55,9 @@ export function isCause(error: unknown): error is DatabaseError {
   return isAnswer(error) && error.code !== '25P02'
 }
 
-/** A lock, statement or pause took too long (55P03, 57014, 25P03), or every retry lost. The database itself is well. */
+/** A lock, statement or pause took too long (55P03, 57014, 25P03, 25P04), or every retry lost. The database itself is well. */
 export function isBusy(error: unknown): boolean {
-  return error instanceof DatabaseError && /^(55P03|57014|25P03|40001|40P01)$/.test(error.code ?? '')
+  return error instanceof DatabaseError && /^(55P03|57014|25P0[34]|40001|40P01)$/.test(error.code ?? '')
 }
 
 /**
