@@ -1,7 +1,16 @@
 import { expect, test } from 'vitest'
 import type { Client, Json } from './support/client.ts'
 import { onEachEngine } from './support/on-each-engine.ts'
-import { body, createProject, createTestOrganization, createWorkspace, uniqueName } from './support/world.ts'
+import {
+  addMember,
+  body,
+  createProject,
+  createTeam,
+  createTestOrganization,
+  createWorkspace,
+  invitePerson,
+  uniqueName,
+} from './support/world.ts'
 
 const LIMITS = {
   maxTeams: '3',
@@ -10,6 +19,8 @@ const LIMITS = {
   maxWorkspaceTags: '2',
   maxTags: '3',
   maxTagBindings: '1',
+  maxMembers: '3',
+  maxTeamMembers: '1',
 }
 
 const tags = (...items: object[]) => ({ data: items.map((item) => ({ type: 'tags', ...item })) })
@@ -135,5 +146,29 @@ onEachEngine('a body with many problems', LIMITS, (server) => {
     expect(
       await pointersOf(client, 'PATCH', `/projects/${second}`, body('projects', { name: 'taken' })),
     ).toEqual([name])
+  })
+
+  test('of an invitation is refused with all of them', async () => {
+    const organization = await createTestOrganization(server)
+    const { name: organizationName, owner } = organization
+    const path = `/organizations/${organizationName}/organization-memberships`
+    const full = await createTeam(organization)
+    const member = await addMember(server, organization, [full])
+    const teams = (...ids: string[]) => ({ teams: { data: ids.map((id) => ({ type: 'teams', id })) } })
+    const unknown = teams(full, 'team-1111111111111111')
+    const ofTeams = ['/data', '/data/relationships/teams/data/1/id']
+    const email = '/data/attributes/email'
+    for (const given of [7, 'no address', member.email.toUpperCase()]) {
+      const bad = body('organization-memberships', { email: given }, unknown)
+      expect(await pointersOf(owner.client, 'POST', path, bad)).toEqual([...ofTeams, email].toSorted())
+    }
+    const free = { email: `${uniqueName('someone')}@example.com` }
+    expect(
+      await pointersOf(owner.client, 'POST', path, body('organization-memberships', free, unknown)),
+    ).toEqual(ofTeams)
+    // One member too many, too.
+    await invitePerson(organization, free)
+    const bad = body('organization-memberships', { email: free.email }, unknown)
+    expect(await pointersOf(owner.client, 'POST', path, bad)).toEqual(['/data', ...ofTeams, email].toSorted())
   })
 })

@@ -7,7 +7,7 @@ import { done, doneAll, unchanged } from '../http/outcome.ts'
 import { read } from '../http/read-route.ts'
 import type { Route } from '../http/route.ts'
 import { write } from '../http/write-route.ts'
-import { parseResource } from '../jsonapi/body.ts'
+import { parseResource, readResource } from '../jsonapi/body.ts'
 import { document } from '../jsonapi/document.ts'
 import { LaterParts } from '../jsonapi/later-parts.ts'
 import { includes } from '../jsonapi/parameters.ts'
@@ -20,7 +20,7 @@ import { removedDetails, standInId } from './invited-user.ts'
 import { includedWithMemberships, membershipFragments } from './membership-includes.ts'
 import { membershipPlace } from './membership-place.ts'
 import { activateMembership, deleteMembership, findMembership } from './membership-store.ts'
-import { invitationBody, invite } from './memberships.ts'
+import { checkInvitation, invitationBody, invite } from './memberships.ts'
 
 const NOT_REMOVABLE =
   'this member is in a team that you do not see or may not change, so only an owner may remove them'
@@ -35,12 +35,17 @@ export const membershipRoutes: readonly Route[] = [
     answers: 'organization-memberships',
     accepts: invitationBody,
     body: (bytes) => {
-      const { attributes, relationships } = parseResource(bytes, invitationBody)
-      return { email: attributes.email, teamIds: relationships.teams?.data.map(({ id }) => id) ?? [] }
+      const { attributes, relationships, problems } = readResource(bytes, invitationBody)
+      const teamIds = relationships.teams?.data.map(({ id }) => id) ?? []
+      return { email: attributes.email, teamIds, problems }
+    },
+    problems: (context) => {
+      const { email, teamIds } = context.body
+      return checkInvitation(context, email, teamIds, context.problems)
     },
     act: async (context) => {
       const { email, teamIds } = context.body
-      const id = await invite(context, email, teamIds)
+      const id = await invite(context, email, context.checked)
       const details = { email, teams: teamIds }
       return done({ id }, { action: 'membership.invite', details })
     },

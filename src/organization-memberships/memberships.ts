@@ -2,11 +2,12 @@ import type { Actor } from '../access/actor.ts'
 import { isPermitted, type Standing } from '../access/decide.ts'
 import { judgedTeams } from '../access/delegation-store.ts'
 import { timestamp } from '../core/clock.ts'
-import { AppError, invalid } from '../core/errors.ts'
+import { invalidBy, type Problem } from '../core/errors.ts'
+import { NO_ID } from '../core/ids.ts'
 import { emailSchema } from '../core/names.ts'
 import type { Transaction } from '../database/database.ts'
 import type { Deps } from '../http/deps.ts'
-import { toMany } from '../jsonapi/body.ts'
+import { besideTakenName, orProblems, toMany } from '../jsonapi/body.ts'
 import type { OrganizationRow } from '../organizations/organization-store.ts'
 import { insertTeamMembers } from '../teams/team-member-store.ts'
 import { checkMemberLimit } from '../teams/team-members.ts'
@@ -33,24 +34,42 @@ type Inviting = {
   resource: { organization: OrganizationRow }
 }
 
+const EMAIL_IS_TAKEN: Problem = {
+  detail: 'email is already used by a member or an invitation of this organization',
+  pointer: '/data/attributes/email',
+}
+
+/** The teams of an invitation. Adds to `problems` what only the database shows. */
+export async function checkInvitation(
+  context: Inviting,
+  email: string | undefined,
+  teamIds: readonly string[],
+  problems: Problem[],
+): Promise<readonly TeamRow[]> {
+  const { tx, deps, resource } = context
+  const { organization } = resource
+  const { maxMembers } = deps.config
+  const teams = await invitedInto(context, teamIds, problems)
+  for (const team of teams) await orProblems(problems, checkMemberLimit(tx, team, 1, deps.config))
+  if ((await countMemberships(tx, organization.id)) >= maxMembers) {
+    problems.push({
+      detail: `an organization may have at most ${maxMembers} members (PURSER_MAX_MEMBERS)`,
+      pointer: '/data',
+    })
+  }
+  await besideTakenName(problems, EMAIL_IS_TAKEN, email, async (taken) => {
+    const user = await findUserByEmail(tx, keyOf(taken))
+    return findMembershipOf(tx, organization.id, user?.id ?? NO_ID)
+  })
+  return teams
+}
+
 /** Creates an invitation, and a user if the email is new. Returns the membership's id. */
-export async function invite(context: Inviting, email: string, teamIds: readonly string[]): Promise<string> {
+export async function invite(context: Inviting, email: string, teams: readonly TeamRow[]): Promise<string> {
   const { tx, deps } = context
   const { organization } = context.resource
-  const teams = await invitedInto(context, teamIds)
-  if ((await countMemberships(tx, organization.id)) >= deps.config.maxMembers) {
-    throw invalid(
-      `an organization may have at most ${deps.config.maxMembers} members (PURSER_MAX_MEMBERS)`,
-      '/data',
-    )
-  }
   const user = await findOrMakeUser(tx, deps, email)
-  if ((await findMembershipOf(tx, organization.id, user.id)) !== undefined) {
-    throw invalid(
-      'email is already used by a member or an invitation of this organization',
-      '/data/attributes/email',
-    )
-  }
+  if ((await findMembershipOf(tx, organization.id, user.id)) !== undefined) throw invalidBy(EMAIL_IS_TAKEN)
   const id = deps.newId('membership')
   await insertMembership(tx, {
     id,
@@ -61,7 +80,6 @@ export async function invite(context: Inviting, email: string, teamIds: readonly
     created_at: timestamp(deps.clock.now()),
   })
   for (const team of teams) {
-    await checkMemberLimit(tx, team, 1, deps.config)
     await insertTeamMembers(tx, team.id, [
       {
         team_id: team.id,
@@ -77,9 +95,13 @@ export async function invite(context: Inviting, email: string, teamIds: readonly
 
 /**
  * The teams with these ids, if the caller may change their members: an invitation into a team counts as adding a
- * member. Throws 422 for any other id, with the same text as for a missing team.
+ * member. Adds a problem for any other id, with the same text as for a missing team.
  */
-async function invitedInto(context: Inviting, teamIds: readonly string[]): Promise<TeamRow[]> {
+async function invitedInto(
+  context: Inviting,
+  teamIds: readonly string[],
+  problems: Problem[],
+): Promise<TeamRow[]> {
   const { tx, actor, standing, resource } = context
   const found = await findTeams(tx, resource.organization.id, teamIds)
   const judged = await judgedTeams(tx, context, found.map(teamFacts))
@@ -88,18 +110,14 @@ async function invitedInto(context: Inviting, teamIds: readonly string[]): Promi
       .filter((team) => isPermitted('team:update-members', actor, standing, { team }))
       .map(({ id }) => id),
   )
-  const problems = teamIds.flatMap((id, place) =>
-    permittedIds.has(id)
-      ? []
-      : [
-          {
-            detail: 'id does not name a team that the caller may invite into',
-            pointer: `${TEAMS}/${place}/id`,
-          },
-        ],
-  )
-  if (problems.length > 0) throw new AppError('invalid', problems)
-  return found
+  teamIds.forEach((id, place) => {
+    if (permittedIds.has(id)) return
+    problems.push({
+      detail: 'id does not name a team that the caller may invite into',
+      pointer: `${TEAMS}/${place}/id`,
+    })
+  })
+  return found.filter(({ id }) => permittedIds.has(id))
 }
 
 async function findOrMakeUser(tx: Transaction, deps: Deps, email: string): Promise<UserRow> {
