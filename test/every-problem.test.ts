@@ -29,12 +29,13 @@ const bindings = (...keys: string[]) => ({
 })
 const project = (id: string) => ({ data: { type: 'projects', id } })
 
+async function pointersOf(client: Client, method: string, path: string, sent: object): Promise<string[]> {
+  const answer = await client.request(method, path, sent)
+  expect(answer.status).toBe(422)
+  return answer.json.errors.map(({ source }: Json) => source.pointer).toSorted()
+}
+
 onEachEngine('a body with many problems', LIMITS, (server) => {
-  async function pointersOf(client: Client, method: string, path: string, sent: object): Promise<string[]> {
-    const answer = await client.request(method, path, sent)
-    expect(answer.status).toBe(422)
-    return answer.json.errors.map(({ source }: Json) => source.pointer).toSorted()
-  }
   const name = '/data/attributes/name'
   const description = '/data/attributes/description'
 
@@ -170,5 +171,45 @@ onEachEngine('a body with many problems', LIMITS, (server) => {
     await invitePerson(organization, free)
     const bad = body('organization-memberships', { email: free.email }, unknown)
     expect(await pointersOf(owner.client, 'POST', path, bad)).toEqual(['/data', ...ofTeams, email].toSorted())
+  })
+})
+
+onEachEngine('a list with many problems', { maxTeamMembers: '5' }, (server) => {
+  test('is refused with all of them', async () => {
+    const organization = await createTestOrganization(server)
+    const { name: organizationName, owner } = organization
+    const { client } = owner
+    const workspace = await createWorkspace(organization)
+    const project = await createProject(organization)
+    const team = await createTeam(organization)
+    const tagged = await client.post(
+      `/workspaces/${workspace}/relationships/tags`,
+      tags({ attributes: { name: 'a' } }),
+    )
+    expect(tagged.status).toBe(204)
+    const listed = await client.get(`/organizations/${organizationName}/tags`)
+    const lists: readonly (readonly [method: string, path: string, type: string, id: string])[] = [
+      ['POST', `/teams/${team}/relationships/users`, 'users', 'nobody'],
+      ['DELETE', `/teams/${team}/relationships/users`, 'users', 'nobody'],
+      ['POST', `/teams/${team}/relationships/organization-memberships`, 'organization-memberships', 'ou-x'],
+      ['POST', `/projects/${project}/relationships/workspaces`, 'workspaces', 'ws-x'],
+      ['POST', `/workspaces/${workspace}/relationships/remote-state-consumers`, 'workspaces', 'ws-x'],
+      ['POST', `/tags/${listed.json.data[0].id}/relationships/workspaces`, 'workspaces', 'ws-x'],
+      ['DELETE', `/organizations/${organizationName}/team-tokens`, 'authentication-tokens', 'at-x'],
+    ]
+    for (const [method, path, type, id] of lists) {
+      const sent = { data: [{ type, id }, { type }, { type: 'moons', id }, 7, { type, id }] }
+      expect([path, await pointersOf(client, method, path, sent)]).toEqual([
+        path,
+        ['/data/0/id', '/data/1/id', '/data/2/type', '/data/3/id', '/data/3/type', '/data/4/id'],
+      ])
+    }
+    // A full team, and somebody unknown.
+    for (let place = 0; place < 5; place += 1) await addMember(server, organization, [team])
+    const sent = { data: [owner.username, 'nobody'].map((id) => ({ type: 'users', id })) }
+    expect(await pointersOf(client, 'POST', `/teams/${team}/relationships/users`, sent)).toEqual([
+      '/data',
+      '/data/1/id',
+    ])
   })
 })

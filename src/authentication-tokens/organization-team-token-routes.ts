@@ -4,7 +4,7 @@ import { doneAll, unchanged } from '../http/outcome.ts'
 import { list } from '../http/read-route.ts'
 import type { Route } from '../http/route.ts'
 import { write } from '../http/write-route.ts'
-import { parseIdentifiers, refuse } from '../jsonapi/body.ts'
+import { addUnknown, readIdentifiers } from '../jsonapi/body.ts'
 import { listDocument } from '../jsonapi/document.ts'
 import { choice, text, type QueryParameter } from '../jsonapi/parameters.ts'
 import { organizationPlace } from '../organizations/organization-place.ts'
@@ -75,23 +75,16 @@ export const organizationTeamTokenRoutes: readonly Route[] = [
     permission: 'organization:read',
     summary: "Delete tokens of teams whose tokens are the caller's to manage: all that are named, or none",
     accepts: { identifiers: 'authentication-tokens' },
-    body: (bytes) => parseIdentifiers(bytes, 'authentication-tokens', MAX_AT_ONCE),
-    act: async ({ tx, actor, standing, resource: { organization }, body }) => {
-      const ids = new Set(body.filter((id) => !id.includes('\0')))
+    body: (bytes) => readIdentifiers(bytes, 'authentication-tokens', MAX_AT_ONCE),
+    problems: async ({ tx, actor, standing, resource: { organization }, body, problems }) => {
+      const ids = new Set(body.ids.filter((id) => !id.includes('\0')))
       const tokens = await findManageableTeamTokens(tx, organization, { actor, standing }, [...ids])
       const known = new Set(tokens.map(({ id }) => id))
-      refuse(
-        body.flatMap((id, place) =>
-          known.has(id)
-            ? []
-            : [
-                {
-                  detail: 'id does not name a team token that the caller may delete here',
-                  pointer: `/data/${place}/id`,
-                },
-              ],
-        ),
-      )
+      const detail = 'id does not name a team token that the caller may delete here'
+      addUnknown(problems, body.ids, (id) => known.has(id), detail)
+      return tokens
+    },
+    act: async ({ tx, resource: { organization }, checked: tokens }) => {
       const teamIds = new Set(tokens.flatMap(({ team_id: id }) => (id === null ? [] : [id])))
       const teams = new Map(
         (await findTeams(tx, organization.id, [...teamIds])).map((team) => [team.id, team]),

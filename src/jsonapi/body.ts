@@ -182,10 +182,11 @@ export function otherId(given: unknown, own: string): Problem[] {
   return [{ detail: 'id must be equal to the id in the path', pointer: '/data/id' }]
 }
 
-/**
- * Reads `{"data": [{"type", "id"}, …]}`, the body of a write to a relationship. Returns the ids in order, with repeats.
- */
-export function parseIdentifiers(bytes: Uint8Array, type: string, most: number): string[] {
+/** The ids of a list, in order, with repeats. An item with a problem has the id "", which names nothing. */
+export type Identifiers = { readonly ids: readonly string[]; readonly problems: Problem[] }
+
+/** Reads `{"data": [{"type", "id"}, …]}`, the body of a write to a relationship. Throws only if it is no such list. */
+export function readIdentifiers(bytes: Uint8Array, type: string, most: number): Identifiers {
   const data = member(parseJson(bytes), 'data')
   if (!Array.isArray(data))
     throw new AppError('invalid', [{ detail: 'data must be an array', pointer: '/data' }])
@@ -195,15 +196,27 @@ export function parseIdentifiers(bytes: Uint8Array, type: string, most: number):
   const problems: Problem[] = []
   const ids = data.map((item: unknown, place) => {
     const given = isJsonObject(item) ? item : {}
+    const before = problems.length
     if (given.type !== type)
       problems.push({ detail: `type must be "${type}"`, pointer: `/data/${place}/type` })
     if (typeof given.id !== 'string' || given.id === '') {
       problems.push({ detail: 'id must be a non-empty string', pointer: `/data/${place}/id` })
     }
-    return String(given.id)
+    return problems.length === before ? String(given.id) : ''
   })
-  if (problems.length > 0) throw new AppError('invalid', problems.slice(0, MAX_PROBLEMS))
-  return ids
+  return { ids, problems }
+}
+
+/** Adds a problem for each id of a list that names nothing, unless its item has a problem already. */
+export function addUnknown(
+  problems: Problem[],
+  ids: readonly string[],
+  isKnown: (id: string) => boolean,
+  detail: string,
+): void {
+  ids.forEach((id, place) => {
+    if (id !== '' && !isKnown(id)) problems.push({ detail, pointer: `/data/${place}/id` })
+  })
 }
 
 function member(json: unknown, name: string): unknown {

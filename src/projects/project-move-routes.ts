@@ -1,11 +1,9 @@
-import { invalid } from '../core/errors.ts'
 import { dryRunOfPlaces } from '../effective-access/place-dry-run.ts'
 import { placeOf } from '../effective-access/places.ts'
 import { done } from '../http/outcome.ts'
 import type { Route } from '../http/route.ts'
 import { write } from '../http/write-route.ts'
-import { parseIdentifiers } from '../jsonapi/body.ts'
-import { refuseUnknown } from '../tags/tags.ts'
+import { readIdentifiers } from '../jsonapi/body.ts'
 import { moveWorkspaces } from '../workspaces/workspace-store.ts'
 import { namedWorkspaces } from '../workspaces/workspaces.ts'
 import { projectPlace } from './project-place.ts'
@@ -21,25 +19,23 @@ export const projectMoveRoutes: readonly Route[] = [
     permission: 'workspace:create',
     summary: 'Move workspaces into a project',
     accepts: { identifiers: 'workspaces' },
-    body: (bytes) => parseIdentifiers(bytes, 'workspaces', MAX_IN_A_REQUEST),
+    body: (bytes) => readIdentifiers(bytes, 'workspaces', MAX_IN_A_REQUEST),
     dryRun: async (context) => {
       const { organization, project } = context.resource
-      const named = await namedWorkspaces(context, organization, context.body, 'workspace:manage')
       // The write refuses a workspace that the caller may not move.
-      const known = new Map(named.flatMap((workspace) => (workspace ? [[workspace.id, workspace]] : [])))
+      const named = await namedWorkspaces(context, organization, context.body.ids, 'workspace:manage', [])
+      const known = new Map(named.map((workspace) => [workspace.id, workspace]))
       const places = [...known.values()].map(placeOf)
       return dryRunOfPlaces(context, { organization, id: project.id, places, newProjectId: project.id })
     },
-    act: async (context) => {
-      const { tx, resource, body, now } = context
-      const { organization, project } = resource
-      if (body.length === 0) throw invalid('data must name a workspace', '/data')
-      const named = await namedWorkspaces(context, organization, body, 'workspace:manage')
-      const places = body.map((_, place) => ({ place }))
-      refuseUnknown(places, named, 'must be a workspace of the organization that you can manage')
-      const moved = named.flatMap((workspace) =>
-        workspace === undefined || workspace.project_id === project.id ? [] : [workspace],
-      )
+    problems: async (context) => {
+      const { resource, body, problems } = context
+      if (body.ids.length === 0) problems.push({ detail: 'data must name a workspace', pointer: '/data' })
+      return namedWorkspaces(context, resource.organization, body.ids, 'workspace:manage', problems)
+    },
+    act: async ({ tx, resource, checked, now }) => {
+      const { project } = resource
+      const moved = checked.filter((workspace) => workspace.project_id !== project.id)
       const ids = [...new Set(moved.map(({ id }) => id))]
       await moveWorkspaces(tx, ids, project.id, now)
       const workspaces = moved.map((workspace) => ({ id: workspace.id, from: workspace.project_id }))

@@ -1,11 +1,10 @@
 import { reachOf } from '../access/granted-places-store.ts'
-import { AppError } from '../core/errors.ts'
 import { parseId } from '../core/ids.ts'
 import { done, unchanged } from '../http/outcome.ts'
 import { list } from '../http/read-route.ts'
 import type { Route } from '../http/route.ts'
 import { write } from '../http/write-route.ts'
-import { parseIdentifiers } from '../jsonapi/body.ts'
+import { readIdentifiers } from '../jsonapi/body.ts'
 import { listDocument } from '../jsonapi/document.ts'
 import { idOf, text } from '../jsonapi/parameters.ts'
 import { organizationPlace, organizationWithGrantsPlace } from '../organizations/organization-place.ts'
@@ -16,7 +15,7 @@ import { namedWorkspaces } from '../workspaces/workspaces.ts'
 import { tagFragment } from './tag-document.ts'
 import { tagPlace } from './tag-place.ts'
 import { deleteTags, findVisibleTags, listVisibleTags } from './tag-store.ts'
-import { MAX_TAGS_IN_A_REQUEST, refuseUnknown } from './tags.ts'
+import { MAX_TAGS_IN_A_REQUEST } from './tags.ts'
 
 const MAX_WORKSPACES_IN_A_REQUEST = 1000
 
@@ -49,9 +48,9 @@ export const tagRoutes: readonly Route[] = [
     summary: 'Delete tags, from every workspace too',
     accepts: { identifiers: 'tags' },
     keepsAccess: true,
-    body: (bytes) => parseIdentifiers(bytes, 'tags', MAX_TAGS_IN_A_REQUEST),
+    body: (bytes) => readIdentifiers(bytes, 'tags', MAX_TAGS_IN_A_REQUEST),
     act: async ({ tx, resource: { organization }, body }) => {
-      const asked = [...new Set(body)].flatMap((id) => parseId('tag', id) ?? [])
+      const asked = [...new Set(body.ids)].flatMap((id) => parseId('tag', id) ?? [])
       const tags = await findVisibleTags(tx, organization.id, 'everything', asked)
       if (tags.length === 0) return unchanged(organization)
       const ids = tags.map(({ id }) => id)
@@ -67,20 +66,19 @@ export const tagRoutes: readonly Route[] = [
     summary: 'Add a tag to workspaces',
     accepts: { identifiers: 'workspaces' },
     keepsAccess: true,
-    body: (bytes) => parseIdentifiers(bytes, 'workspaces', MAX_WORKSPACES_IN_A_REQUEST),
-    act: async (context) => {
-      const { tx, deps, resource, body } = context
+    body: (bytes) => readIdentifiers(bytes, 'workspaces', MAX_WORKSPACES_IN_A_REQUEST),
+    problems: (context) => {
+      const { resource, body, problems } = context
+      if (body.ids.length === 0) problems.push({ detail: 'data is empty', pointer: '/data' })
+      return namedWorkspaces(context, resource.organization, body.ids, 'workspace:manage', problems)
+    },
+    act: async ({ tx, deps, resource, body, checked: workspaces }) => {
       const { tag, organization } = resource
-      if (body.length === 0) throw new AppError('invalid', [{ detail: 'data is empty', pointer: '/data' }])
-      const workspaces = await namedWorkspaces(context, organization, body, 'workspace:manage')
-      const places = body.map((_, place) => ({ place }))
-      refuseUnknown(places, workspaces, 'must be a workspace of the organization')
       for (const workspace of workspaces) {
-        if (workspace === undefined) continue
         await addTags(tx, organization.id, workspace.id, [tag.name])
         await limitTags(tx, deps, workspace.id)
       }
-      return done(tag, { action: 'tag.add-workspaces', details: { name: tag.name, workspaces: body } })
+      return done(tag, { action: 'tag.add-workspaces', details: { name: tag.name, workspaces: body.ids } })
     },
   }),
 ]

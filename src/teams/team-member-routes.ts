@@ -2,8 +2,9 @@ import { dryRunOfAccess } from '../effective-access/access-dry-run.ts'
 import { done, unchanged, type Outcome } from '../http/outcome.ts'
 import { list } from '../http/read-route.ts'
 import type { Route } from '../http/route.ts'
+import type { Transaction } from '../database/database.ts'
 import { write, type Acting } from '../http/write-route.ts'
-import { parseIdentifiers } from '../jsonapi/body.ts'
+import { orProblems, readIdentifiers, type Identifiers } from '../jsonapi/body.ts'
 import { listDocument } from '../jsonapi/document.ts'
 import { LaterParts } from '../jsonapi/later-parts.ts'
 import { choice, includes, maybeFlag } from '../jsonapi/parameters.ts'
@@ -21,16 +22,18 @@ import { teamPlace } from './team-place.ts'
 import { listTeamMembers, type TeamRow } from './team-store.ts'
 
 type LoadedTeam = { readonly organization: OrganizationRow; readonly team: TeamRow; readonly target: object }
-type Changing = Acting<unknown, LoadedTeam, readonly string[]>
+type Changing = Acting<unknown, LoadedTeam, Identifiers, unknown, {}, readonly MemberCandidate[]>
 
-/** Adds the members who are not in the team yet. If one of them cannot be added, none is. */
-async function add({ tx, deps, resource, body }: Changing, by: MemberIds): Promise<Outcome<unknown>> {
-  const { team, organization } = resource
-  const members = await resolveMembers(tx, team, by, body)
+/** Those of the members who are not in the team yet. */
+async function newAmong(tx: Transaction, team: TeamRow, members: readonly MemberCandidate[]) {
   const present = new Set((await listTeamMembers(tx, team.id)).map((member) => member.user_id))
-  const added = members.filter((member) => !present.has(member.user_id))
+  return members.filter((member) => !present.has(member.user_id))
+}
+
+/** Adds members who are not in the team yet. */
+async function add({ tx, resource, checked: added }: Changing): Promise<Outcome<unknown>> {
+  const { team, organization } = resource
   if (added.length === 0) return unchanged(team)
-  await checkMemberLimit(tx, team, added.length, deps.config)
   const rows = added.map((member) => ({
     team_id: team.id,
     membership_id: member.id,
@@ -42,9 +45,8 @@ async function add({ tx, deps, resource, body }: Changing, by: MemberIds): Promi
   return done(team, { action: 'team.add-members', details: { name: team.name, ...namesOf(added) } })
 }
 
-async function remove({ tx, resource, body }: Changing, by: MemberIds): Promise<Outcome<unknown>> {
+async function remove({ tx, resource, checked: members }: Changing): Promise<Outcome<unknown>> {
   const { team, organization } = resource
-  const members = await resolveMembers(tx, team, by, body)
   const userIds = members.map((member) => member.user_id)
   if (team.is_owners === 1) await checkOwnerRemains(tx, organization, userIds)
   if ((await deleteTeamMembers(tx, team.id, userIds)) === 0) return unchanged(team)
@@ -67,14 +69,24 @@ function memberRoute(method: 'POST' | 'DELETE', by: MemberIds): Route {
     summary: `${isAdding ? 'Add members to' : 'Remove members from'} a team, by ${by === 'users' ? 'user' : 'membership'}`,
     ...(isAdding ? {} : { refuses: [403] }),
     accepts: { identifiers: by },
-    body: (bytes, { config }) => parseIdentifiers(bytes, by, config.maxTeamMembers),
+    body: (bytes, { config }) => readIdentifiers(bytes, by, config.maxTeamMembers),
     dryRun: async (context) => {
-      const members = await resolveMembers(context.tx, context.resource.team, by, context.body)
+      const { tx, resource, body } = context
+      // The write refuses what is not found.
+      const members = await resolveMembers(tx, resource.team, by, body.ids, [])
       // An invited member gets no access before they accept.
       const active = members.filter(({ status }) => status === 'active')
       return dryRunOfAccess(context, { ...context.resource, userIds: active.map(({ user_id: id }) => id) })
     },
-    act: (context) => (isAdding ? add : remove)(context, by),
+    // If one of the members cannot be added or removed, none is.
+    problems: async ({ tx, deps, resource: { team }, body, problems }) => {
+      const members = await resolveMembers(tx, team, by, body.ids, problems)
+      if (!isAdding) return members
+      const added = await newAmong(tx, team, members)
+      if (added.length > 0) await orProblems(problems, checkMemberLimit(tx, team, added.length, deps.config))
+      return added
+    },
+    act: isAdding ? add : remove,
   })
 }
 

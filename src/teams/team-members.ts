@@ -22,8 +22,6 @@ export async function checkMemberLimit(
 
 export const SERVICE_ACCOUNT_IS_KEPT = "a team's service account comes and goes with the team's tokens"
 
-const MAX_PROBLEMS = 100
-
 const NO_OWNER_LEFT = 'an organization must keep an owner who is a person and not suspended'
 
 /** Whether the organization would have no owner if these users left it or its team `owners`. */
@@ -51,19 +49,21 @@ const IS_NOBODY: Record<MemberIds, string> = {
 }
 
 /**
- * The memberships that a request names, each once. Throws 422 with a pointer to each id that is not found. The text is
- * the same for unknown ids, ids of other organizations and, by user, ids that are only invited.
+ * The memberships that a request names, each once. Adds a problem with a pointer to each id that is not found. The text
+ * is the same for unknown ids, ids of other organizations and, by user, ids that are only invited.
  */
 export async function resolveMembers(
   tx: Transaction,
   team: TeamRow,
   by: MemberIds,
   ids: readonly string[],
+  problems: Problem[],
 ): Promise<MemberCandidate[]> {
   const found = await findMemberCandidates(tx, team.organization_id, by, ids)
-  const problems: Problem[] = []
   const members = new Map<string, MemberCandidate>()
   ids.forEach((id, place) => {
+    // Its item has a problem already.
+    if (id === '') return
     const member = found(id)
     const pointer = `/data/${place}/id`
     if (member !== undefined && member.user_id === team.service_account_id) {
@@ -72,6 +72,5 @@ export async function resolveMembers(
       problems.push({ detail: IS_NOBODY[by], pointer })
     } else members.set(member.id, member)
   })
-  if (problems.length > 0) throw new AppError('invalid', problems.slice(0, MAX_PROBLEMS))
   return [...members.values()]
 }

@@ -4,9 +4,8 @@ import { done } from '../http/outcome.ts'
 import { list } from '../http/read-route.ts'
 import type { Route } from '../http/route.ts'
 import { write } from '../http/write-route.ts'
-import { parseIdentifiers } from '../jsonapi/body.ts'
+import { readIdentifiers } from '../jsonapi/body.ts'
 import { listDocument } from '../jsonapi/document.ts'
-import { refuseUnknown } from '../tags/tags.ts'
 import {
   addConsumers,
   countConsumers,
@@ -36,16 +35,19 @@ function changingRoute(
     summary,
     accepts: { identifiers: 'workspaces' },
     keepsAccess: true,
-    body: (bytes) => parseIdentifiers(bytes, 'workspaces', MAX_IN_A_REQUEST),
+    body: (bytes) => readIdentifiers(bytes, 'workspaces', MAX_IN_A_REQUEST),
+    problems: (context) => {
+      const { resource, body, problems } = context
+      // Removing what is unknown is no error.
+      const unknown = what === 'remove' ? [] : problems
+      return namedWorkspaces(context, resource.organization, body.ids, 'workspace:read', unknown)
+    },
     act: async (context) => {
-      const { tx, deps, resource, body } = context
-      const { organization, workspace } = resource
-      const named = await namedWorkspaces(context, organization, body, 'workspace:read')
-      const ids = named.flatMap((consumer) => consumer?.id ?? [])
+      const { tx, deps, resource, checked } = context
+      const { workspace } = resource
+      const ids = checked.map(({ id }) => id)
       if (what === 'remove') await removeConsumers(tx, workspace.id, ids)
       else {
-        const places = body.map((_, place) => ({ place }))
-        refuseUnknown(places, named, 'must be a workspace of the organization that you can read')
         if (what === 'replace') {
           const before = await idsOfVisibleConsumers(tx, workspace.id, reachOf('workspace:read', context))
           const gone = before.filter((id) => !ids.includes(id))

@@ -10,7 +10,7 @@ import { nameSchema, shortTextSchema } from '../core/names.ts'
 import type { Transaction } from '../database/database.ts'
 import type { Deps } from '../http/deps.ts'
 import type { Viewer } from '../http/route.ts'
-import { oneOf, readResource, toOne, type ReadBody } from '../jsonapi/body.ts'
+import { addUnknown, oneOf, readResource, toOne, type ReadBody } from '../jsonapi/body.ts'
 import {
   findOrganization,
   findOrganizationByName,
@@ -170,13 +170,18 @@ export function mergeSettings(stored: string, { settings, executionMode }: Works
   return JSON.stringify(merged)
 }
 
-/** The workspaces with these ids, in the same order. Undefined if one is missing or not permitted. */
+/**
+ * The workspaces that a list names, in its order, with repeats.
+ *
+ * @param problems gets one for each workspace that is missing or not permitted
+ */
 export async function namedWorkspaces(
   { tx, actor, standing, deps }: Viewer,
   organization: OrganizationRow,
   ids: readonly string[],
   permission: 'workspace:read' | 'workspace:manage',
-): Promise<(WorkspaceRow | undefined)[]> {
+  problems: Problem[],
+): Promise<WorkspaceRow[]> {
   const parsed = ids.flatMap((id) => parseId('workspace', id) ?? [])
   const rows = await findWorkspaces(tx, organization.id, [...new Set(parsed)])
   const found = new Map(rows.map((workspace) => [workspace.id, workspace]))
@@ -189,5 +194,8 @@ export async function namedWorkspaces(
       permitted.set(id, workspace)
     }
   }
-  return ids.map((id) => permitted.get(id))
+  const may = permission === 'workspace:read' ? 'read' : 'manage'
+  const detail = `must be a workspace of the organization that you can ${may}`
+  addUnknown(problems, ids, (id) => permitted.has(id), detail)
+  return ids.flatMap((id) => permitted.get(id) ?? [])
 }
