@@ -473,6 +473,21 @@ describe('emulated editions and releases', () => {
       expect(Object.values(shown.json.data.attributes['organization-access'])).not.toContain(true)
     }))
 
+  test('the current dialect: nobody may change what an old release does not have', async () => {
+    for (const [release, lacking] of [
+      ['202203-1', ['can-update-sso-team-id', 'can-update-member-token-management']],
+      ['202407-1', ['can-update-member-token-management']],
+      ['202408-1', []],
+    ] as const) {
+      await inside({ dialect: 'current', edition: 'self-hosted', release }, async (server) => {
+        const organization = await createTestOrganization(server)
+        const id = await createTeam(organization)
+        const { permissions } = (await organization.owner.client.get(`/teams/${id}`)).json.data.attributes
+        expect(Object.keys(permissions).filter((name) => permissions[name] === false)).toEqual(lacking)
+      })
+    }
+  })
+
   test('the current dialect: permissions say of the team owners what can be changed of it', () =>
     inside({ dialect: 'current' }, async (server) => {
       const { name, owner } = await createTestOrganization(server)
