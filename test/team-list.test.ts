@@ -138,6 +138,10 @@ onEachEngine('list teams', (server) => {
     }
     const found = await list(member.client, organization, '?q=t')
     expect(found.json.meta.pagination['total-count']).toBe(expected.length)
+    // The search has no case for the caller's own secret teams either.
+    expect(namesOf(await list(member.client, organization, '?q=T0&page[size]=100'))).toEqual(
+      expected.filter((name) => name.startsWith('t0')),
+    )
     expect(namesOf(await list(member.client, organization, '?filter[names]=t02,t05,t03'))).toEqual([
       't03',
       't05',
