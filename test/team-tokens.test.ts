@@ -49,6 +49,10 @@ onEachEngine('team tokens', { maxTokens: '3' }, (server) => {
       id: account,
       relationships: { 'authenticated-resource': { data: { id: team, type: 'teams' } } },
     })
+    const { permissions } = details.json.data.attributes
+    expect(Object.keys(permissions).filter((name) => permissions[name] === true)).toEqual([
+      'can-view-profile',
+    ])
     expect((await own.get(`/teams/${team}`)).status).toBe(200)
     expect((await own.get('/organizations')).json.data).toHaveLength(1)
 

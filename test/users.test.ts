@@ -203,6 +203,10 @@ onEachEngine('users', (server) => {
     const seen = await organization.owner.client.get(`/users/${member.id}`)
     expect(seen.status).toBe(200)
     expect(seen.json.data.attributes.username).toBe(member.username)
+    const { permissions } = seen.json.data.attributes
+    expect(Object.keys(permissions).filter((name) => permissions[name] === true)).toEqual([
+      'can-view-profile',
+    ])
     for (const hidden of ['email', 'is-admin', 'is-site-admin', 'is-suspended']) {
       expect(seen.json.data.attributes).not.toHaveProperty(hidden)
     }
