@@ -109,6 +109,15 @@ onEachEngine('uploads of states', { stateVersionsKept: '2' }, (server) => {
     expect((await client.get(`/state-versions/${id}/download`)).status).toBe(404)
     expect((await put(stateUrl, stateText(outputs))).status).toBe(409)
     expect((await put(jsonUrl, '{}')).status).toBe(409)
+    // Nor is it offered when nothing was uploaded before.
+    const empty = await pendingState()
+    expect((await client.post(`/workspaces/${empty.workspaceId}/actions/force-unlock`)).status).toBe(200)
+    expect((await client.get(`/state-versions/${empty.id}`)).json.data.attributes).toMatchObject({
+      status: 'discarded',
+      'hosted-state-upload-url': null,
+      'hosted-json-state-upload-url': null,
+    })
+    expect((await put(empty.jsonUrl, '{}')).status).toBe(409)
   })
 
   test('a URL is good for 24 hours', async () => {
