@@ -213,3 +213,39 @@ onEachEngine('a list with many problems', { maxTeamMembers: '5' }, (server) => {
     ])
   })
 })
+
+onEachEngine('a token with many problems', { maxTokens: '2' }, (server) => {
+  test('is refused with all of them', async () => {
+    const organization = await createTestOrganization(server)
+    const { client } = organization.owner
+    const team = await createTeam(organization)
+    const ofTeam = `/teams/${team}/authentication-tokens`
+    const ofUser = `/users/${organization.owner.id}/authentication-tokens`
+    const ofOrganization = `/organizations/${organization.name}/authentication-token`
+    const token = (attributes: object) => body('authentication-tokens', attributes)
+    for (const description of ['taken', 'other']) {
+      expect((await client.post(ofTeam, token({ description }))).status).toBe(201)
+    }
+    // The user has one token already.
+    expect((await client.post(ofUser, token({ description: 'second' }))).status).toBe(201)
+    const expiry = '/data/attributes/expired-at'
+    const description = '/data/attributes/description'
+    for (const when of ['tomorrow', '2000-01-01T00:00:00Z', '9999-01-01T00:00:00Z']) {
+      const taken = token({ description: 'taken', 'expired-at': when })
+      const wrong = token({ description: 7, 'expired-at': when })
+      expect(await pointersOf(client, 'POST', ofTeam, taken)).toEqual(['/data', description, expiry])
+      expect(await pointersOf(client, 'POST', ofUser, wrong)).toEqual(['/data', description, expiry])
+      expect(await pointersOf(client, 'POST', ofOrganization, wrong)).toEqual([description, expiry])
+    }
+  })
+
+  test('may have the description of the one that it replaces', async () => {
+    const organization = await createTestOrganization(server)
+    const { client } = organization.owner
+    const path = `/teams/${await createTeam(organization)}/authentication-token`
+    for (let time = 0; time < 3; time += 1) {
+      const made = await client.post(path, body('authentication-tokens', { description: 'the one' }))
+      expect(made.status).toBe(201)
+    }
+  })
+})

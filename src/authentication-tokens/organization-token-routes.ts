@@ -9,7 +9,7 @@ import { organizationPlace } from '../organizations/organization-place.ts'
 import { deleteOrganizationToken } from './token-deletion.ts'
 import { tokenFragment } from './token-document.ts'
 import { deleteToken, findSingleToken, type TokenOwner } from './token-store.ts'
-import { createToken, parseTokenRequest, tokenBody } from './tokens.ts'
+import { createToken, problemsOfToken, readTokenRequest, tokenBody } from './tokens.ts'
 
 type Kind = 'organization' | 'audit-trails'
 
@@ -40,7 +40,11 @@ export const organizationTokenRoutes: readonly Route[] = [
     answers: 'authentication-tokens',
     accepts: tokenBody,
     keepsAccess: true,
-    body: parseTokenRequest,
+    body: readTokenRequest,
+    problems: async ({ tx, deps, actor: maker, query: asked, resource: { organization }, body, problems }) => {
+      const made = { owner: ownerOf(asked, organization), organization, maker }
+      problems.push(...(await problemsOfToken(tx, deps, made, body, true)))
+    },
     act: async ({ tx, deps, actor, query: asked, resource: { organization }, body }) => {
       const owner = ownerOf(asked, organization)
       const replaced = await findSingleToken(tx, owner)

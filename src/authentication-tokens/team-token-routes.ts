@@ -1,4 +1,4 @@
-import { AppError, notFound } from '../core/errors.ts'
+import { notFound, type Problem } from '../core/errors.ts'
 import { done, doneAll } from '../http/outcome.ts'
 import { list, read } from '../http/read-route.ts'
 import type { Route } from '../http/route.ts'
@@ -17,19 +17,15 @@ import {
   listTokens,
   type TokenOwner,
 } from './token-store.ts'
-import { checkTokenLimit, createToken, parseTokenRequest, tokenBody } from './tokens.ts'
+import { createToken, problemsOfToken, readTokenRequest, tokenBody } from './tokens.ts'
 
 const ownerOf = (team: TeamRow): TokenOwner => ({ kind: 'team', teamId: team.id })
 
 /** go-tfe compares title and detail with these texts. */
-function descriptionIsTaken(): AppError {
-  return new AppError('invalid', [
-    {
-      title: 'invalid attributes',
-      detail: 'Validation failed: Description has already been taken',
-      pointer: '/data/attributes/description',
-    },
-  ])
+const DESCRIPTION_IS_TAKEN: Problem = {
+  title: 'invalid attributes',
+  detail: 'Validation failed: Description has already been taken',
+  pointer: '/data/attributes/description',
 }
 
 /** POST for the single token of `…/authentication-token`, or for one of the team's further tokens. */
@@ -41,14 +37,21 @@ function creatingRoute(suffix: string, isSingle: boolean, summary: string): Rout
     summary,
     answers: 'authentication-tokens',
     accepts: tokenBody,
-    body: parseTokenRequest,
-    act: async ({ tx, deps, actor, resource: { team, organization }, body }) => {
+    body: readTokenRequest,
+    problems: async ({ tx, deps, actor: maker, resource: { team, organization }, body, problems }) => {
       const owner = ownerOf(team)
-      const replaced = isSingle ? await findSingleToken(tx, owner) : undefined
-      if (replaced === undefined) await checkTokenLimit(tx, owner, deps)
-      else await deleteToken(tx, replaced.id)
       const { description } = body
-      if (description && (await isDescriptionTaken(tx, owner, description))) throw descriptionIsTaken()
+      const replaced = isSingle ? await findSingleToken(tx, owner) : undefined
+      if (description && (await isDescriptionTaken(tx, owner, description, replaced?.id)))
+        problems.push(DESCRIPTION_IS_TAKEN)
+      const made = { owner, organization, maker }
+      problems.push(...(await problemsOfToken(tx, deps, made, body, replaced !== undefined)))
+      return replaced
+    },
+    act: async ({ tx, deps, actor, resource: { team, organization }, body, checked: replaced }) => {
+      const owner = ownerOf(team)
+      const { description } = body
+      if (replaced !== undefined) await deleteToken(tx, replaced.id)
       const userId = await ensureServiceAccount(tx, deps, team)
       const made = { owner, userId, organization, isSingle, maker: actor }
       const { token, text } = await createToken(tx, deps, made, body)

@@ -1,3 +1,4 @@
+import { existing } from '../core/existing.ts'
 import type { Insertable, Selectable } from 'kysely'
 import type { Transaction } from '../database/database.ts'
 import { rowById } from '../database/rows.ts'
@@ -47,12 +48,16 @@ export function findSingleToken(tx: Transaction, owner: TokenOwner): Promise<Tok
   return tokensOf(tx, owner).where('is_single', '=', 1).selectAll().executeTakeFirst()
 }
 
+/** Whether another token than the one to replace has the description. */
 export async function isDescriptionTaken(
   tx: Transaction,
   owner: TokenOwner,
   description: string,
+  replacedId: string | undefined,
 ): Promise<boolean> {
-  const query = tokensOf(tx, owner).where('description', '=', description)
+  const query = tokensOf(tx, owner)
+    .where('description', '=', description)
+    .$if(replacedId !== undefined, (others) => others.where('id', '!=', existing(replacedId)))
   return (await query.select('id').limit(1).executeTakeFirst()) !== undefined
 }
 

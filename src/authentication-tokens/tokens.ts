@@ -4,12 +4,12 @@ import { hashToken } from '../access/actor-store.ts'
 import { maxTtlOf, minutesSince, ttlKindOf, type TtlPolicy } from '../access/token-policy.ts'
 import type { Config } from '../config.ts'
 import { parseTimestamp, timestamp, type Timestamp } from '../core/clock.ts'
-import { AppError, invalid } from '../core/errors.ts'
+import { AppError, invalid, type Problem } from '../core/errors.ts'
 import type { newId } from '../core/ids.ts'
 import { shortTextSchema } from '../core/names.ts'
 import type { Transaction } from '../database/database.ts'
 import type { Deps } from '../http/deps.ts'
-import { readResource, refuse } from '../jsonapi/body.ts'
+import { orProblems, readResource, refuse } from '../jsonapi/body.ts'
 import { newTokenText } from './token-text.ts'
 import { countTokens, insertToken, type TokenOwner, type TokenRow } from './token-store.ts'
 
@@ -34,7 +34,17 @@ export const tokenBody = {
 /** The fields of a request for a token. Without an expiry the token gets the latest one allowed, at most two years. */
 export type TokenRequest = { description: string | null; expiresAt: Timestamp | undefined }
 
-export function parseTokenRequest(bytes: Uint8Array, { clock }: Pick<Deps, 'clock'>): TokenRequest {
+export function parseTokenRequest(bytes: Uint8Array, deps: Pick<Deps, 'clock'>): TokenRequest {
+  const { problems, ...request } = readTokenRequest(bytes, deps)
+  refuse(problems)
+  return request
+}
+
+/** The same with its problems, which the route refuses together with its own. */
+export function readTokenRequest(
+  bytes: Uint8Array,
+  { clock }: Pick<Deps, 'clock'>,
+): TokenRequest & { problems: Problem[] } {
   const { attributes, problems } = readResource(bytes, tokenBody)
   const given = attributes['expired-at'] ?? null
   const expiresAt = given === null ? undefined : parseTimestamp(given)
@@ -43,22 +53,24 @@ export function parseTokenRequest(bytes: Uint8Array, { clock }: Pick<Deps, 'cloc
     if (expiresAt === undefined) refuseExpiry(`expired-at ${EXPLAIN_TIME}`)
     else if (expiresAt <= timestamp(clock.now())) refuseExpiry('expired-at must be in the future')
   }
-  refuse(problems)
-  return { description: attributes.description ?? null, expiresAt }
+  return { description: attributes.description ?? null, expiresAt, problems }
 }
 
 /** The latest expiry of a token, and the reason. */
 type Limit = { latest: string; reason: string }
 
+/** A problem for each limit that the requested expiry is beyond. */
+function beyond(asked: Timestamp | undefined, limits: readonly Limit[]): Problem[] {
+  const passed = limits.filter(({ latest }) => asked !== undefined && asked > latest)
+  return passed.map(({ latest, reason }) => ({
+    detail: `expired-at must not be later than ${latest}: ${reason}`,
+    pointer: EXPIRED_AT,
+  }))
+}
+
 /** The expiry of a new token: the requested one, or the earliest limit. Throws 422 if the request is beyond a limit. */
 function expiryOf(asked: Timestamp | undefined, limits: readonly Limit[], now: Date): string {
-  const passed = limits.filter(({ latest }) => asked !== undefined && asked > latest)
-  refuse(
-    passed.map(({ latest, reason }) => ({
-      detail: `expired-at must not be later than ${latest}: ${reason}`,
-      pointer: EXPIRED_AT,
-    })),
-  )
+  refuse(beyond(asked, limits))
   return [asked ?? defaultExpiry(now), ...limits.map(({ latest }) => latest)].toSorted()[0] ?? ''
 }
 
@@ -133,6 +145,28 @@ export function checkRecent(maker: Actor | null, now: Date): void {
   ])
 }
 
+function limitsOf(
+  { owner, organization, maker }: Pick<NewToken, 'owner' | 'organization' | 'maker'>,
+  now: Date,
+): Limit[] {
+  return [...limitOfPolicy(owner.kind, organization, now), ...limitOfMaker(maker)]
+}
+
+/** The problems of a new token that its request alone does not show. Throws 401 for a session that may make none. */
+export async function problemsOfToken(
+  tx: Transaction,
+  deps: Pick<Deps, 'clock' | 'config'>,
+  made: Pick<NewToken, 'owner' | 'organization' | 'maker'>,
+  { expiresAt }: TokenRequest,
+  isReplacing: boolean,
+): Promise<Problem[]> {
+  const now = deps.clock.now()
+  checkRecent(made.maker, now)
+  const problems = beyond(expiresAt, limitsOf(made, now))
+  if (!isReplacing) await orProblems(problems, checkTokenLimit(tx, made.owner, deps))
+  return problems
+}
+
 /** Creates a token. Only the answer to its creation contains its text. */
 export async function createToken(
   tx: Transaction,
@@ -155,11 +189,7 @@ export async function createToken(
     created_by_id: createdById ?? (maker === null ? null : creatorOf(maker)),
     created_at: timestamp(now),
     age_since: owner.kind === 'user' && maker?.kind === 'user' && isBoundBy(maker) ? maker.tokenMadeAt : null,
-    expires_at: expiryOf(
-      expiresAt,
-      [...limitOfPolicy(owner.kind, organization, now), ...limitOfMaker(maker)],
-      now,
-    ),
+    expires_at: expiryOf(expiresAt, limitsOf({ owner, organization, maker }, now), now),
     last_used_at: null,
   })
   return { token, text }

@@ -6,7 +6,7 @@ import { document, listDocument } from '../jsonapi/document.ts'
 import { userAlonePlace } from '../users/user-place.ts'
 import { tokenFragment } from './token-document.ts'
 import { countTokens, listTokens, type TokenOwner } from './token-store.ts'
-import { parseTokenRequest, tokenBody } from './tokens.ts'
+import { problemsOfToken, readTokenRequest, tokenBody } from './tokens.ts'
 import { issueUserToken } from './user-tokens.ts'
 
 export const userTokenRoutes: readonly Route[] = [
@@ -17,7 +17,11 @@ export const userTokenRoutes: readonly Route[] = [
     summary: 'Create a user token',
     answers: 'authentication-tokens',
     accepts: tokenBody,
-    body: parseTokenRequest,
+    body: readTokenRequest,
+    problems: async ({ tx, deps, address: { userId }, actor: maker, body, problems }) => {
+      const made = { owner: { kind: 'user', userId } as const, organization: undefined, maker }
+      problems.push(...(await problemsOfToken(tx, deps, made, body, false)))
+    },
     act: async ({ tx, deps, address: { userId }, actor, body }) => {
       const { event, ...made } = await issueUserToken(tx, deps, { userId, maker: actor }, body)
       return doneAll(made, [event])
