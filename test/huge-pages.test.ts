@@ -4,6 +4,7 @@ import { createHome, type Home } from './support/access-home.ts'
 import { accessRoutes } from './support/access-requests.ts'
 import { pathOf, targetsOf } from './support/access-targets.ts'
 import { onEachEngine } from './support/on-each-engine.ts'
+import { createUser } from './support/world.ts'
 
 const beyondAny = '9'.repeat(400)
 
@@ -60,6 +61,15 @@ onEachEngine('pages of any number and size', (server) => {
       for (const name of ['number', 'size']) {
         const answer = await ask(`/organizations?page[${name}]=${encodeURIComponent(wrong)}`)
         expect(answer.status, wrong).toBe(400)
+      }
+    }
+  })
+
+  test('a wrong page is refused before the list is looked for', async () => {
+    const outsider = await createUser(server)
+    for (const path of lists()) {
+      for (const page of ['page[number]=0', 'page[size]=x']) {
+        expect((await outsider.client.get(path + page)).status, path + page).toBe(400)
       }
     }
   })
