@@ -269,4 +269,38 @@ onEachEngine('state versions', (server) => {
     const current = await client.get(`/workspaces/${workspaceId}/current-state-version-outputs`)
     expect(current.json.data[0].attributes).toMatchObject({ name: 'a', value: 'b' })
   })
+
+  test('name a secret team as their creator only to callers who may see it', async () => {
+    const organization = await createTestOrganization(server)
+    const { owner } = organization
+    const workspaceId = await createWorkspace(organization)
+    const secret = await createTeam(organization)
+    const readers = await createTeam(organization, { visibility: 'organization' })
+    await grantWorkspace(organization, secret, workspaceId, { access: 'write' })
+    await grantWorkspace(organization, readers, workspaceId, { access: 'read' })
+    const token = await owner.client.post(`/teams/${secret}/authentication-token`)
+    const writer = server.client(token.json.data.attributes.token)
+    await lock(writer, workspaceId)
+    const made = await postState(writer, workspaceId, stateText(outputs), { state: base64(stateText(outputs)) })
+    const own = { id: secret, type: 'teams' }
+    expect(made.json.data.relationships['created-by'].data).toEqual(own)
+    const reader = await addMember(server, organization, [readers])
+    const member = await addMember(server, organization, [secret])
+    const list = `/state-versions?filter[organization][name]=${organization.name}&filter[workspace][name]=`
+    const workspace = (await owner.client.get(`/workspaces/${workspaceId}`)).json.data.attributes.name
+    for (const path of [
+      `/state-versions/${made.json.data.id}`,
+      `/workspaces/${workspaceId}/current-state-version`,
+      list + workspace,
+    ]) {
+      for (const [client, creator] of [
+        [owner.client, own],
+        [member.client, own],
+        [reader.client, null],
+      ] as const) {
+        const [shown] = [(await client.get(path)).json.data].flat()
+        expect(shown.relationships['created-by'].data, path).toEqual(creator)
+      }
+    }
+  })
 })
