@@ -46,6 +46,17 @@ type Asked<Answer> = {
   readonly parse?: (text: string) => unknown
 }
 
+/**
+ * The address of a request. An id in the path may come from the address of a page, which anybody can write: it must not
+ * lead to another path, such as that of a sensitive value, which is audited.
+ */
+function addressOf(path: string): string {
+  const address = `/api/v2${path}`
+  const { pathname } = new URL(address, 'https://any.invalid')
+  if (pathname !== address.split(/[?#]/, 1)[0]) throw new ApiError(404, [], '', undefined)
+  return address
+}
+
 const listeners = new Set<(refused: ApiError) => void>()
 
 /** Calls the listener with each answer 401, except of a sign-in. Returns what ends that. */
@@ -68,7 +79,7 @@ export async function request<Answer extends object | undefined>(
   { method = 'GET', body, signal, before, parse = JSON.parse }: Asked<Answer> = {},
 ): Promise<Answer> {
   const etag = before === undefined ? undefined : etags.get(before)
-  const response = await fetch(`/api/v2${path}`, {
+  const response = await fetch(addressOf(path), {
     method,
     credentials: 'same-origin',
     headers: {

@@ -1,0 +1,39 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { useChromium } from '../support/chromium.ts'
+import { signInWith, usePages, type Pages } from '../support/pages.ts'
+import { createState } from '../support/states.ts'
+import { createWorkspace } from '../support/world.ts'
+
+const OUTPUTS = JSON.stringify({ password: { value: 's3cret', type: 'string', sensitive: true } })
+
+describe('the address of a page, which somebody else wrote,', () => {
+  let pages: Pages
+  let outputId: string
+  const open = useChromium()
+  beforeAll(async () => {
+    pages = await usePages()
+    const workspaceId = await createWorkspace(pages.organization, { name: 'database' })
+    await createState(pages.organization, OUTPUTS, workspaceId)
+    const { client } = pages.organization.owner
+    const outputs = await client.get(`/workspaces/${workspaceId}/current-state-version-outputs`)
+    outputId = outputs.json.data[0].id
+  })
+  afterAll(() => pages.server.stop())
+
+  test.each([
+    ['a project', (path: string) => `/projects/${path}`],
+    ['a project, encoded twice', (path: string) => `/projects/${path.replaceAll('..', '%252e%252e')}`],
+    ['a team', (path: string) => `/settings/teams/${path}`],
+    ['a state version', (path: string) => `/workspaces/database/states?version=${path}`],
+  ])('reveals no sensitive value in place of %s', async (_, place) => {
+    const { page } = await signInWith(open, pages, 'owner')
+    const asked: string[] = []
+    page.on('request', (request) => asked.push(new URL(request.url()).pathname))
+    const path = encodeURIComponent(`../state-version-outputs/${outputId}?`)
+    await page.goto(`${pages.address}${place(path)}`)
+    await page.getByText('Not there, or not for you').waitFor()
+    expect(asked.filter((one) => one.startsWith('/api/v2/state-version-outputs'))).toEqual([])
+    const events = `/organizations/${pages.organization.name}/audit-events?filter[action]=output.reveal`
+    expect((await pages.organization.owner.client.get(events)).json.data).toEqual([])
+  })
+})
