@@ -93,6 +93,26 @@ describe('the pages', () => {
     await expectWellMade(tab)
   })
 
+  test('take a link that is opened in the tab of one that was cut off or has ended', async () => {
+    const { id } = organization.owner
+    const ended = await passwordLink(server.admin, id)
+    const link = await passwordLink(server.admin, id)
+    const tab = await open()
+    const { page } = tab
+    await page.goto(`${server.address}/app/~/welcome`)
+    await page.getByText('needs the rest of its link').waitFor()
+    for (const secret of [ended, link]) {
+      await page.goto(`${server.address}/app/~/welcome#${secret}`)
+      await expect.poll(() => page.url()).toBe(`${server.address}/app/~/welcome`)
+      await page.getByLabel('New password', { exact: true }).fill(PASSWORD)
+      await page.getByLabel('New password, again').fill(PASSWORD)
+      await page.getByRole('button').click()
+      if (secret === ended) await page.getByText('the link was used, replaced or has expired').waitFor()
+    }
+    await page.getByRole('link', { name: organization.name }).waitFor()
+    expect(tab.complaints).toEqual([])
+  })
+
   test('say so where a caller may not see something', async () => {
     const tab = await signIn('plain')
     await tab.page.goto(`${server.address}/app/${organization.name}/workspaces/${workspaceName}`)

@@ -1,6 +1,6 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
-import { useState, type FormEvent } from 'react'
+import { useEffect, useState, type FormEvent } from 'react'
 import { signInByLink } from '../api/session.ts'
 import { Button } from '../kit/button.tsx'
 import { Field } from '../kit/field.tsx'
@@ -20,12 +20,21 @@ function takeSecret(): string {
 /** Sets the first password or another one. Somebody who is invited chooses a user name here, too. */
 export function WelcomePage() {
   const { invited } = useSearch({ from: '/~/welcome' })
-  const [secret] = useState(takeSecret)
+  const [secret, setSecret] = useState(takeSecret)
   const [error, setError] = useState<unknown>()
   const [differs, setDiffers] = useState(false)
   const [isBusy, setBusy] = useState(false)
   const navigate = useNavigate()
   const queries = useQueryClient()
+  useEffect(() => {
+    // A link that is opened in this tab differs only behind the #, so the browser loads nothing.
+    const take = () => {
+      setSecret(takeSecret())
+      setError(undefined)
+    }
+    window.addEventListener('hashchange', take)
+    return () => window.removeEventListener('hashchange', take)
+  }, [])
 
   const submit = async (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault()
