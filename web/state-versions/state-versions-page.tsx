@@ -16,9 +16,11 @@ const FROM = '/shell/$organization/workspaces/$workspace/states'
 
 /** The history of a workspace: its versions, and what changed in the outputs. */
 export function StateVersionsPage() {
-  const { organization, workspace } = useParams({ from: FROM })
+  const { organization, workspace: place } = useParams({ from: FROM })
   const { version, since, page = 1 } = useSearch({ from: FROM })
   const navigate = useNavigate({ from: '/$organization/workspaces/$workspace/states' })
+  // The address may have the id; the list goes by the name.
+  const workspace = useQuery(workspaceQuery(organization, place)).data?.data.attributes.name ?? place
   const versions = useQuery(stateVersionsQuery(organization, workspace, page))
   return (
     <Answered
@@ -34,7 +36,13 @@ export function StateVersionsPage() {
         <>
           <Table columns={['Serial', 'At', 'By', 'State']}>
             {data.map((one) => (
-              <VersionRow key={one.id} version={one} isShown={one.id === version} workspace={workspace} />
+              <VersionRow
+                key={one.id}
+                version={one}
+                isShown={one.id === version}
+                workspace={workspace}
+                page={page}
+              />
             ))}
           </Table>
           <Pager
@@ -57,10 +65,12 @@ function VersionRow({
   version,
   isShown,
   workspace,
+  page,
 }: {
   readonly version: Resource<StateVersion>
   readonly isShown: boolean
   readonly workspace: string
+  readonly page: number
 }) {
   const { id, attributes } = version
   const creator = related(version, 'created-by')
@@ -68,7 +78,7 @@ function VersionRow({
   return (
     <tr aria-current={isShown ? 'true' : undefined}>
       <th scope="row">
-        <Link to="." search={{ version: id }}>
+        <Link to="." search={{ version: id, page }}>
           {attributes.serial}
         </Link>
       </th>
@@ -117,7 +127,7 @@ function Comparison({
   const navigate = useNavigate({ from: '/$organization/workspaces/$workspace/states' })
   const found = useQuery(workspaceQuery(organization, workspace))
   const shown = versions.find(({ id }) => id === version)
-  const isNewest = versions[0]?.id === version
+  const current = found.data && related(found.data.data, 'current-state-version')?.id
   const mayRollBack = found.data?.data.attributes.permissions['can-create-state-versions'] === true
   return (
     <section aria-labelledby="changes">
@@ -143,8 +153,12 @@ function Comparison({
         </select>
       </label>
       <OutputChanges key={`${version} ${since ?? ''}`} stateVersionId={version} since={since} />
-      {shown !== undefined && !isNewest && mayRollBack && found.data !== undefined ? (
-        <Rollback to={shown} current={versions[0]?.id ?? ''} workspace={found.data.data} />
+      {shown !== undefined &&
+      current !== undefined &&
+      current !== version &&
+      mayRollBack &&
+      found.data !== undefined ? (
+        <Rollback to={shown} current={current} workspace={found.data.data} />
       ) : null}
     </section>
   )

@@ -1,0 +1,68 @@
+import type { Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { linkOf, useChromium } from '../support/chromium.ts'
+import { signInWith, usePages, type Pages } from '../support/pages.ts'
+import { base64, createState, lock, postState, stateText } from '../support/states.ts'
+import { createWorkspace } from '../support/world.ts'
+
+const VERSIONS = 25
+const outputs = (serial: number) => JSON.stringify({ address: { value: `host-${serial}`, type: 'string' } })
+
+describe('a history of several pages', () => {
+  let pages: Pages
+  let workspaceId: string
+  const open = useChromium()
+  beforeAll(async () => {
+    pages = await usePages()
+    workspaceId = await createWorkspace(pages.organization, { name: 'database' })
+    await createState(pages.organization, outputs(1), workspaceId)
+    for (let serial = 2; serial <= VERSIONS; serial += 1) await store(serial)
+  })
+  afterAll(() => pages.server.stop())
+
+  const store = async (serial: number) => {
+    const { client } = pages.organization.owner
+    await lock(client, workspaceId)
+    const state = stateText(outputs(serial), serial)
+    const made = await postState(client, workspaceId, state, { state: base64(state) })
+    expect(made.status, made.text).toBe(201)
+    await client.post(`/workspaces/${workspaceId}/actions/unlock`)
+  }
+  const openHistory = async (more = ''): Promise<Page> => {
+    const { page } = await signInWith(open, pages, 'owner')
+    await page.goto(`${pages.address}/workspaces/database/states${more}`)
+    await page.getByRole('columnheader', { name: 'Serial' }).waitFor()
+    return page
+  }
+  const serial = (page: Page, number: number) => page.getByRole('link', { name: String(number), exact: true })
+
+  test('is shown to somebody who came by the id of the workspace', async () => {
+    const { page } = await signInWith(open, pages, 'owner')
+    await page.goto(`${pages.address}/workspaces/${workspaceId}`)
+    await linkOf(page, 'Workspace', 'History').click()
+    await serial(page, VERSIONS).or(page.getByRole('alert')).first().waitFor()
+    expect(await page.getByRole('alert').allInnerTexts()).toEqual([])
+  })
+
+  test('stays on its page when a version is chosen, and rolls back to it', async () => {
+    const page = await openHistory()
+    await page.getByRole('button', { name: 'Next' }).click()
+    // The first one of the page is no more current than the others.
+    await serial(page, 5).click()
+    await page.getByText('0 added · 1 changed').waitFor()
+    expect(await serial(page, 5).count()).toBe(1)
+    await page.getByRole('heading', { name: 'Outputs of serial 5' }).waitFor()
+    const button = page.getByRole('button', { name: 'Roll back to serial 5 …' })
+    expect(await button.count()).toBe(1)
+    await button.click()
+    const asked = page.getByRole('group', { name: 'Roll back to serial 5' })
+    await asked.getByRole('row', { name: 'host-5' }).waitFor()
+    expect(await asked.getByRole('row', { name: 'host-5' }).innerText()).toContain(`host-${VERSIONS}`)
+    await asked.getByRole('button', { name: 'Roll back to serial 5' }).click()
+    await asked.waitFor({ state: 'detached' })
+    const current = await pages.organization.owner.client.get(
+      `/workspaces/${workspaceId}/current-state-version-outputs`,
+    )
+    expect(current.json.data[0].attributes.value).toBe('host-5')
+  })
+})
