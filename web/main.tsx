@@ -10,7 +10,11 @@ const MAX_TRIES = 3
 
 const queries = new QueryClient({
   defaultOptions: {
+    // By default, what is done without a network waits, without a word, and is done when nobody expects it any more.
+    mutations: { networkMode: 'always' },
     queries: {
+      networkMode: 'always',
+      refetchOnReconnect: true,
       // 503 says that the server can answer again soon. Other errors stay.
       retry: (count, error) => count < MAX_TRIES && error instanceof ApiError && error.status === 503,
       retryDelay: (_, error) => 1_000 * (error instanceof ApiError ? (error.retryAfter ?? 1) : 1),

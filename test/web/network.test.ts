@@ -1,0 +1,34 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { linkOf, useChromium } from '../support/chromium.ts'
+import { signInWith, usePages, type Pages } from '../support/pages.ts'
+import { createState } from '../support/states.ts'
+import { createWorkspace } from '../support/world.ts'
+
+const OUTPUTS = JSON.stringify({ password: { value: 's3cret', type: 'string', sensitive: true } })
+const UNREACHED = 'The server could not be reached.'
+
+describe('a network that fails', () => {
+  let pages: Pages
+  let workspaceId: string
+  const open = useChromium()
+  beforeAll(async () => {
+    pages = await usePages()
+    workspaceId = await createWorkspace(pages.organization, { name: 'database' })
+    await createState(pages.organization, OUTPUTS, workspaceId)
+  })
+  afterAll(() => pages.server.stop())
+
+  test('is said at once, and what failed is not done later', async () => {
+    const { page, context } = await signInWith(open, pages, 'owner')
+    await page.goto(`${pages.address}/workspaces/database/settings`)
+    await page.getByLabel('Description').fill('written without a network')
+    await context.setOffline(true)
+    await page.getByRole('button', { name: 'Save' }).click()
+    await page.getByRole('form', { name: 'Settings' }).getByText(UNREACHED).waitFor({ timeout: 10_000 })
+    await linkOf(page, 'Workspace', 'Outputs').click()
+    await context.setOffline(false)
+    await page.getByRole('button', { name: 'Reveal password' }).waitFor()
+    const { json } = await pages.organization.owner.client.get(`/workspaces/${workspaceId}`)
+    expect(json.data.attributes.description).toBe(null)
+  })
+})
