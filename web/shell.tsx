@@ -1,9 +1,10 @@
-import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link, Outlet, useLocation, useNavigate, useParams } from '@tanstack/react-router'
 import { useEffect, useRef, type RefObject } from 'react'
 import { accountQuery, signOut } from './api/session.ts'
 import { Find } from './find/find.tsx'
 import { Button } from './kit/button.tsx'
+import { Failed } from './kit/states.tsx'
 import { organizationQuery } from './organizations/organizations-query.ts'
 import { placesFor } from './places.ts'
 import styles from './shell.module.css'
@@ -22,6 +23,7 @@ export function Shell() {
     queries.clear()
   }
   const { href } = useLocation()
+  const signingOut = useMutation({ mutationFn: signOut, onSuccess: () => leave() })
   return (
     <>
       <header className={styles.bar}>
@@ -36,8 +38,16 @@ export function Shell() {
         <Link to="/~/account" className={styles.who}>
           {account.data?.data.attributes.username ?? 'Account'}
         </Link>
-        <Button onClick={() => void signOut().then(() => leave())}>Sign out</Button>
+        <Button disabled={signingOut.isPending} onClick={() => signingOut.mutate()}>
+          Sign out
+        </Button>
       </header>
+      {signingOut.isError ? (
+        <section aria-label="Sign out" className={styles.still}>
+          <p>You are still signed in.</p>
+          <Failed error={signingOut.error} />
+        </section>
+      ) : null}
       <main className={styles.page} ref={main}>
         <Outlet />
       </main>

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { linkOf, useChromium } from '../support/chromium.ts'
+import { expectWellMade, linkOf, useChromium } from '../support/chromium.ts'
 import { signInWith, usePages, type Pages } from '../support/pages.ts'
 import { createState } from '../support/states.ts'
 import { createWorkspace } from '../support/world.ts'
@@ -30,5 +30,18 @@ describe('a network that fails', () => {
     await page.getByRole('button', { name: 'Reveal password' }).waitFor()
     const { json } = await pages.organization.owner.client.get(`/workspaces/${workspaceId}`)
     expect(json.data.attributes.description).toBe(null)
+  })
+
+  test('does not let somebody believe that they have signed out', async () => {
+    const tab = await signInWith(open, pages, 'owner')
+    const { page } = tab
+    await page.route('**/api/v2/sessions/*', (route) => route.abort())
+    await page.getByRole('button', { name: 'Sign out' }).click()
+    await page.getByText('You are still signed in.').waitFor({ timeout: 10_000 })
+    await page.getByRole('alert').getByText(UNREACHED).waitFor()
+    await expectWellMade(tab)
+    await page.unroute('**/api/v2/sessions/*')
+    await page.getByRole('button', { name: 'Sign out' }).click()
+    await page.getByRole('heading', { name: 'Sign in to Purser' }).waitFor()
   })
 })
