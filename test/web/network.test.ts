@@ -44,4 +44,23 @@ describe('a network that fails', () => {
     await page.getByRole('button', { name: 'Sign out' }).click()
     await page.getByRole('heading', { name: 'Sign in to Purser' }).waitFor()
   })
+
+  test.each([
+    ['that is cut', undefined, UNREACHED],
+    ['with a proxy that answers for the server', 502, 'the server answered 502'],
+    ['with a proxy that forbids', 403, 'the server answered 403'],
+  ])('is told of in words: one %s', async (_, status, words) => {
+    const { page } = await signInWith(open, pages, 'owner')
+    await page.goto(`${pages.address}/workspaces/database`)
+    await page.route(/state-version-outputs|actions\/lock/, (route) =>
+      status === undefined
+        ? route.abort()
+        : route.fulfill({ status, contentType: 'text/html', body: '<html>Sorry</html>' }),
+    )
+    for (const name of ['Reveal password', 'Copy password', 'Lock']) {
+      await page.getByRole('button', { name, exact: true }).click()
+      await expect.poll(() => page.getByRole('alert').last().innerText().catch(String)).toContain(words)
+      await page.reload()
+    }
+  })
 })

@@ -57,6 +57,11 @@ function addressOf(path: string): string {
   return address
 }
 
+/** What is between the pages and the server, such as a proxy, answers in other forms. */
+function isJson({ headers }: Response): boolean {
+  return headers.get('content-type')?.includes('json') === true
+}
+
 const listeners = new Set<(refused: ApiError) => void>()
 
 /** Calls the listener with each answer 401, except of a sign-in. Returns what ends that. */
@@ -94,7 +99,7 @@ export async function request<Answer extends object | undefined>(
   })
   if (response.status === 304 && before !== undefined) return before
   const text = await response.text()
-  const json: unknown = text === '' ? undefined : parse(text)
+  const json: unknown = text === '' || !(response.ok || isJson(response)) ? undefined : parse(text)
   if (response.ok) {
     const tag = response.headers.get('etag')
     if (tag !== null && typeof json === 'object' && json !== null) etags.set(json, tag)

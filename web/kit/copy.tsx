@@ -1,6 +1,7 @@
 import { useState } from 'react'
 import { Button } from './button.tsx'
 import styles from './kit.module.css'
+import { messageOf } from './states.tsx'
 
 const DONE_MS = 2_000
 
@@ -28,7 +29,7 @@ export function Copy({
       setDone(true)
       setTimeout(() => setDone(false), DONE_MS)
     } catch (error) {
-      setProblem(error instanceof Error ? error.message : String(error))
+      setProblem(messageOf(error))
     }
   }
   return (

@@ -32,7 +32,7 @@ export function Failed({ error, onRetry }: { readonly error: unknown; readonly o
       <p>
         {isNotFound
           ? 'Not there, or not for you. Ask an owner of the organization, with this id.'
-          : textOf(error)}
+          : messageOf(error)}
       </p>
       {error instanceof ApiError && error.requestId !== '' ? (
         <p>
@@ -85,7 +85,8 @@ export function Answered<Data>({
   )
 }
 
-function textOf(error: unknown): string {
+/** Why something failed, in the server's words. */
+export function messageOf(error: unknown): string {
   if (!(error instanceof ApiError)) return 'The server could not be reached.'
   return error.message
 }

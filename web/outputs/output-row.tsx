@@ -4,6 +4,7 @@ import { isStatus } from '../api/errors.ts'
 import { Button } from '../kit/button.tsx'
 import { Copy } from '../kit/copy.tsx'
 import styles from '../kit/kit.module.css'
+import { messageOf } from '../kit/states.tsx'
 import { copied, jsonOf } from './exact.ts'
 import type { CopyForm } from './outputs-panel.tsx'
 import shape from './outputs.module.css'
@@ -107,7 +108,7 @@ function useSecret(id: string) {
     try {
       setShown({ value: await wholeValue(id) })
     } catch (error) {
-      setProblem(isStatus(error, 404) ? MAY_NOT : error instanceof Error ? error.message : String(error))
+      setProblem(isStatus(error, 404) ? MAY_NOT : messageOf(error))
     }
   }
   return { shown, problem, toggle }
