@@ -6,7 +6,7 @@ import type { Chosen } from '../kit/choice.tsx'
 import { Field } from '../kit/field.tsx'
 import { textsOf } from '../kit/form.ts'
 import styles from '../kit/kit.module.css'
-import { Pager } from '../kit/pager.tsx'
+import { EmptyPage, Pager } from '../kit/pager.tsx'
 import { Answered } from '../kit/states.tsx'
 import { nameQuery } from '../users/name-query.ts'
 import { AccessAnswer } from './access-answer.tsx'
@@ -129,7 +129,7 @@ export function Answers({
     <Answered
       query={found}
       isEmpty={({ data }) => data.length === 0}
-      empty="There is no workspace that you may see."
+      empty={<EmptyPage page={page} empty="There is no workspace that you may see." onShow={onShow} />}
     >
       {({ data, meta: { pagination } }) => (
         <>

@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react'
 import type { Page } from '../api/client.ts'
 import styles from './kit.module.css'
-import { Pager } from './pager.tsx'
+import { EmptyPage, Pager } from './pager.tsx'
 import { Answered, type Query } from './states.tsx'
 import { Table } from './table.tsx'
 
@@ -31,7 +31,12 @@ export function PagedTable<List extends Page<unknown>>({
   readonly children: (list: List) => ReactNode
 }) {
   return (
-    <Answered query={query} isEmpty={({ data }) => data.length === 0} empty={empty} hidden={hidden}>
+    <Answered
+      query={query}
+      isEmpty={({ data }) => data.length === 0}
+      empty={<EmptyPage page={page} empty={empty} onShow={onShow} />}
+      hidden={hidden}
+    >
       {(list) => {
         const { pagination } = list.meta
         return (

@@ -1,3 +1,4 @@
+import type { ReactNode } from 'react'
 import { Button } from './button.tsx'
 
 /** Leads to the pages of a list. Nothing if there is one page. */
@@ -21,5 +22,25 @@ export function Pager({
         Next
       </Button>
     </nav>
+  )
+}
+
+/** What an empty page of a list says: that there is nothing at all, or the way back to what there is. */
+export function EmptyPage({
+  page,
+  empty,
+  onShow,
+}: {
+  readonly page: number
+  /** Shown if there is none at all. */
+  readonly empty: ReactNode
+  readonly onShow: (page: number) => void
+}) {
+  if (page === 1) return empty
+  return (
+    <>
+      There is nothing on page {page.toLocaleString('en')} any more.{' '}
+      <Button onClick={() => onShow(1)}>Show the first page</Button>
+    </>
   )
 }

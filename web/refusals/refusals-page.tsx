@@ -8,7 +8,7 @@ import { Button } from '../kit/button.tsx'
 import { Field } from '../kit/field.tsx'
 import { textsOf } from '../kit/form.ts'
 import styles from '../kit/kit.module.css'
-import { Pager } from '../kit/pager.tsx'
+import { EmptyPage, Pager } from '../kit/pager.tsx'
 import { Answered } from '../kit/states.tsx'
 import { Time } from '../kit/time.tsx'
 import { WaysOut } from './ways-out.tsx'
@@ -83,6 +83,7 @@ function Refusals({
   readonly onShow: (search: Search) => void
 }) {
   const refusals = useQuery(refusalsQuery(list, q, page))
+  const showPage = (number: number) => onShow({ q, page: number })
   const find = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault()
     const requestId = textsOf(event.currentTarget)('request').trim()
@@ -98,7 +99,15 @@ function Refusals({
       <Answered
         query={refusals}
         isEmpty={({ data }) => data.length === 0}
-        empty={q === undefined ? 'Nobody was refused in the last 7 days.' : 'No refusal has this request id.'}
+        empty={
+          <EmptyPage
+            page={page}
+            empty={
+              q === undefined ? 'Nobody was refused in the last 7 days.' : 'No refusal has this request id.'
+            }
+            onShow={showPage}
+          />
+        }
       >
         {({ data, meta: { pagination } }) => (
           <>
@@ -109,11 +118,7 @@ function Refusals({
                 refusal={one.attributes}
               />
             ))}
-            <Pager
-              page={page}
-              next={pagination['next-page']}
-              onShow={(number) => onShow({ q, page: number })}
-            />
+            <Pager page={page} next={pagination['next-page']} onShow={showPage} />
           </>
         )}
       </Answered>

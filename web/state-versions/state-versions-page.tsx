@@ -3,7 +3,7 @@ import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import { related, type Resource } from '../api/client.ts'
 import { Table } from '../kit/table.tsx'
 import styles from '../kit/kit.module.css'
-import { Pager } from '../kit/pager.tsx'
+import { EmptyPage, Pager } from '../kit/pager.tsx'
 import { Time } from '../kit/time.tsx'
 import { Answered } from '../kit/states.tsx'
 import { OutputChanges } from '../outputs/output-changes.tsx'
@@ -22,14 +22,21 @@ export function StateVersionsPage() {
   // The address may have the id; the list goes by the name.
   const workspace = useQuery(workspaceQuery(organization, place)).data?.data.attributes.name ?? place
   const versions = useQuery(stateVersionsQuery(organization, workspace, page))
+  const showPage = (number: number) => void navigate({ search: { page: number } })
   return (
     <Answered
       query={versions}
       isEmpty={({ data }) => data.length === 0}
       empty={
-        <>
-          No state yet. The first <code>tofu apply</code> brings one.
-        </>
+        <EmptyPage
+          page={page}
+          empty={
+            <>
+              No state yet. The first <code>tofu apply</code> brings one.
+            </>
+          }
+          onShow={showPage}
+        />
       }
     >
       {({ data, meta: { pagination } }) => (
@@ -45,11 +52,7 @@ export function StateVersionsPage() {
               />
             ))}
           </Table>
-          <Pager
-            page={page}
-            next={pagination['next-page']}
-            onShow={(number) => void navigate({ search: { page: number } })}
-          />
+          <Pager page={page} next={pagination['next-page']} onShow={showPage} />
           {version === undefined ? (
             <p className={styles.dim}>Choose a serial to see what its state changed in the outputs.</p>
           ) : (

@@ -9,7 +9,7 @@ import { Button } from '../kit/button.tsx'
 import { Field } from '../kit/field.tsx'
 import { Table } from '../kit/table.tsx'
 import styles from '../kit/kit.module.css'
-import { Pager } from '../kit/pager.tsx'
+import { EmptyPage, Pager } from '../kit/pager.tsx'
 import { Answered, Failed } from '../kit/states.tsx'
 import { memberName, membersQuery, peopleQuery, teamQuery, type Membership } from './team-query.ts'
 
@@ -49,7 +49,13 @@ export function TeamMembersPage() {
       <Answered
         query={members}
         isEmpty={({ data }) => data.length === 0}
-        empty="Nobody is in this team yet. People get its access by being in it."
+        empty={
+          <EmptyPage
+            page={page}
+            empty="Nobody is in this team yet. People get its access by being in it."
+            onShow={setPage}
+          />
+        }
       >
         {({ data, included, meta: { pagination } }) => (
           <>

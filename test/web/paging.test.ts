@@ -1,0 +1,53 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { expectWellMade, useChromium } from '../support/chromium.ts'
+import { signInWith, usePages, type Pages } from '../support/pages.ts'
+import { createState } from '../support/states.ts'
+import { body, createTeam, createWorkspace } from '../support/world.ts'
+
+const ONE_MORE_THAN_A_PAGE = 21
+
+describe('the pages of lists', () => {
+  let pages: Pages
+  let team: string
+  const open = useChromium()
+  beforeAll(async () => {
+    pages = await usePages()
+    team = await createTeam(pages.organization, { name: 'apps' })
+    const workspaceId = await createWorkspace(pages.organization, { name: 'database' })
+    await createState(pages.organization, '{}', workspaceId)
+    const { client } = pages.organization.owner
+    for (let place = 1; place <= ONE_MORE_THAN_A_PAGE; place += 1) {
+      const token = body('authentication-tokens', { description: `token ${place}` })
+      expect((await client.post(`/teams/${team}/authentication-tokens`, token)).status).toBe(201)
+    }
+  })
+  afterAll(() => pages.server.stop())
+
+  test('lead back from a page whose last row was removed', async () => {
+    const tab = await signInWith(open, pages, 'owner')
+    const { page } = tab
+    await page.goto(`${pages.address}/settings/teams/${team}/tokens`)
+    await page.getByRole('button', { name: 'Next' }).click()
+    await page.getByRole('button', { name: /^Revoke token/ }).click()
+    await page.getByRole('button', { name: /^Revoke for good/ }).click()
+    await page.getByText('There is nothing on page 2 any more.').waitFor({ timeout: 10_000 })
+    await expectWellMade(tab)
+    await page.getByRole('button', { name: 'Show the first page' }).click()
+    await expect.poll(() => page.getByRole('button', { name: /^Revoke token/ }).count()).toBe(20)
+  })
+
+  test.each([
+    ['teams', () => 'settings/teams', 'apps'],
+    ['workspaces', () => 'workspaces', 'database'],
+    ['the history', () => 'workspaces/database/states', 'Download'],
+    ['refusals', () => 'refusals', undefined],
+    ['what somebody may do', () => `access?user=${pages.usernameOf('owner')}`, 'database'],
+  ])('do not say of %s that there are none, on a page after the last', async (_, address, shown) => {
+    const { page } = await signInWith(open, pages, 'owner')
+    const path = address()
+    await page.goto(`${pages.address}/${path}${path.includes('?') ? '&' : '?'}page=7`)
+    await page.getByRole('button', { name: 'Show the first page' }).click({ timeout: 10_000 })
+    const words = shown ?? 'Nobody was refused'
+    await page.getByRole('main').getByText(words, { exact: false }).first().waitFor({ timeout: 10_000 })
+  })
+})
