@@ -1,11 +1,12 @@
-import type { ReactNode } from 'react'
+import { useEffect, useRef, type ReactNode } from 'react'
 import { Button } from './button.tsx'
 import { textsOf } from './form.ts'
 import styles from './kit.module.css'
 import { Failed } from './states.tsx'
 
 /**
- * A form that changes settings, for those who may. Others read the fields and who may change them.
+ * A form that changes settings, for those who may. Others read the fields and who may change them. If somebody else
+ * changes the same thing meanwhile, the fields follow, except those in which something was typed.
  * @param onSubmit gets a function that reads a field by its name
  * @param children the fields
  */
@@ -28,8 +29,16 @@ export function SettingsForm({
   readonly onSubmit: (text: (name: string) => string) => void
   readonly children: ReactNode
 }) {
+  const form = useRef<HTMLFormElement>(null)
+  // A field follows its default value until something is typed in it. What React sets at first counts as typed.
+  useEffect(() => form.current?.reset(), [])
+  useEffect(() => {
+    // What was typed is saved, so that it may follow the server again.
+    if (change.isSuccess) form.current?.reset()
+  }, [change.isSuccess])
   return (
     <form
+      ref={form}
       aria-label="Settings"
       onSubmit={(event) => {
         event.preventDefault()

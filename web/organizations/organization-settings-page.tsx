@@ -24,7 +24,7 @@ export function OrganizationSettingsPage() {
       <Answered query={found}>
         {({ data: { attributes } }) => (
           <>
-            <Rules key={JSON.stringify(attributes)} attributes={attributes} />
+            <Rules key={attributes.name} attributes={attributes} />
             {attributes.permissions['can-update'] === true ? (
               <TokenLifetimes attributes={attributes} />
             ) : null}

@@ -18,7 +18,7 @@ export function ProjectSettingsPage() {
   const { attributes } = project.data.data
   return (
     <>
-      <Naming key={`${attributes.name} ${attributes.description}`} project={project.data.data} />
+      <Naming key={id} project={project.data.data} />
       <TagBindings of={`/projects/${id}`} mayChange={attributes.permissions['can-update'] === true} />
       {attributes.permissions['can-destroy'] === true ? (
         <Deletion

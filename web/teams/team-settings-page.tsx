@@ -17,7 +17,7 @@ export function TeamSettingsPage() {
   const { data } = team.data
   return (
     <>
-      <Attributes key={shown(data)} team={data} />
+      <Attributes key={id} team={data} />
       {data.attributes.permissions['can-destroy'] === true ? (
         <Deletion
           what="the team"
@@ -34,17 +34,6 @@ export function TeamSettingsPage() {
       ) : null}
     </>
   )
-}
-
-/** What the form shows. What was typed stays while others change something else of the team. */
-function shown({ attributes }: Resource<Team>): string {
-  const { name, visibility } = attributes
-  return JSON.stringify([
-    name,
-    visibility,
-    attributes['sso-team-id'],
-    attributes['allow-member-token-management'],
-  ])
 }
 
 function Attributes({ team: { id, attributes } }: { readonly team: Resource<Team> }) {

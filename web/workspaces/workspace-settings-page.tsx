@@ -3,7 +3,7 @@ import { useNavigate, useParams } from '@tanstack/react-router'
 import { useState } from 'react'
 import { AccessPreview } from '../access/access-preview.tsx'
 import { Ending } from '../access/ending.tsx'
-import { related, request, type Resource } from '../api/client.ts'
+import { related, request, type One, type Resource } from '../api/client.ts'
 import { Button } from '../kit/button.tsx'
 import type { Chosen } from '../kit/choice.tsx'
 import { Deletion } from '../kit/deletion.tsx'
@@ -31,7 +31,7 @@ export function WorkspaceSettingsPage() {
   }
   return (
     <>
-      <Naming key={`${name} ${data.attributes.description}`} workspace={data} organization={organization} />
+      <Naming key={data.id} workspace={data} organization={organization} />
       <TagBindings of={`/workspaces/${data.id}`} mayChange={permissions['can-manage-tags'] === true} />
       {permissions['can-destroy'] === true ? (
         <>
@@ -83,14 +83,18 @@ function Naming({
   const save = useMutation({
     mutationFn: (changed: { name: string; description: string }) => {
       const data = { type: 'workspaces', id, attributes: changed, ...movedTo(moved) }
-      return request(`/workspaces/${id}`, { method: 'PATCH', body: { data } })
+      return request<One<Workspace>>(`/workspaces/${id}`, { method: 'PATCH', body: { data } })
     },
-    onSuccess: async (_, { name: renamed }) => {
-      await navigate({
-        to: '/$organization/workspaces/$workspace/settings',
-        params: { organization, workspace: renamed },
-        replace: true,
-      })
+    onSuccess: async (answer, { name: renamed }) => {
+      if (renamed !== attributes.name) {
+        // The page is known under the new name, so that the form stays and says that it has saved.
+        queries.setQueryData(workspaceQuery(organization, renamed).queryKey, answer)
+        await navigate({
+          to: '/$organization/workspaces/$workspace/settings',
+          params: { organization, workspace: renamed },
+          replace: true,
+        })
+      }
       setMoving(false)
       setMoved(undefined)
       await queries.invalidateQueries()

@@ -1,0 +1,59 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { useChromium } from '../support/chromium.ts'
+import { signInWith, usePages, type Pages } from '../support/pages.ts'
+import { body, createProject, createTeam, createWorkspace } from '../support/world.ts'
+
+describe('a form for settings', () => {
+  let pages: Pages
+  let workspaceId: string
+  let projectId: string
+  let teamId: string
+  const open = useChromium()
+  beforeAll(async () => {
+    pages = await usePages()
+    workspaceId = await createWorkspace(pages.organization, { name: 'database' })
+    projectId = await createProject(pages.organization, { name: 'storage' })
+    teamId = await createTeam(pages.organization, { name: 'apps' })
+  })
+  afterAll(() => pages.server.stop())
+
+  test.each([
+    ['a workspace', () => 'workspaces/database/settings', 'Description', 'for the apps'],
+    ['a project', () => `projects/${projectId}/settings`, 'Description', 'for the disks'],
+    ['a team', () => `settings/teams/${teamId}/settings`, 'Name', 'applications'],
+    ['an organization', () => 'settings/general', 'Email of its owners', 'owners@example.com'],
+  ])('says that %s is saved', async (_, path, label, text) => {
+    const { page, complaints } = await signInWith(open, pages, 'owner')
+    await page.goto(`${pages.address}/${path()}`)
+    await page.getByLabel(label, { exact: true }).fill(text)
+    await page.getByRole('form', { name: 'Settings' }).getByRole('button', { name: 'Save' }).click()
+    await page.getByText('Saved.', { exact: true }).waitFor({ timeout: 10_000 })
+    expect(await page.getByLabel(label, { exact: true }).inputValue()).toBe(text)
+    expect(complaints).toEqual([])
+  })
+
+  test('keeps what was typed while somebody else changes the same workspace, and follows in the rest', async () => {
+    const { client } = pages.organization.owner
+    const { page } = await signInWith(open, pages, 'owner')
+    await page.goto(`${pages.address}/workspaces/${workspaceId}/settings`)
+    const description = page.getByLabel('Description')
+    const change = (attributes: object) =>
+      client.patch(`/workspaces/${workspaceId}`, body('workspaces', attributes))
+    await description.fill('typed for long')
+    await change({ name: 'storage', description: 'by somebody else' })
+    await page.getByRole('heading', { name: 'storage' }).waitFor()
+    await expect.poll(() => page.getByLabel('Name', { exact: true }).inputValue()).toBe('storage')
+    expect(await description.inputValue()).toBe('typed for long')
+    await page.getByRole('button', { name: 'Save' }).click()
+    await page.getByText('Saved.', { exact: true }).waitFor()
+    const { attributes } = (await client.get(`/workspaces/${workspaceId}`)).json.data
+    expect(attributes).toMatchObject({ name: 'storage', description: 'typed for long' })
+    await page.getByLabel('Name', { exact: true }).fill('disks')
+    await page.getByRole('button', { name: 'Save' }).click()
+    await expect.poll(() => page.url()).toBe(`${pages.address}/workspaces/disks/settings`)
+    await page.getByText('Saved.', { exact: true }).waitFor()
+    // What is saved is typed no more.
+    await change({ description: 'by somebody else again' })
+    await expect.poll(() => description.inputValue()).toBe('by somebody else again')
+  })
+})
