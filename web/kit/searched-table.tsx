@@ -1,7 +1,7 @@
 import type { ComponentProps, ReactNode } from 'react'
 import type { Page } from '../api/client.ts'
-import { Field } from './field.tsx'
 import { PagedTable } from './paged-table.tsx'
+import { SearchField } from './search-field.tsx'
 
 /** The search and the page of a list, as the address of a page of this interface has them. */
 export type Search = { q?: string | undefined; page?: number }
@@ -28,12 +28,7 @@ export function SearchedTable<List extends Page<unknown>>({
 }) {
   return (
     <>
-      <Field
-        label={label}
-        type="search"
-        value={q}
-        onChange={(event) => onShow({ q: event.target.value || undefined })}
-      />
+      <SearchField label={label} q={q} onSearch={(text) => onShow({ q: text || undefined })} />
       <PagedTable
         {...table}
         empty={q === '' ? empty : unmatched}

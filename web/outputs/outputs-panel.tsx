@@ -4,9 +4,9 @@ import { useState } from 'react'
 import type { Page } from '../api/client.ts'
 import { isStatus } from '../api/errors.ts'
 import { Button } from '../kit/button.tsx'
-import { Field } from '../kit/field.tsx'
 import styles from '../kit/kit.module.css'
 import { PagedTable } from '../kit/paged-table.tsx'
+import { SearchField } from '../kit/search-field.tsx'
 import { Empty } from '../kit/states.tsx'
 import { OutputRow } from './output-row.tsx'
 import shape from './outputs.module.css'
@@ -45,12 +45,7 @@ export function OutputsPanel({
   return (
     <>
       <div className={shape.bar}>
-        <Field
-          label="Find an output"
-          type="search"
-          value={q}
-          onChange={(event) => show({ q: event.target.value || undefined })}
-        />
+        <SearchField label="Find an output" q={q} onSearch={(text) => show({ q: text || undefined })} />
         <label>
           Copy as{' '}
           <select
