@@ -54,7 +54,7 @@ const shell = createRoute({
 const organizations = createRoute({
   getParentRoute: () => shell,
   path: '/',
-  loader: ({ context }) => context.queries.ensureQueryData(organizationsQuery),
+  loader: ({ context }) => context.queries.ensureQueryData(organizationsQuery(1)),
   component: lazyRouteComponent(() => import('./organizations/organizations-page.tsx'), 'OrganizationsPage'),
 })
 

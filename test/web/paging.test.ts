@@ -36,6 +36,20 @@ describe('the pages of lists', () => {
     await expect.poll(() => page.getByRole('button', { name: /^Revoke token/ }).count()).toBe(20)
   })
 
+  test('reach every organization', async () => {
+    const { client } = pages.organization.owner
+    for (let place = 1; place <= 100; place += 1) {
+      const organization = body('organizations', { name: `z-${place}`, email: 'o@example.com' })
+      expect((await client.post('/organizations', organization)).status).toBe(201)
+    }
+    const { page } = await signInWith(open, pages, 'owner')
+    expect(await page.getByRole('link', { name: 'z-99', exact: true }).count()).toBe(0)
+    await page.getByRole('button', { name: 'Next' }).click({ timeout: 10_000 })
+    await page.getByRole('link', { name: 'z-99', exact: true }).waitFor({ timeout: 10_000 })
+    await page.getByRole('button', { name: 'Previous' }).click()
+    await page.getByRole('link', { name: 'z-1', exact: true }).waitFor()
+  })
+
   test.each([
     ['teams', () => 'settings/teams', 'apps'],
     ['workspaces', () => 'workspaces', 'database'],

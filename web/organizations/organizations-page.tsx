@@ -1,20 +1,23 @@
 import { useMutation, useQuery, useQueryClient, useSuspenseQuery } from '@tanstack/react-query'
 import { Link, useNavigate } from '@tanstack/react-router'
+import { useState } from 'react'
 import { related, request, resource, type Resource } from '../api/client.ts'
 import { Button } from '../kit/button.tsx'
 import { Field } from '../kit/field.tsx'
 import styles from '../kit/kit.module.css'
 import { NewForm } from '../kit/new-form.tsx'
+import { Pager } from '../kit/pager.tsx'
 import { Empty, Failed } from '../kit/states.tsx'
 import { ownMembershipsQuery, type Membership } from '../people/people-query.ts'
 import { organizationsQuery } from './organizations-query.ts'
 
 /** One's organizations, and the invitations that wait. */
 export function OrganizationsPage() {
-  const { data } = useSuspenseQuery(organizationsQuery)
+  const [page, setPage] = useState(1)
+  const { data } = useSuspenseQuery(organizationsQuery(page))
   const memberships = useQuery(ownMembershipsQuery)
   const invitations = memberships.data?.data.filter(({ attributes }) => attributes.status === 'invited') ?? []
-  const hasNothing = data.data.length === 0 && invitations.length === 0
+  const hasNothing = page === 1 && data.data.length === 0 && invitations.length === 0
   return (
     <>
       <h1>Organizations</h1>
@@ -37,6 +40,7 @@ export function OrganizationsPage() {
           ))}
         </ul>
       )}
+      <Pager page={page} next={data.meta.pagination['next-page']} onShow={setPage} />
       <NewOrganization isFirst={hasNothing} />
     </>
   )

@@ -1,5 +1,5 @@
 import { queryOptions } from '@tanstack/react-query'
-import { request, type One, type Page } from '../api/client.ts'
+import { pageOf, request, type One, type Page } from '../api/client.ts'
 
 type Organization = { readonly name: string; readonly email: string }
 
@@ -19,7 +19,8 @@ export const organizationQuery = (name: string) =>
     staleTime: 60_000,
   })
 
-export const organizationsQuery = queryOptions({
-  queryKey: ['organizations'],
-  queryFn: ({ signal }) => request<Page<Organization>>('/organizations?page[size]=100', { signal }),
-})
+export const organizationsQuery = (page: number) =>
+  queryOptions({
+    queryKey: ['organizations', page],
+    queryFn: ({ signal }) => request<Page<Organization>>(pageOf('/organizations', page, 100), { signal }),
+  })
