@@ -78,6 +78,15 @@ describe('the pages', () => {
     expect(tab.complaints).toEqual([])
   })
 
+  test('say what they need where there are no scripts', async () => {
+    const { context } = await open()
+    const bare = await context.browser()?.newContext({ javaScriptEnabled: false })
+    const page = await bare?.newPage()
+    await page?.goto(`${server.address}/app`)
+    expect(await page?.locator('body').innerText()).toContain('need JavaScript')
+    await bare?.close()
+  })
+
   test('set a password with a link, which leaves the address at once', async () => {
     const { id } = organization.owner
     const tab = await open()
