@@ -181,6 +181,27 @@ test('an office that mistypes every ten minutes is never slowed down', async () 
   }
 })
 
+test('an office that signs in every few seconds is never slowed down by a mistake every two minutes', async () => {
+  const guesses = new Guesses()
+  for (let count = 0; count < 1_000; count += 1) {
+    const isWrong = count % 12 === 0
+    const guesser = { account: `person ${count}`, address: '192.0.2.7', now: new Date(count * 10_000) }
+    expect(await guesses.attempt(guesser, async () => !isWrong)).toBe(!isWrong)
+  }
+})
+
+test('the pause of an address is not begun again by somebody who knew the password', async () => {
+  const guesses = new Guesses()
+  const attempt = (account: string, seconds: number, isRight: boolean) =>
+    guesses.attempt({ account, address: '192.0.2.7', now: new Date(seconds * 1_000) }, async () => isRight)
+  for (let count = 0; count < 50; count += 1) await attempt(`guessed ${count}`, 0, false)
+  await expect(attempt('person 1', 4, true)).rejects.toThrow('try again in 1 seconds')
+  expect(await attempt('person 1', 5, true)).toBe(true)
+  expect(await attempt('person 2', 6, true)).toBe(true)
+  expect(await attempt('guessed', 7, false)).toBe(false)
+  await expect(attempt('person 3', 8, true)).rejects.toThrow('try again in 9 seconds')
+})
+
 test('a process computes two hashes at a time; 20 more wait, at most 10 from one address', async () => {
   const refusedOf = async (addresses: string[]) => {
     const passwords = new Passwords()

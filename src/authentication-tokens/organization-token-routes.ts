@@ -41,7 +41,15 @@ export const organizationTokenRoutes: readonly Route[] = [
     accepts: tokenBody,
     keepsAccess: true,
     body: readTokenRequest,
-    problems: async ({ tx, deps, actor: maker, query: asked, resource: { organization }, body, problems }) => {
+    problems: async ({
+      tx,
+      deps,
+      actor: maker,
+      query: asked,
+      resource: { organization },
+      body,
+      problems,
+    }) => {
       const made = { owner: ownerOf(asked, organization), organization, maker }
       problems.push(...(await problemsOfToken(tx, deps, made, body, true)))
     },

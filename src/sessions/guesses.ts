@@ -11,7 +11,8 @@ const FORGET_AFTER_MS = 900_000
 const FORGET_ONE_MS = 60_000
 const MAX_KEPT = 20_000
 
-type Count = { wrong: number; last: number }
+/** `since`: from when on the next one is forgotten, whatever comes meanwhile. */
+type Count = { wrong: number; last: number; since: number }
 
 type Guesser = { readonly account: string; readonly address: string; readonly now: Date }
 
@@ -31,18 +32,20 @@ export class Guesses {
   async attempt<T>({ account, address, now: at }: Guesser, check: () => Promise<T>): Promise<T> {
     const pair = JSON.stringify([account, address])
     const now = at.getTime()
+    const lastOfPair = this.#find(pair, now)?.last ?? 0
+    const lastOfAddress = this.#find(address, now)?.last ?? 0
     this.#begin(pair, address, now)
     try {
       const result = await check()
       if (result !== false && result !== undefined) {
-        this.#takeBack(address)
+        this.#takeBack(address, now, lastOfAddress)
         this.#counts.delete(pair)
       }
       return result
     } catch (error) {
       if (!(error instanceof AppError && error.code === 'unauthorized')) {
-        this.#takeBack(address)
-        this.#takeBack(pair)
+        this.#takeBack(address, now, lastOfAddress)
+        this.#takeBack(pair, now, lastOfPair)
       }
       throw error
     }
@@ -57,35 +60,45 @@ export class Guesses {
       const seconds = Math.ceil(wait / 1_000)
       throw new TooManyAttempts(`too many wrong passwords; try again in ${seconds} seconds`, seconds)
     }
-    this.#add(pair, this.#ofAccount(pair, now).wrong + 1, now)
-    this.#add(address, this.#ofAddress(address, now).wrong + 1, now)
+    this.#add(pair, this.#ofAccount(pair, now), now)
+    this.#add(address, this.#ofAddress(address, now), now)
   }
 
-  #takeBack(key: string): void {
+  /** Undoes what an attempt at `now` has counted. A pause is not begun again by somebody who knew the password. */
+  #takeBack(key: string, now: number, lastBefore: number): void {
     const found = this.#counts.get(key)
-    if (found !== undefined) found.wrong = Math.max(0, found.wrong - 1)
+    if (found === undefined) return
+    found.wrong = Math.max(0, found.wrong - 1)
+    if (found.last === now) found.last = lastBefore
   }
 
   #ofAccount(pair: string, now: number): Count {
     const found = this.#find(pair, now)
-    return found === undefined || now - found.last > FORGET_AFTER_MS ? { wrong: 0, last: 0 } : found
+    return found === undefined || now - found.last > FORGET_AFTER_MS
+      ? { wrong: 0, last: 0, since: now }
+      : found
   }
 
   #ofAddress(address: string, now: number): Count {
-    const { wrong, last } = this.#find(address, now) ?? { wrong: 0, last: 0 }
-    return { wrong: Math.max(0, wrong - Math.floor((now - last) / FORGET_ONE_MS)), last }
+    const { wrong, last, since } = this.#find(address, now) ?? { wrong: 0, last: 0, since: now }
+    const forgotten = Math.floor((now - since) / FORGET_ONE_MS)
+    if (forgotten >= wrong) return { wrong: 0, last, since: now }
+    return { wrong: wrong - forgotten, last, since: since + forgotten * FORGET_ONE_MS }
   }
 
   /** If the clock was set back since, a pause begins anew: its end may be years ahead. */
   #find(key: string, now: number): Count | undefined {
     const found = this.#counts.get(key)
-    if (found !== undefined) found.last = Math.min(found.last, now)
+    if (found !== undefined) {
+      found.last = Math.min(found.last, now)
+      found.since = Math.min(found.since, now)
+    }
     return found
   }
 
-  #add(key: string, wrong: number, last: number): void {
+  #add(key: string, { wrong, since }: Count, now: number): void {
     this.#counts.delete(key)
-    this.#counts.set(key, { wrong, last })
+    this.#counts.set(key, { wrong: wrong + 1, last: now, since })
     for (const [oldest] of this.#counts) {
       if (this.#counts.size <= MAX_KEPT) break
       this.#counts.delete(oldest)
