@@ -288,6 +288,7 @@ export function createPages(queries: QueryClient) {
     context: { queries },
     defaultPendingComponent: Loading,
     defaultNotFoundComponent: NoPage,
-    defaultErrorComponent: ({ error, reset }) => <Failed error={error} onRetry={reset} />,
+    // What was read for a page, or a script that did not arrive, is asked for again only by a new document.
+    defaultErrorComponent: ({ error }) => <Failed error={error} onRetry={() => window.location.reload()} />,
   })
 }

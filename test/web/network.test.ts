@@ -32,6 +32,21 @@ describe('a network that fails', () => {
     expect(json.data.attributes.description).toBe(null)
   })
 
+  test.each([
+    ['the account', '**/api/v2/account/details', 'workspaces'],
+    ['the organizations', '**/api/v2/organizations?*', ''],
+    ['the script of a page', '**/assets/workspaces-page*', 'workspaces'],
+  ])('is tried again on a click: %s', async (_, address, path) => {
+    const { page } = await signInWith(open, pages, 'owner')
+    await page.route(address, (route) => route.abort())
+    await page.goto(path === '' ? `${pages.server.address}/app` : `${pages.address}/${path}`)
+    await page.getByText(UNREACHED).waitFor()
+    await page.unroute(address)
+    await page.getByRole('button', { name: 'Try again' }).click()
+    const shown = path === '' ? pages.organization.name : 'database'
+    await page.getByRole('main').getByRole('link', { name: shown }).waitFor({ timeout: 10_000 })
+  })
+
   test('does not let somebody believe that they have signed out', async () => {
     const tab = await signInWith(open, pages, 'owner')
     const { page } = tab
