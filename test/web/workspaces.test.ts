@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { expectWellMade, useChromium, type Tab } from '../support/chromium.ts'
 import { signInWith, usePages, type Pages } from '../support/pages.ts'
 import { createState, lock, postState, stateText, base64 } from '../support/states.ts'
-import { addMember, createTeam, grantWorkspace, uniqueName } from '../support/world.ts'
+import { addMember, createTeam, createUser, grantWorkspace, uniqueName } from '../support/world.ts'
 
 const HOSTILE = `<img src=x onerror="document.title='ran'"><script>document.title='ran'</script>`
 const MANY = 150
@@ -182,6 +182,17 @@ describe('the pages of a workspace', () => {
     await rowOf(tab, 'address').waitFor()
     expect(await page.getByRole('button', { name: 'Reveal password' }).count()).toBe(0)
     await rowOf(tab, 'password').getByText('it needs the access read-outputs').waitFor()
+    await expectWellMade(tab)
+  })
+
+  test('do not say to a stranger that they may see the outputs, and name the request', async () => {
+    await pages.add('stranger', await createUser(pages.server))
+    const tab = await signIn('stranger')
+    const { page } = tab
+    await page.goto(`${pages.address}/workspaces/${workspaceId}`)
+    await page.getByText('You may not see the workspace').waitFor({ timeout: 10_000 })
+    await page.getByText('Not there, or not for you').waitFor({ timeout: 10_000 })
+    await page.getByText(/^Request [0-9a-f]{20}$/).waitFor()
     await expectWellMade(tab)
   })
 

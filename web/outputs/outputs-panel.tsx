@@ -7,7 +7,7 @@ import { Button } from '../kit/button.tsx'
 import styles from '../kit/kit.module.css'
 import { PagedTable } from '../kit/paged-table.tsx'
 import { SearchField } from '../kit/search-field.tsx'
-import { Empty } from '../kit/states.tsx'
+import { Empty, Failed } from '../kit/states.tsx'
 import { OutputRow } from './output-row.tsx'
 import shape from './outputs.module.css'
 import { outputsQuery, type NamedPreview } from './outputs-query.ts'
@@ -35,6 +35,17 @@ export function OutputsPanel({
   const outputs = useQuery(outputsQuery(workspaceId, q, page, isLive))
   const held = useHeld(outputs.isPlaceholderData ? undefined : outputs.data, `${q} ${page}`)
   if (isStatus(outputs.error, 404)) {
+    // Whether there is a state is nothing that the server tells a stranger.
+    if (names === undefined) {
+      return (
+        <>
+          <Failed error={outputs.error} />
+          <p className={styles.dim}>
+            If the workspace is new, its outputs appear after the first <code>tofu apply</code>.
+          </p>
+        </>
+      )
+    }
     return (
       <Empty>
         No state yet. Outputs appear after the first <code>tofu apply</code>.

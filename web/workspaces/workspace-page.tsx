@@ -18,7 +18,8 @@ export function WorkspacePage() {
       <>
         <h1>Outputs of a workspace</h1>
         <p className={styles.dim}>
-          You may see the outputs of <code>{name}</code>, and not the workspace itself.
+          You may not see the workspace <code>{name}</code> itself. Members of its organization see its
+          outputs.
         </p>
         <OutputsPanel workspaceId={name} mayReveal={false} />
       </>
