@@ -196,6 +196,22 @@ describe('the pages of a workspace', () => {
     await expectWellMade(tab)
   })
 
+  test('draw a very long list in parts', async () => {
+    const long = Array.from({ length: 100_000 }, (_, place) => place)
+    const outputs = { long: { value: long, type: ['list', 'number'], ...SENSITIVE } }
+    const other = await createState(pages.organization, JSON.stringify(outputs))
+    const tab = await signIn('owner')
+    const { page } = tab
+    await page.goto(`${pages.address}/workspaces/${other.workspaceId}`)
+    await page.getByRole('button', { name: 'Reveal long' }).click()
+    await page.getByText('list of 100,000').click()
+    await page.getByRole('definition').filter({ hasText: /^499$/ }).waitFor({ timeout: 5_000 })
+    expect(await page.getByRole('definition').count()).toBe(500)
+    await page.getByRole('button', { name: 'Show more, after 500 of 100,000' }).click()
+    await page.getByRole('definition').filter({ hasText: /^999$/ }).waitFor()
+    expect(await page.getByRole('definition').count()).toBe(1_000)
+  })
+
   test('lead through many outputs page by page', async () => {
     const many = Object.fromEntries(
       Array.from({ length: MANY }, (_, n) => [

@@ -1,4 +1,5 @@
 import { useState, type ReactNode } from 'react'
+import { Button } from '../kit/button.tsx'
 import styles from '../kit/kit.module.css'
 import { ExactNumber, jsonOf, parseExact } from './exact.ts'
 import type { Preview } from './outputs-query.ts'
@@ -40,6 +41,9 @@ export function Value({ value }: { readonly value: unknown }) {
   return <span className={outputs.value}>{jsonOf(value)}</span>
 }
 
+/** So many parts of a list or map are drawn at a time. A browser needs minutes for a hundred thousand. */
+const DRAWN = 500
+
 /** Its parts are drawn only when it is open. */
 function Branch({
   kind,
@@ -49,24 +53,32 @@ function Branch({
   readonly items: readonly (readonly [string, unknown])[]
 }): ReactNode {
   const [isOpen, setOpen] = useState(false)
+  const [drawn, setDrawn] = useState(DRAWN)
   return (
     <details onToggle={(event) => setOpen(event.currentTarget.open)}>
       <summary>
         {kind} of {items.length.toLocaleString('en')}
       </summary>
       {isOpen ? (
-        <dl className={outputs.tree}>
-          {items.map(([name, item]) => (
-            <div key={name}>
-              <dt className={styles.mono} dir="auto">
-                {name}
-              </dt>
-              <dd>
-                <Value value={item} />
-              </dd>
-            </div>
-          ))}
-        </dl>
+        <>
+          <dl className={outputs.tree}>
+            {items.slice(0, drawn).map(([name, item]) => (
+              <div key={name}>
+                <dt className={styles.mono} dir="auto">
+                  {name}
+                </dt>
+                <dd>
+                  <Value value={item} />
+                </dd>
+              </div>
+            ))}
+          </dl>
+          {items.length > drawn ? (
+            <Button onClick={() => setDrawn(drawn + DRAWN)}>
+              Show more, after {drawn.toLocaleString('en')} of {items.length.toLocaleString('en')}
+            </Button>
+          ) : null}
+        </>
       ) : null}
     </details>
   )
