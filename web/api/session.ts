@@ -1,5 +1,5 @@
 import { queryOptions } from '@tanstack/react-query'
-import { related, request, resource, SIGN_IN, type One } from './client.ts'
+import { pageOf, related, request, resource, SIGN_IN, type One, type Page } from './client.ts'
 import { isStatus } from './errors.ts'
 
 type User = { readonly username: string; readonly 'is-site-admin'?: boolean }
@@ -60,11 +60,18 @@ export async function signOut(): Promise<void> {
   tellOtherTabs({ signedIn: undefined })
 }
 
+type Session = { readonly 'is-current': boolean }
+
 async function endSession(): Promise<void> {
   const { data: user } = await request<One<User>>('/account/details')
-  const { data: sessions } = await request<{ data: { id: string; attributes: { 'is-current': boolean } }[] }>(
-    `/users/${user.id}/sessions?page[size]=100`,
-  )
-  const current = sessions.find(({ attributes }) => attributes['is-current'])
-  if (current !== undefined) await request(`/sessions/${current.id}`, { method: 'DELETE' })
+  for (let page: number | null = 1; page !== null;) {
+    const path = pageOf(`/users/${user.id}/sessions`, page, 100)
+    const { data, meta }: Page<Session> = await request<Page<Session>>(path)
+    const current = data.find(({ attributes }) => attributes['is-current'])
+    if (current !== undefined) {
+      await request(`/sessions/${current.id}`, { method: 'DELETE' })
+      return
+    }
+    page = meta.pagination['next-page']
+  }
 }
