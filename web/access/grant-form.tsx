@@ -9,10 +9,10 @@ import {
   attributesOf,
   choiceNames,
   choices,
+  partsOf,
   stateVersionParts,
   type Attributes,
   type Choice,
-  type StateVersionPart,
 } from './levels.ts'
 import { useAccessChange } from './use-access-change.ts'
 
@@ -21,6 +21,7 @@ export function GrantForm({
   on,
   title,
   initial,
+  gives,
   changeOf,
   children,
   onDone,
@@ -28,14 +29,16 @@ export function GrantForm({
   readonly on: 'workspaces' | 'projects'
   readonly title: string
   readonly initial: Choice
+  /** What the grant gives by now, by the names of the actions. */
+  readonly gives: readonly string[]
   /** Undefined while something is missing, such as the team. */
   readonly changeOf: (attributes: Attributes) => Change | undefined
   readonly children?: ReactNode
   readonly onDone: () => void
 }) {
   const [choice, setChoice] = useState(initial)
-  const [part, setPart] = useState<StateVersionPart>('read-outputs')
-  const [locks, setLocks] = useState(false)
+  const [part, setPart] = useState(partsOf(gives).part)
+  const [locks, setLocks] = useState(partsOf(gives).locks)
   const change = changeOf(attributesOf(on, choice, part, locks))
   const save = useAccessChange(onDone)
   const submit = (event: FormEvent) => {

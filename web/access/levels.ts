@@ -56,3 +56,16 @@ export function attributesOf(on: Kind, choice: Choice, part: StateVersionPart, l
     ? { access: 'custom', 'state-versions': states, 'workspace-locking': mayLock }
     : { access: 'custom', 'workspace-access': { 'state-versions': states, locking: mayLock } }
 }
+
+/** The parts of a grant that gives these actions. */
+export function partsOf(gives: readonly string[]): { part: StateVersionPart; locks: boolean } {
+  const has = (action: string) => gives.includes(action) || gives.includes(`workspaces/${action}`)
+  const part = has('write-state')
+    ? 'write'
+    : has('read-state')
+      ? 'read'
+      : has('read-outputs')
+        ? 'read-outputs'
+        : 'none'
+  return { part, locks: has('lock') }
+}

@@ -173,14 +173,21 @@ function GiveAccess({
           },
         }
   return (
-    <GrantForm on={place.type} title="Give access" initial="read-outputs" changeOf={changeOf} onDone={onDone}>
+    <GrantForm
+      on={place.type}
+      title="Give access"
+      initial="read-outputs"
+      gives={['read-outputs']}
+      changeOf={changeOf}
+      onDone={onDone}
+    >
       <TeamChoice organization={organization} chosen={team} onChoose={setTeam} />
     </GrantForm>
   )
 }
 
 function ChangeAccess({ grant, onDone }: { readonly grant: Grant; readonly onDone: () => void }) {
-  const { team, level, on } = grant.attributes
+  const { team, level, gives, on } = grant.attributes
   const type = grantTypes[on.type]
   const changeOf = (attributes: Attributes) => ({
     method: 'PATCH',
@@ -193,6 +200,7 @@ function ChangeAccess({ grant, onDone }: { readonly grant: Grant; readonly onDon
       on={on.type}
       title={`Change the access of ${team.name}`}
       initial={initial}
+      gives={gives}
       changeOf={changeOf}
       onDone={onDone}
     />
