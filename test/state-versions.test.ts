@@ -281,7 +281,9 @@ onEachEngine('state versions', (server) => {
     const token = await owner.client.post(`/teams/${secret}/authentication-token`)
     const writer = server.client(token.json.data.attributes.token)
     await lock(writer, workspaceId)
-    const made = await postState(writer, workspaceId, stateText(outputs), { state: base64(stateText(outputs)) })
+    const made = await postState(writer, workspaceId, stateText(outputs), {
+      state: base64(stateText(outputs)),
+    })
     const own = { id: secret, type: 'teams' }
     expect(made.json.data.relationships['created-by'].data).toEqual(own)
     const reader = await addMember(server, organization, [readers])

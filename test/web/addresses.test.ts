@@ -9,6 +9,7 @@ const OUTPUTS = JSON.stringify({ password: { value: 's3cret', type: 'string', se
 describe('the address of a page, which somebody else wrote,', () => {
   let pages: Pages
   let outputId: string
+  let stateVersionId: string
   const open = useChromium()
   beforeAll(async () => {
     pages = await usePages()
@@ -17,6 +18,7 @@ describe('the address of a page, which somebody else wrote,', () => {
     const { client } = pages.organization.owner
     const outputs = await client.get(`/workspaces/${workspaceId}/current-state-version-outputs`)
     outputId = outputs.json.data[0].id
+    stateVersionId = (await client.get(`/workspaces/${workspaceId}/current-state-version`)).json.data.id
   })
   afterAll(() => pages.server.stop())
 
@@ -35,5 +37,15 @@ describe('the address of a page, which somebody else wrote,', () => {
     expect(asked.filter((one) => one.startsWith('/api/v2/state-version-outputs'))).toEqual([])
     const events = `/organizations/${pages.organization.name}/audit-events?filter[action]=output.reveal`
     expect((await pages.organization.owner.client.get(events)).json.data).toEqual([])
+  })
+
+  test('downloads no state', async () => {
+    const { page } = await signInWith(open, pages, 'owner')
+    const asked: string[] = []
+    page.on('request', (request) => asked.push(new URL(request.url()).pathname))
+    const version = encodeURIComponent(`${stateVersionId}/download?`)
+    await page.goto(`${pages.address}/workspaces/database/states?version=${version}`)
+    await page.getByText('Not there, or not for you').waitFor()
+    expect(asked.filter((one) => one.endsWith('/download'))).toEqual([])
   })
 })

@@ -19,8 +19,8 @@ export const changesQuery = (stateVersionId: string, since: string | undefined, 
   queryOptions({
     queryKey: ['output-changes', stateVersionId, since, page],
     queryFn: ({ signal }) => {
-      const path = pageOf(`/state-versions/${stateVersionId}/output-changes`, page, 100, { since })
-      return request<Changes>(path, { signal })
+      const path = `/state-versions/${encodeURIComponent(stateVersionId)}/output-changes`
+      return request<Changes>(pageOf(path, page, 100, { since }), { signal })
     },
     // Stored outputs never change.
     staleTime: Infinity,

@@ -21,5 +21,5 @@ export const projectsQuery = (organization: string, q: string, page: number) =>
 export const projectQuery = (id: string) =>
   queryOptions({
     queryKey: ['project', id],
-    ...live<One<Project>>(`/projects/${id}`),
+    ...live<One<Project>>(`/projects/${encodeURIComponent(id)}`),
   })

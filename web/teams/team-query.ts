@@ -31,7 +31,7 @@ const parameters = new URLSearchParams({
 export const teamQuery = (id: string) =>
   queryOptions({
     queryKey: ['team', id],
-    ...live<One<Team>>(`/teams/${id}?${parameters}`),
+    ...live<One<Team>>(`/teams/${encodeURIComponent(id)}?${parameters}`),
   })
 
 export type Membership = { readonly status: 'active' | 'invited'; readonly email: string | null }
@@ -45,7 +45,7 @@ export const membersQuery = (teamId: string, page: number) =>
   queryOptions({
     queryKey: ['team-members', teamId, page],
     ...live<People>(
-      pageOf(`/teams/${teamId}/relationships/organization-memberships`, page, 20, {
+      pageOf(`/teams/${encodeURIComponent(teamId)}/relationships/organization-memberships`, page, 20, {
         'filter[is_service_account]': 'false',
         include: 'user',
       }),

@@ -5,6 +5,9 @@ import { TokensPanel } from '../tokens/tokens-panel.tsx'
 export function TeamTokensPage() {
   const { team } = useParams({ from: '/shell/$organization/settings/teams/$team/tokens' })
   return (
-    <TokensPanel path={`/teams/${team}/authentication-tokens`} empty="No tokens. A pipeline needs one." />
+    <TokensPanel
+      path={`/teams/${encodeURIComponent(team)}/authentication-tokens`}
+      empty="No tokens. A pipeline needs one."
+    />
   )
 }
