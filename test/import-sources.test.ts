@@ -113,6 +113,14 @@ describe('a source that is not to be trusted', () => {
     ])
   })
 
+  test('an address of content that no server answers ends one thing alone', async () => {
+    const address = await serve((_, response) => json(response, {}))
+    for (const given of ['file:///etc/passwd', `blob:${address}/x`, 'data:,x', 'http://']) {
+      const error = await contentOf(clientOf(address), given, 100).catch((caught: unknown) => caught)
+      expect(error).toEqual(new Unreadable('it is at an address that is none'))
+    }
+  })
+
   test('a password in an address that it gives is never printed, and ends one thing alone', async () => {
     const secret = 'hunter2'
     const address = await serve((request, response) => {

@@ -70,7 +70,7 @@ export class SourceClient {
   /** Reads content from an address that the source gave. */
   async content(address: string, limit: number, sink: Sink): Promise<void> {
     const url = URL.parse(address, this.#base)
-    if (url === null) throw new Unreadable('it is at an address that is none')
+    if (!isWeb(url)) throw new Unreadable('it is at an address that is none')
     await this.#read(url, limit, CONTENT_MS, sink)
   }
 
@@ -220,9 +220,13 @@ async function readBounded(response: Response, limit: number, watch: Watch, sink
   }
 }
 
+function isWeb(url: URL | null): url is URL {
+  return url !== null && ['http:', 'https:'].includes(url.protocol)
+}
+
 function redirected(from: URL, location: string): URL {
   const url = URL.parse(location, from.href)
-  if (url === null || !['http:', 'https:'].includes(url.protocol)) {
+  if (!isWeb(url)) {
     throw new Unreadable('it is redirected to an address that is none')
   }
   if (from.protocol === 'https:' && url.protocol === 'http:') {
@@ -260,7 +264,7 @@ export function addressOfSource(from: string): URL {
   if (url !== null && (url.username !== '' || url.password !== '')) {
     throw new OperatorError('--from must not hold a user name or password: give the token by itself')
   }
-  if (url === null || !['http:', 'https:'].includes(url.protocol) || url.search !== '' || url.hash !== '') {
+  if (!isWeb(url) || url.search !== '' || url.hash !== '') {
     throw new OperatorError(
       `--from must be an address such as https://tfe.example.com, not ${printable(from.replace(/\/\/.*@/, '//…@'))}`,
     )
