@@ -81,14 +81,15 @@ export const membershipOfQuery = (organization: string, { id, name }: { id: stri
     queryFn: async ({ signal }) => {
       const path = inOrganization(organization, 'organization-memberships')
       const query = { include: 'user,teams', q: name, 'filter[status]': 'active' }
-      const found = await request<People>(pageOf(path, 1, 100, query), { signal })
-      const own = found.data.find((one) => related(one, 'user')?.id === id)
-      if (own === undefined) return null
-      const data = own.relationships?.teams?.data
-      const ids = Array.isArray(data) ? data.map((team: { id: string }) => team.id) : []
-      const teams = (found.included ?? [])
-        .filter((one) => one.type === 'teams' && ids.includes(one.id))
-        .map((one) => ({ id: one.id, name: one.attributes.name ?? one.id }))
-      return { id: own.id, teams: teams.filter((team) => team.name !== 'owners') }
+      // The name of many others may contain this one.
+      for (let page: number | null = 1; page !== null;) {
+        const found: People = await request<People>(pageOf(path, page, 100, query), { signal })
+        const own = found.data.find((one) => related(one, 'user')?.id === id)
+        if (own !== undefined) {
+          return { id: own.id, teams: teamsOf(found, own).filter((team) => team.name !== 'owners') }
+        }
+        page = found.meta.pagination['next-page']
+      }
+      return null
     },
   })
