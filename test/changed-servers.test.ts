@@ -105,4 +105,32 @@ describe.each(engines.filter((engine) => engine === 'postgres'))('a change of th
       expect(new Set(await statuses(member.client, secret))).toEqual(new Set([404]))
     },
   )
+
+  test.each(['notice', 'error'])(
+    'a commit that a standby does not have is no success, with client_min_messages = %s',
+    { timeout: 60_000 },
+    async (level) => {
+      const cluster = await PostgresCluster.start({ client_min_messages: level })
+      onTestFinished(() => cluster.remove())
+      const server = await startServer('postgres', { databaseUrl: cluster.url() })
+      onTestFinished(() => server.stop())
+      const { name, owner } = await createTestOrganization(server)
+      await cluster.query("alter system set synchronous_standby_names = 'nobody'")
+      await cluster.query('select pg_reload_conf()')
+      const made = owner.client.post(`/organizations/${name}/teams`, body('teams', { name: 'waits' }))
+      let isAnswered = false
+      void made.then(() => (isAnswered = true))
+      const waiting = "select pg_cancel_backend(pid) from pg_stat_activity where wait_event = 'SyncRep'"
+      while (!isAnswered) {
+        await cluster.query(waiting)
+        await pause(100)
+      }
+      await cluster.query("alter system set synchronous_standby_names = ''")
+      await cluster.query('select pg_reload_conf()')
+      const { status, text } = await made
+      expect(status, text).toBe(503)
+      expect(text).toMatch(/whether it was made is not known/)
+      await untilReady(server)
+    },
+  )
 })

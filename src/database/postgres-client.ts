@@ -43,11 +43,15 @@ export class PostgresClient extends Client {
   }
 }
 
+const LOOK = `select pg_is_in_recovery() as standby, set_config('client_min_messages', 'warning', false)`
+
 /**
+ * To be called once for each connection. Also makes sure that the server sends its warnings, whatever its settings say.
+ *
  * The address of the primary may lead to a server that is a standby by now. What was revoked on the primary may still be
  * there, and nothing would end the connection.
  */
 export async function refuseStandby(client: PostgresClient): Promise<void> {
-  const { rows } = await client.query<{ standby: boolean }>('select pg_is_in_recovery() as standby')
+  const { rows } = await client.query<{ standby: boolean }>(LOOK)
   if (rows[0]?.standby === true) throw new UnreachableError('the server is a standby')
 }
