@@ -309,6 +309,41 @@ describe.each(dialects)('delegates, dialect %s', (dialect) => {
       expect((await remove()).status).toBe(204)
     })
 
+    test('the team owners is for no delegate, whatever permissions they have', async () => {
+      const organization = await createTestOrganization(server)
+      const { owner, name } = organization
+      await switchDelegationOn(organization)
+      const found = await owner.client.get(
+        `/organizations/${name}/teams?filter[names]=owners&fields[teams]=organization-access`,
+      )
+      const [owners] = found.json.data
+      const all = owners.attributes['organization-access'] as Flags
+      expect(Object.values(all)).not.toContain(false)
+      const delegate = await addMember(server, organization, [
+        await createTeam(organization, { 'organization-access': all }),
+      ])
+      const { client } = delegate
+      const self = { data: [{ type: 'users', id: delegate.id }] }
+      for (const refused of [
+        await client.post(`/teams/${owners.id}/relationships/users`, self),
+        await client.delete(`/teams/${owners.id}/relationships/users`, self),
+        await client.post(`/teams/${owners.id}/authentication-token`, token()),
+        await client.patch(`/teams/${owners.id}`, body('teams', { 'sso-team-id': 'own' })),
+        await client.delete(`/teams/${owners.id}`),
+      ]) {
+        expect([refused.status, refused.text]).toEqual([404, NOT_FOUND])
+      }
+      const invited = await client.post(
+        `/organizations/${name}/organization-memberships`,
+        body(
+          'organization-memberships',
+          { email: `${uniqueName('someone')}@example.com` },
+          { teams: { data: [{ type: 'teams', id: owners.id }] } },
+        ),
+      )
+      expect(invited.status).toBe(422)
+    })
+
     test('a team with more grants than are looked at is for whoever gives grants everywhere', async () => {
       const organization = await createTestOrganization(server)
       const project = await createProject(organization)
