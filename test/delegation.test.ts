@@ -344,6 +344,25 @@ describe.each(dialects)('delegates, dialect %s', (dialect) => {
       expect(invited.status).toBe(422)
     })
 
+    test('manage-workspaces counts as reading, also if that is switched off', async () => {
+      const organization = await createTestOrganization(server)
+      const delegate = await addMember(server, organization, [
+        await createTeam(organization, {
+          'organization-access': {
+            'manage-membership': true,
+            'manage-workspaces': true,
+            'read-workspaces': false,
+          },
+        }),
+      ])
+      const reading = await createTeam(organization, {
+        visibility: 'organization',
+        'organization-access': { 'read-workspaces': true },
+      })
+      const self = { data: [{ type: 'users', id: delegate.id }] }
+      expect((await delegate.client.post(`/teams/${reading}/relationships/users`, self)).status).toBe(204)
+    })
+
     test('a team with more grants than are looked at is for whoever gives grants everywhere', async () => {
       const organization = await createTestOrganization(server)
       const project = await createProject(organization)
