@@ -32,8 +32,11 @@ onEachEngine('team tokens', { maxTokens: '3' }, (server) => {
     expect(shown.json.included[0].attributes).toMatchObject({ username: account, 'is-service-account': true })
     const membership = shown.json.included[1]
     expect(membership.attributes).toMatchObject({ status: 'active', email: null })
+    // The oldest memberships come first, so the account is not merely the one that is cut off.
+    const later = await addMember(server, organization)
     const memberships = await client.get(`/organizations/${organization.name}/organization-memberships`)
     expect(ids(memberships.json)).not.toContain(membership.id)
+    expect(ids(memberships.json)).toContain(later.membershipId)
     const listed = await client.get(
       `/teams/${team}/relationships/organization-memberships?filter[is_service_account]=true`,
     )
