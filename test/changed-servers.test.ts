@@ -118,13 +118,8 @@ describe.each(engines.filter((engine) => engine === 'postgres'))('a change of th
       await cluster.query("alter system set synchronous_standby_names = 'nobody'")
       await cluster.query('select pg_reload_conf()')
       const made = owner.client.post(`/organizations/${name}/teams`, body('teams', { name: 'waits' }))
-      let isAnswered = false
-      void made.then(() => (isAnswered = true))
-      const waiting = "select pg_cancel_backend(pid) from pg_stat_activity where wait_event = 'SyncRep'"
-      while (!isAnswered) {
-        await cluster.query(waiting)
-        await pause(100)
-      }
+      const cancel = "select pg_cancel_backend(pid) from pg_stat_activity where wait_event = 'SyncRep'"
+      while ((await Promise.race([made, pause(100)])) === undefined) await cluster.query(cancel)
       await cluster.query("alter system set synchronous_standby_names = ''")
       await cluster.query('select pg_reload_conf()')
       const { status, text } = await made
