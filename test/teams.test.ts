@@ -314,14 +314,24 @@ onEachEngine('teams', (server) => {
       { name: 'x' },
       { visibility: 'organization' },
       { 'organization-access': { 'read-projects': false } },
+      { name: 'owners', visibility: 'organization' },
+      { name: 'Owners' },
     ]) {
       expect((await owner.client.patch(`/teams/${id}`, team(attributes))).status).toBe(422)
     }
     expect((await owner.client.delete(`/teams/${id}`)).status).toBe(422)
     const other = await owner.client.patch(
       `/teams/${id}`,
-      team({ 'sso-team-id': 'admins', 'allow-member-token-management': false }),
+      // The tfe provider sends the name with every change.
+      team({
+        name: 'owners',
+        visibility: 'secret',
+        'organization-access': { 'read-projects': true },
+        'sso-team-id': 'admins',
+        'allow-member-token-management': false,
+      }),
     )
+    expect(Object.values(flagsOf(other)).every((flag) => flag === true)).toBe(true)
     expect(other.json.data.attributes).toMatchObject({
       'sso-team-id': 'admins',
       'allow-member-token-management': false,

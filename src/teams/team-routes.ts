@@ -175,7 +175,7 @@ export const teamRoutes: readonly Route[] = [
       const { team, organization } = resource
       const { changes } = body
       const granted = grantedBy(context, team.organization_access)
-      problems.push(...(team.is_owners === 1 ? problemsOfOwners(changes) : granted.problems))
+      problems.push(...(team.is_owners === 1 ? problemsOfOwners(changes, team) : granted.problems))
       const name = team.is_owners === 1 ? undefined : changes.name
       const find = (taken: string) => findTeamIdByName(tx, organization.id, taken)
       await besideTakenName(problems, NAME_IS_TAKEN, name, find, team.id)

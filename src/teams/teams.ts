@@ -5,6 +5,7 @@ import { NotPermitted } from '../access/not-permitted.ts'
 import { AppError, type Problem } from '../core/errors.ts'
 import { applyFlagChanges, type FlagChanges } from './organization-access.ts'
 import type { TeamChanges } from './team-fields.ts'
+import type { TeamRow } from './team-store.ts'
 
 /** The name of the team that an organization is created with. */
 export const OWNERS_TEAM = 'owners'
@@ -21,8 +22,8 @@ export function refuseNameInDryRun({ seesSecretTeams }: Standing, { name }: Team
   throw new AppError('bad-request', [{ detail }])
 }
 
-/** The attributes that make `owners` the owners' team cannot be changed. */
-export function problemsOfOwners(changes: TeamChanges): Problem[] {
+/** The attributes that make `owners` the owners' team cannot be changed. Clients send them unchanged with others. */
+export function problemsOfOwners(changes: TeamChanges, { name, visibility }: TeamRow): Problem[] {
   const problems: Problem[] = []
   const refuseChange = (isAsked: boolean, name: string) => {
     if (isAsked)
@@ -31,9 +32,9 @@ export function problemsOfOwners(changes: TeamChanges): Problem[] {
         pointer: `/data/attributes/${name}`,
       })
   }
-  refuseChange(changes.name !== undefined, 'name')
-  refuseChange(changes.visibility !== undefined, 'visibility')
-  refuseChange(changes.flags !== undefined, 'organization-access')
+  refuseChange((changes.name ?? name) !== name, 'name')
+  refuseChange((changes.visibility ?? visibility) !== visibility, 'visibility')
+  refuseChange(Object.values(changes.flags ?? {}).includes(false), 'organization-access')
   return problems
 }
 
