@@ -45,6 +45,8 @@ onEachEngine('URLs of a server without a public address', (server) => {
 onEachEngine('URLs of a server that trusts its proxy', { trustProxy: 'true' }, (server) => {
   test('begin with the forwarded scheme and host', async () => {
     expect(await originsOf(server, forwarded)).toEqual(new Set(['https://proxy.example.com']))
+    const shouted = { ...forwarded, 'x-forwarded-proto': 'HTTPS' }
+    expect(await originsOf(server, shouted)).toEqual(new Set(['https://proxy.example.com']))
     expect(await originsOf(server, {})).toEqual(new Set([server.address]))
   })
 })

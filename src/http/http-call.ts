@@ -48,7 +48,8 @@ export class HttpCall implements Call {
   get origin(): string {
     const { config } = this.#deps
     if (config.publicUrl !== undefined) return config.publicUrl
-    const scheme = this.#forwarded('x-forwarded-proto') ?? (config.tlsCert === undefined ? 'http' : 'https')
+    const scheme =
+      this.#forwarded('x-forwarded-proto')?.toLowerCase() ?? (config.tlsCert === undefined ? 'http' : 'https')
     const host =
       this.#forwarded('x-forwarded-host') ??
       this.headers.host ??
