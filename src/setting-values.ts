@@ -80,13 +80,10 @@ function checkTlsOf({ searchParams }: URL): void {
 
 export function publicUrl(value: string): string {
   const url = URL.parse(value)
-  if (
-    url === null ||
-    !['http:', 'https:'].includes(url.protocol) ||
-    url.pathname !== '/' ||
-    url.search !== ''
-  ) {
-    throw new SettingError('must be a URL without a path, for example https://purser.example.com')
+  if (url === null || !['http:', 'https:'].includes(url.protocol) || url.href !== `${url.origin}/`) {
+    throw new SettingError(
+      'must be a URL with nothing after the host, for example https://purser.example.com',
+    )
   }
   return url.origin
 }

@@ -76,6 +76,9 @@ describe('serve refuses with one line, exit code 1 and nothing touched', () => {
   test('an option that is no option, and every bad value with a line of its own', async () => {
     await refused(['--no-such'], {}, /^purser: unknown option '--no-such'/)
     await refused(['--listen', 'here'], {}, /^purser: --listen must be HOST:PORT/)
+    for (const url of ['https://purser.example.com/app', 'https://me:pw@purser.example.com', 'ftp://a']) {
+      await refused(['--public-url', url], {}, /^purser: --public-url must be a URL with nothing after/)
+    }
     const { code, stderr } = await run(['serve', '--workers', '0'], {
       PURSER_LOG: 'loud',
       PURSER_TLS_KEY: 'x',
