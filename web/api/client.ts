@@ -144,6 +144,19 @@ export function pageOf(
   return `${path}?${query}`
 }
 
+/** The pages of a list, from the first one on. Each is asked for when the one before has been looked at. */
+export async function* pagesOf<List extends Page<unknown>>(
+  path: string,
+  parameters?: Readonly<Record<string, string | undefined>>,
+  asked?: Pick<Asked<List>, 'signal'>,
+): AsyncGenerator<List> {
+  for (let page: number | null = 1; page !== null;) {
+    const list: List = await request<List>(pageOf(path, page, 100, parameters), asked)
+    yield list
+    page = list.meta.pagination['next-page']
+  }
+}
+
 /** A document with one resource, to send. */
 export function resource(type: string, attributes: object): object {
   return { data: { type, attributes } }

@@ -1,5 +1,5 @@
 import { queryOptions } from '@tanstack/react-query'
-import { pageOf, related, request, resource, SIGN_IN, type One, type Page } from './client.ts'
+import { pagesOf, related, request, resource, SIGN_IN, type One, type Page } from './client.ts'
 import { isStatus } from './errors.ts'
 
 type User = { readonly username: string; readonly 'is-site-admin'?: boolean }
@@ -64,14 +64,11 @@ type Session = { readonly 'is-current': boolean }
 
 async function endSession(): Promise<void> {
   const { data: user } = await request<One<User>>('/account/details')
-  for (let page: number | null = 1; page !== null;) {
-    const path = pageOf(`/users/${user.id}/sessions`, page, 100)
-    const { data, meta }: Page<Session> = await request<Page<Session>>(path)
+  for await (const { data } of pagesOf<Page<Session>>(`/users/${user.id}/sessions`)) {
     const current = data.find(({ attributes }) => attributes['is-current'])
     if (current !== undefined) {
       await request(`/sessions/${current.id}`, { method: 'DELETE' })
       return
     }
-    page = meta.pagination['next-page']
   }
 }

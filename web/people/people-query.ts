@@ -2,6 +2,7 @@ import { keepPreviousData, queryOptions } from '@tanstack/react-query'
 import {
   inOrganization,
   pageOf,
+  pagesOf,
   related,
   request,
   type One,
@@ -82,13 +83,11 @@ export const membershipOfQuery = (organization: string, { id, name }: { id: stri
       const path = inOrganization(organization, 'organization-memberships')
       const query = { include: 'user,teams', q: name, 'filter[status]': 'active' }
       // The name of many others may contain this one.
-      for (let page: number | null = 1; page !== null;) {
-        const found: People = await request<People>(pageOf(path, page, 100, query), { signal })
+      for await (const found of pagesOf<People>(path, query, { signal })) {
         const own = found.data.find((one) => related(one, 'user')?.id === id)
         if (own !== undefined) {
           return { id: own.id, teams: teamsOf(found, own).filter((team) => team.name !== 'owners') }
         }
-        page = found.meta.pagination['next-page']
       }
       return null
     },
