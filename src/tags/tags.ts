@@ -80,7 +80,7 @@ export function refuseUnknown(
   items: readonly { readonly place: number }[],
   found: readonly unknown[],
   detail: string,
-  pointer = '/data',
+  pointer: string,
 ): void {
   const problems = items.flatMap(({ place }, number) =>
     found[number] === undefined ? [{ detail, pointer: `${pointer}/${place}/id` }] : [],
