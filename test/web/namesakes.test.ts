@@ -26,6 +26,7 @@ test('somebody who was refused is found among the members whose names contain th
     const { client } = await join('alma', [team])
     const refused = await client.get(`/workspaces/${workspaceId}`)
     expect(refused.status).toBe(404)
+    await server.app.deps.refusals.flush()
     const { page } = await signInWith(open, pages, 'owner')
     await page.goto(`${pages.address}/refusals?q=${refused.headers.get('x-request-id')}`)
     await page.getByRole('button', { name: 'Choose what to give' }).click()
