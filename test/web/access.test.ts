@@ -117,9 +117,7 @@ describe('the pages about access', () => {
   })
 
   test('say why somebody was refused, and lead to the grant that would have helped', async () => {
-    const refused = await rosa.client.get(`/workspaces/${workspaceId}/current-state-version`)
-    expect(refused.status).toBe(404)
-    const requestId = refused.headers.get('x-request-id') as string
+    const requestId = await refusalOf(rosa)
     const tab = await signIn('owner')
     const { page } = tab
     await page.goto(pages.address + '/workspaces')
