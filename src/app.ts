@@ -20,6 +20,7 @@ import { homeRoute } from './http/home-route.ts'
 import { Pipelines } from './http/pipelining.ts'
 import { Writes } from './http/send.ts'
 import { createServer } from './http/server.ts'
+import { RequestMetrics } from './metrics/request-metrics.ts'
 import { serviceRoutes } from './http/service-routes.ts'
 import { Queries } from './jsonapi/query.ts'
 import { TeamNames } from './teams/team-search-store.ts'
@@ -162,6 +163,7 @@ export function createApp(
     teamNames: new TeamNames(),
     peopleOfTeams: new PeopleOfTeams(),
     queries: new Queries(),
+    ...(config.metricsListen === undefined ? {} : { requestMetrics: new RequestMetrics() }),
     lastUsed: new LastUsed(database, log, updateLastUsed),
     sessionsUsed: new LastUsed(database, log, updateSessionsUsed),
     passwords: new Passwords(),

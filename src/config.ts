@@ -36,6 +36,10 @@ const MIN_BODIES_IN_FLIGHT = 4
 
 export const settings = {
   listen: setting(listenAddress, 'Address and port to serve on', '127.0.0.1:4567'),
+  metricsListen: setting(
+    listenAddress,
+    'Address and port where anybody who reaches it may read GET /metrics, for Prometheus, for example 127.0.0.1:9464',
+  ),
   data: setting(path, 'Folder of the SQLite database, the secret key and the admin token', './data'),
   databaseUrl: setting(
     databaseUrl,
@@ -196,7 +200,15 @@ export type SettingName = keyof typeof settings
 type WithDefault = {
   [N in SettingName]: ReturnType<(typeof settings)[N]['parse']>
 }
-type Optional = 'databaseUrl' | 'publicUrl' | 'adminToken' | 'secretKey' | 'tlsCert' | 'tlsKey' | 'release'
+type Optional =
+  | 'metricsListen'
+  | 'databaseUrl'
+  | 'publicUrl'
+  | 'adminToken'
+  | 'secretKey'
+  | 'tlsCert'
+  | 'tlsKey'
+  | 'release'
 /** All settings, parsed. */
 export type Config = Omit<WithDefault, Optional> & Partial<Pick<WithDefault, Optional>>
 /** The settings of a server that is ready: the secret key has been read or generated. */
@@ -254,6 +266,10 @@ function contradictions(config: Partial<Config>): string[] {
   const problems: string[] = []
   if ((config.tlsCert === undefined) !== (config.tlsKey === undefined)) {
     problems.push('PURSER_TLS_CERT and PURSER_TLS_KEY belong together: give both or none')
+  }
+  const { listen, metricsListen } = config
+  if (metricsListen !== undefined && metricsListen.port !== 0 && metricsListen.port === listen?.port) {
+    problems.push('PURSER_METRICS_LISTEN must have another port than PURSER_LISTEN')
   }
   const { maxBytesInFlight, maxBodyBytes } = config
   // A body counts twice, with its parsed form, and one caller may use at most half of the budget.

@@ -3,7 +3,10 @@ import type { Logger } from 'pino'
 import type { Config, ServerConfig } from './config.ts'
 import { systemClock } from './core/clock.ts'
 import type { Database } from './database/database.ts'
-import { addressProblem, checkAddress, checkTls } from './operation/address.ts'
+import { MetricsServer } from './metrics/metrics-server.ts'
+import { metricsOf, type ReadMetrics } from './metrics/server-metrics.ts'
+import { metricsOfWorkers, replyWithMetrics } from './metrics/worker-metrics.ts'
+import { addressProblem, addressText, checkAddress, checkTls } from './operation/address.ts'
 import { lockDataFolder, makeDataFolder } from './operation/data-folder.ts'
 import { createLog } from './operation/log.ts'
 import { returnUnusedMemory } from './operation/memory.ts'
@@ -22,7 +25,8 @@ export async function serve(config: Config): Promise<void> {
 
 async function serveAsFirst(config: Config, log: Logger): Promise<void> {
   checkTls(config)
-  await checkAddress(config.listen)
+  await checkAddress(config.listen, 'listen')
+  if (config.metricsListen !== undefined) await checkAddress(config.metricsListen, 'metricsListen')
   const isSqlite = config.databaseUrl === undefined
   // With PostgreSQL the folder holds only a generated admin token, and many nodes may share it.
   if (isSqlite || config.adminToken === undefined) makeDataFolder(config.data)
@@ -36,15 +40,29 @@ async function serveAsFirst(config: Config, log: Logger): Promise<void> {
   for (const line of warnings(prepared, process.env)) console.error(`purser: ${line}`)
   const serving = await (config.workers > 1 ? serveByWorkers : serveHere)(prepared, log)
   stopOnSignals(serving, config, () => lock?.release())
-  console.log(welcome(prepared, serving.port).join('\n'))
+  const { metricsListen } = config
+  const measured = metricsListen === undefined ? [] : [await serveMetrics(metricsListen, serving.measure())]
+  console.log([...welcome(prepared, serving.port), ...measured].join('\n'))
   buildPagesBeside(log)
   returnUnusedMemory()
 }
 
 async function serveAsWorker(config: Config, log: Logger): Promise<void> {
   const prepared = await openPrepared(config)
-  stopOnSignals(await serveHere(prepared, log), config)
+  const serving = await serveHere(prepared, log)
+  stopOnSignals(serving, config)
+  if (config.metricsListen !== undefined) replyWithMetrics(serving.measure())
   returnUnusedMemory()
+}
+
+/** Serves them until the process ends, also while the server drains. Returns a line that says where. */
+async function serveMetrics(listen: Config['listen'], read: ReadMetrics): Promise<string> {
+  try {
+    const port = await new MetricsServer(read).listen(listen.host, listen.port)
+    return `metrics at http://${addressText({ ...listen, port })}/metrics`
+  } catch (error) {
+    throw addressProblem(error, listen, 'metricsListen')
+  }
 }
 
 type Serving = {
@@ -53,6 +71,8 @@ type Serving = {
   readonly stop: (signal: NodeJS.Signals) => Promise<void>
   /** Tells `stop` not to wait any longer. */
   readonly hurry: (signal: NodeJS.Signals) => void
+  /** Begins to measure. */
+  readonly measure: () => ReadMetrics
 }
 
 async function serveHere(
@@ -70,10 +90,11 @@ async function serveHere(
         await app.close()
       },
       hurry: () => drain.hurry(),
+      measure: () => metricsOf(app.deps),
     }
   } catch (error) {
     await app.close()
-    throw addressProblem(error, config.listen)
+    throw addressProblem(error, config.listen, 'listen')
   }
 }
 
@@ -84,6 +105,7 @@ async function serveByWorkers({ config, database }: Prepared, log: Logger): Prom
     port: await workers.start(config.workers),
     stop: (signal) => workers.stop(signal),
     hurry: (signal) => workers.signal(signal),
+    measure: metricsOfWorkers,
   }
 }
 

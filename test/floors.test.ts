@@ -28,6 +28,7 @@ const floors = [
   'organization-founding',
   'effective-access',
   'refusals',
+  'metrics',
   'http',
   'web-pages',
   'operation',

@@ -79,6 +79,7 @@ onEachEngine('background processing of outputs', { inlineStateBytes: '0' }, (ser
     const stalling: Database = {
       engine: database.engine,
       availability: database.availability,
+      load: database.load,
       read: (work) => database.read(work),
       write: async <T>(work: (tx: Transaction) => Promise<T>) => {
         writes++

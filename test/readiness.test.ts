@@ -2,7 +2,6 @@ import { DatabaseSync } from 'node:sqlite'
 import { join } from 'node:path'
 import pino from 'pino'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import type { Client } from './support/client.ts'
 import { engines } from './support/engines.ts'
 import { Forwarder } from './support/forwarder.ts'
 import { PostgresCluster } from './support/postgres-cluster.ts'
@@ -48,17 +47,6 @@ test('on SQLite /readyz is red while nothing can be written, and green again by 
   other.close()
   await becomes(server, 200)
   expect(lines).toEqual([AWAY, BACK])
-})
-
-test('there is no metrics endpoint', async () => {
-  const server = await startServer('sqlite')
-  onTestFinished(() => server.stop())
-  const statuses = async (client: Client) =>
-    Promise.all(
-      ['/metrics', '/api/v2/metrics'].map(async (path) => (await client.get(server.address + path)).status),
-    )
-  expect(await statuses(server.client())).toEqual([401, 401])
-  expect(await statuses(server.admin)).toEqual([404, 404])
 })
 
 describe.each(engines.filter((engine) => engine === 'postgres'))(

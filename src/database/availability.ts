@@ -39,6 +39,11 @@ export class Availability {
     this.#log = log
   }
 
+  /** Whether the newest probe failed. There are probes while /readyz is asked, and after errors. */
+  get isAway(): boolean {
+    return this.#away !== undefined
+  }
+
   /** Reports an error that the database may have caused. Costs nothing during a known outage. */
   suspect(cause: unknown): void {
     if (this.#away !== undefined) return

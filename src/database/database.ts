@@ -100,8 +100,17 @@ export type TransactionOptions = {
   isSlow?: boolean
 }
 
+/** How busy the database is in this process. */
+export type Load = {
+  /** Requests that wait for a transaction. */
+  readonly waiting: number
+  /** Connections for transactions, on PostgreSQL. */
+  readonly connections?: { readonly used: number; readonly idle: number }
+}
+
 export interface Database {
   readonly engine: Engine
+  readonly load: Load
   /** Whether it can be read and written; used by /readyz. */
   readonly availability: Availability
   /** Set by the server, and called before the event loop is blocked for the time of a commit: on SQLite only. */

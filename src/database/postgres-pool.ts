@@ -44,6 +44,11 @@ export class PostgresPool {
     this.#pool.on('error', suspect)
   }
 
+  get connections(): { used: number; idle: number } {
+    const { totalCount, idleCount } = this.#pool
+    return { used: totalCount - idleCount, idle: idleCount }
+  }
+
   /** Opens all connections; they stay open. One that cannot be opened now is opened when it is needed. */
   async open(): Promise<void> {
     const opened = Array.from({ length: this.#pool.options.max }, () => this.#pool.connect())

@@ -4,7 +4,7 @@ import { types, type ClientConfig } from 'pg'
 import { urlForDriver } from '../core/database-url.ts'
 import { AppError } from '../core/errors.ts'
 import { Availability } from './availability.ts'
-import type { Database, DatabaseOptions, Transaction, TransactionOptions } from './database.ts'
+import type { Database, DatabaseOptions, Load, Transaction, TransactionOptions } from './database.ts'
 import type { PostgresConnection } from './postgres-connection.ts'
 import {
   isAway,
@@ -89,6 +89,10 @@ export class PostgresDatabase implements Database {
     this.#groups = new WriteGroups(this.#turns, this.#replays, this.#transactions, (error) =>
       this.#noteShared(error),
     )
+  }
+
+  get load(): Load {
+    return { waiting: this.#turns.waiting + this.#groups.waiting, connections: this.#pool.connections }
   }
 
   read<T>(work: Work<T>, options?: TransactionOptions): Promise<T> {

@@ -4,6 +4,7 @@ import {
   assertOpen,
   type Database,
   type DatabaseOptions,
+  type Load,
   type Transaction,
   type TransactionOptions,
 } from './database.ts'
@@ -68,6 +69,10 @@ export class SqliteDatabase implements Database {
     this.#writer = this.#openWriter(MAX_BUSY_WAIT_MS)
     this.#file = new SqliteFile(path)
     this.#reader = this.#openReader()
+  }
+
+  get load(): Load {
+    return { waiting: this.#jobs.length }
   }
 
   /** For migrations, backup and restore, which begin and commit themselves. Waiting for other processes blocks. */

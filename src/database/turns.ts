@@ -50,6 +50,10 @@ export class Turns {
     this.#readsWithoutToken = Math.ceil(connections * 0.2)
   }
 
+  get waiting(): number {
+    return this.#waiting.length
+  }
+
   /** Waits for a turn and returns the function that ends it. Throws 503 if too many others are waiting. */
   async take(turn: Turn): Promise<() => void> {
     // If this turn is free, no waiting one can be: they are checked whenever a turn ends.

@@ -53,6 +53,10 @@ export class WriteGroups {
     this.#transactions = transactions
   }
 
+  get waiting(): number {
+    return this.#waiting.length
+  }
+
   /** Returns false if the write has to run alone. Else it is settled later. */
   add(write: SharedWrite): boolean {
     const { organizationId } = write

@@ -20,6 +20,10 @@ export class Connections {
   /** When the newest connection was made. */
   latestAt = 0
 
+  get count(): number {
+    return this.#connections.size
+  }
+
   follow(server: Server): void {
     const isSecure = 'setSecureContext' in server
     server.on('connection', (socket: Socket) => {

@@ -16,6 +16,7 @@ import type { Queries } from '../jsonapi/query.ts'
 import type { DocumentCache } from '../jsonapi/document-cache.ts'
 import type { BytesInFlight } from '../core/bytes-in-flight.ts'
 import type { Refusals } from '../refusals/refusals.ts'
+import type { RequestMetrics } from '../metrics/request-metrics.ts'
 import type { Deletions } from '../operation/deletions.ts'
 import type { Guesses } from '../sessions/guesses.ts'
 import type { Passwords } from '../users/password.ts'
@@ -53,6 +54,8 @@ export type RunnerDeps = Deps & {
   readonly writes: Writes
   readonly pipelines: Pipelines
   readonly queries: Queries
+  /** Only with PURSER_METRICS_LISTEN. */
+  readonly requestMetrics?: RequestMetrics
   /** Set only if a command uses its own server in its own process. */
   readonly operator?: Operator
 }

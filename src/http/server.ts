@@ -174,8 +174,10 @@ async function respond(
 ): Promise<void> {
   if (mustWait(response) && !(await deps.pipelines.turnOf(request, response))) return
   const requestId = nextRequestId()
+  deps.requestMetrics?.begin()
   if (request.headers.upgrade !== undefined) answerHalf(request, response, deps)
   const call = new HttpCall(request, route, requestId, deps)
+  const { method, receivedAt } = call
   let answer: Answer
   try {
     if (request.httpVersion === '1.1' && request.headers.host === undefined) throw hostIsMissing()
@@ -188,14 +190,13 @@ async function respond(
   }
   // A command's own server hides nothing from the command.
   if (isSteady(answer) && deps.operator === undefined) await untilNextStep(call.receivedAt)
+  deps.requestMetrics?.end(method, route.url, answer.status, receivedAt)
   if (deps.log.isLevelEnabled('debug')) {
-    const { method } = request
     deps.log.debug({ requestId, method, path: pathOf(request), status: answer.status }, 'answered')
   }
   send(request, response, answer, requestId, deps)?.catch((error: unknown) => {
     // The headers were sent, so cut the connection: the client must not take a part for the whole answer.
     response.destroy()
-    const { method } = request
     const about = { error, requestId, method, path: pathOf(request) }
     if (isOfClient(error)) deps.log.debug(about, 'the client went away before its answer was sent')
     else if (error instanceof AppError) deps.log.warn(about, 'an answer broke off')

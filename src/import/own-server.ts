@@ -100,6 +100,7 @@ function readOnly(database: Database): Database {
   return {
     engine: database.engine,
     availability: database.availability,
+    load: database.load,
     read: (work, options) => database.read(work, options),
     write: () => Promise.reject(new Error('a dry run writes nothing')),
     close: () => database.close(),

@@ -2,13 +2,14 @@ import { codeOf } from '../core/error-fields.ts'
 import { readFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { createSecureContext } from 'node:tls'
-import type { Config } from '../config.ts'
+import { environmentName, type Config } from '../config.ts'
 import { OperatorError, reasonOf } from '../core/operator-error.ts'
 
 type Listen = Config['listen']
+type ListenSetting = 'listen' | 'metricsListen'
 
 /** Throws if the server cannot listen on the address. Called before anything is changed. */
-export async function checkAddress(listen: Listen): Promise<void> {
+export async function checkAddress(listen: Listen, setting: ListenSetting): Promise<void> {
   const probe = createServer()
   try {
     await new Promise<void>((resolve, reject) => {
@@ -16,17 +17,17 @@ export async function checkAddress(listen: Listen): Promise<void> {
       probe.listen({ host: listen.host, port: listen.port, exclusive: true }, resolve)
     })
   } catch (error) {
-    throw addressProblem(error, listen)
+    throw addressProblem(error, listen, setting)
   }
   await new Promise((resolve) => probe.close(resolve))
 }
 
-export function addressProblem(error: unknown, listen: Listen): OperatorError {
+export function addressProblem(error: unknown, listen: Listen, setting: ListenSetting): OperatorError {
   const code = codeOf(error)
   const address = addressText(listen)
   if (code === 'EADDRINUSE') {
     return new OperatorError(
-      `${address} is in use by another program, perhaps a Purser that runs already; choose another with PURSER_LISTEN`,
+      `${address} is in use by another program, perhaps a Purser that runs already; choose another with ${environmentName(setting)}`,
     )
   }
   return new OperatorError(`cannot serve at ${address}: ${reasonOf(error)}`)

@@ -2,16 +2,19 @@ import { flagName, settings, type Config, type SettingName } from '../config.ts'
 import { commandName } from '../core/version.ts'
 import { addressText } from './address.ts'
 
+/** Settings that are no secrets. */
+type AdvisedFlag = Extract<SettingName, 'data' | 'listen' | 'publicUrl' | 'tlsCert' | 'tlsKey'>
+
 /** Settings that a command which opens the database is told by flags. */
-const databaseFlags: readonly SettingName[] = ['data']
+const databaseFlags: readonly AdvisedFlag[] = ['data']
 /** Settings that say where a server is. */
-export const addressFlags: readonly SettingName[] = ['listen', 'publicUrl', 'tlsCert', 'tlsKey']
+export const addressFlags: readonly AdvisedFlag[] = ['listen', 'publicUrl', 'tlsCert', 'tlsKey']
 
 /** A command line to type next to this server: with the flags that differ from the defaults, and no secrets. */
 export function advisedCommand(
   config: Partial<Config>,
   words: string,
-  flags: readonly SettingName[] = databaseFlags,
+  flags: readonly AdvisedFlag[] = databaseFlags,
 ): string {
   const given = flags.flatMap((name) => {
     const text = textOf(config, name)
@@ -20,14 +23,13 @@ export function advisedCommand(
   return [commandName, words, ...given].join(' ')
 }
 
-function textOf(config: Partial<Config>, name: SettingName): string | undefined {
+function textOf(config: Partial<Config>, name: AdvisedFlag): string | undefined {
   if (name === 'listen') return config.listen === undefined ? undefined : addressText(config.listen)
-  const value = config[name]
-  return value === undefined ? undefined : String(value)
+  return config[name]
 }
 
 /** As the setting's parser makes it: a folder is absolute. */
-function defaultOf(name: SettingName): string | undefined {
+function defaultOf(name: AdvisedFlag): string | undefined {
   const { default: initial, parse } = settings[name] as { default?: string; parse: (text: string) => unknown }
   return initial === undefined || name === 'listen' ? initial : String(parse(initial))
 }

@@ -32,6 +32,11 @@ export class Drain {
     this.#log = log
   }
 
+  /** Open connections of the server. */
+  get connections(): number {
+    return this.#connections.count
+  }
+
   follow(server: Server): void {
     this.#connections.follow(server)
     // Node calls this when the port closes, too. Its version would break connections between two requests.

@@ -1,0 +1,86 @@
+import { statfs } from 'node:fs/promises'
+import type { ServerConfig } from '../config.ts'
+import type { BytesInFlight } from '../core/bytes-in-flight.ts'
+import { version } from '../core/version.ts'
+import type { Database } from '../database/database.ts'
+import { gauge, labelsOf, type Family } from './exposition.ts'
+import { ProcessMetrics } from './process-metrics.ts'
+import type { RequestMetrics } from './request-metrics.ts'
+
+type Measured = {
+  readonly config: ServerConfig
+  readonly database: Database
+  readonly bytesInFlight: BytesInFlight
+  readonly requestMetrics?: RequestMetrics
+  readonly drain: { readonly connections: number }
+}
+
+/** Reads all metrics of a server in this process. The database is not asked, so they are there during an outage, too. */
+export type ReadMetrics = () => Promise<readonly Family[]>
+
+export function metricsOf(server: Measured): ReadMetrics {
+  const processMetrics = new ProcessMetrics()
+  return async () => [...(await serverFamilies(server)), ...processMetrics.families()]
+}
+
+async function serverFamilies({
+  config,
+  database,
+  bytesInFlight,
+  requestMetrics,
+  drain,
+}: Measured): Promise<readonly Family[]> {
+  const build = { version, node: process.versions.node, engine: database.engine }
+  return [
+    gauge('purser_build_info', 'Versions that run, and the engine of the database.', [
+      { labels: labelsOf(build), value: 1 },
+    ]),
+    ...(requestMetrics?.families() ?? []),
+    gauge('purser_http_connections', 'Open connections of clients.', drain.connections),
+    gauge(
+      'purser_bytes_in_flight',
+      'Memory for bodies, uploads and large answers that are on their way.',
+      bytesInFlight.taken,
+    ),
+    gauge(
+      'purser_bytes_in_flight_max',
+      'Limit of purser_bytes_in_flight (PURSER_MAX_BYTES_IN_FLIGHT).',
+      bytesInFlight.limit,
+    ),
+    ...databaseFamilies(database),
+    ...(config.databaseUrl === undefined ? await diskFamilies(config.data) : []),
+  ]
+}
+
+function databaseFamilies({ availability, load }: Database): readonly Family[] {
+  const { connections, waiting } = load
+  return [
+    gauge(
+      'purser_database_up',
+      'Whether the database can be read and written, as far as requests and /readyz have found.',
+      availability.isAway ? 0 : 1,
+    ),
+    gauge('purser_database_waiting_requests', 'Requests that wait for the database.', waiting),
+    ...(connections === undefined
+      ? []
+      : [
+          gauge('purser_database_connections', 'Connections for transactions.', [
+            { labels: labelsOf({ state: 'used' }), value: connections.used },
+            { labels: labelsOf({ state: 'idle' }), value: connections.idle },
+          ]),
+        ]),
+  ]
+}
+
+/** None while the folder cannot be reached. */
+async function diskFamilies(folder: string): Promise<readonly Family[]> {
+  try {
+    const { bavail, blocks, bsize } = await statfs(folder)
+    return [
+      gauge('purser_disk_free_bytes', 'Free space for the SQLite database.', bavail * bsize),
+      gauge('purser_disk_size_bytes', 'Size of the disk of the SQLite database.', blocks * bsize),
+    ]
+  } catch {
+    return []
+  }
+}
