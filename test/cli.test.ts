@@ -476,6 +476,24 @@ describe('the command line', () => {
     )
   })
 
+  test('audit verify looks at the database that is named before or after the word verify', async () => {
+    const data = join(temporaryFolder(), 'nowhere')
+    const named = ['--data', data]
+    const settings = await settingsFor('sqlite')
+    await output(['migrate'], settings)
+    for (const args of [
+      ['audit', ...named, 'verify'],
+      ['audit', 'verify', ...named],
+    ]) {
+      expect(await run(args, settings)).toMatchObject({
+        code: 1,
+        stdout: '',
+        stderr: expect.stringMatching(/^purser: there is no database in .*nowhere: .*\n$/),
+      })
+    }
+    expect(JSON.parse(await output(['audit', '--json', 'verify'], settings))).toMatchObject({ intact: true })
+  })
+
   test('a folder that this user may not look into is one clear line, whatever the command', async () => {
     const settings = await settingsFor('sqlite')
     expect((await run(['migrate'], settings)).code).toBe(0)

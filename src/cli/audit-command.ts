@@ -53,7 +53,9 @@ function verifyCommand(): Command {
       'after',
       '\nEnds with 1 and names the first wrong event. The server may run meanwhile.\n\nExample:\n  purser audit verify --seen last.json --json > next.json',
     )
-    .action(async (flags) => {
+    .action(async (_own, command: Command) => {
+      // `audit --data FOLDER verify` names the database, too.
+      const flags = command.optsWithGlobals()
       const { printVerdict } = await import('./audit-verify.ts')
       await printVerdict(configOf(flags), flags.json === true, flags.seen)
     })

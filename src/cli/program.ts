@@ -33,7 +33,7 @@ function createProgram(): Command {
     .description('Teams and state outputs for Terraform and OpenTofu, on your own server.')
     .version(version, '-V, --version')
     .addHelpText('after', EXAMPLES)
-    // `audit` and `audit verify` both have --json. It belongs to the word before it.
+    // `audit` and `audit verify` have the same options.
     .enablePositionalOptions()
     .addCommand(serveCommand())
     .addCommand(migrateCommand())
