@@ -462,6 +462,19 @@ describe('the command line', () => {
     const unhelpful = await run(['help', 'nope'])
     expect(unhelpful).toMatchObject({ code: 1, stdout: '' })
     expect(unhelpful.stderr).toMatch(/^purser: there is no command nope; .*\n$/)
+    expect(await run(['user', 'help', 'create'])).toEqual(shown)
+    for (const words of [
+      ['user', 'nope'],
+      ['help', 'user', 'nope'],
+      ['user', 'help', 'nope'],
+    ]) {
+      expect(await run(words)).toEqual({
+        code: 1,
+        stdout: '',
+        stderr:
+          'purser: there is no command user nope; choose from create, token, password-link, list, show, delete (--help says more)\n',
+      })
+    }
     for (const option of [['--emial', 'x'], ['--emial=x']]) {
       expect((await run(['user', 'create', ...option, 'bob'])).stderr).toMatch(
         /^purser: unknown option '--emial' .*\n$/,

@@ -75,9 +75,31 @@ function unknownOptionOf({ args }: Command, { code }: CommanderError): Commander
     : new CommanderError(1, 'commander.unknownOption', `error: unknown option '${unknown}'`)
 }
 
-/** `help user create` as `user create --help`: commander's own word reads only one word after it. */
-function withHelpAsFlag([node = '', main = '', word = '', ...rest]: readonly string[]): string[] {
-  return word === 'help' && rest.length > 0 ? [node, main, ...rest, '--help'] : [node, main, word, ...rest]
+/**
+ * Turns `help user create` and `user help create` into `user create --help`. Refuses a word that is no command, and names
+ * the commands there are: commander ignores such a word after `help`.
+ */
+function knownWords(program: Command, words: readonly string[]): string[] {
+  const known: string[] = []
+  const help: string[] = []
+  let command = program
+  for (const word of words) {
+    if (command.commands.length === 0 || word.startsWith('-')) break
+    if (word === 'help') {
+      help.push('--help')
+      continue
+    }
+    const next = command.commands.find((one) => one.name() === word)
+    if (next === undefined) {
+      const names = command.commands.map((one) => one.name())
+      fail(
+        `there is no command ${[...known, word].join(' ')}; choose from ${names.join(', ')} (--help says more)`,
+      )
+    }
+    known.push(word)
+    command = next
+  }
+  return [...known, ...words.slice(known.length + help.length), ...help]
 }
 
 /** Runs a command. On errors it prints one line per problem and exits with 1. */
@@ -88,9 +110,7 @@ export async function runCommandLine(argv: readonly string[]): Promise<void> {
   try {
     const program = createProgram()
     if (argv.length === 2) program.help({ error: true })
-    const words = withHelpAsFlag(argv)
-    refuseUnknownCommand(program, words[2])
-    await program.parseAsync(words)
+    await program.parseAsync(knownWords(program, argv.slice(2)), { from: 'user' })
   } catch (error) {
     if (error instanceof CommanderError) {
       // Help was printed, either on request or because a subcommand is missing.
@@ -102,14 +122,6 @@ export async function runCommandLine(argv: readonly string[]): Promise<void> {
       throw error
     }
   }
-}
-
-/** The error for an unknown command names the known ones, which commander does not do. */
-function refuseUnknownCommand(program: Command, word: string | undefined): void {
-  if (word === undefined || word.startsWith('-') || word === 'help') return
-  const names = program.commands.map((command) => command.name())
-  if (!names.includes(word))
-    fail(`there is no command ${word}; there are ${names.join(', ')} (--help says more)`)
 }
 
 /** The reader of a pipe has closed it, e.g. `purser audit | head`. That is no error, but the command may have found one. */
