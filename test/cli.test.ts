@@ -582,6 +582,15 @@ describe('the command line', () => {
     expect([code, written.join('')]).toEqual([1, ''])
   })
 
+  test('a server whose first lines nobody can read ends with 1 and says so', async () => {
+    const data = join(temporaryFolder(), 'data')
+    const words = ['serve', '--data', data, '--listen', '127.0.0.1:0']
+    const child = spawn(process.execPath, [resolve('src/main.ts'), ...words])
+    child.stdout.destroy()
+    const [written, [code]] = await Promise.all([child.stderr.toArray(), once(child, 'close')])
+    expect([code, written.join('')]).toEqual([1, 'purser: cannot write the output: write EPIPE\n'])
+  })
+
   test('work goes on when nobody reads the notes about it any more', async () => {
     const data = join(temporaryFolder(), 'data')
     const child = spawn(process.execPath, [resolve('src/main.ts'), 'migrate', '--data', data])

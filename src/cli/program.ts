@@ -104,7 +104,7 @@ function knownWords(program: Command, words: readonly string[]): string[] {
 
 /** Runs a command. On errors it prints one line per problem and exits with 1. */
 export async function runCommandLine(argv: readonly string[]): Promise<void> {
-  process.stdout.on('error', endQuietly)
+  process.stdout.on('error', (error) => endWithoutOutput(error, argv[2]))
   // Notes and progress are for people. Work that has begun goes on if nobody reads them any more.
   process.stderr.on('error', () => {})
   try {
@@ -124,9 +124,12 @@ export async function runCommandLine(argv: readonly string[]): Promise<void> {
   }
 }
 
-/** The reader of a pipe has closed it, e.g. `purser audit | head`. That is no error, but the command may have found one. */
-function endQuietly(error: NodeJS.ErrnoException): void {
-  if (error.code === 'EPIPE') process.exit(process.exitCode ?? 0)
+/**
+ * The reader of a pipe has closed it, e.g. `purser audit | head`. That is no error, but the command may have found one. A
+ * server that cannot say what its operator must know does not start.
+ */
+function endWithoutOutput(error: NodeJS.ErrnoException, command: string | undefined): void {
+  if (error.code === 'EPIPE' && command !== 'serve') process.exit(process.exitCode ?? 0)
   fail(`cannot write the output: ${reasonOf(error)}`)
 }
 
