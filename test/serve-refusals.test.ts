@@ -1,4 +1,4 @@
-import { hash } from 'node:crypto'
+import { createPrivateKey, hash } from 'node:crypto'
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer, type AddressInfo, type Server } from 'node:net'
 import { join, resolve } from 'node:path'
@@ -228,6 +228,15 @@ describe('serve refuses with one line, exit code 1 and nothing touched', () => {
       [],
       files(tls('cert.pem'), tls('other-key.pem')),
       /^purser: cannot use the TLS certificate .*mismatch/,
+    )
+    const encrypted = join(temporaryFolder(), 'key.pem')
+    const key = createPrivateKey(readFileSync(tls('key.pem')))
+    const cipher = { cipher: 'aes-256-cbc', passphrase: 'secret', format: 'pem' } as const
+    writeFileSync(encrypted, key.export({ type: 'pkcs8', ...cipher }))
+    await refused(
+      [],
+      files(tls('cert.pem'), encrypted),
+      /^purser: the TLS key .*key\.pem is encrypted with a passphrase: .* openssl pkey -in /,
     )
     const exchanged = files(tls('key.pem'), tls('cert.pem'))
     await refused(

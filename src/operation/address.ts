@@ -42,6 +42,12 @@ export function checkTls({ tlsCert, tlsKey }: Config): void {
     createSecureContext({ cert, key })
   } catch (error) {
     const reason = reasonOf(error)
+    // In PEM both forms of a key with a passphrase have this word, and OpenSSL only says "bad decrypt".
+    if (key.includes('ENCRYPTED')) {
+      throw new OperatorError(
+        `the TLS key ${tlsKey} is encrypted with a passphrase: give one without, made by: openssl pkey -in KEY -out NEW-KEY`,
+      )
+    }
     const advice = reason.includes('no start line') ? ' (are certificate and key exchanged?)' : ''
     throw new OperatorError(
       `cannot use the TLS certificate ${tlsCert} with the key ${tlsKey}: ${reason}${advice}`,
