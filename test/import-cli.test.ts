@@ -258,7 +258,7 @@ describe('purser export', () => {
       ['link', 'is a link'],
       ['link/', 'is a link'],
       ['open', 'others may write into'],
-      ['file', 'cannot write to'],
+      ['file', 'is no folder'],
     ] as const) {
       const { code, stderr } = await run(['export', '--from', source.address, `${parent}/${folder}`], given)
       expect({ folder, code }).toEqual({ folder, code: 1 })

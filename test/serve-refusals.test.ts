@@ -71,6 +71,9 @@ describe('serve refuses with one line, exit code 1 and nothing touched', () => {
     writeFileSync(file, '')
     const settings = { PURSER_LISTEN: '127.0.0.1:0', PURSER_DATA: join(file, 'data') }
     await refused([], settings, /^purser: cannot use the data folder .*ENOTDIR/)
+    await refused(['--data', file], settings, /^purser: cannot use the data folder .*ENOTDIR/)
+    // Node's own mkdir never returns for a folder there.
+    await refused(['--data', '/proc/x/y'], settings, /^purser: cannot use the data folder .*ENOENT/)
   })
 
   test('an option that is no option, and every bad value with a line of its own', async () => {

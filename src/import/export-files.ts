@@ -16,6 +16,7 @@ import { join, resolve } from 'node:path'
 import { systemClock, timestamp } from '../core/clock.ts'
 import { OperatorError, writingTo } from '../core/operator-error.ts'
 import { version } from '../core/version.ts'
+import { makeFolder } from '../operation/new-file.ts'
 import { FileSink, STATES } from './file-sink.ts'
 import type { Records } from './records.ts'
 
@@ -65,7 +66,7 @@ export class ExportFiles {
   constructor(folder: string) {
     this.#folder = folder
     this.#files = writingTo(folder, () => {
-      mkdirSync(folder, { recursive: true, mode: 0o700 })
+      makeFolder(resolve(folder))
       refuseOthersFolder(folder)
       chmodSync(folder, 0o700)
       if (existsSync(join(folder, UNFINISHED))) clear(folder)

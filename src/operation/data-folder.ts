@@ -1,10 +1,10 @@
 import { sqliteCodeOf } from '../core/error-fields.ts'
-import { accessSync, constants, mkdirSync, statSync } from 'node:fs'
-import { dirname, join, resolve } from 'node:path'
+import { accessSync, constants, statSync } from 'node:fs'
+import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { OperatorError, reasonOf } from '../core/operator-error.ts'
 import { quoted } from './advised-command.ts'
-import { syncFolder } from './new-file.ts'
+import { makeFolder } from './new-file.ts'
 
 const LOCK_FILE = 'lock'
 const SQLITE_BUSY = 5
@@ -13,13 +13,9 @@ const OTHERS = 0o077
 /** Creates the folder for this user only, or checks that an existing one is readable and writable. */
 export function makeDataFolder(folder: string): void {
   try {
-    const first = mkdirSync(folder, { recursive: true, mode: 0o700 })
-    // Soon data in it may be acknowledged, so the entry of the new folder must survive a power cut.
-    if (first !== undefined) {
-      for (let made = resolve(folder); made.length >= first.length; made = dirname(made))
-        syncFolder(dirname(made))
-    }
-    accessSync(folder, constants.R_OK | constants.W_OK | constants.X_OK)
+    makeFolder(folder)
+    // With the dot, because a file is not a folder.
+    accessSync(`${folder}/.`, constants.R_OK | constants.W_OK | constants.X_OK)
   } catch (error) {
     throw new OperatorError(`cannot use the data folder ${folder}: ${reasonOf(error)}`)
   }

@@ -1,4 +1,14 @@
-import { closeSync, fsyncSync, openSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { codeOf } from '../core/error-fields.ts'
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { dirname } from 'node:path'
 
 /** Writes a file that only its owner may read. After a crash the file is either complete or as it was before. */
@@ -15,6 +25,23 @@ export function writePrivateFile(file: string, text: string): void {
     throw error
   }
   syncFolder(dirname(file))
+}
+
+/**
+ * Makes a folder for this user only, with those above it, so that it survives a power cut. Does nothing if it exists. Not
+ * mkdirSync with `recursive`, which never returns for a folder in /proc.
+ */
+export function makeFolder(folder: string): void {
+  if (existsSync(folder)) return
+  const parent = dirname(folder)
+  makeFolder(parent)
+  try {
+    mkdirSync(folder, { mode: 0o700 })
+  } catch (error) {
+    // Another process that starts at the same moment has made it.
+    if (codeOf(error) !== 'EEXIST') throw error
+  }
+  syncFolder(parent)
 }
 
 /** Makes new names in this folder survive a power cut. */
