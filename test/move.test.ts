@@ -106,7 +106,14 @@ describe.each(engines.filter((engine) => engine === 'postgres'))('purser move to
     expect(trail.filter(({ action }) => action === 'database.move')).toHaveLength(1)
     const verdict = JSON.parse(await output(['audit', 'verify', '--json'], target))
     expect(verdict).toMatchObject({ intact: true, events: trail.length })
-    await refused(['--to', to], source, /the target is not empty: move into a new database/)
+    await refused(
+      ['--to', to],
+      source,
+      /the move of .*purser\.sqlite into this database is complete: it ended at 20.*Z\. Start the server on it; /,
+    )
+    const other: Settings = { ...(await settingsFor('sqlite')), PURSER_ADMIN_TOKEN: ADMIN_TOKEN }
+    await output(['migrate'], other)
+    await refused(['--to', to], other, /the target is not empty: move into a new database/)
   })
 
   test('refuses a wrong secret key before it writes anything', async () => {

@@ -30,6 +30,19 @@ export async function findPlace(db: Kysely<Tables>): Promise<(Place & { source: 
   return { source, table, after: after ?? undefined, rows: done }
 }
 
+/** When the newest move from this source ended, by its audit event. Undefined if none has ended here. */
+export async function findEndedMove(db: Kysely<Tables>, source: string): Promise<string | undefined> {
+  const event = await db
+    .selectFrom('audit_events')
+    .select('at')
+    .where('action', '=', 'database.move')
+    .where('resource_id', '=', source)
+    .orderBy('number', 'desc')
+    .limit(1)
+    .executeTakeFirst()
+  return event?.at
+}
+
 /** Marks the database as one that is being filled. No server starts on it until `endMove`. */
 export async function beginMove(db: Kysely<Tables>, source: string): Promise<Place> {
   const [table] = existing(backedUpTables[0])

@@ -11,6 +11,7 @@ import {
   countRows,
   digestOf,
   endMove,
+  findEndedMove,
   findPlace,
   insertPage,
   type Digest,
@@ -61,7 +62,12 @@ async function placeIn(target: Connection, { source, onContinue }: MoveOptions):
   if (place === undefined) {
     const { applied } = await missingMigrations(target)
     if (applied > 0 && !(await hasNoRows(target))) {
-      throw new OperatorError('the target is not empty: move into a new database')
+      const endedAt = await findEndedMove(target, source)
+      throw new OperatorError(
+        endedAt === undefined
+          ? 'the target is not empty: move into a new database'
+          : `the move of ${source} into this database is complete: it ended at ${endedAt}. Start the server on it; to move again, make a new database`,
+      )
     }
     await migrate(target)
     return beginMove(target, source)
