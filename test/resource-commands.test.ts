@@ -1,6 +1,8 @@
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
+import { openDatabase } from '../src/database/open.ts'
+import { noteMeta } from '../src/operation/meta-store.ts'
 import { Client } from './support/client.ts'
 import { engines, type Engine } from './support/engines.ts'
 import {
@@ -229,6 +231,36 @@ describe.each(engines)('list, show and delete on %s', (engine) => {
     expect(await refused('seed', settings)).toMatch(/^purser: there are users rosa already, .*--data$/)
     const { stdout } = await run(['user', 'list'], { ...settings })
     expect(stdout).not.toMatch(/^anna /m)
+  })
+
+  test('seed goes on with the people of an interrupted seed, and says how to make half a demo anew', async () => {
+    const settings = await settingsFor(engine)
+    await linesOf('migrate', settings)
+    await linesOf('user create root --email root@example.com --admin', settings)
+    await linesOf('user create anna --email anna@demo.example', settings)
+    await linesOf('user create ben --email ben@demo.example', settings)
+    await linesOf('organization create demo --email demo@demo.example --owner anna', settings)
+    // What no seed has begun is none of its business.
+    expect((await linesOf('seed', settings))[0]).toMatch(/^nothing to do: /)
+    const { PURSER_DATA: data = '', PURSER_DATABASE_URL: databaseUrl } = settings
+    const { database } = await openDatabase({ data, databaseUrl })
+    await database.write((tx) => noteMeta(tx, 'unfinished demo', 'demo'))
+    await database.close()
+    const half = await refused('seed', settings)
+    expect(half).toMatch(
+      /^purser: the organization demo has only a part of the demo data, .* run seed again$/,
+    )
+    const [, advised = ''] = /purser -- (organization delete demo --yes) --data /.exec(half) ?? []
+    await linesOf(advised, settings)
+    const { people } = JSON.parse((await linesOf('seed --json', settings)).join(''))
+    expect(people.map(({ username }: { username: string }) => username)).toEqual([
+      'anna',
+      'ben',
+      'rosa',
+      'carl',
+      'dora',
+    ])
+    expect((await linesOf('seed', settings))[0]).toMatch(/^nothing to do: /)
   })
 })
 

@@ -8,35 +8,45 @@ import type { Transaction } from '../database/database.ts'
 import { sqliteFile } from '../database/open.ts'
 import { sendRequest } from '../import/own-server.ts'
 import { findOrganizationByName } from '../organizations/organization-store.ts'
+import { advisedCommand } from '../operation/advised-command.ts'
 import { lockDataFolder, makeDataFolder } from '../operation/data-folder.ts'
 import { createLog } from '../operation/log.ts'
+import { deleteMeta, findMeta, noteMeta } from '../operation/meta-store.ts'
 import { openPrepared, prepare } from '../operation/prepare.ts'
 import { findUserByUsername } from '../users/user-store.ts'
 import { keyOf } from '../users/users.ts'
 import { operatorDeps, withDatabase } from '../operation/command-database.ts'
 import { demo, stateAttributes } from './demo.ts'
 import { createOrganization } from './organizations.ts'
-import { createUser } from './users.ts'
+import { createTokenFor, createUser } from './users.ts'
 
 type Seeded = { organization: string; people: { username: string; role: string; token: string }[] }
 
+/** In the database while a seed makes the organization. */
+const UNFINISHED = 'unfinished demo'
 const OWNER = demo.people[0].username
+
+const emailOf = (username: string) => `${username}@demo.example`
 
 /** Creates the demo organization, with requests of its people over HTTP. Undefined if it already exists. */
 export async function seed(config: Config): Promise<Seeded | undefined> {
   await prepareForSeed(config)
-  const isThere = await withDatabase(config, ({ database }) =>
-    database.read(async (tx) => {
-      if ((await findOrganizationByName(tx, demo.organization)) !== undefined) return true
-      await checkNamesAreFree(tx)
-      return false
+  // Before anything is created, so that a refusal leaves nothing behind.
+  const there = await withDatabase(config, ({ database }) =>
+    database.write(async (tx) => {
+      if (await isSeeded(tx, config)) return undefined
+      const people = await peopleThere(tx)
+      await noteMeta(tx, UNFINISHED, demo.organization)
+      return people
     }),
   )
-  if (isThere) return undefined
+  if (there === undefined) return undefined
   const people = []
   for (const { username, role } of demo.people) {
-    const user = { username, email: `${username}@demo.example`, isAdmin: false, withToken: true }
-    const { token } = await createUser(config, user)
+    const user = { username, email: emailOf(username), isAdmin: false, withToken: true }
+    const { token } = there.has(username)
+      ? await createTokenFor(config, username, {})
+      : await createUser(config, user)
     people.push({ username, role, token: existing(token) })
   }
   const organization = { name: demo.organization, email: 'demo@demo.example', owner: OWNER }
@@ -45,15 +55,27 @@ export async function seed(config: Config): Promise<Seeded | undefined> {
   return { organization: demo.organization, people }
 }
 
-/** Runs before anything is created, so that a refusal leaves nothing behind. */
-async function checkNamesAreFree(tx: Transaction): Promise<void> {
-  const taken: string[] = []
-  for (const { username } of demo.people) {
-    if ((await findUserByUsername(tx, keyOf(username))) !== undefined) taken.push(username)
-  }
-  if (taken.length === 0) return
+/** Throws if an interrupted seed has left an organization without all of its content. */
+async function isSeeded(tx: Transaction, config: Config): Promise<boolean> {
+  if ((await findOrganizationByName(tx, demo.organization)) === undefined) return false
+  if ((await findMeta(tx, UNFINISHED)) === undefined) return true
   throw new OperatorError(
-    `there are users ${taken.join(', ')} already, and the demo data needs these names: use a separate data folder, with --data`,
+    `the organization ${demo.organization} has only a part of the demo data, because an earlier seed was interrupted: delete it with ${advisedCommand(config, `organization delete ${demo.organization} --yes`)}, and run seed again`,
+  )
+}
+
+/** Which of the people exist already: an interrupted seed, or a deleted demo, has left them. */
+async function peopleThere(tx: Transaction): Promise<Set<string>> {
+  const there = new Set<string>()
+  const others: string[] = []
+  for (const { username } of demo.people) {
+    const user = await findUserByUsername(tx, keyOf(username))
+    if (user?.email === emailOf(username)) there.add(username)
+    else if (user !== undefined) others.push(username)
+  }
+  if (others.length === 0) return there
+  throw new OperatorError(
+    `there are users ${others.join(', ')} already, and the demo data needs these names: use a separate data folder, with --data`,
   )
 }
 
@@ -94,6 +116,7 @@ async function seedOverHttp(settings: Config, tokens: Map<string, string>): Prom
     await makeWorkspaces(post, teams, projects)
     // Dora asks for a workspace and is refused, so the list of refusals has an example.
     await sendRequest(as('dora'), 'GET', `${ORGANIZATION}/workspaces/${demo.grant.workspace}`)
+    await database.write((tx) => deleteMeta(tx, UNFINISHED))
   } finally {
     await app.close()
   }
@@ -117,7 +140,7 @@ async function makeMembers(post: Post, teams: Map<string, string>): Promise<void
     const data = own.map(({ name }) => ({ type: 'teams', id: teams.get(name) }))
     const { id } = await post(OWNER, `${ORGANIZATION}/organization-memberships`, {
       type: 'organization-memberships',
-      attributes: { email: `${username}@demo.example` },
+      attributes: { email: emailOf(username) },
       relationships: { teams: { data } },
     })
     await post(username, `/organization-memberships/${id}/actions/accept`)

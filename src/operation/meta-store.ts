@@ -14,3 +14,7 @@ export async function noteMeta(tx: Transaction, key: string, value: string): Pro
     .execute()
   return (await findMeta(tx, key)) ?? value
 }
+
+export async function deleteMeta(tx: Transaction, key: string): Promise<void> {
+  await tx.db.deleteFrom('meta').where('key', '=', key).execute()
+}
