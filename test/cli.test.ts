@@ -621,5 +621,21 @@ describe('the command line', () => {
     )
     expect(secure).toContain('"https://p.example.com/api/v2/"')
     expect(secure).toContain('TF_TOKEN_my__purser_example_com')
+    for (const [option, value, problem] of [
+      ['--hostname', 'a"b', /^purser: "a\\"b" is no host name: give --hostname HOST or HOST:PORT\n$/],
+      ['--hostname', '', /^purser: "" is no host name: /],
+      ['--public-url', 'https://${x}', /^purser: "\$\{x\}" is no host name: /],
+      ['--organization', 'a"b', /^purser: .* It must be letters, numbers, - and _\. /],
+    ] as const) {
+      expect(await run(['config', 'tofu', option, value])).toMatchObject({
+        code: 1,
+        stdout: '',
+        stderr: expect.stringMatching(problem),
+      })
+    }
+    expect(await output(['config', 'tofu', '--listen', '127.0.0.1:80'], {})).toContain('host "localhost" {')
+    for (const host of ['purser.internal:8443', 'bücher.example']) {
+      expect(await output(['config', 'tofu', '--hostname', host], {})).toContain(`host "${host}" {`)
+    }
   })
 })

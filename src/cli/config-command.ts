@@ -1,4 +1,5 @@
-import { Command } from 'commander'
+import { Command, InvalidArgumentError } from 'commander'
+import { OperatorError } from '../core/operator-error.ts'
 import { isLoopback } from '../core/loopback.ts'
 import { servedAddress } from '../operation/address.ts'
 import { commandName } from '../core/version.ts'
@@ -16,7 +17,7 @@ function tofuCommand(): Command {
   const command = new Command('tofu')
     .description('Print the configuration of OpenTofu and Terraform for this server, also for plain http')
     .option('--hostname <name>', 'host name of this server in configurations (default: from its address)')
-    .option('--organization <name>', 'organization in the example', 'acme')
+    .option('--organization <name>', 'organization in the example', organizationName, 'acme')
     .addHelpText(
       'after',
       '\nExamples:\n  purser config tofu >> ~/.tofurc\n  purser config tofu --public-url https://purser.example.com',
@@ -25,8 +26,17 @@ function tofuCommand(): Command {
   return withSettings(command, ['listen', 'publicUrl', 'tlsCert', 'tlsKey'])
 }
 
+/** Quotes and `${` would mean something else in the file. */
+function organizationName(text: string): string {
+  if (!/^[\w-]+$/.test(text)) throw new InvalidArgumentError('It must be letters, numbers, - and _.')
+  return text
+}
+
 /** The block for the CLI's configuration file. Comments in it say what belongs elsewhere. */
 function tofuConfiguration(config: Config, hostname = hostnameOf(config), organization = 'acme'): string {
+  if (!/^(\[[\da-f:.]+\]|[\p{L}\p{N}._-]+)(:\d+)?$/iu.test(hostname)) {
+    throw new OperatorError(`${JSON.stringify(hostname)} is no host name: give --hostname HOST or HOST:PORT`)
+  }
   const api = `${servedAddress(config)}/api/v2/`
   const place = hostname.includes(':') ? 'here' : `here or in ${tokenVariable(hostname)}`
   const services = SERVICES.map((service) => `    ${JSON.stringify(service).padEnd(10)} = "${api}"`)
@@ -54,8 +64,9 @@ ${services.join('\n')}
 
 /** The CLIs look the host up in their own configuration first, so any name works. */
 function hostnameOf(config: Config): string {
-  const { host, hostname, port } = new URL(servedAddress(config))
-  return isLoopback(hostname) ? `localhost:${port}` : host
+  const url = new URL(servedAddress(config))
+  if (isLoopback(url.hostname)) url.hostname = 'localhost'
+  return url.host
 }
 
 /** The CLIs replace dots by underscores and hyphens by two underscores. */
