@@ -340,16 +340,18 @@ describe.each(engines)('the command line on %s', (engine) => {
       '  - being an owner: a member of the team owners',
       expect.stringMatching(/^Grant it to a team that the caller is in, .*dry-run=true/),
       'The refusal belongs to the organization demo.',
-      expect.stringMatching(/: purser access --organization demo --user user-\w+ --workspace ws-\w+$/),
+      expect.stringMatching(
+        /: npm run purser -- access --organization demo --user user-\w+ --workspace ws-\w+ --data \S+$/,
+      ),
     ])
-    const next = text.at(-1)?.split(': purser ')[1]?.split(' ') as string[]
+    const next = text.at(-1)?.split(' purser -- ')[1]?.split(' ') as string[]
     expect(await output(next, settings)).toContain('read-outputs')
     const json = JSON.parse(await output(['explain', requestId, '--json'], settings))
     expect(json).toMatchObject({ 'request-id': requestId, reason: 'forbidden', organization: 'demo' })
     const unknown = await run(['explain', 'nothing\u001b[31m'], settings)
     expect({ code: unknown.code, stdout: unknown.stdout }).toEqual({ code: 1, stdout: '' })
     expect(unknown.stderr).toBe(
-      'purser: there is no refusal with the request id "nothing\\u001b[31m": answers of 404 to a valid token are written every 1 s, and kept for 7 days, the newest 10000 of each organization; of equal refusals, the ids of the newest 20 are kept\n',
+      'purser: there is no refusal with the request id "nothing\\u001b[31m": a server writes its 404 answers to valid tokens every 1 s, and keeps them for 7 days, the newest 10000 of each organization; of equal refusals it keeps the newest 20 ids\n',
     )
   })
 

@@ -5,6 +5,7 @@ import { findRefusal, namesIn, type RefusalRow } from '../refusals/refusal-store
 import { grantsOf, nameOfCaller, sentencesOf } from '../refusals/refusal-text.ts'
 import { FLUSH_EVERY_MS } from '../refusals/refusals.ts'
 import { REQUESTS_KEPT } from '../refusals/waiting-refusals.ts'
+import { advisedCommand } from '../operation/advised-command.ts'
 import { withDatabase } from '../operation/command-database.ts'
 import { print, printJson } from './output.ts'
 
@@ -29,21 +30,21 @@ export async function explain(config: Config, requestId: string, asJson: boolean
   for (const sentence of sentencesOf(row, nameOfCaller(row), inLines)) print(sentence)
   if (row.organization_name === null) return
   print(`The refusal belongs to the organization ${row.organization_name}.`)
-  const command = accessCommandOf(row)
+  const command = accessCommandOf(row, config)
   if (command !== undefined) print(`To print the caller's access today, with its grants: ${command}`)
 }
 
 /** The command that shows the caller's access to the place. Undefined if no team access would have helped. */
-function accessCommandOf(row: RefusalRow): string | undefined {
+function accessCommandOf(row: RefusalRow, config: Config): string | undefined {
   const place = grantsOf(row)
     .flatMap((needed) => (needed.grant === 'team-access' ? needed.on : []))
     .find(({ id }) => id !== null)
   if (place === undefined || row.caller_type === 'organizations') return undefined
   const whose = `--${row.caller_type === 'users' ? 'user' : 'team'} ${row.caller_id}`
   const where = `--${place.type === 'workspaces' ? 'workspace' : 'project'} ${place.id}`
-  return `purser access --organization ${row.organization_name} ${whose} ${where}`
+  return advisedCommand(config, `access --organization ${row.organization_name} ${whose} ${where}`)
 }
 
 function unknown(requestId: string, { refusalDays, refusalsKept }: Config): string {
-  return `there is no refusal with the request id ${JSON.stringify(requestId)}: answers of 404 to a valid token are written every ${FLUSH_EVERY_MS / 1000} s, and kept for ${refusalDays} days, the newest ${refusalsKept} of each organization; of equal refusals, the ids of the newest ${REQUESTS_KEPT} are kept`
+  return `there is no refusal with the request id ${JSON.stringify(requestId)}: a server writes its 404 answers to valid tokens every ${FLUSH_EVERY_MS / 1000} s, and keeps them for ${refusalDays} days, the newest ${refusalsKept} of each organization; of equal refusals it keeps the newest ${REQUESTS_KEPT} ids`
 }
