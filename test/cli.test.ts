@@ -509,6 +509,23 @@ describe('the command line', () => {
     expect(JSON.parse(await output(['audit', '--json', 'verify'], settings))).toMatchObject({ intact: true })
   })
 
+  test('audit verify --seen says in a line that a file is no earlier output', async () => {
+    const settings = await settingsFor('sqlite')
+    await output(['migrate'], settings)
+    const file = join(temporaryFolder(), 'seen.json')
+    const seen = () => run(['audit', 'verify', '--seen', file], settings)
+    expect((await seen()).stderr).toMatch(/^purser: cannot read .*seen\.json: ENOENT.*\n$/)
+    // npm run prints such lines before the JSON.
+    writeFileSync(file, '\n> purser@0.1.0 purser\n\n{}\n')
+    expect(await seen()).toMatchObject({
+      code: 1,
+      stdout: '',
+      stderr: expect.stringMatching(/^purser: .*seen\.json is not what audit verify --json prints .*\n$/),
+    })
+    writeFileSync(file, await output(['audit', 'verify', '--json'], settings))
+    expect(await seen()).toMatchObject({ code: 0 })
+  })
+
   test('a folder that this user may not look into is one clear line, whatever the command', async () => {
     const settings = await settingsFor('sqlite')
     expect((await run(['migrate'], settings)).code).toBe(0)

@@ -4,7 +4,7 @@ import { Compile } from 'typebox/schema'
 import { verifyAuditTrail, type AuditEnd, type SeenEnds } from '../audit/audit-verify.ts'
 import type { Config } from '../config.ts'
 import { systemClock, timestamp } from '../core/clock.ts'
-import { OperatorError } from '../core/operator-error.ts'
+import { OperatorError, reasonOf } from '../core/operator-error.ts'
 import { findOrganization } from '../organizations/organization-store.ts'
 import { operatorAuditKey, withDatabase } from '../operation/command-database.ts'
 import { print, printJson } from './output.ts'
@@ -69,12 +69,13 @@ function seenIn(file: string, config: Config): SeenEnds {
   try {
     found = JSON.parse(readFileSync(file, 'utf8'))
   } catch (error) {
-    throw new OperatorError(
-      `${file} cannot be read: ${error instanceof Error ? error.message : String(error)}`,
-    )
+    // What is no JSON is refused with all else that is no verdict.
+    if (!(error instanceof SyntaxError)) throw new OperatorError(`cannot read ${file}: ${reasonOf(error)}`)
   }
   if (!verdictSchema.Check(found)) {
-    throw new OperatorError(`${file} is not what audit verify --json prints of a trail that is intact`)
+    throw new OperatorError(
+      `${file} is not what audit verify --json prints of a trail that is intact (to print nothing else, npm needs --silent: npm run --silent purser -- …)`,
+    )
   }
   const ends = found.ends.map(({ organization, ...end }) => ({ organizationId: organization, ...end }))
   const keptSince = timestamp(new Date(systemClock.now().getTime() - config.auditDays * DAY_MS))
