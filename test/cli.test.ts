@@ -161,7 +161,8 @@ describe.each(engines)('the command line on %s', (engine) => {
     const overHttp = await client.get(`${path}/effective-access?team=${team.id}&workspace=network`)
     expect(asJson.data).toEqual(overHttp.json.data)
     for (const [args, problem] of [
-      [[], 'one of --user and --team is required'],
+      [[], 'give either --user or --team'],
+      [['--user', 'rosa', '--team', 'readers'], 'give either --user or --team'],
       [['--user', 'rosa', '--workspace', 'nothing'], 'there is no workspace nothing in acme'],
       [
         ['--team', 'nobody', '--project', 'a', '--workspace', 'b'],

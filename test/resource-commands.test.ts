@@ -143,7 +143,13 @@ describe.each(engines)('list, show and delete on %s', (engine) => {
     expect(await refused('team list --organization other', settings)).toBe(
       'purser: there is no organization other',
     )
-    expect(await refused('token list', settings)).toBe('purser: one of --user and --organization is required')
+    for (const [command, problem] of [
+      ['token list', 'give either --user or --organization'],
+      ['token list --user jane --organization acme', 'give either --user or --organization'],
+      ['token list --team readers', '--team needs --organization'],
+    ] as const) {
+      expect(await refused(command, settings)).toBe(`purser: ${problem}`)
+    }
   })
 
   test('an id names the team that has it, and not a team of such a name', async () => {

@@ -15,7 +15,7 @@ export function accessCommand(): Command {
     .action(async (flags) => {
       const { organization, user, team, workspace, project } = flags
       if ((user === undefined) === (team === undefined)) {
-        throw new OperatorError('one of --user and --team is required')
+        throw new OperatorError('give either --user or --team')
       }
       if (workspace !== undefined && project !== undefined) {
         throw new OperatorError('--workspace and --project cannot be used together')

@@ -84,11 +84,11 @@ export function tokenCommand(): Command {
         .option('--organization <name>', 'tokens of this organization and its teams')
         .option('--team <team>', 'tokens of this team of the organization alone'),
     checkList: ({ user, organization, team }) => {
-      if ((user === undefined) === (organization === undefined)) {
-        throw new OperatorError('one of --user and --organization is required')
-      }
       if (team !== undefined && organization === undefined) {
         throw new OperatorError('--team needs --organization')
+      }
+      if ((user === undefined) === (organization === undefined)) {
+        throw new OperatorError('give either --user or --organization')
       }
     },
   })
