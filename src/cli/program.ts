@@ -25,7 +25,8 @@ Examples:
   purser organization create acme --email ops@example.com --owner jane
 
 Every setting is a flag and an environment variable; the flag wins. docs/settings.md lists them all.
-In a clone, type "npm run purser --" instead of "purser".`
+In a clone, type "npm run purser --" instead of "purser", and "npm run --silent purser --" if a file or
+another program gets the output.`
 
 /** The command line. Each command loads its modules only when it runs. */
 function createProgram(): Command {
