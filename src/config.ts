@@ -229,6 +229,7 @@ export function readConfig(
 ): Config {
   const config: Record<string, unknown> = {}
   const problems: string[] = []
+  const bad = new Set<SettingName>()
   for (const [name, { parse, default: initial }] of entriesOf(settings)) {
     const given = flags[name]
     const fromEnvironment = environment[environmentName(name)]
@@ -239,10 +240,11 @@ export function readConfig(
       config[name] = parse(value)
     } catch (error) {
       if (!(error instanceof SettingError)) throw error
+      bad.add(name)
       problems.push(`${given === undefined ? environmentName(name) : flagName(name)} ${error.message}`)
     }
   }
-  problems.push(...contradictions(config))
+  problems.push(...contradictions(config, bad))
   if (problems.length > 0) throw new SettingError(problems.join('\n'))
   // Every setting was parsed, or its problem was thrown.
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion
@@ -262,9 +264,11 @@ export function unknownVariables(environment: NodeJS.ProcessEnv): string[] {
 /** The token of `purser import` is not a setting, because it belongs to another server. */
 const knownVariables = new Set(['PURSER_IMPORT_TOKEN', ...keysOf(settings).map(environmentName)])
 
-function contradictions(config: Partial<Config>): string[] {
+/** @param bad settings whose values were refused: they are given */
+function contradictions(config: Partial<Config>, bad: ReadonlySet<SettingName>): string[] {
   const problems: string[] = []
-  if ((config.tlsCert === undefined) !== (config.tlsKey === undefined)) {
+  const isGiven = (name: SettingName) => config[name] !== undefined || bad.has(name)
+  if (isGiven('tlsCert') !== isGiven('tlsKey')) {
     problems.push('PURSER_TLS_CERT and PURSER_TLS_KEY belong together: give both or none')
   }
   const { listen, metricsListen } = config
@@ -282,13 +286,13 @@ function contradictions(config: Partial<Config>): string[] {
       `PURSER_MAX_BYTES_IN_FLIGHT must be at least ${MIN_BODIES_IN_FLIGHT} times PURSER_MAX_BODY_BYTES: ${MIN_BODIES_IN_FLIGHT * maxBodyBytes}`,
     )
   }
-  if (config.edition === 'self-hosted' && config.release === undefined) {
+  if (config.edition === 'self-hosted' && !isGiven('release')) {
     problems.push('PURSER_EDITION self-hosted needs PURSER_RELEASE, for example 202408-1')
   }
   if (config.edition === 'hosted' && config.release !== undefined) {
     problems.push('PURSER_RELEASE is for PURSER_EDITION self-hosted')
   }
-  if (config.databaseUrl !== undefined && config.secretKey === undefined) {
+  if (config.databaseUrl !== undefined && !isGiven('secretKey')) {
     problems.push(
       'PURSER_SECRET_KEY is required with PURSER_DATABASE_URL, because nodes share it: give the key of this database; for a new one, make a key with: openssl rand -base64 32',
     )

@@ -95,6 +95,16 @@ describe('serve refuses with one line, exit code 1 and nothing touched', () => {
     ).toEqual(['purser: --workers must b', 'purser: PURSER_LOG must ', 'purser: PURSER_TLS_CERT '])
   })
 
+  test('a bad value, without the complaint that the setting is missing', () => {
+    const url = 'postgres://me@127.0.0.1/x'
+    expect(() => readConfig({ databaseUrl: url, secretKey: 'short' }, {})).toThrow(
+      /^--secret-key must be 32 bytes, [^\n]*$/,
+    )
+    expect(() => readConfig({ edition: 'self-hosted', release: '1' }, {})).toThrow(
+      /^--release must be a release such as 202408-1$/,
+    )
+  })
+
   test('an admin token that is too short, too long, or has other characters', async () => {
     const folder = join(temporaryFolder(), 'data')
     const line = /^purser: PURSER_ADMIN_TOKEN must be 16 to 512 visible ASCII characters$/m
