@@ -53,9 +53,9 @@ export function Rollback({
     return (
       <p>
         <Button
-          aria-disabled={hindrance !== undefined}
+          disabled={hindrance !== undefined}
           aria-describedby="rollback-hindrance"
-          onClick={() => setAsked(hindrance === undefined)}
+          onClick={() => setAsked(true)}
         >
           Roll back to serial {serial} …
         </Button>{' '}
