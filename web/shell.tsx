@@ -4,6 +4,7 @@ import { useEffect, useRef, type RefObject } from 'react'
 import { accountQuery, signOut } from './api/session.ts'
 import { Find } from './find/find.tsx'
 import { Button } from './kit/button.tsx'
+import { keepFocus } from './kit/kept-focus.ts'
 import { Failed } from './kit/states.tsx'
 import { organizationQuery } from './organizations/organizations-query.ts'
 import { placesFor } from './places.ts'
@@ -18,6 +19,7 @@ export function Shell() {
   const navigate = useNavigate()
   const main = useRef<HTMLElement>(null)
   useAnnouncedPage(main)
+  useEffect(keepFocus, [])
   const leave = async (next?: string) => {
     await navigate({ to: '/~/sign-in', search: next === undefined ? {} : { next } })
     queries.clear()

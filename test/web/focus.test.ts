@@ -59,4 +59,63 @@ describe('the focus', () => {
     await focused(page).toBe('Save')
     expect(saves).toBe(1)
   })
+
+  test('goes to what is opened, back when it is closed, and to the next row when one goes away', async () => {
+    await makeToken('first')
+    await makeToken('second')
+    const { page } = await signInWith(open, pages, 'owner')
+    await page.goto(`${pages.address}/settings/teams/${teamId}/tokens`)
+    await press(page, 'New token')
+    await focused(page).toBe('What it is for')
+    await page.keyboard.press('Escape')
+    await focused(page).toBe('New token')
+    await press(page, 'Revoke second')
+    await focused(page).toBe('Keep it')
+    await press(page, 'Keep it')
+    await focused(page).toBe('Revoke second')
+    await press(page, 'Revoke second')
+    await press(page, 'Revoke for good second')
+    await focused(page).toBe('Revoke first')
+
+    await page.goto(`${pages.address}/settings/teams/${teamId}/settings`)
+    await press(page, 'Delete the team …')
+    await focused(page).toBe('Type apps to delete it')
+    await press(page, 'Keep it')
+    await focused(page).toBe('Delete the team …')
+  })
+
+  test.each([
+    ['a grant is taken away', () => 'workspaces/database/access', 'Take away the access of apps', 'Keep it'],
+    ['somebody is removed from a team', () => `settings/teams/${teamId}`, /^Remove /, 'Keep'],
+  ])('goes to the question and back when %s', async (_, path, name, keep) => {
+    const { page } = await signInWith(open, pages, 'owner')
+    await page.goto(`${pages.address}/${path()}`)
+    const button = page.getByRole('button', { name })
+    await button.press('Enter')
+    await focused(page).toBe(keep)
+    await press(page, keep)
+    await focused(page).toBe(await button.getAttribute('aria-label'))
+  })
+
+  test('stays on the field of a search that is sent', async () => {
+    const { page } = await signInWith(open, pages, 'owner')
+    await page.goto(`${pages.address}/audit`)
+    await page.getByLabel('Action, such as').fill('team.create')
+    await page.keyboard.press('Enter')
+    await page.waitForURL('**/audit?action=team.create')
+    await focused(page).toBe('Action, such as team.create')
+  })
+
+  test('goes back into the page after somebody has signed in again', async () => {
+    const { page } = await signInWith(open, pages, 'owner')
+    await page.goto(`${pages.address}/workspaces/database/settings`)
+    await page.getByLabel('Description').fill('typed for long')
+    await pages.server.admin.delete(`/users/${pages.organization.owner.id}/sessions`)
+    await page.keyboard.press('Enter')
+    const dialog = page.getByRole('dialog', { name: 'Sign in again' })
+    await dialog.getByLabel('Password').fill('correct horse battery')
+    await page.keyboard.press('Enter')
+    await dialog.waitFor({ state: 'detached' })
+    await focused(page).toBe('Description')
+  })
 })

@@ -53,7 +53,14 @@ export function GrantForm({
         <legend>What it gives</legend>
         {choiceNames(on).map((name) => (
           <label key={name}>
-            <input type="radio" name="choice" checked={choice === name} onChange={() => setChoice(name)} />{' '}
+            <input
+              type="radio"
+              name="choice"
+              checked={choice === name}
+              // The team, where it is chosen, comes first.
+              autoFocus={children === undefined && choice === name}
+              onChange={() => setChoice(name)}
+            />{' '}
             {choices[name].label} <span className={styles.dim}>{choices[name][on]}</span>
           </label>
         ))}

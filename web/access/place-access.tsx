@@ -217,7 +217,9 @@ function TakeAway({ grant, onDone }: { readonly grant: Grant; readonly onDone: (
       <AccessPreview change={change} />
       {take.isError ? <Failed error={take.error} /> : null}
       <p>
-        <Button onClick={onDone}>Keep it</Button>{' '}
+        <Button autoFocus onClick={onDone}>
+          Keep it
+        </Button>{' '}
         <Button kind="main" disabled={take.isPending} onClick={() => take.mutate(change)}>
           Take away
         </Button>

@@ -116,7 +116,9 @@ function RemoveMember({
       <AccessPreview change={change} />
       {save.isError ? <Failed error={save.error} /> : null}
       <p>
-        <Button onClick={onDone}>Keep</Button>{' '}
+        <Button autoFocus onClick={onDone}>
+          Keep
+        </Button>{' '}
         <Button kind="main" disabled={save.isPending} onClick={() => save.mutate(change)}>
           Remove from the team
         </Button>
