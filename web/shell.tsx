@@ -1,10 +1,10 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
-import { Link, Outlet, useLocation, useNavigate, useParams } from '@tanstack/react-router'
+import { Link, Outlet, useLocation, useNavigate, useParams, useRouterState } from '@tanstack/react-router'
 import { useEffect, useRef, type RefObject } from 'react'
 import { accountQuery, signOut } from './api/session.ts'
 import { Find } from './find/find.tsx'
 import { Button } from './kit/button.tsx'
-import { keepFocus } from './kit/kept-focus.ts'
+import { heading, keepFocus } from './kit/kept-focus.ts'
 import { Failed } from './kit/states.tsx'
 import { organizationQuery } from './organizations/organizations-query.ts'
 import { placesFor } from './places.ts'
@@ -74,22 +74,24 @@ function Places({ organization }: { readonly organization: string }) {
   )
 }
 
-/** Names the document after the heading of each page. After a navigation the heading gets the focus. */
+/** Names the document after the heading of each page, and its tab. After a navigation the heading gets the focus. */
 function useAnnouncedPage(main: RefObject<HTMLElement | null>) {
-  const { pathname } = useLocation()
+  // The page that is drawn. The address changes before the script of the next page has arrived.
+  const pathname = useRouterState({ select: ({ resolvedLocation }) => resolvedLocation?.pathname })
   const before = useRef(pathname)
   useEffect(() => {
     const place = main.current
     if (place === null) return undefined
     const announce = () => {
-      const heading = place.querySelector('h1')
-      if (heading === null) return
-      const title = `${heading.textContent} · Purser`
+      const found = heading()
+      if (found === null) return
+      const tab = place.querySelector('nav [aria-current=page]')
+      const title = [...(tab === null ? [] : [tab.textContent]), found.textContent, 'Purser'].join(' · ')
       if (document.title !== title) document.title = title
       if (before.current === pathname) return
+      // A document that has just been opened begins at its top, and a tab that was chosen keeps the focus.
+      if (before.current !== undefined && (tab === null || tab !== document.activeElement)) found.focus()
       before.current = pathname
-      heading.tabIndex = -1
-      heading.focus()
     }
     announce()
     // Pages arrive later, and their headings are known when the server has answered.

@@ -118,4 +118,19 @@ describe('the focus', () => {
     await dialog.waitFor({ state: 'detached' })
     await focused(page).toBe('Description')
   })
+
+  test('goes to the heading of a page whose script arrives late, and stays on a tab', async () => {
+    const { page } = await signInWith(open, pages, 'owner')
+    await page.route('**/assets/team-page*', async (route) => {
+      await new Promise((resolve) => setTimeout(resolve, 300))
+      await route.continue()
+    })
+    await page.goto(`${pages.address}/settings/teams`)
+    await page.getByRole('link', { name: 'apps' }).press('Enter')
+    await focused(page).toBe('apps')
+    await expect.poll(() => page.title()).toBe('Members · apps · Purser')
+    await linkOf(page, 'Team', 'Tokens').press('Enter')
+    await expect.poll(() => page.title()).toBe('Tokens · apps · Purser')
+    await focused(page).toBe('Tokens')
+  })
 })
