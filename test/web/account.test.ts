@@ -32,6 +32,23 @@ describe('the pages of an account', () => {
     await page.getByRole('rowheader', { name: 'my laptop' }).waitFor()
   })
 
+  test('keep a new token in view until it is said to be kept elsewhere', async () => {
+    const { page } = await signIn()
+    await page.goto(`${pages.server.address}/app/settings/tokens`)
+    await page.getByRole('button', { name: 'New token' }).click()
+    await page.getByLabel('What it is for').fill('pressed away')
+    await page.keyboard.press('Enter')
+    const token = page.getByLabel('Token', { exact: true })
+    await token.waitFor()
+    // A browser lets a page refuse the first ones only.
+    for (let presses = 0; presses < 4; presses += 1) await page.keyboard.press('Escape')
+    expect(await token.isVisible()).toBe(true)
+    await page.getByRole('button', { name: 'Done' }).click()
+    await page.getByRole('button', { name: 'New token' }).click()
+    await page.keyboard.press('Escape')
+    await page.getByRole('dialog').waitFor({ state: 'detached' })
+  })
+
   test('end another session, and show which one is this browser', async () => {
     const other = await signIn()
     const tab = await signIn()

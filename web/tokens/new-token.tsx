@@ -46,15 +46,14 @@ export function NewToken({ path, onDone }: { readonly path: string; readonly onD
     onDone()
   }
   const created = make.data
+  const mayLeave = created === undefined && !make.isPending
   return (
     <dialog
       ref={dialog}
       className={styles.dialog}
       aria-labelledby="new-token"
-      onCancel={(event) => {
-        event.preventDefault()
-        if (created === undefined) done()
-      }}
+      closedby={mayLeave ? 'closerequest' : 'none'}
+      onClose={() => (mayLeave ? done() : dialog.current?.showModal())}
     >
       {created === undefined ? (
         <form onSubmit={submit}>
@@ -71,7 +70,9 @@ export function NewToken({ path, onDone }: { readonly path: string; readonly onD
           />
           {make.isError ? <Failed error={make.error} /> : null}
           <p>
-            <Button onClick={done}>Discard</Button>{' '}
+            <Button disabled={make.isPending} onClick={done}>
+              Discard
+            </Button>{' '}
             <Button type="submit" kind="main" disabled={make.isPending}>
               Create
             </Button>
