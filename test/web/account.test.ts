@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { Browser } from '../support/browser.ts'
 import { Client } from '../support/client.ts'
 import { expectWellMade, useChromium, type Tab } from '../support/chromium.ts'
 import { signInWith, usePages, PASSWORD, type Pages } from '../support/pages.ts'
@@ -47,6 +48,22 @@ describe('the pages of an account', () => {
     await page.getByRole('button', { name: 'New token' }).click()
     await page.keyboard.press('Escape')
     await page.getByRole('dialog').waitFor({ state: 'detached' })
+  })
+
+  test('show all sessions, a page at a time', async () => {
+    const { page } = await signIn()
+    for (let place = 1; place <= 21; place += 1) {
+      const login = { login: pages.usernameOf('owner'), password: PASSWORD }
+      expect((await new Browser(pages.server.address).signIn(login)).status).toBe(201)
+    }
+    await page.goto(`${pages.server.address}/app/~/account`)
+    await expect.poll(() => page.getByRole('button', { name: 'End', exact: true }).count()).toBe(20)
+    await page.getByRole('button', { name: 'Next' }).click()
+    await page.getByRole('rowheader', { name: 'this browser' }).waitFor()
+    await page.getByRole('button', { name: 'End all others' }).click()
+    await page.getByText('There is nothing on page 2 any more.').waitFor()
+    await page.getByRole('button', { name: 'Show the first page' }).click()
+    await page.getByRole('rowheader', { name: 'this browser' }).waitFor()
   })
 
   test('end another session, and show which one is this browser', async () => {

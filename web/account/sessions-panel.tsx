@@ -1,9 +1,10 @@
-import { queryOptions, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
-import { request, type Page } from '../api/client.ts'
+import { keepPreviousData, queryOptions, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import { pageOf, request, type Page } from '../api/client.ts'
 import { Button } from '../kit/button.tsx'
-import { Table } from '../kit/table.tsx'
+import { PagedTable } from '../kit/paged-table.tsx'
 import { Time } from '../kit/time.tsx'
-import { Answered, Failed } from '../kit/states.tsx'
+import { Failed } from '../kit/states.tsx'
 
 type Session = {
   readonly 'created-at': string
@@ -13,56 +14,64 @@ type Session = {
   readonly 'is-current': boolean
 }
 
-const sessionsQuery = (userId: string) =>
+const sessionsQuery = (userId: string, page: number) =>
   queryOptions({
-    queryKey: ['sessions', userId],
-    queryFn: ({ signal }) => request<Page<Session>>(`/users/${userId}/sessions?page[size]=100`, { signal }),
+    queryKey: ['sessions', userId, page],
+    queryFn: ({ signal }) =>
+      request<Page<Session>>(pageOf(`/users/${userId}/sessions`, page, 20), { signal }),
+    placeholderData: keepPreviousData,
   })
 
 /** Where the person has signed in. Each session can be ended, and all others at once. */
 export function SessionsPanel({ userId }: { readonly userId: string }) {
-  const sessions = useQuery(sessionsQuery(userId))
+  const [page, setPage] = useState(1)
+  const sessions = useQuery(sessionsQuery(userId, page))
   const queries = useQueryClient()
   const end = useMutation({
     mutationFn: (path: string) => request(path, { method: 'DELETE' }),
     onSettled: () => queries.invalidateQueries({ queryKey: ['sessions'] }),
   })
+  const count = sessions.data?.meta.pagination['total-count'] ?? 0
   return (
-    <Answered query={sessions}>
-      {({ data }) => (
-        <>
-          {end.isError ? <Failed error={end.error} /> : null}
-          <Table columns={['Browser', 'Signed in', 'Last used', 'Actions']}>
-            {data.map(({ id, attributes }) => (
-              <tr key={id}>
-                <th scope="row">
-                  {attributes['is-current'] ? 'this browser' : attributes['user-agent'] || 'unknown'}
-                </th>
-                <td>
-                  <Time at={attributes['created-at']} />
-                </td>
-                <td>
-                  <Time at={attributes['last-used-at']} />
-                </td>
-                <td>
-                  {attributes['is-current'] ? null : (
-                    <Button disabled={end.isPending} onClick={() => end.mutate(`/sessions/${id}`)}>
-                      End
-                    </Button>
-                  )}
-                </td>
-              </tr>
-            ))}
-          </Table>
-          {data.length > 1 ? (
-            <p>
-              <Button disabled={end.isPending} onClick={() => end.mutate(`/users/${userId}/sessions`)}>
-                End all others
-              </Button>
-            </p>
-          ) : null}
-        </>
-      )}
-    </Answered>
+    <>
+      {end.isError ? <Failed error={end.error} /> : null}
+      <PagedTable
+        query={sessions}
+        columns={['Browser', 'Signed in', 'Last used', 'Actions']}
+        empty="There is none."
+        page={page}
+        onShow={setPage}
+      >
+        {({ data }) =>
+          data.map(({ id, attributes }) => (
+            <tr key={id}>
+              <th scope="row">
+                {attributes['is-current'] ? 'this browser' : attributes['user-agent'] || 'unknown'}
+              </th>
+              <td>
+                <Time at={attributes['created-at']} />
+              </td>
+              <td>
+                <Time at={attributes['last-used-at']} />
+              </td>
+              <td>
+                {attributes['is-current'] ? null : (
+                  <Button disabled={end.isPending} onClick={() => end.mutate(`/sessions/${id}`)}>
+                    End
+                  </Button>
+                )}
+              </td>
+            </tr>
+          ))
+        }
+      </PagedTable>
+      {count > 1 ? (
+        <p>
+          <Button disabled={end.isPending} onClick={() => end.mutate(`/users/${userId}/sessions`)}>
+            End all others
+          </Button>
+        </p>
+      ) : null}
+    </>
   )
 }
