@@ -32,6 +32,21 @@ describe('a form for settings', () => {
     expect(complaints).toEqual([])
   })
 
+  test('is not sent by Enter in a search in it', async () => {
+    const { page } = await signInWith(open, pages, 'owner')
+    await page.goto(`${pages.address}/workspaces`)
+    await page.getByText('New workspace').click()
+    await page.getByLabel('Name', { exact: true }).fill('too-early')
+    await page.getByLabel('Find a project').fill('stor')
+    await page.getByRole('radio', { name: 'Default Project' }).waitFor({ state: 'detached' })
+    await page.getByLabel('Find a project').press('Enter')
+    await page.getByRole('radio', { name: 'storage' }).check()
+    await page.getByRole('button', { name: 'Create' }).click()
+    await page.getByRole('heading', { name: 'too-early' }).waitFor()
+    await page.goto(`${pages.address}/projects/${projectId}`)
+    await page.getByRole('link', { name: 'too-early' }).waitFor()
+  })
+
   test('keeps what was typed while somebody else changes the same workspace, and follows in the rest', async () => {
     const { client } = pages.organization.owner
     const { page } = await signInWith(open, pages, 'owner')

@@ -1,9 +1,14 @@
-import { useId, type InputHTMLAttributes } from 'react'
+import { useId, type InputHTMLAttributes, type KeyboardEvent } from 'react'
 import styles from './kit.module.css'
 
 type Props = InputHTMLAttributes<HTMLInputElement> & {
   readonly label: string
   readonly problem?: string | undefined
+}
+
+/** A search finds while it is typed. Enter would send the form around it. */
+function ignoreEnter(event: KeyboardEvent): void {
+  if (event.key === 'Enter') event.preventDefault()
 }
 
 /** A text field with its label, and what is wrong with it. */
@@ -13,6 +18,7 @@ export function Field({ label, problem, ...rest }: Props) {
     <div className={styles.field}>
       <label htmlFor={id}>{label}</label>
       <input
+        {...(rest.type === 'search' ? { onKeyDown: ignoreEnter } : {})}
         {...rest}
         id={id}
         aria-invalid={problem !== undefined}
