@@ -32,6 +32,50 @@ describe('a form for settings', () => {
     expect(complaints).toEqual([])
   })
 
+  test('sends only what was changed, and says what somebody else has changed meanwhile', async () => {
+    const { client } = pages.organization.owner
+    const id = await createWorkspace(pages.organization, { name: 'queue', description: 'old' })
+    const { page } = await signInWith(open, pages, 'owner')
+    await page.goto(`${pages.address}/workspaces/${id}/settings`)
+    const description = page.getByLabel('Description')
+    await expect.poll(() => description.inputValue()).toBe('old')
+    const bodies: (string | null)[] = []
+    page.on('request', (request) => {
+      if (request.method() === 'PATCH') bodies.push(request.postData())
+    })
+    await page.getByLabel('Name', { exact: true }).fill('queues')
+    await client.patch(`/workspaces/${id}`, body('workspaces', { description: 'by somebody else' }))
+    await page.getByRole('button', { name: 'Save' }).click()
+    await page.getByText('Saved.', { exact: true }).waitFor()
+    await expect.poll(() => description.inputValue()).toBe('by somebody else')
+    expect(bodies).toHaveLength(1)
+    expect(bodies[0]).not.toContain('description')
+
+    await description.fill('mine')
+    await client.patch(`/workspaces/${id}`, body('workspaces', { description: 'newer' }))
+    const warning = page.getByText('Somebody else has changed this meanwhile. Description: “newer”.')
+    await warning.waitFor({ timeout: 15_000 })
+    await page.getByRole('button', { name: 'Save' }).click()
+    await warning.waitFor({ state: 'detached' })
+    expect((await client.get(`/workspaces/${id}`)).json.data.attributes.description).toBe('mine')
+  })
+
+  test('keeps what is typed while it saves', async () => {
+    const id = await createWorkspace(pages.organization, { name: 'slow' })
+    const { page } = await signInWith(open, pages, 'owner')
+    await page.goto(`${pages.address}/workspaces/${id}/settings`)
+    await page.route(`**/api/v2/workspaces/${id}`, async (route) => {
+      if (route.request().method() === 'PATCH') await page.getByLabel('Description').fill('typed meanwhile')
+      await route.continue()
+    })
+    await page.getByLabel('Description').fill('typed before')
+    await page.getByRole('button', { name: 'Save' }).click()
+    await page.getByText('Saved.', { exact: true }).waitFor()
+    expect(await page.getByLabel('Description').inputValue()).toBe('typed meanwhile')
+    await page.getByRole('button', { name: 'Save' }).click()
+    await page.getByText('typed meanwhile', { exact: true }).waitFor()
+  })
+
   test('is not sent by Enter in a search in it', async () => {
     const { page } = await signInWith(open, pages, 'owner')
     await page.goto(`${pages.address}/workspaces`)

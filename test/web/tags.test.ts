@@ -65,7 +65,7 @@ describe('the pages of tags and of the lifetimes of tokens', () => {
     await ofTeams.fill('0.5')
     await page.getByLabel('the lifetimes are in force').check()
     await page.getByRole('button', { name: 'Save the lifetimes' }).click()
-    await page.getByText('The lifetimes are saved.').waitFor()
+    await page.getByText('Saved.', { exact: true }).waitFor()
     await expectWellMade(tab)
     const policies = async () =>
       Object.fromEntries(

@@ -1,22 +1,29 @@
-import { useEffect, useRef, type ReactNode } from 'react'
+import { useEffect, useRef, useState, type FormEvent, type ReactNode } from 'react'
 import { Button } from './button.tsx'
-import { textsOf } from './form.ts'
 import styles from './kit.module.css'
 import { Failed } from './states.tsx'
 
+/** The fields in which something was changed, by their names: a text, or whether a box is checked. */
+export type Changed = Readonly<Record<string, string | boolean>>
+
 /**
  * A form that changes settings, for those who may. Others read the fields and who may change them. If somebody else
- * changes the same thing meanwhile, the fields follow, except those in which something was typed.
- * @param onSubmit gets a function that reads a field by its name
- * @param children the fields
+ * changes the same thing meanwhile, the fields follow, except those in which something was typed, and the form says so.
+ * Only what was changed is sent, so that nothing else of theirs is overwritten.
+ * @param children the fields, named
  */
 export function SettingsForm({
+  title = 'Settings',
+  button = 'Save',
   change,
   mayChange,
   whoMay,
   onSubmit,
   children,
 }: {
+  /** Names the form. */
+  readonly title?: string
+  readonly button?: string
   readonly change: {
     readonly isPending: boolean
     readonly isSuccess: boolean
@@ -26,34 +33,76 @@ export function SettingsForm({
   readonly mayChange: boolean
   /** Such as "An owner". */
   readonly whoMay: string
-  readonly onSubmit: (text: (name: string) => string) => void
+  readonly onSubmit: (changed: Changed) => void
   readonly children: ReactNode
 }) {
   const form = useRef<HTMLFormElement>(null)
+  /** What the server had in a field when something was typed in it. */
+  const typedOver = useRef(new Map<string, string | boolean>())
+  const [overtaken, setOvertaken] = useState('')
   // A field follows its default value until something is typed in it. What React sets at first counts as typed.
   useEffect(() => form.current?.reset(), [])
   useEffect(() => {
-    // What was typed is saved, so that it may follow the server again.
-    if (change.isSuccess) form.current?.reset()
+    if (!change.isSuccess || form.current === null) return
+    // What was typed is saved, so that it may follow the server again. What was typed since then stays.
+    const since = fieldsOf(form.current).filter(isChanged)
+    typedOver.current = new Map(since.map((field) => [field.name, storedIn(field)]))
+    if (since.length === 0) form.current.reset()
   }, [change.isSuccess])
+  // The fields get what the server has with each drawing.
+  useEffect(() => {
+    if (form.current === null) return
+    const others = fieldsOf(form.current).filter(
+      (field) =>
+        isChanged(field) && (typedOver.current.get(field.name) ?? storedIn(field)) !== storedIn(field),
+    )
+    setOvertaken(others.map((field) => `${labelOf(field)}: ${wordsOf(storedIn(field))}`).join('; '))
+  })
+  const remember = ({ target }: FormEvent) => {
+    if (!(target instanceof HTMLInputElement) || typedOver.current.has(target.name)) return
+    typedOver.current.set(target.name, storedIn(target))
+  }
   return (
     <form
       ref={form}
-      aria-label="Settings"
+      aria-label={title}
+      onInput={remember}
       onSubmit={(event) => {
         event.preventDefault()
-        onSubmit(textsOf(event.currentTarget))
+        const changed = fieldsOf(event.currentTarget).filter(isChanged)
+        onSubmit(Object.fromEntries(changed.map((field) => [field.name, typedIn(field)])))
       }}
     >
       {mayChange ? null : <p className={styles.dim}>You may not change these. {whoMay} may.</p>}
       {children}
       {change.isError ? <Failed error={change.error} /> : null}
       <p role="status">{change.isSuccess ? 'Saved.' : ''}</p>
+      <p role="status" className={styles.problem}>
+        {overtaken === ''
+          ? ''
+          : `Somebody else has changed this meanwhile. ${overtaken}. If you save, yours takes its place.`}
+      </p>
       {mayChange ? (
         <Button type="submit" kind="main" disabled={change.isPending}>
-          Save
+          {button}
         </Button>
       ) : null}
     </form>
   )
 }
+
+/** The named texts and boxes. */
+function fieldsOf(form: HTMLFormElement): HTMLInputElement[] {
+  return [...form.elements].filter(
+    (one): one is HTMLInputElement =>
+      one instanceof HTMLInputElement && one.name !== '' && one.type !== 'radio',
+  )
+}
+
+const typedIn = (field: HTMLInputElement) => (field.type === 'checkbox' ? field.checked : field.value)
+const storedIn = (field: HTMLInputElement) =>
+  field.type === 'checkbox' ? field.defaultChecked : field.defaultValue
+const isChanged = (field: HTMLInputElement) => typedIn(field) !== storedIn(field)
+const labelOf = ({ labels }: HTMLInputElement) => labels?.[0]?.textContent.trim() ?? ''
+const wordsOf = (stored: string | boolean) =>
+  stored === true ? 'yes' : stored === false ? 'no' : `“${stored}”`

@@ -74,13 +74,7 @@ function Rules({ attributes }: { readonly attributes: ShownOrganization }) {
       change={save}
       mayChange={mayChange}
       whoMay="An owner"
-      onSubmit={(text) =>
-        save.mutate({
-          email: text('email'),
-          'delegated-team-management': text('delegated') === 'on',
-          'user-tokens-enabled': text('tokens') === 'on',
-        })
-      }
+      onSubmit={(changed) => save.mutate(changed)}
     >
       <Field
         label="Email of its owners"
@@ -93,11 +87,19 @@ function Rules({ attributes }: { readonly attributes: ShownOrganization }) {
       <fieldset className={styles.choices} disabled={!mayChange}>
         <legend>Rules</legend>
         <label>
-          <input type="checkbox" name="tokens" defaultChecked={attributes['user-tokens-enabled']} /> people
-          may use their own tokens here; without this, only teams and the organization have tokens
+          <input
+            type="checkbox"
+            name="user-tokens-enabled"
+            defaultChecked={attributes['user-tokens-enabled']}
+          />{' '}
+          people may use their own tokens here; without this, only teams and the organization have tokens
         </label>
         <label>
-          <input type="checkbox" name="delegated" defaultChecked={attributes['delegated-team-management']} />{' '}
+          <input
+            type="checkbox"
+            name="delegated-team-management"
+            defaultChecked={attributes['delegated-team-management']}
+          />{' '}
           owners delegate teams: manage-teams and manage-organization-access count
         </label>
       </fieldset>

@@ -1,11 +1,9 @@
 import { queryOptions, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
-import type { FormEvent } from 'react'
 import { inOrganization, request, resource, type Page } from '../api/client.ts'
-import { Button } from '../kit/button.tsx'
 import { Field } from '../kit/field.tsx'
-import { textsOf } from '../kit/form.ts'
 import styles from '../kit/kit.module.css'
-import { Answered, Failed } from '../kit/states.tsx'
+import { SettingsForm, type Changed } from '../kit/settings-form.tsx'
+import { Answered } from '../kit/states.tsx'
 import type { ShownOrganization } from './organizations-query.ts'
 
 const DAY_MS = 86_400_000
@@ -26,26 +24,28 @@ const policiesQuery = (organization: string) =>
       request<Page<Policy>>(inOrganization(organization, 'token-ttl-policies'), { signal }),
   })
 
-type Wanted = { readonly isInForce: boolean; readonly changed: readonly Policy[] }
-
 /** How long the tokens of an organization may live, and whether that is in force. */
 export function TokenLifetimes({ attributes }: { readonly attributes: ShownOrganization }) {
   const { name, 'max-ttl-enabled': isInForce } = attributes
   const policies = useQuery(policiesQuery(name))
   const queries = useQueryClient()
   const save = useMutation({
-    mutationFn: async (wanted: Wanted) => {
+    mutationFn: async ({ 'max-ttl-enabled': wanted, ...days }: Changed) => {
+      const changed = Object.entries(days).map(([kind, text]) => ({
+        'token-type': kind,
+        'max-ttl-ms': Math.round(Number(text) * DAY_MS),
+      }))
       // The lifetimes first, so that none is in force that was not chosen.
-      if (wanted.changed.length > 0) {
+      if (changed.length > 0) {
         await request(inOrganization(name, 'token-ttl-policies'), {
           method: 'PATCH',
-          body: resource('organization-token-ttl-policies', { 'token-ttl-policies': wanted.changed }),
+          body: resource('organization-token-ttl-policies', { 'token-ttl-policies': changed }),
         })
       }
-      if (wanted.isInForce === isInForce) return
+      if (wanted === undefined) return
       await request(`/organizations/${encodeURIComponent(name)}`, {
         method: 'PATCH',
-        body: resource('organizations', { 'max-ttl-enabled': wanted.isInForce }),
+        body: resource('organizations', { 'max-ttl-enabled': wanted }),
       })
     },
     onSettled: () => queries.invalidateQueries(),
@@ -60,67 +60,37 @@ export function TokenLifetimes({ attributes }: { readonly attributes: ShownOrgan
       </p>
       <Answered query={policies}>
         {({ data }) => (
-          <Lifetimes
-            key={JSON.stringify([isInForce, data])}
-            isInForce={isInForce}
-            policies={data.map((policy) => policy.attributes)}
-            isBusy={save.isPending}
-            onSave={(wanted) => save.mutate(wanted)}
-          />
+          <SettingsForm
+            title="Lifetimes of tokens"
+            button="Save the lifetimes"
+            change={save}
+            mayChange
+            whoMay="An owner"
+            onSubmit={(changed) => save.mutate(changed)}
+          >
+            <p>
+              <label>
+                <input type="checkbox" name="max-ttl-enabled" defaultChecked={isInForce} /> the lifetimes are
+                in force
+              </label>
+            </p>
+            {data.map(({ attributes: policy }) => (
+              <Field
+                key={policy['token-type']}
+                label={words[policy['token-type']] ?? policy['token-type']}
+                name={policy['token-type']}
+                type="number"
+                step="any"
+                min={0}
+                max={36_500}
+                required
+                defaultValue={daysOf(policy)}
+              />
+            ))}
+          </SettingsForm>
         )}
       </Answered>
-      {save.isError ? <Failed error={save.error} /> : null}
-      <p role="status">{save.isSuccess ? 'The lifetimes are saved.' : ''}</p>
     </section>
-  )
-}
-
-function Lifetimes({
-  isInForce,
-  policies,
-  isBusy,
-  onSave,
-}: {
-  readonly isInForce: boolean
-  readonly policies: readonly Policy[]
-  readonly isBusy: boolean
-  readonly onSave: (wanted: Wanted) => void
-}) {
-  const submit = (event: FormEvent<HTMLFormElement>) => {
-    event.preventDefault()
-    const text = textsOf(event.currentTarget)
-    const changed = policies
-      .filter((policy) => text(policy['token-type']) !== daysOf(policy))
-      .map(({ 'token-type': kind }) => ({
-        'token-type': kind,
-        'max-ttl-ms': Math.round(Number(text(kind)) * DAY_MS),
-      }))
-    onSave({ isInForce: text('force') === 'on', changed })
-  }
-  return (
-    <form onSubmit={submit}>
-      <p>
-        <label>
-          <input type="checkbox" name="force" defaultChecked={isInForce} /> the lifetimes are in force
-        </label>
-      </p>
-      {policies.map((policy) => (
-        <Field
-          key={policy['token-type']}
-          label={words[policy['token-type']] ?? policy['token-type']}
-          name={policy['token-type']}
-          type="number"
-          step="any"
-          min={0}
-          max={36_500}
-          required
-          defaultValue={daysOf(policy)}
-        />
-      ))}
-      <Button type="submit" kind="main" disabled={isBusy}>
-        Save the lifetimes
-      </Button>
-    </form>
   )
 }
 

@@ -45,7 +45,7 @@ function Naming({ project: { id, attributes } }: { readonly project: Resource<Pr
   const mayChange = attributes.permissions['can-update'] === true
   const queries = useQueryClient()
   const save = useMutation({
-    mutationFn: (changed: { name: string; description: string }) =>
+    mutationFn: (changed: object) =>
       request(`/projects/${id}`, { method: 'PATCH', body: resource('projects', changed) }),
     onSuccess: () => queries.invalidateQueries(),
   })
@@ -54,7 +54,7 @@ function Naming({ project: { id, attributes } }: { readonly project: Resource<Pr
       change={save}
       mayChange={mayChange}
       whoMay="Somebody who manages the project"
-      onSubmit={(text) => save.mutate({ name: text('name'), description: text('description') })}
+      onSubmit={(changed) => save.mutate(changed)}
     >
       <Field label="Name" name="name" defaultValue={attributes.name} disabled={!mayChange} required />
       <Field

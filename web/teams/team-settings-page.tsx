@@ -54,13 +54,11 @@ function Attributes({ team: { id, attributes } }: { readonly team: Resource<Team
       change={save}
       mayChange={mayAny}
       whoMay="An owner"
-      onSubmit={(text) =>
+      onSubmit={({ secret, 'sso-team-id': sso, ...changed }) =>
         save.mutate({
-          ...(mayChange
-            ? { name: text('name'), visibility: text('secret') === 'on' ? 'secret' : 'organization' }
-            : {}),
-          ...(mayChangeSso && ssoTeamId !== undefined ? { 'sso-team-id': text('sso').trim() } : {}),
-          ...(mayChangeTokens ? { 'allow-member-token-management': text('tokens') === 'on' } : {}),
+          ...changed,
+          ...(secret === undefined ? {} : { visibility: secret === true ? 'secret' : 'organization' }),
+          ...(typeof sso === 'string' ? { 'sso-team-id': sso.trim() } : {}),
         })
       }
     >
@@ -79,7 +77,7 @@ function Attributes({ team: { id, attributes } }: { readonly team: Resource<Team
       {ssoTeamId === undefined ? null : (
         <Field
           label="SSO team id, from the MemberOf attribute"
-          name="sso"
+          name="sso-team-id"
           defaultValue={ssoTeamId ?? ''}
           disabled={!mayChangeSso}
         />
@@ -88,7 +86,7 @@ function Attributes({ team: { id, attributes } }: { readonly team: Resource<Team
         <label>
           <input
             type="checkbox"
-            name="tokens"
+            name="allow-member-token-management"
             defaultChecked={attributes['allow-member-token-management']}
             disabled={!mayChangeTokens}
           />{' '}

@@ -8,7 +8,7 @@ import { Button } from '../kit/button.tsx'
 import type { Chosen } from '../kit/choice.tsx'
 import { Deletion } from '../kit/deletion.tsx'
 import { Field } from '../kit/field.tsx'
-import { SettingsForm } from '../kit/settings-form.tsx'
+import { SettingsForm, type Changed } from '../kit/settings-form.tsx'
 import { ProjectChoice } from '../projects/project-choice.tsx'
 import { projectQuery } from '../projects/projects-query.ts'
 import { TagBindings } from '../tags/tag-bindings.tsx'
@@ -81,12 +81,12 @@ function Naming({
   const [moved, setMoved] = useState<Chosen>()
   const [isMoving, setMoving] = useState(false)
   const save = useMutation({
-    mutationFn: (changed: { name: string; description: string }) => {
+    mutationFn: (changed: Changed) => {
       const data = { type: 'workspaces', id, attributes: changed, ...movedTo(moved) }
       return request<One<Workspace>>(`/workspaces/${id}`, { method: 'PATCH', body: { data } })
     },
     onSuccess: async (answer, { name: renamed }) => {
-      if (renamed !== attributes.name) {
+      if (typeof renamed === 'string') {
         // The page is known under the new name, so that the form stays and says that it has saved.
         queries.setQueryData(workspaceQuery(organization, renamed).queryKey, answer)
         await navigate({
@@ -105,7 +105,7 @@ function Naming({
       change={save}
       mayChange={mayChange}
       whoMay="An admin of the workspace"
-      onSubmit={(text) => save.mutate({ name: text('name'), description: text('description') })}
+      onSubmit={(changed) => save.mutate(changed)}
     >
       <Field label="Name" name="name" defaultValue={attributes.name} disabled={!mayChange} required />
       <Field
