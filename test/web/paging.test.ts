@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { expectWellMade, useChromium } from '../support/chromium.ts'
 import { signInWith, usePages, type Pages } from '../support/pages.ts'
 import { createState } from '../support/states.ts'
-import { body, createTeam, createWorkspace } from '../support/world.ts'
+import { body, createTeam, createUser, createWorkspace } from '../support/world.ts'
 
 const ONE_MORE_THAN_A_PAGE = 21
 
@@ -48,6 +48,21 @@ describe('the pages of lists', () => {
     await page.getByRole('link', { name: 'z-99', exact: true }).waitFor({ timeout: 10_000 })
     await page.getByRole('button', { name: 'Previous' }).click()
     await page.getByRole('link', { name: 'z-1', exact: true }).waitFor()
+  })
+
+  test('do not hide an invitation behind a hundred memberships', async () => {
+    const { admin } = pages.server
+    const guest = await createUser(pages.server, 'guest')
+    await pages.add('guest', guest)
+    const invitation = body('organization-memberships', { email: guest.email })
+    for (let place = 1; place <= 101; place += 1) {
+      const organization = body('organizations', { name: `y-${place}`, email: 'o@example.com' })
+      expect((await admin.post('/organizations', organization)).status).toBe(201)
+      const invited = await admin.post(`/organizations/y-${place}/organization-memberships`, invitation)
+      expect(invited.status, invited.text).toBe(201)
+    }
+    const { page } = await signInWith(open, pages, 'guest')
+    await expect.poll(() => page.getByRole('group', { name: 'Invitation to y-' }).count()).toBe(101)
   })
 
   test.each([

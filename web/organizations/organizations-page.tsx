@@ -8,15 +8,14 @@ import styles from '../kit/kit.module.css'
 import { NewForm } from '../kit/new-form.tsx'
 import { Pager } from '../kit/pager.tsx'
 import { Empty, Failed } from '../kit/states.tsx'
-import { ownMembershipsQuery, type Membership } from '../people/people-query.ts'
+import { ownInvitationsQuery, type Membership } from '../people/people-query.ts'
 import { organizationsQuery } from './organizations-query.ts'
 
 /** One's organizations, and the invitations that wait. */
 export function OrganizationsPage() {
   const [page, setPage] = useState(1)
   const { data } = useSuspenseQuery(organizationsQuery(page))
-  const memberships = useQuery(ownMembershipsQuery)
-  const invitations = memberships.data?.data.filter(({ attributes }) => attributes.status === 'invited') ?? []
+  const invitations = useQuery(ownInvitationsQuery).data ?? []
   const hasNothing = page === 1 && data.data.length === 0 && invitations.length === 0
   return (
     <>

@@ -4,7 +4,6 @@ import {
   pageOf,
   pagesOf,
   related,
-  request,
   type One,
   type Page,
   type Resource,
@@ -48,10 +47,16 @@ export const personQuery = (membershipId: string) =>
     ),
   })
 
-/** One's own memberships, invitations among them. */
-export const ownMembershipsQuery = queryOptions({
-  queryKey: ['own-memberships'],
-  queryFn: ({ signal }) => request<People>('/organization-memberships?page[size]=100', { signal }),
+/** One's own invitations that wait. The server lists them among all memberships. */
+export const ownInvitationsQuery = queryOptions({
+  queryKey: ['own-invitations'],
+  queryFn: async ({ signal }) => {
+    const invitations: Resource<Membership>[] = []
+    for await (const { data } of pagesOf<People>('/organization-memberships', {}, { signal })) {
+      invitations.push(...data.filter(({ attributes }) => attributes.status === 'invited'))
+    }
+    return invitations
+  },
 })
 
 /** The user name, or the email of somebody who has not accepted yet. */
