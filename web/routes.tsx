@@ -288,6 +288,8 @@ export function createPages(queries: QueryClient) {
     context: { queries },
     defaultPendingComponent: Loading,
     defaultNotFoundComponent: NoPage,
+    // Not inside another page, which would keep its heading and its name.
+    notFoundMode: 'root',
     // What was read for a page, or a script that did not arrive, is asked for again only by a new document.
     defaultErrorComponent: ({ error }) => <Failed error={error} onRetry={() => window.location.reload()} />,
   })

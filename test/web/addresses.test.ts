@@ -39,6 +39,21 @@ describe('the address of a page, which somebody else wrote,', () => {
     expect((await pages.organization.owner.client.get(events)).json.data).toEqual([])
   })
 
+  test.each([
+    ['of no page', 'nowhere/at-all'],
+    ['of no tab', 'workspaces/database/nowhere'],
+  ])('says that there is none: one %s', async (_, path) => {
+    const { page, complaints } = await signInWith(open, pages, 'owner')
+    await page.goto(`${pages.address}/workspaces`)
+    await page.getByRole('link', { name: 'database' }).waitFor()
+    await page.goto(`${pages.address}/${path}`)
+    await page.getByRole('heading', { name: 'No such page' }).waitFor()
+    expect(await page.title()).toBe('No such page · Purser')
+    expect(await page.getByRole('main').count()).toBe(1)
+    expect(await page.getByRole('heading').count()).toBe(1)
+    expect(complaints).toEqual([])
+  })
+
   test('downloads no state', async () => {
     const { page } = await signInWith(open, pages, 'owner')
     const asked: string[] = []

@@ -1,6 +1,6 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
-import { useEffect } from 'react'
+import { useTitle } from '../kit/title.ts'
 import { SignInForm } from './sign-in-form.tsx'
 import styles from './sign-in.module.css'
 
@@ -8,10 +8,7 @@ export function SignInPage() {
   const { next } = useSearch({ from: '/~/sign-in' })
   const navigate = useNavigate()
   const queries = useQueryClient()
-  // Not the name of what was shown before, which may be somebody else's.
-  useEffect(() => {
-    document.title = 'Sign in · Purser'
-  }, [])
+  useTitle('Sign in')
   const go = async () => {
     queries.clear()
     await navigate({ to: next ?? '/' })

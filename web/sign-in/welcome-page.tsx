@@ -6,6 +6,7 @@ import { Button } from '../kit/button.tsx'
 import { Field } from '../kit/field.tsx'
 import { textsOf } from '../kit/form.ts'
 import { Failed } from '../kit/states.tsx'
+import { useTitle } from '../kit/title.ts'
 import { NewPasswordFields } from './new-password-fields.tsx'
 import styles from './sign-in.module.css'
 
@@ -26,6 +27,8 @@ export function WelcomePage() {
   const [isBusy, setBusy] = useState(false)
   const navigate = useNavigate()
   const queries = useQueryClient()
+  const title = invited === true ? 'Create your account' : 'Set your password'
+  useTitle(title)
   useEffect(() => {
     // A link that is opened in this tab differs only behind the #, so the browser loads nothing.
     const take = () => {
@@ -61,7 +64,7 @@ export function WelcomePage() {
 
   return (
     <main className={styles.page}>
-      <h1>{invited === true ? 'Create your account' : 'Set your password'}</h1>
+      <h1>{title}</h1>
       {secret === '' ? (
         <p>This address needs the rest of its link. Open the whole link again, or ask for another one.</p>
       ) : (
