@@ -54,6 +54,25 @@ describe('a session that ends while pages are open', () => {
     expect(tab.complaints).toEqual([])
   })
 
+  test('is begun on a page to which Back does not lead', async () => {
+    const { page } = await open()
+    await page.goto(`${pages.server.address}/app/~/account`)
+    await page.getByLabel('User name or email').waitFor()
+    await page.goto(`${pages.address}/settings/teams`)
+    await page.getByLabel('User name or email').fill(pages.usernameOf('owner'))
+    await page.getByLabel('Password').fill(PASSWORD)
+    await page.keyboard.press('Enter')
+    await page.getByRole('heading', { name: 'Teams' }).waitFor()
+    await page.getByRole('link', { name: 'Projects' }).click()
+    await page.getByRole('heading', { name: 'Projects' }).waitFor()
+    await page.goBack()
+    await page.getByRole('heading', { name: 'Teams' }).waitFor()
+    await page.goBack()
+    await page.waitForURL((url) => !url.pathname.endsWith('/teams'))
+    expect(page.url()).not.toContain(pages.organization.name)
+    await page.getByRole('heading', { name: 'Sign in to Purser' }).waitFor()
+  })
+
   test('is left with the page if somebody else signs in', async () => {
     const { page } = await signInWith(open, pages, 'owner')
     await page.goto(`${pages.address}/workspaces/database/settings`)

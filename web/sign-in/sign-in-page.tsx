@@ -11,7 +11,8 @@ export function SignInPage() {
   useTitle('Sign in')
   const go = async () => {
     queries.clear()
-    await navigate({ to: next ?? '/' })
+    // Back leads to what was before, not to this form.
+    await navigate({ to: next ?? '/', replace: true })
   }
   return (
     <main className={styles.page}>

@@ -54,7 +54,8 @@ export function WelcomePage() {
         ...(invited === true ? { username: text('username') } : {}),
       })
       queries.clear()
-      await navigate({ to: '/' })
+      // The link works once, so Back does not lead here.
+      await navigate({ to: '/', replace: true })
     } catch (failure) {
       setError(failure)
     } finally {
