@@ -84,8 +84,21 @@ function createRouter(
 ): Router.Instance<Router.HTTPVersion.V1> {
   const onUnknown = (request: IncomingMessage, response: ServerResponse) =>
     void respond(request, response, { url: '', params: {} }, deps, (call) => answerUnknown(call, deps))
-  const onUnreadable = (_path: string, request: IncomingMessage, response: ServerResponse) =>
-    onUnknown(request, response)
+  const onUnreadable = (path: string, request: IncomingMessage, response: ServerResponse) => {
+    // A path with a wildcard takes every text, so what cannot be decoded, such as %E0, makes no difference.
+    const route = rawRoutes.find(
+      (one) =>
+        one.path.endsWith('/*') &&
+        path.startsWith(one.path.slice(0, -1)) &&
+        methodsOf(one.method).some((method) => method === request.method),
+    )
+    if (route === undefined) onUnknown(request, response)
+    else {
+      void respond(request, response, { url: route.path, params: {} }, deps, (call) =>
+        route.answer(call, deps),
+      )
+    }
+  }
   const router = findMyWay({
     maxParamLength: MAX_PARAM_LENGTH,
     // jsonapi/query.ts parses queries.

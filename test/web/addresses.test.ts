@@ -42,6 +42,7 @@ describe('the address of a page, which somebody else wrote,', () => {
   test.each([
     ['of no page', 'nowhere/at-all'],
     ['of no tab', 'workspaces/database/nowhere'],
+    ['that cannot be decoded', '%E0%A4%A'],
   ])('says that there is none: one %s', async (_, path) => {
     const { page, complaints } = await signInWith(open, pages, 'owner')
     await page.goto(`${pages.address}/workspaces`)
