@@ -51,7 +51,8 @@ export function Shell() {
         </section>
       ) : null}
       <main className={styles.page} ref={main}>
-        <Outlet />
+        {/* Nothing of one organization stays on the pages of another one. */}
+        <Outlet key={organization} />
       </main>
       <SessionGuard onSignedOut={() => void leave(href)} />
     </>

@@ -38,7 +38,12 @@ export function PersonPage() {
   return (
     <>
       <h1 dir="auto">{data === undefined ? 'Person' : nameOf(data, data.data)}</h1>
-      <Answered query={person}>{(answer) => <Person answer={answer} organization={organization} />}</Answered>
+      <Answered query={person}>
+        {(answer) => (
+          // A person who is known already is shown at once: nothing of the one before may stay.
+          <Person key={answer.data.id} answer={answer} organization={organization} />
+        )}
+      </Answered>
     </>
   )
 }

@@ -1,5 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link, Outlet, useParams, useSearch, useNavigate } from '@tanstack/react-router'
+import { Fragment } from 'react'
 import { PlaceAccess } from '../access/place-access.tsx'
 import styles from '../kit/kit.module.css'
 import { Answered } from '../kit/states.tsx'
@@ -14,8 +15,9 @@ export function ProjectPage() {
     <>
       <h1 dir="auto">{found.data?.data.attributes.name ?? 'Project'}</h1>
       <Answered query={found}>
-        {({ data: { attributes } }) => (
-          <>
+        {({ data: { id, attributes } }) => (
+          // A project that is known already is shown at once: nothing of the one before may stay.
+          <Fragment key={id}>
             {attributes.description === null ? null : <p dir="auto">{attributes.description}</p>}
             <nav aria-label="Project" className={styles.tabs}>
               <Link to="/$organization/projects/$project" params={params} activeOptions={{ exact: true }}>
@@ -31,7 +33,7 @@ export function ProjectPage() {
               ) : null}
             </nav>
             <Outlet />
-          </>
+          </Fragment>
         )}
       </Answered>
     </>

@@ -1,5 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link, Outlet, useParams } from '@tanstack/react-router'
+import { Fragment } from 'react'
 import styles from '../kit/kit.module.css'
 import { Answered } from '../kit/states.tsx'
 import { teamQuery } from './team-query.ts'
@@ -13,7 +14,8 @@ export function TeamPage() {
       <h1 dir="auto">{team.data?.data.attributes.name ?? 'Team'}</h1>
       <Answered query={team}>
         {({ data: { id, attributes } }) => (
-          <>
+          // A team that is known already is shown at once: nothing of the one before may stay.
+          <Fragment key={id}>
             <p>
               {attributes.visibility === 'secret' ? (
                 <span className={styles.secret}>secret</span>
@@ -42,7 +44,7 @@ export function TeamPage() {
               </Link>
             </nav>
             <Outlet />
-          </>
+          </Fragment>
         )}
       </Answered>
     </>

@@ -1,5 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link, Outlet, useParams } from '@tanstack/react-router'
+import { Fragment } from 'react'
 import { related } from '../api/client.ts'
 import { isStatus } from '../api/errors.ts'
 import styles from '../kit/kit.module.css'
@@ -21,7 +22,7 @@ export function WorkspacePage() {
           You may not see the workspace <code>{name}</code> itself. Members of its organization see its
           outputs.
         </p>
-        <OutputsPanel workspaceId={name} mayReveal={false} />
+        <OutputsPanel key={name} workspaceId={name} mayReveal={false} />
       </>
     )
   }
@@ -30,7 +31,8 @@ export function WorkspacePage() {
       <h1 dir="auto">{found.data?.data.attributes.name ?? name}</h1>
       <Answered query={found}>
         {({ data }) => (
-          <>
+          // A workspace that is known already is shown at once: nothing of the one before may stay.
+          <Fragment key={data.id}>
             {data.attributes.description === null ? null : <p dir="auto">{data.attributes.description}</p>}
             <p className={styles.dim}>
               <code>{data.id}</code>
@@ -55,7 +57,7 @@ export function WorkspacePage() {
               ) : null}
             </nav>
             <Outlet />
-          </>
+          </Fragment>
         )}
       </Answered>
     </>
