@@ -60,6 +60,25 @@ describe('a network that fails', () => {
     await page.getByRole('heading', { name: 'Sign in to Purser' }).waitFor()
   })
 
+  test.each(['Reveal password', 'Copy password'])('that is slow reads a secret once: %s', async (name) => {
+    const { page } = await signInWith(open, pages, 'owner')
+    await page.goto(`${pages.address}/workspaces/database`)
+    let reads = 0
+    const held = Promise.withResolvers<void>()
+    await page.route('**/state-version-outputs/*', async (route) => {
+      reads += 1
+      await held.promise
+      await route.continue()
+    })
+    const button = page.getByRole('button', { name, exact: true })
+    await button.press('Enter')
+    await expect.poll(() => button.getAttribute('aria-disabled')).toBe('true')
+    await page.keyboard.press('Enter')
+    held.resolve()
+    await button.waitFor({ state: 'detached' })
+    expect(reads).toBe(1)
+  })
+
   test.each([
     ['that is cut', undefined, UNREACHED],
     ['with a proxy that answers for the server', 502, 'the server answered 502'],

@@ -14,12 +14,14 @@ export function Copy({
   readonly what: string
   readonly text: () => string | Promise<string>
 }) {
+  const [isBusy, setBusy] = useState(false)
   const [isDone, setDone] = useState(false)
   const [problem, setProblem] = useState('')
   const [byHand, setByHand] = useState<string>()
   const copy = async () => {
     setProblem('')
     setByHand(undefined)
+    setBusy(true)
     try {
       const copied = await text()
       if (!(await write(copied))) {
@@ -30,11 +32,17 @@ export function Copy({
       setTimeout(() => setDone(false), DONE_MS)
     } catch (error) {
       setProblem(messageOf(error))
+    } finally {
+      setBusy(false)
     }
   }
   return (
     <>
-      <Button aria-label={`${isDone ? 'Copied' : 'Copy'} ${what}`} onClick={() => void copy()}>
+      <Button
+        aria-label={`${isDone ? 'Copied' : 'Copy'} ${what}`}
+        disabled={isBusy}
+        onClick={() => void copy()}
+      >
         {isDone ? 'Copied' : 'Copy'}
       </Button>
       <span role="status" className={styles.dim}>

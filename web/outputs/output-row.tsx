@@ -72,6 +72,7 @@ export function OutputRow({ output, mayReveal, form, names }: Props) {
           {sensitive && mayReveal ? (
             <Button
               aria-label={`${secret.shown === undefined ? 'Reveal' : 'Hide'} ${name}`}
+              disabled={secret.isBusy}
               onClick={() => void secret.toggle()}
             >
               {secret.shown === undefined ? 'Reveal' : 'Hide'}
@@ -89,6 +90,7 @@ export function OutputRow({ output, mayReveal, form, names }: Props) {
 function useSecret(id: string) {
   const [shown, setShown] = useState<{ readonly value: unknown }>()
   const [problem, setProblem] = useState('')
+  const [isBusy, setBusy] = useState(false)
   useEffect(() => {
     if (shown === undefined) return undefined
     const hide = () => setShown(undefined)
@@ -105,11 +107,14 @@ function useSecret(id: string) {
       setShown(undefined)
       return
     }
+    setBusy(true)
     try {
       setShown({ value: await wholeValue(id) })
     } catch (error) {
       setProblem(isStatus(error, 404) ? MAY_NOT : messageOf(error))
+    } finally {
+      setBusy(false)
     }
   }
-  return { shown, problem, toggle }
+  return { shown, problem, isBusy, toggle }
 }
