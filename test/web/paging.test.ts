@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { expectWellMade, useChromium } from '../support/chromium.ts'
 import { signInWith, usePages, type Pages } from '../support/pages.ts'
 import { createState } from '../support/states.ts'
-import { body, createTeam, createUser, createWorkspace } from '../support/world.ts'
+import { body, createTeam, createUser, createWorkspace, uniqueName } from '../support/world.ts'
 
 const ONE_MORE_THAN_A_PAGE = 21
 
@@ -15,13 +15,17 @@ describe('the pages of lists', () => {
     team = await createTeam(pages.organization, { name: 'apps' })
     const workspaceId = await createWorkspace(pages.organization, { name: 'database' })
     await createState(pages.organization, '{}', workspaceId)
-    const { client } = pages.organization.owner
-    for (let place = 1; place <= ONE_MORE_THAN_A_PAGE; place += 1) {
-      const token = body('authentication-tokens', { description: `token ${place}` })
-      expect((await client.post(`/teams/${team}/authentication-tokens`, token)).status).toBe(201)
-    }
+    await makeTokens(ONE_MORE_THAN_A_PAGE)
   })
   afterAll(() => pages.server.stop())
+
+  const makeTokens = async (count: number) => {
+    for (let place = 1; place <= count; place += 1) {
+      const token = body('authentication-tokens', { description: uniqueName('token') })
+      const answer = await pages.organization.owner.client.post(`/teams/${team}/authentication-tokens`, token)
+      expect(answer.status, answer.text).toBe(201)
+    }
+  }
 
   test('lead back from a page whose last row was removed', async () => {
     const tab = await signInWith(open, pages, 'owner')
@@ -48,6 +52,46 @@ describe('the pages of lists', () => {
     await page.getByRole('link', { name: 'z-99', exact: true }).waitFor({ timeout: 10_000 })
     await page.getByRole('button', { name: 'Previous' }).click()
     await page.getByRole('link', { name: 'z-1', exact: true }).waitFor()
+  })
+
+  test('stay while the next one is on its way, with the focus, and say that it is', async () => {
+    const { page } = await signInWith(open, pages, 'owner')
+    await makeTokens(1)
+    await page.goto(`${pages.address}/settings/teams/${team}/tokens`)
+    let asked = 0
+    const held = Promise.withResolvers<void>()
+    await page.route('**/authentication-tokens?*number%5D=2', async (route) => {
+      asked += 1
+      await held.promise
+      await route.continue()
+    })
+    const next = page.getByRole('button', { name: 'Next' })
+    await next.press('Enter')
+    await page.getByRole('navigation', { name: 'Pages' }).getByText('Loading …').waitFor({ timeout: 10_000 })
+    await page.keyboard.press('Enter')
+    await next.and(page.locator(':focus')).waitFor()
+    held.resolve()
+    await expect.poll(() => page.getByRole('rowheader').count()).toBeLessThan(20)
+    await next.and(page.locator(':focus')).waitFor()
+    expect(asked).toBe(1)
+  })
+
+  test('say how many a search has found, to a screen reader too, and that it is on its way', async () => {
+    const { page } = await signInWith(open, pages, 'owner')
+    await page.goto(`${pages.address}/settings/teams`)
+    const status = page.getByRole('main').getByRole('status')
+    await status.getByText('2 found').waitFor()
+    const held = Promise.withResolvers<void>()
+    await page.route('**/teams?*q=app*', async (route) => {
+      await held.promise
+      await route.continue()
+    })
+    await page.getByLabel('Find a team').fill('app')
+    await status.getByText('Loading …').waitFor()
+    held.resolve()
+    await status.getByText('1 found').waitFor()
+    await page.getByLabel('Find a team').fill('nobody')
+    await status.getByText('0 found').waitFor({ state: 'attached' })
   })
 
   test('do not hide an invitation behind a hundred memberships', async () => {

@@ -95,6 +95,7 @@ export const effectiveAccessQuery = (organization: string, question: AccessQuest
       const path = pageOf(inOrganization(organization, 'effective-access'), page, 50, question)
       return request<Page<EffectiveAccess>>(path, { signal })
     },
+    placeholderData: keepPreviousData,
   })
 
 export type Grant = Resource<AccessGrant>

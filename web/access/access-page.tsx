@@ -33,6 +33,8 @@ export function AccessPage() {
       />
       {isAsked ? (
         <Answers
+          // Another question begins without the answer to this one.
+          key={JSON.stringify(question)}
           organization={organization}
           question={question}
           page={page}
@@ -143,7 +145,7 @@ export function Answers({
               isOpen={data.length === 1}
             />
           ))}
-          <Pager page={page} next={pagination['next-page']} onShow={onShow} />
+          <Pager page={page} pagination={pagination} isBusy={found.isPlaceholderData} onShow={onShow} />
         </>
       )}
     </Answered>

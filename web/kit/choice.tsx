@@ -38,6 +38,11 @@ export function Choice({
         autoFocus={isFirst}
         onChange={(event) => onSearch(event.target.value)}
       />
+      <p role="status" className={styles.unseen}>
+        {found.data === undefined
+          ? ''
+          : `${found.data.meta.pagination['total-count'].toLocaleString('en')} found`}
+      </p>
       <Answered query={found} isEmpty={({ data }) => data.length === 0} empty={`No ${what} matches “${q}”.`}>
         {({ data, meta: { pagination } }) => (
           <fieldset className={styles.choices}>

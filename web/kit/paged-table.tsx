@@ -2,7 +2,7 @@ import type { ReactNode } from 'react'
 import type { Page } from '../api/client.ts'
 import styles from './kit.module.css'
 import { EmptyPage, Pager } from './pager.tsx'
-import { Answered, type Query } from './states.tsx'
+import { Answered, useLasting, type Query } from './states.tsx'
 import { Table } from './table.tsx'
 
 /**
@@ -30,27 +30,29 @@ export function PagedTable<List extends Page<unknown>>({
   readonly onShow: (page: number) => void
   readonly children: (list: List) => ReactNode
 }) {
+  const { data: shown, isPlaceholderData: isBusy = false } = query
+  const isSlow = useLasting(isBusy)
+  const total = shown?.meta.pagination['total-count'] ?? 0
+  const count = shown === undefined || counted === undefined ? '' : `${total.toLocaleString('en')} ${counted}`
   return (
-    <Answered
-      query={query}
-      isEmpty={({ data }) => data.length === 0}
-      empty={<EmptyPage page={page} empty={empty} onShow={onShow} />}
-      hidden={hidden}
-    >
-      {(list) => {
-        const { pagination } = list.meta
-        return (
+    <>
+      {/* Said to readers who do not see that a search has changed the list. That there is nothing is said below, too. */}
+      <p role="status" className={total > 0 && count !== '' ? styles.dim : styles.unseen}>
+        {isSlow && counted !== undefined ? 'Loading …' : count}
+      </p>
+      <Answered
+        query={query}
+        isEmpty={({ data }) => data.length === 0}
+        empty={<EmptyPage page={page} empty={empty} onShow={onShow} />}
+        hidden={hidden}
+      >
+        {(list) => (
           <>
-            {counted === undefined ? null : (
-              <p className={styles.dim}>
-                {pagination['total-count'].toLocaleString('en')} {counted}
-              </p>
-            )}
             <Table columns={columns}>{children(list)}</Table>
-            <Pager page={page} next={pagination['next-page']} onShow={onShow} />
+            <Pager page={page} pagination={list.meta.pagination} isBusy={isBusy} onShow={onShow} />
           </>
-        )
-      }}
-    </Answered>
+        )}
+      </Answered>
+    </>
   )
 }

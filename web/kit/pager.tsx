@@ -1,26 +1,34 @@
 import type { ReactNode } from 'react'
+import type { Page } from '../api/client.ts'
 import { Button } from './button.tsx'
+import { useLasting } from './states.tsx'
 
 /** Leads to the pages of a list. Nothing if there is one page. */
 export function Pager({
   page,
-  next,
+  pagination,
+  isBusy,
   onShow,
 }: {
   readonly page: number
-  /** The number of the next page; null if this is the last. */
-  readonly next: number | null
+  /** Of the page that is shown. Its next page is null if it is the last. */
+  readonly pagination: Page<unknown>['meta']['pagination']
+  /** Whether the page before is shown until this one has arrived. */
+  readonly isBusy: boolean
   readonly onShow: (page: number) => void
 }) {
-  if (page === 1 && next === null) return null
+  const isSlow = useLasting(isBusy)
+  const { 'current-page': shown, 'next-page': next } = pagination
+  if (page === 1 && shown === 1 && next === null) return null
   return (
     <nav aria-label="Pages">
-      <Button disabled={page === 1} onClick={() => onShow(page - 1)}>
+      <Button disabled={page === 1 || isBusy} onClick={() => onShow(page - 1)}>
         Previous
       </Button>{' '}
-      <Button disabled={next === null} onClick={() => onShow(page + 1)}>
+      <Button disabled={next === null || isBusy} onClick={() => onShow(page + 1)}>
         Next
-      </Button>
+      </Button>{' '}
+      {isSlow ? 'Loading …' : null}
     </nav>
   )
 }

@@ -5,13 +5,19 @@ import styles from './kit.module.css'
 
 const QUIET_MS = 150
 
-/** Nothing for a moment, so that quick answers do not flicker. */
-export function Loading() {
-  const [isShown, setShown] = useState(false)
+/** Whether something has lasted for a moment, so that quick answers do not flicker. */
+export function useLasting(isSo: boolean): boolean {
+  const [hasLasted, setLasted] = useState(false)
   useEffect(() => {
-    const timer = setTimeout(() => setShown(true), QUIET_MS)
+    const timer = setTimeout(() => setLasted(isSo), isSo ? QUIET_MS : 0)
     return () => clearTimeout(timer)
-  }, [])
+  }, [isSo])
+  return isSo && hasLasted
+}
+
+/** Nothing for a moment, then that it is loading. */
+export function Loading() {
+  const isShown = useLasting(true)
   return (
     <p className={styles.dim} aria-busy="true">
       {isShown ? 'Loading …' : ''}
@@ -48,6 +54,8 @@ export type Query<Data> = {
   readonly data: Data | undefined
   readonly error: unknown
   readonly isError: boolean
+  /** Whether the data is an earlier answer to another question, shown until the answer is there. */
+  readonly isPlaceholderData?: boolean
   readonly refetch: () => Promise<unknown>
 }
 

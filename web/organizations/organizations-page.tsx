@@ -1,4 +1,4 @@
-import { useMutation, useQuery, useQueryClient, useSuspenseQuery } from '@tanstack/react-query'
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link, useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { related, request, resource, type Resource } from '../api/client.ts'
@@ -7,16 +7,16 @@ import { Field } from '../kit/field.tsx'
 import styles from '../kit/kit.module.css'
 import { NewForm } from '../kit/new-form.tsx'
 import { Pager } from '../kit/pager.tsx'
-import { Empty, Failed } from '../kit/states.tsx'
+import { Answered, Empty, Failed } from '../kit/states.tsx'
 import { ownInvitationsQuery, type Membership } from '../people/people-query.ts'
 import { organizationsQuery } from './organizations-query.ts'
 
 /** One's organizations, and the invitations that wait. */
 export function OrganizationsPage() {
   const [page, setPage] = useState(1)
-  const { data } = useSuspenseQuery(organizationsQuery(page))
+  const organizations = useQuery(organizationsQuery(page))
   const invitations = useQuery(ownInvitationsQuery).data ?? []
-  const hasNothing = page === 1 && data.data.length === 0 && invitations.length === 0
+  const hasNothing = page === 1 && organizations.data?.data.length === 0 && invitations.length === 0
   return (
     <>
       <h1>Organizations</h1>
@@ -28,18 +28,29 @@ export function OrganizationsPage() {
           You are in no organization yet. Ask an owner of one to invite you, or create one of your own.
         </Empty>
       ) : null}
-      {data.data.length === 0 ? null : (
-        <ul>
-          {data.data.map(({ id }) => (
-            <li key={id}>
-              <Link to="/$organization/workspaces" params={{ organization: id }}>
-                {id}
-              </Link>
-            </li>
-          ))}
-        </ul>
-      )}
-      <Pager page={page} next={data.meta.pagination['next-page']} onShow={setPage} />
+      <Answered query={organizations}>
+        {({ data, meta: { pagination } }) => (
+          <>
+            {data.length === 0 ? null : (
+              <ul>
+                {data.map(({ id }) => (
+                  <li key={id}>
+                    <Link to="/$organization/workspaces" params={{ organization: id }}>
+                      {id}
+                    </Link>
+                  </li>
+                ))}
+              </ul>
+            )}
+            <Pager
+              page={page}
+              pagination={pagination}
+              isBusy={organizations.isPlaceholderData}
+              onShow={setPage}
+            />
+          </>
+        )}
+      </Answered>
       <NewOrganization isFirst={hasNothing} />
     </>
   )

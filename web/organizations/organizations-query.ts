@@ -1,4 +1,4 @@
-import { queryOptions } from '@tanstack/react-query'
+import { keepPreviousData, queryOptions } from '@tanstack/react-query'
 import { pageOf, request, type One, type Page } from '../api/client.ts'
 
 type Organization = { readonly name: string; readonly email: string }
@@ -23,4 +23,5 @@ export const organizationsQuery = (page: number) =>
   queryOptions({
     queryKey: ['organizations', page],
     queryFn: ({ signal }) => request<Page<Organization>>(pageOf('/organizations', page, 100), { signal }),
+    placeholderData: keepPreviousData,
   })

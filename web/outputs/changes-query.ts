@@ -1,4 +1,4 @@
-import { queryOptions } from '@tanstack/react-query'
+import { keepPreviousData, queryOptions } from '@tanstack/react-query'
 import { pageOf, request, type Page } from '../api/client.ts'
 import type { Preview } from './outputs-query.ts'
 
@@ -22,6 +22,7 @@ export const changesQuery = (stateVersionId: string, since: string | undefined, 
       const path = `/state-versions/${encodeURIComponent(stateVersionId)}/output-changes`
       return request<Changes>(pageOf(path, page, 100, { since }), { signal })
     },
+    placeholderData: keepPreviousData,
     // Stored outputs never change.
     staleTime: Infinity,
   })

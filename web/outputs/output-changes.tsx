@@ -38,7 +38,12 @@ export function OutputChanges({
               ))}
             </Table>
           )}
-          <Pager page={page} next={meta.pagination['next-page']} onShow={setPage} />
+          <Pager
+            page={page}
+            pagination={meta.pagination}
+            isBusy={changes.isPlaceholderData}
+            onShow={setPage}
+          />
         </>
       )}
     </Answered>

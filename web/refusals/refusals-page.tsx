@@ -41,6 +41,8 @@ const refusalsQuery = (list: string, requestId: string | undefined, page: number
       const path = pageOf(list, page, 20, { 'filter[request-id]': requestId })
       return request<Page<Refusal>>(path, { signal })
     },
+    // Not those with another request id.
+    placeholderData: (shown, asked) => (asked?.queryKey[2] === requestId ? shown : undefined),
   })
 
 /** Why somebody was answered 404 about what the organization has. */
@@ -118,7 +120,12 @@ function Refusals({
                 refusal={one.attributes}
               />
             ))}
-            <Pager page={page} next={pagination['next-page']} onShow={showPage} />
+            <Pager
+              page={page}
+              pagination={pagination}
+              isBusy={refusals.isPlaceholderData}
+              onShow={showPage}
+            />
           </>
         )}
       </Answered>

@@ -71,7 +71,7 @@ export function Rollback({
         A new state version gets the content of serial {serial}. The versions since then stay in the history.
         This changes in the outputs:
       </p>
-      <OutputChanges stateVersionId={to.id} since={current} />
+      <OutputChanges key={`${to.id} ${current}`} stateVersionId={to.id} since={current} />
       {rollback.isError ? <Failed error={rollback.error} /> : null}
       <p>
         <Button onClick={() => setAsked(false)}>Keep the current state</Button>{' '}

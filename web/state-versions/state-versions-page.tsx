@@ -52,7 +52,7 @@ export function StateVersionsPage() {
               />
             ))}
           </Table>
-          <Pager page={page} next={pagination['next-page']} onShow={showPage} />
+          <Pager page={page} pagination={pagination} isBusy={versions.isPlaceholderData} onShow={showPage} />
           {version === undefined ? (
             <p className={styles.dim}>Choose a serial to see what its state changed in the outputs.</p>
           ) : (
@@ -161,7 +161,7 @@ function Comparison({
       current !== version &&
       mayRollBack &&
       found.data !== undefined ? (
-        <Rollback to={shown} current={current} workspace={found.data.data} />
+        <Rollback key={version} to={shown} current={current} workspace={found.data.data} />
       ) : null}
     </section>
   )

@@ -1,4 +1,4 @@
-import { queryOptions } from '@tanstack/react-query'
+import { keepPreviousData, queryOptions } from '@tanstack/react-query'
 import { pageOf, type Page } from '../api/client.ts'
 import { live } from '../api/live.ts'
 
@@ -22,4 +22,5 @@ export const stateVersionsQuery = (organization: string, workspace: string, page
         'filter[workspace][name]': workspace,
       }),
     ),
+    placeholderData: keepPreviousData,
   })

@@ -71,7 +71,7 @@ export function TeamMembersPage() {
                 />
               ))}
             </Table>
-            <Pager page={page} next={pagination['next-page']} onShow={setPage} />
+            <Pager page={page} pagination={pagination} isBusy={members.isPlaceholderData} onShow={setPage} />
           </>
         )}
       </Answered>
@@ -161,6 +161,11 @@ function AddPeople({
         autoFocus
         onChange={(event) => setQ(event.target.value)}
       />
+      <p role="status" className={styles.unseen}>
+        {people.data === undefined
+          ? ''
+          : `${people.data.meta.pagination['total-count'].toLocaleString('en')} found`}
+      </p>
       <Answered query={people} isEmpty={({ data }) => data.length === 0} empty={`Nobody matches “${q}”.`}>
         {({ data, included, meta: { pagination } }) => (
           <fieldset className={styles.choices}>

@@ -1,4 +1,4 @@
-import { queryOptions } from '@tanstack/react-query'
+import { keepPreviousData, queryOptions } from '@tanstack/react-query'
 import { pageOf, request, type Page } from '../api/client.ts'
 
 export type Token = {
@@ -15,4 +15,5 @@ export const tokensQuery = (path: string, page: number) =>
   queryOptions({
     queryKey: ['tokens', path, page],
     queryFn: ({ signal }) => request<Page<Token>>(pageOf(path, page, 20), { signal }),
+    placeholderData: keepPreviousData,
   })

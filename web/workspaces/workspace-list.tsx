@@ -30,6 +30,7 @@ export function WorkspaceList({
       q={q}
       query={workspaces}
       columns={['Name', 'Lock']}
+      counted="found"
       empty={empty}
       unmatched={`No workspace matches “${q}”.`}
       hidden={
