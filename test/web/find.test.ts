@@ -57,6 +57,15 @@ describe('finding anything by its name', () => {
     await page.keyboard.press('ArrowDown')
     await page.keyboard.press('ArrowUp')
     expect(await page.getByRole('option', { selected: true }).textContent()).toBe(texts[1])
+    // A background alone is not seen where colours are forced.
+    await page.emulateMedia({ forcedColors: 'active' })
+    const outlines = `[...document.querySelectorAll('[role=option]')].map((option) =>
+      [option.ariaSelected, getComputedStyle(option).outlineStyle].join(' '))`
+    expect([...new Set(await page.evaluate<string[]>(outlines))].toSorted()).toEqual([
+      'false none',
+      'true solid',
+    ])
+    await page.emulateMedia({ forcedColors: 'none' })
     await page.keyboard.press('ArrowUp')
     await page.keyboard.press('ArrowUp')
     expect(await page.getByRole('option', { selected: true }).textContent()).toBe(texts[3])
@@ -101,7 +110,8 @@ describe('finding anything by its name', () => {
       await page.getByRole('button', { name: 'Find …' }).click()
       await page.keyboard.type('harb')
       await expect.poll(() => textsOf(page), { message: who }).toEqual(expected)
-      await page.getByRole('status').filter({ hasNotText: 'Searching' }).waitFor()
+      const status = page.getByRole('dialog').getByRole('status')
+      await status.filter({ hasNotText: 'Searching' }).waitFor()
       expect(await textsOf(page)).toEqual(expected)
       await expectWellMade(tab)
       expect(await refusals()).toBe(before)

@@ -43,6 +43,17 @@ describe('the theme of the pages', () => {
     expect(tab.complaints).toEqual([])
   })
 
+  test('is light on paper', async () => {
+    const { page, context } = await signInWith(open, pages, 'owner')
+    await context.addCookies([{ name: 'purser-theme', value: 'dark', url: `${pages.server.address}/app` }])
+    await page.goto(`${pages.address}/workspaces`)
+    await page.getByRole('heading', { name: 'Workspaces' }).waitFor()
+    const text = () => page.evaluate<string>('getComputedStyle(document.body).color')
+    expect(await text()).toBe('rgb(229, 235, 232)')
+    await page.emulateMedia({ media: 'print' })
+    expect(await text()).toBe('rgb(23, 33, 31)')
+  })
+
   test('is in the document, whose ETag is another one for each theme', async () => {
     const etags = new Set<string>()
     for (const [cookie, theme] of [
