@@ -19,8 +19,8 @@ import { SqliteFile } from './sqlite-file.ts'
 import { SqliteLog } from './sqlite-log.ts'
 import { SqliteTransaction } from './sqlite-transaction.ts'
 import type { Tables } from './tables.ts'
+import { WaitingWrites } from './waiting-writes.ts'
 
-const MAX_JOBS_A_COMMIT = 64
 const MAX_BUSY_WAIT_MS = 10_000
 /** How long reads may start within one turn of the event loop. */
 const MAX_READING_MS = 10
@@ -49,7 +49,7 @@ export class SqliteDatabase implements Database {
   #snapshot: SqliteTransaction | undefined
   #snapshotSince = 0
   readonly #later = new LaterReads({ isFull: () => this.#isTurnFull(), end: () => this.#closeSnapshot() })
-  #jobs: Job[] = []
+  readonly #jobs = new WaitingWrites<Job>()
   readonly #slowReads: SlowReads
   readonly #log: SqliteLog
   #isWriting = false
@@ -134,10 +134,11 @@ export class SqliteDatabase implements Database {
     return new SqliteTransaction(reader, this.#known)
   }
 
-  write<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
+  write<T>(work: (tx: Transaction) => Promise<T>, options: TransactionOptions = {}): Promise<T> {
     assertOpen(!this.#isClosed)
     return new Promise<T>((resolve, reject) => {
-      this.#jobs.push({ work: (tx) => work(tx).then((value) => () => resolve(value)), reject })
+      const job: Job = { work: (tx) => work(tx).then((value) => () => resolve(value)), reject }
+      this.#jobs.add(job, options.account)
       if (!this.#isWriting) {
         this.#isWriting = true
         // Wait until the next turn, so that all writes arriving in this one are committed together.
@@ -157,9 +158,9 @@ export class SqliteDatabase implements Database {
   }
 
   async #writeWaitingJobs(): Promise<void> {
-    while (this.#jobs.length > 0) {
+    while (!this.#jobs.isEmpty) {
       this.beforeBlocking?.()
-      await this.#commit(this.#jobs.splice(0, MAX_JOBS_A_COMMIT))
+      await this.#commit(this.#jobs.ofOneCommit())
       // Between two commits, send answers and let reads run.
       await new Promise((resolve) => setImmediate(resolve))
       this.#log.shorten()
@@ -167,16 +168,21 @@ export class SqliteDatabase implements Database {
     this.#isWriting = false
   }
 
-  async #commit(jobs: readonly Job[]): Promise<void> {
+  async #commit(jobs: Iterable<Job>): Promise<void> {
+    const taken: Job[] = []
     const settle: (() => void)[] = []
     try {
       const writer = await this.#begin()
-      for (const job of jobs) settle.push(await this.#run(job, writer))
+      for (const job of jobs) {
+        taken.push(job)
+        settle.push(await this.#run(job, writer))
+      }
       writer.commit()
     } catch (error) {
       this.#dropWriter(error)
       const problem = this.#problem(error)
-      for (const job of jobs) job.reject(problem)
+      // If no transaction could begin, `jobs` still has all of them: each try may take seconds.
+      for (const job of [...taken, ...jobs]) job.reject(problem)
       return
     }
     this.#closeSnapshot()

@@ -1,5 +1,5 @@
 import { AppError } from '../core/errors.ts'
-import type { Database, Transaction } from '../database/database.ts'
+import type { Database, Transaction, TransactionOptions } from '../database/database.ts'
 import type { Query } from '../jsonapi/query.ts'
 
 const PARAMETER = 'dry-run'
@@ -55,14 +55,14 @@ class RolledBack<T> extends Error {
 export async function rolledBack<T>(
   database: Database,
   work: (tx: Transaction) => Promise<T>,
-  organizationId: string | undefined,
+  options: TransactionOptions,
 ): Promise<T> {
   try {
     return await database.write(
       async (tx) => {
         throw new RolledBack(await work(tx))
       },
-      { organizationId, isRolledBack: true },
+      { ...options, isRolledBack: true },
     )
   } catch (error) {
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- thrown above, with the result of work

@@ -75,7 +75,7 @@ export class WriteRequest<A, R extends Loaded, P extends QueryParameters, B, Pre
       first.decided ??
       (await this.#read((tx, actor) => this.#permit(tx, this.#route.addressInBody?.(body), actor)))
     const prepared = own.length > 0 ? undefined : await this.#route.prepare?.(body, decided)
-    const { address, resource } = decided
+    const { address, resource, actor } = decided
     const organizationId = resource.organization?.id
     const request = {
       address,
@@ -86,10 +86,10 @@ export class WriteRequest<A, R extends Loaded, P extends QueryParameters, B, Pre
       prepared: prepared as Prepared,
     }
     try {
-      if (first.isDryRun) return await this.#compare(request, decided.actor)
+      if (first.isDryRun) return await this.#compare(request, actor)
       const { isOneInsert } = this.#route
       const { caller, name, like } = new Reader(this.#call)
-      const options = { organizationId, isOneInsert, caller, name, like }
+      const options = { organizationId, account: accountOf(actor), isOneInsert, caller, name, like }
       return await this.#deps.database.write((tx) => this.#write(tx, request), options)
     } catch (error) {
       noteWithin(error, this.#route.judged, this.#decided, this.#deps)
@@ -180,13 +180,13 @@ export class WriteRequest<A, R extends Loaded, P extends QueryParameters, B, Pre
       this.#decided = await this.#permit(tx, address, actor)
       return this.#route.dryRun?.({ ...this.#decided, body })
     }
-    const slow = { caller: accountOf(asker), isSlow: true }
-    const dryRun = existing(await this.#deps.database.read(reading, slow))
+    const account = accountOf(asker)
+    const dryRun = existing(await this.#deps.database.read(reading, { caller: account, isSlow: true }))
     const looks: { before?: unknown; after?: unknown } = {}
     const look: Look = async (tx, when) => {
       looks[when] = await dryRun.look(tx)
     }
-    await rolledBack(this.#deps.database, (tx) => this.#write(tx, request, look), organizationId)
+    await rolledBack(this.#deps.database, (tx) => this.#write(tx, request, look), { organizationId, account })
     return ok(await dryRun.compare(looks.before, looks.after))
   }
 }

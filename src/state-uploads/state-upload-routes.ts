@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { accountOfCreator } from '../access/actor.ts'
 import { insertAuditEvents, type AuditEvent } from '../audit/audit-store.ts'
 import { timestamp } from '../core/clock.ts'
 import { AppError, conflict, notFound } from '../core/errors.ts'
@@ -109,7 +110,7 @@ async function upload(kind: ContentKind, call: Call, deps: RunnerDeps): Promise<
     }
     const isUnprocessed = await deps.database.write(
       (tx) => finish(tx, { kind, stateVersionId: row.id, uploadId }, result, call, deps),
-      { organizationId: row.organization_id },
+      { organizationId: row.organization_id, account: accountOfCreator(row) },
     )
     if (isUnprocessed) deps.states.wake()
   } catch (error) {
