@@ -106,6 +106,25 @@ describe.each(engines)('a path that is spelled in unusual ways on %s', (engine) 
     expect((await owner.client.get(`/organizations/${name}`)).status).toBe(200)
   })
 
+  test('a body in another coding than chunked is 400 and ends the connection', async () => {
+    const { owner, name } = await createTestOrganization(server)
+    const head = [`POST /api/v2/organizations/${name}/teams HTTP/1.1`, 'Host: a']
+    const token = `Authorization: Bearer ${owner.client.token}`
+    const team = JSON.stringify({ data: { type: 'teams', attributes: { name: 'coded' } } })
+    const body = `${team.length.toString(16)}\r\n${team}\r\n0\r\n\r\n`
+    const sent = async (codings: readonly string[]) => {
+      const lines = [...head, token, ...codings.map((coding) => `Transfer-Encoding: ${coding}`), '', body]
+      return raw.send({ bytes: Buffer.from(lines.join('\r\n')) })
+    }
+    for (const codings of [['gzip, chunked'], ['gzip', 'chunked'], ['identity, chunked'], ['x, y,chunked']]) {
+      const { status, headers, body: answer } = await sent(codings)
+      expect([codings, status, headers.get('connection')]).toEqual([codings, 400, 'close'])
+      const { detail } = JSON.parse(answer.toString()).errors[0]
+      expect(detail).toBe('the only Transfer-Encoding that is accepted is chunked')
+    }
+    expect((await sent(['Chunked'])).status).toBe(200)
+  })
+
   test("a team's single token is that one", async () => {
     const organization = await createTestOrganization(server)
     const { client } = organization.owner

@@ -194,6 +194,7 @@ async function respond(
   let answer: Answer
   try {
     if (request.httpVersion === '1.1' && request.headers.host === undefined) throw hostIsMissing()
+    if (hasOtherCoding(request)) throw otherCoding()
     refuseRepeatedHeaders(request)
     const made = await work(call)
     releaseWhenSent(made, response)
@@ -238,6 +239,16 @@ function refuseRepeatedHeaders({ rawHeaders }: IncomingMessage): void {
   }
 }
 
+/** Node reads `gzip, chunked` as `chunked`. A proxy in front may read it otherwise, and see the next request elsewhere. */
+function hasOtherCoding({ headers }: IncomingMessage): boolean {
+  const coding = headers['transfer-encoding']
+  return coding !== undefined && coding.toLowerCase() !== 'chunked'
+}
+
+function otherCoding(): AppError {
+  return new AppError('bad-request', [{ detail: 'the only Transfer-Encoding that is accepted is chunked' }])
+}
+
 function hostIsMissing(): AppError {
   return new AppError('bad-request', [{ detail: 'HTTP/1.1 requests need a Host header' }])
 }
@@ -248,7 +259,7 @@ function failure(error: unknown, requestId: string, request: IncomingMessage, de
     if (error.code === 'unauthorized') headers['www-authenticate'] = 'Bearer'
     if (error.code === 'unavailable') headers['retry-after'] = '1'
     if (error instanceof TooManyAttempts) headers['retry-after'] = String(error.seconds)
-    if (request.headers.host === undefined) headers.connection = 'close'
+    if (request.headers.host === undefined || hasOtherCoding(request)) headers.connection = 'close'
     return errorAnswer(statusOf(error.code), errorDocument(error), headers)
   }
   deps.log.error({ error, requestId, method: request.method, path: pathOf(request) }, 'a request failed')
