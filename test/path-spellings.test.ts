@@ -125,6 +125,19 @@ describe.each(engines)('a path that is spelled in unusual ways on %s', (engine) 
     expect((await sent(['Chunked'])).status).toBe(200)
   })
 
+  test('an Upgrade request is answered like any other, and ends the connection', async () => {
+    const { owner, name } = await createTestOrganization(server)
+    const lines = [`GET /api/v2/organizations/${name} HTTP/1.1`, 'Host: a']
+    const get = [...lines, `Authorization: Bearer ${owner.client.token}`]
+    const upgrade = [...get, 'Connection: Upgrade, HTTP2-Settings', 'Upgrade: h2c', 'HTTP2-Settings: AA']
+    // Node drops what comes in one piece with it. On a connection that stays open, the client would wait for ever.
+    const both = await raw.send({ bytes: Buffer.from([...upgrade, '', ...get, '', ''].join('\r\n')) })
+    expect([both.status, both.headers.get('connection')]).toEqual([200, 'close'])
+    const long = [...lines, ...upgrade.slice(3), 'Content-Length: 100000', '', 'x'.repeat(50_000)]
+    const refused = await raw.send({ bytes: Buffer.from(long.join('\r\n')) })
+    expect([refused.status, refused.headers.get('connection')]).toEqual([401, 'close'])
+  })
+
   test("a team's single token is that one", async () => {
     const organization = await createTestOrganization(server)
     const { client } = organization.owner

@@ -12,6 +12,7 @@ export function mustClose(request: IncomingMessage, status: number): boolean {
   if (request.complete) return false
   return (
     status === 408 ||
+    request.headers.upgrade !== undefined ||
     request.headers['transfer-encoding'] !== undefined ||
     Number(request.headers['content-length'] ?? 0) > MAX_IGNORED_BODY_BYTES
   )

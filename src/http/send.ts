@@ -53,7 +53,9 @@ export function send(
   for (const name in answer.headers) headers.push(name, answer.headers[name] ?? '')
   // The body was refused unread. Waiting for the rest of a large one is not worth it.
   const isClosing = mustClose(request, answer.status)
-  if (isClosing || drain.isClosing) headers.push('connection', 'close')
+  // Node drops what a client has sent behind an Upgrade request, so no request may follow it on the connection.
+  if (isClosing || drain.isClosing || request.headers.upgrade !== undefined)
+    headers.push('connection', 'close')
   // Discard the rest of a short body, or it would be read as the next request.
   else if (!request.complete) request.resume()
   if (body instanceof Readable) {
