@@ -158,11 +158,20 @@ test('a customer is one address, whatever they write into it', () => {
     )
   expect(addressOf('203.0.113.9', false)).toBe('192.0.2.7')
   expect(addressOf('198.51.100.1, 203.0.113.9')).toBe('203.0.113.9')
-  for (const forged of ['203.0.113.9:5001', 'x'.repeat(10_000), '', 'unknown']) {
+  for (const forged of [
+    '203.0.113.9:',
+    '203.0.113.9:1:2',
+    '[203.0.113.9',
+    'x'.repeat(10_000),
+    '',
+    'unknown',
+  ]) {
     expect(addressOf(forged)).toBe('192.0.2.7')
   }
+  expect(addressOf('198.51.100.1:80, 203.0.113.9:5001')).toBe('203.0.113.9')
   const network = '2001:db8:0:0'
-  for (const address of ['2001:db8::1', '2001:db8::1:2:3:4', '2001:0DB8:0000:0000:ffff::']) {
+  const written = ['2001:db8::1', '2001:db8::1:2:3:4', '2001:0DB8:0000:0000:ffff::']
+  for (const address of [...written, '[2001:db8::1]', '[2001:db8::1]:5001']) {
     expect(addressOf(address)).toBe(network)
   }
   expect(addressOf('2001:db8:0:1::1')).toBe('2001:db8:0:1')

@@ -5,6 +5,9 @@ import type { Call } from '../http/call.ts'
 const GROUPS = 8
 const GROUPS_OF_NETWORK = 4
 
+/** As some proxies write addresses: `192.0.2.1:4321`, `[2001:db8::1]:4321`. */
+const WITH_PORT = /^\[(.*)\](?::\d+)?$|^([\d.]+):\d+$/
+
 /**
  * Where a request comes from, to count guesses by. Behind a proxy that is trusted, the last address in X-Forwarded-For, which
  * the proxy has added. Of an IPv6 address the first 64 bits: one customer has all of them.
@@ -13,7 +16,8 @@ export function clientAddressOf(
   { headers, stream }: Pick<Call, 'headers' | 'stream'>,
   { trustProxy }: Pick<ServerConfig, 'trustProxy'>,
 ): string {
-  const forwarded = trustProxy ? headers['x-forwarded-for']?.toString().split(',').at(-1)?.trim() : undefined
+  const last = trustProxy ? headers['x-forwarded-for']?.toString().split(',').at(-1)?.trim() : undefined
+  const forwarded = last?.replace(WITH_PORT, '$1$2')
   const direct = stream.socket.remoteAddress ?? ''
   return networkOf(forwarded !== undefined && isIP(forwarded) !== 0 ? forwarded : direct)
 }
