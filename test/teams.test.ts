@@ -161,10 +161,17 @@ onEachEngine('teams', (server) => {
       },
     )
     expect(wrongType.status).toBe(415)
-    const plain = await owner.client.request('POST', `/organizations/${name}/teams`, team({ name: 'c' }), {
-      'content-type': 'application/json; charset=utf-8',
-    })
-    expect(plain.status).toBe(200)
+    const coded = (coding: string) =>
+      owner.client.request('POST', `/organizations/${name}/teams`, team({ name: 'c' }), {
+        'content-type': 'application/json; charset=utf-8',
+        'content-encoding': coding,
+      })
+    const zipped = await coded('gzip')
+    expect([zipped.status, zipped.json.errors[0].detail]).toEqual([
+      415,
+      'send the body without Content-Encoding',
+    ])
+    expect((await coded('identity')).status).toBe(200)
   })
 
   test('an unknown include is 400 before anything else is looked at, and nothing is made', async () => {

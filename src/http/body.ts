@@ -152,7 +152,10 @@ export function readChunks(
 
 /** Throws 415 unless the body is JSON. A missing content type is accepted, because go-tfe v2 sends none with DELETE. */
 export function checkContentType(headers: IncomingHttpHeaders): void {
-  const given = headers['content-type']
+  const { 'content-type': given, 'content-encoding': coding = 'identity' } = headers
+  if (coding.toLowerCase() !== 'identity') {
+    throw new AppError('unsupported-media-type', [{ detail: 'send the body without Content-Encoding' }])
+  }
   if (given === undefined) return
   const mediaType = given.split(';', 1)[0]?.trim().toLowerCase()
   if (mediaType !== 'application/vnd.api+json' && mediaType !== 'application/json') {
