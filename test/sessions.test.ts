@@ -155,6 +155,21 @@ onEachEngine('a session', (server) => {
     expect(await statusOf(busy)).toBe(401)
   })
 
+  test('a clock that was ahead does not lengthen the time of idleness', async () => {
+    const { browser } = await signedIn(server)
+    const used = async () => {
+      const { status } = await browser.get('/account/details')
+      await server.app.deps.sessionsUsed.flush()
+      return status
+    }
+    server.clock.advance(20 * 60 * MINUTE_MS)
+    expect(await used()).toBe(200)
+    server.clock.advance(-20 * 60 * MINUTE_MS)
+    expect(await used()).toBe(200)
+    server.clock.advance(25 * 60 * MINUTE_MS)
+    expect(await used()).toBe(401)
+  })
+
   test('is ended by its user and by an administrator, alone and with all others, and by suspension', async () => {
     const { user, browser } = await signedIn(server)
     const others = [0, 1, 2].map(() => new Browser(server.address))

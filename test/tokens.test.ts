@@ -111,6 +111,22 @@ onEachEngine('tokens of users and organizations', { maxTokens: '4' }, (server) =
     expect(await lastUsed()).toBeGreaterThanOrEqual(first + 80_000)
   })
 
+  test('last-used-at is right again after a clock that was ahead', async () => {
+    const { id, client } = await createUser(server)
+    const { data } = (await create(client, id)).json
+    const used = server.client(data.attributes.token)
+    const lastUsed = async () => {
+      expect((await used.get('/account/details')).status).toBe(200)
+      await server.app.deps.lastUsed.flush()
+      const shown = await client.get(`/authentication-tokens/${data.id}`)
+      return Date.parse(shown.json.data.attributes['last-used-at']) - server.clock.now().getTime()
+    }
+    server.clock.advance(DAY_MS)
+    expect(await lastUsed()).toBeGreaterThan(-60_000)
+    server.clock.advance(-DAY_MS)
+    expect(await lastUsed()).toBeLessThanOrEqual(0)
+  })
+
   test('a token that is made with a user token ends no later than that one', async () => {
     const organization = await createTestOrganization(server)
     const { owner, name } = organization

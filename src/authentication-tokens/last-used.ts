@@ -1,6 +1,6 @@
 import type { Logger } from 'pino'
 import type { Authentication } from '../access/actor-store.ts'
-import { timestamp } from '../core/clock.ts'
+import { isFarAhead, timestamp } from '../core/clock.ts'
 import { BackgroundLoop } from '../database/background-loop.ts'
 import type { Database, Transaction } from '../database/database.ts'
 
@@ -28,7 +28,8 @@ export class LastUsed {
 
   touch({ actor, lastUsedAt }: Authentication, now: Date): void {
     const written = this.#written.get(actor.tokenId) ?? (lastUsedAt === null ? 0 : Date.parse(lastUsedAt))
-    if (now.getTime() - written < RESOLUTION_MS || this.#waiting.size >= MAX_WAITING) return
+    const isRecent = now.getTime() - written < RESOLUTION_MS && !isFarAhead(written, now)
+    if (isRecent || this.#waiting.size >= MAX_WAITING) return
     if (this.#written.size >= MAX_WAITING) this.#written.clear()
     this.#written.set(actor.tokenId, now.getTime())
     this.#waiting.set(actor.tokenId, timestamp(now))

@@ -33,3 +33,10 @@ export function parseTimestamp(text: string): Timestamp | undefined {
     ? undefined
     : stored
 }
+
+const FAR_AHEAD_MS = 3_600_000
+
+/** Whether a time of the past is so far ahead that the clock was set back since. The clocks of nodes differ less. */
+export function isFarAhead(milliseconds: number, now: Date): boolean {
+  return milliseconds - now.getTime() > FAR_AHEAD_MS
+}

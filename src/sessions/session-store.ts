@@ -1,4 +1,5 @@
 import { sql, type Selectable } from 'kysely'
+import { isFarAhead } from '../core/clock.ts'
 import type { Transaction } from '../database/database.ts'
 import { rowById } from '../database/rows.ts'
 import { pageOf } from '../database/pages.ts'
@@ -69,8 +70,11 @@ export async function updateSessionsUsed(
 ): Promise<void> {
   for (const [id, at] of batch.toSorted(([a], [b]) => (a < b ? -1 : 1))) {
     const session = await findSession(tx, id)
-    if (session === undefined || session.last_used_at >= at) continue
-    const pause = Date.parse(at) - Date.parse(session.last_used_at)
+    if (session === undefined) continue
+    const before = Date.parse(session.last_used_at)
+    const pause = Date.parse(at) - before
+    // Another node may have stored a later use.
+    if (pause <= 0 && !isFarAhead(before, new Date(at))) continue
     const longest_pause_ms = Math.max(session.longest_pause_ms, pause)
     await tx.db
       .updateTable('sessions')
