@@ -31,6 +31,7 @@ import { accessHolderRoutes } from './effective-access/access-holder-routes.ts'
 import { effectiveAccessRoutes } from './effective-access/effective-access-routes.ts'
 import { PeopleOfTeams } from './effective-access/people-of-teams.ts'
 import { createPageRoutes } from './web-pages/page-routes.ts'
+import { mostConnections } from './operation/connection-limit.ts'
 import { Drain } from './operation/drain.ts'
 import { membershipListRoutes } from './organization-memberships/membership-list-routes.ts'
 import { membershipRoutes } from './organization-memberships/membership-routes.ts'
@@ -172,7 +173,7 @@ export function createApp(
     auditKey,
     reveals: new Reveals(database, auditKey),
     deletions: new Deletions(database, log),
-    drain: new Drain(log),
+    drain: new Drain(log, mostConnections(config)),
     writes: new Writes(),
     pipelines: new Pipelines(),
     bytesInFlight,

@@ -96,6 +96,11 @@ export const settings = {
     'Also return sensitive values as null in lists of outputs and in include=outputs',
     'false',
   ),
+  maxConnections: setting(
+    integer(16, 1_000_000),
+    'Connections of clients at a time; with more, idle ones of the address that has most of them are closed',
+    '10000',
+  ),
   maxBodyBytes: setting(
     integer(1024, 1024 * MIB),
     'Largest body that creates a state version with its content, in bytes; larger states are uploaded by URL. Other JSON bodies have at most 1 MiB',

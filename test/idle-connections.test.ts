@@ -9,13 +9,14 @@ import { Connections } from '../src/http/connections.ts'
 import { answerMalformed } from '../src/http/malformed.ts'
 
 const TIMEOUT_MS = 300
+const MOST = 1_000
 
 /** Starts a server with a short limit, because the real half minute is too long for a test. */
 async function serve(listener: RequestListener): Promise<() => Promise<Socket>> {
   const server = createServer(listener)
   server.setTimeout(TIMEOUT_MS)
   server.keepAliveTimeout = TIMEOUT_MS
-  new Connections().follow(server)
+  new Connections(MOST, () => {}).follow(server)
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   onTestFinished(() => {
     server.closeAllConnections()
@@ -82,7 +83,7 @@ test.each([
   const server = createSecureServer(options, (_, response) => response.end())
   // As the server of the interface does.
   server.on('clientError', (error: Error, socket: Socket) => answerMalformed(error, socket))
-  new Connections().follow(server)
+  new Connections(MOST, () => {}).follow(server)
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const socket = connect((server.address() as AddressInfo).port, '127.0.0.1').on('error', () => {})
   onTestFinished(() => {

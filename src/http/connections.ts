@@ -1,10 +1,15 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
+import { networkOf } from '../sessions/client-address.ts'
 
 /** Time limit for the first request on a new connection. */
 const UNUSED_MS = 1_000
+/** The part of all connections that is closed to make room. It is not one only, because choosing looks at all of them. */
+const CLOSED_AT_ONCE = 0.01
 
 type Connection = {
+  /** When it was made, or its latest request began. */
+  usedAt: number
   /** The latest request. */
   request?: IncomingMessage
   response?: ServerResponse
@@ -19,6 +24,14 @@ export class Connections {
   readonly #handshakes = new Map<string, Socket>()
   /** When the newest connection was made. */
   latestAt = 0
+  readonly #most: number
+  readonly #onFull: (address: string, connections: number) => void
+
+  /** @param onFull is told which address has so many connections that some of them are closed to make room */
+  constructor(most: number, onFull: (address: string, connections: number) => void) {
+    this.#most = most
+    this.#onFull = onFull
+  }
 
   get count(): number {
     return this.#connections.size
@@ -28,6 +41,11 @@ export class Connections {
     const isSecure = 'setSecureContext' in server
     server.on('connection', (socket: Socket) => {
       this.latestAt = performance.now()
+      if (this.#connections.size >= this.#most) this.#makeRoom()
+      if (this.#connections.size >= this.#most) {
+        socket.destroy()
+        return
+      }
       this.#add(socket)
       if (!isSecure) return
       const address = addressOf(socket)
@@ -47,6 +65,7 @@ export class Connections {
       if (connection === undefined) return
       connection.request = request
       connection.response = response
+      connection.usedAt = performance.now()
     })
     // The timeout is for silent clients. A connection that waits for this server's answer is not closed.
     server.on('timeout', (socket: Socket) => {
@@ -55,8 +74,27 @@ export class Connections {
   }
 
   #add(socket: Socket): void {
-    this.#connections.set(socket, {})
+    this.#connections.set(socket, { usedAt: performance.now() })
     socket.once('close', () => this.#connections.delete(socket))
+  }
+
+  /**
+   * Closes some connections of the address that has the most, so that no other address goes without. First those without
+   * a running request, unused for the longest time. If there are none, those that wait for their client.
+   */
+  #makeRoom(): void {
+    const byAddress = Map.groupBy(this.#connections, ([socket]) => networkOf(socket.remoteAddress ?? ''))
+    const [[address, most] = ['', []]] = [...byAddress].toSorted(
+      ([, one], [, other]) => other.length - one.length,
+    )
+    this.#onFull(address, most.length)
+    const idle = most.filter(([, { response }]) => response?.writableFinished !== false)
+    const closable = idle.length > 0 ? idle : most.filter(([socket]) => !this.#isServersTurn(socket))
+    const count = Math.ceil(this.#most * CLOSED_AT_ONCE)
+    for (const [socket] of closable.toSorted(([, a], [, b]) => a.usedAt - b.usedAt).slice(0, count)) {
+      this.#connections.delete(socket)
+      socket.destroy()
+    }
   }
 
   #endHandshake(address: string, accepted: Socket): void {

@@ -2,6 +2,7 @@ import type { Server } from 'node:http'
 import { setImmediate as immediate, setTimeout as pause } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import { Connections } from '../http/connections.ts'
+import { logFull } from './connection-limit.ts'
 
 const LOOK_MS = 50
 /** How long an idle connection stays open after the port closed. Its next request is answered, which closes it. */
@@ -20,7 +21,7 @@ const MAX_SETTLING_MS = 3_000
  */
 export class Drain {
   readonly #log: Logger
-  readonly #connections = new Connections()
+  readonly #connections: Connections
   readonly #hurried = new AbortController()
   #idleMs = 0
   /** Whether /readyz reports that this server is stopping. */
@@ -28,8 +29,9 @@ export class Drain {
   /** Whether answers close their connections. */
   isClosing = false
 
-  constructor(log: Logger) {
+  constructor(log: Logger, maxConnections: number) {
     this.#log = log
+    this.#connections = new Connections(maxConnections, logFull(log, maxConnections))
   }
 
   /** Open connections of the server. */

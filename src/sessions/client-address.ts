@@ -10,7 +10,7 @@ const WITH_PORT = /^\[(.*)\](?::\d+)?$|^([\d.]+):\d+$/
 
 /**
  * Where a request comes from, to count guesses by. Behind a proxy that is trusted, the last address in X-Forwarded-For, which
- * the proxy has added. Of an IPv6 address the first 64 bits: one customer has all of them.
+ * the proxy has added.
  */
 export function clientAddressOf(
   { headers, stream }: Pick<Call, 'headers' | 'stream'>,
@@ -22,7 +22,8 @@ export function clientAddressOf(
   return networkOf(forwarded !== undefined && isIP(forwarded) !== 0 ? forwarded : direct)
 }
 
-function networkOf(address: string): string {
+/** Of an IPv6 address the first 64 bits: one customer has all of them. */
+export function networkOf(address: string): string {
   // An IPv4 address, also one that is written as IPv6.
   if (address.includes('.')) return address.slice(address.lastIndexOf(':') + 1)
   const [before = '', after] = address.split('%', 1).join('').split('::')

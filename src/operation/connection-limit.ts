@@ -1,0 +1,36 @@
+import { readFileSync } from 'node:fs'
+import type { Logger } from 'pino'
+import type { ServerConfig } from '../config.ts'
+
+/** Files that a process needs beside the connections of clients: those of the database, of threads, of PostgreSQL. */
+const OTHER_FILES = 200
+const TELL_EVERY_MS = 60_000
+
+/** The most connections of clients: as the setting says, or fewer if the process may not open so many files. */
+export function mostConnections({ maxConnections }: Pick<ServerConfig, 'maxConnections'>): number {
+  const files = maxOpenFiles()
+  return Math.min(maxConnections, Math.max(files - OTHER_FILES, Math.floor(files / 2)))
+}
+
+/** Node has raised it to the hard limit. Other systems than Linux do not say. */
+function maxOpenFiles(): number {
+  try {
+    const [, count] = /^Max open files +(\d+)/m.exec(readFileSync('/proc/self/limits', 'latin1')) ?? []
+    return count === undefined ? Infinity : Number(count)
+  } catch {
+    return Infinity
+  }
+}
+
+/** Logs that the limit is reached, at most once a minute. */
+export function logFull(log: Logger, most: number): (address: string, connections: number) => void {
+  let toldAt = -Infinity
+  return (address, connections) => {
+    if (performance.now() - toldAt < TELL_EVERY_MS) return
+    toldAt = performance.now()
+    log.warn(
+      { address, connections },
+      `${most} connections are open, the most that may be (PURSER_MAX_CONNECTIONS, or the limit of open files); connections of the address that has most of them are closed`,
+    )
+  }
+}
