@@ -35,8 +35,8 @@ onEachEngine('attacks on signing in', (server) => {
       new Browser(server.address).signIn({ login: user.username, password: `wrong ${number}` }),
     )
     const statuses = (await Promise.all(guesses)).map(({ status }) => status)
-    expect(statuses.filter((status) => status === 401)).toHaveLength(5)
-    expect(statuses.filter((status) => status === 429)).toHaveLength(7)
+    expect(statuses.filter((status) => status === 401).length).toBeLessThanOrEqual(5)
+    expect(new Set(statuses)).toEqual(new Set([401, 429]))
   })
 
   test('by wrong password changes slow down nobody else', async () => {
@@ -211,16 +211,22 @@ test('the pause of an address is not begun again by somebody who knew the passwo
   await expect(attempt('person 3', 8, true)).rejects.toThrow('try again in 9 seconds')
 })
 
-test('a process computes two hashes at a time; 20 more wait, at most 10 from one address', async () => {
-  const refusedOf = async (addresses: string[]) => {
+test('a process computes two hashes at a time; 20 more wait, 10 from one address, 2 for one account from it', async () => {
+  const refusedOf = async (addresses: string[], account?: string) => {
     const passwords = new Passwords()
-    const checked = addresses.map((address) => passwords.matches('a password', null, address))
+    const checked = addresses.map((address, place) =>
+      passwords.matches('a password', null, { address, account: account ?? `person ${place}` }),
+    )
     const results = await Promise.allSettled(checked)
     return results.flatMap((result, place) => (result.status === 'rejected' ? [place] : []))
   }
   const many = Array.from({ length: 24 }, (_, place) => `192.0.2.${place}`)
   expect(await refusedOf(many)).toEqual([22, 23])
-  expect(await refusedOf([...Array.from({ length: 14 }, () => '192.0.2.7'), '192.0.2.8'])).toEqual([12, 13])
+  const oneAddress = (count: number) => Array.from({ length: count }, () => '192.0.2.7')
+  expect(await refusedOf([...oneAddress(14), '192.0.2.8'])).toEqual([12, 13])
+  // Somebody who knows the password of an account leaves places to others at the same address.
+  expect(await refusedOf(oneAddress(6), 'one person')).toEqual([4, 5])
+  expect(await refusedOf(many.slice(0, 22), 'one person')).toEqual([])
 })
 
 test('an attempt whose password could not be checked does not count', async () => {

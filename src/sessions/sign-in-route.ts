@@ -82,7 +82,7 @@ async function signIn(call: Call, deps: RunnerDeps): Promise<Answer> {
   // The secret of a link is too long to be guessed.
   const session = await (link === undefined
     ? deps.guesses.attempt({ account: keyOf(login), address, now: deps.clock.now() }, () =>
-        begun(byPassword(login, password, address, deps)),
+        begun(byPassword(password, { account: keyOf(login), address }, deps)),
       )
     : begun(byLink({ ...given, link }, address, deps)))
   if (session === undefined) {
@@ -109,20 +109,19 @@ function readBody(call: Call, deps: RunnerDeps): Promise<Given> {
 
 /** It takes as long for a user who does not exist. */
 async function byPassword(
-  login: string,
   password: string,
-  address: string,
+  asker: { readonly account: string; readonly address: string },
   deps: RunnerDeps,
 ): Promise<Known | undefined> {
   const { database, passwords } = deps
-  const key = keyOf(login)
+  const { account } = asker
   const user = await database.read(
-    async (tx) => (await findUserByUsername(tx, key)) ?? findUserByEmail(tx, key),
+    async (tx) => (await findUserByUsername(tx, account)) ?? findUserByEmail(tx, account),
   )
   const stored = user?.password_hash ?? null
-  if (!(await passwords.matches(password, stored, address)) || user === undefined || stored === null)
+  if (!(await passwords.matches(password, stored, asker)) || user === undefined || stored === null)
     return undefined
-  const renewed = isOutdated(stored) ? await passwords.hash(password, address) : undefined
+  const renewed = isOutdated(stored) ? await passwords.hash(password, asker) : undefined
   return {
     userId: user.id,
     write: async (tx, { password_hash: present, username }) => {
@@ -146,7 +145,10 @@ async function byLink(
     return found
   })
   if (link === undefined) return undefined
-  const { hash: passwordHash, problems } = await deps.passwords.forNew(password, address)
+  const { hash: passwordHash, problems } = await deps.passwords.forNew(password, {
+    account: link.user_id,
+    address,
+  })
   refuse(problems)
   return {
     userId: link.user_id,

@@ -36,10 +36,11 @@ export const adminUserRoutes: readonly Route[] = [
     refuses: [429],
     accepts: newUserBody,
     body: (bytes) => readResource(bytes, newUserBody),
-    prepare: async ({ attributes: { password } }, { call, deps }) =>
-      password === undefined
-        ? undefined
-        : deps.passwords.forNew(password, clientAddressOf(call, deps.config)),
+    prepare: async ({ attributes: { password, username } }, { call, deps }) => {
+      if (password === undefined) return undefined
+      const address = clientAddressOf(call, deps.config)
+      return deps.passwords.forNew(password, { account: username, address })
+    },
     problems: async ({ tx, body, prepared, problems }) => {
       problems.push(...(prepared?.problems ?? []))
       // Without other problems, the insert finds a taken name.

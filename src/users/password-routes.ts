@@ -37,12 +37,12 @@ export const passwordRoutes: readonly Route[] = [
       const { guesses, passwords, clock, config } = deps
       const before = user.password_hash
       if (before === null) return { isRight: false, before, changed: undefined }
-      const address = clientAddressOf(call, config)
-      const isRight = await guesses.attempt({ account: user.id, address, now: clock.now() }, () =>
-        passwords.matches(attributes.current_password, before, address),
+      const asker = { account: user.id, address: clientAddressOf(call, config) }
+      const isRight = await guesses.attempt({ ...asker, now: clock.now() }, () =>
+        passwords.matches(attributes.current_password, before, asker),
       )
       if (!isRight) return { isRight, before, changed: undefined }
-      return { isRight, before, changed: await passwords.forNew(attributes.password, address) }
+      return { isRight, before, changed: await passwords.forNew(attributes.password, asker) }
     },
     problems: ({ prepared, problems }) => {
       if (prepared === undefined) return

@@ -15,6 +15,8 @@ const CURRENT = `argon2id$${MEMORY_KIB}$${PASSES}$${PARALLELISM}$`
 const MAX_RUNNING = 2
 const MAX_WAITING = 20
 const MAX_WAITING_FROM_ADDRESS = 10
+/** For one account. Right passwords are not slowed down, so somebody with an account could take all places of an office. */
+const MAX_WAITING_FOR_ACCOUNT = 2
 const RETRY_AFTER_SECONDS = 5
 
 /** A password that a user wants to have. */
@@ -29,44 +31,44 @@ export function isOutdated(stored: string): boolean {
 const NOBODY =
   CURRENT + [SALT_BYTES, HASH_BYTES].map((size) => randomBytes(size).toString('base64')).join('$')
 
-/** Hashes and checks passwords, few at a time. Throws 429 if too many wait. `address`: where the request comes from. */
+/** Where a request with a password comes from, and for which account: as it was named, or the id of the user. */
+type Asker = { readonly address: string; readonly account: string }
+
+/** Hashes and checks passwords, few at a time. Throws 429 if too many wait. */
 export class Passwords {
   #running = 0
-  readonly #waiting: { readonly address: string; readonly go: () => void }[] = []
+  readonly #waiting: (Asker & { readonly go: () => void })[] = []
   #common: Promise<ReadonlySet<string>> | undefined
 
   /** Hashes a new password, unless it is one of those that guessers try first. A short one is a problem of the body. */
-  async forNew(password: string, address: string): Promise<NewPassword> {
+  async forNew(password: string, asker: Asker): Promise<NewPassword> {
     this.#common ??= commonPasswords()
     const problems = isTooShort(password) ? [] : passwordProblems(password)
     if ((await this.#common).has(normalized(password).toLowerCase())) {
       const detail = 'password is one of the most common ones; choose another'
       problems.push({ detail, pointer: '/data/attributes/password' })
     }
-    return { hash: problems.length > 0 ? '' : await this.hash(password, address), problems }
+    return { hash: problems.length > 0 ? '' : await this.hash(password, asker), problems }
   }
 
   /** Returns what is stored for a password: `argon2id$memory in KiB$passes$parallelism$salt$hash`. */
-  hash(password: string, address: string): Promise<string> {
+  hash(password: string, asker: Asker): Promise<string> {
     const salt = randomBytes(SALT_BYTES)
-    return this.#inTurn(address, async () => {
+    return this.#inTurn(asker, async () => {
       const key = await argon2Key(password, salt, [MEMORY_KIB, PASSES, PARALLELISM])
       return `${CURRENT}${salt.toString('base64')}$${key.toString('base64')}`
     })
   }
 
   /** Whether the password has this hash. It takes as long without a hash, for a user who does not exist. */
-  matches(password: string, stored: string | null, address: string): Promise<boolean> {
-    return this.#inTurn(address, () => isHashOf(password, stored ?? NOBODY))
+  matches(password: string, stored: string | null, asker: Asker): Promise<boolean> {
+    return this.#inTurn(asker, () => isHashOf(password, stored ?? NOBODY))
   }
 
-  async #inTurn<T>(address: string, work: () => Promise<T>): Promise<T> {
+  async #inTurn<T>(asker: Asker, work: () => Promise<T>): Promise<T> {
     if (this.#running >= MAX_RUNNING) {
-      const fromAddress = this.#waiting.filter((other) => other.address === address).length
-      if (this.#waiting.length >= MAX_WAITING || fromAddress >= MAX_WAITING_FROM_ADDRESS) {
-        throw new TooManyAttempts('too many people sign in at the moment', RETRY_AFTER_SECONDS)
-      }
-      await new Promise<void>((go) => this.#waiting.push({ address, go }))
+      this.#checkWaiting(asker)
+      await new Promise<void>((go) => this.#waiting.push({ ...asker, go }))
     } else this.#running += 1
     try {
       return await work()
@@ -74,6 +76,18 @@ export class Passwords {
       const next = this.#waiting.shift()
       if (next === undefined) this.#running -= 1
       else next.go()
+    }
+  }
+
+  #checkWaiting({ address, account }: Asker): void {
+    const fromAddress = this.#waiting.filter((other) => other.address === address)
+    const forAccount = fromAddress.filter((other) => other.account === account)
+    if (
+      this.#waiting.length >= MAX_WAITING ||
+      fromAddress.length >= MAX_WAITING_FROM_ADDRESS ||
+      forAccount.length >= MAX_WAITING_FOR_ACCOUNT
+    ) {
+      throw new TooManyAttempts('too many people sign in at the moment', RETRY_AFTER_SECONDS)
     }
   }
 }
