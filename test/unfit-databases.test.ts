@@ -85,6 +85,25 @@ describe.each(engines.filter((engine) => engine === 'postgres'))('a database of 
     },
   )
 
+  test.each(['Purser', 'a.b', 'two words', 'a"b'])(
+    'whose schema is %s is made and served',
+    async (schema) => {
+      const name = await newDatabase()
+      const quoted = `"${schema.replace('"', '""')}"`
+      await cluster.query(`create schema ${quoted} authorization node`, name)
+      await cluster.query(`alter database ${name} set search_path = ${quoted}`)
+      expect((await run(['migrate'], settingsOf(name))).stdout).toMatch(/^migrated: 0001/)
+      const { read, write } = await serve(urlOf(name))
+      expect([await write(), await read()]).toEqual([200, 200])
+      const raising = await cluster.query(
+        `select proname from pg_proc join pg_namespace spaces on spaces.oid = pronamespace
+       where nspname <> 'pg_catalog' and prosrc like '%version + 1%random()%'`,
+        name,
+      )
+      expect(raising.length).toBeGreaterThan(0)
+    },
+  )
+
   test('that takes no writes is a problem for doctor, and a start refuses it', async () => {
     const name = await newDatabase()
     const settings = settingsOf(name)

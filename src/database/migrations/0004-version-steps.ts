@@ -11,7 +11,9 @@ const names = [
   'workspace_versions_of_tags',
   'workspace_versions_of_row',
 ]
-const theirs = `proname in (${names.map((name) => `'${name}'`).join(', ')}) and pronamespace = current_schema()::regnamespace`
+// A cast to regnamespace would read the name of the schema as an identifier: "Purser" as purser.
+const schema = '(select oid from pg_namespace where nspname = current_schema())'
+const theirs = `proname in (${names.map((name) => `'${name}'`).join(', ')}) and pronamespace = ${schema}`
 const replaced = `replace(pg_get_functiondef(known), 'version + 1', 'version + 1 + floor(random() * 1000000)::bigint')`
 
 /**
