@@ -1,7 +1,7 @@
 import { Client as PostgresClient, DatabaseError } from 'pg'
 import pino from 'pino'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
-import { isAnswer, isBusy, outcomeOf } from '../src/database/postgres-errors.ts'
+import { isAnswer, isBusy, isStaleStatement, outcomeOf } from '../src/database/postgres-errors.ts'
 import { PostgresProbe } from '../src/database/postgres-probe.ts'
 import { allOf } from './support/crash-requests.ts'
 import { engines } from './support/engines.ts'
@@ -284,4 +284,12 @@ test.each(['25P03', '25P04'])('a transaction that PostgreSQL ends with %s took t
   const error = Object.assign(new DatabaseError('terminating connection', 0, 'error'), { code })
   expect([isAnswer(error), isBusy(error)]).toEqual([false, true])
   expect(outcomeOf(error)).toMatchObject({ code: 'unavailable' })
+})
+
+test('a statement that was prepared before a column was added is known in any language', () => {
+  const message = 'zwischengespeicherter Plan darf den Ergebnistyp nicht ändern'
+  const reportedBy = (routine: string) =>
+    Object.assign(new DatabaseError(message, 0, 'error'), { code: '0A000', routine })
+  expect(isStaleStatement(reportedBy('RevalidateCachedQuery'))).toBe(true)
+  expect(isStaleStatement(reportedBy('transformLockingClause'))).toBe(false)
 })

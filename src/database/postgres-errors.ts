@@ -38,11 +38,12 @@ export function isWorthRetrying(error: unknown): boolean {
 
 /**
  * A newer release has added columns since the connection prepared the statement, or dropped one that the plan of a read
- * names. The transaction was rolled back.
+ * names. The transaction was rolled back. PostgreSQL has no code of its own for the first case, and its message may be in any
+ * language, so this looks at the function that reports it.
  */
 export function isStaleStatement(error: unknown): boolean {
   if (!(error instanceof DatabaseError)) return false
-  return error.code === '42703' || (error.code === '0A000' && /cached plan/.test(error.message))
+  return error.code === '42703' || (error.code === '0A000' && error.routine === 'RevalidateCachedQuery')
 }
 
 /** Whether the server itself reported the failure and the connection goes on. Otherwise the outcome is unknown. */
