@@ -1,5 +1,7 @@
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
+import { setTimeout as pause } from 'node:timers/promises'
 import { sql } from 'kysely'
+import { Client } from 'pg'
 import { expect, onTestFinished, test } from 'vitest'
 import { systemClock } from '../src/core/clock.ts'
 import { PostgresDatabase } from '../src/database/postgres.ts'
@@ -44,6 +46,35 @@ onPostgres('connections', (server, query) => {
     expect(lost.count).toBe(2)
     await database.close()
     await expect.poll(() => lost.open).toBe(0)
+  })
+
+  const databaseWith = async (settings: Record<string, string>) => {
+    const { url, drop } = await createPostgresDatabase()
+    const other = new Client(url)
+    await other.connect()
+    await other.query('create table meta (key text primary key, value text)')
+    for (const [setting, value] of Object.entries(settings))
+      await query(`alter database ${new URL(url).pathname.slice(1)} set ${setting} = '${value}'`)
+    const database = new PostgresDatabase(url)
+    onTestFinished(async () => {
+      await database.close()
+      await other.end()
+      await drop()
+    })
+    return { database, other }
+  }
+
+  test('those of long work are ended by no timeout of the server', async () => {
+    const { database, other } = await databaseWith({ lock_timeout: '200ms', statement_timeout: '200ms' })
+    await other.query('begin; lock table meta')
+    const works = [
+      database.withConnection((db) => db.selectFrom('meta').selectAll().execute()),
+      database.read(({ db }) => db.selectFrom('meta').selectAll().execute(), { isLong: true }),
+    ]
+    const found = Promise.all(works)
+    await Promise.race([found, pause(1_000)])
+    await other.query('rollback')
+    expect(await found).toEqual([[], []])
   })
 
   test('the time of the database does not depend on how it writes times', async () => {

@@ -11,6 +11,14 @@ export const GENERIC_PLANS = 'plan_cache_mode = force_generic_plan'
 /** PostgreSQL would compile a statement whose cost it overestimates, for some 50 ms. None of ours is worth that. */
 export const NO_JIT = 'jit = off'
 
+/**
+ * Ends the timeouts that the server, the database or the role has, for work without bounds. This version of PostgreSQL may
+ * not know all of them.
+ */
+export const withoutTimeouts = (isForTransaction: boolean) =>
+  `select set_config(name, '0', ${isForTransaction}) from pg_settings where name in ('statement_timeout', 'lock_timeout',
+  'transaction_timeout', 'idle_in_transaction_session_timeout', 'idle_session_timeout')`
+
 /** A connection that can be cut at any time, even while connecting or while the server does not answer. */
 export class PostgresClient extends Client {
   readonly #socket: Socket

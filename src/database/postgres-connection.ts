@@ -4,7 +4,7 @@ import { BeforeCommit } from './before-commit.ts'
 import { Changes } from './changes.ts'
 import { kyselyOver } from './connection-driver.ts'
 import { rowsOf } from './driver-values.ts'
-import { GENERIC_PLANS, NO_JIT, type PostgresClient } from './postgres-client.ts'
+import { GENERIC_PLANS, NO_JIT, withoutTimeouts, type PostgresClient } from './postgres-client.ts'
 import { isCause } from './postgres-errors.ts'
 import { ReplayedRead } from './postgres-replay.ts'
 import type { ReadPlan } from './read-plans.ts'
@@ -116,8 +116,6 @@ const timeouts = {
   write: `; set local statement_timeout = '20s'; set local idle_in_transaction_session_timeout = '4s'`,
 } as const
 const LOCK_TIMEOUT = '6s'
-/** Long work must not end by a timeout that the server, the database or the role has. */
-const NO_TIMEOUTS = '; set local statement_timeout = 0; set local idle_in_transaction_session_timeout = 0'
 
 export type Kind = {
   readonly mode: 'read' | 'write'
@@ -128,7 +126,7 @@ export type Kind = {
 }
 
 export function beginText({ mode, isLong = false, lockTimeout = LOCK_TIMEOUT }: Kind): string {
-  const bounds = isLong ? NO_TIMEOUTS : timeouts[mode]
+  const bounds = isLong ? `; ${withoutTimeouts(true)}` : timeouts[mode]
   const lock = isLong || mode === 'read' ? '' : `; set local lock_timeout = '${lockTimeout}'`
   return `${begin[mode]}; set local ${NO_JIT}; set local ${GENERIC_PLANS}${bounds}${lock}`
 }

@@ -16,6 +16,7 @@ import {
   UnknownOutcomeError,
 } from './postgres-errors.ts'
 import { examineFitness, type Fitness } from './postgres-fitness.ts'
+import { withoutTimeouts } from './postgres-client.ts'
 import { PostgresPipeline } from './postgres-pipeline.ts'
 import { PostgresPool } from './postgres-pool.ts'
 import { ReadRecord, Replays, type NamedRead, type ReplayedRead } from './postgres-replay.ts'
@@ -134,8 +135,7 @@ export class PostgresDatabase implements Database {
    */
   withConnection<T>(work: (db: Kysely<Tables>) => Promise<T>): Promise<T> {
     return this.#onConnection(async ({ db }) => {
-      await sql`set statement_timeout = 0`.execute(db)
-      await sql`set idle_in_transaction_session_timeout = 0`.execute(db)
+      await sql.raw(withoutTimeouts(false)).execute(db)
       return work(db)
     })
   }
