@@ -77,6 +77,15 @@ onPostgres('connections', (server, query) => {
     expect(await found).toEqual([[], []])
   })
 
+  test('those that are idle stay although the server ends idle ones', async () => {
+    const { database } = await databaseWith({ idle_session_timeout: '500ms' })
+    const session = () =>
+      database.read(async ({ db }) => (await sql`select pg_backend_pid() as pid`.execute(db)).rows)
+    const first = await session()
+    await pause(1_000)
+    expect(await session()).toEqual(first)
+  })
+
   test('the time of the database does not depend on how it writes times', async () => {
     const { url, drop } = await createPostgresDatabase()
     onTestFinished(drop)

@@ -51,10 +51,12 @@ export class PostgresClient extends Client {
   }
 }
 
-const LOOK = `select pg_is_in_recovery() as standby, set_config('client_min_messages', 'warning', false)`
+const LOOK = `select pg_is_in_recovery() as standby, set_config('client_min_messages', 'warning', false),
+  (select set_config(name, '0', false) from pg_settings where name = 'idle_session_timeout')`
 
 /**
- * To be called once for each connection. Also makes sure that the server sends its warnings, whatever its settings say.
+ * To be called once for each connection. Also makes sure that the server sends its warnings, and does not end a connection
+ * that is idle, whatever its settings say.
  *
  * The address of the primary may lead to a server that is a standby by now. What was revoked on the primary may still be
  * there, and nothing would end the connection.
