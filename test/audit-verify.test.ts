@@ -10,8 +10,8 @@ import { readConfig } from '../src/config.ts'
 import { openDatabase } from '../src/database/open.ts'
 import type { Transaction } from '../src/database/database.ts'
 import { engines } from './support/engines.ts'
-import { onEachEngine } from './support/on-each-engine.ts'
-import { Purser, run, settingsFor } from './support/purser.ts'
+import { onEachEngine, onPostgres } from './support/on-each-engine.ts'
+import { Purser, run, settingsFor, settingsOf } from './support/purser.ts'
 import { startNode, startServer, type TestServer } from './support/server.ts'
 import { createState } from './support/states.ts'
 import { verdictAfter } from './support/undone-tampering.ts'
@@ -405,4 +405,20 @@ describe.each(engines)('purser audit verify on %s', (engine) => {
     // `purser audit` without `verify` still prints the trail.
     expect((await run(['audit', '--json'], settings)).stdout.trim().split('\n')).toHaveLength(5)
   }, 120_000)
+})
+
+onPostgres('purser audit verify', (server, query) => {
+  test('reads a trail that takes longer than a request may', async () => {
+    const name = new URL(server.databaseUrl ?? '').pathname.slice(1)
+    // Holds for reads of requests.
+    await query(`alter database ${name} set lock_timeout = '200ms'`)
+    await query('begin; lock table audit_events')
+    const verifying = run(['audit', 'verify'], settingsOf(server))
+    const isWaiting = async () =>
+      (await query("select from pg_locks where relation = 'audit_events'::regclass and not granted")).rowCount
+    await expect.poll(isWaiting).toBe(1)
+    await Promise.race([verifying, new Promise((resolve) => setTimeout(resolve, 500))])
+    await query('rollback')
+    expect(await verifying).toMatchObject({ code: 0, stderr: '' })
+  })
 })

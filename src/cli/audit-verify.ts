@@ -15,11 +15,14 @@ const DAY_MS = 86_400_000
 export async function printVerdict(config: Config, asJson: boolean, seenFile?: string): Promise<void> {
   const seen = seenFile === undefined ? undefined : seenIn(seenFile, config)
   const { events, chains, ends, problem, organization } = await withDatabase(config, ({ database }) =>
-    database.read(async (tx) => {
-      const verdict = await verifyAuditTrail(tx, await operatorAuditKey(tx, config), seen)
-      const id = verdict.problem?.organizationId ?? null
-      return { ...verdict, organization: id === null ? undefined : await findOrganization(tx, id) }
-    }),
+    database.read(
+      async (tx) => {
+        const verdict = await verifyAuditTrail(tx, await operatorAuditKey(tx, config), seen)
+        const id = verdict.problem?.organizationId ?? null
+        return { ...verdict, organization: id === null ? undefined : await findOrganization(tx, id) }
+      },
+      { isLong: true },
+    ),
   )
   if (asJson) {
     const found = problem && {
