@@ -104,6 +104,31 @@ describe.each(engines.filter((engine) => engine === 'postgres'))('a database of 
     },
   )
 
+  test('with tables in a schema that is not the first any more is refused', async () => {
+    const name = await newDatabase()
+    const settings = settingsOf(name)
+    expect((await run(['migrate'], settings)).code).toBe(0)
+    await cluster.query('create schema authorization node', name)
+    const line =
+      /: the schema public has the tables of Purser, and new ones would be made in node, which comes before it /
+    await refused(['serve'], settings, line)
+    await doctorFinds(settings, line)
+    await cluster.query(`alter database ${name} set search_path = public`)
+    expect((await run(['doctor'], settings)).code).toBe(0)
+  })
+
+  test('with tables of another installation in another schema is used beside it', async () => {
+    const name = await newDatabase()
+    expect((await run(['migrate'], settingsOf(name))).code).toBe(0)
+    await cluster.query('create role neighbour login')
+    await cluster.query('create schema authorization neighbour', name)
+    const neighbour = urlOf(name).replace('node@', 'neighbour@')
+    expect((await run(['migrate'], { ...settingsOf(name), PURSER_DATABASE_URL: neighbour })).code).toBe(0)
+    const { read, write } = await serve(neighbour)
+    expect([await write(), await read()]).toEqual([200, 200])
+    expect(await cluster.query('select from public.organizations', name)).toEqual([])
+  })
+
   test('that takes no writes is a problem for doctor, and a start refuses it', async () => {
     const name = await newDatabase()
     const settings = settingsOf(name)

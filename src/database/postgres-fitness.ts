@@ -16,6 +16,7 @@ export async function examineFitness(client: PostgresClient, config: ClientConfi
   const found = await Promise.all([
     problemOf(() => refuseEncoding(client)),
     problemOf(() => refuseReadOnly(client)),
+    problemOf(() => refuseOtherSchema(client)),
     problemOf(() => refuseMissingRights(client, 'made')),
   ])
   const sessions = await problemOf(() => refuseSharedSessions(client, config))
@@ -60,16 +61,36 @@ async function refuseReadOnly(client: PostgresClient): Promise<void> {
   }
 }
 
-const RIGHTS = `select name, table_id is not null as there,
+const OTHER_SCHEMA = `select current_schema() as first, nspname as other
+from pg_class join pg_namespace on pg_namespace.oid = relnamespace
+where pg_class.oid = to_regclass('audit_chains') and nspname <> current_schema() and has_table_privilege(pg_class.oid, 'select')`
+
+/**
+ * An administrator has made a schema that comes before the one with the tables, such as one with the name of the role. The
+ * server would make new, empty tables there. Tables that the role may not use belong to another installation.
+ */
+async function refuseOtherSchema(client: PostgresClient): Promise<void> {
+  const [found] = (await client.query<{ first: string; other: string }>(OTHER_SCHEMA)).rows
+  if (found === undefined) return
+  throw new OperatorError(
+    `the schema ${found.other} has the tables of Purser, and new ones would be made in ${found.first}, which comes before it in the search_path of the role: leave one of the two out of the search_path`,
+  )
+}
+
+const RIGHTS = `select name, coalesce(relnamespace = (select oid from pg_namespace where nspname = current_schema()), false) as there,
   coalesce(has_table_privilege(table_id, 'select') and has_table_privilege(table_id, 'insert')
     and has_table_privilege(table_id, 'update') and has_table_privilege(table_id, 'delete')
     and not exists (select from pg_depend join pg_class on pg_class.oid = objid
       where refobjid = table_id and refclassid = 'pg_class'::regclass and classid = 'pg_class'::regclass
         and relkind = 'S' and not has_sequence_privilege(objid, 'usage')), false) as usable,
   current_user as role
-from unnest($1::text[]) as name, lateral (select to_regclass(name)::oid as table_id) as found`
+from unnest($1::text[]) as name, lateral (select to_regclass(name)::oid as table_id) as found
+left join pg_class on pg_class.oid = table_id`
 
-/** @param which with `all` a missing table is a problem, too: a schema that the role may not use hides its tables */
+/**
+ * @param which with `made` only tables of the own schema count; with `all` a missing table is a problem, too: a schema that the
+ *   role may not use hides its tables
+ */
 export async function refuseMissingRights(client: PostgresClient, which: 'all' | 'made'): Promise<void> {
   const { rows } = await client.query<{ name: string; there: boolean; usable: boolean; role: string }>(
     RIGHTS,
