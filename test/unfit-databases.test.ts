@@ -129,6 +129,13 @@ describe.each(engines.filter((engine) => engine === 'postgres'))('a database of 
     expect(await cluster.query('select from public.organizations', name)).toEqual([])
   })
 
+  test('whose planner joins in another way is made', async () => {
+    const name = await newDatabase()
+    await cluster.query(`alter database ${name} set enable_nestloop = off`)
+    expect((await run(['migrate'], settingsOf(name))).stdout).toMatch(/^migrated: 0001/)
+    expect((await run(['doctor'], settingsOf(name))).code).toBe(0)
+  })
+
   test('that takes no writes is a problem for doctor, and a start refuses it', async () => {
     const name = await newDatabase()
     const settings = settingsOf(name)

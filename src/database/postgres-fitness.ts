@@ -77,12 +77,13 @@ async function refuseOtherSchema(client: PostgresClient): Promise<void> {
   )
 }
 
+/** `case`, because PostgreSQL may evaluate conditions in any order, and refuses to look for rights on what is no sequence. */
 const RIGHTS = `select name, coalesce(relnamespace = (select oid from pg_namespace where nspname = current_schema()), false) as there,
   coalesce(has_table_privilege(table_id, 'select') and has_table_privilege(table_id, 'insert')
     and has_table_privilege(table_id, 'update') and has_table_privilege(table_id, 'delete')
     and not exists (select from pg_depend join pg_class on pg_class.oid = objid
       where refobjid = table_id and refclassid = 'pg_class'::regclass and classid = 'pg_class'::regclass
-        and relkind = 'S' and not has_sequence_privilege(objid, 'usage')), false) as usable,
+        and case relkind when 'S' then not has_sequence_privilege(objid, 'usage') end), false) as usable,
   current_user as role
 from unnest($1::text[]) as name, lateral (select to_regclass(name)::oid as table_id) as found
 left join pg_class on pg_class.oid = table_id`
