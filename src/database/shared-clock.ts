@@ -9,10 +9,10 @@ import type { Transaction } from './database.ts'
  */
 export async function sharedTime(tx: Transaction, clock: Clock): Promise<Date> {
   if (tx.engine === 'sqlite') return clock.now()
-  // As a number: the text of a time depends on DateStyle.
+  // As a whole number: the text of a time depends on DateStyle, and that of another number on extra_float_digits.
   const { rows } = await sql<{
     ms: number
-  }>`select extract(epoch from clock_timestamp())::float8 * 1000 as ms`.execute(tx.db)
+  }>`select floor(extract(epoch from clock_timestamp()) * 1000)::bigint as ms`.execute(tx.db)
   return new Date(existing(rows[0]).ms)
 }
 
