@@ -1,7 +1,7 @@
 import { Client as PostgresClient, DatabaseError } from 'pg'
 import pino from 'pino'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
-import { isAnswer, isBusy, isStaleStatement, outcomeOf } from '../src/database/postgres-errors.ts'
+import { isAnswer, isAway, isBusy, isStaleStatement, outcomeOf } from '../src/database/postgres-errors.ts'
 import { PostgresProbe } from '../src/database/postgres-probe.ts'
 import { allOf } from './support/crash-requests.ts'
 import { engines } from './support/engines.ts'
@@ -286,10 +286,17 @@ test.each(['25P03', '25P04'])('a transaction that PostgreSQL ends with %s took t
   expect(outcomeOf(error)).toMatchObject({ code: 'unavailable' })
 })
 
+/** Errors that have no code of their own. Their messages may be in any language. */
+const reportedBy = (routine: string, code: string) =>
+  Object.assign(new DatabaseError('zwischengespeicherter Plan', 0, 'error'), { code, routine })
+
 test('a statement that was prepared before a column was added is known in any language', () => {
-  const message = 'zwischengespeicherter Plan darf den Ergebnistyp nicht ändern'
-  const reportedBy = (routine: string) =>
-    Object.assign(new DatabaseError(message, 0, 'error'), { code: '0A000', routine })
-  expect(isStaleStatement(reportedBy('RevalidateCachedQuery'))).toBe(true)
-  expect(isStaleStatement(reportedBy('transformLockingClause'))).toBe(false)
+  expect(isStaleStatement(reportedBy('RevalidateCachedQuery', '0A000'))).toBe(true)
+  expect(isStaleStatement(reportedBy('transformLockingClause', '0A000'))).toBe(false)
+})
+
+test('a database that has no transaction ids left is an outage', () => {
+  expect(isAway(reportedBy('GetNewTransactionId', '54000'))).toBe(true)
+  expect(outcomeOf(reportedBy('GetNewMultiXactId', '54000'))).toMatchObject({ code: 'unavailable' })
+  expect(isAway(reportedBy('_bt_check_third_page', '54000'))).toBe(false)
 })

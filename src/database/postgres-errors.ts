@@ -63,10 +63,11 @@ export function isBusy(error: unknown): boolean {
 
 /**
  * The database itself fails: it closes or refuses connections (08, 28, 3D, 57P), is out of memory, disk or connections
- * (53, 58), is a standby (25006), lacks rights, sessions are shared, or the network failed. pg's own errors have no code.
+ * (53, 58), is a standby (25006), lacks rights, has no transaction ids left, sessions are shared, or the network failed. pg's
+ * own errors have no code.
  */
 export function isAway(error: unknown): boolean {
-  if (isMissingRight(error) || isSharedSession(error)) return true
+  if (isMissingRight(error) || isSharedSession(error) || isOutOfIds(error)) return true
   if (error instanceof DatabaseError) return /^(08|28|3D|53|57P|58|25006)/.test(error.code ?? '')
   if (!(error instanceof Error)) return false
   if ([UnknownOutcomeError, UnreachableError, DeadlineError].some((kind) => error instanceof kind))
@@ -88,6 +89,12 @@ export function isFull(error: unknown): boolean {
 /** The role may not use a table (42501), or does not see it (42P01) because it may not use the schema. */
 export function isMissingRight(error: unknown): boolean {
   return error instanceof DatabaseError && /^(42501|42P01)$/.test(error.code ?? '')
+}
+
+/** PostgreSQL begins no writing transaction before somebody has vacuumed. The code alone also stands for limits of values. */
+function isOutOfIds(error: unknown): boolean {
+  if (!(error instanceof DatabaseError) || error.code !== '54000') return false
+  return error.routine === 'GetNewTransactionId' || error.routine === 'GetNewMultiXactId'
 }
 
 /** A prepared statement is missing or there already: a pooler has exchanged the session behind the connection. */
