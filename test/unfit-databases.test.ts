@@ -136,6 +136,21 @@ describe.each(engines.filter((engine) => engine === 'postgres'))('a database of 
     expect((await run(['doctor'], settingsOf(name))).code).toBe(0)
   })
 
+  test('whose tables are all published is made, and moved into', async () => {
+    await cluster.query("alter system set wal_level = 'logical'")
+    await cluster.stop('fast')
+    await cluster.start()
+    const [made, moved] = [await newDatabase(), await newDatabase()]
+    for (const name of [made, moved])
+      await cluster.query('create publication everything for all tables', name)
+    expect((await run(['migrate'], settingsOf(made))).stdout).toMatch(/^migrated: 0001/)
+    const { read, write } = await serve(urlOf(made))
+    expect([await write(), await read()]).toEqual([200, 200])
+    const source = { ...(await settingsFor('sqlite')), PURSER_SECRET_KEY: SECRET_KEY }
+    expect((await run(['migrate'], source)).code).toBe(0)
+    expect(await run(['move', '--to', urlOf(moved)], source)).toMatchObject({ code: 0 })
+  })
+
   test('that takes no writes is a problem for doctor, and a start refuses it', async () => {
     const name = await newDatabase()
     const settings = settingsOf(name)

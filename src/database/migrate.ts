@@ -147,7 +147,8 @@ function notingMigrations(): Record<string, Migration> {
           await migration.up(db)
           const known = await oldestRelease(db)
           if (known !== undefined && !isOlderRelease(known, migration.oldestRelease)) return
-          await sql`delete from compatibility`.execute(db)
+          // The table has no key. With a publication of all tables, PostgreSQL refuses to delete even no row of it.
+          if (known !== undefined) await sql`delete from compatibility`.execute(db)
           await sql`insert into compatibility (oldest_release) values (${migration.oldestRelease})`.execute(
             db,
           )

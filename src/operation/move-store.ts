@@ -48,7 +48,7 @@ export async function beginMove(db: Kysely<Tables>, source: string): Promise<Pla
   const [table] = existing(backedUpTables[0])
   await db.transaction().execute(async (tx) => {
     await sql`
-      create table ${moves} (source text not null, table_name text not null, after_key text not null, rows bigint not null)
+      create table ${moves} (source text primary key, table_name text not null, after_key text not null, rows bigint not null)
     `.execute(tx)
     await sql`insert into ${moves} values (${source}, ${table}, 'null', 0)`.execute(tx)
   })
