@@ -39,6 +39,7 @@ onEachEngine('an organization with user-tokens-enabled: false', (server) => {
   let secretTeam: string
   let workspaceId: string
   let member: Member
+  let administrator: Member
   let invited: Person
   let ofTeam: Client
   let ofOwners: Client
@@ -51,6 +52,7 @@ onEachEngine('an organization with user-tokens-enabled: false', (server) => {
     secretTeam = await createTeam(organization)
     workspaceId = await createWorkspace(organization)
     member = await addMember(server, organization, [team])
+    administrator = await addMember(server, organization, [team])
     invited = await createUser(server)
     await invitePerson(organization, invited, [team])
     ofTeam = await createTeamToken(server, organization, team)
@@ -114,6 +116,11 @@ onEachEngine('an organization with user-tokens-enabled: false', (server) => {
     test('of the organization', () => expectAccepted(ofOrganization))
 
     test('of a site administrator', () => expectAccepted(server.admin))
+
+    test('of a site administrator who is a member', async () => {
+      await server.admin.post(`/admin/users/${administrator.id}/actions/grant_admin`)
+      await expectAccepted(administrator.client)
+    })
   })
 
   describe('answers a hidden object with 404', () => {

@@ -1,6 +1,7 @@
 import { NOT_FOUND } from './support/client.ts'
 import { expect, test } from 'vitest'
 import { onEachEngine } from './support/on-each-engine.ts'
+import { createTeamToken, createToken, statusOf } from './support/organization-tokens.ts'
 import { createStates } from './support/place-states.ts'
 import {
   addMember,
@@ -26,7 +27,12 @@ onEachEngine('deleting an organization', (server) => {
     const workspace = await createWorkspace(own)
     const shown = await own.owner.client.get(`/workspaces/${workspace}`)
     const project = shown.json.data.relationships.project.data.id
+    const tokens = [
+      await createTeamToken(server, own, team),
+      await createToken(server, own.owner.client, `/organizations/${own.name}/authentication-token`),
+    ]
     expect((await own.owner.client.delete(`/organizations/${own.name}`)).status).toBe(204)
+    for (const client of tokens) expect(await statusOf(client, '/account/details')).toBe(401)
     for (const client of [own.owner.client, member.client, server.admin]) {
       expect((await client.get(`/organizations/${own.name}`)).text).toBe(NOT_FOUND)
       expect((await client.get(`/teams/${team}`)).text).toBe(NOT_FOUND)

@@ -333,6 +333,29 @@ onEachEngine('rolling back', (server) => {
     expect([refused.status, refused.json.errors[0].source.pointer]).toEqual([422, POINTER])
   })
 
+  test.each(['the lock is taken away', 'the content of its source is deleted'])(
+    'nothing is rolled back if %s meanwhile',
+    async (what) => {
+      const workspaceId = await lockedWorkspace()
+      const old = await store(workspaceId, stateText('{}', 1), { serial: 1 })
+      await store(workspaceId, stateText('{}', 2), { serial: 2 })
+      const { states } = server.app.deps
+      const receive = states.receive.bind(states)
+      vi.spyOn(states, 'receive').mockImplementationOnce(async (...args) => {
+        const received = await receive(...args)
+        const path = what.startsWith('the lock')
+          ? `/workspaces/${workspaceId}/actions/force-unlock`
+          : `/state-versions/${old}/actions/soft_delete_backing_data`
+        expect((await client.post(path)).status).toBe(200)
+        return received
+      })
+      const refused = await rollBack(client, workspaceId, old)
+      expect([refused.status, refused.text]).toEqual([what.startsWith('the lock') ? 409 : 422, refused.text])
+      const current = await client.get(`/workspaces/${workspaceId}/current-state-version`)
+      expect(current.json.data.attributes).toMatchObject({ serial: 2 })
+    },
+  )
+
   test('a version that was made meanwhile is not covered by it', async () => {
     const workspaceId = await lockedWorkspace()
     const old = await store(workspaceId, stateText('{}', 1), { serial: 1 })

@@ -1,7 +1,7 @@
 import { beforeAll, expect, test } from 'vitest'
 import type { Client } from './support/client.ts'
 import { onEachEngine } from './support/on-each-engine.ts'
-import { base64, lock, postState, stateText } from './support/states.ts'
+import { base64, createState, lock, postState, stateText } from './support/states.ts'
 import { createTestOrganization, createWorkspace, type TestOrganization } from './support/world.ts'
 
 onEachEngine('repeated creates, lists and snapshots', (server) => {
@@ -118,6 +118,16 @@ onEachEngine('repeated creates, lists and snapshots', (server) => {
     }
   })
 
+  test('a snapshot that never arrived does not become current', async () => {
+    const workspaceId = await createWorkspace(organization)
+    await lock(client, workspaceId)
+    await post(workspaceId, 1)
+    const text = stateText('{}', 2)
+    expect((await postState(client, workspaceId, text, { intermediate: true })).status).toBe(201)
+    expect((await client.post(`/workspaces/${workspaceId}/actions/force-unlock`)).status).toBe(200)
+    expect(await currentOf(workspaceId)).toBe(1)
+  })
+
   test('no answer asks a client to send snapshots', async () => {
     const workspaceId = await createWorkspace(organization)
     await lock(client, workspaceId)
@@ -159,5 +169,22 @@ onEachEngine('repeated creates, lists and snapshots', (server) => {
     await lock(client, workspaceId)
     const odd = await postState(client, workspaceId, stateText('{}', 3), { intermediate: 'yes' })
     expect([odd.status, odd.json.errors[0].source.pointer]).toEqual([422, '/data/attributes/intermediate'])
+  })
+})
+
+onEachEngine('a server that keeps one version', { stateVersionsKept: '1' }, (server) => {
+  test('snapshots do not displace the current state', async () => {
+    const organization = await createTestOrganization(server)
+    const { client } = organization.owner
+    const { workspaceId, stateVersionId } = await createState(organization, '{}')
+    await lock(client, workspaceId)
+    for (const serial of [2, 3, 4]) {
+      const text = stateText('{}', serial)
+      const more = { state: base64(text), intermediate: true }
+      expect((await postState(client, workspaceId, text, more)).status).toBe(201)
+    }
+    const current = await client.get(`/workspaces/${workspaceId}/current-state-version`)
+    expect([current.status, current.json.data?.id]).toEqual([200, stateVersionId])
+    expect((await client.get(`/state-versions/${stateVersionId}/download`)).text).toBe(stateText('{}'))
   })
 })

@@ -272,6 +272,42 @@ onEachEngine('state versions', (server) => {
     expect(current.json.data[0].attributes).toMatchObject({ name: 'a', value: 'b' })
   })
 
+  test('a state that is not encrypted has its own outputs, not those that came beside it', async () => {
+    const organization = await createTestOrganization(server)
+    const { client } = organization.owner
+    const workspaceId = await createWorkspace(organization)
+    await lock(client, workspaceId)
+    const state = stateText('{"a":{"value":"own","type":"string"}}')
+    const beside = base64('{"a":{"sensitive":false,"type":"string","value":"beside"},"b":{"value":1}}')
+    const made = await postState(client, workspaceId, state, {
+      state: base64(state),
+      'json-state-outputs': beside,
+    })
+    expect([made.status, made.text]).toEqual([201, made.text])
+    const current = await client.get(`/workspaces/${workspaceId}/current-state-version-outputs`)
+    expect(current.json.data.map(({ attributes }: never) => attributes)).toEqual([
+      expect.objectContaining({ name: 'a', value: 'own' }),
+    ])
+  })
+
+  test('a discarded version gives its serial free', async () => {
+    const organization = await createTestOrganization(server)
+    const { client } = organization.owner
+    const { workspaceId } = await createState(organization, outputs)
+    await lock(client, workspaceId)
+    const text = stateText(outputs, 2)
+    const discarded = (await postState(client, workspaceId, text)).json.data.id
+    expect((await client.post(`/workspaces/${workspaceId}/actions/force-unlock`)).status).toBe(200)
+    await lock(client, workspaceId)
+    const again = await postState(client, workspaceId, text)
+    expect([again.status, again.json.data.attributes.status]).toEqual([201, 'pending'])
+    expect(again.json.data.id).not.toBe(discarded)
+    expect((await client.post(`/workspaces/${workspaceId}/actions/force-unlock`)).status).toBe(200)
+    await lock(client, workspaceId)
+    const other = stateText('{}', 2)
+    expect((await postState(client, workspaceId, other, { state: base64(other) })).status).toBe(201)
+  })
+
   test('name a secret team as their creator only to callers who may see it', async () => {
     const organization = await createTestOrganization(server)
     const { owner } = organization
