@@ -2,7 +2,7 @@ import { request } from 'node:http'
 import { beforeAll, expect, test } from 'vitest'
 import { NOT_FOUND, type Client } from './support/client.ts'
 import { onEachEngine } from './support/on-each-engine.ts'
-import { setUserTokens } from './support/organization-tokens.ts'
+import { createTeamToken, setUserTokens } from './support/organization-tokens.ts'
 import { lock, postState, stateText } from './support/states.ts'
 import {
   addMember,
@@ -129,5 +129,26 @@ onEachEngine('whom an upload URL was given to', (server) => {
     const { workspace } = await writers()
     const { stateUrl } = await pendingOf(server.admin, workspace)
     expect((await put(stateUrl, text)).status).toBe(200)
+  })
+
+  test('the audit trail names the creator of an upload as in other events, and no token', async () => {
+    const { team } = await writers()
+    const { client: user } = await addMember(server, organization, [team])
+    const ofTeam = await createTeamToken(server, organization, team)
+    for (const client of [user, ofTeam]) {
+      const workspace = await createWorkspace(organization)
+      await grantWorkspace(organization, team, workspace, { access: 'write' })
+      const { id, stateUrl, jsonUrl } = await pendingOf(client, workspace)
+      for (const url of [stateUrl, jsonUrl]) expect((await put(url, text)).status).toBe(200)
+      const path = `/organizations/${organization.name}/audit-events?filter[resource-id]=${id}`
+      const [added, finalized, created] = (await owner.get(path)).json.data
+      const { actor, action } = created.attributes
+      expect([action, actor.name]).toEqual(['state-version.create', expect.stringMatching(/./)])
+      for (const event of [added, finalized]) {
+        expect(event.attributes.actor).toEqual({ ...actor, 'token-id': null })
+      }
+      const byName = await owner.get(`${path}&filter[actor]=${actor.name}`)
+      expect(byName.json.data).toHaveLength(3)
+    }
   })
 })

@@ -56,17 +56,6 @@ export function accountOf({ kind, userId, organizationId, auditTrailOf }: Actor)
   return kind === 'user' ? `user ${userId}` : `organization ${organizationId ?? auditTrailOf}`
 }
 
-/** The account of somebody who made an object of the organization. */
-export function accountOfCreator(made: {
-  readonly created_by_kind: 'users' | 'teams' | null
-  readonly created_by_id: string | null
-  readonly organization_id: string
-}): string {
-  return made.created_by_kind === 'users'
-    ? `user ${made.created_by_id}`
-    : `organization ${made.organization_id}`
-}
-
 /** Names the identity, whichever of its tokens is used. Audit-trails tokens have one in common, because they have no rights in any organization. */
 export function identityOf({ kind, userId, organizationId }: Actor): string {
   return `${kind} ${userId ?? organizationId}`

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { accountOfCreator } from '../access/actor.ts'
+import { accountOf, type Actor } from '../access/actor.ts'
 import { insertAuditEvents, type AuditEvent } from '../audit/audit-store.ts'
 import { timestamp } from '../core/clock.ts'
 import { AppError, conflict, notFound } from '../core/errors.ts'
@@ -23,7 +23,7 @@ import {
   isContentDeleted,
   type StateVersionRow,
 } from '../state-versions/state-version-store.ts'
-import { mayCreatorWrite } from './upload-rights.ts'
+import { writingCreator } from './upload-rights.ts'
 import { hasExpired, isUploadSignature } from '../state-versions/upload-urls.ts'
 
 const accepted: Answer = { status: 200, headers: { 'cache-control': 'no-store' } }
@@ -38,13 +38,13 @@ function uploadRoute(kind: ContentKind, summary: string): RawRoute {
   }
 }
 
-/** The version of a valid, unexpired upload URL whose creator may still write. Otherwise 404. */
+/** The version of a valid, unexpired upload URL, and its creator, who may still write. Otherwise 404. */
 async function findUpload(
   tx: Transaction,
   kind: ContentKind,
   call: Call,
   deps: RunnerDeps,
-): Promise<StateVersionRow> {
+): Promise<{ row: StateVersionRow; creator: Actor }> {
   const id = parseId('stateVersion', call.params.state_version_id ?? '')
   const { secretKey } = deps.config
   if (id === undefined || !isUploadSignature(secretKey, id, kind, call.params.signature ?? ''))
@@ -53,8 +53,9 @@ async function findUpload(
   if (row === undefined || hasExpired(row.created_at, deps.clock.now())) throw notFound()
   const organization = await findOrganization(tx, row.organization_id)
   if (organization === undefined || organization.deleted_at !== null) throw notFound()
-  if (!(await mayCreatorWrite(tx, row, deps))) throw notFound()
-  return row
+  const creator = await writingCreator(tx, row, deps)
+  if (creator === undefined) throw notFound()
+  return { row, creator }
 }
 
 /** Whether this content has already arrived. Throws if it is not accepted any more. */
@@ -78,10 +79,10 @@ async function upload(kind: ContentKind, call: Call, deps: RunnerDeps): Promise<
   const limit = deps.config.maxStateBytes
   // An upload has no token. Reads for one version take turns with those of other callers, like reads with one token.
   const reader = { caller: call.params.state_version_id, withoutToken: true }
-  const { row, status } = await deps.database.read(async (tx) => {
+  const { row, creator, status } = await deps.database.read(async (tx) => {
     const found = await findUpload(tx, kind, call, deps)
     checkDeclaredLength(call.headers, limit)
-    return { row: found, status: await checkOpen(tx, kind, found) }
+    return { ...found, status: await checkOpen(tx, kind, found.row) }
   }, reader)
   if (status === 'arrived') {
     return repeat(kind === 'state' ? row.md5 : row.json_md5, call, deps)
@@ -110,7 +111,7 @@ async function upload(kind: ContentKind, call: Call, deps: RunnerDeps): Promise<
     }
     const isUnprocessed = await deps.database.write(
       (tx) => finish(tx, { kind, stateVersionId: row.id, uploadId }, result, call, deps),
-      { organizationId: row.organization_id, account: accountOfCreator(row) },
+      { organizationId: row.organization_id, account: accountOf(creator) },
     )
     if (isUnprocessed) deps.states.wake()
   } catch (error) {
@@ -130,8 +131,8 @@ async function finish(
   deps: RunnerDeps,
 ): Promise<boolean> {
   const before = await findUpload(tx, kind, call, deps)
-  await lockOrganization(tx, before.organization_id)
-  const row = await findUpload(tx, kind, call, deps)
+  await lockOrganization(tx, before.row.organization_id)
+  const { row, creator } = await findUpload(tx, kind, call, deps)
   const at = timestamp(deps.clock.now())
   if ((await checkOpen(tx, kind, row)) === 'arrived') {
     // The same upload was sent twice at the same time, and the other one was faster.
@@ -146,11 +147,9 @@ async function finish(
     resourceId: row.id,
     details: { serial: row.serial, size: result.size, 'workspace-id': row.workspace_id },
   }
-  // A request to the URL acts as the creator, who got the URL.
-  const actor = {
-    kind: row.created_by_kind === 'teams' ? 'team' : 'user',
-    userId: row.created_by_id,
-  } as const
+  // A request to the URL acts as the creator, who got the URL. No token was used.
+  const { kind: actorKind, userId, name } = creator
+  const actor = { kind: actorKind, userId, name }
   insertAuditEvents(tx, { at, requestId: call.requestId, actor, key: deps.auditKey }, [event])
   if (kind === 'json-state') {
     await addJsonState(tx, row.id, uploadId, result)

@@ -8,21 +8,25 @@ import { loadWorkspace } from '../workspaces/workspaces.ts'
 import type { StateVersionRow } from '../state-versions/state-version-store.ts'
 
 /**
- * Whether the version's creator, to whom the upload URL was given, may still write states there. A lost token changes
- * nothing, because the right belongs to the creator. A team without any token may not act.
+ * The version's creator, to whom the upload URL was given. Undefined if the creator may not write states there any more.
+ * A lost token changes nothing, because the right belongs to the creator. A team without any token may not act.
  */
-export async function mayCreatorWrite(tx: Transaction, row: StateVersionRow, deps: Deps): Promise<boolean> {
+export async function writingCreator(
+  tx: Transaction,
+  row: StateVersionRow,
+  deps: Deps,
+): Promise<Actor | undefined> {
   const actor = await creatorOf(tx, row)
   const loaded =
     actor === undefined
       ? undefined
       : await loadWorkspace({ tx, actor, deps }, { workspaceId: row.workspace_id })
-  if (actor === undefined || loaded === undefined) return false
+  if (actor === undefined || loaded === undefined) return undefined
   const standing = await deps.standings.in(tx, actor, loaded.organization)
-  return isPermitted('state-version:create', actor, standing, loaded.target)
+  return isPermitted('state-version:create', actor, standing, loaded.target) ? actor : undefined
 }
 
-const noToken = { tokenId: '', tokenMadeAt: '', tokenExpiresAt: '', auditTrailOf: null, name: '' } as const
+const noToken = { tokenId: '', tokenMadeAt: '', tokenExpiresAt: '', auditTrailOf: null } as const
 
 async function creatorOf(
   tx: Transaction,
@@ -30,12 +34,14 @@ async function creatorOf(
 ): Promise<Actor | undefined> {
   if (id === null) return undefined
   if (kind === 'teams') {
-    const userId = (await findTeam(tx, id))?.service_account_id ?? null
-    if (userId === null) return undefined
-    return { ...noToken, kind: 'team', userId, teamId: id, organizationId, isSiteAdmin: false }
+    const team = await findTeam(tx, id)
+    if (team === undefined || team.service_account_id === null) return undefined
+    const { name, service_account_id: userId } = team
+    return { ...noToken, kind: 'team', name, userId, teamId: id, organizationId, isSiteAdmin: false }
   }
   const user = await findUser(tx, id)
   if (user === undefined || user.is_suspended === 1) return undefined
   const isSiteAdmin = user.is_site_admin === 1
-  return { ...noToken, kind: 'user', userId: id, teamId: null, organizationId: null, isSiteAdmin }
+  const name = user.username ?? ''
+  return { ...noToken, kind: 'user', name, userId: id, teamId: null, organizationId: null, isSiteAdmin }
 }
