@@ -410,6 +410,65 @@ describe.each(dialects)('delegates, dialect %s', (dialect) => {
       expect([await may(sharer), await may(everywhere)]).toEqual([false, true])
     })
 
+    test('the same for grants on projects', async () => {
+      const organization = await createTestOrganization(server)
+      const project = await createProject(organization)
+      const team = await createTeam(organization, { visibility: 'organization' })
+      const sharing = await createTeam(organization, { 'organization-access': { 'manage-membership': true } })
+      for (const one of [team, sharing]) await grantProject(organization, one, project, { access: 'admin' })
+      const sharer = await addMember(server, organization, [sharing])
+      const grant = (from: number, to: number) =>
+        server.app.deps.database.write(async ({ db }) => {
+          const place = await db
+            .selectFrom('projects')
+            .where('id', '=', project)
+            .selectAll()
+            .executeTakeFirstOrThrow()
+          const given = await db
+            .selectFrom('team_projects')
+            .where('team_id', 'in', [team, sharing])
+            .where('project_id', '=', project)
+            .selectAll()
+            .execute()
+          for (let number = from; number < to; number++) {
+            const id = `prj-of-${team}-${number}`
+            await db
+              .insertInto('projects')
+              .values({ ...place, id, name: id })
+              .execute()
+            const more = given.map((one) => ({ ...one, id: `${one.team_id} ${id}`, project_id: id }))
+            await db.insertInto('team_projects').values(more).execute()
+          }
+        })
+      const may = async () =>
+        (await sharer.client.get(`/teams/${team}`)).json.data.attributes.permissions['can-update-membership']
+      await grant(1, MAX_GRANTS_LOOKED_AT)
+      expect(await may()).toBe(true)
+      await grant(MAX_GRANTS_LOOKED_AT, MAX_GRANTS_LOOKED_AT + 1)
+      expect(await may()).toBe(false)
+    })
+
+    test('a member is removed only if each of their teams may be changed', async () => {
+      const organization = await createTestOrganization(server)
+      const delegate = await addMember(server, organization, [
+        await createTeam(organization, { 'organization-access': { 'manage-membership': true } }),
+      ])
+      const weak = await createTeam(organization, { visibility: 'organization' })
+      const hidden = await createTeam(organization)
+      const strong = await createTeam(organization, {
+        visibility: 'organization',
+        'organization-access': { 'manage-workspaces': true },
+      })
+      const remove = async (teams: string[]) => {
+        const { membershipId } = await addMember(server, organization, teams)
+        return (await delegate.client.delete(`/organization-memberships/${membershipId}`)).status
+      }
+      expect(await remove([weak, hidden])).toBe(403)
+      expect(await remove([weak, strong])).toBe(403)
+      expect(await remove([weak])).toBe(204)
+      expect(await remove([])).toBe(204)
+    })
+
     test("a team's token invites into the organization, and into no team", async () => {
       const organization = await createTestOrganization(server)
       const weak = await createTeam(organization, { visibility: 'organization' })

@@ -253,6 +253,8 @@ onEachEngine('state versions', (server) => {
     expect(await included(member.client)).toMatchObject({ password: null, pair: ['a', 1] })
     // An organization token may not read outputs, on either route.
     expect((await asOrganization.get(`${path}/current-state-version-outputs`)).status).toBe(404)
+    const { relationships } = (await asOrganization.get(path)).json.data
+    expect(relationships['current-state-version'].data).toBeNull()
     expect(await included(asOrganization)).toEqual({})
   })
 
