@@ -101,10 +101,17 @@ onEachEngine('access grants', { dialect: 'current' }, (server) => {
     callers.member = (await addMember(server, organization, [teams.secret as string])).client
     callers.owner = organization.owner.client
     callers.administrator = server.admin
+    const everything = { 'manage-projects': true, 'access-secret-teams': true }
+    const managers = await createTeam(organization, { 'organization-access': everything })
+    callers['manage-projects and access-secret-teams'] = (
+      await addMember(server, organization, [managers])
+    ).client
     const named = await organization.owner.client.get(
       `/organizations/${organization.name}/teams?filter[names]=owners`,
     )
     owners = named.json.data[0].id
+    await grantWorkspace(organization, owners, workspace, { access: 'read' })
+    await grantProject(organization, owners, project, { access: 'read' })
     const ofPlace = async (path: string, type: 'workspace' | 'project', ids: readonly string[]) => {
       for (const id of ids) {
         const { json } = await organization.owner.client.get(

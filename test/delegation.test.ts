@@ -323,6 +323,8 @@ describe.each(dialects)('delegates, dialect %s', (dialect) => {
         await createTeam(organization, { 'organization-access': all }),
       ])
       const { client } = delegate
+      expect((await owner.client.post(`/teams/${owners.id}/authentication-tokens`, token())).status).toBe(201)
+      expect((await client.get(`/organizations/${name}/team-tokens`)).json.data).toEqual([])
       const self = { data: [{ type: 'users', id: delegate.id }] }
       for (const refused of [
         await client.post(`/teams/${owners.id}/relationships/users`, self),

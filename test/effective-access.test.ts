@@ -385,6 +385,7 @@ onEachEngine('effective access', (server) => {
     const other = await createTestOrganization(server)
     const elsewhere = await createWorkspace(other)
     expect(await status(client, `user=${member.id}&workspace=${elsewhere}`)).toBe(404)
+    expect(await status(client, `team=${await createTeam(other)}`)).toBe(404)
     expect((await ask(client, other, `user=${other.owner.id}`)).text).toBe(NOT_FOUND)
     // Only site administrators and the user may know that the user is a site administrator.
     const administrator = await addMember(server, organization)

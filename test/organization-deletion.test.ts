@@ -38,6 +38,8 @@ onEachEngine('deleting an organization', (server) => {
       expect((await client.get(`/teams/${team}`)).text).toBe(NOT_FOUND)
       expect((await client.patch(`/teams/${team}`, '{')).text).toBe(NOT_FOUND)
       expect(names((await client.get('/organizations')).json)).not.toContain(own.name)
+      const memberships = await client.get('/organization-memberships')
+      expect(memberships.text).not.toContain(member.membershipId)
     }
     expect((await member.client.post(`/organization-memberships/${membership}/actions/accept`)).text).toBe(
       NOT_FOUND,

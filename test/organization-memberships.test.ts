@@ -93,6 +93,20 @@ onEachEngine('organization memberships', { maxMembers: '6', maxTeamMembers: '3' 
     expect(teamShown.json.included).toEqual([])
   })
 
+  test('somebody who is only invited gets no token and administers nothing', async () => {
+    const organization = await createTestOrganization(server)
+    const email = newEmail()
+    await invitePerson(organization, { email })
+    const [user] = (await server.admin.get(`/admin/users?q=${email}`)).json.data
+    for (const path of [
+      `/admin/users/${user.id}/actions/grant_admin`,
+      `/users/${user.id}/authentication-tokens`,
+    ]) {
+      const refused = await server.admin.post(path)
+      expect([path, refused.status, refused.text]).toEqual([path, 422, refused.text])
+    }
+  })
+
   test('nobody is invited twice, and every problem is said at its place', async () => {
     const organization = await createTestOrganization(server)
     const { owner } = organization

@@ -207,6 +207,8 @@ onEachEngine('team members', { maxTeamMembers: '6' }, (server) => {
       expect(refused.status).toBe(403)
       expect(refused.json).toEqual(last)
     }
+    await invitePerson(organization, { email: `${uniqueName('invited')}@example.com` }, [owners])
+    expect((await byUser(owner.client, 'DELETE', owners, [owner.id])).json).toEqual(last)
     const second = await addMember(server, organization)
     expect((await byUser(owner.client, 'POST', owners, [second.id])).status).toBe(204)
     await server.admin.post(`/admin/users/${second.id}/actions/suspend`)

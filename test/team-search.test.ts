@@ -1,6 +1,7 @@
 import { array, assert, constantFrom, property, string, uniqueArray } from 'fast-check'
 import { afterEach, expect, test, vi } from 'vitest'
 import { newId } from '../src/core/ids.ts'
+import { inSlices } from '../src/database/slices.ts'
 import { BLOCK_SIZE, FoundNames, TeamNameBlock } from '../src/teams/team-name-block.ts'
 import { NamePart } from '../src/teams/trigram-index.ts'
 import { onEachEngine } from './support/on-each-engine.ts'
@@ -139,6 +140,36 @@ onEachEngine('q', (server) => {
       expect(status).toBe(200)
       expect(json.data.map((team: never) => team['attributes']['name'])).toEqual(names)
     }
+  })
+
+  test('finds no hidden team on a page far behind the first', async () => {
+    const organization = await createTestOrganization(server)
+    const { id, name } = organization
+    const member = await addMember(server, organization)
+    const at = '2026-01-01T00:00:00.000Z'
+    const teams = Array.from({ length: 2_040 }, (_, number) => ({
+      number: 55_000 * BLOCK_SIZE + number,
+      id: newId('team'),
+      organization_id: id,
+      name: `deep-${String(number).padStart(4, '0')}`,
+      visibility: number % 2 === 0 ? ('organization' as const) : ('secret' as const),
+      organization_access: 0,
+      allow_member_token_management: 1 as const,
+      created_at: at,
+      updated_at: at,
+    }))
+    await server.app.deps.database.write((tx) =>
+      inSlices(teams, async (some) => {
+        await tx.db.insertInto('teams').values(some).execute()
+        return []
+      }),
+    )
+    const open = teams.filter(({ visibility }) => visibility === 'organization').map((team) => team.name)
+    const { json } = await member.client.get(
+      `/organizations/${name}/teams?q=deep&page[size]=100&page[number]=11`,
+    )
+    expect(json.meta.pagination['total-count']).toBe(open.length)
+    expect(json.data.map((team: never) => team['attributes']['name'])).toEqual(open.slice(1_000))
   })
 
   test('indexes the blocks of each organization after a search', async () => {
