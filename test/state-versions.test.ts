@@ -1,9 +1,11 @@
+import { request } from 'node:http'
 import { expect, test } from 'vitest'
 import { onEachEngine } from './support/on-each-engine.ts'
 import type { TestServer } from './support/server.ts'
 import { base64, createState, lock, md5Of, postState, stateText } from './support/states.ts'
 import {
   addMember,
+  body,
   createTeam,
   createTestOrganization,
   createWorkspace,
@@ -192,6 +194,12 @@ onEachEngine('state versions', (server) => {
     expect([repeated.status, repeated.json.data.id]).toEqual([201, stateVersionId])
     const other = stateText('{}')
     expect((await postState(client, workspaceId, other, { state: base64(other) })).status).toBe(409)
+    const next = stateText('{}', 2)
+    const mistaken = await postState(client, workspaceId, next, { state: base64(next), md5: md5Of(same) })
+    expect([mistaken.status, mistaken.json.errors[0].source]).toEqual([
+      422,
+      { pointer: '/data/attributes/md5' },
+    ])
     const older = stateText('{}', 0)
     expect((await postState(client, workspaceId, older, { state: base64(older) })).status).toBe(412)
     const foreign = stateText('{}', 2, 'another')
@@ -272,6 +280,58 @@ onEachEngine('state versions', (server) => {
     expect(made.status).toBe(201)
     const current = await client.get(`/workspaces/${workspaceId}/current-state-version-outputs`)
     expect(current.json.data[0].attributes).toMatchObject({ name: 'a', value: 'b' })
+  })
+
+  test('outputs beside an encrypted state may come twice: before the state, and with it', async () => {
+    const organization = await createTestOrganization(server)
+    const { client } = organization.owner
+    const workspaceId = await createWorkspace(organization)
+    await lock(client, workspaceId)
+    const state = '{"serial":1,"lineage":"l","meta":{},"encrypted_data":"AAAA","encryption_version":"v0"}'
+    const beside = { 'json-state-outputs': base64('{"a":{"sensitive":false,"type":"string","value":"b"}}') }
+    const pending = await postState(client, workspaceId, state, beside)
+    expect([pending.status, pending.json.data.attributes.status]).toEqual([201, 'pending'])
+    const made = await postState(client, workspaceId, state, { ...beside, state: base64(state) })
+    expect([made.status, made.json.data?.id]).toEqual([201, pending.json.data.id])
+    const current = await client.get(`/workspaces/${workspaceId}/current-state-version-outputs`)
+    expect(current.json.data[0].attributes).toMatchObject({ name: 'a', value: 'b' })
+  })
+
+  test('a lock that is taken away while the body arrives is missing at its end', async () => {
+    const organization = await createTestOrganization(server)
+    const { client } = organization.owner
+    const workspaceId = await createWorkspace(organization)
+    await lock(client, workspaceId)
+    const state = stateText('{}')
+    const attributes = { serial: 1, md5: md5Of(state), state: base64(state) }
+    const text = JSON.stringify(body('state-versions', attributes))
+    const answered = new Promise<number | undefined>((resolve, reject) => {
+      const sending = request(
+        `${server.address}/api/v2/workspaces/${workspaceId}/state-versions`,
+        {
+          method: 'POST',
+          headers: {
+            authorization: `Bearer ${client.token}`,
+            'content-type': 'application/vnd.api+json',
+            'content-length': String(text.length),
+          },
+        },
+        (response) => {
+          response.resume()
+          resolve(response.statusCode)
+        },
+      )
+      sending.on('error', reject)
+      sending.write(text.slice(0, 20))
+      void (async () => {
+        // The server has checked the lock before this one.
+        await client.get(`/workspaces/${workspaceId}`)
+        expect((await client.post(`/workspaces/${workspaceId}/actions/force-unlock`)).status).toBe(200)
+        sending.end(text.slice(20))
+      })().catch(reject)
+    })
+    expect(await answered).toBe(409)
+    expect((await client.get(`/workspaces/${workspaceId}/current-state-version`)).status).toBe(404)
   })
 
   test('a state that is not encrypted has its own outputs, not those that came beside it', async () => {
