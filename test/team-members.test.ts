@@ -209,6 +209,11 @@ onEachEngine('team members', { maxTeamMembers: '6' }, (server) => {
     }
     await invitePerson(organization, { email: `${uniqueName('invited')}@example.com` }, [owners])
     expect((await byUser(owner.client, 'DELETE', owners, [owner.id])).json).toEqual(last)
+    // The service account of the team `owners` is no person.
+    expect((await owner.client.post(`/teams/${owners}/authentication-token`)).status).toBe(201)
+    expect((await byUser(owner.client, 'DELETE', owners, [owner.id])).json).toEqual(last)
+    const asAdministrator = await server.admin.get(`/organizations/${organization.name}/teams`)
+    expect(asAdministrator.json.data).toMatchObject([{ id: owners, attributes: { visibility: 'secret' } }])
     const second = await addMember(server, organization)
     expect((await byUser(owner.client, 'POST', owners, [second.id])).status).toBe(204)
     await server.admin.post(`/admin/users/${second.id}/actions/suspend`)
