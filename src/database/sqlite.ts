@@ -72,7 +72,7 @@ export class SqliteDatabase implements Database {
   }
 
   get load(): Load {
-    return { waiting: this.#jobs.length }
+    return { waiting: this.#jobs.count }
   }
 
   /** For migrations, backup and restore, which begin and commit themselves. Waiting for other processes blocks. */
@@ -158,7 +158,7 @@ export class SqliteDatabase implements Database {
   }
 
   async #writeWaitingJobs(): Promise<void> {
-    while (!this.#jobs.isEmpty) {
+    while (this.#jobs.count > 0) {
       this.beforeBlocking?.()
       await this.#commit(this.#jobs.ofOneCommit())
       // Between two commits, send answers and let reads run.

@@ -10,8 +10,8 @@ const MAX_COMMIT_MS = 25
 export class WaitingWrites<T> {
   readonly #waiting = new Rotation<T>()
 
-  get isEmpty(): boolean {
-    return this.#waiting.count === 0
+  get count(): number {
+    return this.#waiting.count
   }
 
   /** Throws 503 if too many writes of the account wait. The server's own writes have no account. */

@@ -1,5 +1,6 @@
-import { readdirSync, readFileSync } from 'node:fs'
+import { readdirSync } from 'node:fs'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
+import { maxOpenFiles } from '../core/open-files.ts'
 import { counter, gauge, type Family } from './exposition.ts'
 
 const RESOLUTION_MS = 10
@@ -56,16 +57,10 @@ export class ProcessMetrics {
 
 /** None where the system does not tell. */
 function descriptors(): readonly Family[] {
-  try {
-    const open = readdirSync('/proc/self/fd').length
-    const limit = /^Max open files +(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8'))?.[1]
-    const families = [gauge('process_open_fds', 'Open file descriptors.', open)]
-    if (limit === undefined) return families
-    return [
-      ...families,
-      gauge('process_max_fds', 'File descriptors that may be open at once.', Number(limit)),
-    ]
-  } catch {
-    return []
-  }
+  const limit = maxOpenFiles()
+  if (limit === undefined) return []
+  return [
+    gauge('process_open_fds', 'Open file descriptors.', readdirSync('/proc/self/fd').length),
+    gauge('process_max_fds', 'File descriptors that may be open at once.', limit),
+  ]
 }

@@ -1,6 +1,6 @@
-import { readFileSync } from 'node:fs'
 import type { Logger } from 'pino'
 import type { ServerConfig } from '../config.ts'
+import { maxOpenFiles } from '../core/open-files.ts'
 
 /** Files that a process needs beside the connections of clients: those of the database, of threads, of PostgreSQL. */
 const OTHER_FILES = 200
@@ -8,18 +8,8 @@ const TELL_EVERY_MS = 60_000
 
 /** The most connections of clients: as the setting says, or fewer if the process may not open so many files. */
 export function mostConnections({ maxConnections }: Pick<ServerConfig, 'maxConnections'>): number {
-  const files = maxOpenFiles()
+  const files = maxOpenFiles() ?? Infinity
   return Math.min(maxConnections, Math.max(files - OTHER_FILES, Math.floor(files / 2)))
-}
-
-/** Node has raised it to the hard limit. Other systems than Linux do not say. */
-function maxOpenFiles(): number {
-  try {
-    const [, count] = /^Max open files +(\d+)/m.exec(readFileSync('/proc/self/limits', 'latin1')) ?? []
-    return count === undefined ? Infinity : Number(count)
-  } catch {
-    return Infinity
-  }
 }
 
 /** Logs that the limit is reached, at most once a minute. */
