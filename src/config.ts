@@ -1,4 +1,5 @@
 import { entriesOf, keysOf } from './core/keys.ts'
+import { contradictions } from './setting-contradictions.ts'
 import {
   oneOf,
   integer,
@@ -32,7 +33,6 @@ function setting<T>(parse: (text: string) => T, help: string, initial?: string, 
 }
 
 const MIB = 1024 * 1024
-const MIN_BODIES_IN_FLIGHT = 4
 
 export const settings = {
   listen: setting(listenAddress, 'Address and port to serve on', '127.0.0.1:4567'),
@@ -268,39 +268,3 @@ export function unknownVariables(environment: NodeJS.ProcessEnv): string[] {
 
 /** The token of `purser import` is not a setting, because it belongs to another server. */
 const knownVariables = new Set(['PURSER_IMPORT_TOKEN', ...keysOf(settings).map(environmentName)])
-
-/** @param bad settings whose values were refused: they are given */
-function contradictions(config: Partial<Config>, bad: ReadonlySet<SettingName>): string[] {
-  const problems: string[] = []
-  const isGiven = (name: SettingName) => config[name] !== undefined || bad.has(name)
-  if (isGiven('tlsCert') !== isGiven('tlsKey')) {
-    problems.push('PURSER_TLS_CERT and PURSER_TLS_KEY belong together: give both or none')
-  }
-  const { listen, metricsListen } = config
-  if (metricsListen !== undefined && metricsListen.port !== 0 && metricsListen.port === listen?.port) {
-    problems.push('PURSER_METRICS_LISTEN must have another port than PURSER_LISTEN')
-  }
-  const { maxBytesInFlight, maxBodyBytes } = config
-  // A body counts twice, with its parsed form, and one caller may use at most half of the budget.
-  if (
-    maxBytesInFlight !== undefined &&
-    maxBodyBytes !== undefined &&
-    maxBytesInFlight < MIN_BODIES_IN_FLIGHT * maxBodyBytes
-  ) {
-    problems.push(
-      `PURSER_MAX_BYTES_IN_FLIGHT must be at least ${MIN_BODIES_IN_FLIGHT} times PURSER_MAX_BODY_BYTES: ${MIN_BODIES_IN_FLIGHT * maxBodyBytes}`,
-    )
-  }
-  if (config.edition === 'self-hosted' && !isGiven('release')) {
-    problems.push('PURSER_EDITION self-hosted needs PURSER_RELEASE, for example 202408-1')
-  }
-  if (config.edition === 'hosted' && config.release !== undefined) {
-    problems.push('PURSER_RELEASE is for PURSER_EDITION self-hosted')
-  }
-  if (config.databaseUrl !== undefined && !isGiven('secretKey')) {
-    problems.push(
-      'PURSER_SECRET_KEY is required with PURSER_DATABASE_URL, because nodes share it: give the key of this database; for a new one, make a key with: openssl rand -base64 32',
-    )
-  }
-  return problems
-}

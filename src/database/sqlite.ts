@@ -19,17 +19,11 @@ import { SqliteFile } from './sqlite-file.ts'
 import { SqliteLog } from './sqlite-log.ts'
 import { SqliteTransaction } from './sqlite-transaction.ts'
 import type { Tables } from './tables.ts'
-import { WaitingWrites } from './waiting-writes.ts'
+import { WaitingWrites, type WaitingWrite } from './waiting-writes.ts'
 
 const MAX_BUSY_WAIT_MS = 10_000
 /** How long reads may start within one turn of the event loop. */
 const MAX_READING_MS = 10
-
-type Job = {
-  /** Gives what answers the write after its commit. */
-  work: (tx: Transaction) => Promise<() => void>
-  reject: (reason: unknown) => void
-}
 
 /**
  * SQLite in WAL mode. Reads of one turn of the event loop share a transaction, which more than halves their cost.
@@ -49,7 +43,7 @@ export class SqliteDatabase implements Database {
   #snapshot: SqliteTransaction | undefined
   #snapshotSince = 0
   readonly #later = new LaterReads({ isFull: () => this.#isTurnFull(), end: () => this.#closeSnapshot() })
-  readonly #jobs = new WaitingWrites<Job>()
+  readonly #jobs = new WaitingWrites<WaitingWrite>()
   readonly #slowReads: SlowReads
   readonly #log: SqliteLog
   #isWriting = false
@@ -137,7 +131,7 @@ export class SqliteDatabase implements Database {
   write<T>(work: (tx: Transaction) => Promise<T>, options: TransactionOptions = {}): Promise<T> {
     assertOpen(!this.#isClosed)
     return new Promise<T>((resolve, reject) => {
-      const job: Job = { work: (tx) => work(tx).then((value) => () => resolve(value)), reject }
+      const job: WaitingWrite = { work: (tx) => work(tx).then((value) => () => resolve(value)), reject }
       this.#jobs.add(job, options.account)
       if (!this.#isWriting) {
         this.#isWriting = true
@@ -168,8 +162,8 @@ export class SqliteDatabase implements Database {
     this.#isWriting = false
   }
 
-  async #commit(jobs: Iterable<Job>): Promise<void> {
-    const taken: Job[] = []
+  async #commit(jobs: Iterable<WaitingWrite>): Promise<void> {
+    const taken: WaitingWrite[] = []
     const settle: (() => void)[] = []
     try {
       const writer = await this.#begin()
@@ -190,7 +184,7 @@ export class SqliteDatabase implements Database {
   }
 
   /** Throws only if the transaction is lost for all its jobs. */
-  async #run(job: Job, writer: SqliteConnection): Promise<() => void> {
+  async #run(job: WaitingWrite, writer: SqliteConnection): Promise<() => void> {
     const tx = new SqliteTransaction(writer)
     writer.beginPart()
     try {

@@ -1,10 +1,17 @@
 import { Rotation } from '../core/rotation.ts'
+import type { Transaction } from './database.ts'
 import { databaseUnavailable } from './unavailable.ts'
 
 const WAITING_OF_ONE = 250
 const MAX_WRITES_A_COMMIT = 64
 /** Others wait for the commit, so no write is added to it after this time. */
 const MAX_COMMIT_MS = 25
+
+export type WaitingWrite = {
+  /** Gives what answers the write after its commit. */
+  work: (tx: Transaction) => Promise<() => void>
+  reject: (reason: unknown) => void
+}
 
 /** Writes that wait for the only write lock of SQLite. Accounts take turns, so that no account keeps others waiting. */
 export class WaitingWrites<T> {
