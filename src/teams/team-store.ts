@@ -4,7 +4,7 @@ import type { Transaction } from '../database/database.ts'
 import { rowById } from '../database/rows.ts'
 import { prepared } from '../database/prepared.ts'
 import { deleteInSlices, inSlices } from '../database/slices.ts'
-import { unlessTaken, isTextIn, nextVersion } from '../database/portable.ts'
+import { filterOnly, unlessTaken, isTextIn, nextVersion } from '../database/portable.ts'
 import type { TeamTable } from '../database/tables.ts'
 
 export type TeamRow = Selectable<TeamTable>
@@ -42,7 +42,10 @@ const idByName = prepared<{ organizationId: string; name: string }>()((db, param
     .select('id'),
 )
 
-/** The teams of the organization with these ids. Other ids are ignored. */
+/**
+ * The teams of the organization with these ids. Other ids are ignored. Without statistics, SQLite would read all teams of the
+ * organization.
+ */
 export function findTeams(
   tx: Transaction,
   organizationId: string,
@@ -51,8 +54,8 @@ export function findTeams(
   return inSlices(ids.toSorted(), (slice) =>
     tx.db
       .selectFrom('teams')
-      .where('organization_id', '=', organizationId)
       .where('id', 'in', slice)
+      .where(filterOnly(tx.engine, 'organization_id'), '=', organizationId)
       .selectAll()
       .orderBy('id')
       .execute(),
