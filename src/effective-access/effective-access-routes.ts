@@ -107,6 +107,7 @@ export const effectiveAccessRoutes: readonly Route[] = [
     document: async (context) => {
       const { tx, deps, resource, page, paging } = context
       const { organization, subject } = resource
+      await context.willLookAt(() => subject.countTeams(tx))
       const { places, total } = await placesOf(context, organization, resource.place, page)
       const about = { holder: await subject.holder(tx), organization, inForce: deps.standings.inForce }
       const [place] = places

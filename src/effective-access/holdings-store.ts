@@ -2,6 +2,7 @@ import { sql, type ExpressionBuilder, type Selectable } from 'kysely'
 import type { GrantFacts } from '../access/grants.ts'
 import { AppError } from '../core/errors.ts'
 import type { Transaction } from '../database/database.ts'
+import { countOf } from '../database/pages.ts'
 import { unindexed } from '../database/portable.ts'
 import { inSlices } from '../database/slices.ts'
 import type { Flag, Tables, TeamProjectTable, TeamWorkspaceTable } from '../database/tables.ts'
@@ -28,6 +29,12 @@ export function teamsOfUsers(
       .orderBy('teams.id')
       .execute(),
   )
+}
+
+/** Number of teams of a user, those that wait for the answer to an invitation among them. */
+export function countTeamsOfUser(tx: Transaction, organizationId: string, userId: string): Promise<number> {
+  const ofUser = tx.db.selectFrom('team_members').where('user_id', '=', userId)
+  return countOf(ofUser.where('organization_id', '=', organizationId))
 }
 
 /** Which of these users are active members of the team. */

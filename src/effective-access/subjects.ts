@@ -5,7 +5,7 @@ import { findMembershipOf } from '../organization-memberships/membership-store.t
 import { findTeam, findTeamOfServiceAccount, type HoldingTeam, type TeamRow } from '../teams/team-store.ts'
 import { findUser, findUserByUsername, type UserRow } from '../users/user-store.ts'
 import { keyOf, parseUserId } from '../users/users.ts'
-import { teamsOfUsers } from './holdings-store.ts'
+import { countTeamsOfUser, teamsOfUsers } from './holdings-store.ts'
 import type { Holder } from './holdings.ts'
 
 /** The user or team that the question is about: a user by id or user name, or a team by id. */
@@ -16,6 +16,7 @@ type Subject = {
   readonly name: string
   readonly userId: string | null
   readonly holder: (tx: Transaction) => Promise<Holder>
+  readonly countTeams: (tx: Transaction) => Promise<number>
 }
 
 type Asking = Pick<Actor, 'isSiteAdmin' | 'userId'>
@@ -48,6 +49,7 @@ export async function findSubject(
       status: membership?.status,
       teams: await teamsOfUsers(reading, organizationId, [user.id]),
     }),
+    countTeams: (reading) => countTeamsOfUser(reading, organizationId, user.id),
   }
 }
 
@@ -60,7 +62,12 @@ async function findUserNamed(tx: Transaction, text: string): Promise<UserRow | u
 
 function teamSubject(team: TeamRow | undefined, organizationId: string): Subject | undefined {
   if (team === undefined || team.organization_id !== organizationId) return undefined
-  return { name: team.name, userId: team.service_account_id, holder: () => Promise.resolve(teamHolder(team)) }
+  return {
+    name: team.name,
+    userId: team.service_account_id,
+    holder: () => Promise.resolve(teamHolder(team)),
+    countTeams: () => Promise.resolve(1),
+  }
 }
 
 /** The access of a team's token, whether the team has a token or not. */
