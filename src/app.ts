@@ -1,4 +1,3 @@
-import type { Server } from 'node:http'
 import type { Logger } from 'pino'
 import { Grants } from './access/grant-store.ts'
 import type { Operator } from './access/operator.ts'
@@ -11,6 +10,7 @@ import { LastUsed } from './authentication-tokens/last-used.ts'
 import type { ServerConfig } from './config.ts'
 import { systemClock, type Clock } from './core/clock.ts'
 import { newId } from './core/ids.ts'
+import { listenOn } from './core/listen.ts'
 import type { Database } from './database/database.ts'
 import { BytesInFlight } from './core/bytes-in-flight.ts'
 import type { RunnerDeps } from './http/deps.ts'
@@ -188,10 +188,9 @@ export function createApp(
   return {
     deps,
     listen: async (host, port) => {
-      await listening(server, host, port)
+      const open = await listenOn(server, host, port)
       deps.states.start()
-      const address = server.address()
-      return typeof address === 'object' && address !== null ? address.port : port
+      return open
     },
     close: async () => {
       await deps.drain.close(server)
@@ -204,15 +203,4 @@ export function createApp(
       await database.close()
     },
   }
-}
-
-/** Resolves when the port is open; rejects with the system's error. */
-function listening(server: Server, host: string, port: number): Promise<void> {
-  return new Promise((resolve, reject) => {
-    server.once('error', reject)
-    server.listen({ host, port }, () => {
-      server.off('error', reject)
-      resolve()
-    })
-  })
 }

@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { listenOn } from '../core/listen.ts'
 import { EXPOSITION_TYPE, expositionOf } from './exposition.ts'
 import type { ReadMetrics } from './server-metrics.ts'
 
@@ -19,13 +20,8 @@ export class MetricsServer {
   }
 
   /** Returns the port. Rejects with the system's error if it cannot listen. */
-  async listen(host: string, port: number): Promise<number> {
-    await new Promise<void>((resolve, reject) => {
-      this.#server.once('error', reject)
-      this.#server.listen({ host, port }, resolve)
-    })
-    const address = this.#server.address()
-    return typeof address === 'object' && address !== null ? address.port : port
+  listen(host: string, port: number): Promise<number> {
+    return listenOn(this.#server, host, port)
   }
 
   async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
