@@ -93,16 +93,21 @@ onEachEngine('tokens of users and organizations', { maxTokens: '4' }, (server) =
     }
   })
 
-  test('last-used-at changes at most once a minute', async () => {
+  /** Makes a token, and returns a function that uses it and then reads its last use, in milliseconds. */
+  const newToken = async () => {
     const { id, client } = await createUser(server)
     const { data } = (await create(client, id)).json
     const used = server.client(data.attributes.token)
-    const lastUsed = async () => {
+    return async () => {
       expect((await used.get('/account/details')).status).toBe(200)
       await server.app.deps.lastUsed.flush()
       const shown = await client.get(`/authentication-tokens/${data.id}`)
       return Date.parse(shown.json.data.attributes['last-used-at'])
     }
+  }
+
+  test('last-used-at changes at most once a minute', async () => {
+    const lastUsed = await newToken()
     const first = await lastUsed()
     expect(first).toBeGreaterThan(0)
     server.clock.advance(20_000)
@@ -112,15 +117,8 @@ onEachEngine('tokens of users and organizations', { maxTokens: '4' }, (server) =
   })
 
   test('last-used-at is right again after a clock that was ahead', async () => {
-    const { id, client } = await createUser(server)
-    const { data } = (await create(client, id)).json
-    const used = server.client(data.attributes.token)
-    const lastUsed = async () => {
-      expect((await used.get('/account/details')).status).toBe(200)
-      await server.app.deps.lastUsed.flush()
-      const shown = await client.get(`/authentication-tokens/${data.id}`)
-      return Date.parse(shown.json.data.attributes['last-used-at']) - server.clock.now().getTime()
-    }
+    const stored = await newToken()
+    const lastUsed = async () => (await stored()) - server.clock.now().getTime()
     server.clock.advance(DAY_MS)
     expect(await lastUsed()).toBeGreaterThan(-60_000)
     server.clock.advance(-DAY_MS)
