@@ -11,7 +11,7 @@ import { createSeeded, teamName, type Organization } from './seed.ts'
 const ROWS_A_STATEMENT = 500
 const ROWS_A_TRANSACTION = 5_000
 
-const OLD = { created_at: '2026-01-01T00:00:00.000Z', updated_at: '2026-01-01T00:00:00.000Z' }
+export const OLD = { created_at: '2026-01-01T00:00:00.000Z', updated_at: '2026-01-01T00:00:00.000Z' }
 
 type TableName =
   | 'teams'
@@ -27,7 +27,7 @@ type TableName =
   | 'audit_events'
 
 /** Inserts `count` rows, in many transactions. */
-async function insertMany<T extends TableName>(
+export async function insertMany<T extends TableName>(
   database: Database,
   table: T,
   count: number,
@@ -59,7 +59,7 @@ async function defaultProjectOf(database: Database, { id, name }: Organization):
 }
 
 /** One workspace of the organization, without a state. */
-async function addWorkspace(database: Database, organization: Organization): Promise<string> {
+export async function addWorkspace(database: Database, organization: Organization): Promise<string> {
   const projectId = await defaultProjectOf(database, organization)
   const id = newId('workspace')
   await insertMany(database, 'workspaces', 1, () => ({
@@ -74,7 +74,7 @@ async function addWorkspace(database: Database, organization: Organization): Pro
   return id
 }
 
-function readGrant(organization: Organization, teamId: string, workspaceId: string) {
+export function readGrant(organization: Organization, teamId: string, workspaceId: string) {
   return {
     id: newId('teamWorkspace'),
     organization_id: organization.id,
@@ -86,7 +86,11 @@ function readGrant(organization: Organization, teamId: string, workspaceId: stri
 }
 
 /** Adds this many secret teams, and returns their ids. */
-async function addTeams(database: Database, organization: Organization, count: number): Promise<string[]> {
+export async function addTeams(
+  database: Database,
+  organization: Organization,
+  count: number,
+): Promise<string[]> {
   const ids = Array.from({ length: count }, () => newId('team'))
   await insertMany(database, 'teams', count, (number) => ({
     ...OLD,
@@ -172,47 +176,6 @@ export async function withWorkspaces(database: Database, count: number): Promise
   )
   await database.write((tx) => bumpVersion(tx, organization.id))
   return { organization, workspaceId: ids[0] ?? '', projectId }
-}
-
-export type WithMembers = {
-  readonly organization: Organization
-  readonly membershipId: string
-  readonly userId: string
-  readonly workspaceId: string
-}
-
-/** An organization with this many members, who are all in its last team. That team may read a workspace. */
-export async function withMembers(database: Database, count: number): Promise<WithMembers> {
-  const organization = await organizationOf(database, `grown-members-${count}`)
-  const team = organization.teams.at(-1)
-  if (team === undefined) throw new Error(`${organization.name} has no team`)
-  const workspaceId = await addWorkspace(database, organization)
-  await insertMany(database, 'team_workspaces', 1, () => readGrant(organization, team.id, workspaceId))
-  const people = Array.from({ length: count }, () => ({ id: newId('user'), membership: newId('membership') }))
-  const person = (number: number) => people[number] ?? { id: '', membership: '' }
-  await insertMany(database, 'users', count, (number) => {
-    const username = `grown-${count}-${number}`
-    return { id: person(number).id, username, username_key: username, created_at: OLD.created_at }
-  })
-  await insertMany(database, 'memberships', count, (number) => ({
-    id: person(number).membership,
-    organization_id: organization.id,
-    user_id: person(number).id,
-    status: 'active' as const,
-    created_at: OLD.created_at,
-  }))
-  await insertMany(database, 'team_members', count, (number) => ({
-    team_id: team.id,
-    membership_id: person(number).membership,
-    user_id: person(number).id,
-    organization_id: organization.id,
-    is_active: 1 as const,
-  }))
-  await database.write(async (tx) => {
-    await tx.db.updateTable('teams').set({ users_count: count }).where('id', '=', team.id).execute()
-    await bumpVersion(tx, organization.id)
-  })
-  return { organization, membershipId: person(0).membership, userId: person(0).id, workspaceId }
 }
 
 export type WithVersions = {

@@ -4,12 +4,12 @@ import type { Database } from '../src/database/database.ts'
 import {
   organizationOf,
   withEvents,
-  withMembers,
   withStateVersions,
   withTeams,
   withTeamsOfWorkspace,
   withWorkspaces,
 } from './bulk.ts'
+import { withMembers, withTeamsOfPerson } from './bulk-people.ts'
 import { wire, type Purser } from './purser.ts'
 import { createWorkspace, outputIds, smallState, upload } from './states.ts'
 
@@ -223,6 +223,33 @@ const members: Dimension = {
   },
 }
 
+const teamsOfPerson: Dimension = {
+  name: 'teams of a person',
+  sizes: [10, 100, 1_000, 10_000, 100_000],
+  make: async (database, size) => {
+    const { organization, workspaceId, teamId } = await withTeamsOfPerson(database, size)
+    const { owner, member, memberMembershipId, name } = organization
+    const own = `/organizations/${name}`
+    const readAsMember = readsOf(member.token, AS_MEMBER)
+    const readAsOwner = readsOf(owner.token, ', as an owner')
+    const write = writesOf(member.token)
+    return async () => [
+      readAsMember('show a team', `/teams/${teamId}`),
+      readAsMember('first page of teams', `${own}/teams`, 'counts'),
+      readAsMember('show the organization', own),
+      readAsMember('show the account', '/account/details'),
+      readAsMember('show the workspace', `/workspaces/${workspaceId}`),
+      readAsMember('first page of workspaces', `${own}/workspaces`, 'counts'),
+      readAsMember('show the own membership', `/organization-memberships/${memberMembershipId}`, 'more'),
+      readAsOwner('show the membership', `/organization-memberships/${memberMembershipId}`, 'more'),
+      readAsOwner('first page of members', `${own}/organization-memberships`, 'more'),
+      readAsOwner('effective access', filtered(`${own}/effective-access`, 'user', member.id), 'more'),
+      write('create a team, refused', ['POST', `${own}/teams`, '404'], 'teams'),
+      write('change a workspace, refused', ['PATCH', `/workspaces/${workspaceId}`, '404'], 'workspaces'),
+    ]
+  },
+}
+
 const events: Dimension = {
   name: 'audit events',
   sizes: [100, 1_000, 10_000, 100_000],
@@ -246,5 +273,6 @@ export const dimensions: readonly Dimension[] = [
   outputs,
   stateVersions,
   members,
+  teamsOfPerson,
   events,
 ]

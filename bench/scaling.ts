@@ -1,5 +1,6 @@
 // npm run scaling [-- --engine postgres] [--most 10000]: how the cost of requests grows with the data. Writes
-// docs/scaling.md and its figures, for one engine.
+// docs/scaling.md and its figures, for one engine. With --only TABLE (such as 'teams of a person') it measures one table,
+// prints it, and writes nothing.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -23,10 +24,13 @@ const { values: options } = parseArgs({
   options: {
     engine: { type: 'string', default: 'sqlite' },
     most: { type: 'string', default: '1000000' },
+    only: { type: 'string' },
   },
 })
 const engine = engineOf(options.engine)
 const most = Number(options.most)
+const chosen = dimensions.filter(({ name }) => options.only === undefined || name === options.only)
+if (chosen.length === 0) throw new Error(`--only is one of: ${dimensions.map(({ name }) => name).join(', ')}`)
 const WARM_UP_MS = 400
 /** The sizes of a row are measured in turns, so that a machine whose speed changes shows no growth. */
 const ROUNDS = 3
@@ -51,7 +55,7 @@ try {
   await withConnection(migrate)
   await makeFirstUser(database, systemClock, new AuditKey(Buffer.from(secretKey, 'hex')), undefined)
   const prepared = new Map<Dimension, Prepared[]>()
-  for (const dimension of dimensions) {
+  for (const dimension of chosen) {
     const made: Prepared[] = []
     for (const size of dimension.sizes.filter((each) => each <= most)) {
       made.push({ size, ask: await dimension.make(database, size) })
@@ -90,7 +94,9 @@ try {
   for (const child of children.toReversed()) await child.stop()
   rmSync(folder, { recursive: true, force: true })
 }
-writeScaling(fileURLToPath(new URL('../docs', import.meta.url)), engine, series, most)
+if (options.only === undefined) {
+  writeScaling(fileURLToPath(new URL('../docs', import.meta.url)), engine, series, most)
+}
 
 /** The median latency over one connection for each size, in milliseconds: the median of the rounds. */
 async function measure(load: Child, purser: Purser, sized: readonly Sized[]): Promise<Point[]> {

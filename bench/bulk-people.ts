@@ -1,0 +1,88 @@
+// Makes many people of an organization, or one in many teams, for the measurements of growth.
+import { newId } from '../src/core/ids.ts'
+import type { Database } from '../src/database/database.ts'
+import { bumpVersion } from '../src/organizations/organization-store.ts'
+import { addTeams, addWorkspace, insertMany, OLD, organizationOf, readGrant } from './bulk.ts'
+import type { Organization } from './seed.ts'
+
+export type WithMembers = {
+  readonly organization: Organization
+  readonly membershipId: string
+  readonly userId: string
+  readonly workspaceId: string
+}
+
+/** An organization with this many members, who are all in its last team. That team may read a workspace. */
+export async function withMembers(database: Database, count: number): Promise<WithMembers> {
+  const organization = await organizationOf(database, `grown-members-${count}`)
+  const team = organization.teams.at(-1)
+  if (team === undefined) throw new Error(`${organization.name} has no team`)
+  const workspaceId = await addWorkspace(database, organization)
+  await insertMany(database, 'team_workspaces', 1, () => readGrant(organization, team.id, workspaceId))
+  const people = Array.from({ length: count }, () => ({ id: newId('user'), membership: newId('membership') }))
+  const person = (number: number) => people[number] ?? { id: '', membership: '' }
+  await insertMany(database, 'users', count, (number) => {
+    const username = `grown-${count}-${number}`
+    return { id: person(number).id, username, username_key: username, created_at: OLD.created_at }
+  })
+  await insertMany(database, 'memberships', count, (number) => ({
+    id: person(number).membership,
+    organization_id: organization.id,
+    user_id: person(number).id,
+    status: 'active' as const,
+    created_at: OLD.created_at,
+  }))
+  await insertMany(database, 'team_members', count, (number) => ({
+    team_id: team.id,
+    membership_id: person(number).membership,
+    user_id: person(number).id,
+    organization_id: organization.id,
+    is_active: 1 as const,
+  }))
+  await database.write(async (tx) => {
+    await tx.db.updateTable('teams').set({ users_count: count }).where('id', '=', team.id).execute()
+    await bumpVersion(tx, organization.id)
+  })
+  return { organization, membershipId: person(0).membership, userId: person(0).id, workspaceId }
+}
+
+export type WithTeamsOfPerson = {
+  readonly organization: Organization
+  readonly workspaceId: string
+  readonly teamId: string
+}
+
+/**
+ * An organization whose member is in this many secret teams more, each of which may read the same workspace. Returns the
+ * workspace and one of the teams.
+ */
+export async function withTeamsOfPerson(database: Database, count: number): Promise<WithTeamsOfPerson> {
+  const organization = await organizationOf(database, `teams-of-person-${count}`)
+  const workspaceId = await addWorkspace(database, organization)
+  const ids = await addTeams(database, organization, count)
+  const idOf = (number: number) => ids[number] ?? ''
+  await insertMany(database, 'team_workspaces', count, (number) =>
+    readGrant(organization, idOf(number), workspaceId),
+  )
+  await insertMany(database, 'team_members', count, (number) => ({
+    team_id: idOf(number),
+    membership_id: organization.memberMembershipId,
+    user_id: organization.member.id,
+    organization_id: organization.id,
+    is_active: 1 as const,
+  }))
+  await database.write(
+    async (tx) => {
+      await tx.db
+        .updateTable('teams')
+        .set({ users_count: 1 })
+        .where('organization_id', '=', organization.id)
+        .where('visibility', '=', 'secret')
+        .where('users_count', '=', 0)
+        .execute()
+      await bumpVersion(tx, organization.id)
+    },
+    { isLong: true },
+  )
+  return { organization, workspaceId, teamId: idOf(0) }
+}
