@@ -235,6 +235,13 @@ onEachEngine('uploads of states', { stateVersionsKept: '2' }, (server) => {
     const list = `/state-versions?filter[organization][name]=${organization.name}&filter[workspace][name]=${name}`
     expect((await client.get(`${list}&filter[status]=discarded`)).json.data).toHaveLength(2)
     expect((await client.get(`${list}&filter[status]=finalized`)).json.data).toHaveLength(2)
+    // Of 16 versions, 4 are there. The events of the writes that removed the others name them, each once.
+    const events = await client.get(`/organizations/${organization.name}/audit-events?page[size]=100`)
+    const removed = events.json.data
+      .filter(({ attributes }: any) => attributes.details['workspace-id'] === workspaceId)
+      .flatMap(({ attributes }: any) => attributes.details['removed-state-versions'] ?? [])
+    expect([removed.length, new Set(removed).size]).toEqual([12, 12])
+    expect(removed).toEqual(expect.arrayContaining(versions.slice(0, 2)))
     const unknown = await client.get(`${list}&filter[status]=gone`)
     expect([unknown.status, unknown.json.errors[0].source]).toEqual([400, { parameter: 'filter[status]' }])
   })

@@ -36,9 +36,9 @@ export const stateRollbackRoutes: readonly Route[] = [
       if (json !== undefined) await addJsonState(tx, id, uploadId, json)
       const isUnprocessed = await finalizeStateVersion(tx, row, uploadId, state, now)
       if (isUnprocessed) tx.afterCommit(() => deps.states.wake())
-      await deleteOldStateVersions(tx, workspace.id, deps.config.stateVersionsKept)
+      const removed = await deleteOldStateVersions(tx, workspace.id, deps.config.stateVersionsKept)
       const finalized = existing(await findStateVersion(tx, id))
-      const details = { serial, size: state.size, 'workspace-id': workspace.id, to: sourceId }
+      const details = { serial, size: state.size, 'workspace-id': workspace.id, to: sourceId, ...removed }
       return done(finalized, { action: 'state-version.rollback', details })
     },
     document: stateVersionDocument,

@@ -140,23 +140,24 @@ async function finish(
     deps.states.forget({ kind, stateVersionId, uploadId })
     return false
   }
+  let isUnprocessed = false
+  let removed = {}
+  if (kind === 'json-state') await addJsonState(tx, row.id, uploadId, result)
+  else {
+    isUnprocessed = await finalizeStateVersion(tx, row, uploadId, result, at)
+    removed = await deleteOldStateVersions(tx, row.workspace_id, deps.config.stateVersionsKept)
+  }
   const event: AuditEvent = {
     action: kind === 'state' ? 'state-version.finalize' : 'state-version.add-json-state',
     organizationId: row.organization_id,
     resourceType: 'state-versions',
     resourceId: row.id,
-    details: { serial: row.serial, size: result.size, 'workspace-id': row.workspace_id },
+    details: { serial: row.serial, size: result.size, 'workspace-id': row.workspace_id, ...removed },
   }
   // A request to the URL acts as the creator, who got the URL. No token was used.
   const { kind: actorKind, userId, name } = creator
   const actor = { kind: actorKind, userId, name }
   insertAuditEvents(tx, { at, requestId: call.requestId, actor, key: deps.auditKey }, [event])
-  if (kind === 'json-state') {
-    await addJsonState(tx, row.id, uploadId, result)
-    return false
-  }
-  const isUnprocessed = await finalizeStateVersion(tx, row, uploadId, result, at)
-  await deleteOldStateVersions(tx, row.workspace_id, deps.config.stateVersionsKept)
   return isUnprocessed
 }
 

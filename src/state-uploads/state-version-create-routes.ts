@@ -74,7 +74,9 @@ export const stateVersionCreateRoutes: readonly Route[] = [
         events.push({ ...about, action: 'state-version.finalize', details })
         if (isUnprocessed) tx.afterCommit(() => deps.states.wake())
       }
-      await deleteOldStateVersions(tx, workspace.id, deps.config.stateVersionsKept)
+      const removed = await deleteOldStateVersions(tx, workspace.id, deps.config.stateVersionsKept)
+      const last = existing(events.pop())
+      events.push({ ...last, details: { ...last.details, ...removed } })
       const [first, ...others] = events
       return doneAll(existing(await findStateVersion(tx, id)), [existing(first), ...others])
     },

@@ -54,13 +54,15 @@ const countedStatuses = [
 /**
  * Deletes versions beyond the newest `kept`, at most 20 a status and call, and never the current one. Each status is
  * counted separately, so discarded versions and versions with deleted content do not push out finalized ones. Deleting
- * the row deletes its key too: the remaining content becomes unreadable at once and is swept later.
+ * the row deletes its key too: the remaining content becomes unreadable at once and is swept later. Returns what the audit
+ * event of the write says of them.
  */
 export async function deleteOldStateVersions(
   tx: Transaction,
   workspaceId: string,
   kept: number,
-): Promise<void> {
+): Promise<{ 'removed-state-versions'?: string[] }> {
+  const removed: string[] = []
   for (const status of countedStatuses) {
     const old = await tx.db
       .selectFrom('state_versions')
@@ -72,7 +74,7 @@ export async function deleteOldStateVersions(
       .offset(kept)
       .execute()
     if (old.length === 0) continue
-    await tx.db
+    const deleted = await tx.db
       .deleteFrom('state_versions')
       .where(
         'id',
@@ -87,6 +89,9 @@ export async function deleteOldStateVersions(
           .select('current_state_version_id')
           .$castTo<{ current_state_version_id: string }>(),
       )
+      .returning('id')
       .execute()
+    for (const { id } of deleted) removed.push(id)
   }
+  return removed.length === 0 ? {} : { 'removed-state-versions': removed }
 }
