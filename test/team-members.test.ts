@@ -98,8 +98,18 @@ onEachEngine('team members', { maxTeamMembers: '6' }, (server) => {
     const token = await server.admin.post(`/users/${impostor.json.data.id}/authentication-tokens`)
     const client = server.client(token.json.data.attributes.token)
     expect((await client.post(`/organization-memberships/${membership}/actions/accept`)).status).toBe(200)
-    expect((await byUser(organization.owner.client, 'POST', team, [member.id])).status).toBe(204)
+    const { client: owner } = organization.owner
+    expect((await byUser(owner, 'POST', team, [member.id])).status).toBe(204)
     expect(await usersOf(organization, team)).toEqual([member.id])
+    const access = `/organizations/${organization.name}/effective-access?user=${member.id}`
+    expect((await owner.get(access)).status).toBe(200)
+    // Neither once that user has left, nor once there is no such user.
+    await owner.delete(`/organization-memberships/${member.membershipId}`)
+    const refused = await byUser(owner, 'POST', team, [member.id])
+    expect(problems(refused.json)).toEqual([['/data/0/id', NO_MEMBER]])
+    expect(await usersOf(organization, team)).toEqual([])
+    expect((await server.admin.delete(`/admin/users/${member.id}`)).status).toBe(204)
+    expect((await owner.get(access)).text).toBe(NOT_FOUND)
   })
 
   test('memberships are added, the invited ones too: they count once accepted', async () => {

@@ -53,11 +53,12 @@ export async function findSubject(
   }
 }
 
-/** An id wins over a name. Both queries always run, so that the time reveals nothing. */
+/** An id is never a name. Both queries always run, so that the time reveals nothing. */
 async function findUserNamed(tx: Transaction, text: string): Promise<UserRow | undefined> {
-  const byId = await findUser(tx, parseUserId(text) ?? NO_ID)
+  const id = parseUserId(text)
+  const byId = await findUser(tx, id ?? NO_ID)
   const byName = await findUserByUsername(tx, keyOf(text))
-  return byId ?? byName
+  return id === undefined ? byName : byId
 }
 
 function teamSubject(team: TeamRow | undefined, organizationId: string): Subject | undefined {

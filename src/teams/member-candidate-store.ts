@@ -2,7 +2,7 @@ import type { Selectable } from 'kysely'
 import type { Transaction } from '../database/database.ts'
 import { inSlices } from '../database/slices.ts'
 import type { MembershipTable } from '../database/tables.ts'
-import { keyOf } from '../users/users.ts'
+import { keyOf, parseUserId } from '../users/users.ts'
 
 /** A membership that a request wants to add to a team. */
 export type MemberCandidate = Selectable<MembershipTable> & { username_key: string | null }
@@ -38,6 +38,6 @@ export async function findMemberCandidates(
     byId.set(by === 'users' ? row.user_id : row.id, row)
     if (by === 'users' && row.username_key !== null) byName.set(row.username_key, row)
   }
-  // Ids win over names, so that nobody can pose as another user by choosing a name.
-  return (id) => byId.get(id) ?? byName.get(keyOf(id))
+  // An id is never a name, so that nobody can pose as another user, also one who has left, by choosing a name.
+  return (id) => byId.get(id) ?? (parseUserId(id) === undefined ? byName.get(keyOf(id)) : undefined)
 }
