@@ -4,6 +4,7 @@ import { Browser, passwordLink } from './support/browser.ts'
 import type { Response } from './support/client.ts'
 import { onEachEngine } from './support/on-each-engine.ts'
 import type { TestServer } from './support/server.ts'
+import { Statements } from './support/statements.ts'
 import { body, createTestOrganization, createUser, invitePerson, uniqueName } from './support/world.ts'
 
 const PASSWORD = 'correct horse battery'
@@ -35,14 +36,26 @@ onEachEngine('signing in', (server) => {
     const suspended = await signedIn(server)
     await server.admin.post(`/admin/users/${suspended.user.id}/actions/suspend`)
     const withoutPassword = await createUser(server)
-    const answers = [
+    const statements = new Statements(server.engine)
+    const answers: string[] = []
+    for (const attributes of [
       { login: 'no-such-user', password: PASSWORD },
       { login: user.username, password: 'wrong horse' },
       { login: withoutPassword.username, password: PASSWORD },
-      { login: suspended.user.username, password: PASSWORD },
-    ].map((attributes) => new Browser(server.address).signIn(attributes))
-    const texts = (await Promise.all(answers)).map(({ status, text }) => `${status} ${text}`)
-    expect(new Set(texts)).toEqual(
+      { login: user.email, password: 'wrong horse' },
+    ]) {
+      const ran = await statements.of(async () => {
+        const { status, text } = await new Browser(server.address).signIn(attributes)
+        answers.push(`${status} ${text}`)
+      })
+      // The time must not tell who has an account.
+      expect(ran.filter((text) => /_key" = /.test(text))).toHaveLength(2)
+    }
+    statements.stop()
+    const ofSuspended = { login: suspended.user.username, password: PASSWORD }
+    const { status, text } = await new Browser(server.address).signIn(ofSuspended)
+    answers.push(`${status} ${text}`)
+    expect(new Set(answers)).toEqual(
       new Set([
         '401 {"errors":[{"status":"401","title":"unauthorized","detail":"the user name, email or password is wrong"}]}',
       ]),

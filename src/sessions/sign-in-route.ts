@@ -115,9 +115,12 @@ async function byPassword(
 ): Promise<Known | undefined> {
   const { database, passwords } = deps
   const { account } = asker
-  const user = await database.read(
-    async (tx) => (await findUserByUsername(tx, account)) ?? findUserByEmail(tx, account),
-  )
+  const user = await database.read(async (tx) => {
+    const byName = await findUserByUsername(tx, account)
+    // Also if there is one: the time must not tell whether somebody has this name.
+    const byEmail = await findUserByEmail(tx, account)
+    return byName ?? byEmail
+  })
   const stored = user?.password_hash ?? null
   if (!(await passwords.matches(password, stored, asker)) || user === undefined || stored === null)
     return undefined
