@@ -81,6 +81,13 @@ onEachEngine('logging in from the terminal', (server) => {
     expect(again).toMatchObject({ status: 400, json: { error: 'invalid_grant' } })
     expect(await usernameWith(first.json.access_token)).toBeUndefined()
     expect((await exchange({ code })).status).toBe(400)
+    // Several at once, of which one ends the token.
+    const other = await newCode()
+    expect((await exchange({ code: other })).status).toBe(200)
+    const many = await Promise.all(Array.from({ length: 10 }, () => exchange({ code: other })))
+    expect(many.map(({ status, json }) => [status, json.error])).toEqual(
+      many.map(() => [400, 'invalid_grant']),
+    )
   })
 
   test('of two exchanges at once at most one gives a token, and none is left', async () => {

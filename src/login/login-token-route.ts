@@ -44,7 +44,7 @@ export const loginTokenRoute: RawRoute = {
       const text = await exchange(given, call, deps)
       return json(200, { access_token: text, token_type: 'bearer' })
     } catch (error) {
-      const refused = error instanceof AppError && error.code === 'invalid' ? invalidGrant(error) : error
+      const refused = error instanceof AppError ? invalidGrant(error) : error
       if (!(refused instanceof Refused)) throw error
       return json(400, { error: refused.code, error_description: refused.message })
     }
@@ -59,9 +59,12 @@ function json(status: number, value: object): Answer {
   }
 }
 
-/** The user cannot have a token, or has too many. */
-function invalidGrant({ problems }: AppError): Refused {
-  return new Refused('invalid_grant', problems.map(({ detail }) => detail).join('; '))
+/** Undefined if the error has nothing to do with the code. */
+function invalidGrant({ code, problems }: AppError): Refused | undefined {
+  // The user cannot have a token, or has too many.
+  if (code === 'invalid') return new Refused('invalid_grant', problems.map(({ detail }) => detail).join('; '))
+  // Meanwhile the user was deleted, or another request with the code has ended its token.
+  return code === 'not-found' ? new Refused('invalid_grant', UNKNOWN) : undefined
 }
 
 type Form = { code: string; verifier: string; redirectUri: string }
