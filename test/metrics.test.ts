@@ -1,4 +1,5 @@
 import { request } from 'node:http'
+import { connect } from 'node:net'
 import { DatabaseSync } from 'node:sqlite'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
@@ -93,6 +94,13 @@ describe.each(engines)('PURSER_METRICS_LISTEN on %s', (engine) => {
     expect((await admin.get('/metrics')).status).toBe(404)
     expect((await admin.get(new URL('/metrics', admin.address).href)).status).toBe(404)
     expect(await status(new URL('/metrics', admin.address).href)).toBe(401)
+    const { hostname, port } = new URL(metrics)
+    const sockets = Array.from({ length: 25 }, () => connect(Number(port), hostname).on('error', () => {}))
+    onTestFinished(() => sockets.forEach((socket) => socket.destroy()))
+    const closed = () => sockets.filter((socket) => socket.closed).length
+    await expect.poll(closed).toBeGreaterThanOrEqual(5)
+    sockets.forEach((socket) => socket.destroy())
+    await expect.poll(() => status(metrics).catch(() => 0)).toBe(200)
   })
 
   test('must be a port that is free, before anything is written', async () => {

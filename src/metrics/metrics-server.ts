@@ -6,6 +6,8 @@ import type { ReadMetrics } from './server-metrics.ts'
 // As in http/server.ts: an import would load the code of `fetch`, too.
 const { createServer } = process.getBuiltinModule('node:http')
 const PATH = '/metrics'
+/** They need files that the address of the clients and the database must have, too. */
+const MAX_CONNECTIONS = 20
 
 /** Answers GET /metrics at an address of its own, to anybody who reaches it. */
 export class MetricsServer {
@@ -17,6 +19,7 @@ export class MetricsServer {
 
   constructor(read: ReadMetrics) {
     this.#read = read
+    this.#server.maxConnections = MAX_CONNECTIONS
   }
 
   /** Returns the port. Rejects with the system's error if it cannot listen. */
