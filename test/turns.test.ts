@@ -100,4 +100,26 @@ describe('turns at connections', () => {
     // The one of d, which has no turn, comes before the third of a.
     expect([writes[2]?.hasBegun, writes[7]?.hasBegun]).toEqual([false, true])
   })
+
+  test('an account has two writes at a time that are in no organization, and its part of the waiting ones', async () => {
+    const turns = new Turns(10)
+    const write = (account: string, organizationId?: string): Turn => ({
+      mode: 'write',
+      account,
+      organizationId,
+    })
+    const own = Array.from({ length: 10 }, () => taken(turns, write('one')))
+    const others = [taken(turns, write('two')), taken(turns, write('three', 'a'))]
+    await settled()
+    expect(own.filter(({ hasBegun }) => hasBegun)).toHaveLength(2)
+    expect(others.map(({ hasBegun }) => hasBegun)).toEqual([true, true])
+    // In organizations, too, because one account can make many of them.
+    const many = Array.from({ length: 244 }, (_, n) => taken(turns, write('one', `${n}`)))
+    await settled()
+    expect(many.filter(({ hasBegun }) => hasBegun)).toHaveLength(2)
+    await expect(turns.take(write('one', 'another'))).rejects.toThrow('too many requests wait')
+    taken(turns, write('two', 'another'))
+    await settled()
+    expect(turns.waiting).toBe(251)
+  })
 })

@@ -77,7 +77,7 @@ export type TransactionOptions = {
   isLong?: boolean
   /** The token that a request reads with, "" without one. If many reads wait, each caller gets one turn before any gets a second. */
   caller?: string | undefined
-  /** Whose write it is. On SQLite, accounts take turns. The server's own writes have none. */
+  /** Whose write it is. Accounts take turns; on PostgreSQL with their writes in no organization. The server's own have none. */
   account?: string | undefined
   /** The read of a request without a token, whose signed URL gives the right. `caller` names the URL's object. */
   withoutToken?: boolean

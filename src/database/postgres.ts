@@ -212,8 +212,8 @@ export class PostgresDatabase implements Database {
     shared?: SharedWrite,
   ): Promise<T> {
     const { mode, organizationId } = asked
-    const { caller, withoutToken } = options
-    const end = await this.#turns.take({ mode, organizationId, caller, withoutToken, shared })
+    const { caller, account, withoutToken } = options
+    const end = await this.#turns.take({ mode, organizationId, caller, account, withoutToken, shared })
     try {
       if (shared?.isTaken !== true) return await this.#attempts(work, asked, shared !== undefined)
     } finally {

@@ -2,7 +2,7 @@ import type { SharedWrite } from './shared-write.ts'
 import { databaseUnavailable } from './unavailable.ts'
 
 /** Two, because writes of one organization run one after another: the second prepares while the first commits. */
-const WRITES_OF_ORGANIZATION = 2
+const WRITES_OF_ONE = 2
 const WAITING_OF_ONE = 250
 const MAX_WAITING = 1_000
 export const MAX_WAIT_MS = 10_000
@@ -15,11 +15,17 @@ export type Turn = {
   organizationId?: string | undefined
   /** See TransactionOptions. */
   caller?: string | undefined
+  account?: string | undefined
   withoutToken?: boolean | undefined
   /** A write that may be taken over, see `takeOver`. */
   shared?: SharedWrite | undefined
 }
 type Waiting = { turn: Turn; begin: () => void; leave: () => void }
+
+/** Whose turns count together: a caller's reads, an organization's writes, or an account's that are in no organization. */
+function ownerOf({ mode, caller, organizationId, account }: Turn): string | undefined {
+  return mode === 'read' ? caller : (organizationId ?? account)
+}
 
 function isSharedOf(turn: Turn, organizationId: string | undefined): boolean {
   return turn.shared !== undefined && turn.organizationId === organizationId
@@ -27,9 +33,9 @@ function isSharedOf(turn: Turn, organizationId: string | undefined): boolean {
 
 /**
  * Decides who may use a connection. Writes may block each other inside the database, so they get only a part of the
- * connections, and one organization gets only two: its other writers wait here and block nobody else. The next turn
- * goes to the waiting caller, or for a write to the organization, that uses the fewest connections. Reads of requests
- * without a token share a small part, because one account can start very many of them under many signed URLs.
+ * connections, and one organization gets only two: its other writers wait here and block nobody else. The same holds for
+ * an account whose writes are in no organization. The next turn goes to whoever uses the fewest connections. Reads of
+ * requests without a token share a small part, because one account can start very many of them under many signed URLs.
  */
 export class Turns {
   readonly #connections: number
@@ -38,7 +44,7 @@ export class Turns {
   readonly #readsWithoutToken: number
   readonly #used = { read: 0, write: 0 }
   #usedWithoutToken = 0
-  /** By organization for writes, by caller for reads: a caller may send an organization's id as their token. */
+  /** By `ownerOf`, apart for reads and writes: a caller may send an organization's id as their token. */
   readonly #usedBy = { read: new Map<string, number>(), write: new Map<string, number>() }
   /** In order of arrival. */
   readonly #waiting: Waiting[] = []
@@ -84,28 +90,27 @@ export class Turns {
     return this.#usedByOne('write', organizationId) > 0
   }
 
-  #isFree({ mode, organizationId, caller, withoutToken }: Turn): boolean {
+  #isFree(turn: Turn): boolean {
+    const { mode, withoutToken } = turn
     const { read, write } = this.#used
     if (read + write >= this.#connections) return false
     if (withoutToken && this.#usedWithoutToken >= this.#readsWithoutToken) return false
-    if (mode === 'read') return this.#usedByOne('read', caller) < this.#readsOfOne
-    return write < this.#writes && this.#usedByOne('write', organizationId) < WRITES_OF_ORGANIZATION
+    if (mode === 'read') return this.#usedBySame(turn) < this.#readsOfOne
+    return write < this.#writes && this.#usedBySame(turn) < WRITES_OF_ONE
   }
 
-  /** Turns in use by a caller's reads or an organization's writes. */
   #usedByOne(mode: Turn['mode'], one: string | undefined): number {
     return one === undefined ? 0 : (this.#usedBy[mode].get(one) ?? 0)
   }
 
-  /** Turns in use by the caller of a waiting read, or by the organization of a waiting write. */
-  #usedBySame({ turn: { mode, caller, organizationId } }: Waiting): number {
-    return this.#usedByOne(mode, mode === 'read' ? caller : organizationId)
+  #usedBySame(turn: Turn): number {
+    return this.#usedByOne(turn.mode, ownerOf(turn))
   }
 
   #count(turn: Turn, change: 1 | -1): void {
     this.#used[turn.mode] += change
     if (turn.withoutToken) this.#usedWithoutToken += change
-    const one = turn.mode === 'read' ? turn.caller : turn.organizationId
+    const one = ownerOf(turn)
     if (one === undefined) return
     const used = this.#usedByOne(turn.mode, one) + change
     if (used === 0) this.#usedBy[turn.mode].delete(one)
@@ -116,14 +121,14 @@ export class Turns {
     let next: Waiting | undefined
     for (const waiting of this.#waiting) {
       if (!this.#isFree(waiting.turn)) continue
-      if (next === undefined || this.#usedBySame(waiting) < this.#usedBySame(next)) next = waiting
+      if (next === undefined || this.#usedBySame(waiting.turn) < this.#usedBySame(next.turn)) next = waiting
     }
     next?.begin()
   }
 
   /** Returns false if the turn was taken over. */
   #wait(turn: Turn): Promise<boolean> {
-    const isFull = this.#waiting.length >= MAX_WAITING || this.#waitingLike(turn) >= WAITING_OF_ONE
+    const isFull = this.#waiting.length >= MAX_WAITING || this.#waitManyLike(turn)
     if (isFull) throw databaseUnavailable(undefined, 'too many requests wait for the database')
     return new Promise((resolve, reject) => {
       const remove = () => {
@@ -150,13 +155,15 @@ export class Turns {
     })
   }
 
-  /** Number of waiting reads of the same caller, or writes of the same organization. */
-  #waitingLike({ mode, organizationId, caller }: Turn): number {
-    if ((mode === 'read' ? caller : organizationId) === undefined) return 0
-    return this.#waiting.filter(({ turn }) =>
-      mode === 'read'
-        ? turn.mode === 'read' && turn.caller === caller
-        : turn.mode === 'write' && turn.organizationId === organizationId,
-    ).length
+  /** Whether many reads of the same caller wait, or many writes of the same organization or account. */
+  #waitManyLike(turn: Turn): boolean {
+    const names = turn.mode === 'read' ? (['caller'] as const) : (['organizationId', 'account'] as const)
+    return names.some((name) => {
+      const isLike = (other: Turn) => other.mode === turn.mode && other[name] === turn[name]
+      return (
+        turn[name] !== undefined &&
+        this.#waiting.filter((waiting) => isLike(waiting.turn)).length >= WAITING_OF_ONE
+      )
+    })
   }
 }
