@@ -57,7 +57,7 @@ onEachEngine('a body with many problems', LIMITS, (server) => {
     expect(await pointersOf(client, 'POST', path, bad)).toEqual(
       [
         '/data', // one workspace too many
-        '/data', // one binding too many
+        '/data/relationships/tag-bindings/data', // one binding too many
         name,
         description,
         '/data/relationships/project',
@@ -69,7 +69,7 @@ onEachEngine('a body with many problems', LIMITS, (server) => {
     for (const at of [`/workspaces/${second}`, `${path}/second`]) {
       expect(await pointersOf(client, 'PATCH', at, bad)).toEqual(
         [
-          '/data',
+          '/data/relationships/tag-bindings/data',
           name,
           description,
           '/data/relationships/project',
@@ -94,13 +94,18 @@ onEachEngine('a body with many problems', LIMITS, (server) => {
     const many = ['a', 'b', 'c', 'd'].map((tag) => ({ attributes: { name: tag } }))
     const sent = body('workspaces', { name: uniqueName('workspace') }, { tags: tags(...many) })
     const answer = await owner.client.post(path, sent)
-    expect(answer.json.errors.map(({ detail }: Json) => detail)).toEqual([
-      'an organization may have at most 3 tags (PURSER_MAX_TAGS): delete some first',
+    const pointer = '/data/relationships/tags/data'
+    expect(answer.json.errors).toMatchObject([
+      {
+        detail: 'an organization may have at most 3 tags (PURSER_MAX_TAGS): delete some first',
+        source: { pointer },
+      },
     ])
     const fewer = body('workspaces', { name: uniqueName('workspace') }, { tags: tags(...many.slice(1)) })
-    expect((await owner.client.post(path, fewer)).json.errors[0].detail).toBe(
-      'a workspace may have at most 2 tags (PURSER_MAX_WORKSPACE_TAGS)',
-    )
+    expect((await owner.client.post(path, fewer)).json.errors[0]).toMatchObject({
+      detail: 'a workspace may have at most 2 tags (PURSER_MAX_WORKSPACE_TAGS)',
+      source: { pointer },
+    })
     expect((await owner.client.get(`/organizations/${organization}/tags`)).json.data).toEqual([])
     expect((await owner.client.get(path)).json.data).toEqual([])
   })
@@ -137,13 +142,12 @@ onEachEngine('a body with many problems', LIMITS, (server) => {
       name,
       description,
       '/data/attributes/default-execution-mode',
+      '/data/relationships/tag-bindings/data', // one binding too many
       '/data/relationships/tag-bindings/data/2/attributes/key',
     ]
-    // The third project, with the default one: one project too many, and one binding too many.
-    expect(await pointersOf(client, 'POST', path, bad)).toEqual(['/data', '/data', ...both].toSorted())
-    expect(await pointersOf(client, 'PATCH', `/projects/${second}`, bad)).toEqual(
-      ['/data', ...both].toSorted(),
-    )
+    // The third project, with the default one: one project too many.
+    expect(await pointersOf(client, 'POST', path, bad)).toEqual(['/data', ...both].toSorted())
+    expect(await pointersOf(client, 'PATCH', `/projects/${second}`, bad)).toEqual(both.toSorted())
     expect(
       await pointersOf(client, 'PATCH', `/projects/${second}`, body('projects', { name: 'taken' })),
     ).toEqual([name])

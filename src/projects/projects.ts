@@ -75,8 +75,9 @@ function changesIn(
   }
   const bindings = relationships['tag-bindings']
   if (bindings !== undefined) {
-    changes.tagBindings = bindingsOf(bindings.data, '/data/relationships/tag-bindings/data', problems)
-    problems.push(...tooManyBindings(changes.tagBindings.size, config))
+    const pointer = '/data/relationships/tag-bindings/data'
+    changes.tagBindings = bindingsOf(bindings.data, pointer, problems)
+    problems.push(...tooManyBindings(changes.tagBindings.size, config, pointer))
   }
   return { changes, problems }
 }

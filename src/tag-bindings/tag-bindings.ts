@@ -98,7 +98,7 @@ export async function writeTagBindings(
     created_at: at,
   }))
   await putTagBindings(tx, tagged, rows)
-  refuse(tooManyBindings(await countTagBindings(tx, tagged), deps.config))
+  refuse(tooManyBindings(await countTagBindings(tx, tagged), deps.config, '/data'))
 }
 
 /** Replaces all bindings of a new or changed workspace or project, if the request gives some. */
@@ -116,11 +116,11 @@ export function recorded({ tagBindings, ...others }: { tagBindings?: TagBindings
   return tagBindings === undefined ? others : { ...others, 'tag-bindings': [...tagBindings.keys()] }
 }
 
-/** A problem if `count` is above the limit. */
-export function tooManyBindings(count: number, { maxTagBindings }: Config): Problem[] {
+/** A problem at `pointer` if `count` is above the limit. */
+export function tooManyBindings(count: number, { maxTagBindings }: Config, pointer: string): Problem[] {
   if (count <= maxTagBindings) return []
   const detail = `a workspace or project may have at most ${maxTagBindings} tag bindings (PURSER_MAX_TAG_BINDINGS)`
-  return [{ detail, pointer: '/data' }]
+  return [{ detail, pointer }]
 }
 
 /** A binding in effect. `projectId` is the project that it is inherited from, or null for an own binding. */

@@ -88,11 +88,12 @@ export function refuseUnknown(
   if (problems.length > 0) throw new AppError('invalid', problems.slice(0, 100))
 }
 
-/** Creates the tags that the organization does not have yet. Throws 422 if it then has too many. */
+/** Creates the tags that the organization does not have yet. Throws 422 at `pointer` if it then has too many. */
 export async function makeTags(
   { tx, deps }: Viewer,
   organizationId: string,
   names: readonly string[],
+  pointer: string,
 ): Promise<void> {
   if (names.length === 0) return
   const at = timestamp(deps.clock.now())
@@ -109,7 +110,7 @@ export async function makeTags(
   if (after > before && after > maxTags) {
     throw invalid(
       `an organization may have at most ${maxTags} tags (PURSER_MAX_TAGS): delete some first`,
-      '/data',
+      pointer,
     )
   }
 }

@@ -180,7 +180,7 @@ export const workspaceRoutes: readonly Route[] = [
         problems.push(tooMany('workspaces', maxWorkspaces))
       }
       const tags = await orProblems(problems, tagsToAdd(context, organization.id, wanted, TAGS_POINTER))
-      problems.push(...tooManyTags(new Set(tags).size, deps.config))
+      problems.push(...tooManyTags(new Set(tags).size, deps.config, TAGS_POINTER))
       const find = (taken: string) => findWorkspaceByName(tx, organization.id, taken)
       await besideTakenName(problems, NAME_IS_TAKEN, name, find)
       return { project, tags }

@@ -34,18 +34,19 @@ export async function tagsToAdd(
     viewer,
     organizationId,
     tags.flatMap(({ name }) => name ?? []),
+    pointer,
   )
   return found.map(existing)
 }
 
 /** Throws 422 if the workspace has too many tags. */
 export async function limitTags(tx: Transaction, { config }: Deps, workspaceId: string): Promise<void> {
-  refuse(tooManyTags(await countTags(tx, workspaceId), config))
+  refuse(tooManyTags(await countTags(tx, workspaceId), config, '/data'))
 }
 
-/** A problem if one workspace would have `count` tags and that is above the limit. */
-export function tooManyTags(count: number, { maxWorkspaceTags }: Config): Problem[] {
+/** A problem at `pointer` if one workspace would have `count` tags and that is above the limit. */
+export function tooManyTags(count: number, { maxWorkspaceTags }: Config, pointer: string): Problem[] {
   if (count <= maxWorkspaceTags) return []
   const detail = `a workspace may have at most ${maxWorkspaceTags} tags (PURSER_MAX_WORKSPACE_TAGS)`
-  return [{ detail, pointer: '/data' }]
+  return [{ detail, pointer }]
 }
