@@ -29,7 +29,7 @@ export async function tagsToAdd(
   pointer: string,
 ): Promise<string[]> {
   const found = await namesOfTags(viewer, organizationId, tags)
-  refuseUnknown(tags, found, 'must be the id of a tag of the organization', pointer)
+  refuseUnknown(tags, found, 'id does not name a tag of the organization', pointer)
   await makeTags(
     viewer,
     organizationId,

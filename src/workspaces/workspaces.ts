@@ -196,7 +196,7 @@ export async function namedWorkspaces(
     }
   }
   const may = permission === 'workspace:read' ? 'read' : 'manage'
-  const detail = `must be a workspace of the organization that you can ${may}`
+  const detail = `id does not name a workspace of the organization that you can ${may}`
   addUnknown(problems, ids, (id) => permitted.has(id), detail)
   return ids.flatMap((id) => permitted.get(id) ?? [])
 }
