@@ -76,6 +76,19 @@ describe.each(engines)('a path that is spelled in unusual ways on %s', (engine) 
     }
   })
 
+  test('a Host that is no host is 400, because addresses in answers begin with it', async () => {
+    const ask = async (host: string) => {
+      const head = `GET /api/v2/ping HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`
+      return (await raw.send({ bytes: Buffer.from(head) })).status
+    }
+    for (const host of ['a b', 'a/b', 'a@b', 'a?b', 'a#b', 'a"b', 'a\\b', 'a, b', 'é']) {
+      expect([host, await ask(host)]).toEqual([host, 400])
+    }
+    for (const host of ['', 'my_host:80', 'EXAMPLE.com.', '127.0.0.1:1', '[::1]:1', '[fe80::1%25eth0]']) {
+      expect([host, await ask(host)]).toEqual([host, 204])
+    }
+  })
+
   test('CONNECT is answered as any other unknown method, and ends the connection', async () => {
     const { owner, name } = await createTestOrganization(server)
     const valid = ['Host: a', `Authorization: Bearer ${owner.client.token}`]

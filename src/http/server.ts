@@ -194,6 +194,7 @@ async function respond(
   let answer: Answer
   try {
     if (request.httpVersion === '1.1' && request.headers.host === undefined) throw hostIsMissing()
+    if (!isHost.test(request.headers.host ?? '')) throw hostIsWrong()
     if (hasOtherCoding(request)) throw otherCoding()
     refuseRepeatedHeaders(request)
     const made = await work(call)
@@ -247,6 +248,15 @@ function hasOtherCoding({ headers }: IncomingMessage): boolean {
 
 function otherCoding(): AppError {
   return new AppError('bad-request', [{ detail: 'the only Transfer-Encoding that is accepted is chunked' }])
+}
+
+/** The characters of names, addresses and ports (RFC 3986). Health checks send an empty Host. */
+const isHost = /^[\w.~%!$&'()*+,;=:[\]-]*$/
+
+function hostIsWrong(): AppError {
+  return new AppError('bad-request', [
+    { detail: 'the header Host must be a name or an address, with a port or without' },
+  ])
 }
 
 function hostIsMissing(): AppError {
