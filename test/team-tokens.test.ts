@@ -104,8 +104,8 @@ onEachEngine('team tokens', { maxTokens: '3' }, (server) => {
     const memberships = { data: [{ type: 'organization-memberships', id: membership }] }
     const kept = "a team's service account comes and goes with the team's tokens"
     for (const [method, path, body, detail] of [
-      ['DELETE', `/teams/${team}/relationships/users`, users, kept],
-      ['DELETE', `/teams/${team}/relationships/organization-memberships`, memberships, kept],
+      ['POST', `/teams/${team}/relationships/users`, users, kept],
+      ['POST', `/teams/${team}/relationships/organization-memberships`, memberships, kept],
       [
         'POST',
         `/teams/${other}/relationships/users`,
@@ -127,6 +127,27 @@ onEachEngine('team tokens', { maxTokens: '3' }, (server) => {
     expect((await server.admin.post(`/users/${account}/authentication-tokens`)).status).toBe(422)
     expect((await client.post(`/users/${account}/authentication-tokens`)).text).toBe(NOT_FOUND)
     expect((await server.admin.delete(`/admin/users/${account}`)).text).toBe(NOT_FOUND)
+  })
+
+  test('removing whoever is in a team leaves its service account', async () => {
+    const organization = await createTestOrganization(server)
+    const { client } = organization.owner
+    const team = await createTeam(organization)
+    await client.post(`/teams/${team}/authentication-token`)
+    for (const relation of ['users', 'organization-memberships']) {
+      await addMember(server, organization, [team])
+      const { relationships } = (await client.get(`/teams/${team}?include=organization-memberships`)).json
+        .data
+      const members = relationships[relation]
+      expect(members.data).toHaveLength(2)
+      expect((await client.delete(`/teams/${team}/relationships/${relation}`, members)).status).toBe(204)
+      const { data: left } = (await client.get(`/teams/${team}`)).json.data.relationships.users
+      expect(left).toEqual([{ type: 'users', id: `api-team_${team.slice(5)}` }])
+    }
+    // The provider may have read the members before the last token was deleted.
+    await client.delete(`/teams/${team}/authentication-token`)
+    const gone = { data: [{ type: 'users', id: `api-team_${team.slice(5)}` }] }
+    expect((await client.delete(`/teams/${team}/relationships/users`, gone)).status).toBe(204)
   })
 
   test('members manage their team’s tokens while it lets them; others find none', async () => {

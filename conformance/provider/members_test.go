@@ -45,6 +45,10 @@ func tryTeamMembers(t *testing.T, w world) {
 	d.wantImported(t)
 	d.withoutKind(t, "tfe_team_members", func() { d.apply(t, readersTeam) })
 	d.apply(t, members(people...))
+	// The provider wants to remove the service account, too. It stays, and nothing fails.
+	d.write(t, "main.tf", members(people...)+"resource \"tfe_team_token\" \"this\" {\n  team_id = tfe_team.this.id\n}\n")
+	d.ok(t, "apply", "-no-color", "-auto-approve")
+	d.ok(t, "apply", "-no-color", "-auto-approve")
 	d.destroy(t)
 }
 

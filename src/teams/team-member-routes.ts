@@ -73,14 +73,14 @@ function memberRoute(method: 'POST' | 'DELETE', by: MemberIds): Route {
     dryRun: async (context) => {
       const { tx, resource, body } = context
       // The write refuses what is not found.
-      const members = await resolveMembers(tx, resource.team, by, body.ids, [])
+      const members = await resolveMembers(tx, resource.team, by, body.ids, isAdding, [])
       // An invited member gets no access before they accept.
       const active = members.filter(({ status }) => status === 'active')
       return dryRunOfAccess(context, { ...context.resource, userIds: active.map(({ user_id: id }) => id) })
     },
     // If one of the members cannot be added or removed, none is.
     problems: async ({ tx, deps, resource: { team }, body, problems }) => {
-      const members = await resolveMembers(tx, team, by, body.ids, problems)
+      const members = await resolveMembers(tx, team, by, body.ids, isAdding, problems)
       if (!isAdding) return members
       const added = await newAmong(tx, team, members)
       if (added.length > 0) await orProblems(problems, checkMemberLimit(tx, team, added.length, deps.config))

@@ -2,6 +2,7 @@ import type { Config } from '../config.ts'
 import { AppError, invalid, type Problem } from '../core/errors.ts'
 import type { Transaction } from '../database/database.ts'
 import type { OrganizationRow } from '../organizations/organization-store.ts'
+import { serviceAccountId } from '../users/users.ts'
 import { findMemberCandidates, type MemberCandidate } from './member-candidate-store.ts'
 import { countTeamMembers, listOwners } from './team-member-store.ts'
 import type { TeamRow } from './team-store.ts'
@@ -51,14 +52,20 @@ const IS_NOBODY: Record<MemberIds, string> = {
 /**
  * The memberships that a request names, each once. Adds a problem with a pointer to each id that is not found. The text
  * is the same for unknown ids, ids of other organizations and, by user, ids that are only invited.
+ *
+ * The team's service account stays whatever a request says. To add it is a problem. To remove it is none, because the tfe
+ * provider removes whoever is in the team.
  */
 export async function resolveMembers(
   tx: Transaction,
   team: TeamRow,
   by: MemberIds,
   ids: readonly string[],
+  isAdding: boolean,
   problems: Problem[],
 ): Promise<MemberCandidate[]> {
+  // A name or an id, also while the team has no token and so no account.
+  const account = serviceAccountId(team.id)
   const found = await findMemberCandidates(tx, team.organization_id, by, ids)
   const members = new Map<string, MemberCandidate>()
   ids.forEach((id, place) => {
@@ -66,8 +73,8 @@ export async function resolveMembers(
     if (id === '') return
     const member = found(id)
     const pointer = `/data/${place}/id`
-    if (member !== undefined && member.user_id === team.service_account_id) {
-      problems.push({ detail: SERVICE_ACCOUNT_IS_KEPT, pointer })
+    if (id === account || member?.user_id === account) {
+      if (isAdding) problems.push({ detail: SERVICE_ACCOUNT_IS_KEPT, pointer })
     } else if (member === undefined || member.is_service_account === 1) {
       problems.push({ detail: IS_NOBODY[by], pointer })
     } else members.set(member.id, member)
