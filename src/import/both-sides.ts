@@ -1,3 +1,4 @@
+import { projectAccessAttributes, workspaceAccessAttributes } from './copied-attributes.ts'
 import { relatedIds, type List, type Resource } from './source-lists.ts'
 
 /** The query that adds each item's tag bindings to a list of projects or workspaces. */
@@ -22,6 +23,13 @@ export function tokenLifetimesOf({ data }: List): Record<string, number> {
     data.map(({ attributes }) => [String(attributes['token-type']), Number(attributes['max-ttl-ms'])]),
   )
 }
+
+/** The two kinds of team access: to what, and which of its attributes are copied. */
+export const accessKinds = {
+  'team-projects': { relation: 'project', type: 'projects', copied: projectAccessAttributes },
+  'team-workspaces': { relation: 'workspace', type: 'workspaces', copied: workspaceAccessAttributes },
+} as const
+export type AccessKind = keyof typeof accessKinds
 
 export function consumersPath(workspaceId: string): string {
   return `/workspaces/${workspaceId}/relationships/remote-state-consumers`

@@ -1,3 +1,4 @@
+import type { AccessKind } from './both-sides.ts'
 import { differences } from './copied-attributes.ts'
 import type { Progress } from './progress.ts'
 import { Unreadable, type StateChoice } from './records.ts'
@@ -42,7 +43,7 @@ export async function forEach<T>(
   { progress, signal, organization }: Pick<Context, 'progress' | 'signal' | 'organization'>,
   stage: string,
   items: readonly T[],
-  work: (item: T) => Promise<void>,
+  work: (item: T) => Promise<unknown>,
   atOnce = 1,
 ): Promise<void> {
   const rest = items.values()
@@ -105,10 +106,9 @@ export async function unlessRefused<T>(
 }
 
 type NewThing = {
-  kind: Kind
+  kind: AccessKind | 'organizations' | 'projects' | 'teams' | 'workspaces'
   name: string
   path: string
-  type: string
   attributes: Record<string, unknown>
   relationships?: Record<string, unknown>
 }
@@ -119,15 +119,11 @@ type NewThing = {
  */
 export async function make(context: Context, thing: NewThing): Promise<Resource | undefined> {
   const { report, target } = context
-  const { kind, name, path, type } = thing
+  const { kind, name, path } = thing
   let { attributes, relationships } = thing
   for (;;) {
     try {
-      const made = await target.send('POST', path, {
-        type,
-        attributes,
-        ...(relationships === undefined ? {} : { relationships }),
-      })
+      const made = await target.send('POST', path, { type: kind, attributes, relationships })
       report.copied(kind)
       compare(context, kind, name, attributes, made.attributes)
       return made

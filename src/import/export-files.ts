@@ -18,7 +18,7 @@ import { OperatorError, writingTo } from '../core/operator-error.ts'
 import { version } from '../core/version.ts'
 import { makeFolder } from '../operation/new-file.ts'
 import { FileSink, STATES } from './file-sink.ts'
-import type { Records } from './records.ts'
+import { recordKinds, type RecordKind } from './records.ts'
 
 export const FORMAT = 'purser-export'
 export const FORMAT_VERSION = 1
@@ -27,7 +27,6 @@ export const MANIFEST = 'manifest.json'
  * Exists in the folder while it is written. A folder that has it was interrupted, and is written again from the start.
  */
 const UNFINISHED = 'unfinished'
-export type FileKind = Exclude<keyof Records, 'access'> | 'team-projects' | 'team-workspaces'
 
 export type Manifest = {
   format: string
@@ -39,29 +38,16 @@ export type Manifest = {
   files: Record<string, string>
 }
 
-export function fileOf(kind: FileKind): string {
+export function fileOf(kind: RecordKind): string {
   return `${kind}.jsonl`
 }
-
-const fileKinds: readonly FileKind[] = [
-  'organizations',
-  'projects',
-  'teams',
-  'workspaces',
-  'members',
-  'team-projects',
-  'team-workspaces',
-  'remote-state-consumers',
-  'tokens',
-  'state-versions',
-]
 
 /**
  * The folder of an export, readable only by its owner: files with one record a line, and states named by their hash.
  */
 export class ExportFiles {
   readonly #folder: string
-  readonly #files: ReadonlyMap<FileKind, { descriptor: number; hash: Hash }>
+  readonly #files: ReadonlyMap<RecordKind, { descriptor: number; hash: Hash }>
 
   constructor(folder: string) {
     this.#folder = folder
@@ -74,7 +60,7 @@ export class ExportFiles {
       writeFileSync(join(folder, UNFINISHED), '', { mode: 0o600, flag: 'wx', flush: true })
       mkdirSync(join(folder, STATES), { mode: 0o700 })
       return new Map(
-        fileKinds.map((kind) => {
+        recordKinds.map((kind) => {
           const descriptor = openSync(join(folder, fileOf(kind)), 'wx', 0o600)
           return [kind, { descriptor, hash: createHash('sha256') }]
         }),
@@ -82,7 +68,7 @@ export class ExportFiles {
     })
   }
 
-  record(kind: FileKind, organization: string, record: object): void {
+  record(kind: RecordKind, organization: string, record: object): void {
     const file = this.#files.get(kind)
     if (file === undefined) throw new Error(`there is no file for ${kind}`)
     const line = Buffer.from(`${JSON.stringify({ organization, ...record })}\n`)
@@ -150,7 +136,7 @@ function refuseOthersFolder(folder: string): void {
 
 /** Deletes only what an export has written. */
 function clear(folder: string): void {
-  for (const name of [MANIFEST, ...fileKinds.map(fileOf)]) rmSync(join(folder, name), { force: true })
+  for (const name of [MANIFEST, ...recordKinds.map(fileOf)]) rmSync(join(folder, name), { force: true })
   rmSync(join(folder, STATES), { force: true, recursive: true })
   rmSync(join(folder, UNFINISHED))
 }

@@ -1,3 +1,5 @@
+import { keysOf } from '../core/keys.ts'
+import { accessKinds } from './both-sides.ts'
 import { forEach, readOf, SOME_AT_ONCE } from './context.ts'
 import { ExportFiles } from './export-files.ts'
 import { organizationsOf, type ImportOptions } from './import.ts'
@@ -5,12 +7,13 @@ import {
   Unreadable,
   type OrganizationRecord,
   type ProjectRecord,
+  type RecordKind,
   type StateRecord,
   type WorkspaceRecord,
 } from './records.ts'
-import { readState, withoutSnapshots } from './read-state.ts'
-import { Report } from './report.ts'
-import type { Source } from './source.ts'
+import { readJsonState, readState, withoutSnapshots } from './read-state.ts'
+import { Report, type Kind } from './report.ts'
+import type { Reading, Source } from './source.ts'
 
 type ExportOptions = Pick<ImportOptions, 'organizations' | 'states' | 'progress' | 'signal'> & {
   maxStateBytes: number
@@ -44,8 +47,17 @@ export async function runExport(folder: string, source: Source, options: ExportO
 
 async function exportOrganization(context: Context, record: OrganizationRecord): Promise<void> {
   const { source, files, report, organization } = context
-  const write = (kind: Parameters<ExportFiles['record']>[0], records: readonly object[]) => {
-    for (const one of records) files.record(kind, organization, one)
+  const copy = async <R extends object>(
+    file: RecordKind,
+    kind: Kind,
+    read: (reading: Reading) => Promise<R[]>,
+    what?: string,
+    countOf = (records: R[]) => records.length,
+  ): Promise<R[]> => {
+    const records = await readOf(context, kind, read, what)
+    for (const one of records) files.record(file, organization, one)
+    report.copied(kind, countOf(records))
+    return records
   }
   if (!record.isWhole) {
     report.missing(
@@ -54,45 +66,30 @@ async function exportOrganization(context: Context, record: OrganizationRecord):
       'the token does not belong to an owner: objects that are hidden from it are not in the files',
     )
   }
-  write('organizations', [record])
-  report.copied('organizations')
-  const projects = await readOf(context, 'projects', (reading) => source.projects(organization, reading))
-  write('projects', projects)
-  report.copied('projects', projects.length)
-  const teams = await readOf(context, 'teams', (reading) => source.teams(organization, reading))
-  write('teams', teams)
-  report.copied('teams', teams.length)
-  const workspaces = await readOf(context, 'workspaces', (reading) =>
+  await copy('organizations', 'organizations', async () => [record])
+  const projects = await copy('projects', 'projects', (reading) => source.projects(organization, reading))
+  const teams = await copy('teams', 'teams', (reading) => source.teams(organization, reading))
+  const workspaces = await copy('workspaces', 'workspaces', (reading) =>
     source.workspaces(organization, reading),
   )
-  write('workspaces', workspaces)
-  report.copied('workspaces', workspaces.length)
-  const members = await readOf(context, 'memberships', (reading) => source.members(organization, reading))
-  write('members', members)
-  report.copied('memberships', members.length)
-  const projectAccess = async (project: ProjectRecord) => {
-    const read = () => source.projectAccess(organization, project)
-    const access = await readOf(context, 'team-projects', read, `all on ${project.name}`)
-    write('team-projects', access)
-    report.copied('team-projects', access.length)
+  await copy('members', 'memberships', (reading) => source.members(organization, reading))
+  const places = { 'team-projects': projects, 'team-workspaces': workspaces }
+  for (const kind of keysOf(accessKinds)) {
+    const accessTo = ({ id, name }: ProjectRecord | WorkspaceRecord) =>
+      copy(kind, kind, () => source.access(kind, organization, id), `all on ${name}`)
+    await forEach(context, `access to ${accessKinds[kind].type}`, places[kind], accessTo, SOME_AT_ONCE)
   }
-  await forEach(context, 'access to projects', projects, projectAccess, SOME_AT_ONCE)
-  const workspaceAccess = async (workspace: WorkspaceRecord) => {
-    const read = () => source.workspaceAccess(organization, workspace)
-    const access = await readOf(context, 'team-workspaces', read, `all on ${workspace.name}`)
-    write('team-workspaces', access)
-    report.copied('team-workspaces', access.length)
-  }
-  await forEach(context, 'access to workspaces', workspaces, workspaceAccess, SOME_AT_ONCE)
-  const consumersOf = async (workspace: WorkspaceRecord) => {
-    const read = () => source.consumers(organization, workspace)
-    const consumers = await readOf(context, 'remote state consumers', read, `all of ${workspace.name}`)
-    write('remote-state-consumers', consumers)
-    report.copied('remote state consumers', consumers.flatMap(({ consumerIds }) => consumerIds).length)
-  }
+  const consumersOf = (workspace: WorkspaceRecord) =>
+    copy(
+      'remote-state-consumers',
+      'remote state consumers',
+      () => source.consumers(organization, workspace),
+      `all of ${workspace.name}`,
+      (records) => records.flatMap(({ consumerIds }) => consumerIds).length,
+    )
   await forEach(context, 'remote state consumers', workspaces, consumersOf, SOME_AT_ONCE)
   const tokens = await readOf(context, 'organizations', () => source.tokens(organization, teams), 'tokens')
-  write('tokens', tokens)
+  for (const token of tokens) files.record('tokens', organization, token)
   for (const { description } of tokens) report.left('tokens', description, 'a server keeps only its hash')
   await forEach(context, 'states', workspaces, (workspace) => exportStates(context, workspace))
 }
@@ -115,25 +112,14 @@ async function exportStates(context: Context, workspace: WorkspaceRecord): Promi
   }
 }
 
-async function withFiles(
-  { source, files, report, maxStateBytes }: Context,
-  what: string,
-  state: StateRecord,
-): Promise<StateRecord> {
+async function withFiles(context: Context, what: string, state: StateRecord): Promise<StateRecord> {
+  const { source, files, maxStateBytes } = context
   const kept = await files.arriving(async (sink) => {
     await readState(source, state, maxStateBytes, sink)
     return { size: sink.size, md5: sink.md5, state: sink.keep('tfstate') }
   })
-  if (!state.hasJson) return { ...state, ...kept, jsonState: null }
-  try {
-    const jsonState = await files.arriving(async (sink) => {
-      await source.content(state, 'jsonState', maxStateBytes, sink)
-      return sink.keep('json')
-    })
-    return { ...state, ...kept, jsonState }
-  } catch (error) {
-    if (!(error instanceof Unreadable)) throw error
-    report.missing('state versions', `JSON state of ${what}`, error.message)
-    return { ...state, ...kept, hasJson: false, jsonState: null }
-  }
+  const jsonState = await files.arriving(async (sink) =>
+    (await readJsonState(context, what, state, maxStateBytes, sink)) ? sink.keep('json') : null,
+  )
+  return { ...state, ...kept, hasJson: jsonState !== null, jsonState }
 }

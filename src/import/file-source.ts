@@ -3,13 +3,14 @@ import { createHash } from 'node:crypto'
 import { constants, createReadStream, openSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { OperatorError, reasonOf } from '../core/operator-error.ts'
-import { fileOf, FORMAT, FORMAT_VERSION, MANIFEST, type FileKind, type Manifest } from './export-files.ts'
+import { fileOf, FORMAT, FORMAT_VERSION, MANIFEST, type Manifest } from './export-files.ts'
+import type { AccessKind } from './both-sides.ts'
 import {
   checkedRecord,
   printable,
   Unreadable,
   type OrganizationRecord,
-  type ProjectRecord,
+  type RecordKind,
   type Records,
   type StateChoice,
   type StateRecord,
@@ -22,15 +23,10 @@ const READ_NO_LINK = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0)
 
 const contentName = /^states\/([0-9a-f]{64})\.(tfstate|json)$/
 
-type RecordOf<K extends FileKind> = Records[K extends keyof Records ? K : 'access']
-type PlacedKind = 'team-projects' | 'team-workspaces' | 'remote-state-consumers' | 'state-versions'
+type PlacedKind = AccessKind | 'remote-state-consumers' | 'state-versions'
 /** By organization. */
-type FileRecords = { [K in FileKind]?: Map<string, RecordOf<K>[]> }
-type PlaceRecords = { [K in PlacedKind]?: Map<string, Map<string, RecordOf<K>[]>> }
-
-function schemaOf(kind: FileKind): keyof Records {
-  return kind === 'team-projects' || kind === 'team-workspaces' ? 'access' : kind
-}
+type FileRecords = { [K in RecordKind]?: Map<string, Records[K][]> }
+type PlaceRecords = { [K in PlacedKind]?: Map<string, Map<string, Records[K][]>> }
 
 /** Reads the files of an export. */
 export class FileSource implements Source {
@@ -65,9 +61,7 @@ export class FileSource implements Source {
   members = (organization: string) => this.#records('members', organization)
   tokens = (organization: string) => this.#records('tokens', organization)
 
-  projectAccess = (organization: string, { id }: ProjectRecord) => this.#of('team-projects', organization, id)
-  workspaceAccess = (organization: string, { id }: WorkspaceRecord) =>
-    this.#of('team-workspaces', organization, id)
+  access = (kind: AccessKind, organization: string, placeId: string) => this.#of(kind, organization, placeId)
   consumers = (organization: string, { id }: WorkspaceRecord) =>
     this.#of('remote-state-consumers', organization, id)
 
@@ -97,16 +91,16 @@ export class FileSource implements Source {
     if (sha256.digest('hex') !== hash) throw new Unreadable(`${name} is not what was exported`)
   }
 
-  async #records<K extends FileKind>(kind: K, organization: string): Promise<RecordOf<K>[]> {
+  async #records<K extends RecordKind>(kind: K, organization: string): Promise<Records[K][]> {
     return this.#all(kind).get(organization) ?? []
   }
 
   /** Records of one project or workspace. */
-  async #of<K extends PlacedKind>(kind: K, organization: string, id: string): Promise<RecordOf<K>[]> {
+  async #of<K extends PlacedKind>(kind: K, organization: string, id: string): Promise<Records[K][]> {
     const known = (this.#places[kind] ??= new Map())
     let places = known.get(organization)
     if (places === undefined) {
-      const records: RecordOf<K>[] = this.#all(kind).get(organization) ?? []
+      const records: Records[K][] = this.#all(kind).get(organization) ?? []
       places = Map.groupBy(records, (one) => ('placeId' in one ? one.placeId : one.workspaceId))
       known.set(organization, places)
     }
@@ -114,16 +108,15 @@ export class FileSource implements Source {
   }
 
   /** By the name of the organization. */
-  #all<K extends FileKind>(kind: K): Map<string, RecordOf<K>[]> {
+  #all<K extends RecordKind>(kind: K): Map<string, Records[K][]> {
     const known = this.#read[kind]
     if (known !== undefined) return known
-    const records = new Map<string, RecordOf<K>[]>()
+    const records = new Map<string, Records[K][]>()
     for (const line of this.#text(kind).split('\n')) {
       if (line === '') continue
       const { organization, ...record } = this.#parsed(kind, line)
       const own = records.get(organization) ?? []
-      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the schema is that of this kind
-      own.push(checkedRecord(schemaOf(kind), record) as RecordOf<K>)
+      own.push(checkedRecord(kind, record))
       records.set(organization, own)
     }
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the file has records of this kind only
@@ -131,7 +124,7 @@ export class FileSource implements Source {
     return records
   }
 
-  #parsed(kind: FileKind, line: string): { organization: string } {
+  #parsed(kind: RecordKind, line: string): { organization: string } {
     try {
       const record = parseStored<{ organization?: unknown } | null>(line)
       if (typeof record?.organization === 'string') return { ...record, organization: record.organization }
@@ -141,7 +134,7 @@ export class FileSource implements Source {
     throw new OperatorError(`${join(this.#folder, fileOf(kind))} has a line that is no record`)
   }
 
-  #text(kind: FileKind): string {
+  #text(kind: RecordKind): string {
     const name = fileOf(kind)
     const bytes = this.#bytes(name)
     if (createHash('sha256').update(bytes).digest('hex') !== this.#manifest.files[name]) {

@@ -2,10 +2,8 @@ import { memberOf } from '../core/json-object.ts'
 import { OperatorError } from '../core/operator-error.ts'
 import {
   organizationAttributes,
-  projectAccessAttributes,
   projectAttributes,
   teamAttributes,
-  workspaceAccessAttributes,
   workspaceAttributes,
 } from './copied-attributes.ts'
 import {
@@ -26,11 +24,13 @@ import type { SourceClient } from './source-client.ts'
 import { readList, relatedId, relatedIds, resourceOf, type List, type Resource } from './source-lists.ts'
 import type { Reading, Sink, Source } from './source.ts'
 import {
+  accessKinds,
   consumersPath,
   tagBindingsOf,
   tokenLifetimesOf,
   tokenLifetimesPath,
   withTagBindings,
+  type AccessKind,
 } from './both-sides.ts'
 
 const inPath = encodeURIComponent
@@ -162,23 +162,11 @@ export class HttpSource implements Source {
     })
   }
 
-  projectAccess(_organization: string, { id }: ProjectRecord): Promise<AccessRecord[]> {
-    return this.#access('/team-projects', 'filter[project][id]', id, projectAccessAttributes)
-  }
-
-  workspaceAccess(_organization: string, { id }: WorkspaceRecord): Promise<AccessRecord[]> {
-    return this.#access('/team-workspaces', 'filter[workspace][id]', id, workspaceAccessAttributes)
-  }
-
-  async #access(
-    path: string,
-    filter: string,
-    placeId: string,
-    copied: (attributes: Resource['attributes']) => Resource['attributes'],
-  ): Promise<AccessRecord[]> {
-    const { data } = await readList(this.#client, path, { [filter]: placeId })
+  async access(kind: AccessKind, _organization: string, placeId: string): Promise<AccessRecord[]> {
+    const { relation, copied } = accessKinds[kind]
+    const { data } = await readList(this.#client, `/${kind}`, { [`filter[${relation}][id]`]: placeId })
     return data.map((resource) =>
-      checkedRecord('access', {
+      checkedRecord(kind, {
         placeId,
         teamId: relatedId(resource, 'team'),
         attributes: copied(resource.attributes),

@@ -45,7 +45,6 @@ export async function importOrganization(
     kind,
     name: record.name,
     path: '/organizations',
-    type: kind,
     attributes: { ...record.attributes, name: as },
   })
   if (made === undefined) return undefined

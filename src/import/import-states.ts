@@ -1,7 +1,7 @@
 import { existing } from '../core/existing.ts'
 import { findStateVersion } from '../state-versions/state-version-store.ts'
 import { forEach, readOf, SOME_AT_ONCE, unlessRefused, type Context, type Place } from './context.ts'
-import { readState, withoutSnapshots } from './read-state.ts'
+import { readJsonState, readState, withoutSnapshots } from './read-state.ts'
 import { Unreadable, type StateRecord, type WorkspaceRecord } from './records.ts'
 import { relatedId, type Resource } from './source-lists.ts'
 import type { Source } from './source.ts'
@@ -190,12 +190,13 @@ async function copyState(
   state: StateRecord,
 ): Promise<void> {
   const { source, target, report } = context
+  const { maxStateBytes } = target.config
   const what = `serial ${state.serial} of ${name}`
   try {
     await withSpool((content) =>
       withSpool(async (json) => {
-        await readState(source, state, target.config.maxStateBytes, content)
-        const hasJson = state.hasJson && (await readJsonState(context, what, state, json))
+        await readState(source, state, maxStateBytes, content)
+        const hasJson = await readJsonState(context, what, state, maxStateBytes, json)
         await sendState(context, what, workspaceId, state.serial, content, hasJson ? json : undefined)
       }),
     )
@@ -203,22 +204,6 @@ async function copyState(
   } catch (error) {
     if (!(error instanceof Unreadable) && !(error instanceof Refused)) throw error
     report.missing(kind, what, error.message)
-  }
-}
-
-async function readJsonState(
-  { source, target, report }: Context,
-  what: string,
-  state: StateRecord,
-  json: Spool,
-): Promise<boolean> {
-  try {
-    await source.content(state, 'jsonState', target.config.maxStateBytes, json)
-    return true
-  } catch (error) {
-    if (!(error instanceof Unreadable)) throw error
-    report.missing(kind, `JSON state of ${what}`, error.message)
-    return false
   }
 }
 

@@ -54,7 +54,6 @@ export async function importProjects(
       kind: 'projects',
       name,
       path: pathOf(context, 'projects'),
-      type: 'projects',
       attributes: { ...attributes, name },
       relationships: bindingsRelation(tagBindings),
     })
@@ -141,8 +140,12 @@ export async function importTeams(context: Context, teams: readonly TeamRecord[]
     }
     // A list shows only some of the flags, so read the team.
     const there = listed === undefined ? undefined : await target.show(`/teams/${listed.id}`)
-    const data = { kind: 'teams', name, path: pathOf(context, 'teams'), type: 'teams' } as const
-    const place = await placeOf(context, there, { ...data, attributes: { ...attributes, name } })
+    const place = await placeOf(context, there, {
+      kind: 'teams',
+      name,
+      path: pathOf(context, 'teams'),
+      attributes: { ...attributes, name },
+    })
     if (place !== undefined) context.teams.set(id, place)
   })
 }
@@ -200,7 +203,6 @@ export async function importWorkspaces(
       kind: 'workspaces',
       name,
       path: pathOf(context, 'workspaces'),
-      type: 'workspaces',
       attributes: { ...attributes, name },
       relationships: {
         ...(project === undefined ? {} : { project: { data: { type: 'projects', id: project.id } } }),

@@ -2,7 +2,7 @@ import type { Config } from '../config.ts'
 import { OperatorError } from '../core/operator-error.ts'
 import { commandName } from '../core/version.ts'
 import { readOf, type Context } from './context.ts'
-import { importProjectAccess, importWorkspaceAccess } from './import-access.ts'
+import { importAccess } from './import-access.ts'
 import { importConsumers } from './import-consumers.ts'
 import { importMembers } from './import-members.ts'
 import { importOrganization } from './import-organization.ts'
@@ -31,27 +31,23 @@ export type ImportOptions = {
 export async function runImport(config: Config, source: Source, options: ImportOptions): Promise<Report> {
   const { isDryRun, progress, signal } = options
   const report = new Report(source.name, isDryRun)
-  const target = await Target.open(config, {
-    isReadOnly: isDryRun,
-    ...(options.as === undefined ? {} : { as: options.as }),
-  })
+  const target = await Target.open(config, { isReadOnly: isDryRun, as: options.as })
   try {
     for (const record of await organizationsOf(source, options)) {
       const as = options.toOrganization ?? record.name
       report.begin(record.name, as)
-      const places = { projects: new Map(), teams: new Map(), workspaces: new Map() }
-      const name = { organization: record.name, as, isNew: false, isMadeLater: false }
-      const { states } = options
       const context: Context = {
+        ...options,
         source,
         target,
         report,
-        progress,
-        signal,
-        isDryRun,
-        states,
-        ...name,
-        ...places,
+        organization: record.name,
+        as,
+        isNew: false,
+        isMadeLater: false,
+        projects: new Map(),
+        teams: new Map(),
+        workspaces: new Map(),
       }
       await copyOrganization(context, record, options.isMerging)
     }
@@ -99,8 +95,8 @@ async function copyOrganization(
   await importWorkspaces(context, workspaces)
   const members = await readOf(context, 'memberships', (reading) => source.members(name, reading))
   await importMembers(context, members, teams)
-  await importProjectAccess(context, projects, teams)
-  await importWorkspaceAccess(context, workspaces, teams)
+  await importAccess(context, 'team-projects', projects, teams)
+  await importAccess(context, 'team-workspaces', workspaces, teams)
   await importConsumers(context, workspaces)
   const tokens = await readOf(context, 'organizations', () => source.tokens(name, teams), `tokens of ${name}`)
   for (const { description } of tokens) report.left('tokens', description, 'a server keeps only its hash')

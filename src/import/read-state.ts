@@ -22,6 +22,25 @@ export async function readState(
   }
 }
 
+/** Reads the JSON state of a version, and returns whether there is one. One that cannot be read is reported. */
+export async function readJsonState(
+  { source, report }: { source: Source; report: Report },
+  what: string,
+  state: StateRecord,
+  limit: number,
+  sink: Sink,
+): Promise<boolean> {
+  if (!state.hasJson) return false
+  try {
+    await source.content(state, 'jsonState', limit, sink)
+    return true
+  } catch (error) {
+    if (!(error instanceof Unreadable)) throw error
+    report.missing('state versions', `JSON state of ${what}`, error.message)
+    return false
+  }
+}
+
 /** Drops snapshots that are not current yet, at the end. Older ones are ordinary states by now. */
 export function withoutSnapshots(
   report: Report,

@@ -1,15 +1,18 @@
 import { Type, type Static, type TSchema } from 'typebox'
 import { Compile, type Validator } from 'typebox/schema'
+import { keysOf } from '../core/keys.ts'
 
 const id = Type.String({ pattern: '^[A-Za-z0-9_-]{1,128}$' })
 const text = Type.String({ maxLength: 100_000 })
 const orNull = <S extends TSchema>(schema: S) => Type.Union([schema, Type.Null()])
 const attributes = Type.Record(Type.String({ maxLength: 200 }), Type.Unknown())
 const tagBindings = Type.Array(Type.Object({ key: text, value: text }), { maxItems: 10_000 })
+/** Access of a team to a project or workspace, its place. */
+const access = Type.Object({ placeId: id, teamId: id, attributes })
 
 /**
- * The copied data, in the format of an export's files: one record a line. The source is not trusted, so each record is
- * validated before use. This server's own rules then check the values.
+ * The copied data, in the format of an export: a file for each kind, with one record a line. The source is not trusted, so
+ * each record is validated before use. This server's own rules then check the values.
  */
 const recordSchemas = {
   organizations: Type.Object({
@@ -40,7 +43,8 @@ const recordSchemas = {
     teamIds: Type.Array(id, { maxItems: 200_000 }),
   }),
   /** The access of a team to the project or workspace `placeId`. */
-  access: Type.Object({ placeId: id, teamId: id, attributes }),
+  'team-projects': access,
+  'team-workspaces': access,
   /** The workspaces that may read the state of the workspace `placeId`. */
   'remote-state-consumers': Type.Object({ placeId: id, consumerIds: Type.Array(id, { maxItems: 500_000 }) }),
   tokens: Type.Object({ description: text }),
@@ -59,13 +63,15 @@ const recordSchemas = {
   }),
 }
 
-export type Records = { [K in keyof typeof recordSchemas]: Static<(typeof recordSchemas)[K]> }
+export const recordKinds = keysOf(recordSchemas)
+export type RecordKind = keyof typeof recordSchemas
+export type Records = { [K in RecordKind]: Static<(typeof recordSchemas)[K]> }
 export type OrganizationRecord = Records['organizations']
 export type ProjectRecord = Records['projects']
 export type TeamRecord = Records['teams']
 export type WorkspaceRecord = Records['workspaces']
 export type MemberRecord = Records['members']
-export type AccessRecord = Records['access']
+export type AccessRecord = Static<typeof access>
 export type ConsumersRecord = Records['remote-state-consumers']
 export type TokenRecord = Records['tokens']
 export type StateRecord = Records['state-versions']
@@ -79,7 +85,7 @@ const validators = new Map<string, Validator>()
 export class Unreadable extends Error {}
 
 /** Throws Unreadable if the value is not a valid record. */
-export function checkedRecord<K extends keyof Records>(kind: K, value: unknown): Records[K] {
+export function checkedRecord<K extends RecordKind>(kind: K, value: unknown): Records[K] {
   let validator = validators.get(kind)
   if (validator === undefined) validators.set(kind, (validator = Compile(recordSchemas[kind])))
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- it has passed the schema of its kind

@@ -1,3 +1,4 @@
+import type { AccessKind } from './both-sides.ts'
 import type {
   AccessRecord,
   ConsumersRecord,
@@ -23,8 +24,8 @@ export interface Source {
   teams(organization: string, reading: Reading): Promise<TeamRecord[]>
   workspaces(organization: string, reading: Reading): Promise<WorkspaceRecord[]>
   members(organization: string, reading: Reading): Promise<MemberRecord[]>
-  projectAccess(organization: string, project: ProjectRecord): Promise<AccessRecord[]>
-  workspaceAccess(organization: string, workspace: WorkspaceRecord): Promise<AccessRecord[]>
+  /** The access of teams to one project or workspace. */
+  access(kind: AccessKind, organization: string, placeId: string): Promise<AccessRecord[]>
   /** Empty, or one record. */
   consumers(organization: string, workspace: WorkspaceRecord): Promise<ConsumersRecord[]>
   /** The existing tokens, without their texts. */
