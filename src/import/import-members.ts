@@ -1,10 +1,9 @@
 import { existing } from '../core/existing.ts'
-import type { Transaction } from '../database/database.ts'
 import { auditOperator } from '../operation/command-database.ts'
 import { bumpVersion, lockOrganization } from '../organizations/organization-store.ts'
 import { activateMembership, findMembership } from '../organization-memberships/membership-store.ts'
 import { activateTeamMembers } from '../teams/team-member-store.ts'
-import { findUserByEmail, findUserByUsername, type UserRow } from '../users/user-store.ts'
+import { findUserByEmail, findUserByUsername } from '../users/user-store.ts'
 import { keyOf } from '../users/users.ts'
 import { forEach, unlessRefused, type Context } from './context.ts'
 import { pathOf } from './import-things.ts'
@@ -71,13 +70,11 @@ async function importMember(
     )
     return undefined
   }
-  const isAsked = status === 'active'
-  const user = isAsked ? await importUser(context, email, username) : undefined
-  const canAccept = user !== undefined
+  const canAccept = status === 'active' && (await importUser(context, email, username))
   const there = here.get(keyOf(email))
   if (there !== undefined) {
     report.there(kind)
-    if (isAsked && !there.isActive && canAccept && !isDryRun) await accept(context, there.id)
+    if (canAccept && !there.isActive && !isDryRun) await accept(context, there.id)
     return there
   }
   const made = await unlessRefused(context, kind, email, () =>
@@ -92,40 +89,34 @@ async function importMember(
   return { id: made.id, isActive: canAccept, teamIds: new Set() }
 }
 
-type Account = Pick<UserRow, 'username'>
-
 /**
- * Finds the user with this email, or creates one without password and token. Undefined if neither is possible; an
+ * Finds the user with this email, or creates one without password and token. False if neither is possible; an
  * invitation is sent then. Never matches by user name, because on this server it may be another person's.
  */
-async function importUser(
-  context: Context,
-  email: string,
-  username: string | null,
-): Promise<Account | undefined> {
+async function importUser(context: Context, email: string, username: string | null): Promise<boolean> {
   const { target, report } = context
   const kind = 'users'
-  const { found, taken } = await target.database.read(async (tx: Transaction) => ({
+  const { found, taken } = await target.database.read(async (tx) => ({
     found: await findUserByEmail(tx, keyOf(email)),
     taken: username === null ? undefined : await findUserByUsername(tx, keyOf(username)),
   }))
   if (found !== undefined && found.username !== null) {
     report.there(kind)
-    return found
+    return true
   }
   const name = username ?? email
   if (username === null || taken !== undefined) {
     const reason =
       username === null ? 'the user name is not known' : 'the user name is that of somebody else here'
     report.missing(kind, name, `${reason}; ${email} is invited`)
-    return undefined
+    return false
   }
   const made = await unlessRefused(context, kind, name, () =>
     target.send('POST', '/admin/users', { type: 'users', attributes: { username, email } }),
   )
-  if (made === undefined) return undefined
+  if (made === undefined) return false
   report.copied(kind)
-  return { username }
+  return true
 }
 
 /** Accepts for a member who has already accepted on the source. The audit trail names the operator as the actor. */

@@ -1,11 +1,12 @@
 import { parseStored } from '../core/stored-json.ts'
 import { newestAuditEvents } from '../audit/audit-list-store.ts'
 import { OperatorError } from '../core/operator-error.ts'
+import { auditOperator } from '../operation/command-database.ts'
 import { commandName } from '../core/version.ts'
 import { DEFAULT_MAX_TTL_MS } from '../access/token-policy.ts'
 import { tokenLifetimesOf, tokenLifetimesPath } from './both-sides.ts'
 import { compare, make, unlessRefused, type Context } from './context.ts'
-import { auditCommand, COMMAND_LINE_TOKEN } from './own-server.ts'
+import { COMMAND_LINE_TOKEN } from './own-server.ts'
 import type { OrganizationRecord } from './records.ts'
 import type { Resource } from './source-lists.ts'
 
@@ -100,9 +101,15 @@ async function wasImported({ target, source, organization }: Context, id: string
   })
 }
 
-function mark({ target, source, organization }: Context, organizationId: string): Promise<void> {
-  const details = { from: source.name, source: source.identity, name: organization }
-  return auditCommand(target, { action: IMPORTED, organizationId, details })
+async function mark({ target, source, organization }: Context, organizationId: string): Promise<void> {
+  const event = {
+    action: IMPORTED,
+    organizationId,
+    resourceType: 'organizations',
+    resourceId: organizationId,
+    details: { from: source.name, source: source.identity, name: organization },
+  }
+  await target.database.write((tx) => auditOperator(tx, target.config, [event]))
 }
 
 function isAnother(name: string): OperatorError {

@@ -2,7 +2,7 @@ import { existing } from '../core/existing.ts'
 import { randomBytes } from 'node:crypto'
 import { hashToken } from '../access/actor-store.ts'
 import { createApp } from '../app.ts'
-import { auditOperator, operatorSecretKey, withDatabase } from '../operation/command-database.ts'
+import { operatorSecretKey, withDatabase } from '../operation/command-database.ts'
 import type { Config } from '../config.ts'
 import { systemClock, timestamp } from '../core/clock.ts'
 import { OperatorError } from '../core/operator-error.ts'
@@ -120,20 +120,4 @@ async function administrator(tx: Transaction, as: string | undefined): Promise<U
       ? 'there is no site administrator who could do it; make one with user create --admin'
       : `there are several site administrators: say with --as which of them does it`,
   )
-}
-
-/** Writes an audit event about the command itself. */
-export function auditCommand(
-  { database, config }: Pick<OwnServer, 'database' | 'config'>,
-  event: { action: string; organizationId: string; details: Record<string, unknown> },
-): Promise<void> {
-  const { action, organizationId, details } = event
-  const audited = {
-    action,
-    organizationId,
-    resourceType: 'organizations',
-    resourceId: organizationId,
-    details,
-  }
-  return database.write((tx) => auditOperator(tx, config, [audited]))
 }
