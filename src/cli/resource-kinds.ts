@@ -1,6 +1,6 @@
-import { existing } from '../core/existing.ts'
 import { OperatorError } from '../core/operator-error.ts'
-import type { OwnRequests, Resource } from './own-requests.ts'
+import type { OwnClient } from '../import/own-client.ts'
+import { relatedId, type Resource } from '../import/source-lists.ts'
 
 export type ResourceFlags = { organization?: string; user?: string; team?: string; yes?: true }
 
@@ -10,9 +10,9 @@ export type Kind = {
   /** Columns of a list: heading and attribute; `id` is the resource's own. */
   columns: readonly (readonly [heading: string, attribute: string])[]
   /** Throws where the flags name nothing to list. */
-  list: (requests: OwnRequests, flags: ResourceFlags) => Promise<Resource[]>
+  list: (client: OwnClient, flags: ResourceFlags) => Promise<Resource[]>
   /** The path of one, by its name or id; undefined where there is none. */
-  pathOf: (requests: OwnRequests, name: string, flags: ResourceFlags) => Promise<string | undefined>
+  pathOf: (client: OwnClient, name: string, flags: ResourceFlags) => Promise<string | undefined>
   /** Where it is deleted, if not where it is shown. */
   deletedAt?: (path: string) => string
 }
@@ -26,9 +26,9 @@ const users: Kind = {
     ['suspended', 'is-suspended'],
     ['id', 'id'],
   ],
-  list: async (requests) => all(await requests.list('/admin/users')),
-  pathOf: async (requests, name) => {
-    const id = await userId(requests, name)
+  list: async (client) => (await client.list('/admin/users')).data,
+  pathOf: async (client, name) => {
+    const id = await userId(client, name)
     return id === undefined ? undefined : `/users/${id}`
   },
   deletedAt: (path) => `/admin${path}`,
@@ -42,7 +42,7 @@ const organizations: Kind = {
     ['created', 'created-at'],
     ['id', 'external-id'],
   ],
-  list: async (requests) => all(await requests.list('/organizations')),
+  list: async (client) => (await client.list('/organizations')).data,
   pathOf: async (_, name) => `/organizations/${encodeURIComponent(name)}`,
 }
 
@@ -54,9 +54,9 @@ const teams: Kind = {
     ['visibility', 'visibility'],
     ['id', 'id'],
   ],
-  list: (requests, flags) => teamsOf(requests, flags),
-  pathOf: async (requests, name, flags) => {
-    const id = await teamId(requests, name, flags)
+  list: (client, flags) => teamsOf(client, flags),
+  pathOf: async (client, name, flags) => {
+    const id = await teamId(client, name, flags)
     return id === undefined ? undefined : `/teams/${id}`
   },
 }
@@ -70,23 +70,22 @@ const tokens: Kind = {
     ['last used', 'last-used-at'],
     ['description', 'description'],
   ],
-  list: async (requests, flags) => {
+  list: async (client, flags) => {
     if (flags.user !== undefined) {
-      const id = await userId(requests, flags.user)
+      const id = await userId(client, flags.user)
       if (id === undefined) throw new OperatorError(`there is no user ${flags.user}`)
-      return all(await requests.list(`/users/${id}/authentication-tokens`))
+      return (await client.list(`/users/${id}/authentication-tokens`)).data
     }
     if (flags.team !== undefined) {
-      const id = await teamId(requests, flags.team, flags)
+      const id = await teamId(client, flags.team, flags)
       if (id === undefined) throw new OperatorError(`there is no team ${flags.team} in ${flags.organization}`)
-      return all(await requests.list(`/teams/${id}/authentication-tokens`))
+      return (await client.list(`/teams/${id}/authentication-tokens`)).data
     }
-    const path = `/organizations/${encodeURIComponent(existing(flags.organization))}`
-    const ofTeams = await requests.list(`${path}/team-tokens`)
-    if (ofTeams === undefined) throw new OperatorError(`there is no organization ${flags.organization}`)
-    const own = await requests.find(`${path}/authentication-token`)
-    const ofAudit = await requests.find(`${path}/authentication-token?token=audit-trails`)
-    return [own, ofAudit, ...ofTeams].filter((token) => token !== undefined)
+    const path = await organizationPath(client, flags)
+    const ofTeams = await client.list(`${path}/team-tokens`)
+    const own = await client.show(`${path}/authentication-token`)
+    const ofAudit = await client.show(`${path}/authentication-token?token=audit-trails`)
+    return [own, ofAudit, ...ofTeams.data].filter((token) => token !== undefined)
   },
   pathOf: async (_, id) => `/authentication-tokens/${encodeURIComponent(id)}`,
 }
@@ -94,39 +93,34 @@ const tokens: Kind = {
 export const kinds = { users, organizations, teams, tokens }
 
 async function teamsOf(
-  requests: OwnRequests,
-  { organization = '' }: ResourceFlags,
+  client: OwnClient,
+  flags: ResourceFlags,
   filter: Record<string, string> = {},
 ): Promise<Resource[]> {
-  const found = await requests.list(`/organizations/${encodeURIComponent(organization)}/teams`, filter)
-  if (found === undefined) throw new OperatorError(`there is no organization ${organization}`)
-  return found
+  return (await client.list(`${await organizationPath(client, flags)}/teams`, filter)).data
+}
+
+/** Throws if there is no such organization. */
+async function organizationPath(client: OwnClient, { organization = '' }: ResourceFlags): Promise<string> {
+  const path = `/organizations/${encodeURIComponent(organization)}`
+  if (await client.show(path)) return path
+  throw new OperatorError(`there is no organization ${organization}`)
 }
 
 /** An id comes before a name: users choose their names, and one may look like the id of another. */
-async function userId(requests: OwnRequests, name: string): Promise<string | undefined> {
-  const byId = await requests.find(`/users/${encodeURIComponent(name)}`)
+async function userId(client: OwnClient, name: string): Promise<string | undefined> {
+  const byId = await client.show(`/users/${encodeURIComponent(name)}`)
   if (byId !== undefined) return byId.id
-  const found = all(await requests.list('/admin/users', { q: name }))
+  const found = await client.list('/admin/users', { q: name })
   const wanted = name.toLowerCase()
   const isNamed = ({ attributes: { username } }: Resource) =>
     typeof username === 'string' && username.toLowerCase() === wanted
-  return found.find(isNamed)?.id
+  return found.data.find(isNamed)?.id
 }
 
-async function teamId(
-  requests: OwnRequests,
-  name: string,
-  { organization = '' }: ResourceFlags,
-): Promise<string | undefined> {
-  const named = await teamsOf(requests, { organization }, { 'filter[names]': name })
-  const byId = await requests.find(`/teams/${encodeURIComponent(name)}`)
-  const place = byId?.relationships?.organization?.data
-  const isHere = place !== null && place !== undefined && 'id' in place && place.id === organization
-  return isHere ? byId?.id : named.find(({ attributes }) => attributes.name === name)?.id
-}
-
-function all(resources: Resource[] | undefined): Resource[] {
-  if (resources === undefined) throw new OperatorError('the server has no such list')
-  return resources
+async function teamId(client: OwnClient, name: string, flags: ResourceFlags): Promise<string | undefined> {
+  const named = await teamsOf(client, flags, { 'filter[names]': name })
+  const byId = await client.show(`/teams/${encodeURIComponent(name)}`)
+  if (byId !== undefined && relatedId(byId, 'organization') === flags.organization) return byId.id
+  return named.find(({ attributes }) => attributes.name === name)?.id
 }

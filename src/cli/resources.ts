@@ -1,7 +1,8 @@
 import type { Config } from '../config.ts'
 import { OperatorError } from '../core/operator-error.ts'
+import { withOwnClient } from '../import/own-client.ts'
+import type { Resource } from '../import/source-lists.ts'
 import { columns, note, print, printJson } from './output.ts'
-import { withOwnRequests, type Resource } from './own-requests.ts'
 import { kinds, type Kind, type ResourceFlags } from './resource-kinds.ts'
 
 export type KindName = keyof typeof kinds
@@ -9,8 +10,8 @@ export type Flags = ResourceFlags & { as?: string; json?: true }
 
 export async function listResources(config: Config, kindName: KindName, flags: Flags): Promise<void> {
   const kind = kinds[kindName]
-  const found = await withOwnRequests(config, { as: flags.as, isReadOnly: true }, (requests) =>
-    kind.list(requests, flags),
+  const found = await withOwnClient(config, { as: flags.as, isReadOnly: true }, (client) =>
+    kind.list(client, flags),
   )
   if (flags.json) {
     printJson({ data: found })
@@ -30,9 +31,9 @@ export async function showResource(
   flags: Flags,
 ): Promise<void> {
   const kind = kinds[kindName]
-  const found = await withOwnRequests(config, { as: flags.as, isReadOnly: true }, async (requests) => {
-    const path = await kind.pathOf(requests, name, flags)
-    return path === undefined ? undefined : requests.find(path)
+  const found = await withOwnClient(config, { as: flags.as, isReadOnly: true }, async (client) => {
+    const path = await kind.pathOf(client, name, flags)
+    return path === undefined ? undefined : client.show(path)
   })
   if (found === undefined) throw missing(kind, name, flags)
   if (flags.json) {
@@ -55,9 +56,9 @@ export async function deleteResource(
       `this deletes the organization ${name} with all of its workspaces and states: confirm with --yes`,
     )
   }
-  const isDeleted = await withOwnRequests(config, { as: flags.as }, async (requests) => {
-    const path = await kind.pathOf(requests, name, flags)
-    return path !== undefined && (await requests.delete(kind.deletedAt?.(path) ?? path))
+  const isDeleted = await withOwnClient(config, { as: flags.as }, async (client) => {
+    const path = await kind.pathOf(client, name, flags)
+    return path !== undefined && (await client.delete(kind.deletedAt?.(path) ?? path))
   })
   if (!isDeleted) throw missing(kind, name, flags)
   if (flags.json) printJson({ deleted: name })
@@ -73,7 +74,7 @@ function textOf({ id, attributes }: Resource, attribute: string): string {
   const value = attribute === 'id' ? id : attributes[attribute]
   if (value === null || value === undefined || value === '') return '-'
   if (typeof value === 'boolean') return value ? 'yes' : 'no'
-  return typeof value === 'object' ? JSON.stringify(value) : String(value)
+  return typeof value === 'string' ? value : JSON.stringify(value)
 }
 
 /** What only `show` has room for. */

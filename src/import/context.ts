@@ -5,7 +5,7 @@ import { Unreadable, type StateChoice } from './records.ts'
 import type { Kind, Report } from './report.ts'
 import type { Reading, Source } from './source.ts'
 import type { Resource } from './source-lists.ts'
-import { Refused, type Target } from './target.ts'
+import { Refused, type OwnClient } from './own-client.ts'
 
 /** An object on this server, created by the import or found from an earlier run. */
 export type Place = { id: string; isNew: boolean }
@@ -13,7 +13,7 @@ export type Place = { id: string; isNew: boolean }
 /** The state of the copy of one organization. */
 export type Context = {
   source: Source
-  target: Target
+  target: OwnClient
   report: Report
   progress: Progress
   /** Checked between steps. A step that has begun is always finished. */

@@ -7,7 +7,7 @@ import { relatedId, type Resource } from './source-lists.ts'
 import type { Source } from './source.ts'
 import { withSpool, type Spool } from './spool.ts'
 import { lineageOf } from './state-lineage.ts'
-import { Refused } from './target.ts'
+import { Refused } from './own-client.ts'
 
 const LOCK_REASON = 'purser import'
 const kind = 'state versions'

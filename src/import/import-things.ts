@@ -3,7 +3,7 @@ import { compare, forEach, make, SOME_AT_ONCE, unlessRefused, type Context, type
 import { differences } from './copied-attributes.ts'
 import type { OrganizationRecord, ProjectRecord, TeamRecord, WorkspaceRecord } from './records.ts'
 import { relatedId, type List, type Resource } from './source-lists.ts'
-import { TO_BE_MADE } from './target.ts'
+import { TO_BE_MADE } from './own-client.ts'
 
 /** The objects that already exist here, by name. */
 async function namesHere(

@@ -12,7 +12,7 @@ import type { Progress } from './progress.ts'
 import { printable, Unreadable, type OrganizationRecord, type StateChoice } from './records.ts'
 import { Report } from './report.ts'
 import type { Source } from './source.ts'
-import { Target } from './target.ts'
+import { OwnClient } from './own-client.ts'
 
 export type ImportOptions = {
   /** Empty: all organizations that the token can see. */
@@ -31,7 +31,7 @@ export type ImportOptions = {
 export async function runImport(config: Config, source: Source, options: ImportOptions): Promise<Report> {
   const { isDryRun, progress, signal } = options
   const report = new Report(source.name, isDryRun)
-  const target = await Target.open(config, { isReadOnly: isDryRun, as: options.as })
+  const target = await OwnClient.open(config, { isReadOnly: isDryRun, as: options.as })
   try {
     for (const record of await organizationsOf(source, options)) {
       const as = options.toOrganization ?? record.name

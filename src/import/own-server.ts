@@ -32,7 +32,7 @@ export type OwnServer = {
 
 export type OwnServerOptions = {
   /** The site administrator to act as. Optional if there is only one. */
-  as?: string
+  as?: string | undefined
   /** Nothing can be written. */
   isReadOnly?: boolean
 }
@@ -88,10 +88,13 @@ export async function sendRequest(
   path: string,
   body?: string,
 ): Promise<{ status: number; text: string }> {
-  const response = await fetch(`${address}/api/v2${path}`, {
+  const url = `${address}/api/v2${path}`
+  // A name such as `..` makes a URL with another path; nothing has such a name.
+  if (!new URL(url).href.endsWith(path)) return { status: 404, text: '{}' }
+  const response = await fetch(url, {
     method,
     headers: { authorization: `Bearer ${token}`, 'content-type': JSON_API },
-    ...(body === undefined ? {} : { body }),
+    body,
   })
   return { status: response.status, text: await response.text() }
 }

@@ -82,7 +82,9 @@ export class Report {
   }
 
   #entry(kind: Entry['kind'], name: string, reason: string): Entry {
-    return { organization: this.#current.name, kind, name: printable(name), reason: printable(reason) }
+    // A server refuses with a line for each problem.
+    const line = printable(reason.replaceAll('\n', '; '))
+    return { organization: this.#current.name, kind, name: printable(name), reason: line }
   }
 
   toJson(): object {

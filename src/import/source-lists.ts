@@ -4,7 +4,7 @@ import { printable, Unreadable } from './records.ts'
 import type { SourceClient } from './source-client.ts'
 
 const PAGE_SIZE = 100
-/** Maximum for one list. */
+/** Maximum for one list of a server that is not trusted. */
 const MAX_RECORDS = 500_000
 /** How often a list is read if it gets shorter meanwhile. */
 const MAX_READS = 5
@@ -25,9 +25,10 @@ export async function readList(
   client: Pick<SourceClient, 'document'>,
   path: string,
   query: Record<string, string> = {},
+  maxRecords = MAX_RECORDS,
 ): Promise<List> {
   for (let reads = 0; reads < MAX_READS; reads += 1) {
-    const list = await readPages(client, path, query)
+    const list = await readPages(client, path, query, maxRecords)
     if (list !== undefined) return list
   }
   throw new Unreadable(`${path} got shorter while it was read, ${MAX_READS} times`)
@@ -38,10 +39,11 @@ async function readPages(
   client: Pick<SourceClient, 'document'>,
   path: string,
   query: Record<string, string>,
+  maxRecords: number,
 ): Promise<List | undefined> {
   const list = new Map<string, Resource>()
   const included = new Map<string, Resource>()
-  let most = MAX_RECORDS
+  let most = maxRecords
   let longest = 0
   for (let page = 1; ;) {
     const json = await client.document(path, {

@@ -18,7 +18,7 @@ export const TO_BE_MADE = '(to be made)'
 
 type Asked = { type: string; attributes: Record<string, unknown>; relationships?: Record<string, unknown> }
 
-/** A refusal with the server's own message. `pointers` name the affected members of the body. */
+/** A refusal with the server's own message, a line for each problem. `pointers` name the affected members of the body. */
 export class Refused extends OperatorError {
   readonly status: number
   readonly pointers: readonly string[]
@@ -34,8 +34,8 @@ type ErrorDocument = {
   errors?: { title?: string; detail?: string; source?: { pointer?: string } }[]
 }
 
-/** A client of the import's own server. */
-export class Target {
+/** A client of a command's own server, as a site administrator: the rules and the audit trail are those of HTTP. */
+export class OwnClient {
   readonly #server: OwnServer
   /** Sends no writes; it only validates their bodies. */
   readonly #isReadOnly: boolean
@@ -45,8 +45,8 @@ export class Target {
     this.#isReadOnly = isReadOnly
   }
 
-  static async open(config: Config, options: OwnServerOptions): Promise<Target> {
-    return new Target(await openOwnServer(config, options), options.isReadOnly === true)
+  static async open(config: Config, options: OwnServerOptions): Promise<OwnClient> {
+    return new OwnClient(await openOwnServer(config, options), options.isReadOnly === true)
   }
 
   get database(): Database {
@@ -68,7 +68,7 @@ export class Target {
   list(path: string, query: Record<string, string> = {}): Promise<List> {
     const document = async (_: string, page: Record<string, string>): Promise<unknown> =>
       JSON.parse(await this.#request('GET', `${path}?${new URLSearchParams(page).toString()}`))
-    return readList({ document }, path, query)
+    return readList({ document }, path, query, Infinity)
   }
 
   async show(path: string): Promise<Resource | undefined> {
@@ -98,7 +98,18 @@ export class Target {
     const problems = problemsOf(method, path, body, this.config)
     if (problems.length === 0) return
     const pointers = problems.flatMap(({ pointer }) => pointer ?? [])
-    throw new Refused(422, problems.map(({ detail }) => detail).join('; '), pointers)
+    throw new Refused(422, problems.map(({ detail }) => detail).join('\n'), pointers)
+  }
+
+  /** Returns false if there is no such object. */
+  async delete(path: string): Promise<boolean> {
+    try {
+      await this.#request('DELETE', path)
+      return true
+    } catch (error) {
+      if (error instanceof Refused && error.status === 404) return false
+      throw error
+    }
   }
 
   async upload(address: string, content: Pick<Spool, 'size' | 'chunks'>): Promise<void> {
@@ -119,11 +130,12 @@ export class Target {
 
 function refuseUnlessOk(status: number, body: string): string {
   if (status < 300) return body
-  if (status >= 500) throw new OperatorError(`this server failed with ${status}: ${body}`)
   const { errors = [] } = parseStored<ErrorDocument>(body)
+  const message = errors.map(({ detail, title }) => detail ?? title).join('\n')
+  if (status >= 500) throw new OperatorError(`this server failed with ${status}: ${message}`)
   throw new Refused(
     status,
-    errors.map(({ detail, title }) => detail ?? title).join('; '),
+    message,
     errors.flatMap(({ source }) => source?.pointer ?? []),
   )
 }
@@ -140,4 +152,18 @@ function isPathOf(pattern: string, path: string): boolean {
   return (
     names.length === parts.length && names.every((name, at) => name.startsWith(':') || name === parts[at])
   )
+}
+
+/** Runs work with a client of its own. */
+export async function withOwnClient<T>(
+  config: Config,
+  options: OwnServerOptions,
+  work: (client: OwnClient) => Promise<T>,
+): Promise<T> {
+  const client = await OwnClient.open(config, options)
+  try {
+    return await work(client)
+  } finally {
+    await client.close()
+  }
 }
