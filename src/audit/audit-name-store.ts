@@ -1,67 +1,60 @@
+import { sql } from 'kysely'
 import type { Transaction } from '../database/database.ts'
+import { inSlices } from '../database/slices.ts'
 
-const IDS_AT_ONCE = 500
+type Named = { id: string; name: string | null }
 
 /** What the ids in audit events are called now; those that are gone have no entry. */
 export async function findNamesOfIds(tx: Transaction, ids: readonly string[]): Promise<Map<string, string>> {
-  const names = new Map<string, string>()
-  const of = (prefix: string) => ids.filter((id) => id.startsWith(`${prefix}-`))
-  const note = (rows: readonly { id: string; name: string | null }[]) => {
-    for (const { id, name } of rows) if (name !== null) names.set(id, name)
-  }
   const { db } = tx
-  for (const some of slices(of('user'))) {
-    note(await db.selectFrom('users').select(['id', 'username as name']).where('id', 'in', some).execute())
+  const names = new Map<string, string>()
+  const add = async (prefix: string, find: (some: readonly string[]) => Promise<Named[]>) => {
+    const own = ids.filter((id) => id.startsWith(`${prefix}-`))
+    for (const { id, name } of await inSlices(own, find)) if (name !== null) names.set(id, name)
   }
-  for (const some of slices(of('team'))) {
-    note(await db.selectFrom('teams').select(['id', 'name']).where('id', 'in', some).execute())
+  await add('user', (some) =>
+    db.selectFrom('users').select(['id', 'username as name']).where('id', 'in', some).execute(),
+  )
+  for (const [prefix, table] of [
+    ['team', 'teams'],
+    ['ws', 'workspaces'],
+    ['prj', 'projects'],
+  ] as const) {
+    await add(prefix, (some) => db.selectFrom(table).select(['id', 'name']).where('id', 'in', some).execute())
   }
-  for (const some of slices(of('ws'))) {
-    note(await db.selectFrom('workspaces').select(['id', 'name']).where('id', 'in', some).execute())
-  }
-  for (const some of slices(of('prj'))) {
-    note(await db.selectFrom('projects').select(['id', 'name']).where('id', 'in', some).execute())
-  }
-  for (const some of slices(of('ou'))) {
-    const rows = db
+  await add('ou', (some) =>
+    db
       .selectFrom('memberships')
       .innerJoin('users', 'users.id', 'memberships.user_id')
       .select(['memberships.id', 'users.username as name'])
-    note(await rows.where('memberships.id', 'in', some).execute())
-  }
-  for (const some of slices(of('sv'))) {
-    const rows = db
-      .selectFrom('state_versions')
-      .innerJoin('workspaces', 'workspaces.id', 'state_versions.workspace_id')
-      .select(['state_versions.id', 'workspaces.name', 'state_versions.serial'])
-    const found = await rows.where('state_versions.id', 'in', some).execute()
-    note(found.map(({ id, name, serial }) => ({ id, name: `${name} #${serial}` })))
-  }
-  for (const some of slices(of('tws'))) {
-    const rows = db
+      .where('memberships.id', 'in', some)
+      .execute(),
+  )
+  await add('sv', (some) =>
+    db
+      .selectFrom('state_versions as version')
+      .innerJoin('workspaces', 'workspaces.id', 'version.workspace_id')
+      .select(['version.id', sql<string>`workspaces.name || ' #' || version.serial`.as('name')])
+      .where('version.id', 'in', some)
+      .execute(),
+  )
+  await add('tws', (some) =>
+    db
       .selectFrom('team_workspaces as grant')
       .innerJoin('teams', 'teams.id', 'grant.team_id')
       .innerJoin('workspaces', 'workspaces.id', 'grant.workspace_id')
-      .select(['grant.id', 'teams.name as team', 'workspaces.name as place'])
-    note((await rows.where('grant.id', 'in', some).execute()).map(grantName))
-  }
-  for (const some of slices(of('tprj'))) {
-    const rows = db
+      .select(['grant.id', sql<string>`teams.name || ' on ' || workspaces.name`.as('name')])
+      .where('grant.id', 'in', some)
+      .execute(),
+  )
+  await add('tprj', (some) =>
+    db
       .selectFrom('team_projects as grant')
       .innerJoin('teams', 'teams.id', 'grant.team_id')
       .innerJoin('projects', 'projects.id', 'grant.project_id')
-      .select(['grant.id', 'teams.name as team', 'projects.name as place'])
-    note((await rows.where('grant.id', 'in', some).execute()).map(grantName))
-  }
-  return names
-}
-
-function grantName({ id, team, place }: { id: string; team: string; place: string }) {
-  return { id, name: `${team} on ${place}` }
-}
-
-function slices(ids: readonly string[]): string[][] {
-  return Array.from({ length: Math.ceil(ids.length / IDS_AT_ONCE) }, (_, number) =>
-    ids.slice(number * IDS_AT_ONCE, (number + 1) * IDS_AT_ONCE),
+      .select(['grant.id', sql<string>`teams.name || ' on ' || projects.name`.as('name')])
+      .where('grant.id', 'in', some)
+      .execute(),
   )
+  return names
 }
