@@ -3,7 +3,7 @@ import { Grants } from './access/grant-store.ts'
 import type { Operator } from './access/operator.ts'
 import { AuditKey } from './audit/audit-links.ts'
 import { Reveals } from './audit/audit-reveals.ts'
-import { AuditRetention } from './audit/audit-retention.ts'
+import { auditRetention } from './audit/audit-retention.ts'
 import { auditRoutes } from './audit/audit-routes.ts'
 import { Standings } from './access/standing-store.ts'
 import { LastUsed } from './authentication-tokens/last-used.ts'
@@ -35,7 +35,7 @@ import { mostConnections } from './operation/connection-limit.ts'
 import { Drain } from './operation/drain.ts'
 import { membershipListRoutes } from './organization-memberships/membership-list-routes.ts'
 import { membershipRoutes } from './organization-memberships/membership-routes.ts'
-import { Deletions } from './operation/deletions.ts'
+import { deletions } from './operation/deletions.ts'
 import { organizationRoutes } from './organizations/organization-routes.ts'
 import { tokenTtlPolicyRoutes } from './organizations/token-ttl-policy-routes.ts'
 import { projectListRoutes } from './projects/project-list-routes.ts'
@@ -172,7 +172,7 @@ export function createApp(
     refusals: new Refusals(database, { standings, config, clock, log }),
     auditKey,
     reveals: new Reveals(database, auditKey),
-    deletions: new Deletions(database, log),
+    deletions: deletions(database, log),
     drain: new Drain(log, mostConnections(config)),
     writes: new Writes(),
     pipelines: new Pipelines(),
@@ -181,7 +181,7 @@ export function createApp(
     log,
     ...(operator === undefined ? {} : { operator }),
   }
-  const auditRetention = new AuditRetention(database, auditKey, clock, log, config.auditDays)
+  const retention = auditRetention(database, auditKey, clock, log, config.auditDays)
   const server = createServer(routes, [...rawRoutes, loginTokenRoute, ...createPageRoutes()], deps)
   deps.drain.follow(server)
   database.beforeBlocking = () => deps.writes.flush()
@@ -196,7 +196,7 @@ export function createApp(
       await deps.drain.close(server)
       await deps.deletions.stop()
       await deps.states.stop()
-      await auditRetention.stop()
+      await retention.stop()
       await deps.lastUsed.stop()
       await deps.sessionsUsed.stop()
       await deps.refusals.stop()

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { chainAuditEvents } from '../src/audit/audit-chains.ts'
 import { AuditKey } from '../src/audit/audit-links.ts'
-import { AuditRetention } from '../src/audit/audit-retention.ts'
+import { auditRetention } from '../src/audit/audit-retention.ts'
 import { verifyAuditTrail, type AuditVerdict } from '../src/audit/audit-verify.ts'
 import { readConfig } from '../src/config.ts'
 import { openDatabase } from '../src/database/open.ts'
@@ -219,8 +219,8 @@ describe.each(engines)('the chain of audit events on %s, as time goes by', (engi
 
   const retain = async (days: number) => {
     const { database, auditKey, clock, log } = server.app.deps
-    const retention = new AuditRetention(database, auditKey, clock, log, days)
-    await retention.apply()
+    const retention = auditRetention(database, auditKey, clock, log, days)
+    await retention.run()
     await retention.stop()
   }
 
@@ -290,7 +290,7 @@ describe.each(engines)('the chain of audit events on %s, as time goes by', (engi
   test('ends with its organization, when the last event is too old', async () => {
     const organization = await createTestOrganization(server)
     await organization.owner.client.delete(`/organizations/${organization.name}`)
-    await server.app.deps.deletions.drain()
+    await server.app.deps.deletions.run()
     expect((await verify(server)).problem).toBeUndefined()
     expect(await rowsOf(server, organization)).not.toEqual([])
     const { chains } = await verify(server)

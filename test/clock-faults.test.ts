@@ -2,7 +2,7 @@ import { randomInt } from 'node:crypto'
 import { join } from 'node:path'
 import pino from 'pino'
 import { expect, onTestFinished, test } from 'vitest'
-import { AuditRetention } from '../src/audit/audit-retention.ts'
+import { auditRetention } from '../src/audit/audit-retention.ts'
 import { verifyAuditTrail } from '../src/audit/audit-verify.ts'
 import { StateSweep } from '../src/state-content/state-sweep.ts'
 import { Client } from './support/client.ts'
@@ -68,8 +68,8 @@ async function nodesInside(engine: Engine): Promise<Nodes> {
       },
       sweep: async () => {
         await sweep.sweep()
-        const retention = new AuditRetention(database, auditKey, clock, silent, config.auditDays)
-        await retention.apply()
+        const retention = auditRetention(database, auditKey, clock, silent, config.auditDays)
+        await retention.run()
         await retention.stop()
       },
     }

@@ -1,6 +1,6 @@
 import pino from 'pino'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { AuditRetention } from '../src/audit/audit-retention.ts'
+import { auditRetention } from '../src/audit/audit-retention.ts'
 import { readConfig } from '../src/config.ts'
 import { examine } from '../src/operation/doctor.ts'
 import { StateSweep } from '../src/state-content/state-sweep.ts'
@@ -38,8 +38,8 @@ describe.each(engines)('a clock that jumps, on %s', (engine) => {
   const look = async () => {
     const { database, config, clock, auditKey, refusals } = server.app.deps
     await new StateSweep(database, config, clock, log).sweep()
-    const retention = new AuditRetention(database, auditKey, clock, log, DAYS)
-    await retention.apply()
+    const retention = auditRetention(database, auditKey, clock, log, DAYS)
+    await retention.run()
     await retention.stop()
     await refusals.prune()
   }

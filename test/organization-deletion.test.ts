@@ -50,7 +50,7 @@ onEachEngine('deleting an organization', (server) => {
     )
     expect(again.status).toBe(201)
 
-    await server.app.deps.deletions.drain()
+    await server.app.deps.deletions.run()
     const left = await server.app.deps.database.read(async ({ db }) => {
       const tables = ['memberships', 'teams', 'team_members', 'projects', 'workspace_versions'] as const
       const rows: object[] = []
@@ -91,7 +91,7 @@ onEachEngine('deleting an organization', (server) => {
       expect((await server.admin.get(path)).text).toBe(NOT_FOUND)
     }
     expect((await client.request('PUT', url, '{}')).text).toBe(NOT_FOUND)
-    await server.app.deps.deletions.drain()
+    await server.app.deps.deletions.run()
     for (const folder of ['state_chunks', 'output_blocks', 'state_versions', 'workspaces'] as const) {
       expect(await kept(folder)).toEqual([])
     }

@@ -193,7 +193,7 @@ onEachEngine('tags', { maxTags: '6', maxWorkspaceTags: '4' }, (server) => {
       last = mine.catch(() => {})
       return mine
     }
-    await deletions.drain()
+    await deletions.run()
     database.write = write
     expect(await left()).toBe(0)
     expect(slices.length).toBeGreaterThan(3)

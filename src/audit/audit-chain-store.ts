@@ -1,12 +1,27 @@
-import type { Selectable } from 'kysely'
+import type { ExpressionBuilder, Selectable } from 'kysely'
 import type { Transaction } from '../database/database.ts'
 import { forUpdate, nextNumber, numbersIn } from '../database/portable.ts'
 import { prepared } from '../database/prepared.ts'
 import { inSlices } from '../database/slices.ts'
 import type { AuditChainTable, AuditEventTable } from '../database/audit-tables.ts'
+import type { Tables } from '../database/tables.ts'
 
 export type AuditRow = Selectable<AuditEventTable>
 export type AuditChainRow = Selectable<AuditChainTable>
+
+/** The columns of an event that hold text, without `details`, which may be long. */
+export const shortTexts = [
+  'at',
+  'request_id',
+  'actor_kind',
+  'actor_id',
+  'actor_name',
+  'token_id',
+  'action',
+  'organization_id',
+  'resource_type',
+  'resource_id',
+] as const
 
 /** The chain for events without an organization. */
 export const SITE = ''
@@ -135,6 +150,10 @@ export async function deleteAuditChain(tx: Transaction, organizationId: string):
   await tx.db.deleteFrom('audit_chains').where('organization_id', '=', organizationId).execute()
 }
 
+/** SQL condition: the event belongs to the chain. */
+export const isOfChain = (organizationId: string) => (eb: ExpressionBuilder<Tables, 'audit_events'>) =>
+  organizationId === SITE ? eb('organization_id', 'is', null) : eb('organization_id', '=', organizationId)
+
 /** Events of a chain after a position, in order. */
 export function auditEventsAfter(
   tx: Transaction,
@@ -144,11 +163,7 @@ export function auditEventsAfter(
 ): Promise<AuditRow[]> {
   return tx.db
     .selectFrom('audit_events')
-    .where(
-      'organization_id',
-      organizationId === SITE ? 'is' : '=',
-      organizationId === SITE ? null : organizationId,
-    )
+    .where(isOfChain(organizationId))
     .where('position', '>', position)
     .selectAll()
     .orderBy('position')

@@ -4,8 +4,7 @@ import { listHolds } from '../database/portable.ts'
 import { inSlices } from '../database/slices.ts'
 import type { Timestamp } from '../core/clock.ts'
 import type { Page } from '../jsonapi/paging.ts'
-import type { AuditRow } from './audit-chain-store.ts'
-import { findAuditChain } from './audit-chain-store.ts'
+import { findAuditChain, shortTexts, type AuditRow } from './audit-chain-store.ts'
 
 /** A list covers at most this many of the newest events, which limits the cost of a request. */
 export const MAX_LISTED_EVENTS = 100_000
@@ -136,21 +135,7 @@ async function eventsAt(
       .selectFrom('audit_events')
       .where('organization_id', '=', organizationId)
       .where('position', 'in', slice)
-      .select([
-        'number',
-        'at',
-        'request_id',
-        'actor_kind',
-        'actor_id',
-        'actor_name',
-        'token_id',
-        'action',
-        'organization_id',
-        'resource_type',
-        'resource_id',
-        'position',
-        'mac',
-      ])
+      .select(['number', 'position', 'mac', ...shortTexts])
       .select((eb) =>
         eb
           .case()

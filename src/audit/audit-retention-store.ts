@@ -1,5 +1,5 @@
 import type { Transaction } from '../database/database.ts'
-import { auditEventsAfter, SITE, type AuditRow } from './audit-chain-store.ts'
+import { isOfChain, SITE } from './audit-chain-store.ts'
 
 /** The chain with the oldest event, if that is older than `before`; otherwise undefined. */
 export async function findAgedChain(
@@ -21,23 +21,10 @@ export async function deleteAuditEvents(
 ): Promise<void> {
   await tx.db
     .deleteFrom('audit_events')
-    .where(
-      'organization_id',
-      organizationId === SITE ? 'is' : '=',
-      organizationId === SITE ? null : organizationId,
-    )
+    .where(isOfChain(organizationId))
     .where('position', '>', after)
     .where('position', '<=', last)
     .execute()
-}
-
-/** The oldest event after a position. */
-export async function oldestAfter(
-  tx: Transaction,
-  organizationId: string,
-  position: number,
-): Promise<AuditRow | undefined> {
-  return (await auditEventsAfter(tx, organizationId, position, 1))[0]
 }
 
 /** Empty chains of organizations that do not exist any more. */

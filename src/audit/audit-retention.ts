@@ -13,7 +13,7 @@ import {
 } from './audit-chain-store.ts'
 import { countAuditChains } from './audit-chains.ts'
 import { isLinked, linkOf, openStart, sealStart, type AuditKey } from './audit-links.ts'
-import { deleteAuditEvents, findAgedChain, findUnusedChains, oldestAfter } from './audit-retention-store.ts'
+import { deleteAuditEvents, findAgedChain, findUnusedChains } from './audit-retention-store.ts'
 
 const LOOK_EVERY_MS = 10 * 60_000
 /** A small batch, because an event that names many outputs is large. */
@@ -25,50 +25,29 @@ const DAY_MS = 86_400_000
  * Deletes audit events older than PURSER_AUDIT_DAYS, in slices between requests. Each chain then starts after them.
  * Events that do not verify are kept, because they are evidence of tampering.
  */
-export class AuditRetention {
-  readonly #database: Database
-  readonly #key: AuditKey
-  readonly #clock: Clock
-  readonly #log: Logger
-  readonly #days: number
-  readonly #loop: BackgroundLoop
-
-  constructor(database: Database, key: AuditKey, clock: Clock, log: Logger, days: number) {
-    this.#database = database
-    this.#key = key
-    this.#clock = clock
-    this.#log = log
-    this.#days = days
-    const failure = 'old audit events could not be deleted yet'
-    this.#loop = new BackgroundLoop({ everyMs: LOOK_EVERY_MS, log, failure }, () => this.#deleteOld())
-  }
-
-  /** Resolves when no event is too old. */
-  apply(): Promise<void> {
-    return this.#loop.run()
-  }
-
-  stop(): Promise<void> {
-    return this.#loop.stop()
-  }
-
-  async #deleteOld(): Promise<void> {
+export function auditRetention(
+  database: Database,
+  key: AuditKey,
+  clock: Clock,
+  log: Logger,
+  days: number,
+): BackgroundLoop {
+  const failure = 'old audit events could not be deleted yet'
+  const loop = new BackgroundLoop({ everyMs: LOOK_EVERY_MS, log, failure }, async () => {
     const kept: string[] = []
-    const { time } = await retentionTime(this.#database, this.#clock, this.#log)
-    const before = timeAfter(time, -this.#days * DAY_MS)
-    while (!this.#loop.isStopping) {
-      const chain = await this.#database.read((tx) => findAgedChain(tx, before, kept))
+    const { time } = await retentionTime(database, clock, log)
+    const before = timeAfter(time, -days * DAY_MS)
+    while (!loop.isStopping) {
+      const chain = await database.read((tx) => findAgedChain(tx, before, kept))
       if (chain === undefined) break
-      if (!(await this.#database.write((tx) => shortenChain(tx, this.#key, chain, before)))) {
-        this.#log.warn({ organizationId: chain }, 'old audit events that do not verify are kept')
+      if (!(await database.write((tx) => shortenChain(tx, key, chain, before)))) {
+        log.warn({ organizationId: chain }, 'old audit events that do not verify are kept')
         kept.push(chain)
       }
     }
-    while (
-      !this.#loop.isStopping &&
-      (await this.#database.write((tx) => deleteUnusedChains(tx, this.#key))) > 0
-    );
-  }
+    while (!loop.isStopping && (await database.write((tx) => deleteUnusedChains(tx, key))) > 0);
+  })
+  return loop
 }
 
 /** Deletes some of the oldest events of a chain. Returns false if they do not verify. */
@@ -90,7 +69,7 @@ async function shortenChain(
     position += 1
     if (row.position !== position || !isLinked(row, link)) return false
   }
-  const oldest = await oldestAfter(tx, organizationId, position)
+  const [oldest] = await auditEventsAfter(tx, organizationId, position, 1)
   const isEmpty = position === chain.position
   if (position === start.position || isEmpty !== (oldest === undefined)) return false
   await deleteAuditEvents(tx, organizationId, start.position, position)

@@ -2,21 +2,9 @@ import { isOwnFile } from '../database/portable.ts'
 import { sql } from 'kysely'
 import type { Transaction } from '../database/database.ts'
 import { countOf } from '../database/pages.ts'
-import { SITE, type AuditChainRow, type AuditRow } from './audit-chain-store.ts'
+import { shortTexts, SITE, type AuditChainRow, type AuditRow } from './audit-chain-store.ts'
 
-const texts = [
-  'at',
-  'request_id',
-  'actor_kind',
-  'actor_id',
-  'actor_name',
-  'token_id',
-  'action',
-  'organization_id',
-  'resource_type',
-  'resource_id',
-  'details',
-] as const
+const texts = [...shortTexts, 'details'] as const
 
 /** Replaces invalid bytes when text is read. */
 const REPLACEMENT = '\ufffd'

@@ -8,6 +8,7 @@ import type { Clock } from '../core/clock.ts'
 import type { newId } from '../core/ids.ts'
 import type { LastUsed } from '../authentication-tokens/last-used.ts'
 import type { ServerConfig } from '../config.ts'
+import type { BackgroundLoop } from '../database/background-loop.ts'
 import type { Database } from '../database/database.ts'
 import type { PeopleOfTeams } from '../effective-access/people-of-teams.ts'
 import type { TeamNames } from '../teams/team-search-store.ts'
@@ -17,7 +18,6 @@ import type { DocumentCache } from '../jsonapi/document-cache.ts'
 import type { BytesInFlight } from '../core/bytes-in-flight.ts'
 import type { Refusals } from '../refusals/refusals.ts'
 import type { RequestMetrics } from '../metrics/request-metrics.ts'
-import type { Deletions } from '../operation/deletions.ts'
 import type { Guesses } from '../sessions/guesses.ts'
 import type { Passwords } from '../users/password.ts'
 import type { Drain } from '../operation/drain.ts'
@@ -37,7 +37,7 @@ export type Deps = {
   readonly peopleOfTeams: PeopleOfTeams
   readonly bytesInFlight: BytesInFlight
   readonly states: States
-  readonly deletions: Deletions
+  readonly deletions: BackgroundLoop
   readonly passwords: Passwords
   readonly guesses: Guesses
   readonly log: Logger

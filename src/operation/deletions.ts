@@ -23,32 +23,16 @@ const kinds: readonly Kind[] = [
  * transactions between requests. Every node does this, also for deletions of a node that died: an empty slice is
  * harmless.
  */
-export class Deletions {
-  readonly #database: Database
-  readonly #loop: BackgroundLoop
-
-  constructor(database: Database, log: Logger) {
-    this.#database = database
-    const failure = 'what was deleted could not be cleared away yet'
-    this.#loop = new BackgroundLoop({ everyMs: LOOK_EVERY_MS, log, failure }, () => this.#deleteRest())
-  }
-
-  /** Resolves when nothing is left to delete. */
-  drain(): Promise<void> {
-    return this.#loop.run()
-  }
-
-  stop(): Promise<void> {
-    return this.#loop.stop()
-  }
-
-  async #deleteRest(): Promise<void> {
+export function deletions(database: Database, log: Logger): BackgroundLoop {
+  const failure = 'what was deleted could not be cleared away yet'
+  const loop = new BackgroundLoop({ everyMs: LOOK_EVERY_MS, log, failure }, async () => {
     for (const { find, deleteSome } of kinds) {
-      while (!this.#loop.isStopping) {
-        const id = await this.#database.read(find)
+      while (!loop.isStopping) {
+        const id = await database.read(find)
         if (id === undefined) break
-        await this.#database.write((tx) => deleteSome(tx, id))
+        await database.write((tx) => deleteSome(tx, id))
       }
     }
-  }
+  })
+  return loop
 }
