@@ -3,7 +3,7 @@ import type { Config } from '../config.ts'
 import { OperatorError } from '../core/operator-error.ts'
 import { commandName } from '../core/version.ts'
 import type { Transaction } from '../database/database.ts'
-import { databaseProblem, refuseUnfit, openDatabase, type OpenDatabase } from '../database/open.ts'
+import { refuseUnfit } from '../database/open.ts'
 import { refuseExisting, writeBackup } from '../operation/backup.ts'
 import { lockDataFolder, makeDataFolder } from '../operation/data-folder.ts'
 import { readHeader, restoreBackup } from '../operation/restore.ts'
@@ -20,6 +20,7 @@ import {
   operatorDeps,
   operatorSecretKey,
   withDatabase,
+  withOpened,
 } from '../operation/command-database.ts'
 
 export async function backUp(config: Config, file: string, keyFile: string | undefined) {
@@ -43,20 +44,17 @@ export async function restore(config: Config, file: string, givenKey: Buffer | u
   const isSqlite = config.databaseUrl === undefined
   if (isSqlite) makeDataFolder(config.data)
   const lock = isSqlite ? lockDataFolder(config.data) : undefined
-  let open: OpenDatabase | undefined
   try {
-    open = await openDatabase(config)
-    await refuseUnfit(open, config)
-    const rows = await restoreBackup(open, file, header, async (tx) => {
-      // Written before the commit: without the key nobody could read the restored data.
-      if (isNew) writeSecretKey(secretKeyFile(config.data), key)
-      await audit(tx, config, 'database.restore', file)
+    return await withOpened(config, async (open) => {
+      await refuseUnfit(open, config)
+      const rows = await restoreBackup(open, file, header, async (tx) => {
+        // Written before the commit: without the key nobody could read the restored data.
+        if (isNew) writeSecretKey(secretKeyFile(config.data), key)
+        await audit(tx, config, 'database.restore', file)
+      })
+      return { rows, at: header.at }
     })
-    return { rows, at: header.at }
-  } catch (error) {
-    throw databaseProblem(error, config)
   } finally {
-    await open?.database.close()
     lock?.release()
   }
 }

@@ -1,16 +1,9 @@
 import { resolve } from 'node:path'
 import { readConfig, type Config } from '../config.ts'
 import { OperatorError } from '../core/operator-error.ts'
-import {
-  databaseProblem,
-  refuseUnfit,
-  nameOfDatabase,
-  openDatabase,
-  sqliteFile,
-  type OpenDatabase,
-} from '../database/open.ts'
+import { refuseUnfit, nameOfDatabase, sqliteFile, type OpenDatabase } from '../database/open.ts'
 import { Progress } from '../import/progress.ts'
-import { auditOperator, operatorAuditKey, withDatabase } from '../operation/command-database.ts'
+import { auditOperator, operatorAuditKey, withDatabase, withOpened } from '../operation/command-database.ts'
 import { lockDataFolder } from '../operation/data-folder.ts'
 import { moveDatabase, type MovedTable } from '../operation/move.ts'
 import { databaseUrl, SettingError } from '../setting-values.ts'
@@ -57,21 +50,20 @@ async function moveFrom(
   const file = sqliteFile(config.data)
   // No server may write the source meanwhile.
   const lock = lockDataFolder(config.data)
-  const open = await openDatabase(target, { connections: 1 })
-  try {
+  const event = { action: 'database.move', resourceType: 'databases', resourceId: file }
+  const moveInto = async (open: OpenDatabase) => {
     await refuseUnfit(open, target)
-    return await moveDatabase(from, open, {
+    return moveDatabase(from, open, {
       source: resolve(file),
       signal,
       onContinue: (rows, table) => note(`continues an interrupted move after ${rows} rows of ${table}`),
       onProgress: (stage, done, total) => progress.show(stage, done, total),
-      finish: (tx) =>
-        auditOperator(tx, config, [{ action: 'database.move', resourceType: 'databases', resourceId: file }]),
+      finish: (tx) => auditOperator(tx, config, [event]),
     })
-  } catch (error) {
-    throw signal.aborted ? error : databaseProblem(error, target)
+  }
+  try {
+    return await withOpened(target, moveInto, { connections: 1 })
   } finally {
-    await open.database.close()
     lock.release()
   }
 }

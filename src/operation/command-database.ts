@@ -5,7 +5,7 @@ import type { Config } from '../config.ts'
 import { systemClock, timestamp } from '../core/clock.ts'
 import { newId } from '../core/ids.ts'
 import { OperatorError } from '../core/operator-error.ts'
-import type { Transaction } from '../database/database.ts'
+import type { DatabaseOptions, Transaction } from '../database/database.ts'
 import { FIRST_MIGRATION, missingMigrations } from '../database/migrate.ts'
 import {
   databaseProblem,
@@ -28,9 +28,7 @@ export async function withDatabase<T>(config: Config, work: (open: OpenDatabase)
       `there is no database in ${config.data}: name its folder with --data or PURSER_DATA, or make one with ${advisedCommand(config, 'migrate')}`,
     )
   }
-  let open: OpenDatabase | undefined
-  try {
-    open = await openDatabase(config)
+  return withOpened(config, async (open) => {
     const { names } = await open.withConnection(missingMigrations)
     if (names[0] === FIRST_MIGRATION) {
       throw new OperatorError(
@@ -42,6 +40,19 @@ export async function withDatabase<T>(config: Config, work: (open: OpenDatabase)
         `${nameOfDatabase(config)} is older than this Purser: migrate it with ${advisedCommand(config, 'migrate')}`,
       )
     }
+    return work(open)
+  })
+}
+
+/** Opens a database for work, and closes it. The work throws an error of the engine as one line for the operator. */
+export async function withOpened<T>(
+  config: Pick<Config, 'data' | 'databaseUrl'>,
+  work: (open: OpenDatabase) => Promise<T>,
+  options?: DatabaseOptions,
+): Promise<T> {
+  let open: OpenDatabase | undefined
+  try {
+    open = await openDatabase(config, options)
     return await work(open)
   } catch (error) {
     throw databaseProblem(error, config)

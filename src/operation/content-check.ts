@@ -9,6 +9,7 @@ import { outputTexts, runsOf } from '../outputs/output-parts.ts'
 import { bytesInTurn, isWhole, outputsInTurn, type PlacedLargeOutput } from '../outputs/outputs.ts'
 import type { StateVersionRow } from '../state-versions/state-version-store.ts'
 import { storedContent, type ContentSource } from '../state-content/stored-content.ts'
+import type { Report } from './doctor.ts'
 import {
   countBlocks,
   countLeft,
@@ -25,7 +26,6 @@ const VERSIONS_AT_ONCE = 200
 const MAX_TRIES = 5
 const RESTORE = 'restore a backup from before the damage'
 
-type Report = (check: string, result: 'good' | 'note' | 'problem', detail: string) => void
 export type ShowProgress = (done: number, total: number) => void
 
 type Part = 'state' | 'JSON state' | 'outputs'

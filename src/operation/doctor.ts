@@ -7,17 +7,12 @@ import { timestamp, type Clock } from '../core/clock.ts'
 import { OperatorError, reasonOf } from '../core/operator-error.ts'
 import { missingLaterIndexes } from '../database/later-indexes.ts'
 import { FIRST_MIGRATION, missingMigrations } from '../database/migrate.ts'
-import {
-  databaseProblem,
-  hasSqliteFile,
-  nameOfDatabase,
-  openDatabase,
-  type OpenDatabase,
-} from '../database/open.ts'
+import { hasSqliteFile, nameOfDatabase, type OpenDatabase } from '../database/open.ts'
 import { seeRetentionTime, type RetentionTime } from '../database/retention-clock.ts'
 import { examineFile, examineStoredContent, type ShowProgress } from './content-check.ts'
 import { isLoopback } from '../core/loopback.ts'
 import { addressText, checkTls } from './address.ts'
+import { withOpened } from './command-database.ts'
 import { openFolderProblem } from './data-folder.ts'
 import { findTrouble } from './doctor-store.ts'
 import { findMeta } from './meta-store.ts'
@@ -30,7 +25,7 @@ export type Finding = { check: string; result: 'good' | 'note' | 'problem'; deta
 
 const MIN_FREE_BYTES = 512 * 1024 * 1024
 
-type Report = (check: string, result: Finding['result'], detail: string) => void
+export type Report = (check: string, result: Finding['result'], detail: string) => void
 
 /** Checks everything that a server needs. It changes nothing. */
 export async function examine(
@@ -103,39 +98,36 @@ async function examineDatabase(
   showContent: ShowProgress | undefined,
 ): Promise<void> {
   const name = nameOfDatabase(config)
-  let open: OpenDatabase | undefined
   try {
     if (config.databaseUrl === undefined && !hasSqliteFile(config.data)) {
       report('database', 'problem', `there is no ${name}: it is made at the first start`)
       return
     }
-    open = await openDatabase(config)
-    await examineServer(open, config, report)
-    const { names } = await open.withConnection(missingMigrations)
-    if (names[0] === FIRST_MIGRATION) {
-      report('database', 'problem', `${name} holds no tables: it is new, or what it held is lost`)
-      return
-    }
-    if (names.length > 0) {
-      report('database', 'problem', `${name} is older than this Purser; missing: ${names.join(', ')}`)
-      return
-    }
-    const unmade = await open.withConnection(missingLaterIndexes)
-    if (unmade.length > 0) {
-      const indexes = unmade.map((index) => index.name).join(', ')
-      report('database', 'problem', `${name} lacks the indexes ${indexes}: purser migrate makes them`)
-    } else report('database', 'good', `${name} answers and is up to date`)
-    if (showContent !== undefined) await examineFile(open, report)
-    const key = await examineRows(open, config, clock, report)
-    if (showContent === undefined) return
-    if (key !== undefined) await examineStoredContent(open.database, key, report, showContent)
-    else report('content', 'problem', 'nothing of it can be read without the secret key')
+    await withOpened(config, async (open) => {
+      await examineServer(open, config, report)
+      const { names } = await open.withConnection(missingMigrations)
+      if (names[0] === FIRST_MIGRATION) {
+        report('database', 'problem', `${name} holds no tables: it is new, or what it held is lost`)
+        return
+      }
+      if (names.length > 0) {
+        report('database', 'problem', `${name} is older than this Purser; missing: ${names.join(', ')}`)
+        return
+      }
+      const unmade = await open.withConnection(missingLaterIndexes)
+      if (unmade.length > 0) {
+        const indexes = unmade.map((index) => index.name).join(', ')
+        report('database', 'problem', `${name} lacks the indexes ${indexes}: purser migrate makes them`)
+      } else report('database', 'good', `${name} answers and is up to date`)
+      if (showContent !== undefined) await examineFile(open, report)
+      const key = await examineRows(open, config, clock, report)
+      if (showContent === undefined) return
+      if (key !== undefined) await examineStoredContent(open.database, key, report, showContent)
+      else report('content', 'problem', 'nothing of it can be read without the secret key')
+    })
   } catch (error) {
-    const problem = databaseProblem(error, config)
-    if (!(problem instanceof OperatorError)) throw error
-    report('database', 'problem', problem.message)
-  } finally {
-    await open?.database.close()
+    if (!(error instanceof OperatorError)) throw error
+    report('database', 'problem', error.message)
   }
 }
 
