@@ -39,23 +39,22 @@ export async function printAccess(config: Config, options: AccessOptions): Promi
         await byTeamId(tx, organization, options.subject),
         operator,
       )
-      if (subject === undefined) {
-        const [[kind, name] = []] = Object.entries(options.subject)
-        throw new OperatorError(`there is no ${kind} ${name} in ${options.organization}`)
-      }
+      if (subject === undefined) throw missing(options.subject, options.organization)
       const about = { holder: await subject.holder(tx), organization, inForce: inForceOf(config) }
       if (options.place === undefined) return onAllWorkspaces(tx, about)
       const place = await findPlace(tx, organization.id, options.place)
-      if (place === undefined) {
-        const [[kind, name] = []] = Object.entries(options.place)
-        throw new OperatorError(`there is no ${kind} ${name} in ${options.organization}`)
-      }
+      if (place === undefined) throw missing(options.place, options.organization)
       return effectiveAccessOn(tx, about, place)
     }),
   )
   if (options.asJson) print(listDocument(found.map(effectiveAccessFragment)))
   else if (found.length === 0) note(`there are no workspaces in ${options.organization}`)
   else for (const line of columns([['name', 'level', 'because of'], ...found.map(rowOf)])) print(line)
+}
+
+function missing(address: SubjectAddress | PlaceAddress, organization: string): OperatorError {
+  const [[kind, name] = []] = Object.entries(address)
+  return new OperatorError(`there is no ${kind} ${name} in ${organization}`)
 }
 
 /** Replaces a team's name by its id. Only the command line accepts names of teams. */

@@ -1,4 +1,5 @@
 import { Command, Option } from 'commander'
+import type { AuditFlags } from './audit-trail.ts'
 import { configOf, databaseSettings, withSettings } from './options.ts'
 import { parseCount } from './parse.ts'
 
@@ -23,19 +24,9 @@ export function auditCommand(): Command {
       'after',
       '\nIt never contains values or tokens. Names stand beside ids while the objects exist.\n\nExample:\n  purser audit --organization acme --since 24h --follow',
     )
-    .action(async (flags) => {
+    .action(async (flags: AuditFlags) => {
       const { printAuditTrail } = await import('./audit-trail.ts')
-      const { since, until, organization, action, limit } = flags
-      const isFlag = (value: unknown) => value === true
-      await printAuditTrail(configOf(flags), {
-        since,
-        until,
-        organization,
-        action,
-        limit,
-        follow: isFlag(flags.follow),
-        asJson: isFlag(flags.json),
-      })
+      await printAuditTrail(configOf(flags), flags)
     })
   // With positional options, flags after `verify` belong to `verify`.
   return withSettings(command, databaseSettings).enablePositionalOptions().addCommand(verifyCommand())

@@ -22,42 +22,42 @@ const OVERLAP = 200
 /** The events of the last look, as far back as the next look reads. */
 type Seen = { last: number; numbers: Set<number> }
 
-type AuditOptions = {
+export type AuditFlags = {
   since?: string
   until?: string
   organization?: string
   action?: string
   limit: number
-  follow: boolean
-  asJson: boolean
+  follow?: true
+  json?: true
 }
 
 /** Prints the newest events, oldest first. With `follow` it continues until the process is stopped. */
-export async function printAuditTrail(config: Config, options: AuditOptions): Promise<void> {
+export async function printAuditTrail(config: Config, flags: AuditFlags): Promise<void> {
   await withDatabase(config, async ({ database }) => {
-    const filter = await filterOf(database, options)
+    const filter = await filterOf(database, flags)
     const { rows, total, seen } = await database.read(async (tx) => {
       const newest = await newestAuditEvents(tx, {}, OVERLAP)
       const numbers = new Set(newest.map((row) => row.number))
-      const rows = await newestAuditEvents(tx, filter, options.limit)
+      const rows = await newestAuditEvents(tx, filter, flags.limit)
       return {
         rows,
         // Counting reads all matching events.
-        total: rows.length < options.limit ? rows.length : await countMatchingEvents(tx, filter),
+        total: rows.length < flags.limit ? rows.length : await countMatchingEvents(tx, filter),
         seen: { last: newest.at(-1)?.number ?? 0, numbers },
       }
     })
-    const printer = new EventPrinter(database, options.asJson)
+    const printer = new EventPrinter(database, flags.json === true)
     await printer.print(rows)
     if (total > rows.length) note(`the newest ${rows.length} of ${total}; --limit shows more`)
-    if (options.follow) await follow(database, filter, printer, seen)
-    else if (rows.length === 0 && !options.asJson) note('there are no such events')
+    if (flags.follow) await follow(database, filter, printer, seen)
+    else if (rows.length === 0 && !flags.json) note('there are no such events')
   })
 }
 
 async function filterOf(
   database: Database,
-  { since, until, organization, action }: AuditOptions,
+  { since, until, organization, action }: AuditFlags,
 ): Promise<AuditFilter> {
   const filter: AuditFilter = {}
   if (since !== undefined) filter.since = parseMoment(since, operatorDeps.clock, 'past')

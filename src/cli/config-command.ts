@@ -22,7 +22,7 @@ function tofuCommand(): Command {
       'after',
       '\nExamples:\n  purser config tofu >> ~/.tofurc\n  purser config tofu --public-url https://purser.example.com',
     )
-    .action((flags) => print(tofuConfiguration(configOf(flags), flags.hostname, flags.organization)))
+    .action((flags) => print(tofuConfiguration(configOf(flags), flags.organization, flags.hostname)))
   return withSettings(command, ['listen', 'publicUrl', 'tlsCert', 'tlsKey'])
 }
 
@@ -33,7 +33,7 @@ function organizationName(text: string): string {
 }
 
 /** The block for the CLI's configuration file. Comments in it say what belongs elsewhere. */
-function tofuConfiguration(config: Config, hostname = hostnameOf(config), organization = 'acme'): string {
+function tofuConfiguration(config: Config, organization: string, hostname = hostnameOf(config)): string {
   if (!/^(\[[\da-f:.]+\]|[\p{L}\p{N}._-]+)(:\d+)?$/iu.test(hostname)) {
     throw new OperatorError(`${JSON.stringify(hostname)} is no host name: give --hostname HOST or HOST:PORT`)
   }

@@ -37,13 +37,13 @@ export async function importFrom(config: Config, from: string, flags: CopyingFla
         : new FileSource(folderOf(from))
       return runImport(config, source, {
         organizations: flags.organization,
+        toOrganization: flags.toOrganization,
         states: flags.states,
+        as: flags.as,
         isDryRun: flags.dryRun === true,
         isMerging: flags.merge === true,
         progress: new Progress(process.stderr),
         signal,
-        ...(flags.toOrganization === undefined ? {} : { toOrganization: flags.toOrganization }),
-        ...(flags.as === undefined ? {} : { as: flags.as }),
       })
     },
     'what was copied is whole. The same import again copies what is missing',
@@ -75,7 +75,7 @@ export async function exportTo(config: Config, folder: string, flags: CopyingFla
           throw new OperatorError('--from must be an address such as https://tfe.example.com')
         return runExport(folder, new HttpSource(await sourceClient(from, flags, signal)), options)
       }
-      const own = await openOwnServer(config, as === undefined ? {} : { as })
+      const own = await openOwnServer(config, { as })
       try {
         for (const name of organizations) await own.database.read((tx) => organizationNamed(tx, name))
         const client = new SourceClient({

@@ -1,20 +1,18 @@
 import { Command } from 'commander'
 import { configOf, databaseSettings, withSettings } from './options.ts'
 import { print, printJson } from './output.ts'
-import { resourceCommands } from './resource-commands.ts'
+import { withResourceCommands } from './resource-commands.ts'
 
 export function organizationCommand(): Command {
   const organization = new Command('organization')
     .description('Create, list, show and delete organizations, and accept user tokens again')
     .addCommand(createCommand())
     .addCommand(allowUserTokensCommand())
-  const commands = resourceCommands({
+  return withResourceCommands(organization, {
     kind: 'organizations',
     argument: ['<name>', 'name of the organization'],
     deletes: 'Delete an organization with everything in it, all states too',
   })
-  for (const command of commands) organization.addCommand(command)
-  return organization
 }
 
 function createCommand(): Command {

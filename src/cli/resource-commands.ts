@@ -5,6 +5,8 @@ import type { Flags, KindName } from './resources.ts'
 
 const AS = 'the site administrator who acts (default: the only one)'
 
+type WithOptions = (command: Command) => Command
+
 type Words = {
   /** What is listed, shown and deleted, as the interface calls its list. */
   kind: KindName
@@ -12,20 +14,21 @@ type Words = {
   /** What a deletion takes along. */
   deletes: string
   /** Adds the options that say where it is. */
-  within?: (command: Command) => Command
+  within?: WithOptions
   /** Of the list alone. */
-  listOptions?: (command: Command) => Command
+  listOptions?: WithOptions
   checkList?: (flags: Flags) => void
 }
 
-/** `list`, `show` and `delete`: the same three for everything that can be named. */
-export function resourceCommands(words: Words): Command[] {
-  const within = words.within ?? ((command: Command) => command)
-  return [listCommand(words, within), showCommand(words, within), deleteCommand(words, within)]
+/** Adds `list`, `show` and `delete`: the same three for everything that can be named. */
+export function withResourceCommands(parent: Command, words: Words): Command {
+  return parent.addCommand(listCommand(words)).addCommand(showCommand(words)).addCommand(deleteCommand(words))
 }
 
-function listCommand({ kind, listOptions, checkList }: Words, within: (command: Command) => Command) {
-  const command = (listOptions ?? within)(new Command('list').description(`List ${kind}`))
+const noOptions: WithOptions = (command) => command
+
+function listCommand({ kind, within = noOptions, listOptions = within, checkList }: Words): Command {
+  const command = listOptions(new Command('list').description(`List ${kind}`))
     .option('--as <username>', AS)
     .option('--json', 'print the resources of the interface as JSON')
     .action(async (flags: Flags) => {
@@ -36,7 +39,7 @@ function listCommand({ kind, listOptions, checkList }: Words, within: (command: 
   return withSettings(command, databaseSettings)
 }
 
-function showCommand({ kind, argument }: Words, within: (command: Command) => Command) {
+function showCommand({ kind, argument, within = noOptions }: Words): Command {
   const command = within(new Command('show').description(`Show one of the ${kind}`).argument(...argument))
     .option('--as <username>', AS)
     .option('--json', 'print the resource of the interface as JSON')
@@ -47,7 +50,7 @@ function showCommand({ kind, argument }: Words, within: (command: Command) => Co
   return withSettings(command, databaseSettings)
 }
 
-function deleteCommand({ kind, argument, deletes }: Words, within: (command: Command) => Command) {
+function deleteCommand({ kind, argument, deletes, within = noOptions }: Words): Command {
   const command = within(new Command('delete').description(deletes).argument(...argument))
   if (kind === 'organizations') command.option('--yes', 'needed: nothing brings the states back')
   command
@@ -62,19 +65,17 @@ function deleteCommand({ kind, argument, deletes }: Words, within: (command: Com
 
 export function teamCommand(): Command {
   const team = new Command('team').description('List, show and delete teams')
-  const commands = resourceCommands({
+  return withResourceCommands(team, {
     kind: 'teams',
     argument: ['<team>', 'name or id of the team'],
     deletes: 'Delete a team, with its tokens and what it was granted',
     within: (command) => command.requiredOption('--organization <name>', 'the organization'),
-  })
-  for (const command of commands) team.addCommand(command)
-  return team.addHelpText('after', '\nExample:\n  purser team list --organization acme')
+  }).addHelpText('after', '\nExample:\n  purser team list --organization acme')
 }
 
 export function tokenCommand(): Command {
   const token = new Command('token').description('List, show and delete tokens (never their texts)')
-  const commands = resourceCommands({
+  return withResourceCommands(token, {
     kind: 'tokens',
     argument: ['<id>', 'id of the token: at-…'],
     deletes: 'Delete a token: requests with it are answered 401 from then on',
@@ -91,9 +92,7 @@ export function tokenCommand(): Command {
         throw new OperatorError('give either --user or --organization')
       }
     },
-  })
-  for (const command of commands) token.addCommand(command)
-  return token.addHelpText(
+  }).addHelpText(
     'after',
     '\nA token for a user is made with "purser user token".\n\nExample:\n  purser token list --user jane',
   )

@@ -1,7 +1,7 @@
 import { Command } from 'commander'
 import { configOf, databaseSettings, withSettings } from './options.ts'
 import { note, print, printJson } from './output.ts'
-import { resourceCommands } from './resource-commands.ts'
+import { withResourceCommands } from './resource-commands.ts'
 
 export function userCommand(): Command {
   const user = new Command('user')
@@ -9,13 +9,11 @@ export function userCommand(): Command {
     .addCommand(createCommand())
     .addCommand(tokenCommand())
     .addCommand(passwordLinkCommand())
-  const commands = resourceCommands({
+  return withResourceCommands(user, {
     kind: 'users',
     argument: ['<user>', 'user name or id'],
     deletes: 'Delete a user, with their tokens and memberships; never the last owner or administrator',
   })
-  for (const command of commands) user.addCommand(command)
-  return user
 }
 
 function createCommand(): Command {

@@ -32,7 +32,7 @@ export type OwnServer = {
 
 export type OwnServerOptions = {
   /** The site administrator to act as. Optional if there is only one. */
-  as?: string | undefined
+  as?: string
   /** Nothing can be written. */
   isReadOnly?: boolean
 }
