@@ -137,6 +137,20 @@ onEachEngine('the team tokens of an organization', (server) => {
     expect((await server.client(mine.attributes.token).get(path(organization))).json.data).toEqual([])
   })
 
+  test('the organization’s token names the team whose token made it, wherever an owner reads it', async () => {
+    const { owner, name } = await createTestOrganization(server)
+    const teams = await owner.client.get(`/organizations/${name}/teams?filter[names]=owners`)
+    const owners = { id: teams.json.data[0].id, type: 'teams' }
+    const ownersToken = await make(owner.client, owners.id)
+    const place = `/organizations/${name}/authentication-token`
+    const made = await server.client(ownersToken.attributes.token).post(place)
+    const read = await owner.client.get(place)
+    const shown = await owner.client.get(`/authentication-tokens/${made.json.data.id}`)
+    for (const { json } of [made, read, shown]) {
+      expect(json.data.relationships['created-by']).toEqual({ data: owners })
+    }
+  })
+
   test('many are deleted at once: all that are named, or none', async () => {
     const organization = await createTestOrganization(server)
     const other = await createTestOrganization(server)

@@ -7,7 +7,7 @@ import { document } from '../jsonapi/document.ts'
 import { choice, type QueryParameter } from '../jsonapi/parameters.ts'
 import { organizationPlace } from '../organizations/organization-place.ts'
 import { deleteOrganizationToken } from './token-deletion.ts'
-import { tokenFragment } from './token-document.ts'
+import { tokenFragment, viewerOf } from './token-document.ts'
 import { deleteToken, findSingleToken, type TokenOwner } from './token-store.ts'
 import { createToken, problemsOfToken, readTokenRequest, tokenBody } from './tokens.ts'
 
@@ -66,10 +66,8 @@ export const organizationTokenRoutes: readonly Route[] = [
       }
       return done({ ...token, text }, { action: `${asked.token}-token.create`, details })
     },
-    document: (context) => {
-      const { organization } = context.resource
-      return document(tokenFragment(context.result, { ...context, organization }, context.result.text))
-    },
+    document: async (context) =>
+      document(tokenFragment(context.result, await viewerOf(context), context.result.text)),
   }),
 
   read(organizationPlace, '/authentication-token', {
@@ -78,10 +76,9 @@ export const organizationTokenRoutes: readonly Route[] = [
     query,
     answers: 'authentication-tokens',
     document: async (context) => {
-      const { organization } = context.resource
-      const token = await findSingleToken(context.tx, ownerOf(context.query, organization))
+      const token = await findSingleToken(context.tx, ownerOf(context.query, context.resource.organization))
       if (token === undefined) throw notFound()
-      return document(tokenFragment(token, { ...context, organization }))
+      return document(tokenFragment(token, await viewerOf(context)))
     },
   }),
 

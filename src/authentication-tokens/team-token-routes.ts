@@ -63,10 +63,8 @@ function creatingRoute(suffix: string, isSingle: boolean, summary: string): Rout
       }
       return done({ ...token, text }, { action: 'team-token.create', details })
     },
-    document: async (context) => {
-      const viewer = await viewerOf(context)
-      return document(tokenFragment(context.result, viewer, context.result.text))
-    },
+    document: async (context) =>
+      document(tokenFragment(context.result, await viewerOf(context), context.result.text)),
   })
 }
 

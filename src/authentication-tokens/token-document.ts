@@ -42,15 +42,15 @@ type TokenViewer = {
   ownersTeam?: TeamRow
 }
 
-/** The viewer of a team token, from the request that creates or reads it. */
-export async function viewerOf<R extends { organization: OrganizationRow }>({
+/** The viewer of a token, from the request that creates or reads it. */
+export async function viewerOf({
   tx,
   actor,
   standing,
-  resource,
-}: Decided<unknown, R>): Promise<TokenViewer> {
-  const { organization } = resource
-  return { actor, standing, organization, ownersTeam: await findTeam(tx, organization.owners_team_id) }
+  resource: { organization },
+}: Decided<unknown, { organization?: OrganizationRow }>): Promise<TokenViewer> {
+  const ownersTeam = organization && (await findTeam(tx, organization.owners_team_id))
+  return { actor, standing, organization, ownersTeam }
 }
 
 /**

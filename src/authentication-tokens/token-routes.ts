@@ -3,9 +3,8 @@ import { read } from '../http/read-route.ts'
 import type { Route } from '../http/route.ts'
 import { write } from '../http/write-route.ts'
 import { document } from '../jsonapi/document.ts'
-import { findTeam } from '../teams/team-store.ts'
 import { deleteOrganizationToken, deleteTeamToken, deleteUserToken } from './token-deletion.ts'
-import { tokenFragment } from './token-document.ts'
+import { tokenFragment, viewerOf } from './token-document.ts'
 import { tokenPlace } from './token-place.ts'
 
 export const tokenRoutes: readonly Route[] = [
@@ -13,12 +12,7 @@ export const tokenRoutes: readonly Route[] = [
     permission: 'user:tokens',
     summary: 'Show a token',
     answers: 'authentication-tokens',
-    document: async ({ tx, actor, standing, resource }) => {
-      const { token, organization } = resource
-      const ownersTeam =
-        organization === undefined ? undefined : await findTeam(tx, organization.owners_team_id)
-      return document(tokenFragment(token, { actor, standing, organization, ownersTeam }))
-    },
+    document: async (context) => document(tokenFragment(context.resource.token, await viewerOf(context))),
   }),
 
   write(tokenPlace, '', {
