@@ -1,15 +1,13 @@
 import { argon2, randomBytes, timingSafeEqual } from 'node:crypto'
-import { existing } from '../core/existing.ts'
+import { promisify } from 'node:util'
 import { TooManyAttempts, type Problem } from '../core/errors.ts'
 import { isTooShort, normalized, passwordProblems } from './users.ts'
 
 /** Parameters are stored with each hash, so that they can be raised later. Hashing needs 19 MiB while it runs. */
-const MEMORY_KIB = 19_456
-const PASSES = 2
-const PARALLELISM = 1
+const PARAMETERS = { memory: 19_456, passes: 2, parallelism: 1 }
 const SALT_BYTES = 16
 const HASH_BYTES = 32
-const CURRENT = `argon2id$${MEMORY_KIB}$${PASSES}$${PARALLELISM}$`
+const CURRENT = `argon2id$${PARAMETERS.memory}$${PARAMETERS.passes}$${PARAMETERS.parallelism}$`
 
 /** Each keeps a thread busy for some tenths of a second. More would slow down everything else. */
 const MAX_RUNNING = 2
@@ -55,7 +53,7 @@ export class Passwords {
   hash(password: string, asker: Asker): Promise<string> {
     const salt = randomBytes(SALT_BYTES)
     return this.#inTurn(asker, async () => {
-      const key = await argon2Key(password, salt, [MEMORY_KIB, PASSES, PARALLELISM])
+      const key = await argon2Key(password, salt, PARAMETERS)
       return `${CURRENT}${salt.toString('base64')}$${key.toString('base64')}`
     })
   }
@@ -94,11 +92,13 @@ export class Passwords {
 
 /** @param stored a hash of any parameters */
 async function isHashOf(password: string, stored: string): Promise<boolean> {
-  const [, ...fields] = stored.split('$')
-  const [salt, hash] = fields.slice(-2).map((field) => Buffer.from(field, 'base64'))
-  const parameters = fields.slice(0, -2).map(Number)
-  const key = await argon2Key(password, existing(salt), parameters)
-  return timingSafeEqual(key, existing(hash))
+  const [, memory, passes, parallelism, salt = '', hash = ''] = stored.split('$')
+  const key = await argon2Key(password, Buffer.from(salt, 'base64'), {
+    memory: Number(memory),
+    passes: Number(passes),
+    parallelism: Number(parallelism),
+  })
+  return timingSafeEqual(key, Buffer.from(hash, 'base64'))
 }
 
 /** Loaded when the first password is set, because the list needs 14 MB. */
@@ -107,17 +107,11 @@ async function commonPasswords(): Promise<ReadonlySet<string>> {
   return new Set(dictionary['passwords-common'])
 }
 
-function argon2Key(password: string, nonce: Buffer, parameters: readonly number[]): Promise<Buffer> {
-  const [memory, passes, parallelism] = parameters.map((parameter) => existing(parameter))
-  const options = {
+function argon2Key(password: string, nonce: Buffer, parameters: typeof PARAMETERS): Promise<Buffer> {
+  return promisify(argon2)('argon2id', {
     message: Buffer.from(normalized(password)),
     nonce,
-    memory: existing(memory),
-    passes: existing(passes),
-    parallelism: existing(parallelism),
+    ...parameters,
     tagLength: HASH_BYTES,
-  }
-  return new Promise((resolve, reject) => {
-    argon2('argon2id', options, (error, key) => (error === null ? resolve(key) : reject(error)))
   })
 }
