@@ -134,8 +134,8 @@ export async function createPerson(tx: Transaction, username: string): Promise<P
     password_hash: null,
     created_at: timestamp(now),
   })
-  const token = await createUserToken(tx, newId, { userId: id, description: null, createdById: id, now })
-  return { id, token: token.text, tokenId: token.id }
+  const { token, text } = await createUserToken(tx, { userId: id, description: null, now })
+  return { id, token: text, tokenId: token.id }
 }
 
 export async function createSeeded(database: Database, plan: Plan): Promise<Organization> {

@@ -40,7 +40,7 @@ export async function makeFirstUser(
     })
     if (isNew === undefined) return undefined
     const text = givenToken ?? newTokenText('user')
-    await createUserToken(tx, newId, { userId: id, description: 'first start', createdById: id, now, text })
+    await createUserToken(tx, { userId: id, description: 'first start', now, text })
     const link =
       givenToken === undefined ? await createPasswordLink(tx, { clock: { now: () => now } }, id) : undefined
     const context = { at: timestamp(now), requestId: null, actor: null, key: auditKey }

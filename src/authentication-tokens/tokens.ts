@@ -5,7 +5,7 @@ import { maxTtlOf, minutesSince, ttlKindOf, type TtlPolicy } from '../access/tok
 import type { Config } from '../config.ts'
 import { parseTimestamp, timestamp, type Timestamp } from '../core/clock.ts'
 import { AppError, invalid, type Problem } from '../core/errors.ts'
-import type { newId } from '../core/ids.ts'
+import { newId } from '../core/ids.ts'
 import { shortTextSchema } from '../core/names.ts'
 import type { Transaction } from '../database/database.ts'
 import type { Deps } from '../http/deps.ts'
@@ -195,26 +195,21 @@ export async function createToken(
   return { token, text }
 }
 
-/** Creates a user token outside a request, without checking the limit. */
-export async function createUserToken(
+/** Creates a token for a user outside a request, as if by the user, without checking the limit. */
+export function createUserToken(
   tx: Transaction,
-  makeId: typeof newId,
-  given: { userId: string; description: string | null; createdById: string; now: Date; text?: string },
-): Promise<{ id: string; text: string }> {
-  const { userId, description, createdById, now } = given
-  const { token, text } = await createToken(
+  {
+    userId,
+    description,
+    now,
+    text,
+  }: { userId: string; description: string | null; now: Date; text?: string },
+): Promise<{ token: TokenRow; text: string }> {
+  const owner = { kind: 'user', userId } as const
+  return createToken(
     tx,
-    { newId: makeId, clock: { now: () => now } },
-    {
-      owner: { kind: 'user', userId },
-      userId,
-      organization: undefined,
-      isSingle: false,
-      maker: null,
-      createdById,
-      text: given.text,
-    },
+    { newId, clock: { now: () => now } },
+    { owner, userId, organization: undefined, isSingle: false, maker: null, createdById: userId, text },
     { description, expiresAt: undefined },
   )
-  return { id: token.id, text }
 }
