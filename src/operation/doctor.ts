@@ -1,6 +1,5 @@
 import { codeOf } from '../core/error-fields.ts'
 import { existsSync, readdirSync, readFileSync, statfsSync } from 'node:fs'
-import { join } from 'node:path'
 import { findActor, hashToken } from '../access/actor-store.ts'
 import { unknownVariables, type Config } from '../config.ts'
 import { timestamp, type Clock } from '../core/clock.ts'
@@ -16,7 +15,7 @@ import { withOpened } from './command-database.ts'
 import { openFolderProblem } from './data-folder.ts'
 import { findTrouble } from './doctor-store.ts'
 import { findMeta } from './meta-store.ts'
-import { ADMIN_TOKEN_FILE } from './prepare.ts'
+import { adminTokenFile } from './prepare.ts'
 import { checkFingerprint, findSecretKey, FINGERPRINT, fingerprintOf } from './secret-key.ts'
 import { connectionsProblem } from './welcome.ts'
 
@@ -167,7 +166,7 @@ async function examineRows(
     const advice = isAccepted
       ? 'holds a valid token: delete the file once you have the token elsewhere'
       : 'holds a token that this database does not accept: delete the file, unless the token is of another database'
-    report('data folder', 'note', `${join(config.data, ADMIN_TOKEN_FILE)} ${advice}`)
+    report('data folder', 'note', `${adminTokenFile(config.data)} ${advice}`)
   }
   examineClock(aged, report)
   const key = examineKey(noted, config, report)
@@ -184,7 +183,7 @@ async function examineRows(
 
 /** Undefined if there is no file, or none that this user may read. */
 function readAdminToken({ data }: Config, report: Report): string | undefined {
-  const file = join(data, ADMIN_TOKEN_FILE)
+  const file = adminTokenFile(data)
   try {
     return existsSync(file) ? readFileSync(file, 'utf8').trim() : undefined
   } catch (error) {

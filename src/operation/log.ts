@@ -3,8 +3,7 @@ import pino, { type DestinationStream, type Logger } from 'pino'
 
 /** A log of JSON lines, to standard output by default. */
 export function createLog(level: string, destination?: DestinationStream): Logger {
-  const options = { level, serializers: { error: describe } }
-  return destination === undefined ? pino(options) : pino(options, destination)
+  return pino({ level, serializers: { error: describe } }, destination)
 }
 
 /**

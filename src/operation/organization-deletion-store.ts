@@ -27,23 +27,23 @@ const rowsOf =
   async (tx, organizationId) =>
     deleteSome(tx, table, sql`organization_id = ${organizationId}`)
 
+function firstOf(tx: Transaction, table: 'workspaces' | 'projects', organizationId: string) {
+  const rows = tx.db.selectFrom(table).where('organization_id', '=', organizationId)
+  return rows.select('id').limit(1).executeTakeFirst()
+}
+
 /** One workspace after another. In each, some state versions at a time; in each of those, the chunks first. */
 const deleteOfWorkspaces: Part = async (tx, organizationId) => {
-  const workspace = await tx.db
-    .selectFrom('workspaces')
-    .where('organization_id', '=', organizationId)
-    .select('id')
-    .limit(1)
-    .executeTakeFirst()
+  const workspace = await firstOf(tx, 'workspaces', organizationId)
   if (workspace === undefined) return false
-  const versions = await idsOf(
-    tx.db
-      .selectFrom('state_versions')
-      .where('workspace_id', '=', workspace.id)
-      .select('id')
-      .orderBy('serial')
-      .limit(PIECES),
-  )
+  const rows = await tx.db
+    .selectFrom('state_versions')
+    .where('workspace_id', '=', workspace.id)
+    .select('id')
+    .orderBy('serial')
+    .limit(PIECES)
+    .execute()
+  const versions = rows.map(({ id }) => id)
   if (versions.length === 0) {
     if (await deleteSome(tx, 'team_workspaces', sql`workspace_id = ${workspace.id}`)) return true
     await deleteWorkspace(tx, workspace.id)
@@ -63,12 +63,7 @@ async function deletePieces(tx: Transaction, versions: readonly string[]): Promi
 
 /** One project after another, once no workspace is left. */
 const deleteOfProjects: Part = async (tx, organizationId) => {
-  const project = await tx.db
-    .selectFrom('projects')
-    .where('organization_id', '=', organizationId)
-    .select('id')
-    .limit(1)
-    .executeTakeFirst()
+  const project = await firstOf(tx, 'projects', organizationId)
   if (project === undefined) return false
   if (await deleteSome(tx, 'team_projects', sql`project_id = ${project.id}`)) return true
   await deleteProject(tx, project.id)
@@ -133,8 +128,4 @@ export async function deleteSlice(tx: Transaction, organizationId: string): Prom
     if (await part(tx, organizationId)) return
   }
   await tx.db.deleteFrom('organizations').where('id', '=', organizationId).execute()
-}
-
-async function idsOf(query: { execute: () => Promise<{ id: string }[]> }): Promise<string[]> {
-  return (await query.execute()).map(({ id }) => id)
 }

@@ -27,7 +27,10 @@ import {
   writeSecretKey,
 } from './secret-key.ts'
 
-export const ADMIN_TOKEN_FILE = 'admin-token'
+/** Where a generated token of the first administrator is kept. */
+export function adminTokenFile(folder: string): string {
+  return join(folder, 'admin-token')
+}
 
 export type Prepared = {
   readonly database: Database
@@ -73,7 +76,7 @@ async function prepareOpened(
   const { clock } = surroundings
   const { connections } = await refuseUnfit(open, config)
   const { secretKey } = await bringUpToDate(open, config, surroundings.say)
-  const file = join(config.data, ADMIN_TOKEN_FILE)
+  const file = adminTokenFile(config.data)
   let isOurs = false
   const first = await makeFirstUser(database, clock, new AuditKey(secretKey), config.adminToken, (token) => {
     if (config.adminToken !== undefined) return
@@ -88,8 +91,8 @@ async function prepareOpened(
     database,
     config: { ...config, secretKey },
     connections,
-    ...(config.secretKey === undefined ? { keyFile: secretKeyFile(config.data) } : {}),
-    ...(first === undefined ? {} : { first }),
+    keyFile: config.secretKey === undefined ? secretKeyFile(config.data) : undefined,
+    first,
   }
 }
 

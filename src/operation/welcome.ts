@@ -1,4 +1,3 @@
-import { join } from 'node:path'
 import { unknownVariables, type Config, type ServerConfig } from '../config.ts'
 import { version } from '../core/version.ts'
 import { nameOfDatabase } from '../database/open.ts'
@@ -6,7 +5,7 @@ import { isLoopback } from '../core/loopback.ts'
 import { addressText, servedAddress } from './address.ts'
 import { addressFlags, advisedCommand, quoted } from './advised-command.ts'
 import { openFolderProblem } from './data-folder.ts'
-import { ADMIN_TOKEN_FILE, type Prepared } from './prepare.ts'
+import { adminTokenFile, type Prepared } from './prepare.ts'
 
 const dialects = {
   documented:
@@ -57,7 +56,7 @@ function linesToTry(config: ServerConfig, port: number): string[] {
   const address = servedAddress(config, port)
   const served = { ...config, listen: { ...config.listen, port } }
   const token =
-    config.adminToken === undefined ? `$(cat ${quoted(adminTokenFile(config))})` : '$PURSER_ADMIN_TOKEN'
+    config.adminToken === undefined ? `$(cat ${quoted(adminTokenFile(config.data))})` : '$PURSER_ADMIN_TOKEN'
   const curl = `curl -H "Authorization: Bearer ${token}"`
   const organization =
     '{"data":{"type":"organizations","attributes":{"name":"acme","email":"you@example.com"}}}'
@@ -116,10 +115,6 @@ function keyAdvice(keyFile: string | undefined): string {
 
 function adminAdvice(config: ServerConfig, token: string): string {
   return config.adminToken === undefined
-    ? `token ${token} (shown this once, and kept in ${adminTokenFile(config)})`
+    ? `token ${token} (shown this once, and kept in ${adminTokenFile(config.data)})`
     : 'the token is the one of PURSER_ADMIN_TOKEN'
-}
-
-function adminTokenFile({ data }: ServerConfig): string {
-  return join(data, ADMIN_TOKEN_FILE)
 }
