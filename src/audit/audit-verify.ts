@@ -52,12 +52,7 @@ export async function verifyAuditTrail(
   const ends: AuditEnd[] = []
   const unseen = new Map(seen.map((end) => [end.organizationId ?? SITE, end]))
   let site: SoundChain | undefined
-  const verdict = (problem?: AuditProblem): AuditVerdict => ({
-    events,
-    chains,
-    ends,
-    ...(problem === undefined ? {} : { problem }),
-  })
+  const verdict = (problem?: AuditProblem): AuditVerdict => ({ events, chains, ends, problem })
   let after: string | undefined
   for (;;) {
     const rows = await listAuditChains(tx, after, AT_ONCE)

@@ -47,10 +47,7 @@ export class SourceClient {
     this.#base = url.origin + url.pathname
     this.#options = options
     this.#pause =
-      options.pause ??
-      (async (milliseconds) => {
-        await delay(milliseconds, undefined, { signal: options.signal })
-      })
+      options.pause ?? ((milliseconds) => delay(milliseconds, undefined, { signal: options.signal }))
   }
 
   /** Reads a JSON document. Throws Unreadable if it is hidden, missing or refused. */
@@ -161,7 +158,7 @@ export class SourceClient {
     const { status } = response
     if (status === 429 || status >= 500) {
       const waitMs = retryAfter(response.headers.get('retry-after'))
-      return { status, reason: `it was answered with ${status}`, ...(waitMs === undefined ? {} : { waitMs }) }
+      return { status, reason: `it was answered with ${status}`, waitMs }
     }
     if (status === 401 && url.origin === this.origin) {
       throw new OperatorError(`${this.origin} does not accept the token`)

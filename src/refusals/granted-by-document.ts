@@ -28,17 +28,14 @@ export const grantedBySchema = Type.Array(
 
 /** The grants with names beside ids, and in words. */
 export function shownGrantedBy(needed: readonly NeededGrant[], nameOf: NameOf): object[] {
-  return needed.map((one) => {
-    const team = 'team' in one ? nameOf(one.team) : undefined
-    const named = (place: { type: string; id: string | null }) => {
-      const name = place.id === null ? undefined : nameOf(place.id)
-      return { ...place, ...(name === undefined ? {} : { name }) }
-    }
-    return {
-      ...one,
-      ...(team === undefined ? {} : { 'team-name': team }),
-      ...('on' in one ? { on: one.on.map(named) } : {}),
-      description: wordsOfGrant(one, nameOf),
-    }
+  const named = (place: { type: string; id: string | null }) => ({
+    ...place,
+    name: place.id === null ? undefined : nameOf(place.id),
   })
+  return needed.map((one) => ({
+    ...one,
+    'team-name': 'team' in one ? nameOf(one.team) : undefined,
+    ...('on' in one ? { on: one.on.map(named) } : {}),
+    description: wordsOfGrant(one, nameOf),
+  }))
 }

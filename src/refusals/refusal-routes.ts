@@ -22,7 +22,7 @@ async function refusalsDocument(context: Listing<unknown, Loaded, typeof query>)
   const { tx, actor, standing, resource, query: asked, page, paging } = context
   const findsOutsiders = actor.isSiteAdmin
   const filter = {
-    ...(resource.organization === undefined ? {} : { organizationId: resource.organization.id }),
+    organizationId: resource.organization?.id,
     requestId: asked['filter[request-id]'],
     callerId: asked['filter[user]'],
     findsOutsiders,

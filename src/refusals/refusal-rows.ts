@@ -80,28 +80,18 @@ export async function rowsOf(
     const before = rows.get(alike)
     rows.set(alike, { row, waiting: before === undefined ? one : together(before.waiting, one) })
   }
-  return Array.from(
-    rows,
-    ([
+  return Array.from(rows, ([alike, { row, waiting: one }]) => ({
+    row: {
+      ...row,
+      is_shared: row.is_inside === 0 && (row.organization_id !== null || row.caller_type !== 'users') ? 1 : 0,
       alike,
-      {
-        row,
-        waiting: { refusal, count, firstAt, requests },
-      },
-    ]) => ({
-      row: {
-        ...row,
-        is_shared:
-          row.is_inside === 0 && (row.organization_id !== null || row.caller_type !== 'users') ? 1 : 0,
-        alike,
-        request_id: refusal.requestId,
-        at: timestamp(refusal.at),
-        first_at: timestamp(firstAt),
-        count,
-      },
-      requests: requests.map(({ id, at }) => ({ id, at: timestamp(at) })),
-    }),
-  )
+      request_id: one.refusal.requestId,
+      at: timestamp(one.refusal.at),
+      first_at: timestamp(one.firstAt),
+      count: one.count,
+    },
+    requests: one.requests.map(({ id, at }) => ({ id, at: timestamp(at) })),
+  }))
 }
 
 const missingTeam = {
@@ -132,11 +122,7 @@ function factsOf(
   hasSecretTeamsFlag: boolean,
 ): NeededFacts {
   const hasDelegation = organization?.delegated_team_management === 1
-  return {
-    ...(organization === undefined ? {} : { organization: { hasDelegation, hasSecretTeamsFlag } }),
-    ...(workspaceId === undefined ? {} : { workspaceId }),
-    ...(projectId === undefined ? {} : { projectId }),
-  }
+  return { organization: organization && { hasDelegation, hasSecretTeamsFlag }, workspaceId, projectId }
 }
 
 /** The organization that owns the object. If the object does not exist: the one named in the request. */

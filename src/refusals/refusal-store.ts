@@ -116,9 +116,9 @@ export async function deleteRefusalsBefore(tx: Transaction, at: string, limit: n
 type RefusalFilter = {
   /** Undefined: all rows, also those without an organization. */
   organizationId?: string
-  requestId?: string | undefined
+  requestId?: string
   /** Only refusals of this caller. */
-  callerId?: string | undefined
+  callerId?: string
   /** Whether `callerId` also finds outsiders. False for readers who may not learn who an outsider was. */
   findsOutsiders: boolean
 }

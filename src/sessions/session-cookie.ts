@@ -27,12 +27,7 @@ export function sessionSecretOf({
   return undefined
 }
 
-/**
- * The Set-Cookie header of a sign-in. Throws 403 over http from another machine, because the cookie would travel in
- * clear.
- *
- * @param seconds 0 deletes the cookie
- */
+/** The Set-Cookie header of a sign-in. */
 export function sessionCookie(origin: string, secret: string, seconds: number): string {
   const attributes = `Path=/; HttpOnly; SameSite=Lax; Max-Age=${seconds}`
   if (isSecure(origin)) return `${SECURE_NAME}=${secret}; ${attributes}; Secure`

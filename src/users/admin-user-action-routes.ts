@@ -65,7 +65,7 @@ function actionRoute({ name, summary, changes, check, dryRun }: UserAction): Rou
       return done(changed, { action: `user.${name.replace('_', '-')}`, details })
     },
     document: ({ actor, result }) => document(userFragment(result, actor)),
-    ...(dryRun === undefined ? {} : { dryRun }),
+    dryRun,
   })
 }
 

@@ -46,7 +46,7 @@ export const userPlace = {
       target: { userId: user.id, sharesOrganization: organization !== undefined },
       // A caller who may not see a team may not see its service account.
       also: team && ({ permission: 'team:read', target: { team: teamFacts(team) } } as const),
-      ...(organization === undefined ? {} : { organization }),
+      organization,
     }
   },
 }
