@@ -47,10 +47,10 @@ export async function printAuditTrail(config: Config, flags: AuditFlags): Promis
         seen: { last: newest.at(-1)?.number ?? 0, numbers },
       }
     })
-    const printer = new EventPrinter(database, flags.json === true)
-    await printer.print(rows)
+    const printEvents = eventPrinter(database, flags.json === true)
+    await printEvents(rows)
     if (total > rows.length) note(`the newest ${rows.length} of ${total}; --limit shows more`)
-    if (flags.follow) await follow(database, filter, printer, seen)
+    if (flags.follow) await follow(database, filter, printEvents, seen)
     else if (rows.length === 0 && !flags.json) note('there are no such events')
   })
 }
@@ -72,7 +72,7 @@ async function filterOf(
 async function follow(
   database: Database,
   filter: AuditFilter,
-  printer: EventPrinter,
+  printEvents: PrintEvents,
   seen: Seen,
 ): Promise<never> {
   for (;;) {
@@ -84,7 +84,7 @@ async function follow(
       seen.numbers.add(row.number)
       seen.last = Math.max(seen.last, row.number)
     }
-    await printer.print(unseen)
+    await printEvents(unseen)
     for (const number of seen.numbers) if (number <= seen.last - OVERLAP) seen.numbers.delete(number)
   }
 }
@@ -92,19 +92,13 @@ async function follow(
 /** Anything in an event that may be the id of something with a name. */
 const ID = /\b(?:user|team|ws|prj|ou|sv|tws|tprj)-[1-9A-HJ-NP-Za-km-z]{16}\b/g
 
-class EventPrinter {
-  readonly #database: Database
-  readonly #asJson: boolean
-  readonly #columns = new Columns()
+type PrintEvents = (rows: readonly PrintedRow[]) => Promise<void>
 
-  constructor(database: Database, asJson: boolean) {
-    this.#database = database
-    this.#asJson = asJson
-  }
-
-  async print(rows: readonly PrintedRow[]): Promise<void> {
+function eventPrinter(database: Database, asJson: boolean): PrintEvents {
+  const columns = new Columns()
+  return async (rows) => {
     if (rows.length === 0) return
-    if (this.#asJson) {
+    if (asJson) {
       for (const row of rows) print(jsonOf(row))
       return
     }
@@ -113,8 +107,8 @@ class EventPrinter {
       ...(row.actor_id === null ? [] : [row.actor_id]),
       ...(row.details.match(ID) ?? []),
     ])
-    const names = await this.#database.read((tx) => findNamesOfIds(tx, [...new Set(ids)]))
-    for (const line of this.#columns.lines(rows.map((row) => cellsOf(row, names)))) print(line.trimEnd())
+    const names = await database.read((tx) => findNamesOfIds(tx, [...new Set(ids)]))
+    for (const line of columns.lines(rows.map((row) => cellsOf(row, names)))) print(line.trimEnd())
   }
 }
 

@@ -1,4 +1,5 @@
 import { codeOf } from '../core/error-fields.ts'
+import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { createSecureContext } from 'node:tls'
@@ -12,10 +13,7 @@ type ListenSetting = 'listen' | 'metricsListen'
 export async function checkAddress(listen: Listen, setting: ListenSetting): Promise<void> {
   const probe = createServer()
   try {
-    await new Promise<void>((resolve, reject) => {
-      probe.once('error', reject)
-      probe.listen({ host: listen.host, port: listen.port, exclusive: true }, resolve)
-    })
+    await once(probe.listen({ host: listen.host, port: listen.port, exclusive: true }), 'listening')
   } catch (error) {
     throw addressProblem(error, listen, setting)
   }

@@ -1,5 +1,6 @@
 import { existing } from '../core/existing.ts'
 import cluster, { type Worker } from 'node:cluster'
+import { once } from 'node:events'
 import { getCompileCacheDir } from 'node:module'
 import { dirname } from 'node:path'
 import type { Logger } from 'pino'
@@ -33,15 +34,11 @@ export class Workers {
   async stop(signal: NodeJS.Signals): Promise<void> {
     this.#isStopping = true
     await Promise.all(
-      running().map((worker) => {
+      running().map(async (worker) => {
         const late = setTimeout(() => worker.process.kill('SIGKILL'), this.#stopMs)
         worker.process.kill(signal)
-        return new Promise<void>((resolve) =>
-          worker.once('exit', () => {
-            clearTimeout(late)
-            resolve()
-          }),
-        )
+        await once(worker, 'exit')
+        clearTimeout(late)
       }),
     )
   }
