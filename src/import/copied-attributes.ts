@@ -17,7 +17,7 @@ function objectOf(value: unknown): Attributes {
 /**
  * The named attributes that the document has. All others are generated here or refer to objects that are not copied.
  */
-function picked(given: Attributes, names: readonly string[]): Attributes {
+export function picked(given: Attributes, names: readonly string[]): Attributes {
   return Object.fromEntries(
     names
       .filter((name) => Object.hasOwn(given, name) && given[name] !== undefined)

@@ -1,6 +1,6 @@
 import { tagBindingsOf, withTagBindings } from './both-sides.ts'
 import { compare, forEach, make, SOME_AT_ONCE, unlessRefused, type Context, type Place } from './context.ts'
-import { differences } from './copied-attributes.ts'
+import { differences, picked } from './copied-attributes.ts'
 import type { OrganizationRecord, ProjectRecord, TeamRecord, WorkspaceRecord } from './records.ts'
 import { relatedId, type List, type Resource } from './source-lists.ts'
 import { TO_BE_MADE } from './own-client.ts'
@@ -153,11 +153,7 @@ export async function importTeams(context: Context, teams: readonly TeamRecord[]
 /** The owners team always exists. Its settings are copied if the organization is new or the team has no SSO id. */
 async function likeOwners(context: Context, attributes: Record<string, unknown>, own: Resource) {
   const { target, report, isNew } = context
-  const { 'sso-team-id': sso, 'allow-member-token-management': tokens } = attributes
-  const asked = {
-    ...(sso === undefined ? {} : { 'sso-team-id': sso }),
-    ...(tokens === undefined ? {} : { 'allow-member-token-management': tokens }),
-  }
+  const asked = picked(attributes, ['sso-team-id', 'allow-member-token-management'])
   report.there('teams')
   if (differences(asked, own.attributes).length === 0) return
   if (!isNew && own.attributes['sso-team-id'] !== null) {

@@ -16,14 +16,15 @@ const kinds = [
 ] as const
 export type Kind = (typeof kinds)[number]
 
-type Counts = { copied: Partial<Record<Kind, number>>; there: Partial<Record<Kind, number>> }
+type Counts = Partial<Record<Kind, number>>
+type Copy = { name: string; as: string; copied: Counts; there: Counts }
 type Entry = { organization: string; kind: Kind | 'tokens' | 'locks'; name: string; reason: string }
 
 /** The result for everything that the source has. */
 export class Report {
   readonly from: string
   readonly isDryRun: boolean
-  readonly organizations: (Counts & { name: string; as: string })[] = []
+  readonly organizations: Copy[] = []
   /** Objects that were not copied although they could be, whatever the reason. */
   readonly notCopied: Entry[] = []
   /** Things that can never be copied: tokens and locks. */
@@ -32,7 +33,7 @@ export class Report {
   isInterrupted = false
   /** Why it ended early by itself. */
   failure: string | undefined
-  #current: Counts & { name: string; as: string } = { name: '', as: '', copied: {}, there: {} }
+  #current: Copy = { name: '', as: '', copied: {}, there: {} }
 
   constructor(from: string, isDryRun: boolean) {
     this.from = from
@@ -49,7 +50,7 @@ export class Report {
   }
 
   /** Copied objects of the current organization, by kind. */
-  get copiedNow(): Counts['copied'] {
+  get copiedNow(): Counts {
     return this.#current.copied
   }
 
