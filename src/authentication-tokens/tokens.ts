@@ -74,23 +74,6 @@ function expiryOf(asked: Timestamp | undefined, limits: readonly Limit[], now: D
   return [asked ?? defaultExpiry(now), ...limits.map(({ latest }) => latest)].toSorted()[0] ?? ''
 }
 
-/** The limit from the organization's policy for this kind of token. */
-function limitOfPolicy(kind: TokenOwner['kind'], policy: TtlPolicy | undefined, now: Date): Limit[] {
-  const most = policy === undefined ? undefined : maxTtlOf(policy, ttlKindOf(kind))
-  if (most === undefined) return []
-  const latest = timestamp(new Date(now.getTime() + most))
-  return [{ latest, reason: `the organization lets such tokens live ${most} ms` }]
-}
-
-/**
- * A token expires no later than the token that creates it, of a user, team or organization. Otherwise a token lent for
- * a minute would be worth one for years. Site administrators are exempt, so that someone can renew tokens.
- */
-function limitOfMaker(maker: Actor | null): Limit[] {
-  if (!isBoundBy(maker)) return []
-  return [{ latest: maker.tokenExpiresAt, reason: 'that is the end of the token that it is made with' }]
-}
-
 function isBoundBy(maker: Actor | null): maker is Actor {
   // A session ends soon; what it makes is as if made by the user without any token.
   return maker !== null && !maker.isSiteAdmin && !(maker.kind === 'user' && maker.session !== undefined)
@@ -145,11 +128,25 @@ export function checkRecent(maker: Actor | null, now: Date): void {
   ])
 }
 
+/**
+ * The limits of a new token: from the organization's policy for its kind, and from its maker. A token expires no later than
+ * the token that creates it, of a user, team or organization. Otherwise a token lent for a minute would be worth one for
+ * years. Site administrators are exempt, so that someone can renew tokens.
+ */
 function limitsOf(
   { owner, organization, maker }: Pick<NewToken, 'owner' | 'organization' | 'maker'>,
   now: Date,
 ): Limit[] {
-  return [...limitOfPolicy(owner.kind, organization, now), ...limitOfMaker(maker)]
+  const limits: Limit[] = []
+  const most = organization && maxTtlOf(organization, ttlKindOf(owner.kind))
+  if (most !== undefined) {
+    const latest = timestamp(new Date(now.getTime() + most))
+    limits.push({ latest, reason: `the organization lets such tokens live ${most} ms` })
+  }
+  if (isBoundBy(maker)) {
+    limits.push({ latest: maker.tokenExpiresAt, reason: 'that is the end of the token that it is made with' })
+  }
+  return limits
 }
 
 /** The problems of a new token that its request alone does not show. Throws 401 for a session that may make none. */
