@@ -10,9 +10,9 @@ import {
   readdirSync,
   rmSync,
   writeFileSync,
-  writeSync,
 } from 'node:fs'
 import { join, resolve } from 'node:path'
+import { existing } from '../core/existing.ts'
 import { systemClock, timestamp } from '../core/clock.ts'
 import { OperatorError, writingTo } from '../core/operator-error.ts'
 import { version } from '../core/version.ts'
@@ -69,10 +69,9 @@ export class ExportFiles {
   }
 
   record(kind: RecordKind, organization: string, record: object): void {
-    const file = this.#files.get(kind)
-    if (file === undefined) throw new Error(`there is no file for ${kind}`)
+    const file = existing(this.#files.get(kind))
     const line = Buffer.from(`${JSON.stringify({ organization, ...record })}\n`)
-    writingTo(this.#folder, () => writeSync(file.descriptor, line))
+    writingTo(this.#folder, () => writeFileSync(file.descriptor, line))
     file.hash.update(line)
   }
 
@@ -88,26 +87,24 @@ export class ExportFiles {
 
   /** Writes the manifest. A folder without one is not an export, so an interrupted export is never taken for one. */
   finish(from: string): void {
-    writingTo(this.#folder, () => this.#finish(from))
-  }
-
-  #finish(from: string): void {
-    const files: Record<string, string> = {}
-    for (const [kind, { descriptor, hash }] of this.#files) {
-      fsyncSync(descriptor)
-      files[fileOf(kind)] = hash.digest('hex')
-    }
-    const manifest: Manifest = {
-      format: FORMAT,
-      'format-version': FORMAT_VERSION,
-      'purser-version': version,
-      'created-at': timestamp(systemClock.now()),
-      from,
-      files,
-    }
-    const text = `${JSON.stringify(manifest, null, 2)}\n`
-    writeFileSync(join(this.#folder, MANIFEST), text, { mode: 0o600, flag: 'wx', flush: true })
-    rmSync(join(this.#folder, UNFINISHED))
+    writingTo(this.#folder, () => {
+      const files: Record<string, string> = {}
+      for (const [kind, { descriptor, hash }] of this.#files) {
+        fsyncSync(descriptor)
+        files[fileOf(kind)] = hash.digest('hex')
+      }
+      const manifest: Manifest = {
+        format: FORMAT,
+        'format-version': FORMAT_VERSION,
+        'purser-version': version,
+        'created-at': timestamp(systemClock.now()),
+        from,
+        files,
+      }
+      const text = `${JSON.stringify(manifest, null, 2)}\n`
+      writeFileSync(join(this.#folder, MANIFEST), text, { mode: 0o600, flag: 'wx', flush: true })
+      rmSync(join(this.#folder, UNFINISHED))
+    })
   }
 
   close(): void {
