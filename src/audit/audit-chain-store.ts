@@ -121,21 +121,15 @@ export async function insertAuditChain(tx: Transaction, row: AuditChainRow): Pro
   return numInsertedOrUpdatedRows === 1n
 }
 
+const chainOf = (tx: Transaction, organizationId: string) =>
+  tx.db.selectFrom('audit_chains').where('organization_id', '=', organizationId).selectAll()
+
 export function findAuditChain(tx: Transaction, organizationId: string): Promise<AuditChainRow | undefined> {
-  return tx.db
-    .selectFrom('audit_chains')
-    .where('organization_id', '=', organizationId)
-    .selectAll()
-    .executeTakeFirst()
+  return chainOf(tx, organizationId).executeTakeFirst()
 }
 
 export function lockAuditChain(tx: Transaction, organizationId: string): Promise<AuditChainRow | undefined> {
-  return tx.db
-    .selectFrom('audit_chains')
-    .where('organization_id', '=', organizationId)
-    .selectAll()
-    .$call(forUpdate(tx))
-    .executeTakeFirst()
+  return chainOf(tx, organizationId).$call(forUpdate(tx)).executeTakeFirst()
 }
 
 export async function updateAuditChain(

@@ -177,21 +177,16 @@ async function readLargeOutput(
   return new Set(outputTexts.flatMap((text) => runsOf(output, text).map(({ part }) => part))).size
 }
 
-function textOf(
-  { row, workspace, isCurrent }: CheckedVersion,
-  { part, reason }: Damage,
-  damages: readonly Damage[],
-): string {
+function textOf(version: CheckedVersion, { part, reason }: Damage, damages: readonly Damage[]): string {
+  const { row, workspace, isCurrent } = version
   const which = isCurrent ? 'the current state' : `serial ${row.serial}`
-  const isStateWhole = row.status === 'finalized' && damages.every((damage) => damage.part !== 'state')
-  const advice = adviceOf(part, { isPending: row.status === 'pending', isCurrent, isStateWhole })
+  const advice = adviceOf(version, part, damages)
   return `${row.id}, ${which} of the workspace ${workspace}: the ${part} cannot be read (${reason}); ${advice}`
 }
 
-type Circumstances = { isPending: boolean; isCurrent: boolean; isStateWhole: boolean }
-
-function adviceOf(part: Part, { isPending, isCurrent, isStateWhole }: Circumstances): string {
-  if (isPending) return 'upload it again'
+function adviceOf({ row, isCurrent }: CheckedVersion, part: Part, damages: readonly Damage[]): string {
+  if (row.status === 'pending') return 'upload it again'
+  const isStateWhole = row.status === 'finalized' && damages.every((damage) => damage.part !== 'state')
   if (part === 'outputs' && isStateWhole)
     return 'the state is whole: roll back to this version to read them out of it'
   if (part === 'JSON state') return RESTORE
