@@ -69,29 +69,11 @@ export async function forEach<T>(
 }
 
 /**
- * Reads a list of the source. Parts that are hidden or unreadable are reported, and the import continues without them.
+ * Does work that this server may refuse, or that needs something which the source hides or cannot give. Either is reported,
+ * and the result is undefined.
  */
-export async function readOf<T>(
-  { report, progress, organization }: Pick<Context, 'report' | 'progress' | 'organization'>,
-  kind: Kind,
-  read: (reading: Reading) => Promise<T[]>,
-  what = 'all',
-): Promise<T[]> {
-  try {
-    return await read({
-      step: (done, total) => progress.show(`${organization}: reading ${kind}`, done, total),
-      unreadable: (name, reason) => report.missing(kind, name, reason),
-    })
-  } catch (error) {
-    if (!(error instanceof Unreadable)) throw error
-    report.missing(kind, what, error.message)
-    return []
-  }
-}
-
-/** Does work that this server may refuse. A refusal is reported, and the result is undefined. */
-export async function unlessRefused<T>(
-  { report }: Context,
+export async function orReport<T>(
+  { report }: Pick<Context, 'report'>,
   kind: Kind,
   name: string,
   work: () => Promise<T>,
@@ -99,10 +81,24 @@ export async function unlessRefused<T>(
   try {
     return await work()
   } catch (error) {
-    if (!(error instanceof Refused)) throw error
+    if (!(error instanceof Refused) && !(error instanceof Unreadable)) throw error
     report.missing(kind, name, error.message)
     return undefined
   }
+}
+
+/** Reads a list of the source. Parts that cannot be read are reported, and the import continues without them. */
+export async function readOf<T>(
+  { report, progress, organization }: Pick<Context, 'report' | 'progress' | 'organization'>,
+  kind: Kind,
+  read: (reading: Reading) => Promise<T[]>,
+  what = 'all',
+): Promise<T[]> {
+  const reading: Reading = {
+    step: (done, total) => progress.show(`${organization}: reading ${kind}`, done, total),
+    unreadable: (name, reason) => report.missing(kind, name, reason),
+  }
+  return (await orReport({ report }, kind, what, () => read(reading))) ?? []
 }
 
 type NewThing = {

@@ -1,10 +1,9 @@
 import { keysOf } from '../core/keys.ts'
 import { accessKinds } from './both-sides.ts'
-import { forEach, readOf, SOME_AT_ONCE } from './context.ts'
+import { forEach, orReport, readOf, SOME_AT_ONCE } from './context.ts'
 import { ExportFiles } from './export-files.ts'
 import { organizationsOf, type ImportOptions } from './import.ts'
 import {
-  Unreadable,
   type OrganizationRecord,
   type ProjectRecord,
   type RecordKind,
@@ -102,13 +101,10 @@ async function exportStates(context: Context, workspace: WorkspaceRecord): Promi
   for (const state of states === 'current' ? all.slice(-1) : all) {
     signal.throwIfAborted()
     const what = `serial ${state.serial} of ${workspace.name}`
-    try {
+    await orReport(context, 'state versions', what, async () => {
       files.record('state-versions', organization, await withFiles(context, what, state))
       report.copied('state versions')
-    } catch (error) {
-      if (!(error instanceof Unreadable)) throw error
-      report.missing('state versions', what, error.message)
-    }
+    })
   }
 }
 

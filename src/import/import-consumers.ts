@@ -1,5 +1,5 @@
 import { consumersPath } from './both-sides.ts'
-import { forEach, readOf, SOME_AT_ONCE, unlessRefused, type Context } from './context.ts'
+import { forEach, readOf, SOME_AT_ONCE, orReport, type Context } from './context.ts'
 import type { WorkspaceRecord } from './records.ts'
 
 const CONSUMERS_A_REQUEST = 1000
@@ -32,7 +32,7 @@ export async function importConsumers(
     }
     for (let start = 0; start < missing.length; start += CONSUMERS_A_REQUEST) {
       const data = missing.slice(start, start + CONSUMERS_A_REQUEST).map((id) => ({ type: 'workspaces', id }))
-      await unlessRefused(context, kind, name, async () => {
+      await orReport(context, kind, name, async () => {
         await target.act(consumersPath(place.id), { data })
         report.copied(kind, data.length)
       })

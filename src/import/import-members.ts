@@ -5,7 +5,7 @@ import { activateMembership, findMembership } from '../organization-memberships/
 import { activateTeamMembers } from '../teams/team-member-store.ts'
 import { findUserByEmail, findUserByUsername } from '../users/user-store.ts'
 import { keyOf } from '../users/users.ts'
-import { forEach, unlessRefused, type Context } from './context.ts'
+import { forEach, orReport, type Context } from './context.ts'
 import { pathOf } from './import-things.ts'
 import type { MemberRecord, TeamRecord } from './records.ts'
 import { relatedIds } from './source-lists.ts'
@@ -77,7 +77,7 @@ async function importMember(
     if (canAccept && !there.isActive && !isDryRun) await accept(context, there.id)
     return there
   }
-  const made = await unlessRefused(context, kind, email, () =>
+  const made = await orReport(context, kind, email, () =>
     target.send('POST', pathOf(context, 'organization-memberships'), {
       type: 'organization-memberships',
       attributes: { email },
@@ -111,7 +111,7 @@ async function importUser(context: Context, email: string, username: string | nu
     report.missing(kind, name, `${reason}; ${email} is invited`)
     return false
   }
-  const made = await unlessRefused(context, kind, name, () =>
+  const made = await orReport(context, kind, name, () =>
     target.send('POST', '/admin/users', { type: 'users', attributes: { username, email } }),
   )
   if (made === undefined) return false
@@ -149,7 +149,7 @@ async function joinTeam(context: Context, name: string, teamId: string, ids: rea
   for (let start = 0; start < ids.length; start += size) {
     const slice = ids.slice(start, start + size)
     const data = slice.map((id) => ({ type: 'organization-memberships', id }))
-    await unlessRefused(context, kind, name, async () => {
+    await orReport(context, kind, name, async () => {
       await target.act(`/teams/${teamId}/relationships/organization-memberships`, { data })
       report.copied(kind, slice.length)
     })

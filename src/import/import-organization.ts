@@ -5,7 +5,7 @@ import { auditOperator } from '../operation/command-database.ts'
 import { commandName } from '../core/version.ts'
 import { DEFAULT_MAX_TTL_MS } from '../access/token-policy.ts'
 import { tokenLifetimesOf, tokenLifetimesPath } from './both-sides.ts'
-import { compare, make, unlessRefused, type Context } from './context.ts'
+import { compare, make, orReport, type Context } from './context.ts'
 import { COMMAND_LINE_TOKEN } from './own-server.ts'
 import type { OrganizationRecord } from './records.ts'
 import type { Resource } from './source-lists.ts'
@@ -81,7 +81,7 @@ async function importLifetimes(context: Context, record: OrganizationRecord): Pr
   const type = 'organization-token-ttl-policies'
   const policies = others.map(([tokenType, ms]) => ({ 'token-type': tokenType, 'max-ttl-ms': ms }))
   const data = { type, attributes: { 'token-ttl-policies': policies } }
-  await unlessRefused(context, kind, name, () => target.act(path, { data }, 'PATCH'))
+  await orReport(context, kind, name, () => target.act(path, { data }, 'PATCH'))
 }
 
 /**

@@ -1,6 +1,6 @@
 import { existing } from '../core/existing.ts'
 import { findStateVersion } from '../state-versions/state-version-store.ts'
-import { forEach, readOf, SOME_AT_ONCE, unlessRefused, type Context, type Place } from './context.ts'
+import { forEach, readOf, SOME_AT_ONCE, orReport, type Context, type Place } from './context.ts'
 import { readJsonState, readState, withoutSnapshots } from './read-state.ts'
 import { Unreadable, type StateRecord, type WorkspaceRecord } from './records.ts'
 import { relatedId, type Resource } from './source-lists.ts'
@@ -28,14 +28,14 @@ export async function importStates(context: Context, workspaces: readonly Worksp
       `all of ${workspace.name}`,
     )
     const whole = withoutSnapshots(report, workspace.name, all)
-    const missing = await unlessRefused(context, kind, workspace.name, () =>
+    const missing = await orReport(context, kind, workspace.name, () =>
       wanted(context, workspace, whole, place),
     )
     if (missing === undefined) return
     if (missing.length === 0) {
       // An import may have been killed after it had copied everything.
       const giveBack = () => giveBackOldLock(context, place.id)
-      if (!context.isDryRun && !place.isNew) await unlessRefused(context, kind, workspace.name, giveBack)
+      if (!context.isDryRun && !place.isNew) await orReport(context, kind, workspace.name, giveBack)
     } else if (context.isDryRun) report.copied(kind, missing.length)
     else await copyLocked(context, workspace.name, place.id, missing)
   }
@@ -142,16 +142,13 @@ async function copyLocked(
   workspaceId: string,
   missing: readonly StateRecord[],
 ): Promise<void> {
-  const { target, report } = context
   const actions = `/workspaces/${workspaceId}/actions`
-  try {
+  const isLocked = await orReport(context, kind, name, async () => {
     await giveBackOldLock(context, workspaceId)
-    await target.act(`${actions}/lock`, { reason: LOCK_REASON })
-  } catch (error) {
-    if (!(error instanceof Refused)) throw error
-    report.missing(kind, name, error.message)
-    return
-  }
+    await context.target.act(`${actions}/lock`, { reason: LOCK_REASON })
+    return true
+  })
+  if (!isLocked) return
   try {
     for (const [place, state] of missing.entries()) {
       context.signal.throwIfAborted()
@@ -192,7 +189,7 @@ async function copyState(
   const { source, target, report } = context
   const { maxStateBytes } = target.config
   const what = `serial ${state.serial} of ${name}`
-  try {
+  await orReport(context, kind, what, async () => {
     await withSpool((content) =>
       withSpool(async (json) => {
         await readState(source, state, maxStateBytes, content)
@@ -201,10 +198,7 @@ async function copyState(
       }),
     )
     report.copied(kind)
-  } catch (error) {
-    if (!(error instanceof Unreadable) && !(error instanceof Refused)) throw error
-    report.missing(kind, what, error.message)
-  }
+  })
 }
 
 async function sendState(
@@ -236,7 +230,7 @@ async function sendState(
   const made = await createVersion(context, workspaceId, attributes)
   if (json !== undefined) {
     const address = String(made.attributes['hosted-json-state-upload-url'])
-    await unlessRefused(context, kind, `JSON state of ${what}`, () => target.upload(address, json))
+    await orReport(context, kind, `JSON state of ${what}`, () => target.upload(address, json))
   }
   // The state comes last, because it completes the version.
   await target.upload(String(made.attributes['hosted-state-upload-url']), content)

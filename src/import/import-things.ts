@@ -1,5 +1,5 @@
 import { tagBindingsOf, withTagBindings } from './both-sides.ts'
-import { compare, forEach, make, SOME_AT_ONCE, unlessRefused, type Context, type Place } from './context.ts'
+import { compare, forEach, make, SOME_AT_ONCE, orReport, type Context, type Place } from './context.ts'
 import { differences, picked } from './copied-attributes.ts'
 import type { OrganizationRecord, ProjectRecord, TeamRecord, WorkspaceRecord } from './records.ts'
 import { relatedId, type List, type Resource } from './source-lists.ts'
@@ -104,7 +104,7 @@ async function likeDefault(context: Context, project: ProjectRecord, own: Resour
     compareBindings(context, 'projects', project, bound)
   } else {
     const relationships = bindingsRelation(tagBindings)
-    await unlessRefused(context, 'projects', name, () =>
+    await orReport(context, 'projects', name, () =>
       target.send('PATCH', `/projects/${own.id}`, { type: 'projects', attributes: asked, relationships }),
     )
   }
@@ -159,7 +159,7 @@ async function likeOwners(context: Context, attributes: Record<string, unknown>,
   if (!isNew && own.attributes['sso-team-id'] !== null) {
     compare(context, 'teams', 'owners', asked, own.attributes)
   } else {
-    await unlessRefused(context, 'teams', 'owners', () =>
+    await orReport(context, 'teams', 'owners', () =>
       target.send('PATCH', `/teams/${own.id}`, { type: 'teams', attributes: asked }),
     )
   }

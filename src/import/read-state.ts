@@ -1,3 +1,4 @@
+import { orReport } from './context.ts'
 import { Unreadable, type StateRecord } from './records.ts'
 import type { Report } from './report.ts'
 import type { Sink, Source } from './source.ts'
@@ -31,14 +32,11 @@ export async function readJsonState(
   sink: Sink,
 ): Promise<boolean> {
   if (!state.hasJson) return false
-  try {
+  const read = await orReport({ report }, 'state versions', `JSON state of ${what}`, async () => {
     await source.content(state, 'jsonState', limit, sink)
     return true
-  } catch (error) {
-    if (!(error instanceof Unreadable)) throw error
-    report.missing('state versions', `JSON state of ${what}`, error.message)
-    return false
-  }
+  })
+  return read === true
 }
 
 /** Drops snapshots that are not current yet, at the end. Older ones are ordinary states by now. */
