@@ -112,8 +112,7 @@ async function seedOverHttp(settings: Config, tokens: Map<string, string>): Prom
     }
     const teams = await makeTeams(post)
     await makeMembers(post, teams)
-    const projects = await makeProject(post, teams)
-    await makeWorkspaces(post, teams, projects)
+    await makeWorkspaces(post, teams, await makeProject(post, teams))
     // Dora asks for a workspace and is refused, so the list of refusals has an example.
     await sendRequest(as('dora'), 'GET', `${ORGANIZATION}/workspaces/${demo.grant.workspace}`)
     await database.write((tx) => deleteMeta(tx, UNFINISHED))
@@ -151,34 +150,28 @@ async function makeMembers(post: Post, teams: Map<string, string>): Promise<void
   })
 }
 
-async function makeProject(post: Post, teams: Map<string, string>): Promise<Map<string, string>> {
+const to = (type: 'teams' | 'projects' | 'workspaces', id: string | undefined) => ({ data: { type, id } })
+
+/** Returns the id of the project. */
+async function makeProject(post: Post, teams: Map<string, string>): Promise<string> {
   const { grant, ...attributes } = demo.project
   const { team, ...given } = grant
   const { id } = await post(OWNER, `${ORGANIZATION}/projects`, { type: 'projects', attributes })
   await post(OWNER, '/team-projects', {
     type: 'team-projects',
     attributes: given,
-    relationships: {
-      team: { data: { type: 'teams', id: teams.get(team) } },
-      project: { data: { type: 'projects', id } },
-    },
+    relationships: { team: to('teams', teams.get(team)), project: to('projects', id) },
   })
-  return new Map([[demo.project.name, id]])
+  return id
 }
 
-async function makeWorkspaces(
-  post: Post,
-  teams: Map<string, string>,
-  projects: Map<string, string>,
-): Promise<void> {
+async function makeWorkspaces(post: Post, teams: Map<string, string>, projectId: string): Promise<void> {
   const { team, workspace: granted, ...attributes } = demo.grant
   for (const { name, description, project, history } of demo.workspaces) {
     const { id } = await post('ben', `${ORGANIZATION}/workspaces`, {
       type: 'workspaces',
       attributes: { name, description },
-      ...(project === undefined
-        ? {}
-        : { relationships: { project: { data: { type: 'projects', id: projects.get(project) } } } }),
+      relationships: project && { project: to('projects', projectId) },
     })
     await post('ben', `/workspaces/${id}/actions/lock`, {})
     for (const [place, outputs] of history.entries()) {
@@ -192,10 +185,7 @@ async function makeWorkspaces(
     await post(OWNER, '/team-workspaces', {
       type: 'team-workspaces',
       attributes,
-      relationships: {
-        team: { data: { type: 'teams', id: teams.get(team) } },
-        workspace: { data: { type: 'workspaces', id } },
-      },
+      relationships: { team: to('teams', teams.get(team)), workspace: to('workspaces', id) },
     })
   }
 }
