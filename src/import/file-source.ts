@@ -85,7 +85,7 @@ export class FileSource implements Source {
         sink.write(chunk)
       }
     } catch (error) {
-      if (error instanceof Unreadable || error instanceof OperatorError) throw error
+      if (error instanceof OperatorError) throw error
       throw new Unreadable(reasonOf(error))
     }
     if (sha256.digest('hex') !== hash) throw new Unreadable(`${name} is not what was exported`)

@@ -1,6 +1,7 @@
 import { Type, type Static, type TSchema } from 'typebox'
 import { Compile, type Validator } from 'typebox/schema'
 import { keysOf } from '../core/keys.ts'
+import { OperatorError } from '../core/operator-error.ts'
 
 const id = Type.String({ pattern: '^[A-Za-z0-9_-]{1,128}$' })
 const text = Type.String({ maxLength: 100_000 })
@@ -82,7 +83,7 @@ export type StateChoice = 'all' | 'current' | 'none'
 const validators = new Map<string, Validator>()
 
 /** A single object that is hidden or fails to load. Everything else can still be copied. */
-export class Unreadable extends Error {}
+export class Unreadable extends OperatorError {}
 
 /** Throws Unreadable if the value is not a valid record. */
 export function checkedRecord<K extends RecordKind>(kind: K, value: unknown): Records[K] {

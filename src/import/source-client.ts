@@ -119,7 +119,7 @@ export class SourceClient {
       }
     } catch (error) {
       this.#options.signal.throwIfAborted()
-      if (error instanceof Unreadable || error instanceof OperatorError) throw error
+      if (error instanceof OperatorError) throw error
       const cause = causeOf(error)
       const isCut = cut.has(String(codeOf(cause))) || cause === watch.late
       return { reason: printable(reasonOf(cause)), lost: { origin: url.origin, isCut } }
