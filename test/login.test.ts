@@ -1,5 +1,6 @@
 import { beforeAll, beforeEach, expect, test } from 'vitest'
-import { challengeOf, CODE_MS, MAX_CODES } from '../src/login/login-codes.ts'
+import { MAX_CODES } from '../src/login/login-code-store.ts'
+import { challengeOf, CODE_MS } from '../src/login/login-codes.ts'
 import { Browser, passwordLink } from './support/browser.ts'
 import { Client, type Response } from './support/client.ts'
 import { onEachEngine } from './support/on-each-engine.ts'

@@ -9,7 +9,7 @@ import { write } from '../http/write-route.ts'
 import { parseResource } from '../jsonapi/body.ts'
 import { personPlace } from '../users/user-place.ts'
 import { insertLoginCode } from './login-code-store.ts'
-import { CODE_MS, loginCodeBody, loginCodeDescription, loginCodeDocument, MAX_CODES } from './login-codes.ts'
+import { CODE_MS, loginCodeBody, loginCodeDescription, loginCodeDocument } from './login-codes.ts'
 
 /** The consent of a person who has signed in: a program on their machine may get a token of theirs. */
 export const loginCodeRoutes: readonly Route[] = [
@@ -28,29 +28,21 @@ export const loginCodeRoutes: readonly Route[] = [
       const now = deps.clock.now()
       checkRecent(actor, now)
       const code = newSecret()
-      const request = {
-        redirectUri: attributes['redirect-uri'],
-        codeChallenge: attributes['code-challenge'],
-        state: attributes.state,
-      }
+      const redirectUri = attributes['redirect-uri']
       const expiresAt = timestamp(new Date(now.getTime() + CODE_MS))
-      await insertLoginCode(
-        tx,
-        {
-          hash: hashToken(code),
-          user_id: user.id,
-          session_id: actor.tokenId,
-          code_challenge: request.codeChallenge,
-          redirect_uri: request.redirectUri,
-          created_at: timestamp(now),
-          expires_at: expiresAt,
-          used_at: null,
-          token_id: null,
-        },
-        MAX_CODES,
-      )
+      await insertLoginCode(tx, {
+        hash: hashToken(code),
+        user_id: user.id,
+        session_id: actor.tokenId,
+        code_challenge: attributes['code-challenge'],
+        redirect_uri: redirectUri,
+        created_at: timestamp(now),
+        expires_at: expiresAt,
+        used_at: null,
+        token_id: null,
+      })
       return done(
-        { userId: user.id, code, request, expiresAt },
+        { userId: user.id, code, redirectUri, state: attributes.state, expiresAt },
         { action: 'user.create-login-code', resourceId: user.id, details: { 'expired-at': expiresAt } },
       )
     },

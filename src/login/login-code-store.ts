@@ -4,14 +4,17 @@ import type { LoginCodeTable } from '../database/session-tables.ts'
 
 export type LoginCodeRow = Selectable<LoginCodeTable>
 
-/** Inserts a code, and deletes the oldest of the user if there are more than `most` then. */
-export async function insertLoginCode(tx: Transaction, row: LoginCodeRow, most: number): Promise<void> {
+/** The most codes of one user that are kept. */
+export const MAX_CODES = 10
+
+/** Inserts a code, and deletes the oldest of the user if there are more than MAX_CODES then. */
+export async function insertLoginCode(tx: Transaction, row: LoginCodeRow): Promise<void> {
   const kept = tx.db
     .selectFrom('login_codes')
     .where('user_id', '=', row.user_id)
     .orderBy('created_at', 'desc')
     .orderBy('hash')
-    .limit(most - 1)
+    .limit(MAX_CODES - 1)
     .select('hash')
   await tx.db
     .deleteFrom('login_codes')

@@ -21,8 +21,6 @@ export const loginService = {
 
 /** How long a code can be exchanged. */
 export const CODE_MS = 60_000
-/** The most codes of one user that are kept. */
-export const MAX_CODES = 10
 
 /**
  * The parameters with which a CLI opens the page, as the page repeats them. The code goes only to a program on the
@@ -59,20 +57,17 @@ export const loginCodeBody = {
   ] as const,
 }
 
-/** The parameters after validation. */
-type LoginRequest = { redirectUri: string; codeChallenge: string; state: string }
-
 /** The challenge that a verifier answers. */
 export function challengeOf(verifier: string): string {
   return createHash('sha256').update(verifier).digest('base64url')
 }
 
-type NewLoginCode = { userId: string; code: string; request: LoginRequest; expiresAt: string }
+type NewLoginCode = { userId: string; code: string; redirectUri: string; state: string; expiresAt: string }
 
 const fields: Fields<NewLoginCode> = {
   'redirect-to': [
     Type.String(),
-    ({ code, request: { redirectUri, state } }) => {
+    ({ code, redirectUri, state }) => {
       const query = new URLSearchParams({ code, state })
       return `${redirectUri}?${query.toString()}`
     },
