@@ -268,14 +268,14 @@ onEachEngine('whoever writes into the audit trail', (server, engine) => {
     expect(
       await detailAfter(server, (tx) => putBack(tx, before), {
         ...seen,
-        ends: ends.filter((end) => end.organizationId === older.id),
+        ends: ends.filter((end) => end.organization === older.id),
       }),
     ).toContain(`the trail of ${older.id}, which was there when it was seen, is missing`)
     // Events that PURSER_AUDIT_DAYS has deleted may be missing.
     expect(
       await detailAfter(server, (tx) => putBack(tx, before), {
         keptSince: '2100',
-        ends: ends.filter((end) => end.organizationId === older.id),
+        ends: ends.filter((end) => end.organization === older.id),
       }),
     ).toBeUndefined()
   })

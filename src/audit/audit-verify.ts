@@ -32,7 +32,8 @@ export type AuditVerdict = {
 
 /** The newest event of a chain. Stored elsewhere, it proves later that the chain was not replaced by an older copy. */
 export type AuditEnd = {
-  readonly organizationId: string | null
+  /** Its id; null for the whole site. */
+  readonly organization: string | null
   readonly position: number
   /** Empty if the chain has no event. */
   readonly at: string
@@ -50,7 +51,7 @@ export async function verifyAuditTrail(
 ): Promise<AuditVerdict> {
   let [events, chains] = [0, 0]
   const ends: AuditEnd[] = []
-  const unseen = new Map(seen.map((end) => [end.organizationId ?? SITE, end]))
+  const unseen = new Map(seen.map((end) => [end.organization ?? SITE, end]))
   let site: SoundChain | undefined
   const verdict = (problem?: AuditProblem): AuditVerdict => ({ events, chains, ends, problem })
   let after: string | undefined
@@ -95,7 +96,7 @@ export async function verifyAuditTrail(
   // A chain is deleted with its organization after its last event has expired.
   const lost = [...unseen.values()].find(({ at }) => at >= keptSince && at !== '')
   if (lost !== undefined) {
-    const id = lost.organizationId ?? SITE
+    const id = lost.organization ?? SITE
     return verdict(nowhere(`the trail of ${nameOfChain(id)}, which was there when it was seen, is missing`))
   }
   return verdict()
@@ -176,7 +177,7 @@ async function verifyChain(
   if (oldest !== chain.oldest_at) return of(null, 'the record of the oldest event was changed, in the trail')
   return {
     chains: start.chains,
-    end: { organizationId: organizationId === SITE ? null : organizationId, position, at, mac: hexOf(link) },
+    end: { organization: organizationId === SITE ? null : organizationId, position, at, mac: hexOf(link) },
     begunAt,
   }
 }

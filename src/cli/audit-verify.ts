@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { Type } from 'typebox'
 import { Compile } from 'typebox/schema'
-import { verifyAuditTrail, type AuditEnd, type SeenEnds } from '../audit/audit-verify.ts'
+import { verifyAuditTrail, type SeenEnds } from '../audit/audit-verify.ts'
 import type { Config } from '../config.ts'
 import { systemClock, timestamp } from '../core/clock.ts'
 import { OperatorError, reasonOf } from '../core/operator-error.ts'
@@ -39,7 +39,7 @@ export async function printVerdict(config: Config, asJson: boolean, seenFile?: s
       events,
       trails: chains,
       problem: found ?? null,
-      ...(problem === undefined ? { ends: ends.map(printedEnd) } : {}),
+      ends: problem === undefined ? ends : undefined,
     })
     if (problem !== undefined) process.exitCode = 1
     return
@@ -50,8 +50,6 @@ export async function printVerdict(config: Config, asJson: boolean, seenFile?: s
   }
   print(`intact: ${events} events in ${chains} trails`)
 }
-
-const printedEnd = ({ organizationId, ...end }: AuditEnd) => ({ organization: organizationId, ...end })
 
 const verdictSchema = Compile(
   Type.Object({
@@ -80,7 +78,6 @@ function seenIn(file: string, config: Config): SeenEnds {
       `${file} is not what audit verify --json prints of a trail that is intact (to print nothing else, npm needs --silent: npm run --silent purser -- …)`,
     )
   }
-  const ends = found.ends.map(({ organization, ...end }) => ({ organizationId: organization, ...end }))
   const keptSince = timestamp(new Date(systemClock.now().getTime() - config.auditDays * DAY_MS))
-  return { ends, keptSince }
+  return { ends: found.ends, keptSince }
 }
