@@ -98,7 +98,7 @@ async function holdersDocument(
       teams: teamsOf.get(id) ?? [],
     })),
   ]
-  const found = await accessOfHolders(tx, holders, { organization, inForce }, place)
+  const found = await accessOfHolders(tx, holders, { organization, inForce }, [place])
   refuseTooManyNamed(found)
   const names = new Map([...shown, ...people].map(({ id, name }) => [id, name]))
   const fragments = found.map((one) => accessHolderFragment(existing(names.get(one.holder.id)), one))

@@ -8,13 +8,7 @@ import type { NameOf } from '../refusals/refusal-text.ts'
 import { projectAccessSchemas, workspaceAccessSchemas } from '../team-access/project-levels.ts'
 import { detailSchemas } from '../team-access/workspace-levels.ts'
 import { sumOfProjectDetails, sumOfWorkspaceDetails } from './details.ts'
-import {
-  projectDetailsOfSource,
-  workspaceDetailsOfSource,
-  type Holder,
-  type Place,
-  type Source,
-} from './holdings.ts'
+import { projectDetailsOfSource, workspaceDetailsOfSource, type Holder, type Source } from './holdings.ts'
 import {
   actionsOn,
   levelNames,
@@ -28,6 +22,7 @@ import {
   type On,
 } from './levels.ts'
 import type { MissingActions } from './missing-actions.ts'
+import type { NamedPlace } from './places.ts'
 
 export const levelSchema = oneOf(...levelNames)
 
@@ -89,7 +84,7 @@ export const effectiveAccessDescription: ResourceDescription = {
 /** All access of a user or team to a place, and its sources. */
 export type EffectiveAccess = {
   readonly holder: Holder
-  readonly place: Place & { readonly name: string }
+  readonly place: NamedPlace
   readonly held: Held
   readonly sources: readonly Source[]
   /** Only for an answer about one place. */

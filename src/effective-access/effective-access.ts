@@ -3,8 +3,9 @@ import { AppError } from '../core/errors.ts'
 import type { Transaction } from '../database/database.ts'
 import { findProject } from '../projects/project-store.ts'
 import type { EffectiveAccess } from './effective-access-document.ts'
-import { grantedTo, standingSources, sumsOn, type Holder, type Place } from './holdings.ts'
+import { grantedTo, standingSources, sumsOn, type Holder } from './holdings.ts'
 import { missingActions } from './missing-actions.ts'
+import type { NamedPlace } from './places.ts'
 import { readGrants } from './team-grants.ts'
 
 const MOST_NAMED = 1_000
@@ -20,53 +21,49 @@ export function refuseTooManyNamed(found: readonly EffectiveAccess[]): void {
   throw new AppError('bad-request', [{ detail }])
 }
 
-/** The access of a user or team to each place, and its sources. Takes two or three queries for all places together. */
-export async function effectiveAccess(
+type Rules = { readonly organization: OrganizationFacts; readonly inForce: InForce }
+
+/** The access of each user or team to each place, and its sources. Takes two or three queries for all of them together. */
+export async function accessOfHolders(
   tx: Transaction,
-  { holder, organization, inForce }: { holder: Holder; organization: OrganizationFacts; inForce: InForce },
-  places: readonly (Place & { name: string })[],
+  holders: readonly Holder[],
+  { organization, inForce }: Rules,
+  places: readonly NamedPlace[],
 ): Promise<EffectiveAccess[]> {
-  if (places.length === 0) return []
   const workspaceIds = places.filter(({ on }) => on === 'workspace').map(({ id }) => id)
   const projectIds = [...new Set(places.map(({ projectId }) => projectId))]
-  const teamIds = holder.teams.map(({ id }) => id)
+  const teamIds = [...new Set(holders.flatMap(({ teams }) => teams.map(({ id }) => id)))]
   const on = workspaceIds.length === places.length ? 'workspaces' : 'projects too'
   // For very many places it is faster to read all grants of the teams.
   const scope = places.length > MOST_NAMED ? 'everywhere' : { workspaceIds, projectIds }
-  const granted = grantedTo(holder, await readGrants(tx, teamIds, scope, on))
-  const sumOn = sumsOn(standingSources(holder, organization, inForce), granted)
-  return places.map((place) => {
-    const { held, sources } = sumOn(place)
-    return { holder, place, held, sources }
+  const grants = await readGrants(tx, teamIds, scope, on)
+  return holders.flatMap((holder) => {
+    const sumOn = sumsOn(standingSources(holder, organization, inForce), grantedTo(holder, grants))
+    return places.map((place) => {
+      const { held, sources } = sumOn(place)
+      return { holder, place, held, sources }
+    })
   })
+}
+
+/** The same for one user or team. */
+export function effectiveAccess(
+  tx: Transaction,
+  about: Rules & { readonly holder: Holder },
+  places: readonly NamedPlace[],
+): Promise<EffectiveAccess[]> {
+  return accessOfHolders(tx, [about.holder], about, places)
 }
 
 /** The access to one place, with what would permit the actions that are missing. */
 export async function effectiveAccessOn(
   tx: Transaction,
   about: Parameters<typeof effectiveAccess>[1],
-  place: Place & { name: string },
+  place: NamedPlace,
 ): Promise<EffectiveAccess[]> {
   const found = await effectiveAccess(tx, about, [place])
   const project = await findProject(tx, place.projectId)
   const names = new Map([[place.projectId, project?.name]]).set(place.id, place.name)
   const nameOf = (id: string) => names.get(id)
   return found.map((one) => ({ ...one, missing: { actions: missingActions(one, about), nameOf } }))
-}
-
-/** The access of several users and teams to one place. Takes two or three queries for all of them together. */
-export async function accessOfHolders(
-  tx: Transaction,
-  holders: readonly Holder[],
-  { organization, inForce }: { organization: OrganizationFacts; inForce: InForce },
-  place: Place & { name: string },
-): Promise<EffectiveAccess[]> {
-  const teamIds = [...new Set(holders.flatMap(({ teams }) => teams.map(({ id }) => id)))]
-  const isWorkspace = place.on === 'workspace'
-  const scope = { workspaceIds: isWorkspace ? [place.id] : [], projectIds: [place.projectId] }
-  const grants = await readGrants(tx, teamIds, scope, isWorkspace ? 'workspaces' : 'projects too')
-  return holders.map((holder) => {
-    const sumOn = sumsOn(standingSources(holder, organization, inForce), grantedTo(holder, grants))
-    return { holder, place, ...sumOn(place) }
-  })
 }
