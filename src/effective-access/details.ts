@@ -6,7 +6,8 @@ import {
   type WorkspaceAccess,
 } from '../team-access/project-levels.ts'
 import { workspaceLevels, type WorkspaceDetails } from '../team-access/workspace-levels.ts'
-import type { LevelName } from './levels.ts'
+import type { Source } from './holdings.ts'
+import { levelOn } from './levels.ts'
 
 /** The values of all details, from least to most. */
 const order = ['none', 'read-outputs', 'read', 'plan', 'update', 'write', 'manage', 'apply', 'delete']
@@ -14,7 +15,7 @@ const order = ['none', 'read-outputs', 'read', 'plan', 'update', 'write', 'manag
 /** The sum of details: the highest value of each. Runs are `none` without any grant. */
 type Sum<D> = { [N in keyof D]: D[N] | 'none' }
 type WorkspaceSum = Sum<WorkspaceDetails>
-type ProjectSum = { project: Sum<ProjectAccess>; workspace: Sum<WorkspaceAccess> }
+type ProjectSum = { 'project-access': Sum<ProjectAccess>; 'workspace-access': Sum<WorkspaceAccess> }
 
 function most<D extends Record<string, string | boolean>>(nothing: D, all: readonly D[]): D {
   const sum: Record<string, string | boolean> = { ...nothing }
@@ -30,18 +31,29 @@ function most<D extends Record<string, string | boolean>>(nothing: D, all: reado
   return sum as D
 }
 
-export function sumOfWorkspaceDetails(all: readonly WorkspaceDetails[]): WorkspaceSum {
+/** A source without a grant gives the details of the level that it amounts to. */
+export function sumOfWorkspaceDetails(sources: readonly Source[]): WorkspaceSum {
+  const all = sources.flatMap(({ grant, held }) => {
+    if (grant !== undefined) return grant.workspaceDetails ?? []
+    const level = levelOn('workspace', held)
+    return isKeyOf(workspaceLevels, level) && level !== 'custom' ? workspaceLevels[level] : []
+  })
   return most<WorkspaceSum>({ ...workspaceLevels.custom, runs: 'none' }, all)
 }
 
-export function sumOfProjectDetails(all: readonly ProjectDetails[]): ProjectSum {
+export function sumOfProjectDetails(sources: readonly Source[]): ProjectSum {
+  const all = sources.flatMap(({ grant, held }) => {
+    if (grant !== undefined) return grant.projectDetails ?? []
+    const level = levelOn('project', held)
+    return isKeyOf(projectLevels, level) && level !== 'custom' ? projectLevels[level] : []
+  })
   const { project, workspace } = projectLevels.custom
   return {
-    project: most<ProjectSum['project']>(
+    'project-access': most<Sum<ProjectAccess>>(
       { ...project, settings: 'none' },
       all.map((details) => details.project),
     ),
-    workspace: most<ProjectSum['workspace']>(
+    'workspace-access': most<Sum<WorkspaceAccess>>(
       { ...workspace, runs: 'none' },
       all.map((details) => details.workspace),
     ),
@@ -59,13 +71,4 @@ export function workspaceDetailsOf({ workspace }: ProjectDetails): WorkspaceDeta
     'run-tasks': workspace['run-tasks'],
     'policy-overrides': workspace['policy-overrides'],
   }
-}
-
-/** For access without a grant: the details of the level that it amounts to. */
-export function workspaceDetailsOfLevel(level: LevelName): WorkspaceDetails | undefined {
-  return isKeyOf(workspaceLevels, level) && level !== 'custom' ? workspaceLevels[level] : undefined
-}
-
-export function projectDetailsOfLevel(level: LevelName): ProjectDetails | undefined {
-  return isKeyOf(projectLevels, level) && level !== 'custom' ? projectLevels[level] : undefined
 }

@@ -8,7 +8,7 @@ import type { NameOf } from '../refusals/refusal-text.ts'
 import { projectAccessSchemas, workspaceAccessSchemas } from '../team-access/project-levels.ts'
 import { detailSchemas } from '../team-access/workspace-levels.ts'
 import { sumOfProjectDetails, sumOfWorkspaceDetails } from './details.ts'
-import { projectDetailsOfSource, workspaceDetailsOfSource, type Holder, type Source } from './holdings.ts'
+import type { Holder, Source } from './holdings.ts'
 import {
   actionsOn,
   levelNames,
@@ -100,10 +100,7 @@ export function effectiveAccessFragment({
   missing,
 }: EffectiveAccess): Fragment {
   const { on, id, projectId, name } = place
-  const details =
-    on === 'workspace'
-      ? sumOfWorkspaceDetails(given(sources.map(workspaceDetailsOfSource)))
-      : namedDetails(sources)
+  const details = on === 'workspace' ? sumOfWorkspaceDetails(sources) : sumOfProjectDetails(sources)
   const data = { id: holder.id, type: `${holder.kind}s` }
   return fragment({
     id: `${holder.id}:${id}`,
@@ -150,13 +147,4 @@ export function shownSources(on: On, sources: readonly Source[]): object[] {
       level: levelOn(on, alone),
       gives: namesOfActions(on, actionsOn(on, alone)),
     }))
-}
-
-function namedDetails(sources: readonly Source[]) {
-  const { project, workspace } = sumOfProjectDetails(given(sources.map(projectDetailsOfSource)))
-  return { 'project-access': project, 'workspace-access': workspace }
-}
-
-function given<T>(values: readonly (T | undefined)[]): T[] {
-  return values.filter((value) => value !== undefined)
 }

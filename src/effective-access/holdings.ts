@@ -1,9 +1,8 @@
 import { columnSet, type ColumnSet } from '../access/decide.ts'
 import { hasFlag, organizationFlags, type OrganizationFlag } from '../access/organization-flags.ts'
 import { columnsOfFlags, standingOf, type InForce, type OrganizationFacts } from '../access/standing.ts'
-import { projectDetailsOfLevel, workspaceDetailsOfLevel } from './details.ts'
 import type { HoldingTeam } from '../teams/team-store.ts'
-import { levelOn, type Held, type On } from './levels.ts'
+import type { Held, On } from './levels.ts'
 import type { Grant, GrantsByTeam } from './team-grants.ts'
 
 /** A user, or a team for its token, with the teams that count. */
@@ -144,13 +143,4 @@ export function sumsOn(
     }
     return plus(withProject, granted.ofWorkspaces[on].get(id))
   }
-}
-
-/** The details that a source gives: those of the grant, or of the level that the source amounts to. */
-export function workspaceDetailsOfSource({ grant, held }: Source) {
-  return grant === undefined ? workspaceDetailsOfLevel(levelOn('workspace', held)) : grant.workspaceDetails
-}
-
-export function projectDetailsOfSource({ grant, held }: Source) {
-  return grant === undefined ? projectDetailsOfLevel(levelOn('project', held)) : grant.projectDetails
 }
