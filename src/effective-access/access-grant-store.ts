@@ -17,7 +17,6 @@ export type AccessGrantRow = {
   team_name: string
   place_id: string
   place_name: string
-  project_id: string
 }
 
 /** Which grants to list. A condition that is undefined leaves out nothing. */
@@ -64,7 +63,6 @@ export async function listAccessGrants(
       'teams.name as team_name',
       'workspaces.id as place_id',
       'workspaces.name as place_name',
-      'workspaces.project_id',
     ])
     .unionAll(
       onProjects.select([
@@ -74,7 +72,6 @@ export async function listAccessGrants(
         'teams.name as team_name',
         'projects.id as place_id',
         'projects.name as place_name',
-        'projects.id as project_id',
       ]),
     )
     .as('grants')

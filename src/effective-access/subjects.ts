@@ -13,7 +13,6 @@ export type SubjectAddress = { readonly user: string } | { readonly team: string
 
 /** `userId` is the user that they, or the team's token, act as. `holder` is read later, because it may be large. */
 type Subject = {
-  readonly name: string
   readonly userId: string | null
   readonly holder: (tx: Transaction) => Promise<Holder>
   readonly countTeams: (tx: Transaction) => Promise<number>
@@ -39,7 +38,6 @@ export async function findSubject(
   // Until an invitation is accepted, only site administrators may know who was invited.
   if (user === undefined || (membership?.status !== 'active' && !actor.isSiteAdmin)) return undefined
   return {
-    name: user.username ?? user.id,
     userId: user.id,
     holder: async (reading) => ({
       kind: 'user',
@@ -64,7 +62,6 @@ async function findUserNamed(tx: Transaction, text: string): Promise<UserRow | u
 function teamSubject(team: TeamRow | undefined, organizationId: string): Subject | undefined {
   if (team === undefined || team.organization_id !== organizationId) return undefined
   return {
-    name: team.name,
     userId: team.service_account_id,
     holder: () => Promise.resolve(teamHolder(team)),
     countTeams: () => Promise.resolve(1),
