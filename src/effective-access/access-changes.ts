@@ -5,7 +5,7 @@ import { standingOf, type InForce } from '../access/standing.ts'
 import type { OrganizationRow } from '../organizations/organization-store.ts'
 import { accessChangesDocument, type AccessChange } from './access-changes-document.ts'
 import type { HoldingTeam } from '../teams/team-store.ts'
-import { actionsOn, levelOn, namesOfActions, type Held } from './levels.ts'
+import { actionsOn, heldEverywhere, levelOn, namesOfActions, type Held } from './levels.ts'
 import type { NamedPlace } from './places.ts'
 
 /** A user or team whose access may change, and their teams other than one that changes. */
@@ -34,7 +34,7 @@ export type Compared = {
 /** How many users and teams, and how many workspaces and projects, the change may affect. */
 type Totals = { readonly who: number; readonly places: number }
 
-export const nothingHeld: Held = { columns: 0, inWorkspaces: 0, plans: false }
+export const nothingHeld = heldEverywhere(0)
 
 /** After this many pairs of a user or team and a place, other work gets a turn of the event loop. */
 const PAIRS_A_TURN = 5_000

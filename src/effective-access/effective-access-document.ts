@@ -111,7 +111,7 @@ export function effectiveAccessFragment({
       ...details,
       ...shownMay(on, held),
       grants: shownSources(on, sources),
-      ...(missing === undefined ? {} : { 'granted-by': grantedBy(missing) }),
+      'granted-by': missing && grantedBy(missing),
     },
     relationships: {
       [holder.kind]: { data },
@@ -140,10 +140,10 @@ export function shownSources(on: On, sources: readonly Source[]): object[] {
     .filter(({ grant, held: alone }) => grant !== undefined || actionsOn(on, alone) !== 0)
     .map(({ source, held: alone, team, flag, grant }) => ({
       source,
-      ...(grant === undefined ? {} : { id: grant.id }),
-      ...(team === undefined ? {} : { team: { id: team.id, name: team.name } }),
-      ...(flag === undefined ? {} : { flag }),
-      ...(grant === undefined ? {} : { access: grant.access }),
+      id: grant?.id,
+      team: team && { id: team.id, name: team.name },
+      flag,
+      access: grant?.access,
       level: levelOn(on, alone),
       gives: namesOfActions(on, actionsOn(on, alone)),
     }))

@@ -2,7 +2,7 @@ import { columnSet, type ColumnSet } from '../access/decide.ts'
 import { hasFlag, organizationFlags, type OrganizationFlag } from '../access/organization-flags.ts'
 import { columnsOfFlags, standingOf, type InForce, type OrganizationFacts } from '../access/standing.ts'
 import type { HoldingTeam } from '../teams/team-store.ts'
-import type { Held, On } from './levels.ts'
+import { heldEverywhere, type Held, type On } from './levels.ts'
 import type { Grant, GrantsByTeam } from './team-grants.ts'
 
 /** A user, or a team for its token, with the teams that count. */
@@ -81,7 +81,7 @@ export function standingSources(
 ): { columns: ColumnSet; sources: Source[] } {
   const sources: Source[] = []
   const add = (source: Omit<Source, 'held'>, columns: ColumnSet) => {
-    if (columns !== 0) sources.push({ ...source, held: { columns, inWorkspaces: columns, plans: false } })
+    if (columns !== 0) sources.push({ ...source, held: heldEverywhere(columns) })
   }
   if (holder.isSiteAdmin) add({ source: 'site-administrator' }, columnSet('SA'))
   if (holder.status === 'active') {
@@ -123,8 +123,7 @@ function plusHeld({ columns, inWorkspaces, plans }: Held, more: readonly Source[
 
 /** All columns on a place: organization-wide ones, and those from grants on the project and on the place. */
 export function heldOn(columns: ColumnSet, granted: Granted, { on, id, projectId }: Place): Held {
-  const everywhere = { columns, inWorkspaces: columns, plans: false }
-  const withProject = plusHeld(everywhere, granted.ofProjects[on].get(projectId))
+  const withProject = plusHeld(heldEverywhere(columns), granted.ofProjects[on].get(projectId))
   return plusHeld(withProject, granted.ofWorkspaces[on].get(id))
 }
 
@@ -133,7 +132,7 @@ export function sumsOn(
   { columns, sources }: { columns: ColumnSet; sources: readonly Source[] },
   granted: Granted,
 ): (place: Place) => Sum {
-  const everywhere: Sum = { held: { columns, inWorkspaces: columns, plans: false }, sources }
+  const everywhere: Sum = { held: heldEverywhere(columns), sources }
   const known: Record<On, Map<string, Sum>> = { workspace: new Map(), project: new Map() }
   return ({ on, id, projectId }) => {
     let withProject = known[on].get(projectId)

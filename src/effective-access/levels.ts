@@ -149,8 +149,7 @@ export type LevelName = (typeof levelNames)[number]
 
 function levelOfGrant(on: On, access: GrantFacts['access']): ActionSet {
   const details = { state_versions: 'read-outputs', workspace_locking: 0, workspace_create: 0 } as const
-  const columns = columnsOfGrant({ on, access, ...details })
-  return actionsOn(on, { columns, inWorkspaces: columns, plans: false })
+  return actionsOn(on, heldEverywhere(columnsOfGrant({ on, access, ...details })))
 }
 
 const named = {
