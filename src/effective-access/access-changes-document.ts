@@ -16,11 +16,11 @@ export type AccessChange = {
   lost: string[]
 }
 
-type AccessChanges = {
-  changes: AccessChange[]
-  /** Totals: all changes, all users and teams concerned, and all workspaces and projects that the caller sees. */
-  counts: Record<'changes' | 'who' | 'who-looked-at' | 'places' | 'places-looked-at', number>
-}
+/** Totals: all changes, all users and teams concerned, and all workspaces and projects that the caller sees. */
+type Counts = Record<
+  'changes-count' | 'who-count' | 'who-looked-at' | 'places-count' | 'places-looked-at',
+  number
+>
 
 const named = (type: ReturnType<typeof oneOf>) =>
   closedObject({ type, id: Type.String(), name: Type.String() })
@@ -48,7 +48,7 @@ export const accessChangesDescription: ResourceDescription = {
 }
 
 /** The only function that builds `"type": "access-changes"`. */
-export function accessChangesDocument(id: string, { changes, counts }: AccessChanges): string {
+export function accessChangesDocument(id: string, counts: Counts, changes: readonly AccessChange[]): string {
   return document(
     fragment({
       id,
@@ -56,14 +56,10 @@ export function accessChangesDocument(id: string, { changes, counts }: AccessCha
       attributes: {
         // Also true if someone or some place was not examined, because their access may change, too.
         truncated:
-          changes.length < counts.changes ||
-          counts['who-looked-at'] < counts.who ||
-          counts['places-looked-at'] < counts.places,
-        'changes-count': counts.changes,
-        'who-count': counts.who,
-        'who-looked-at': counts['who-looked-at'],
-        'places-count': counts.places,
-        'places-looked-at': counts['places-looked-at'],
+          changes.length < counts['changes-count'] ||
+          counts['who-looked-at'] < counts['who-count'] ||
+          counts['places-looked-at'] < counts['places-count'],
+        ...counts,
         changes,
       },
     }),

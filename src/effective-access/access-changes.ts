@@ -59,13 +59,13 @@ export async function comparedDocument(
   const others = first.filter((change) => !isImportant(change))
   const changes = count <= most ? first : [...important, ...others].slice(0, most)
   const counts = {
-    changes: count,
-    who: totals.who,
+    'changes-count': count,
+    'who-count': totals.who,
     'who-looked-at': new Set(compared.flatMap(({ who }) => who.map((concerned) => concerned.who.id))).size,
-    places: totals.places,
+    'places-count': totals.places,
     'places-looked-at': compared.reduce((sum, { places }) => sum + places.length, 0),
   }
-  return accessChangesDocument(id, { changes, counts })
+  return accessChangesDocument(id, counts, changes)
 }
 
 /** Without a level, a change is of single rights: such as those of every member, on very many places. */
