@@ -1,6 +1,7 @@
 import type { Transaction } from '../database/database.ts'
+import { inSlices } from '../database/slices.ts'
 import { membersInSlices } from '../teams/team-members-in-turns.ts'
-import { membersOfTeams, type HoldingTeam, type TeamMember, type TeamRow } from '../teams/team-store.ts'
+import { membersOfTeams, type TeamMember, type TeamRow } from '../teams/team-store.ts'
 import type { UserRow } from '../users/user-store.ts'
 import type { Concerned } from './access-changes.ts'
 import type { Sight } from './access-sight.ts'
@@ -16,14 +17,10 @@ export async function concernedPeople(
   users: readonly Pick<UserRow, 'id' | 'username'>[],
   sight: Sight,
 ): Promise<Concerned[]> {
-  const teams = new Map<string, HoldingTeam[]>(users.map(({ id }) => [id, []]))
-  const ids = [...teams.keys()]
-  for (let from = 0; from < ids.length; from += USERS_A_STATEMENT) {
-    const some = ids.slice(from, from + USERS_A_STATEMENT)
-    for (const team of await teamsOfUsers(tx, organizationId, some)) {
-      if (sight.seesTeam(team)) teams.get(team.user_id)?.push(team)
-    }
-  }
+  const read = (some: readonly string[]) => teamsOfUsers(tx, organizationId, some)
+  const ids = users.map(({ id }) => id)
+  const found = await inSlices(ids, read, USERS_A_STATEMENT)
+  const teams = Map.groupBy(found.filter(sight.seesTeam), (team) => team.user_id)
   return users.map(({ id, username }) => ({
     who: { type: 'users', id, name: username ?? id },
     teams: teams.get(id) ?? [],
