@@ -42,17 +42,18 @@ export async function sightOf(
   }
   const columnsOn = await ownColumns(viewer, organization, scope)
   const byId = new Map(places.map((place) => [place.id, place]))
-  const sees = (
-    permission: 'team-access:read' | 'project-access:read',
-    team: HoldingTeam,
-    place: NamedPlace,
-  ) => isPermitted(permission, actor, standing, { team: teamFacts(team), grants: columnsOn(place) })
   const seenGrants = (grants: GrantsByTeam): GrantsByTeam =>
     new Map(
       [...grants].map(([teamId, { onWorkspaces, onProjects, inProjects }]) => {
         const team = known.get(teamId)
-        const isSeen = (permission: Parameters<typeof sees>[0], place: NamedPlace | undefined) =>
-          team !== undefined && place !== undefined && sees(permission, team, place)
+        const isSeen = (
+          permission: 'team-access:read' | 'project-access:read',
+          place: NamedPlace | undefined,
+        ) => {
+          if (team === undefined || place === undefined) return false
+          const target = { team: teamFacts(team), grants: columnsOn(place) }
+          return isPermitted(permission, actor, standing, target)
+        }
         return [
           teamId,
           {

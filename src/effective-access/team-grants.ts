@@ -30,8 +30,8 @@ export type Grant = {
   readonly placeId: string
   readonly access: string
   readonly held: Readonly<Record<On, Held>>
-  readonly workspaceDetails: WorkspaceDetails | undefined
-  readonly projectDetails: ProjectDetails | undefined
+  readonly workspaceDetails?: WorkspaceDetails
+  readonly projectDetails?: ProjectDetails
 }
 
 /** The grants of one team. */
@@ -72,38 +72,20 @@ const fixedKinds = new Map(
   entriesOf(workspaceLevels).map(([access, details]) => [access, kindOf(access, details)]),
 )
 
-function customKind(text: string): Kind {
-  return kindOf('custom', customDetailsOf(text))
-}
-
 function workspaceGrant({ id, workspace_id, access, custom }: WorkspaceGrantRow): Grant {
-  const { held, workspaceDetails } = custom === null ? existing(fixedKinds.get(access)) : customKind(custom)
-  return {
-    source: 'team-workspaces',
-    id,
-    placeId: workspace_id,
-    access,
-    held,
-    workspaceDetails,
-    projectDetails: undefined,
-  }
+  const { held, workspaceDetails } =
+    custom === null ? existing(fixedKinds.get(access)) : kindOf('custom', customDetailsOf(custom))
+  return { source: 'team-workspaces', id, placeId: workspace_id, access, held, workspaceDetails }
 }
 
 function projectGrant(row: ProjectGrantRow): Grant {
   const { details } = toGrant(row)
-  const facts: GrantFacts = {
-    on: 'project',
-    access: row.access,
-    state_versions: row.state_versions,
-    workspace_locking: row.workspace_locking,
-    workspace_create: row.workspace_create,
-  }
   return {
     source: 'team-projects',
     id: row.id,
     placeId: row.project_id,
     access: row.access,
-    held: heldBy(facts, details.workspace.runs !== 'read'),
+    held: heldBy({ ...row, on: 'project' }, details.workspace.runs !== 'read'),
     workspaceDetails: workspaceDetailsOf(details),
     projectDetails: details,
   }
@@ -116,8 +98,6 @@ function innerGrant(row: InnerGrantRow): Grant {
     placeId: row.project_id,
     access: row.access,
     held: heldBy(row, false),
-    workspaceDetails: undefined,
-    projectDetails: undefined,
   }
 }
 
