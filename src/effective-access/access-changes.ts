@@ -2,6 +2,8 @@ import { setImmediate } from 'node:timers/promises'
 import type { ColumnSet } from '../access/decide.ts'
 import { hasFlag, organizationFlags, type FlagSet } from '../access/organization-flags.ts'
 import { standingOf, type InForce } from '../access/standing.ts'
+import type { DryRun } from '../http/dry-run.ts'
+import type { Viewer } from '../http/route.ts'
 import type { OrganizationRow } from '../organizations/organization-store.ts'
 import { accessChangesDocument, type AccessChange } from './access-changes-document.ts'
 import type { HoldingTeam } from '../teams/team-store.ts'
@@ -31,21 +33,34 @@ export type Compared = {
   readonly having: (concerned: Concerned) => Having
 }
 
-/** How many users and teams, and how many workspaces and projects, the change may affect. */
-type Totals = { readonly who: number; readonly places: number }
+type Comparison = {
+  readonly compared: readonly Compared[]
+  /** How many users and teams, and how many workspaces and projects, the change may affect. */
+  readonly totals: { readonly who: number; readonly places: number }
+}
 
 export const nothingHeld = heldEverywhere(0)
 
 /** After this many pairs of a user or team and a place, other work gets a turn of the event loop. */
 const PAIRS_A_TURN = 5_000
 
-/** The answer to a dry run: at most `most` differences, those of a level or a permission first, and their number. */
-export async function comparedDocument(
+/** Makes a dry run. `compare` says what to examine, given the results of `look` before and after the change. */
+export function dryRunOf<Look>(
   id: string,
-  compared: readonly Compared[],
-  totals: Totals,
-  most: number,
-): Promise<string> {
+  { deps }: Viewer,
+  look: DryRun<Look>['look'],
+  compare: (before: Look, after: Look) => Comparison,
+): DryRun {
+  const run: DryRun<Look> = {
+    look,
+    compare: (before, after) => comparedDocument(id, compare(before, after), deps.config.maxDryRunChanges),
+  }
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the runner passes what look returned back to compare
+  return run as DryRun
+}
+
+/** The answer to a dry run: at most `most` differences, those of a level or a permission first, and their number. */
+async function comparedDocument(id: string, { compared, totals }: Comparison, most: number): Promise<string> {
   const first: AccessChange[] = []
   const important: AccessChange[] = []
   let count = 0

@@ -5,7 +5,7 @@ import type { Viewer } from '../http/route.ts'
 import type { OrganizationRow } from '../organizations/organization-store.ts'
 import { findTeam, type TeamRow } from '../teams/team-store.ts'
 import { findUsers } from '../users/user-store.ts'
-import { comparedDocument } from './access-changes.ts'
+import { dryRunOf } from './access-changes.ts'
 import { sightOf } from './access-sight.ts'
 import { concernedPeople, peopleIn } from './dry-run-people.ts'
 import { placesOf } from './dry-run-places.ts'
@@ -41,7 +41,7 @@ type Look = {
 export async function dryRunOfAccess(viewer: Viewer, scope: Scope): Promise<DryRun> {
   const { tx, deps } = viewer
   const { organization, place } = scope
-  const { maxDryRunPairs, maxDryRunChanges } = deps.config
+  const { maxDryRunPairs } = deps.config
   const { places, total } = await placesOf(viewer, scope, maxDryRunPairs)
   const isTeamLookedAt = scope.userIds === undefined
   const most = Math.max(1, Math.floor(maxDryRunPairs / Math.max(1, places.length)))
@@ -69,14 +69,12 @@ export async function dryRunOfAccess(viewer: Viewer, scope: Scope): Promise<DryR
     return { team, memberIds, granted: grantedTo({ teams: [team] }, seen) }
   }
   const look = (writing: Transaction) => lookAt(writing, scope, userIds)
-  const compare = async (before: Look, after: Look) => {
+  return dryRunOf(scope.team.id, viewer, look, (before, after) => {
     const change = { before: stateOf(before), after: stateOf(after) }
     const having = havingOf(change, { organization, inForce: deps.standings.inForce, places, otherGrants })
     const totals = { who: people.length + (isTeamLookedAt ? 1 : 0), places: total }
-    return comparedDocument(scope.team.id, [{ organization, who, places, having }], totals, maxDryRunChanges)
-  }
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the runner passes what look returned back to compare
-  return { look, compare } satisfies DryRun<Look> as DryRun
+    return { compared: [{ organization, who, places, having }], totals }
+  })
 }
 
 /** Reads only a few rows, because other writers wait for the lock meanwhile. */

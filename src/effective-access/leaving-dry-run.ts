@@ -9,7 +9,7 @@ import {
 } from '../organization-memberships/membership-store.ts'
 import { findOrganization, type OrganizationRow } from '../organizations/organization-store.ts'
 import { findUser, findUsers, type UserRow } from '../users/user-store.ts'
-import { comparedDocument, nothingHeld, standingBy, type Compared } from './access-changes.ts'
+import { dryRunOf, nothingHeld, standingBy, type Compared } from './access-changes.ts'
 import { sightOf } from './access-sight.ts'
 import { concernedPeople } from './dry-run-people.ts'
 import { placesOf } from './dry-run-places.ts'
@@ -69,22 +69,15 @@ export async function dryRunOfUserEnding(viewer: Viewer, user: UserRow): Promise
 
 /** @param unread organizations that are not examined. Each has at least one project. */
 function leaving(
-  { deps }: Viewer,
+  viewer: Viewer,
   { id, found, unread }: { id: string; found: readonly Belonging[]; unread: number },
   look: (tx: Transaction) => Promise<boolean>,
 ): DryRun {
-  const compare = (wasIn: boolean, isIn: boolean) => {
-    const compared = found.map((belonging) => belonging.compared(wasIn && !isIn))
-    const places = found.reduce((sum, { total }) => sum + total, unread)
-    return comparedDocument(
-      id,
-      compared,
-      { who: Math.min(1, found.length), places },
-      deps.config.maxDryRunChanges,
-    )
-  }
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the runner passes what look returned back to compare
-  return { look, compare } satisfies DryRun<boolean> as DryRun
+  const places = found.reduce((sum, { total }) => sum + total, unread)
+  return dryRunOf(id, viewer, look, (wasIn, isIn) => ({
+    compared: found.map((belonging) => belonging.compared(wasIn && !isIn)),
+    totals: { who: Math.min(1, found.length), places },
+  }))
 }
 
 async function belongingTo(

@@ -7,7 +7,7 @@ import { findProject } from '../projects/project-store.ts'
 import { findTeams, type TeamRow } from '../teams/team-store.ts'
 import { findUsers } from '../users/user-store.ts'
 import { findWorkspaces } from '../workspaces/workspace-store.ts'
-import { comparedDocument, nothingHeld, standingBy, type Concerned, type Having } from './access-changes.ts'
+import { dryRunOf, nothingHeld, standingBy, type Concerned, type Having } from './access-changes.ts'
 import { sightOf, type Sight } from './access-sight.ts'
 import { concernedPeople, peopleIn } from './dry-run-people.ts'
 import { teamsWithGrants } from './holdings-store.ts'
@@ -35,7 +35,7 @@ type Look = ReadonlyMap<string, string>
  */
 export async function dryRunOfPlaces(viewer: Viewer, asked: PlaceScope): Promise<DryRun> {
   const { tx, deps } = viewer
-  const { maxDryRunPairs, maxDryRunChanges } = deps.config
+  const { maxDryRunPairs } = deps.config
   const scope = { ...asked, places: asked.places.slice(0, maxDryRunPairs) }
   const { organization, places } = scope
   const { inForce } = deps.standings
@@ -76,13 +76,10 @@ export async function dryRunOfPlaces(viewer: Viewer, asked: PlaceScope): Promise
       }
     }
   const look = (writing: Transaction) => lookAt(writing, scope)
-  const compare = (before: Look, after: Look) => {
-    const totals = { who: teams.length + people.total, places: asked.places.length }
-    const compared = { organization, who, places, having: havingOf(before, after) }
-    return comparedDocument(scope.id, [compared], totals, maxDryRunChanges)
-  }
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the runner passes what look returned back to compare
-  return { look, compare } satisfies DryRun<Look> as DryRun
+  return dryRunOf(scope.id, viewer, look, (before, after) => ({
+    compared: [{ organization, who, places, having: havingOf(before, after) }],
+    totals: { who: teams.length + people.total, places: asked.places.length },
+  }))
 }
 
 async function lookAt(tx: Transaction, { organization, places }: PlaceScope): Promise<Look> {
@@ -114,14 +111,8 @@ async function grantedTeams(
   const isMove = scope.newProjectId !== undefined
   const ids = await teamsWithGrants(tx, isMove ? { ...named, workspaceIds: [] } : named)
   const known = (await findTeams(tx, scope.organization.id, ids)).filter(sight.seesTeam)
-  const grants = sight.seenGrants(
-    await readGrants(
-      tx,
-      known.map(({ id }) => id),
-      named,
-      'workspaces',
-    ),
-  )
+  const knownIds = known.map(({ id }) => id)
+  const grants = sight.seenGrants(await readGrants(tx, knownIds, named, 'workspaces'))
   const teams = known.filter(({ id }) => {
     const { onWorkspaces, onProjects } = existing(grants.get(id))
     return onProjects.length > 0 || (!isMove && onWorkspaces.length > 0)
