@@ -12,7 +12,7 @@ import { givingTeams, namedTeamsOfUsers } from './access-holder-store.ts'
 import { givingOf } from './access-holders.ts'
 import { accessOfHolders, refuseTooManyNamed } from './effective-access.ts'
 import type { Holder } from './holdings.ts'
-import { actionNames, actionsBeyondMembers, type On } from './levels.ts'
+import { actionsBeyondMembers, permissionsOn, type On } from './levels.ts'
 import { placeOf, placeOfProject, type NamedPlace } from './places.ts'
 import { teamHolder } from './subjects.ts'
 
@@ -34,7 +34,7 @@ const projectSeen = {
 
 const queryOn = (on: On) => ({
   q: text('Part of the name of the person or team, without case'),
-  'filter[may]': choice('Only those who may do this', ...actionNames[on]),
+  'filter[may]': choice('Only those who may do this', ...Object.keys(permissionsOn[on])),
   'filter[who]': choice('Only people, or only teams by what their tokens may do', 'users', 'teams'),
 })
 

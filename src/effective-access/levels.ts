@@ -1,7 +1,6 @@
 import type { UserActor } from '../access/actor.ts'
 import { columnSet, isPermitted, type ColumnSet, type Standing } from '../access/decide.ts'
 import { NO_ID } from '../core/ids.ts'
-import { keysOf } from '../core/keys.ts'
 import { columnsOfGrant, type GrantFacts } from '../access/grants.ts'
 import type { Permission } from '../access/rules.ts'
 
@@ -111,21 +110,25 @@ export function namesOfActions(on: On, actions: ActionSet): string[] {
   ]
 }
 
-/** The names of all actions, in the order of their bits. */
-export const actionNames = {
-  workspace: keysOf(workspaceActions),
-  project: [
-    ...keysOf(workspaceActions).map((name) => `workspaces/${name}` as const),
-    ...keysOf(projectActions),
-  ],
-} as const
+/** The permission that decides each action, by its name in `gives`. In the order of the actions' bits. */
+export const permissionsOn: Readonly<Record<On, Readonly<Record<string, Permission>>>> = {
+  workspace: workspaceActions,
+  project: {
+    ...Object.fromEntries(ofWorkspace.map(([name, permission]) => [`workspaces/${name}`, permission])),
+    ...projectActions,
+  },
+}
+
+export function allActions(on: On): ActionSet {
+  return (1 << Object.keys(permissionsOn[on]).length) - 1
+}
 
 const ofMembers = columnSet('PM', 'TT')
 
 /** The actions that a plain member does not have, or only the named one of them. */
 export function actionsBeyondMembers(on: On, name?: string): ActionSet {
-  const beyond = ((1 << actionNames[on].length) - 1) & ~actionsOn(on, heldEverywhere(ofMembers))
-  const named = name === undefined ? 0 : 1 << actionNames[on].findIndex((known) => known === name)
+  const beyond = allActions(on) & ~actionsOn(on, heldEverywhere(ofMembers))
+  const named = name === undefined ? 0 : 1 << Object.keys(permissionsOn[on]).indexOf(name)
   // Everybody has an action of plain members, so it leaves out nobody.
   return (beyond & named) === 0 ? beyond : named
 }

@@ -1,18 +1,11 @@
 import type { Actor } from '../access/actor.ts'
 import { neededGrants, type NeededGrant } from '../access/needed-grants.ts'
 import { standingOf, type InForce, type OrganizationFacts } from '../access/standing.ts'
+import { existing } from '../core/existing.ts'
 import { NO_ID } from '../core/ids.ts'
-import { entriesOf } from '../core/keys.ts'
 import type { EffectiveAccess } from './effective-access-document.ts'
 import type { Holder } from './holdings.ts'
-import {
-  projectActions,
-  shownActions,
-  shownProjectActions,
-  actionsOn,
-  somebody,
-  workspaceActions,
-} from './levels.ts'
+import { actionsOn, allActions, namesOfActions, permissionsOn, somebody } from './levels.ts'
 
 /** For each action that the holder may not use, by its name in `gives`: what would permit it, each by itself. */
 export type MissingActions = Readonly<Record<string, readonly NeededGrant[]>>
@@ -30,18 +23,11 @@ export function missingActions(
     projectId,
     ...(on === 'workspace' ? { workspaceId: id } : {}),
   }
-  const actions = actionsOn(on, held)
   // Columns add up, so the grants that the holder has change nothing about what each other grant would give.
   const judged = { actor: actorOf(holder), standing, target: { grants: 0 } }
-  const needed = (table: typeof workspaceActions | typeof projectActions) => {
-    const may = table === workspaceActions ? shownActions(actions) : shownProjectActions(actions)
-    const prefix = on === 'project' && table === workspaceActions ? 'workspaces/' : ''
-    return entriesOf(table)
-      .filter(([name]) => may[name] === false)
-      .map(([name, permission]) => [`${prefix}${name}`, neededGrants(permission, judged, facts)])
-  }
+  const missing = namesOfActions(on, allActions(on) & ~actionsOn(on, held))
   return Object.fromEntries(
-    on === 'workspace' ? needed(workspaceActions) : [...needed(projectActions), ...needed(workspaceActions)],
+    missing.map((name) => [name, neededGrants(existing(permissionsOn[on][name]), judged, facts)]),
   )
 }
 
