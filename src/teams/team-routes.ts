@@ -1,6 +1,4 @@
 import type { Readable } from 'node:stream'
-import type { Target } from '../access/decide.ts'
-import type { FlagSet } from '../access/organization-flags.ts'
 import { invalid, invalidBy } from '../core/errors.ts'
 import { existing } from '../core/existing.ts'
 import { rowsBefore } from '../database/window.ts'
@@ -8,7 +6,7 @@ import { dryRunOfAccess } from '../effective-access/access-dry-run.ts'
 import { cachedDocument, cachedPage } from '../http/cached-page.ts'
 import { done } from '../http/outcome.ts'
 import { list, read } from '../http/read-route.ts'
-import type { Route, Viewer } from '../http/route.ts'
+import type { Route } from '../http/route.ts'
 import { write } from '../http/write-route.ts'
 import { besideTakenName, tooMany } from '../jsonapi/body.ts'
 import { document, listDocument } from '../jsonapi/document.ts'
@@ -16,15 +14,7 @@ import { LaterParts } from '../jsonapi/later-parts.ts'
 import { commaSeparated, text } from '../jsonapi/parameters.ts'
 import { organizationPlace } from '../organizations/organization-place.ts'
 import { teamFragments } from './team-document.ts'
-import {
-  newTeamBody,
-  readNewTeam,
-  readTeam,
-  teamBody,
-  teamColumns,
-  type TeamChanges,
-  type TeamShape,
-} from './team-fields.ts'
+import { newTeamBody, readNewTeam, readTeam, teamBody, teamColumns, type TeamShape } from './team-fields.ts'
 import { includedWithTeams, teamQuery, type TeamContext, type TeamQuery } from './team-includes.ts'
 import { countOpenTeams, listVisibleTeams } from './team-list-store.ts'
 import { teamPlace } from './team-place.ts'
@@ -51,16 +41,6 @@ async function teamDocument(
 function shapeOf(form: TeamShape['form'], query: TeamQuery): TeamShape {
   const hasMemberships = query.include.has('organization-memberships')
   return { form, hasMemberships, fields: query['fields[teams]'] }
-}
-
-type Granting = Pick<Viewer, 'actor' | 'standing' | 'deps'> & {
-  readonly resource: { readonly target: Target }
-  readonly body: { readonly changes: TeamChanges }
-}
-
-/** The flags that the team gets. Throws 404 if the caller may not give them. */
-function grantedBy({ actor, standing, deps, resource: { target }, body }: Granting, before: FlagSet) {
-  return grantFlags(before, body.changes.flags, { actor, standing, target }, deps.config.dialect)
 }
 
 function visibleTeams({ visibility }: TeamRow): number {
@@ -112,7 +92,7 @@ export const teamRoutes: readonly Route[] = [
       const { tx, deps, resource, body, problems } = context
       const { organization } = resource
       const { maxTeams } = deps.config
-      const granted = grantedBy(context, 0)
+      const granted = grantFlags(context, 0)
       if (organization.teams_count + (tx.beside ?? 0) >= maxTeams) problems.push(tooMany('teams', maxTeams))
       problems.push(...granted.problems)
       await besideTakenName(problems, NAME_IS_TAKEN, body.changes.name, (name) =>
@@ -174,7 +154,7 @@ export const teamRoutes: readonly Route[] = [
       const { tx, resource, body, problems } = context
       const { team, organization } = resource
       const { changes } = body
-      const granted = grantedBy(context, team.organization_access)
+      const granted = grantFlags(context, team.organization_access)
       problems.push(...(team.is_owners === 1 ? problemsOfOwners(changes, team) : granted.problems))
       const name = team.is_owners === 1 ? undefined : changes.name
       const find = (taken: string) => findTeamIdByName(tx, organization.id, taken)

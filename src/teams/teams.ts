@@ -1,9 +1,9 @@
 import { isDelegate, isPermitted, type Standing, type Target } from '../access/decide.ts'
-import type { Actor } from '../access/actor.ts'
-import type { Config } from '../config.ts'
+import type { FlagSet } from '../access/organization-flags.ts'
+import type { Viewer } from '../http/route.ts'
 import { NotPermitted } from '../access/not-permitted.ts'
 import { AppError, type Problem } from '../core/errors.ts'
-import { applyFlagChanges, type FlagChanges } from './organization-access.ts'
+import { applyFlagChanges } from './organization-access.ts'
 import type { TeamChanges } from './team-fields.ts'
 import type { TeamRow } from './team-store.ts'
 
@@ -38,19 +38,23 @@ export function problemsOfOwners(changes: TeamChanges, { name, visibility }: Tea
   return problems
 }
 
+type Granting = Omit<Viewer, 'tx'> & {
+  readonly resource: { readonly target: Target }
+  readonly body: { readonly changes: TeamChanges }
+}
+
 /**
  * The flags that a team gets, checked for contradictions and for what the caller may give. A delegate may only give
  * flags that they have. Throws 404 if the caller may not.
  */
 export function grantFlags(
-  before: number,
-  changes: FlagChanges | undefined,
-  { actor, standing, target }: { actor: Actor; standing: Standing; target: Target },
-  dialect: Config['dialect'],
-): { flags: number; problems: Problem[] } {
+  { actor, standing, deps, resource: { target }, body }: Granting,
+  before: FlagSet,
+): { flags: FlagSet; problems: Problem[] } {
+  const { flags: changes } = body.changes
   if (changes === undefined) return { flags: before, problems: [] }
   if (!isPermitted('team:grant', actor, standing, target)) throw new NotPermitted('team:grant', target)
-  const after = applyFlagChanges(before, changes, dialect)
+  const after = applyFlagChanges(before, changes, deps.config.dialect)
   const changed = before ^ after.flags
   if (isDelegate(standing) && (changed & standing.lacks) !== 0) throw new NotPermitted('team:grant', target)
   return after
