@@ -38,6 +38,9 @@ export type Standing = {
   readonly membersManageTokens: boolean
 }
 
+/** Who asks for something in an organization. */
+export type Caller = { readonly actor: Actor; readonly standing: Standing }
+
 /** The object of the request. A rule denies if it needs a fact that is missing here. */
 export type Target = {
   /** The user who owns the object. */
@@ -141,16 +144,9 @@ export function hasFlagsOf(standing: Standing, team: TeamFacts): boolean {
 }
 
 /** Whether the caller may give grants on every workspace or project, even without any grant of their own. */
-export function givesEverywhere(
-  on: 'workspaces' | 'projects',
-  { actor, standing }: { actor: Actor; standing: Standing },
-): boolean {
-  return isPermitted(
-    on === 'workspaces' ? 'team-access:manage' : 'project-access:manage',
-    actor,
-    standing,
-    {},
-  )
+export function givesEverywhere(on: 'workspaces' | 'projects', { actor, standing }: Caller): boolean {
+  const permission = on === 'workspaces' ? 'team-access:manage' : 'project-access:manage'
+  return isPermitted(permission, actor, standing, {})
 }
 
 function isNoStronger(actor: Actor, standing: Standing, team: TeamFacts): boolean {

@@ -2,20 +2,19 @@ import { sql, type Expression, type ExpressionBuilder, type SqlBool } from 'kyse
 import type { Transaction } from '../database/database.ts'
 import { inSlices } from '../database/slices.ts'
 import type { Tables } from '../database/tables.ts'
-import type { Actor } from './actor.ts'
 import {
   asksForStrength,
   canSeeTeam,
   givesEverywhere,
   hasFlagsOf,
   isDelegate,
+  type Caller,
   type Standing,
   type Target,
   type TeamFacts,
 } from './decide.ts'
 import type { Permission } from './rules.ts'
 
-type Caller = { readonly actor: Actor; readonly standing: Standing }
 type Teams = ExpressionBuilder<Tables, 'teams'>
 
 /**

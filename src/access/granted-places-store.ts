@@ -2,8 +2,7 @@ import { expressionBuilder, type Expression, type SqlBool } from 'kysely'
 import { NO_ID } from '../core/ids.ts'
 import type { Transaction } from '../database/database.ts'
 import type { Tables } from '../database/tables.ts'
-import { isPermitted, type Standing } from './decide.ts'
-import type { Actor } from './actor.ts'
+import { isPermitted, type Caller } from './decide.ts'
 
 /** Limits a list: to everything, or to the places that the teams of one user have grants on. */
 export type Reach = 'everything' | { readonly userId: string }
@@ -14,7 +13,7 @@ export type ProjectRight = 'project:manage' | 'workspace:create'
 /** Which workspaces or projects the caller's list may show. Everything, if the table permits it without a grant. */
 export function reachOf(
   permission: 'workspace:read' | 'project:read' | ProjectRight,
-  { actor, standing }: { actor: Actor; standing: Standing },
+  { actor, standing }: Caller,
 ): Reach {
   return isPermitted(permission, actor, standing, {}) ? 'everything' : { userId: actor.userId ?? NO_ID }
 }

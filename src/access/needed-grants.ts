@@ -1,5 +1,4 @@
-import type { Actor } from './actor.ts'
-import { columnSet, isPermitted, type Standing, type Target } from './decide.ts'
+import { columnSet, isPermitted, type Caller, type Standing, type Target } from './decide.ts'
 import { columnsOfGrant, type GrantFacts } from './grants.ts'
 import { flagSet, organizationFlags, withIncluded, type OrganizationFlag } from './organization-flags.ts'
 import type { Column, Permission } from './rules.ts'
@@ -32,7 +31,7 @@ export type NeededFacts = {
 }
 
 /** The arguments of isPermitted. */
-type Judged = { actor: Actor; standing: Standing; target: Target }
+type Judged = Caller & { readonly target: Target }
 
 /**
  * Each chain goes from least to most: if a flag permits something, all flags after it permit it, too. A test proves
@@ -207,7 +206,7 @@ function asOwner(standing: Standing): Standing {
   return { ...standing, columns: standing.columns | columnSet('OW'), seesSecretTeams: true }
 }
 
-function asSiteAdmin({ actor, standing }: Judged): Pick<Judged, 'actor' | 'standing'> {
+function asSiteAdmin({ actor, standing }: Caller): Caller {
   return {
     actor: { ...actor, isSiteAdmin: true },
     standing: { ...standing, columns: standing.columns | columnSet('SA'), seesSecretTeams: true },

@@ -1,6 +1,5 @@
 import { expressionBuilder, sql, type Expression, type SqlBool } from 'kysely'
-import type { Actor } from '../access/actor.ts'
-import { isPermitted, type Standing, type TeamFacts } from '../access/decide.ts'
+import { isPermitted, type Caller, type TeamFacts } from '../access/decide.ts'
 import { columnsOfGrant, type GrantFacts } from '../access/grants.ts'
 import type { Permission } from '../access/rules.ts'
 import { NO_ID } from '../core/ids.ts'
@@ -90,7 +89,7 @@ const projectLevels = ['read', 'write', 'maintain', 'admin'] as const
 export function shownGrantsOf(
   tx: Transaction,
   team: TeamFacts,
-  { actor, standing }: { actor: Actor; standing: Standing },
+  { actor, standing }: Caller,
 ): GrantFilter['shown'] {
   const eb = expressionBuilder<Tables, 'team_workspaces' | 'workspaces' | 'team_projects'>()
   const levelsOn = <L extends GrantFacts['access']>(

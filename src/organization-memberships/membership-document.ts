@@ -1,6 +1,5 @@
 import { Type } from 'typebox'
-import type { Actor } from '../access/actor.ts'
-import { isPermitted, type Standing, type TeamFacts } from '../access/decide.ts'
+import { isPermitted, type Caller, type TeamFacts } from '../access/decide.ts'
 import {
   nullable,
   relationMany,
@@ -38,13 +37,11 @@ export const membershipDescription: ResourceDescription = {
   },
 }
 
-export type MembershipViewer = { actor: Actor; standing: Standing }
-
 /** The resources of memberships, whose teams are given. */
 export function fragmentsOf(
   memberships: readonly MembershipRow[],
   teams: readonly TeamOfMembership[],
-  viewer: MembershipViewer,
+  viewer: Caller,
 ): Fragment[] {
   const byMembership = Map.groupBy(teams, ({ membershipId }) => membershipId)
   return memberships.map((membership) => {
@@ -54,7 +51,7 @@ export function fragmentsOf(
 }
 
 /** The teams that the viewer may see. */
-export function seenTeams(teams: readonly TeamFacts[], { actor, standing }: MembershipViewer): TeamFacts[] {
+export function seenTeams(teams: readonly TeamFacts[], { actor, standing }: Caller): TeamFacts[] {
   return teams.filter((team) => isPermitted('team:read', actor, standing, { team }))
 }
 
@@ -62,7 +59,7 @@ export function seenTeams(teams: readonly TeamFacts[], { actor, standing }: Memb
 export function membershipFragment(
   membership: MembershipRow,
   teams: readonly TeamFacts[],
-  viewer: MembershipViewer,
+  viewer: Caller,
 ): Fragment {
   const { actor, standing } = viewer
   const isReadable = isPermitted('membership:read', actor, standing, { userId: membership.user_id })

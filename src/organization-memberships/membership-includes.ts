@@ -1,4 +1,4 @@
-import { isPermitted } from '../access/decide.ts'
+import { isPermitted, type Caller } from '../access/decide.ts'
 import type { Transaction } from '../database/database.ts'
 import type { Deps } from '../http/deps.ts'
 import type { Reveal } from '../http/read-route.ts'
@@ -11,7 +11,7 @@ import { findTeams } from '../teams/team-store.ts'
 import { userFragment } from '../users/user-document.ts'
 import { findUsers } from '../users/user-store.ts'
 import { namesUser, standInUser } from './invited-user.ts'
-import { fragmentsOf, seenTeams, type MembershipViewer } from './membership-document.ts'
+import { fragmentsOf, seenTeams } from './membership-document.ts'
 import { membershipPieces, seenTeamIds } from './membership-pieces.ts'
 import { teamsOfMemberships, type MembershipRow, type TeamOfMembership } from './membership-store.ts'
 
@@ -19,7 +19,7 @@ import { teamsOfMemberships, type MembershipRow, type TeamOfMembership } from '.
 export async function membershipFragments(
   tx: Transaction,
   memberships: readonly MembershipRow[],
-  viewer: MembershipViewer & { deps: Deps; later: LaterParts },
+  viewer: Caller & { deps: Deps; later: LaterParts },
 ): Promise<Fragment[]> {
   const { deps, later } = viewer
   const teams = await teamsAtOnce(tx, memberships, later)
@@ -40,7 +40,7 @@ async function teamsAtOnce(
   return teams
 }
 
-type MembershipContext = MembershipViewer & {
+type MembershipContext = Caller & {
   tx: Transaction
   deps: Deps
   later: LaterParts

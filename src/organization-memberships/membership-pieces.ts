@@ -1,10 +1,10 @@
 import { existing } from '../core/existing.ts'
-import type { TeamFacts } from '../access/decide.ts'
+import type { Caller, TeamFacts } from '../access/decide.ts'
 import { ownTurn } from '../core/turns.ts'
 import type { Deps } from '../http/deps.ts'
 import type { Fragment } from '../jsonapi/document.ts'
 import { joined, type Piece } from '../jsonapi/later-parts.ts'
-import { fragmentsOf, membershipFragment, seenTeams, type MembershipViewer } from './membership-document.ts'
+import { fragmentsOf, membershipFragment, seenTeams } from './membership-document.ts'
 import {
   someTeamsOfMembership,
   teamsOfMemberships,
@@ -58,7 +58,7 @@ async function* slicesOfOne({ database }: Reader, membership: MembershipRow): As
 export function membershipPieces(
   reader: Reader,
   memberships: readonly MembershipRow[],
-  viewer: MembershipViewer,
+  viewer: Caller,
 ): AsyncIterable<Piece> {
   return joined(texts(reader, memberships, viewer))
 }
@@ -66,7 +66,7 @@ export function membershipPieces(
 async function* texts(
   reader: Reader,
   memberships: readonly MembershipRow[],
-  viewer: MembershipViewer,
+  viewer: Caller,
 ): AsyncGenerator<Fragment> {
   let many = ''
   for await (const slice of slicesOf(reader, memberships)) {
@@ -91,7 +91,7 @@ async function* texts(
 export async function seenTeamIds(
   reader: Reader,
   memberships: readonly MembershipRow[],
-  viewer: MembershipViewer,
+  viewer: Caller,
   look: (count: number) => void,
 ): Promise<string[]> {
   const ids = new Set<string>()

@@ -1,5 +1,4 @@
-import type { Actor } from '../access/actor.ts'
-import { isPermitted, type Standing } from '../access/decide.ts'
+import { isPermitted } from '../access/decide.ts'
 import { judgedTeams } from '../access/delegation-store.ts'
 import { timestamp } from '../core/clock.ts'
 import { invalidBy, type Problem } from '../core/errors.ts'
@@ -7,6 +6,7 @@ import { NO_ID } from '../core/ids.ts'
 import { emailSchema } from '../core/names.ts'
 import type { Transaction } from '../database/database.ts'
 import type { Deps } from '../http/deps.ts'
+import type { Viewer } from '../http/route.ts'
 import { besideTakenName, orProblems, toMany } from '../jsonapi/body.ts'
 import type { OrganizationRow } from '../organizations/organization-store.ts'
 import { insertTeamMembers } from '../teams/team-member-store.ts'
@@ -26,13 +26,7 @@ export const invitationBody = {
   relationships: { teams: toMany('teams', MAX_TEAMS) },
 }
 
-type Inviting = {
-  tx: Transaction
-  deps: Deps
-  actor: Actor
-  standing: Standing
-  resource: { organization: OrganizationRow }
-}
+type Inviting = Viewer & { readonly resource: { readonly organization: OrganizationRow } }
 
 const EMAIL_IS_TAKEN: Problem = {
   detail: 'email is already used by a member or an invitation of this organization',

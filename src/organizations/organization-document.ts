@@ -1,6 +1,5 @@
 import { Type } from 'typebox'
-import type { Actor } from '../access/actor.ts'
-import { isPermitted, shownPermissions, type Standing } from '../access/decide.ts'
+import { isPermitted, shownPermissions, type Caller } from '../access/decide.ts'
 import type { Permission } from '../access/rules.ts'
 import type { Config } from '../config.ts'
 import {
@@ -56,7 +55,7 @@ const permissions: Record<string, Permission | false> = {
   'can-view-hyok-feature-info': false,
 }
 
-const fields: Fields<{ organization: OrganizationRow; actor: Actor; standing: Standing }> = {
+const fields: Fields<Caller & { organization: OrganizationRow }> = {
   name: [Type.String(), ({ organization }) => organization.name],
   'external-id': [Type.String(), ({ organization }) => organization.id],
   email: [Type.String(), ({ organization }) => organization.email],
@@ -93,7 +92,7 @@ export const organizationDescription: ResourceDescription = {
 /** The only function that builds `"type": "organizations"`. The id is the name, as clients expect. */
 export function organizationFragment(
   organization: OrganizationRow,
-  { actor, standing }: { actor: Actor; standing: Standing },
+  { actor, standing }: Caller,
   config: Config,
 ): Fragment {
   const { id, name } = organization

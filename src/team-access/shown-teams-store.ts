@@ -1,6 +1,5 @@
 import { expressionBuilder, type Expression, type SqlBool } from 'kysely'
-import type { Actor } from '../access/actor.ts'
-import { isPermitted, type ColumnSet, type Standing, type TeamFacts } from '../access/decide.ts'
+import { isPermitted, type Caller, type ColumnSet, type TeamFacts } from '../access/decide.ts'
 import type { Permission } from '../access/rules.ts'
 import { NO_ID } from '../core/ids.ts'
 import type { Tables } from '../database/tables.ts'
@@ -15,7 +14,7 @@ const ownersTeam: TeamFacts = { ...somebodyElses, visibility: 'secret', isOwners
  */
 export function shownTeams(
   permission: Permission,
-  { actor, standing, grants }: { actor: Actor; standing: Standing; grants: ColumnSet },
+  { actor, standing, grants }: Caller & { grants: ColumnSet },
 ): Expression<SqlBool> | undefined {
   const may = (team: TeamFacts) => isPermitted(permission, actor, standing, { team, grants })
   if (may(ownersTeam)) return undefined

@@ -1,7 +1,6 @@
 import { existing } from '../core/existing.ts'
-import { isPermitted, type Standing, type TeamFacts } from '../access/decide.ts'
+import { isPermitted, type Caller, type TeamFacts } from '../access/decide.ts'
 import { judgedTeams } from '../access/delegation-store.ts'
-import type { Actor } from '../access/actor.ts'
 import type { Config } from '../config.ts'
 import { ownTurn } from '../core/turns.ts'
 import type { Transaction } from '../database/database.ts'
@@ -27,10 +26,8 @@ import {
   type TeamRow,
 } from './team-store.ts'
 
-type TeamViewer = { actor: Actor; standing: Standing }
-
 /** The `permissions` of the document for this caller. */
-function teamPermissions(team: TeamFacts, { actor, standing }: TeamViewer, config: Config): TeamPermissions {
+function teamPermissions(team: TeamFacts, { actor, standing }: Caller, config: Config): TeamPermissions {
   const target = { team }
   const { isOwners } = team
   const mayManage = isPermitted('team:manage', actor, standing, target)
@@ -62,7 +59,7 @@ export async function teamFragments(
   tx: Transaction,
   deps: Deps,
   teams: readonly TeamRow[],
-  viewer: TeamViewer & { later: LaterParts },
+  viewer: Caller & { later: LaterParts },
   shape: TeamShape,
   organization: { readonly name: string },
 ): Promise<Fragment[]> {
@@ -105,7 +102,7 @@ export async function* teamsInTurns(
   deps: Deps,
   organization: { readonly id: string; readonly name: string },
   ids: readonly string[],
-  viewer: TeamViewer,
+  viewer: Caller,
   shape: TeamShape,
 ): AsyncGenerator<AsyncIterable<Piece>> {
   for (let from = 0; from < ids.length; from += TEAMS_A_TURN) {

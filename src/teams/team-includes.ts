@@ -1,5 +1,4 @@
-import type { Actor } from '../access/actor.ts'
-import type { Standing } from '../access/decide.ts'
+import type { Caller } from '../access/decide.ts'
 import { ownTurn } from '../core/turns.ts'
 import type { Transaction } from '../database/database.ts'
 import type { Deps } from '../http/deps.ts'
@@ -31,7 +30,7 @@ export const teamQuery = {
 }
 export type TeamQuery = QueryValues<typeof teamQuery>
 
-type Viewer = { deps: Deps; actor: Actor; standing: Standing }
+type Viewer = Caller & { deps: Deps }
 
 export type TeamContext = Viewer & {
   tx: Transaction
