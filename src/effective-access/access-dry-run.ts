@@ -3,13 +3,14 @@ import type { Transaction } from '../database/database.ts'
 import type { DryRun } from '../http/dry-run.ts'
 import type { Viewer } from '../http/route.ts'
 import type { OrganizationRow } from '../organizations/organization-store.ts'
+import { teamMembersAmong } from '../teams/team-member-store.ts'
 import { findTeam, type TeamRow } from '../teams/team-store.ts'
 import { findUsers } from '../users/user-store.ts'
 import { dryRunOf } from './access-changes.ts'
 import { sightOf } from './access-sight.ts'
 import { concernedPeople, peopleIn } from './dry-run-people.ts'
 import { placesOf } from './dry-run-places.ts'
-import { activeMembersAmong, type Places } from './holdings-store.ts'
+import type { Places } from './holdings-store.ts'
 import { grantedTo } from './holdings.ts'
 import type { NamedPlace } from './places.ts'
 import { readGrants, type Grants } from './team-grants.ts'
@@ -82,8 +83,9 @@ async function lookAt(tx: Transaction, scope: Scope, userIds: readonly string[])
   const { place } = scope
   const team = await findTeam(tx, scope.team.id)
   // Only a dry run that adds or removes members changes who is a member.
-  const memberIds =
-    scope.userIds === undefined ? undefined : await activeMembersAmong(tx, scope.team.id, userIds)
+  const members = scope.userIds && (await teamMembersAmong(tx, scope.team.id, userIds))
+  const active = members?.filter((member) => member.is_active === 1)
+  const memberIds = active && new Set(active.map((member) => member.user_id))
   if (place === undefined) return { team, memberIds, onPlace: {} }
   const ofPlace = { workspaceIds: place.on === 'workspace' ? [place.id] : [], projectIds: [place.projectId] }
   const grants = await readGrants(tx, [scope.team.id], ofPlace, 'workspaces')

@@ -37,24 +37,6 @@ export function countTeamsOfUser(tx: Transaction, organizationId: string, userId
   return countOf(ofUser.where('organization_id', '=', organizationId))
 }
 
-/** Which of these users are active members of the team. */
-export async function activeMembersAmong(
-  tx: Transaction,
-  teamId: string,
-  userIds: readonly string[],
-): Promise<Set<string>> {
-  const rows = await inSlices(userIds, (slice) =>
-    tx.db
-      .selectFrom('team_members')
-      .where('team_id', '=', teamId)
-      .where('user_id', 'in', slice)
-      .where('is_active', '=', 1)
-      .select('user_id')
-      .execute(),
-  )
-  return new Set(rows.map((row) => row.user_id))
-}
-
 /** The places to read: the whole organization, a project with its workspaces, or these. */
 export type Places =
   | 'everywhere'

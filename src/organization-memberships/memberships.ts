@@ -9,7 +9,7 @@ import type { Deps } from '../http/deps.ts'
 import type { Viewer } from '../http/route.ts'
 import { besideTakenName, orProblems, toMany } from '../jsonapi/body.ts'
 import type { OrganizationRow } from '../organizations/organization-store.ts'
-import { insertTeamMembers } from '../teams/team-member-store.ts'
+import { insertTeamMember } from '../teams/team-member-store.ts'
 import { checkMemberLimit } from '../teams/team-members.ts'
 import { findTeams, teamFacts, type TeamRow } from '../teams/team-store.ts'
 import { findUserByEmail, insertUser, lockUser, type UserRow } from '../users/user-store.ts'
@@ -74,15 +74,13 @@ export async function invite(context: Inviting, email: string, teams: readonly T
     created_at: timestamp(deps.clock.now()),
   })
   for (const team of teams) {
-    await insertTeamMembers(tx, team.id, [
-      {
-        team_id: team.id,
-        membership_id: id,
-        user_id: user.id,
-        organization_id: organization.id,
-        is_active: 0,
-      },
-    ])
+    await insertTeamMember(tx, {
+      team_id: team.id,
+      membership_id: id,
+      user_id: user.id,
+      organization_id: organization.id,
+      is_active: 0,
+    })
   }
   return id
 }

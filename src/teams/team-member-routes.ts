@@ -16,17 +16,18 @@ import { statusFilter } from '../organization-memberships/membership-filter.ts'
 import { listMembershipsOfTeam } from '../organization-memberships/membership-list-store.ts'
 import type { OrganizationRow } from '../organizations/organization-store.ts'
 import type { MemberCandidate } from './member-candidate-store.ts'
-import { deleteTeamMembers, insertTeamMembers } from './team-member-store.ts'
+import { deleteTeamMembers, insertTeamMembers, teamMembersAmong } from './team-member-store.ts'
 import { checkMemberLimit, checkOwnerRemains, resolveMembers, type MemberIds } from './team-members.ts'
 import { teamPlace } from './team-place.ts'
-import { listTeamMembers, type TeamRow } from './team-store.ts'
+import type { TeamRow } from './team-store.ts'
 
 type LoadedTeam = { readonly organization: OrganizationRow; readonly team: TeamRow; readonly target: object }
 type Changing = Acting<unknown, LoadedTeam, Identifiers, unknown, {}, readonly MemberCandidate[]>
 
 /** Those of the members who are not in the team yet. */
 async function newAmong(tx: Transaction, team: TeamRow, members: readonly MemberCandidate[]) {
-  const present = new Set((await listTeamMembers(tx, team.id)).map((member) => member.user_id))
+  const userIds = members.map((member) => member.user_id)
+  const present = new Set((await teamMembersAmong(tx, team.id, userIds)).map((member) => member.user_id))
   return members.filter((member) => !present.has(member.user_id))
 }
 

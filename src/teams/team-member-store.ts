@@ -5,17 +5,17 @@ import { nextVersion } from '../database/portable.ts'
 import { inSlices, ROWS_A_SLICE } from '../database/slices.ts'
 import type { Flag, TeamMemberTable } from '../database/tables.ts'
 
-/** Returns false if the user is already in the team. Updates the team's users-count and version. */
-export async function insertTeamMember(tx: Transaction, row: Insertable<TeamMemberTable>): Promise<boolean> {
-  return (await insertTeamMembers(tx, row.team_id, [row])) === 1
+/** Does nothing if the user is already in the team. Updates the team's users-count and version. */
+export function insertTeamMember(tx: Transaction, row: Insertable<TeamMemberTable>): Promise<void> {
+  return insertTeamMembers(tx, row.team_id, [row])
 }
 
-/** Returns how many rows were new. Updates the team's users-count and version. */
+/** Leaves out users who are already in the team. Updates the team's users-count and version. */
 export async function insertTeamMembers(
   tx: Transaction,
   teamId: string,
   rows: readonly Insertable<TeamMemberTable>[],
-): Promise<number> {
+): Promise<void> {
   const insert = (some: typeof rows) =>
     tx.db
       .insertInto('team_members')
@@ -26,7 +26,6 @@ export async function insertTeamMembers(
   const inserted = await inSlices(rows, insert, ROWS_A_SLICE)
   const active = inserted.filter((row) => row.is_active === 1).length
   if (inserted.length > 0) await countMembers(tx, [teamId], active)
-  return inserted.length
 }
 
 /** Returns how many rows were deleted. Updates the team's users-count and version. */
@@ -46,6 +45,22 @@ export async function deleteTeamMembers(
   const active = deleted.filter((row) => row.is_active === 1).length
   if (deleted.length > 0) await countMembers(tx, [teamId], -active)
   return deleted.length
+}
+
+/** Which of these users are in the team, and whether they are active members. */
+export function teamMembersAmong(
+  tx: Transaction,
+  teamId: string,
+  userIds: readonly string[],
+): Promise<{ user_id: string; is_active: Flag }[]> {
+  return inSlices(userIds, (slice) =>
+    tx.db
+      .selectFrom('team_members')
+      .where('team_id', '=', teamId)
+      .where('user_id', 'in', slice)
+      .select(['user_id', 'is_active'])
+      .execute(),
+  )
 }
 
 /** Includes invited members. */

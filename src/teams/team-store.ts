@@ -147,10 +147,6 @@ export async function deleteTeam(tx: Transaction, team: TeamRow): Promise<void> 
   }
 }
 
-const membersQuery = prepared<{ teamId: string }>()((db, param) =>
-  selectMembers(db).where('team_id', '=', param('teamId')),
-)
-
 const selectMembers = (db: Transaction['db']) =>
   db.selectFrom('team_members').select(['user_id', 'membership_id', 'is_active']).orderBy('user_id')
 
@@ -183,12 +179,7 @@ const someMembersQuery = prepared<{ teamId: string; after: string; limit: number
 
 export type TeamMember = { user_id: string; membership_id: string; is_active: 0 | 1 }
 
-/** All members of the team by user id, including invited ones. */
-export function listTeamMembers(tx: Transaction, teamId: string): Promise<TeamMember[]> {
-  return tx.all(membersQuery, { teamId })
-}
-
-/** The next members after a user id. */
+/** The next members after a user id, including invited ones. */
 export function someTeamMembers(
   tx: Transaction,
   teamId: string,
