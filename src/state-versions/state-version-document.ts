@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import { isPermitted, type Standing, type Target } from '../access/decide.ts'
 import type { Actor } from '../access/actor.ts'
-import { secretTeamsAmong } from '../teams/team-store.ts'
+import { hiddenTeamsAmong } from '../teams/team-store.ts'
 import { existing } from '../core/existing.ts'
 import type { Transaction } from '../database/database.ts'
 import type { Viewer } from '../http/route.ts'
@@ -126,7 +126,7 @@ export async function stateVersionFragments(
   const creators = rows
     .filter((row) => row.created_by_kind === 'teams')
     .map((row) => existing(row.created_by_id))
-  const hidden = await secretTeamsAmong(tx, creators, viewer.standing)
+  const hidden = await hiddenTeamsAmong(tx, creators, viewer.standing)
   const neighbours = await neighboursOf(
     tx,
     rows.map(({ id }) => id),

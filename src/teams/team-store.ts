@@ -190,7 +190,7 @@ export function someTeamMembers(
 }
 
 /** The ids of the teams that the caller may not see. No document may name them. */
-export async function secretTeamsAmong(
+export async function hiddenTeamsAmong(
   tx: Transaction,
   ids: readonly string[],
   standing: Standing,
