@@ -1,13 +1,10 @@
 import { Type } from 'typebox'
-import { parseResource, toOne } from '../jsonapi/body.ts'
+import { parseResource, toOne, type ReadBody } from '../jsonapi/body.ts'
 import {
   projectAccessSchemas,
   projectLevel,
   workspaceAccessSchemas,
   type AskedProjectGrant,
-  type ProjectAccess,
-  type ProjectLevel,
-  type WorkspaceAccess,
 } from './project-levels.ts'
 
 const attributes = {
@@ -32,25 +29,12 @@ export const newTeamProjectBody = {
 
 type NewTeamProject = AskedProjectGrant & { teamId: string; placeId: string }
 
-type GivenAttributes = {
-  access?: ProjectLevel
-  'project-access'?: Partial<ProjectAccess>
-  'workspace-access'?: Partial<WorkspaceAccess>
-}
-
-function askedGrant(given: GivenAttributes): AskedProjectGrant {
+function askedGrant(given: ReadBody<typeof teamProjectBody>['attributes']): AskedProjectGrant {
   return {
-    ...(given.access === undefined ? {} : { access: given.access }),
-    project: known(given['project-access'], projectAccessSchemas),
-    workspace: known(given['workspace-access'], workspaceAccessSchemas),
+    access: given.access,
+    project: given['project-access'] ?? {},
+    workspace: given['workspace-access'] ?? {},
   }
-}
-
-/** Unknown members of the object are ignored, as elsewhere. */
-function known<T extends object>(given: Partial<T> | undefined, schemas: Record<keyof T & string, unknown>) {
-  const entries = Object.entries(given ?? {}).filter(([name]) => Object.hasOwn(schemas, name))
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a part of the members of T
-  return Object.fromEntries(entries) as Partial<T>
 }
 
 export function parseTeamProject(bytes: Uint8Array, pathId: string | undefined): AskedProjectGrant {

@@ -21,7 +21,7 @@ type AskedGrant = { access?: WorkspaceLevel; details: Partial<WorkspaceDetails> 
 type NewTeamWorkspace = AskedGrant & { teamId: string; placeId: string }
 
 function askedGrant({ access, ...details }: AskedGrant['details'] & { access?: WorkspaceLevel }): AskedGrant {
-  return access === undefined ? { details } : { access, details }
+  return { access, details }
 }
 
 export function parseTeamWorkspace(bytes: Uint8Array, pathId: string | undefined): AskedGrant {
