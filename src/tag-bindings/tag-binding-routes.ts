@@ -1,4 +1,3 @@
-import type { Permission } from '../access/rules.ts'
 import type { Transaction } from '../database/database.ts'
 import type { Call } from '../http/call.ts'
 import { done } from '../http/outcome.ts'
@@ -73,12 +72,8 @@ async function ownBindings(tx: Transaction, call: Call, { column, id }: Tagged):
 const asList = { isList: true, isUnpaged: true } as const
 
 /** The routes of workspaces or projects. The platform has two paths: go-tfe v1 uses the first, v2 the second. */
-function bindingRoutes<A>(
-  place: Place<A, Bound>,
-  what: 'workspace' | 'project',
-  reading: Permission,
-  managing: Permission,
-): readonly Route[] {
+function bindingRoutes<A>(place: Place<A, Bound>, what: 'workspace' | 'project'): readonly Route[] {
+  const reading = `${what}:read` as const
   const showOwn = (suffix: string) =>
     read(place, suffix, {
       permission: reading,
@@ -97,11 +92,11 @@ function bindingRoutes<A>(
       ...(isRelationship
         ? { status: 204 as const }
         : { status: 200 as const, answers: 'tag-bindings', ...asList }),
-      permission: managing,
+      permission: `${what}:manage`,
       summary: `${isWhole ? 'Set' : 'Add to'} the tag bindings of a ${what}`,
       accepts: { items: tagBindingItem },
       keepsAccess: true,
-      body: (bytes) => parseTagBindings(bytes),
+      body: parseTagBindings,
       act: async (context) => {
         const { tagged, name, organization } = context.resource
         await writeTagBindings(context, organization.id, tagged, context.body, isWhole)
@@ -133,6 +128,6 @@ function bindingRoutes<A>(
 }
 
 export const tagBindingRoutes: readonly Route[] = [
-  ...bindingRoutes(boundWorkspacePlace, 'workspace', 'workspace:read', 'workspace:manage'),
-  ...bindingRoutes(boundProjectPlace, 'project', 'project:read', 'project:manage'),
+  ...bindingRoutes(boundWorkspacePlace, 'workspace'),
+  ...bindingRoutes(boundProjectPlace, 'project'),
 ]

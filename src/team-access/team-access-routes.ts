@@ -26,7 +26,6 @@ type LoadedPlace = Loaded & { organization: OrganizationRow; target: Target }
 /** The differences between team access to workspaces and team access to projects. */
 type AccessKind<Row extends { id: string; team_id: string }, Grant, Asked, P extends LoadedPlace> = {
   thing: 'workspace' | 'project'
-  type: 'team-workspaces' | 'team-projects'
   idKind: 'teamWorkspace' | 'teamProject'
   permissions: { place: Permission; read: Permission; manage: Permission }
   newBody: AcceptedBody
@@ -64,7 +63,8 @@ export function teamAccessRoutes<
   Asked,
   P extends LoadedPlace,
 >(kind: AccessKind<Row, Grant, Asked, P>): readonly Route[] {
-  const { thing, type, permissions } = kind
+  const { thing, permissions } = kind
+  const type = `team-${thing}s`
   const placeFilter = `filter[${thing}][id]`
   const idName = `team_${thing}_id`
   const singular = `team-${thing}`

@@ -21,7 +21,6 @@ import {
 
 export const teamProjectRoutes = teamAccessRoutes({
   thing: 'project',
-  type: 'team-projects',
   idKind: 'teamProject',
   permissions: { place: 'project:read', read: 'project-access:read', manage: 'project-access:manage' },
   newBody: newTeamProjectBody,

@@ -21,7 +21,6 @@ import { changeWorkspaceGrant } from './workspace-levels.ts'
 
 export const teamWorkspaceRoutes = teamAccessRoutes({
   thing: 'workspace',
-  type: 'team-workspaces',
   idKind: 'teamWorkspace',
   permissions: { place: 'workspace:read', read: 'team-access:read', manage: 'team-access:manage' },
   newBody: newTeamWorkspaceBody,
