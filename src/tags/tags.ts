@@ -2,7 +2,7 @@ import { Type } from 'typebox'
 import { Compile } from 'typebox/schema'
 import { reachOf } from '../access/granted-places-store.ts'
 import { timestamp } from '../core/clock.ts'
-import { AppError, invalid, type Problem } from '../core/errors.ts'
+import { invalid, type Problem } from '../core/errors.ts'
 import { parseId } from '../core/ids.ts'
 import type { Viewer } from '../http/route.ts'
 import { refuse } from '../jsonapi/body.ts'
@@ -73,19 +73,6 @@ export async function namesOfTags(
   const found = await findVisibleTags(viewer.tx, organizationId, reach, [...new Set(ids)])
   const names = new Map(found.map(({ id, name }) => [id, name]))
   return tags.map(({ id, name }) => (id === undefined ? name : names.get(id)))
-}
-
-/** Throws 422 with a pointer to each item that was not found. */
-export function refuseUnknown(
-  items: readonly { readonly place: number }[],
-  found: readonly unknown[],
-  detail: string,
-  pointer: string,
-): void {
-  const problems = items.flatMap(({ place }, number) =>
-    found[number] === undefined ? [{ detail, pointer: `${pointer}/${place}/id` }] : [],
-  )
-  if (problems.length > 0) throw new AppError('invalid', problems.slice(0, 100))
 }
 
 /** Creates the tags that the organization does not have yet. Throws 422 at `pointer` if it then has too many. */

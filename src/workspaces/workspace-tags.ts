@@ -5,7 +5,7 @@ import type { Transaction } from '../database/database.ts'
 import type { Deps } from '../http/deps.ts'
 import type { Viewer } from '../http/route.ts'
 import { refuse } from '../jsonapi/body.ts'
-import { makeTags, namesOfTags, refuseUnknown, type NamedTag } from '../tags/tags.ts'
+import { makeTags, namesOfTags, type NamedTag } from '../tags/tags.ts'
 import { addTags, countTags } from './workspace-tag-store.ts'
 
 /** Adds tags to a workspace and creates new ones. Throws 422 for an unknown id, and if there are too many. */
@@ -29,13 +29,11 @@ export async function tagsToAdd(
   pointer: string,
 ): Promise<string[]> {
   const found = await namesOfTags(viewer, organizationId, tags)
-  refuseUnknown(tags, found, 'id does not name a tag of the organization', pointer)
-  await makeTags(
-    viewer,
-    organizationId,
-    tags.flatMap(({ name }) => name ?? []),
-    pointer,
-  )
+  const unknown = tags.filter((_, index) => found[index] === undefined)
+  const detail = 'id does not name a tag of the organization'
+  refuse(unknown.map(({ place }) => ({ detail, pointer: `${pointer}/${place}/id` })))
+  const names = tags.flatMap(({ name }) => name ?? [])
+  await makeTags(viewer, organizationId, names, pointer)
   return found.map(existing)
 }
 
