@@ -1,3 +1,4 @@
+import { invalid } from '../core/errors.ts'
 import { randomBase58 } from '../core/ids.ts'
 import type { Transaction } from '../database/database.ts'
 import { holdersOf } from '../core/bytes-in-flight.ts'
@@ -17,7 +18,6 @@ import {
   insertStateVersion,
   updateStateVersion,
 } from '../state-versions/state-version-store.ts'
-import { refuseContent, requireMd5 } from '../state-versions/state-versions.ts'
 
 type Passed = { chunks: SealedChunk[]; result: PassResult }
 
@@ -56,7 +56,9 @@ export async function prepareStateVersion(bytes: Buffer, caller: Caller): Promis
     )
   }
   const state = await pass('state')
-  if (state !== undefined) requireMd5(given.md5, state.result.md5)
+  if (state !== undefined && state.result.md5 !== given.md5) {
+    throw invalid('md5 is not the MD5 hash of the state', '/data/attributes/md5')
+  }
   return {
     given,
     stateVersionId,
@@ -77,8 +79,8 @@ async function passContent(
   try {
     return await deps.states.pass(upload, content, holdersOf(actor, resource.organization))
   } catch (error) {
-    if (error instanceof StateError) throw refuseContent(`${upload.kind}: ${error.message}`, upload.kind)
-    throw error
+    if (!(error instanceof StateError)) throw error
+    throw invalid(`${upload.kind}: ${error.message}`, `/data/attributes/${upload.kind}`)
   }
 }
 

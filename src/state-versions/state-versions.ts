@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { AppError, conflict, invalid, type Problem } from '../core/errors.ts'
+import { AppError, conflict } from '../core/errors.ts'
 import type { NewStateVersion } from '../state-uploads/new-state-version.ts'
 import type { StateVersionRow } from './state-version-store.ts'
 
@@ -76,16 +76,4 @@ export function judgeNewStateVersion(
     ])
   }
   return undefined
-}
-
-/** A 422 error for content that is broken or does not match its MD5 hash. */
-export function refuseContent(problem: string, attribute: string): AppError {
-  const problems: Problem[] = [{ detail: problem, pointer: `/data/attributes/${attribute}` }]
-  return new AppError('invalid', problems)
-}
-
-export function requireMd5(given: string, actual: string): void {
-  if (given !== actual) {
-    throw invalid('md5 is not the MD5 hash of the state', '/data/attributes/md5')
-  }
 }
