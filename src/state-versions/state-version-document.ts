@@ -1,9 +1,7 @@
 import { Type } from 'typebox'
-import { isPermitted, type Standing, type Target } from '../access/decide.ts'
-import type { Actor } from '../access/actor.ts'
+import { isPermitted, type Target } from '../access/decide.ts'
 import { hiddenTeamsAmong } from '../teams/team-store.ts'
 import { existing } from '../core/existing.ts'
-import type { Transaction } from '../database/database.ts'
 import type { Viewer } from '../http/route.ts'
 import {
   nullable,
@@ -95,54 +93,44 @@ export const stateVersionDescription: ResourceDescription = {
   links: { self: Type.String() },
 }
 
-type StateVersionViewer = { actor: Actor; standing: Standing; target: Target }
-
 /** Documents contain absolute addresses, because clients use them unchanged. */
-type Addresses = { origin: string; secretKey: Uint8Array }
+type StateVersionViewer = Viewer & { readonly call: { readonly origin: string } }
 
 /** The document of one state version. */
 export async function stateVersionDocument(
-  context: Viewer & {
+  context: StateVersionViewer & {
     readonly resource: { readonly target: Target }
-    readonly call: { readonly origin: string }
     readonly result: StateVersionRow
   },
 ): Promise<string> {
-  const { tx, deps, actor, standing, resource, call, result } = context
-  const viewer = { actor, standing, target: resource.target }
-  const addresses = { origin: call.origin, secretKey: deps.config.secretKey }
-  const [text] = await stateVersionFragments(tx, [result], viewer, addresses)
+  const [text] = await stateVersionFragments(context, context.resource.target, [context.result])
   return document(existing(text))
 }
 
 /** The only function that makes `state-versions` resources. `outputs`: for `include=outputs`, with a single row. */
 export async function stateVersionFragments(
-  tx: Transaction,
+  { tx, deps, actor, standing, call: { origin } }: StateVersionViewer,
+  target: Target,
   rows: readonly StateVersionRow[],
-  viewer: StateVersionViewer,
-  addresses: Addresses,
   outputs?: readonly Identifier[],
 ): Promise<Fragment[]> {
   const creators = rows
     .filter((row) => row.created_by_kind === 'teams')
     .map((row) => existing(row.created_by_id))
-  const hidden = await hiddenTeamsAmong(tx, creators, viewer.standing)
-  const neighbours = await neighboursOf(
-    tx,
-    rows.map(({ id }) => id),
-  )
+  const hidden = await hiddenTeamsAmong(tx, creators, standing)
+  const ids = rows.map(({ id }) => id)
+  const neighbours = await neighboursOf(tx, ids)
   return rows.map((row) => {
     const isPending = row.status === 'pending'
     const isFinal = row.status === 'finalized'
     const isOver = !isPending && !isFinal
-    const canRead = isPermitted('state-version:read', viewer.actor, viewer.standing, viewer.target)
+    const canRead = isPermitted('state-version:read', actor, standing, target)
     // An upload URL is a right by itself, and uploads count as the creator's: only the creator sees it.
     const canUpload =
-      lockHolder(viewer.actor).locked_by_id === row.created_by_id &&
-      isPermitted('state-version:create', viewer.actor, viewer.standing, viewer.target)
-    const upload = (kind: 'state' | 'json-state') =>
-      addresses.origin + uploadPath(addresses.secretKey, row.id, kind)
-    const download = (path: string) => `${addresses.origin}/api/v2/state-versions/${row.id}/${path}`
+      lockHolder(actor).locked_by_id === row.created_by_id &&
+      isPermitted('state-version:create', actor, standing, target)
+    const upload = (kind: 'state' | 'json-state') => origin + uploadPath(deps.config.secretKey, row.id, kind)
+    const download = (path: string) => `${origin}/api/v2/state-versions/${row.id}/${path}`
     const { created_by_id: id, created_by_kind: type } = row
     return fragment({
       id: row.id,

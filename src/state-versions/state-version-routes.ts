@@ -23,14 +23,12 @@ async function versionDocument(
   context: Reading<unknown, { target: Target }, typeof include>,
   row: StateVersionRow,
 ): Promise<string | Readable> {
-  const { tx, deps, actor, standing, resource, call, query } = context
-  const viewer = { actor, standing, target: resource.target }
-  const addresses = { origin: call.origin, secretKey: deps.config.secretKey }
+  const { target } = context.resource
   const later = new LaterParts()
-  const outputs = query.include.has('outputs')
-    ? await includedOutputs({ ...context, later }, resource.target, row, 'single')
+  const outputs = context.query.include.has('outputs')
+    ? await includedOutputs({ ...context, later }, target, row, 'single')
     : undefined
-  const [fragment] = await stateVersionFragments(tx, [row], viewer, addresses, outputs?.identifiers)
+  const [fragment] = await stateVersionFragments(context, target, [row], outputs?.identifiers)
   return later.bodyOf(document(existing(fragment), outputs?.included))
 }
 
@@ -59,12 +57,10 @@ export const stateVersionRoutes: readonly Route[] = [
     answers: 'state-versions',
     isPolled: true,
     document: async (context) => {
-      const { tx, deps, actor, standing, resource, call, query, page, paging } = context
+      const { tx, actor, resource, query, page, paging } = context
       const status = query['filter[status]']
       const { rows, total } = await listStateVersions(tx, resource.workspace.id, status, page)
-      const viewer = { actor, standing, target: resource.target }
-      const addresses = { origin: call.origin, secretKey: deps.config.secretKey }
-      const fragments = await stateVersionFragments(tx, rows, viewer, addresses)
+      const fragments = await stateVersionFragments(context, resource.target, rows)
       const body = listDocument(fragments, paging(total))
       // Their creator is shown the upload URLs, which are rights by themselves, so nothing may keep the answer.
       const isCreator = rows.some((row) => row.created_by_id === lockHolder(actor).locked_by_id)

@@ -143,14 +143,12 @@ async function currentState(
   target: Target,
   withOutputs: boolean,
 ): Promise<{ text: Fragment; outputs: IncludedOutputs | undefined } | undefined> {
-  const { tx, deps, actor, standing, call } = viewer
+  const { tx, actor, standing } = viewer
   const id = workspace.current_state_version_id
   if (id === null || !isPermitted('state-version:read', actor, standing, target)) return undefined
   const row = await findStateVersion(tx, id)
   if (row === undefined) return undefined
   const outputs = withOutputs ? await includedOutputs(viewer, target, row, 'single') : undefined
-  const addresses = { origin: call.origin, secretKey: deps.config.secretKey }
-  const who = { actor, standing, target }
-  const [text] = await stateVersionFragments(tx, [row], who, addresses, outputs?.identifiers)
+  const [text] = await stateVersionFragments(viewer, target, [row], outputs?.identifiers)
   return { text: existing(text), outputs }
 }
