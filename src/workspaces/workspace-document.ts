@@ -31,11 +31,11 @@ import { effectiveOfWorkspaces } from '../tag-bindings/tag-bindings.ts'
 import { findTeam, teamFacts } from '../teams/team-store.ts'
 import {
   includedWith,
+  workspaceOutputs,
   type Includes,
   type ShownWorkspace,
   type WorkspaceViewer,
 } from './workspace-includes.ts'
-import { workspaceOutputs } from './workspace-outputs-document.ts'
 import { echoedSettings, settingSchemas } from './workspace-settings.ts'
 import type { WorkspaceRow } from './workspace-store.ts'
 import { tagNamesOf } from './workspace-tag-store.ts'

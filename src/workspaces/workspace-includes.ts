@@ -8,7 +8,12 @@ import { findSharedOrganization } from '../organization-memberships/membership-s
 import type { OrganizationRow } from '../organizations/organization-store.ts'
 import { projectFragment } from '../projects/project-document.ts'
 import type { ProjectRow } from '../projects/project-store.ts'
-import { includedOutputs, type IncludedOutputs, type IncludingViewer } from '../outputs/included-outputs.ts'
+import {
+  includedOutputs,
+  noOutputs,
+  type IncludedOutputs,
+  type IncludingViewer,
+} from '../outputs/included-outputs.ts'
 import { stateVersionFragments } from '../state-versions/state-version-document.ts'
 import { findStateVersion } from '../state-versions/state-version-store.ts'
 import { effectiveTagBindingFragment } from '../tag-bindings/tag-binding-document.ts'
@@ -151,4 +156,21 @@ async function currentState(
   const outputs = withOutputs ? await includedOutputs(viewer, target, row, 'single') : undefined
   const [text] = await stateVersionFragments(viewer, target, [row], outputs?.identifiers)
   return { text: existing(text), outputs }
+}
+
+/**
+ * The current outputs of a workspace, as resources of type workspace-outputs. Empty if it has no state, or if the
+ * caller may not read current outputs.
+ */
+export async function workspaceOutputs(
+  viewer: IncludingViewer,
+  target: Target,
+  workspace: WorkspaceRow,
+): Promise<IncludedOutputs> {
+  const isReader = isPermitted('outputs:read-current', viewer.actor, viewer.standing, target)
+  const id = isReader ? workspace.current_state_version_id : null
+  const stateVersion = id === null ? undefined : await findStateVersion(viewer.tx, id)
+  return stateVersion === undefined
+    ? noOutputs
+    : includedOutputs(viewer, target, stateVersion, 'workspace-outputs')
 }
