@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto'
 import { compareBytes } from '../core/compare-bytes.ts'
 import { existing } from '../core/existing.ts'
-import type { Deps } from '../http/deps.ts'
 import type { Fragment } from '../jsonapi/document.ts'
 import type { Page } from '../jsonapi/paging.ts'
 import type { StateVersionRow } from '../state-versions/state-version-store.ts'
@@ -10,8 +9,8 @@ import type { OutputText } from './output-parts.ts'
 import { outputChangeFragment, type ChangedPart } from './output-preview-document.ts'
 import { lengthOf, previewOf, wholeName, type Outputs } from './output-previews.ts'
 import { bytesInTurn, isWhole, type PlacedStoredOutput } from './outputs.ts'
+import type { ContentSource } from '../state-content/stored-content.ts'
 
-type Reader = Pick<Deps, 'database' | 'config'>
 /** The outputs of one of the two state versions. */
 type Side = { readonly stateVersion: StateVersionRow; readonly outputs: Outputs }
 type Named = { readonly name: string; readonly output: PlacedStoredOutput }
@@ -25,7 +24,7 @@ type OutputChanges = { fragments: Fragment[]; added: number; changed: number; re
  * @param before undefined: there is no version to compare with, so every output counts as added
  */
 export async function outputChanges(
-  reader: Reader,
+  reader: ContentSource,
   before: Side | undefined,
   after: Side,
   page: Page,
@@ -67,7 +66,7 @@ export async function outputChanges(
   return { fragments, ...counts }
 }
 
-async function* namedOutputs(reader: Reader, side: Side | undefined): AsyncGenerator<Named> {
+async function* namedOutputs(reader: ContentSource, side: Side | undefined): AsyncGenerator<Named> {
   if (side === undefined) return
   for await (const some of side.outputs) {
     for (const output of some) {
@@ -83,7 +82,11 @@ async function nextOf(outputs: AsyncGenerator<Named>): Promise<Named | undefined
 
 type Versioned = readonly [StateVersionRow, PlacedStoredOutput]
 
-async function differences(reader: Reader, before: Versioned, after: Versioned): Promise<ChangedPart[]> {
+async function differences(
+  reader: ContentSource,
+  before: Versioned,
+  after: Versioned,
+): Promise<ChangedPart[]> {
   const differs: ChangedPart[] = []
   if (before[1].sensitive !== after[1].sensitive) differs.push('sensitive')
   if (!(await isSame(reader, before, after, 'detailedType'))) differs.push('type')
@@ -92,7 +95,7 @@ async function differences(reader: Reader, before: Versioned, after: Versioned):
 }
 
 async function isSame(
-  reader: Reader,
+  reader: ContentSource,
   before: Versioned,
   after: Versioned,
   text: OutputText,
@@ -104,7 +107,11 @@ async function isSame(
   return old.equals(young)
 }
 
-async function hashOf(reader: Reader, [version, output]: Versioned, text: OutputText): Promise<Buffer> {
+async function hashOf(
+  reader: ContentSource,
+  [version, output]: Versioned,
+  text: OutputText,
+): Promise<Buffer> {
   const hash = createHash('sha256')
   if (isWhole(output)) return hash.update(output[text]).digest()
   for await (const bytes of bytesInTurn(reader, version, output, text)) hash.update(bytes)

@@ -1,15 +1,13 @@
-import type { Deps } from '../http/deps.ts'
 import type { Piece } from '../jsonapi/later-parts.ts'
 import { outputFragment, type Masking, type OutputShape } from './output-document.ts'
 import type { OutputText } from './output-parts.ts'
 import { bytesInTurn, isWhole, outputsInTurn, type PlacedLargeOutput } from './outputs.ts'
 import type { StateVersionRow } from '../state-versions/state-version-store.ts'
-
-type Reader = Pick<Deps, 'database' | 'config'>
+import type { ContentSource } from '../state-content/stored-content.ts'
 
 /** The resources of outputs `from` to `end` (exclusive), separated by commas. Each piece is made in its own turn. */
 export async function* outputPieces(
-  reader: Reader,
+  reader: ContentSource,
   stateVersion: StateVersionRow,
   shape: OutputShape,
   masking: Masking,
@@ -43,7 +41,7 @@ const marks: Record<OutputText, string> = {
 }
 
 async function* piecesOfLarge(
-  reader: Reader,
+  reader: ContentSource,
   stateVersion: StateVersionRow,
   output: PlacedLargeOutput,
   shape: OutputShape,

@@ -1,22 +1,20 @@
-import type { Deps } from '../http/deps.ts'
 import type { Fragment } from '../jsonapi/document.ts'
 import type { Page } from '../jsonapi/paging.ts'
-import { MAX_AUDITED_NAME, shortName } from '../state-file/output-names.ts'
+import { MAX_AUDITED_NAME } from '../state-file/output-names.ts'
 import { maskedType } from '../state-file/output-types.ts'
 import { decodeString } from '../state-file/raw-json.ts'
-import { parseStored } from '../core/stored-json.ts'
 import type { StateVersionRow } from '../state-versions/state-version-store.ts'
 import type { Masking } from './output-document.ts'
 import { outputId } from './output-ids.ts'
 import type { OutputText } from './output-parts.ts'
 import { outputPreviewFragment, type OutputPreview } from './output-preview-document.ts'
-import { bytesInTurn, isWhole, type PlacedStoredOutput } from './outputs.ts'
+import { bytesInTurn, isWhole, shownName, type PlacedStoredOutput } from './outputs.ts'
+import type { ContentSource } from '../state-content/stored-content.ts'
 
 /** Characters of a value's raw JSON that a preview shows. A longer type is shown as its kind. */
 export const PREVIEW_CHARACTERS = 4_096
 const MAX_BYTES_OF_A_CHARACTER = 3
 
-type Reader = Pick<Deps, 'database' | 'config'>
 /** The outputs of a state version in order, one stored block after the other. */
 export type Outputs =
   | AsyncIterable<readonly PlacedStoredOutput[]>
@@ -24,7 +22,7 @@ export type Outputs =
 
 /** Hides the value of a sensitive output, and its shape if `masking` says so. */
 export async function previewOf(
-  reader: Reader,
+  reader: ContentSource,
   stateVersion: StateVersionRow,
   output: PlacedStoredOutput,
   masking: Masking,
@@ -34,7 +32,7 @@ export async function previewOf(
   const hasHiddenType =
     (sensitive && masking === 'values and shapes') || lengthOf(output, 'detailedType') > PREVIEW_CHARACTERS
   return {
-    name: nameOf(output),
+    name: shownName(output),
     sensitive,
     type,
     detailedType: !hasHiddenType
@@ -49,7 +47,7 @@ export async function previewOf(
 
 /** A page of the outputs whose name contains `sought`, ignoring case. `outputs` are all of the version, or of the page. */
 export async function previewPage(
-  reader: Reader,
+  reader: ContentSource,
   stateVersion: StateVersionRow,
   outputs: Outputs,
   { sought, masking, page }: { sought: string | undefined; masking: Masking; page: Page },
@@ -73,19 +71,14 @@ export async function previewPage(
   return { fragments, total: sought === undefined ? stateVersion.outputs_count : found }
 }
 
-/** The name as a preview shows it: a long one is cut. */
-function nameOf(output: PlacedStoredOutput): string {
-  return isWhole(output) ? shortName(decodeString(output.name)) : parseStored<string>(output.shortName)
-}
-
 export async function wholeName(
-  reader: Reader,
+  reader: ContentSource,
   stateVersion: StateVersionRow,
   output: PlacedStoredOutput,
 ): Promise<string> {
   if (isWhole(output)) return decodeString(output.name)
   // So short a name was not cut, and no part has to be opened for it.
-  if (output.lengths.name <= MAX_AUDITED_NAME) return nameOf(output)
+  if (output.lengths.name <= MAX_AUDITED_NAME) return shownName(output)
   const pieces: Uint8Array[] = []
   for await (const piece of bytesInTurn(reader, stateVersion, output, 'name')) pieces.push(piece)
   return decodeString(Buffer.concat(pieces).toString())
@@ -98,7 +91,7 @@ export function lengthOf(output: PlacedStoredOutput, text: OutputText): number {
 
 /** The first characters of one text of an output. */
 async function startOf(
-  reader: Reader,
+  reader: ContentSource,
   stateVersion: StateVersionRow,
   output: PlacedStoredOutput,
   text: OutputText,

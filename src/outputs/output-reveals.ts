@@ -1,9 +1,6 @@
-import { parseStored } from '../core/stored-json.ts'
 import type { AuditEvent } from '../audit/audit-store.ts'
-import type { Deps } from '../http/deps.ts'
-import { shortName } from '../state-file/output-names.ts'
-import { isWhole, outputsInTurn, type PlacedStoredOutput } from './outputs.ts'
-import { decodeString } from '../state-file/raw-json.ts'
+import type { ContentSource } from '../state-content/stored-content.ts'
+import { outputsInTurn, shownName, type PlacedStoredOutput } from './outputs.ts'
 import type { StateVersionRow } from '../state-versions/state-version-store.ts'
 
 /** Maximum of names in one event. Only an answer with all outputs can reveal more; its event has their number. */
@@ -19,14 +16,14 @@ export function revealOf(
 
 /** As `revealOf`, for outputs `from` to `end` (exclusive), however many there are. */
 export async function revealOfMany(
-  deps: Pick<Deps, 'database' | 'config'>,
+  source: ContentSource,
   stateVersion: StateVersionRow,
   from?: number,
   end?: number,
 ): Promise<AuditEvent | undefined> {
   const names: string[] = []
   let count = 0
-  for await (const outputs of outputsInTurn(deps, stateVersion, from, end)) {
+  for await (const outputs of outputsInTurn(source, stateVersion, from, end)) {
     const more = sensitiveNames(outputs)
     count += more.length
     if (names.length < MAX_NAMED_OUTPUTS) names.push(...more)
@@ -35,11 +32,7 @@ export async function revealOfMany(
 }
 
 function sensitiveNames(outputs: readonly PlacedStoredOutput[]): string[] {
-  return outputs
-    .filter(({ sensitive }) => sensitive)
-    .map((output) =>
-      isWhole(output) ? shortName(decodeString(output.name)) : parseStored<string>(output.shortName),
-    )
+  return outputs.filter(({ sensitive }) => sensitive).map(shownName)
 }
 
 function revealOfNames(

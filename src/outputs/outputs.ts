@@ -1,7 +1,10 @@
 import type { Transaction } from '../database/database.ts'
 import type { Deps } from '../http/deps.ts'
 import { AppError } from '../core/errors.ts'
+import { parseStored } from '../core/stored-json.ts'
 import { ownTurn } from '../core/turns.ts'
+import { shortName } from '../state-file/output-names.ts'
+import { decodeString } from '../state-file/raw-json.ts'
 import { DamagedContentError, readingError } from '../state-versions/damaged-content.ts'
 import { findOutputBlocks, findOutputPart, type StoredBlock } from './output-block-store.ts'
 import { openOutputs, type StoredOutput } from './output-blocks.ts'
@@ -119,6 +122,11 @@ export async function* bytesInTurn(
 
 export function isWhole(output: PlacedStoredOutput): output is PlacedOutput {
   return !('lengths' in output)
+}
+
+/** The name for the audit trail and for previews: a long one is cut. */
+export function shownName(output: PlacedStoredOutput): string {
+  return isWhole(output) ? shortName(decodeString(output.name)) : parseStored<string>(output.shortName)
 }
 
 /** A missing output must be an error, not a shorter list. */
