@@ -48,8 +48,8 @@ export const currentOutputRoutes: readonly Route[] = [
           body = Buffer.from(listDocument(fragments, paging))
           deps.documents.set(key, body)
         } else {
-          const all = later.add(() => outputPieces(deps, stateVersion, 'single', masking))
-          const pieces = later.piecesOf(listDocument([JSON.stringify(all)], paging))
+          const all = later.addResources(() => outputPieces(deps, stateVersion, 'single', masking))
+          const pieces = later.piecesOf(listDocument([all], paging))
           body = Readable.from(cachedWhileSent(deps.documents, key, pieces), { objectMode: false })
         }
       }

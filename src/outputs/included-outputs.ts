@@ -70,6 +70,6 @@ export async function includedOutputs(
       yield `${from === 0 ? '' : ','}${JSON.stringify(some).slice(1, -1)}`
     }
   })
-  const resources = later.add(() => outputPieces(deps, stateVersion, shape, masking))
-  return { identifiers: [identifiers], included: [JSON.stringify(resources)], count }
+  const resources = later.addResources(() => outputPieces(deps, stateVersion, shape, masking))
+  return { identifiers: [identifiers], included: [resources], count }
 }

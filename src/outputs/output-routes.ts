@@ -32,8 +32,8 @@ export const outputRoutes: readonly Route[] = [
         const end = from + page.size
         if (masking === 'nothing') reveal(() => revealOfMany(deps, stateVersion, from, end))
         const later = new LaterParts()
-        const all = later.add(() => outputPieces(deps, stateVersion, 'listed', masking, from, end))
-        return later.bodyOf(listDocument([JSON.stringify(all)], paging(total)))
+        const all = later.addResources(() => outputPieces(deps, stateVersion, 'listed', masking, from, end))
+        return later.bodyOf(listDocument([all], paging(total)))
       }
       const event = masking !== 'nothing' ? undefined : revealOf(stateVersion, outputs)
       const fragments = outputs.map((output) =>
@@ -63,10 +63,10 @@ export const outputRoutes: readonly Route[] = [
       if (outputs === undefined || output === undefined) {
         reveal(() => revealOfMany(deps, stateVersion, position, position + 1))
         const later = new LaterParts()
-        const one = later.add(() =>
+        const one = later.addResources(() =>
           outputPieces(deps, stateVersion, 'single', 'nothing', position, position + 1),
         )
-        return later.bodyOf(document(JSON.stringify(one)))
+        return later.bodyOf(document(one))
       }
       const body = Buffer.from(document(outputFragment(stateVersion.output_key, output, 'single', 'nothing')))
       const event = revealOf(stateVersion, outputs)
