@@ -62,7 +62,7 @@ describe('the pass over a state', () => {
       md5: createHash('md5').update(bytes).digest('hex'),
       size,
       chunks: count,
-      header: { version: 4, terraformVersion: '1.10.10', serial: 3, lineage: 'l', encrypted: false },
+      header: { version: 4, terraformVersion: '1.10.10', encrypted: false },
     })
   })
 

@@ -4,7 +4,7 @@ import { JsonScanner } from '../src/state-file/json-scanner.ts'
 import type { JsonVisitor } from '../src/state-file/json-visitor.ts'
 import { decodeString } from '../src/state-file/raw-json.ts'
 import { StateError } from '../src/state-file/state-error.ts'
-import { readOutputsDocument, StateReader, type StateContent } from '../src/state-file/state-reader.ts'
+import { OutputsDocumentReader, StateReader, type StateContent } from '../src/state-file/state-reader.ts'
 import {
   cut,
   cuts,
@@ -171,7 +171,8 @@ describe('reading outputs', () => {
     const file = `{"version":99,"serial":1,"outputs":[],"version":4,"outputs":{"a":{"value":1}},
       "outputs":{"b":{"value":1,"value":2,"sensitive":false,"sensitive":true}},"serial":"x","serial":2}`
     const state = readState(file)
-    expect(state).toMatchObject({ version: 4, serial: 2 })
+    const end = file.length - 1
+    expect(state).toMatchObject({ version: 4, serialPlace: { start: end - 1, end } })
     expect(state.outputs?.list).toMatchObject([{ name: '"b"', value: '2', sensitive: true }])
   })
 
@@ -401,23 +402,24 @@ describe('state headers', () => {
     expect(state).toMatchObject({
       version: 4,
       encrypted: false,
-      serial: 42,
-      lineage: '3f0c-1',
       terraformVersion: '1.10.10',
     })
     const { start, end } = state.serialPlace as { start: number; end: number }
     expect(Buffer.from(file).subarray(start, end).toString()).toBe('42')
+    expect(readState('{"version":4,"serial":99999999999999999999}').serialPlace).toEqual({
+      start: 22,
+      end: 42,
+    })
   })
 
   test.each([
-    ['"serial":-1', { serial: null, serialPlace: null }],
-    ['"serial":1.5', { serial: null, serialPlace: null }],
-    ['"serial":[1]', { serial: null, serialPlace: null }],
-    ['"serial":99999999999999999999', { serial: null, serialPlace: { start: 22, end: 42 } }],
-    ['"lineage":7', { lineage: null }],
-    ['"lineage":"a\\u0000b"', { lineage: null }],
-    ['"lineage":"é"', { lineage: null }],
-    [`"lineage":"${'x'.repeat(256)}"`, { lineage: null }],
+    ['"serial":-1', { serialPlace: null }],
+    ['"serial":1.5', { serialPlace: null }],
+    ['"serial":[1]', { serialPlace: null }],
+    ['"terraform_version":7', { terraformVersion: null }],
+    ['"terraform_version":"a\\u0000b"', { terraformVersion: null }],
+    ['"terraform_version":"é"', { terraformVersion: null }],
+    [`"terraform_version":"${'x'.repeat(256)}"`, { terraformVersion: null }],
     ['"terraform_version":{"a":"1"}', { terraformVersion: null }],
   ])('%s is as good as absent', (member, expected) => {
     expect(readState(`{"version":4,${member}}`)).toMatchObject(expected)
@@ -503,8 +505,6 @@ describe('states that OpenTofu has encrypted', () => {
     expect(readState(encrypted)).toMatchObject({
       version: null,
       encrypted: true,
-      serial: 5,
-      lineage: 'l',
       terraformVersion: null,
       outputs: null,
     })
@@ -523,9 +523,15 @@ describe('states that OpenTofu has encrypted', () => {
 })
 
 describe('documents of outputs', () => {
+  const outputsIn = (text: string) => {
+    const reader = new OutputsDocumentReader()
+    reader.push(Buffer.from(text))
+    return reader.finish()
+  }
+
   test('are read as the outputs of a state are', () => {
-    const { list } = readOutputsDocument(
-      Buffer.from('{"b":{"sensitive":true,"type":["list","number"],"value":[1.0, 2]},"a":{"value":null}}'),
+    const { list } = outputsIn(
+      '{"b":{"sensitive":true,"type":["list","number"],"value":[1.0, 2]},"a":{"value":null}}',
     )
     expect(list).toEqual([
       { name: '"a"', value: 'null', sensitive: false, type: 'string', detailedType: '"dynamic"' },
@@ -539,6 +545,6 @@ describe('documents of outputs', () => {
     ['{"a":{"type":"string"}}', 'not-a-state'],
     ['{"a":{"value":1}', 'not-json'],
   ])('%s is refused', (text, code) => {
-    expect(() => readOutputsDocument(Buffer.from(text))).toThrow(expect.objectContaining({ code }))
+    expect(() => outputsIn(text)).toThrow(expect.objectContaining({ code }))
   })
 })

@@ -10,8 +10,6 @@ export type StateHeader = {
   version: 3 | 4 | null
   encrypted: boolean
   terraformVersion: string | null
-  serial: number | null
-  lineage: string | null
   /** Null if OpenTofu encrypted the state. */
   resourcesCount: number | null
   /** Resources that are not marked as data. */
@@ -27,7 +25,7 @@ const OPEN_BRACE = 0x7b
 const OPEN_BRACKET = 0x5b
 const QUOTE = 0x22
 
-const headerFields = ['version', 'terraform_version', 'serial', 'lineage']
+const headerFields = ['version', 'terraform_version', 'serial']
 
 type Place = 'file' | 'state' | 'outputs' | 'output' | 'modules' | 'module' | 'resources' | 'resource'
 type Captured = { text: string; start: number; end: number }
@@ -188,9 +186,6 @@ class StateVisitor implements JsonVisitor {
       version: encrypted ? null : isVersion3 ? 3 : 4,
       encrypted,
       terraformVersion: printable(this.#header.get('terraform_version')?.text),
-      // A longer number does not fit a JavaScript number. `serialPlace` still has its position.
-      serial: isSerial && serial.text.length <= 15 ? Number(serial.text) : null,
-      lineage: printable(this.#header.get('lineage')?.text),
       resourcesCount: encrypted ? null : resources.all,
       managedResourcesCount: encrypted ? null : resources.all - resources.data,
       serialPlace: isSerial ? { start: serial.start, end: serial.end } : null,
@@ -265,10 +260,4 @@ export class OutputsDocumentReader {
     if (!this.#isObject) throw notAn('object', 'The document of outputs')
     return this.#collector.finish()
   }
-}
-
-export function readOutputsDocument(bytes: Uint8Array): Outputs {
-  const reader = new OutputsDocumentReader()
-  reader.push(bytes)
-  return reader.finish()
 }

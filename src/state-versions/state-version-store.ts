@@ -116,14 +116,12 @@ export async function hasPendingStateVersion(tx: Transaction, workspaceId: strin
   return row !== undefined
 }
 
-/** Discards the pending uploads and returns their ids. Chunks that already arrived are swept later. */
-export async function discardPendingStateVersions(tx: Transaction, workspaceId: string): Promise<string[]> {
-  const rows = await tx.db
+/** Discards the pending uploads. Chunks that already arrived are swept later. */
+export async function discardPendingStateVersions(tx: Transaction, workspaceId: string): Promise<void> {
+  await tx.db
     .updateTable('state_versions')
     .set({ status: 'discarded' })
     .where('workspace_id', '=', workspaceId)
     .where('status', '=', 'pending')
-    .returning('id')
     .execute()
-  return rows.map((row) => row.id)
 }
