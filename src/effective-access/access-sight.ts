@@ -1,6 +1,7 @@
 import { isPermitted, type ColumnSet } from '../access/decide.ts'
 import type { Viewer } from '../http/route.ts'
 import type { OrganizationRow } from '../organizations/organization-store.ts'
+import { ownersTeam } from '../team-access/shown-teams-store.ts'
 import { teamFacts, type HoldingTeam } from '../teams/team-store.ts'
 import { teamsOfUsers, type Places } from './holdings-store.ts'
 import { grantedTo, heldOn } from './holdings.ts'
@@ -12,15 +13,6 @@ export type Sight = {
   readonly seesTeam: (team: HoldingTeam) => boolean
   readonly seenGrants: (grants: GrantsByTeam) => GrantsByTeam
 }
-
-/** A caller who may see the grants of this team may see the grants of every team. */
-export const ownersTeam = {
-  id: '',
-  visibility: 'secret',
-  isOwners: true,
-  allowMemberTokenManagement: false,
-  flags: 0,
-} as const
 
 /** Evaluated before the change. If the change itself hides or shows teams, that must not count as another change. */
 export async function sightOf(

@@ -4,9 +4,15 @@ import type { Permission } from '../access/rules.ts'
 import { NO_ID } from '../core/ids.ts'
 import type { Tables } from '../database/tables.ts'
 
-const somebodyElses = { id: '', isOwners: false, allowMemberTokenManagement: false, flags: 0 }
-const openTeam: TeamFacts = { ...somebodyElses, visibility: 'organization' }
-const ownersTeam: TeamFacts = { ...somebodyElses, visibility: 'secret', isOwners: true }
+/** The secret team `owners`, as somebody else's. A caller who may see its grants may see the grants of every team. */
+export const ownersTeam: TeamFacts = {
+  id: '',
+  visibility: 'secret',
+  isOwners: true,
+  allowMemberTokenManagement: false,
+  flags: 0,
+}
+const openTeam: TeamFacts = { ...ownersTeam, visibility: 'organization', isOwners: false }
 
 /**
  * SQL condition on `teams`: the caller may see the team's grants on one workspace or project. The same rule as
