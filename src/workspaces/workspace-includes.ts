@@ -1,5 +1,5 @@
 import { existing } from '../core/existing.ts'
-import { canSeeTeam, isPermitted, type Target } from '../access/decide.ts'
+import { isPermitted, type Target } from '../access/decide.ts'
 import type { Call } from '../http/call.ts'
 import type { Fragment, Identifier } from '../jsonapi/document.ts'
 import { checkIncluded } from '../jsonapi/included.ts'
@@ -20,7 +20,7 @@ import { effectiveTagBindingFragment } from '../tag-bindings/tag-binding-documen
 import type { EffectiveTagBinding } from '../tag-bindings/tag-bindings.ts'
 import { teamFragments } from '../teams/team-document.ts'
 import { wholeTeam } from '../teams/team-fields.ts'
-import { findTeam, teamFacts } from '../teams/team-store.ts'
+import { findTeam } from '../teams/team-store.ts'
 import { userFragment } from '../users/user-document.ts'
 import { findUser } from '../users/user-store.ts'
 import type { WorkspaceRow } from './workspace-store.ts'
@@ -121,7 +121,7 @@ export async function includedWith(
   return [...included.values()]
 }
 
-/** The user or team that holds the lock. Undefined if the caller may not read it. */
+/** The user, or the team that the caller sees, that holds the lock. Undefined for a user whom the caller may not read. */
 async function lockHolderFragment(
   viewer: WorkspaceViewer & IncludingViewer,
   organization: OrganizationRow,
@@ -129,8 +129,7 @@ async function lockHolderFragment(
 ): Promise<Fragment | undefined> {
   const { tx, deps, actor, standing } = viewer
   if (type === 'teams') {
-    const team = await findTeam(tx, id)
-    if (team === undefined || !canSeeTeam(standing, teamFacts(team))) return undefined
+    const team = existing(await findTeam(tx, id))
     return (await teamFragments(tx, deps, [team], viewer, wholeTeam, organization))[0]
   }
   const user = await findUser(tx, id)
