@@ -43,7 +43,7 @@ export async function listMemberships(
     return listPeople(tx, organizationId, page)
   }
   const query = tx.db.selectFrom('memberships').where('memberships.organization_id', '=', organizationId)
-  const userIds = await usersWith(tx, emailKeys)
+  const userIds = emailKeys && (await usersWith(tx, emailKeys))
   return membershipsOf(tx, filtered(tx, query, { ...filter, isServiceAccount: false }, userIds), page)
 }
 
@@ -74,7 +74,7 @@ async function listPeople(tx: Transaction, organizationId: string, page: Page): 
 export async function listMembershipsOfTeam(
   tx: Transaction,
   teamId: string,
-  filter: MembershipFilter,
+  filter: Pick<MembershipFilter, 'status' | 'isServiceAccount' | 'sort'>,
   page: Page,
 ): Promise<MembershipPage> {
   const query = tx.db
@@ -85,8 +85,7 @@ export async function listMembershipsOfTeam(
         .where('team_members.team_id', '=', teamId)
         .select('team_members.membership_id'),
     )
-  const userIds = await usersWith(tx, filter.emailKeys)
-  return membershipsOf(tx, filtered(tx, query, filter, userIds), page, filter)
+  return membershipsOf(tx, filtered(tx, query, filter), page, filter.sort)
 }
 
 /** A page of the caller's own memberships and invitations, in all organizations that accept the caller's token. */
@@ -115,11 +114,7 @@ export function listMembershipsOfCaller(
 }
 
 /** Read by themselves: for a list of ids, each engine looks up the membership of each user. */
-async function usersWith(
-  tx: Transaction,
-  emailKeys: readonly string[] | undefined,
-): Promise<string[] | undefined> {
-  if (emailKeys === undefined) return undefined
+async function usersWith(tx: Transaction, emailKeys: readonly string[]): Promise<string[]> {
   const found = await tx.db.selectFrom('users').where('email_key', 'in', emailKeys).select('id').execute()
   return found.length === 0 ? [NO_ID] : found.map(({ id }) => id)
 }
@@ -128,7 +123,7 @@ function filtered(
   tx: Transaction,
   given: Matching,
   { q, status, isServiceAccount }: MembershipFilter,
-  userIds: readonly string[] | undefined,
+  userIds?: readonly string[],
 ): Matching {
   let query = given
   if (q !== undefined) {
@@ -162,7 +157,7 @@ async function membershipsOf(
   tx: Transaction,
   query: Matching,
   page: Page,
-  { sort }: Pick<MembershipFilter, 'sort'> = {},
+  sort?: 'asc' | 'desc',
 ): Promise<MembershipPage> {
   const { rows: found, total } = await pageOf(query, page, (some) =>
     some
@@ -171,10 +166,7 @@ async function membershipsOf(
       .orderBy('memberships.created_at')
       .orderBy('memberships.id'),
   )
-  const rows = await findMemberships(
-    tx,
-    found.map(({ id }) => id),
-  )
-  const byId = new Map(rows.map((row) => [row.id, row]))
-  return { memberships: found.map(({ id }) => existing(byId.get(id))), total }
+  const ids = found.map(({ id }) => id)
+  const byId = new Map((await findMemberships(tx, ids)).map((row) => [row.id, row]))
+  return { memberships: ids.map((id) => existing(byId.get(id))), total }
 }

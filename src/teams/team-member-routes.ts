@@ -110,12 +110,7 @@ export const teamMemberRoutes: readonly Route[] = [
       const filter = {
         status: query['filter[status]'],
         isServiceAccount: query['filter[is_service_account]'],
-        sort:
-          query.sort === undefined
-            ? undefined
-            : query.sort === 'status'
-              ? ('asc' as const)
-              : ('desc' as const),
+        sort: query.sort && (query.sort === 'status' ? ('asc' as const) : ('desc' as const)),
       }
       await context.willLookAt(() => resource.team.users_count)
       const { memberships, total } = await listMembershipsOfTeam(tx, resource.team.id, filter, page)
