@@ -23,8 +23,7 @@ import { createOrganization } from './create-organization.ts'
 type NewOrganizationRequest = ReturnType<typeof readNewOrganization>
 
 export function readNewOrganization(bytes: Uint8Array) {
-  const { attributes, problems } = readResource(bytes, newOrganizationBody)
-  return { attributes, problems }
+  return readResource(bytes, newOrganizationBody)
 }
 
 /** Adds the problems that only the database shows: an owner who is in too many organizations, and a taken name. */
