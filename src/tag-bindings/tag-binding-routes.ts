@@ -19,47 +19,6 @@ import {
   type EffectiveTagBinding,
 } from './tag-bindings.ts'
 
-/** The parts of a workspace or project that its bindings need. */
-type Bound = Loaded & {
-  organization: OrganizationRow
-  tagged: Tagged
-  name: string
-  effective: (tx: Transaction) => Promise<EffectiveTagBinding[]>
-}
-
-type WorkspaceAddress = NonNullable<ReturnType<typeof workspacePlace.address>>
-
-const boundWorkspacePlace: Place<WorkspaceAddress, Bound> = {
-  ...workspacePlace,
-  load: async (context) => {
-    const loaded = await workspacePlace.load(context)
-    if (loaded === undefined) return undefined
-    const { id, name } = loaded.workspace
-    return {
-      ...loaded,
-      tagged: { column: 'workspace_id', id },
-      name,
-      effective: async (tx) => (await effectiveOfWorkspaces(tx, [loaded.workspace])).get(id) ?? [],
-    }
-  },
-}
-
-const boundProjectPlace: Place<{ id: string }, Bound> = {
-  ...projectPlace,
-  load: async (context) => {
-    const loaded = await projectPlace.load(context)
-    if (loaded === undefined) return undefined
-    const { id, name } = loaded.project
-    return {
-      ...loaded,
-      tagged: { column: 'project_id', id },
-      name,
-      effective: async (tx) =>
-        (await findTagBindings(tx, 'project_id', [id])).map((binding) => ({ binding, projectId: null })),
-    }
-  },
-}
-
 /** One page with all bindings, because their number is limited. */
 function whole(call: Call, fragments: readonly Fragment[]): string {
   return listDocument(fragments, pagingOfWhole(call.path, [], fragments.length, fragments.length))
@@ -71,8 +30,18 @@ async function ownBindings(tx: Transaction, call: Call, { column, id }: Tagged):
 
 const asList = { isList: true, isUnpaged: true } as const
 
-/** The routes of workspaces or projects. The platform has two paths: go-tfe v1 uses the first, v2 the second. */
-function bindingRoutes<A>(place: Place<A, Bound>, what: 'workspace' | 'project'): readonly Route[] {
+/**
+ * The routes of workspaces or projects. The platform has two paths: go-tfe v1 uses the first, v2 the second.
+ *
+ * @param boundOf finds the workspace or project itself
+ */
+function bindingRoutes<A, R extends Loaded & { organization: OrganizationRow }>(
+  place: Place<A, R>,
+  what: 'workspace' | 'project',
+  boundOf: (loaded: R) => { readonly id: string; readonly name: string },
+  effectiveOf: (tx: Transaction, loaded: R) => Promise<EffectiveTagBinding[]>,
+): readonly Route[] {
+  const taggedIn = (loaded: R) => ({ column: `${what}_id`, id: boundOf(loaded).id }) as const
   const reading = `${what}:read` as const
   const showOwn = (suffix: string) =>
     read(place, suffix, {
@@ -80,7 +49,7 @@ function bindingRoutes<A>(place: Place<A, Bound>, what: 'workspace' | 'project')
       summary: `List the tag bindings of a ${what}`,
       answers: 'tag-bindings',
       ...asList,
-      document: ({ tx, resource, call }) => ownBindings(tx, call, resource.tagged),
+      document: ({ tx, resource, call }) => ownBindings(tx, call, taggedIn(resource)),
     })
 
   /** Adds and changes bindings, or replaces all of them. */
@@ -98,7 +67,10 @@ function bindingRoutes<A>(place: Place<A, Bound>, what: 'workspace' | 'project')
       keepsAccess: true,
       body: parseTagBindings,
       act: async (context) => {
-        const { tagged, name, organization } = context.resource
+        const { resource } = context
+        const { organization } = resource
+        const { name } = boundOf(resource)
+        const tagged = taggedIn(resource)
         await writeTagBindings(context, organization.id, tagged, context.body, isWhole)
         return done(tagged, {
           action: `${what}.bind-tags`,
@@ -119,7 +91,7 @@ function bindingRoutes<A>(place: Place<A, Bound>, what: 'workspace' | 'project')
       answers: 'effective-tag-bindings',
       ...asList,
       document: async ({ tx, resource, call }) =>
-        whole(call, (await resource.effective(tx)).map(effectiveTagBindingFragment)),
+        whole(call, (await effectiveOf(tx, resource)).map(effectiveTagBindingFragment)),
     }),
     change('PATCH', '/tag-bindings'),
     change('POST', '/relationships/tag-bindings'),
@@ -128,6 +100,20 @@ function bindingRoutes<A>(place: Place<A, Bound>, what: 'workspace' | 'project')
 }
 
 export const tagBindingRoutes: readonly Route[] = [
-  ...bindingRoutes(boundWorkspacePlace, 'workspace'),
-  ...bindingRoutes(boundProjectPlace, 'project'),
+  ...bindingRoutes(
+    workspacePlace,
+    'workspace',
+    ({ workspace }) => workspace,
+    async (tx, { workspace }) => (await effectiveOfWorkspaces(tx, [workspace])).get(workspace.id) ?? [],
+  ),
+  ...bindingRoutes(
+    projectPlace,
+    'project',
+    ({ project }) => project,
+    async (tx, { project }) =>
+      (await findTagBindings(tx, 'project_id', [project.id])).map((binding) => ({
+        binding,
+        projectId: null,
+      })),
+  ),
 ]
