@@ -1,10 +1,11 @@
 import { existing } from '../core/existing.ts'
 import { AppError, conflict } from '../core/errors.ts'
+import { isJsonObject } from '../core/json-object.ts'
 import { shortTextSchema } from '../core/names.ts'
 import { done } from '../http/outcome.ts'
 import type { Route, Viewer } from '../http/route.ts'
 import { write } from '../http/write-route.ts'
-import { otherId, readResource } from '../jsonapi/body.ts'
+import { otherId, readParsed } from '../jsonapi/body.ts'
 import { parseJson } from '../jsonapi/json.ts'
 import {
   findNewestStateVersion,
@@ -20,12 +21,9 @@ const lockBody = { type: 'workspaces', isLenient: true, attributes: { reason: sh
 
 /** The documentation sends `{"reason": …}`, go-tfe a resource with the attribute. Both may leave it out. */
 function readLock(bytes: Uint8Array) {
-  const json = bytes.length === 0 ? undefined : parseJson(bytes)
-  const isBare = typeof json === 'object' && json !== null && 'reason' in json && !('data' in json)
-  const wrapped = isBare
-    ? Buffer.from(JSON.stringify({ data: { attributes: { reason: json.reason } } }))
-    : bytes
-  return readResource(wrapped, lockBody)
+  const json = bytes.length === 0 ? {} : (parseJson(bytes) ?? {})
+  const isBare = isJsonObject(json) && 'reason' in json && !('data' in json)
+  return readParsed(isBare ? { data: { attributes: { reason: json.reason } } } : json, lockBody)
 }
 
 /** When the lock is released, the newest intermediate state becomes the current state. */
