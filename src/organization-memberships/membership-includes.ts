@@ -9,7 +9,7 @@ import { teamFragments, teamsInTurns } from '../teams/team-document.ts'
 import { wholeTeam } from '../teams/team-fields.ts'
 import { findTeams } from '../teams/team-store.ts'
 import { userFragment } from '../users/user-document.ts'
-import { findUsers } from '../users/user-store.ts'
+import { findUsers, type UserRow } from '../users/user-store.ts'
 import { namesUser, standInUser } from './invited-user.ts'
 import { fragmentsOf, seenTeams } from './membership-document.ts'
 import { membershipPieces, seenTeamIds } from './membership-pieces.ts'
@@ -60,15 +60,13 @@ export async function includedWithMemberships(
   if (include.has('user')) {
     const named = memberships.filter((membership) => namesUser(membership, actor))
     const users = await findUsers(tx, [...new Set(named.map((membership) => membership.user_id))])
-    for (const user of users) {
-      const isMembershipReadable = isPermitted('membership:read', actor, standing, { userId: user.id })
+    const add = (user: UserRow, userId: string) => {
+      const isMembershipReadable = isPermitted('membership:read', actor, standing, { userId })
       included.push(userFragment(user, actor, { isMembershipReadable }))
     }
+    for (const user of users) add(user, user.id)
     for (const membership of memberships) {
-      if (namesUser(membership, actor)) continue
-      const target = { userId: membership.user_id }
-      const isMembershipReadable = isPermitted('membership:read', actor, standing, target)
-      included.push(userFragment(standInUser(membership), actor, { isMembershipReadable }))
+      if (!namesUser(membership, actor)) add(standInUser(membership), membership.user_id)
     }
   }
   if (include.has('teams')) included.push(...(await includedTeams(context, memberships)))
@@ -81,15 +79,8 @@ async function includedTeams(
 ): Promise<Fragment[]> {
   const { tx, deps, later, reveal } = context
   const { organization_id: id = '', organization_name: name = '' } = memberships[0] ?? {}
-  const teams = await teamsAtOnce(tx, memberships, later)
-  const seen = teams && [
-    ...new Set(
-      seenTeams(
-        teams.map(({ team }) => team),
-        context,
-      ).map(({ id }) => id),
-    ),
-  ]
+  const teams = (await teamsAtOnce(tx, memberships, later))?.map(({ team }) => team)
+  const seen = teams && [...new Set(seenTeams(teams, context).map(({ id }) => id))]
   if (seen !== undefined && later.hasRoomFor(seen.length, 0)) {
     return teamFragments(tx, deps, await findTeams(tx, id, seen), context, wholeTeam, { name })
   }
