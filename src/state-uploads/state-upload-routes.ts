@@ -88,15 +88,13 @@ async function upload(kind: ContentKind, call: Call, deps: RunnerDeps): Promise<
     return repeat(kind === 'state' ? row.md5 : row.json_md5, call, deps)
   }
   const dataKey = unwrapDataKey(deps.config.secretKey, row.id, row.wrapped_key)
-  const uploadId = randomBase58(16)
-  const { inlineStateBytes } = deps.config
   const address: StoredUpload = {
     kind,
     stateVersionId: row.id,
-    uploadId,
+    uploadId: randomBase58(16),
     dataKey,
     chunks: 'stored',
-    inlineOutputBytes: inlineStateBytes,
+    inlineOutputBytes: deps.config.inlineStateBytes,
   }
   let hasArrived = false
   try {
@@ -109,10 +107,10 @@ async function upload(kind: ContentKind, call: Call, deps: RunnerDeps): Promise<
         { detail: `the MD5 hash of the state is ${result.md5}, not ${row.md5} as announced` },
       ])
     }
-    const isUnprocessed = await deps.database.write(
-      (tx) => finish(tx, { kind, stateVersionId: row.id, uploadId }, result, call, deps),
-      { organizationId: row.organization_id, account: accountOf(creator) },
-    )
+    const isUnprocessed = await deps.database.write((tx) => finish(tx, address, result, call, deps), {
+      organizationId: row.organization_id,
+      account: accountOf(creator),
+    })
     if (isUnprocessed) deps.states.wake()
   } catch (error) {
     if (hasArrived) deps.states.forget(address)
@@ -125,11 +123,12 @@ async function upload(kind: ContentKind, call: Call, deps: RunnerDeps): Promise<
 /** Makes an arrived upload the content, in one small transaction. */
 async function finish(
   tx: Transaction,
-  { kind, stateVersionId, uploadId }: UploadAddress,
+  address: UploadAddress,
   result: PassResult,
   call: Call,
   deps: RunnerDeps,
 ): Promise<boolean> {
+  const { kind, uploadId } = address
   const before = await findUpload(tx, kind, call, deps)
   await lockOrganization(tx, before.row.organization_id)
   const { row, creator } = await findUpload(tx, kind, call, deps)
@@ -137,7 +136,7 @@ async function finish(
   if ((await checkOpen(tx, kind, row)) === 'arrived') {
     // The same upload was sent twice at the same time, and the other one was faster.
     if ((kind === 'state' ? row.md5 : row.json_md5) !== result.md5) throw otherBytes()
-    deps.states.forget({ kind, stateVersionId, uploadId })
+    deps.states.forget(address)
     return false
   }
   let isUnprocessed = false
