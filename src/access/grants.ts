@@ -11,6 +11,9 @@ export type GrantFacts = {
   readonly workspace_create: Flag
 }
 
+/** The details of a grant of a fixed level, and of a custom grant that gives nothing. */
+export const noDetails = { state_versions: 'none', workspace_locking: 0, workspace_create: 0 } as const
+
 const levels = {
   read: columnSet('R'),
   plan: columnSet('R'),

@@ -1,5 +1,5 @@
 import { columnSet, isPermitted, type Caller, type Standing, type Target } from './decide.ts'
-import { columnsOfGrant, type GrantFacts } from './grants.ts'
+import { columnsOfGrant, noDetails, type GrantFacts } from './grants.ts'
 import { flagSet, organizationFlags, withIncluded, type OrganizationFlag } from './organization-flags.ts'
 import type { Column, Permission } from './rules.ts'
 
@@ -57,9 +57,8 @@ const flagsOfStrength = organizationFlags.filter(
 /** These columns count only if the organization has switched on delegated-team-management. */
 const delegated: ReadonlySet<Column> = new Set<Column>(['MT', 'MO'])
 
-const nothing = { state_versions: 'none', workspace_locking: 0, workspace_create: 0 } as const
-const custom = (facts: Partial<GrantFacts>) => ({ ...nothing, access: 'custom' as const, ...facts })
-const level = (access: GrantFacts['access']) => [access, { ...nothing, access }] as const
+const custom = (facts: Partial<GrantFacts>) => ({ ...noDetails, access: 'custom' as const, ...facts })
+const level = (access: GrantFacts['access']) => [access, { ...noDetails, access }] as const
 type Level = readonly [name: string, facts: Omit<GrantFacts, 'on'>]
 
 const customChains: readonly (readonly Level[])[] = [

@@ -1,6 +1,6 @@
 import { expressionBuilder, sql, type Expression, type SqlBool } from 'kysely'
 import { isPermitted, type Caller, type TeamFacts } from '../access/decide.ts'
-import { columnsOfGrant, type GrantFacts } from '../access/grants.ts'
+import { columnsOfGrant, noDetails, type GrantFacts } from '../access/grants.ts'
 import type { Permission } from '../access/rules.ts'
 import { NO_ID } from '../core/ids.ts'
 import type { Transaction } from '../database/database.ts'
@@ -98,13 +98,7 @@ export function shownGrantsOf(
     levels: readonly L[],
   ) =>
     levels.filter((access) => {
-      const grants = columnsOfGrant({
-        on,
-        access,
-        state_versions: 'none',
-        workspace_locking: 0,
-        workspace_create: 0,
-      })
+      const grants = columnsOfGrant({ ...noDetails, on, access })
       return isPermitted(permission, actor, standing, { team, grants })
     })
   const seesAll = (permission: Permission) => isPermitted(permission, actor, standing, { team })

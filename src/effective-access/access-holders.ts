@@ -1,6 +1,6 @@
 import { columnsOfFlags, type InForce, type OrganizationFacts } from '../access/standing.ts'
 import { flagSet, organizationFlags, type FlagSet } from '../access/organization-flags.ts'
-import type { GrantFacts } from '../access/grants.ts'
+import { noDetails, type GrantFacts } from '../access/grants.ts'
 import { actionsOn, heldEverywhere, type ActionSet, type On } from './levels.ts'
 import { heldBy } from './team-grants.ts'
 
@@ -22,12 +22,6 @@ export type Giving = {
 
 const fixedLevels = ['read', 'plan', 'write', 'maintain', 'admin'] as const
 const stateVersions = ['read-outputs', 'read', 'write'] as const
-const nothing = {
-  access: 'custom',
-  state_versions: 'none',
-  workspace_locking: 0,
-  workspace_create: 0,
-} as const
 
 /**
  * The rules that decide a request, turned into conditions for a query. Rights add up, so somebody has an action exactly
@@ -41,7 +35,7 @@ export function givingOf(
 ): Giving {
   const givingGrants = (grantOn: GrantFacts['on']): GivingGrants => {
     const gives = (facts: Partial<GrantFacts>) => {
-      const held = heldBy({ ...nothing, on: grantOn, ...facts }, false)
+      const held = heldBy({ ...noDetails, access: 'custom', on: grantOn, ...facts }, false)
       return (actionsOn(on, held[on]) & wanted) !== 0
     }
     return {

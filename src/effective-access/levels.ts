@@ -1,7 +1,7 @@
 import type { UserActor } from '../access/actor.ts'
 import { columnSet, isPermitted, type ColumnSet, type Standing } from '../access/decide.ts'
 import { NO_ID } from '../core/ids.ts'
-import { columnsOfGrant, type GrantFacts } from '../access/grants.ts'
+import { columnsOfGrant, noDetails, type GrantFacts } from '../access/grants.ts'
 import type { Permission } from '../access/rules.ts'
 
 /** The actions on a workspace, and the permission of the table that decides each. */
@@ -151,8 +151,8 @@ export const levelNames = [
 export type LevelName = (typeof levelNames)[number]
 
 function levelOfGrant(on: On, access: GrantFacts['access']): ActionSet {
-  const details = { state_versions: 'read-outputs', workspace_locking: 0, workspace_create: 0 } as const
-  return actionsOn(on, heldEverywhere(columnsOfGrant({ on, access, ...details })))
+  const grant = { ...noDetails, on, access, state_versions: 'read-outputs' } as const
+  return actionsOn(on, heldEverywhere(columnsOfGrant(grant)))
 }
 
 const named = {
