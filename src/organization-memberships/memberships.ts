@@ -7,10 +7,10 @@ import { emailSchema } from '../core/names.ts'
 import type { Transaction } from '../database/database.ts'
 import type { Deps } from '../http/deps.ts'
 import type { Viewer } from '../http/route.ts'
-import { besideTakenName, orProblems, toMany } from '../jsonapi/body.ts'
+import { besideTakenName, toMany } from '../jsonapi/body.ts'
 import type { OrganizationRow } from '../organizations/organization-store.ts'
 import { insertTeamMember } from '../teams/team-member-store.ts'
-import { checkMemberLimit } from '../teams/team-members.ts'
+import { tooManyMembers } from '../teams/team-members.ts'
 import { findTeams, teamFacts, type TeamRow } from '../teams/team-store.ts'
 import { findUserByEmail, insertUser, lockUser, type UserRow } from '../users/user-store.ts'
 import { keyOf } from '../users/users.ts'
@@ -44,7 +44,7 @@ export async function checkInvitation(
   const { organization } = resource
   const { maxMembers } = deps.config
   const teams = await invitedInto(context, teamIds, problems)
-  for (const team of teams) await orProblems(problems, checkMemberLimit(tx, team, 1, deps.config))
+  for (const team of teams) problems.push(...(await tooManyMembers(tx, team, 1, deps.config)))
   if ((await countMemberships(tx, organization.id)) >= maxMembers) {
     problems.push({
       detail: `an organization may have at most ${maxMembers} members (PURSER_MAX_MEMBERS)`,

@@ -4,7 +4,7 @@ import { list } from '../http/read-route.ts'
 import type { Route } from '../http/route.ts'
 import type { Transaction } from '../database/database.ts'
 import { write, type Acting } from '../http/write-route.ts'
-import { orProblems, readIdentifiers, type Identifiers } from '../jsonapi/body.ts'
+import { readIdentifiers, type Identifiers } from '../jsonapi/body.ts'
 import { listDocument } from '../jsonapi/document.ts'
 import { LaterParts } from '../jsonapi/later-parts.ts'
 import { choice, includes, maybeFlag } from '../jsonapi/parameters.ts'
@@ -17,7 +17,7 @@ import { listMembershipsOfTeam } from '../organization-memberships/membership-li
 import type { OrganizationRow } from '../organizations/organization-store.ts'
 import type { MemberCandidate } from './member-candidate-store.ts'
 import { deleteTeamMembers, insertTeamMembers, teamMembersAmong } from './team-member-store.ts'
-import { checkMemberLimit, checkOwnerRemains, resolveMembers, type MemberIds } from './team-members.ts'
+import { checkOwnerRemains, resolveMembers, tooManyMembers, type MemberIds } from './team-members.ts'
 import { teamPlace } from './team-place.ts'
 import type { TeamRow } from './team-store.ts'
 
@@ -84,7 +84,7 @@ function memberRoute(method: 'POST' | 'DELETE', by: MemberIds): Route {
       const members = await resolveMembers(tx, team, by, body.ids, isAdding, problems)
       if (!isAdding) return members
       const added = await newAmong(tx, team, members)
-      if (added.length > 0) await orProblems(problems, checkMemberLimit(tx, team, added.length, deps.config))
+      if (added.length > 0) problems.push(...(await tooManyMembers(tx, team, added.length, deps.config)))
       return added
     },
     act: isAdding ? add : remove,

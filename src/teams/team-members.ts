@@ -1,5 +1,5 @@
 import type { Config } from '../config.ts'
-import { AppError, invalid, type Problem } from '../core/errors.ts'
+import { AppError, type Problem } from '../core/errors.ts'
 import type { Transaction } from '../database/database.ts'
 import type { OrganizationRow } from '../organizations/organization-store.ts'
 import { serviceAccountId } from '../users/users.ts'
@@ -7,18 +7,16 @@ import { findMemberCandidates, type MemberCandidate } from './member-candidate-s
 import { countTeamMembers, listOwners } from './team-member-store.ts'
 import type { TeamRow } from './team-store.ts'
 
-/** Throws 422 above the limit, because every document of the team lists all members. */
-export async function checkMemberLimit(
+/** A problem above the limit, because every document of the team lists all members. */
+export async function tooManyMembers(
   tx: Transaction,
   team: TeamRow,
   more: number,
   { maxTeamMembers }: Config,
-): Promise<void> {
-  if ((await countTeamMembers(tx, team.id)) + more <= maxTeamMembers) return
-  throw invalid(
-    `the team ${team.name} may have at most ${maxTeamMembers} members (PURSER_MAX_TEAM_MEMBERS)`,
-    '/data',
-  )
+): Promise<Problem[]> {
+  if ((await countTeamMembers(tx, team.id)) + more <= maxTeamMembers) return []
+  const detail = `the team ${team.name} may have at most ${maxTeamMembers} members (PURSER_MAX_TEAM_MEMBERS)`
+  return [{ detail, pointer: '/data' }]
 }
 
 export const SERVICE_ACCOUNT_IS_KEPT = "a team's service account comes and goes with the team's tokens"

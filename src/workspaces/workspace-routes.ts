@@ -2,7 +2,7 @@ import { isPermitted } from '../access/decide.ts'
 import { existing } from '../core/existing.ts'
 import { placeOf } from '../effective-access/places.ts'
 import { dryRunOfPlaces } from '../effective-access/place-dry-run.ts'
-import { invalid, invalidBy, type Problem } from '../core/errors.ts'
+import { invalidBy, type Problem } from '../core/errors.ts'
 import { NO_ID, parseId } from '../core/ids.ts'
 import { done } from '../http/outcome.ts'
 import { read } from '../http/read-route.ts'
@@ -41,18 +41,21 @@ const NAME_IS_TAKEN: Problem = {
 
 const TAGS_POINTER = '/data/relationships/tags/data'
 
-/** The named or the default project. One in which the caller may not create workspaces counts as missing. */
+/** One in which the caller may not create workspaces counts as missing: a problem is added. */
 async function projectFor(
   { tx, actor, standing, deps }: Viewer,
   organization: OrganizationRow,
-  projectId: string = organization.default_project_id,
-): Promise<string> {
+  projectId: string,
+  problems: Problem[],
+): Promise<string | undefined> {
   const id = parseId('project', projectId)
   const found = await findProject(tx, id ?? NO_ID)
   const project = found?.organization_id === organization.id ? found : undefined
   const grants = await deps.grants.onProject(tx, actor, organization, project?.id ?? NO_ID)
   if (project !== undefined && isPermitted('workspace:create', actor, standing, { grants })) return project.id
-  throw invalid('project must be one in which you may create workspaces', '/data/relationships/project')
+  const detail = 'project must be one in which you may create workspaces'
+  problems.push({ detail, pointer: '/data/relationships/project' })
+  return undefined
 }
 
 const taggedBy = ({ id }: { id: string }) => ({ column: 'workspace_id', id }) as const
@@ -65,7 +68,7 @@ async function newProject(
   problems: Problem[],
 ): Promise<string | undefined> {
   if (projectId === undefined || projectId === workspace.project_id) return workspace.project_id
-  return orProblems(problems, projectFor(viewer, organization, projectId))
+  return projectFor(viewer, organization, projectId, problems)
 }
 
 const scopeOf = ({ organization, workspace }: LoadedWorkspace) => ({
@@ -173,9 +176,9 @@ export const workspaceRoutes: readonly Route[] = [
     problems: async (context) => {
       const { tx, deps, resource, body, problems } = context
       const { organization } = resource
-      const { name, projectId, tags: wanted = [] } = body.changes
+      const { name, projectId = organization.default_project_id, tags: wanted = [] } = body.changes
       const { maxWorkspaces } = deps.config
-      const project = await orProblems(problems, projectFor(context, organization, projectId))
+      const project = await projectFor(context, organization, projectId, problems)
       if ((await countWorkspaces(tx, organization.id)) >= maxWorkspaces) {
         problems.push(tooMany('workspaces', maxWorkspaces))
       }
