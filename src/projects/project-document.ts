@@ -4,7 +4,6 @@ import { isPermitted, shownPermissions, type ColumnSet } from '../access/decide.
 import { reachOf } from '../access/granted-places-store.ts'
 import type { Permission } from '../access/rules.ts'
 import type { Viewer } from '../http/route.ts'
-import { oneOf } from '../jsonapi/body.ts'
 import {
   flagObjectOf,
   nullable,
@@ -27,6 +26,7 @@ import { countTeamsOfProjects, countWorkspacesOfProjects } from './project-count
 import type { ProjectRow } from './project-store.ts'
 import { autoDestroyDurationOf, executionModeOf, hasOwnAgentPool } from './projects.ts'
 import { includes } from '../jsonapi/parameters.ts'
+import { executionMode } from './workspace-defaults.ts'
 
 /** Each of the document's `permissions`, by the permission of the table. There are no stacks or variable sets. */
 const permissions: Record<string, Permission | false> = {
@@ -63,7 +63,7 @@ const fields: Fields<ProjectView> = {
     nullable(Type.String()),
     ({ project }) => autoDestroyDurationOf(project),
   ],
-  'default-execution-mode': [oneOf('remote', 'local', 'agent'), ({ execution }) => execution.mode],
+  'default-execution-mode': [executionMode, ({ execution }) => execution.mode],
   'is-unified': [Type.Boolean(), () => false],
   'team-count': [Type.Integer(), ({ teams }) => teams],
   'workspace-count': [Type.Integer(), ({ workspaces }) => workspaces],

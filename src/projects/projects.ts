@@ -3,7 +3,7 @@ import { Type } from 'typebox'
 import type { Config } from '../config.ts'
 import type { Problem } from '../core/errors.ts'
 import { projectNameSchema, shortTextSchema } from '../core/names.ts'
-import { oneOf, readResource, type ReadBody } from '../jsonapi/body.ts'
+import { readResource, type ReadBody } from '../jsonapi/body.ts'
 import { settingsOf } from '../organizations/organization-attributes.ts'
 import type { OrganizationRow } from '../organizations/organization-store.ts'
 import {
@@ -12,7 +12,7 @@ import {
   tooManyBindings,
   type TagBindings,
 } from '../tag-bindings/tag-bindings.ts'
-import { autoDestroyDuration, noAgentPool } from './workspace-defaults.ts'
+import { autoDestroyDuration, executionMode, noAgentPool, type ExecutionMode } from './workspace-defaults.ts'
 import type { ProjectRow } from './project-store.ts'
 
 export const projectBody = {
@@ -20,7 +20,7 @@ export const projectBody = {
   attributes: {
     name: projectNameSchema,
     description: shortTextSchema,
-    'default-execution-mode': oneOf('remote', 'local', 'agent'),
+    'default-execution-mode': executionMode,
     'default-agent-pool-id': noAgentPool,
     'setting-overwrites': Type.Object({
       'default-execution-mode': Type.Optional(Type.Boolean()),
@@ -31,8 +31,6 @@ export const projectBody = {
   relationships: { 'tag-bindings': tagBindingsRelation },
 }
 export const newProjectBody = { ...projectBody, required: ['name'] as const }
-
-export type ExecutionMode = 'remote' | 'local' | 'agent'
 
 /** The attributes that a request changes. Attributes left out keep their value. */
 type ProjectChanges = {

@@ -1,4 +1,9 @@
-import { Type } from 'typebox'
+import { Type, type Static } from 'typebox'
+import { oneOf } from '../jsonapi/body.ts'
+
+/** Only stored and returned: this server runs nothing. */
+export const executionMode = oneOf('remote', 'local', 'agent')
+export type ExecutionMode = Static<typeof executionMode>
 
 /** The body schema refuses a pool. If the server dropped it silently, clients would plan the same change for ever. */
 export const noAgentPool = Type.Union([Type.Null(), Type.Literal('')], {

@@ -5,7 +5,6 @@ import { Type } from 'typebox'
 import { canSeeTeam, isPermitted, shownPermissions } from '../access/decide.ts'
 import type { Permission } from '../access/rules.ts'
 import type { Viewer } from '../http/route.ts'
-import { oneOf } from '../jsonapi/body.ts'
 import {
   flagObjectOf,
   nullable,
@@ -26,6 +25,7 @@ import { document, fragment, type Fragment, type Identifier } from '../jsonapi/d
 import type { OrganizationRow } from '../organizations/organization-store.ts'
 import { findProject } from '../projects/project-store.ts'
 import { autoDestroyDurationOf, executionModeOf } from '../projects/projects.ts'
+import { executionMode } from '../projects/workspace-defaults.ts'
 import { findStateVersion, type StateVersionRow } from '../state-versions/state-version-store.ts'
 import { effectiveOfWorkspaces } from '../tag-bindings/tag-bindings.ts'
 import { findTeam, teamFacts } from '../teams/team-store.ts'
@@ -99,7 +99,7 @@ type WorkspaceView = {
 const fields: Fields<WorkspaceView> = {
   'created-at': [timeSchema, ({ workspace }) => workspace.created_at],
   description: [nullable(Type.String()), ({ workspace }) => workspace.description],
-  'execution-mode': [oneOf('remote', 'local', 'agent'), ({ mode }) => mode],
+  'execution-mode': [executionMode, ({ mode }) => mode],
   'latest-change-at': [timeSchema, ({ workspace }) => workspace.updated_at],
   locked: [Type.Boolean(), ({ workspace }) => workspace.locked_by_id !== null],
   'locked-reason': [nullable(Type.String()), ({ workspace }) => workspace.lock_reason],

@@ -10,15 +10,14 @@ import { nameSchema, shortTextSchema } from '../core/names.ts'
 import type { Transaction } from '../database/database.ts'
 import type { Deps } from '../http/deps.ts'
 import type { Viewer } from '../http/route.ts'
-import { addUnknown, oneOf, readResource, toOne, type ReadBody } from '../jsonapi/body.ts'
+import { addUnknown, readResource, toOne, type ReadBody } from '../jsonapi/body.ts'
 import {
   findOrganization,
   findOrganizationByName,
   type OrganizationRow,
 } from '../organizations/organization-store.ts'
-import { noAgentPool } from '../projects/workspace-defaults.ts'
+import { executionMode, noAgentPool, type ExecutionMode } from '../projects/workspace-defaults.ts'
 import { givenSettings, settingSchemas } from './workspace-settings.ts'
-import type { ExecutionMode } from '../projects/projects.ts'
 import {
   bindingsOf,
   tagBindingsRelation,
@@ -66,8 +65,6 @@ const versionSchema = Type.Union(
   [Type.String({ maxLength: 255, pattern: `^(?:latest|${CONSTRAINT}(?:,${CONSTRAINT})*)?$` }), Type.Null()],
   { explain: 'must be a version (1.10.10), a constraint (~> 1.10.0) or "latest"' },
 )
-
-const executionMode = oneOf('remote', 'local', 'agent')
 
 export const workspaceBody = {
   type: 'workspaces',
