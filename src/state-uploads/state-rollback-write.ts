@@ -8,12 +8,10 @@ import { holdersOf } from '../core/bytes-in-flight.ts'
 import type { Deps } from '../http/deps.ts'
 import type { Decided } from '../http/route.ts'
 import { lockOrganization } from '../organizations/organization-store.ts'
-import { lockHolder } from '../workspaces/workspace-locks.ts'
 import { findWorkspace } from '../workspaces/workspace-store.ts'
 import type { LoadedWorkspace } from '../workspaces/workspaces.ts'
 import { ContentDeletedError } from '../state-versions/damaged-content.ts'
-import { OUTPUT_KEY_LENGTH } from '../outputs/output-ids.ts'
-import { newDataKey, wrapDataKey } from '../state-versions/state-crypto.ts'
+import { newDataKey } from '../state-versions/state-crypto.ts'
 import type { PassResult } from '../state-content/seal-pass.ts'
 import { requireSerialPlace, requireSource, serialAfter, withSerial } from './state-rollback.ts'
 import { findHighestSerial, isRollingBack, renewRollback } from './state-rollback-store.ts'
@@ -23,6 +21,7 @@ import {
   type StateVersionRow,
 } from '../state-versions/state-version-store.ts'
 import type { Source } from '../state-content/states.ts'
+import { newVersion, type Caller } from './state-version-create.ts'
 import { checkLock } from './upload-lock.ts'
 
 const LEASE_MS = 60_000
@@ -38,8 +37,6 @@ type Written = {
   state: PassResult
   json: PassResult | undefined
 }
-
-type Caller = Omit<Decided<unknown, LoadedWorkspace>, 'tx'>
 
 /** Writes the content of the older version as a new version, before the transaction of the rollback. */
 export async function prepareRollback(sourceId: string, caller: Caller): Promise<Written> {
@@ -101,38 +98,9 @@ async function writeCopy(
   const id = deps.newId('stateVersion')
   const dataKey = newDataKey()
   const uploadId = randomBase58(16)
-  const { serial, lease: first } = await database.write(async (tx) => {
-    await lockOrganization(tx, source.organization_id)
-    // The workspace may have been deleted since the permission was checked.
-    if ((await findWorkspace(tx, source.workspace_id)) === undefined) throw notFound()
-    const now = await sharedTime(tx, deps.clock)
-    if (await isRollingBack(tx, source.workspace_id, timestamp(now))) {
-      throw conflict('another rollback of this workspace is under way')
-    }
-    const next = serialAfter(await findHighestSerial(tx, source.workspace_id))
-    const creator = lockHolder(actor)
-    const leaseUntil = timeAfter(now, LEASE_MS)
-    await insertStateVersion(tx, {
-      id,
-      workspace_id: source.workspace_id,
-      organization_id: source.organization_id,
-      output_key: randomBase58(OUTPUT_KEY_LENGTH),
-      serial: next,
-      // There is no content yet.
-      md5: '',
-      lineage: source.lineage,
-      status: 'discarded',
-      wrapped_key: wrapDataKey(deps.config.secretKey, id, dataKey),
-      created_by_id: creator.locked_by_id,
-      created_by_kind: creator.locked_by_kind,
-      lock_holder_id: resource.workspace.locked_by_id,
-      rollback_of_id: source.id,
-      lease_until: leaseUntil,
-      created_at: timestamp(deps.clock.now()),
-    })
-    return { serial: next, lease: leaseUntil }
-  })
-  let lease = first
+  const begun = await beginCopy(source, caller, id, dataKey)
+  const { serial } = begun
+  let { lease } = begun
   let renewedAt = deps.clock.now()
   /** Passes content on and renews the lease at intervals. */
   async function* held(content: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
@@ -171,6 +139,39 @@ async function writeCopy(
     giveUp(deps, id, lease)
     throw error
   }
+}
+
+/** Inserts the new version without its content, unless another rollback of the workspace is being written. */
+function beginCopy(
+  source: StateVersionRow,
+  caller: Caller,
+  id: string,
+  dataKey: Uint8Array,
+): Promise<{ serial: number; lease: string }> {
+  const { database, clock } = caller.deps
+  return database.write(async (tx) => {
+    await lockOrganization(tx, source.organization_id)
+    // The workspace may have been deleted since the permission was checked.
+    if ((await findWorkspace(tx, source.workspace_id)) === undefined) throw notFound()
+    const now = await sharedTime(tx, clock)
+    if (await isRollingBack(tx, source.workspace_id, timestamp(now))) {
+      throw conflict('another rollback of this workspace is under way')
+    }
+    const serial = serialAfter(await findHighestSerial(tx, source.workspace_id))
+    const lease = timeAfter(now, LEASE_MS)
+    await insertStateVersion(tx, {
+      ...newVersion(caller, id, dataKey),
+      serial,
+      // There is no content yet.
+      md5: '',
+      lineage: source.lineage,
+      status: 'discarded',
+      rollback_of_id: source.id,
+      lease_until: lease,
+      created_at: timestamp(clock.now()),
+    })
+    return { serial, lease }
+  })
 }
 
 function sourceOf(content: AsyncIterable<Uint8Array>): Source {

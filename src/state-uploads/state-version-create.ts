@@ -32,7 +32,7 @@ type Prepared = {
   givenOutputs: Passed | undefined
 }
 
-type Caller = Omit<Decided<unknown, LoadedWorkspace>, 'tx'>
+export type Caller = Omit<Decided<unknown, LoadedWorkspace>, 'tx'>
 
 /** Validates and seals the content of a request's body. */
 export async function prepareStateVersion(bytes: Buffer, caller: Caller): Promise<Prepared> {
@@ -84,27 +84,37 @@ async function passContent(
   }
 }
 
+/** The columns of a new version that do not depend on its content. */
+export function newVersion(
+  { deps, actor, resource: { workspace } }: Caller,
+  id: string,
+  dataKey: Uint8Array,
+) {
+  const creator = lockHolder(actor)
+  return {
+    id,
+    workspace_id: workspace.id,
+    organization_id: workspace.organization_id,
+    output_key: randomBase58(OUTPUT_KEY_LENGTH),
+    wrapped_key: wrapDataKey(deps.config.secretKey, id, dataKey),
+    created_by_id: creator.locked_by_id,
+    created_by_kind: creator.locked_by_kind,
+    lock_holder_id: workspace.locked_by_id,
+  }
+}
+
 export async function insertPending(
-  { tx, deps, actor, resource }: Decided<unknown, LoadedWorkspace>,
-  prepared: Prepared,
+  context: Decided<unknown, LoadedWorkspace>,
+  { given, stateVersionId, dataKey }: Prepared,
   now: string,
 ): Promise<void> {
-  const { given, stateVersionId } = prepared
-  const creator = lockHolder(actor)
-  await insertStateVersion(tx, {
-    id: stateVersionId,
-    workspace_id: resource.workspace.id,
-    organization_id: resource.workspace.organization_id,
-    output_key: randomBase58(OUTPUT_KEY_LENGTH),
+  await insertStateVersion(context.tx, {
+    ...newVersion(context, stateVersionId, dataKey),
     serial: given.serial,
     md5: given.md5,
     lineage: given.lineage,
     status: 'pending',
     is_intermediate: given.isIntermediate ? 1 : 0,
-    wrapped_key: wrapDataKey(deps.config.secretKey, stateVersionId, prepared.dataKey),
-    created_by_id: creator.locked_by_id,
-    created_by_kind: creator.locked_by_kind,
-    lock_holder_id: resource.workspace.locked_by_id,
     created_at: now,
   })
 }
