@@ -1,14 +1,11 @@
 import { sql } from 'kysely'
 import type { Transaction } from '../database/database.ts'
 import { forUpdate } from '../database/portable.ts'
-import { deleteChunks, type UploadAddress } from './state-chunk-store.ts'
+import type { UploadAddress } from './state-chunk-store.ts'
 import { updateStateVersion } from '../state-versions/state-version-store.ts'
 
 /** The position of a sweep in the primary key of state_chunks. */
 export type SweepPlace = { stateVersionId: string; kind: string; uploadId: string }
-
-/** `expiry`: upload URLs of versions created before this time have expired. */
-export type SweepTimes = { now: string; expiry: string }
 
 /** The next upload after `place`, found by one index step whatever its number of chunks. Undefined at the end. */
 export async function nextUpload(tx: Transaction, place: SweepPlace): Promise<UploadAddress | undefined> {
@@ -29,11 +26,14 @@ export async function nextUpload(tx: Transaction, place: SweepPlace): Promise<Up
 /**
  * Whether nothing needs an upload any more. In a write this stays true until the end of the transaction: it locks the
  * version's row, and clears a lease that has run out, because its owner may be paused and not dead.
+ *
+ * @param expiry upload URLs of versions created before this time have expired
  */
 export async function isLeft(
   tx: Transaction,
   { stateVersionId, kind, uploadId }: UploadAddress,
-  { now, expiry }: SweepTimes,
+  now: string,
+  expiry: string,
 ): Promise<boolean> {
   const version = await tx.db
     .selectFrom('state_versions')
@@ -51,16 +51,6 @@ export async function isLeft(
   const counted = kind === 'state' ? version.upload_id : version.json_upload_id
   // No upload has become the content yet, so any may still arrive: also the JSON form of a finalized version.
   return counted === null ? version.created_at < expiry : counted !== uploadId
-}
-
-/** Deletes chunks of an upload that nothing needs, at most `limit`. Returns how many. */
-export async function deleteSomeChunks(
-  tx: Transaction,
-  upload: UploadAddress,
-  times: SweepTimes,
-  limit: number,
-): Promise<number> {
-  return (await isLeft(tx, upload, times)) ? deleteChunks(tx, upload, limit) : 0
 }
 
 /** The next version after `id` that has output blocks. */

@@ -9,16 +9,15 @@ import { retentionTime, type RetentionTime } from '../database/retention-clock.t
 import { logRepeated } from '../database/unavailable.ts'
 import { sharedTime, timeAfter } from '../database/shared-clock.ts'
 import { deleteSomeOutputBlocks } from '../outputs/output-block-store.ts'
+import { deleteChunks, type UploadAddress } from './state-chunk-store.ts'
 import { deleteContent, findSoftDeletedBefore } from './state-content-store.ts'
 import {
   areBlocksLeft,
-  deleteSomeChunks,
   discardExpired,
   isLeft,
   nextBlocks,
   nextUpload,
   type SweepPlace,
-  type SweepTimes,
 } from './state-sweep-store.ts'
 import { UPLOAD_URL_HOURS } from '../state-versions/upload-urls.ts'
 
@@ -95,8 +94,8 @@ export class StateSweep {
     }
   }
 
-  async #times(tx: Transaction): Promise<SweepTimes> {
-    return { now: timestamp(await sharedTime(tx, this.#clock)), expiry: this.#expiry }
+  async #isLeft(tx: Transaction, upload: UploadAddress): Promise<boolean> {
+    return isLeft(tx, upload, timestamp(await sharedTime(tx, this.#clock)), this.#expiry)
   }
 
   /** Permanently deletes content that was soft-deleted long ago. This sweep or the next ones delete its chunks. */
@@ -130,9 +129,9 @@ export class StateSweep {
     const upload = await this.#database.read((tx) => nextUpload(tx, place))
     if (upload === undefined) return undefined
     // Most uploads are in use, so check with a read first and avoid the write lock.
-    if (await this.#database.read(async (tx) => isLeft(tx, upload, await this.#times(tx)))) {
+    if (await this.#database.read((tx) => this.#isLeft(tx, upload))) {
       const deleteSome = async (tx: Transaction) =>
-        deleteSomeChunks(tx, upload, await this.#times(tx), CHUNKS_A_TRANSACTION)
+        (await this.#isLeft(tx, upload)) ? deleteChunks(tx, upload, CHUNKS_A_TRANSACTION) : 0
       let deleted: number
       do deleted = await this.#database.write(deleteSome)
       while (deleted === CHUNKS_A_TRANSACTION && !this.#isStopped)
