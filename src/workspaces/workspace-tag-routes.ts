@@ -9,8 +9,8 @@ import { listTagsOfWorkspace } from '../tags/tag-store.ts'
 import { namesOfTags, parseTags, tagItem } from '../tags/tags.ts'
 import { countWorkspaces } from './workspace-list-store.ts'
 import { workspacePlace } from './workspace-place.ts'
-import { removeTags } from './workspace-tag-store.ts'
-import { tagWorkspace } from './workspace-tags.ts'
+import { addTags, removeTags } from './workspace-tag-store.ts'
+import { limitTags, tagsToAdd } from './workspace-tags.ts'
 
 /** Adding a tag that is there and removing one that is not are no errors. */
 export const workspaceTagRoutes: readonly Route[] = [
@@ -38,8 +38,11 @@ export const workspaceTagRoutes: readonly Route[] = [
     keepsAccess: true,
     body: parseTags,
     act: async (context) => {
-      const { organization, workspace } = context.resource
-      const tags = await tagWorkspace(context, organization.id, workspace.id, context.body)
+      const { tx, deps, resource, body } = context
+      const { organization, workspace } = resource
+      const tags = await tagsToAdd(context, organization.id, body, '/data')
+      await addTags(tx, organization.id, workspace.id, tags)
+      await limitTags(tx, deps, workspace.id)
       return done(workspace, { action: 'workspace.tag', details: { name: workspace.name, tags } })
     },
   }),

@@ -6,20 +6,7 @@ import type { Deps } from '../http/deps.ts'
 import type { Viewer } from '../http/route.ts'
 import { refuse } from '../jsonapi/body.ts'
 import { makeTags, namesOfTags, type NamedTag } from '../tags/tags.ts'
-import { addTags, countTags } from './workspace-tag-store.ts'
-
-/** Adds tags to a workspace and creates new ones. Throws 422 for an unknown id, and if there are too many. */
-export async function tagWorkspace(
-  viewer: Viewer,
-  organizationId: string,
-  workspaceId: string,
-  tags: readonly NamedTag[],
-): Promise<string[]> {
-  const names = await tagsToAdd(viewer, organizationId, tags, '/data')
-  await addTags(viewer.tx, organizationId, workspaceId, names)
-  await limitTags(viewer.tx, viewer.deps, workspaceId)
-  return names
-}
+import { countTags } from './workspace-tag-store.ts'
 
 /** The names of the tags. Creates new tags. Throws 422 for an unknown id, and if the organization then has too many. */
 export async function tagsToAdd(
