@@ -4,8 +4,7 @@ import { prepared } from '../database/prepared.ts'
 import { identityOf, type Actor } from './actor.ts'
 import { columnSet, type Standing } from './decide.ts'
 import { OrganizationCache } from './organization-cache.ts'
-import { allFlags } from './organization-flags.ts'
-import { standingOf, type InForce, type OrganizationFacts } from './standing.ts'
+import { noStanding, standingOf, type InForce, type OrganizationFacts } from './standing.ts'
 
 const membershipQuery = prepared<{ userId: string; organizationId: string }>()((db, param) =>
   db
@@ -32,19 +31,10 @@ const teamsQuery = prepared<{ userId: string; organizationId: string }>()((db, p
     }),
 )
 
-const nothing: Standing = {
-  columns: 0,
-  teamIds: new Set(),
-  flags: 0,
-  lacks: allFlags,
-  seesSecretTeams: false,
-  membersManageTokens: false,
-}
-
 /** The caller's standing outside any organization, for objects of a user or of the whole site. */
 export function standingOutside(actor: Actor): Standing {
   const own = { user: 'OUT', team: 'TT', organization: 'OG' } as const
-  return { ...nothing, columns: columnSet(own[actor.kind]) | (actor.isSiteAdmin ? columnSet('SA') : 0) }
+  return { ...noStanding, columns: columnSet(own[actor.kind]) | (actor.isSiteAdmin ? columnSet('SA') : 0) }
 }
 
 /** Limits the total over all cached standings, because a caller may be in very many teams. */
@@ -98,8 +88,8 @@ export class Standings {
 
   async #read(tx: Transaction, actor: Actor, organization: OrganizationFacts): Promise<Standing> {
     if (actor.kind === 'organization') {
-      if (actor.organizationId !== organization.id) return nothing
-      return { ...nothing, columns: columnSet('OG'), seesSecretTeams: true }
+      if (actor.organizationId !== organization.id) return noStanding
+      return { ...noStanding, columns: columnSet('OG'), seesSecretTeams: true }
     }
     const values = { userId: actor.userId, organizationId: organization.id }
     const membership = await tx.first(membershipQuery, values)

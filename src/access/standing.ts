@@ -1,7 +1,7 @@
 import type { Flag } from '../database/tables.ts'
 import { NO_ID } from '../core/ids.ts'
 import { columnSet, type ColumnSet, type Standing } from './decide.ts'
-import { flagSet, hasFlag, withIncluded, type FlagSet } from './organization-flags.ts'
+import { allFlags, flagSet, hasFlag, withIncluded, type FlagSet } from './organization-flags.ts'
 import type { TokenPolicy } from './token-policy.ts'
 
 /** The facts about the organization that a standing depends on. Every change that may affect one raises the version. */
@@ -22,6 +22,16 @@ export const nowhere: OrganizationFacts = {
   max_ttl_enabled: 0,
   max_ttl_user_ms: null,
   settings: '{}',
+}
+
+/** Of somebody who is nothing in an organization. */
+export const noStanding: Standing = {
+  columns: 0,
+  teamIds: new Set(),
+  flags: 0,
+  lacks: allFlags,
+  seesSecretTeams: false,
+  membersManageTokens: false,
 }
 
 /** What is in force. Flags that the dialect or the emulated release does not know are stored but not in force. */

@@ -4,7 +4,7 @@ import type { OrganizationRow } from '../organizations/organization-store.ts'
 import { ownersTeam } from '../team-access/shown-teams-store.ts'
 import { teamFacts, type HoldingTeam } from '../teams/team-store.ts'
 import { teamsOfUsers, type Places } from './holdings-store.ts'
-import { grantedTo, heldOn } from './holdings.ts'
+import { grantedTo, heldOn, type Place } from './holdings.ts'
 import type { NamedPlace } from './places.ts'
 import { readGrants, type GrantsByTeam } from './team-grants.ts'
 
@@ -38,10 +38,7 @@ export async function sightOf(
     new Map(
       [...grants].map(([teamId, { onWorkspaces, onProjects, inProjects }]) => {
         const team = known.get(teamId)
-        const isSeen = (
-          permission: 'team-access:read' | 'project-access:read',
-          place: NamedPlace | undefined,
-        ) => {
+        const isSeen = (permission: 'team-access:read' | 'project-access:read', place: Place | undefined) => {
           if (team === undefined || place === undefined) return false
           const target = { team: teamFacts(team), grants: columnsOn(place) }
           return isPermitted(permission, actor, standing, target)
@@ -59,14 +56,14 @@ export async function sightOf(
   return { seesTeam, seenGrants }
 }
 
-const project = (id: string): NamedPlace => ({ on: 'project', id, projectId: id, name: '' })
+const project = (id: string): Place => ({ on: 'project', id, projectId: id })
 
 /** The columns that the caller's own grants give on each place. */
 async function ownColumns(
   { tx, actor }: Viewer,
   organization: OrganizationRow,
   scope: Places,
-): Promise<(place: NamedPlace) => ColumnSet> {
+): Promise<(place: Place) => ColumnSet> {
   const teams = await teamsOfUsers(tx, organization.id, actor.userId === null ? [] : [actor.userId])
   const ids = teams.map(({ id }) => id)
   const granted = grantedTo({ teams }, await readGrants(tx, ids, scope, 'projects too'))

@@ -1,8 +1,9 @@
 import type { UserActor } from '../access/actor.ts'
-import { columnSet, isPermitted, type ColumnSet, type Standing } from '../access/decide.ts'
+import { columnSet, isPermitted, type ColumnSet } from '../access/decide.ts'
 import { NO_ID } from '../core/ids.ts'
 import { columnsOfGrant, noDetails, type GrantFacts } from '../access/grants.ts'
 import type { Permission } from '../access/rules.ts'
+import { noStanding } from '../access/standing.ts'
 
 /** The actions on a workspace, and the permission of the table that decides each. */
 export const workspaceActions = {
@@ -46,19 +47,11 @@ export const somebody: UserActor = {
   auditTrailOf: null,
   name: '',
 }
-const standing: Standing = {
-  columns: 0,
-  teamIds: new Set(),
-  flags: 0,
-  lacks: 0,
-  seesSecretTeams: false,
-  membersManageTokens: false,
-}
 
 function actionsOf(actions: typeof ofWorkspace | typeof ofProject, columns: ColumnSet): ActionSet {
   return actions.reduce(
     (set, [, permission], place) =>
-      isPermitted(permission, somebody, { ...standing, columns }, {}) ? set | (1 << place) : set,
+      isPermitted(permission, somebody, { ...noStanding, columns }, {}) ? set | (1 << place) : set,
     0,
   )
 }
