@@ -1,6 +1,6 @@
 import { isPermitted } from '../access/decide.ts'
 import { AppError, notFound } from '../core/errors.ts'
-import { parseId } from '../core/ids.ts'
+import { NO_ID, parseId } from '../core/ids.ts'
 import { ReadAgain } from '../database/read-again.ts'
 import { tagged, type Answer, type Call } from '../http/call.ts'
 import { list, type Listing } from '../http/read-route.ts'
@@ -10,7 +10,6 @@ import { text } from '../jsonapi/parameters.ts'
 import { stateVersionPlace } from '../state-versions/state-version-place.ts'
 import {
   findStateVersion,
-  isContentDeleted,
   neighboursOf,
   type StateVersionRow,
 } from '../state-versions/state-version-store.ts'
@@ -120,23 +119,17 @@ async function comparedVersion(
       ? (await neighboursOf(tx, [stateVersion.id])).get(stateVersion.id)?.previous
       : parseId('stateVersion', since)
   if (since === undefined && (id ?? null) === null) return undefined
-  const found = await findStateVersion(tx, id ?? '')
-  const isUsable =
-    found !== undefined && found.workspace_id === stateVersion.workspace_id && hasContent(found)
-  if (!isUsable) {
+  const found = await findStateVersion(tx, id ?? NO_ID)
+  if (found?.status !== 'finalized' || found.workspace_id !== stateVersion.workspace_id) {
     const detail = 'since must be the id of a state version of the same workspace that has its content'
     throw new AppError('invalid-query', [{ detail, parameter: 'since' }])
   }
-  requireProcessed(found)
+  refuseUnprocessed(found)
   return found
 }
 
-function hasContent(stateVersion: StateVersionRow): boolean {
-  return !isContentDeleted(stateVersion) && !['pending', 'discarded'].includes(stateVersion.status)
-}
-
 function requireProcessed(stateVersion: StateVersionRow): void {
-  if (!hasContent(stateVersion)) throw notFound()
+  if (stateVersion.status !== 'finalized') throw notFound()
   refuseUnprocessed(stateVersion)
 }
 
