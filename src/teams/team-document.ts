@@ -201,10 +201,14 @@ function joinedText(before: string, identifiers: readonly Identifier[]): string 
 
 type Relations = { users: Identifier[]; memberships: Identifier[] }
 
-function relationsOf(members: readonly TeamMember[], config: Config): Relations {
+/** The documented dialect does not show invited members in team documents, and the relation only if it is included. */
+export function shownMembers(members: readonly TeamMember[], { dialect }: Config) {
   const active = members.filter((member) => member.is_active === 1)
-  // The documented dialect does not show invited members in team documents, and the relation only if it is included.
-  const shown = config.dialect === 'current' ? members : active
+  return { active, shown: dialect === 'current' ? members : active }
+}
+
+function relationsOf(members: readonly TeamMember[], config: Config): Relations {
+  const { active, shown } = shownMembers(members, config)
   return {
     users: active.map((member) => ({ id: member.user_id, type: 'users' })),
     memberships: shown.map((member) => ({ id: member.membership_id, type: 'organization-memberships' })),

@@ -12,6 +12,7 @@ import { membershipPieces } from '../organization-memberships/membership-pieces.
 import { findMemberships } from '../organization-memberships/membership-store.ts'
 import { userFragment } from '../users/user-document.ts'
 import { findUsers } from '../users/user-store.ts'
+import { shownMembers } from './team-document.ts'
 import { teamDescription } from './team-fields.ts'
 import { membersInTurns } from './team-members-in-turns.ts'
 import { someTeamMembers, type TeamMember, type TeamRow } from './team-store.ts'
@@ -96,10 +97,9 @@ async function membersOf(deps: Deps, teams: readonly TeamRow[]): Promise<TeamMem
   return [...byUser.values()]
 }
 
-/** Ids of the resources to include. An invited member is not a user yet, and in the documented dialect not a member. */
+/** Ids of the resources to include. An invited member is not a user yet. */
 function idsOf(members: readonly TeamMember[], include: Includes, { config }: Deps) {
-  const active = members.filter((member) => member.is_active === 1)
-  const shown = config.dialect === 'current' ? members : active
+  const { active, shown } = shownMembers(members, config)
   return {
     userIds: include.has('users') ? active.map((member) => member.user_id) : [],
     membershipIds: include.has('organization-memberships') ? shown.map((member) => member.membership_id) : [],
