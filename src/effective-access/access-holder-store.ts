@@ -90,9 +90,9 @@ export async function peopleIn(tx: Transaction, teams: readonly GivingTeam[]): P
       .select((eb) => ['users.id', eb.fn.coalesce('users.username', 'users.id').as('name')])
       .execute(),
   )
-  return people.sort((one, other) =>
-    one.name === other.name ? (one.id < other.id ? -1 : 1) : one.name < other.name ? -1 : 1,
-  )
+  const isBefore = (one: Person, other: Person) =>
+    one.name === other.name ? one.id < other.id : one.name < other.name
+  return people.sort((one, other) => (isBefore(one, other) ? -1 : 1))
 }
 
 /** The teams of active members that an answer about the place can name, by name. */
