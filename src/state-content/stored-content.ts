@@ -21,11 +21,15 @@ export async function* storedContent(
   stateVersion: StateVersionRow,
   kind: ContentKind,
 ): AsyncGenerator<Uint8Array> {
+  const { id, upload_id: uploadId, json_upload_id: jsonUploadId, wrapped_key: wrapped } = stateVersion
+  // Without an upload, no chunk is found, and the content counts as damaged.
+  const address = { stateVersionId: id, kind, uploadId: (kind === 'state' ? uploadId : jsonUploadId) ?? '' }
   const hash = createHash('md5')
   let size = 0
   let last: Uint8Array | undefined
   try {
-    for await (const plain of openChunks(database, config.secretKey, stateVersion, kind)) {
+    const dataKey = unwrapDataKey(config.secretKey, id, wrapped)
+    for await (const plain of openPieces(dataKey, address, sealedChunks(database, address))) {
       if (last !== undefined) yield last
       hash.update(plain)
       size += plain.length
@@ -44,21 +48,6 @@ function compare(row: StateVersionRow, kind: ContentKind, found: { size: number;
   }
   const md5 = kind === 'state' ? row.md5 : row.json_md5
   if (found.md5 !== md5) throw new SealError(`Their MD5 hash is ${found.md5} and not ${md5}`)
-}
-
-function openChunks(
-  database: Database,
-  secretKey: Uint8Array,
-  { id, upload_id: uploadId, json_upload_id: jsonUploadId, wrapped_key: wrapped }: StateVersionRow,
-  kind: ContentKind,
-): AsyncGenerator<Uint8Array> {
-  const address = {
-    stateVersionId: id,
-    kind,
-    // Without one, no chunk is found, and the content counts as damaged.
-    uploadId: (kind === 'state' ? uploadId : jsonUploadId) ?? '',
-  }
-  return openPieces(unwrapDataKey(secretKey, id, wrapped), address, sealedChunks(database, address))
 }
 
 /**
