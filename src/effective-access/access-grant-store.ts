@@ -1,6 +1,6 @@
 import { expressionBuilder, sql, type Expression, type SqlBool } from 'kysely'
-import { isPermitted, type Caller, type TeamFacts } from '../access/decide.ts'
-import { columnsOfGrant, noDetails, type GrantFacts } from '../access/grants.ts'
+import { isPermitted, type Caller, type ColumnSet, type TeamFacts } from '../access/decide.ts'
+import { columnsOfGrant, noDetails } from '../access/grants.ts'
 import type { Permission } from '../access/rules.ts'
 import { NO_ID } from '../core/ids.ts'
 import type { Transaction } from '../database/database.ts'
@@ -92,50 +92,42 @@ export function shownGrantsOf(
   { actor, standing }: Caller,
 ): GrantFilter['shown'] {
   const eb = expressionBuilder<Tables, 'team_workspaces' | 'workspaces' | 'team_projects'>()
-  const levelsOn = <L extends GrantFacts['access']>(
-    permission: Permission,
-    on: GrantFacts['on'],
-    levels: readonly L[],
-  ) =>
-    levels.filter((access) => {
-      const grants = columnsOfGrant({ ...noDetails, on, access })
-      return isPermitted(permission, actor, standing, { team, grants })
-    })
-  const seesAll = (permission: Permission) => isPermitted(permission, actor, standing, { team })
+  const may = (permission: Permission, grants?: ColumnSet) =>
+    isPermitted(permission, actor, standing, { team, grants })
   const mine = tx.db
     .selectFrom('team_members as member')
     .where('member.user_id', '=', actor.userId ?? NO_ID)
     .where('member.is_active', '=', 1)
     .select('member.team_id')
-  const workspacesWith = (levels: readonly (typeof workspaceLevels)[number][]) =>
-    tx.db
+  const workspaces = () => {
+    const levels = workspaceLevels.filter((access) =>
+      may('team-access:read', columnsOfGrant({ ...noDetails, on: 'workspace', access })),
+    )
+    return tx.db
       .selectFrom('team_workspaces as own')
       .where('own.team_id', 'in', mine)
-      .where('own.access', 'in', levels)
+      .where((own) => (levels.length === 0 ? own.lit(false) : own('own.access', 'in', levels)))
       .select('own.workspace_id')
-  const projectsWith = (levels: readonly (typeof projectLevels)[number][]) =>
-    tx.db
+  }
+  const projects = (permission: Permission) => {
+    const levels = projectLevels.filter((access) =>
+      may(permission, columnsOfGrant({ ...noDetails, on: 'project', access })),
+    )
+    return tx.db
       .selectFrom('team_projects as own')
       .where('own.team_id', 'in', mine)
-      .where('own.access', 'in', levels)
+      .where((own) => (levels.length === 0 ? own.lit(false) : own('own.access', 'in', levels)))
       .select('own.project_id')
-  const onWorkspace = levelsOn('team-access:read', 'workspace', workspaceLevels)
-  const inProject = levelsOn('team-access:read', 'project', projectLevels)
-  const onProject = levelsOn('project-access:read', 'project', projectLevels)
-  const never = eb.lit(false)
+  }
   return {
-    onWorkspaces: seesAll('team-access:read')
+    onWorkspaces: may('team-access:read')
       ? undefined
       : eb.or([
-          onWorkspace.length === 0
-            ? never
-            : eb('team_workspaces.workspace_id', 'in', workspacesWith(onWorkspace)),
-          inProject.length === 0 ? never : eb('workspaces.project_id', 'in', projectsWith(inProject)),
+          eb('team_workspaces.workspace_id', 'in', workspaces()),
+          eb('workspaces.project_id', 'in', projects('team-access:read')),
         ]),
-    onProjects: seesAll('project-access:read')
+    onProjects: may('project-access:read')
       ? undefined
-      : onProject.length === 0
-        ? never
-        : eb('team_projects.project_id', 'in', projectsWith(onProject)),
+      : eb('team_projects.project_id', 'in', projects('project-access:read')),
   }
 }
