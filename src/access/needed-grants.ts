@@ -125,6 +125,9 @@ function ofTeams(
   permits: (change: Partial<Judged>) => boolean,
 ): NeededGrant[] {
   const needed: NeededGrant[] = []
+  const addFlag = (flag: OrganizationFlag, isOrMore = false) => {
+    needed.push({ grant: 'organization-access', flag, 'or-more': isOrMore })
+  }
   const { team } = target
   if (actor.kind === 'user' && team !== undefined && !team.isOwners) {
     if (permits({ standing: { ...standing, teamIds: new Set([...standing.teamIds, team.id]) } })) {
@@ -141,22 +144,17 @@ function ofTeams(
     const isOrMore = least !== -1 && !enough.slice(least).includes(false)
     for (const [place, [flag]] of known.entries()) {
       if (enough[place] !== true || (isOrMore && place !== least)) continue
-      needed.push({
-        grant: 'organization-access',
-        flag,
-        'or-more': isOrMore && place < known.length - 1,
-      })
+      addFlag(flag, isOrMore && place < known.length - 1)
     }
   }
   for (const flag of flagsOfStrength) {
-    if (!permits({ standing: withFlag(standing, flag) })) continue
-    needed.push({ grant: 'organization-access', flag, 'or-more': false })
+    if (permits({ standing: withFlag(standing, flag) })) addFlag(flag)
   }
   if (
     organization?.hasSecretTeamsFlag &&
     permits({ standing: { ...withFlag(standing, 'access-secret-teams'), seesSecretTeams: true } })
   ) {
-    needed.push({ grant: 'organization-access', flag: 'access-secret-teams', 'or-more': false })
+    addFlag('access-secret-teams')
   }
   // `grants` is set, though maybe 0, if the rule depends on grants.
   if (target.grants === undefined) return needed
