@@ -109,7 +109,7 @@ test('no files import each other in a circle', () => {
 test('every import says what it imports', () => {
   // The thread that seals content is told by its starter where the chunks go.
   expect(sourceModules.flatMap(({ unknownImports }) => unknownImports)).toEqual([
-    'state-content/content-thread.ts: sinkModule',
+    'state-content/content-thread.ts: module',
   ])
 })
 

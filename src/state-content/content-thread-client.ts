@@ -26,8 +26,7 @@ export class StateThreadError extends Error {
 }
 
 type StateWorkerOptions = {
-  /** URL of the module that stores chunks (see OpenSink), and its options. */
-  sink: { module: string; options: unknown }
+  sink: ThreadData
   /** How long the thread stays alive after the last upload. */
   idleMs: number
 }
@@ -93,9 +92,9 @@ class Thread {
   #lastId = 0
   bytesUnderway = 0
 
-  constructor(sink: StateWorkerOptions['sink'], events: { idle: () => void; gone: () => void }) {
+  constructor(sink: ThreadData, events: { idle: () => void; gone: () => void }) {
     this.#events = events
-    this.#worker = startWorker({ sinkModule: sink.module, sinkOptions: sink.options })
+    this.#worker = startWorker(sink)
     this.#worker.on('message', (message: FromThread) => this.#receive(message))
     this.#worker.on('error', (error: Error) => this.#end(error.message))
     this.#worker.on('exit', (code) => this.#end(`exit code ${code}`))

@@ -18,7 +18,8 @@ export type ChunkSink = {
 /** The `openSink` export of a sink's module. It is called once, in the thread. */
 export type OpenSink = (options: unknown) => Promise<ChunkSink>
 
-export type ThreadData = { sinkModule: string; sinkOptions: unknown }
+/** The URL of the module that stores chunks, and its options. */
+export type ThreadData = { module: string; options: unknown }
 
 export type ToThread =
   | { type: 'begin'; id: number; upload: Upload }
@@ -47,10 +48,10 @@ if (parentPort === null) throw new Error('This module runs in a worker thread on
 const port = parentPort
 stepBack()
 // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- ContentThreadClient starts this thread with it
-const { sinkModule, sinkOptions } = workerData as ThreadData
+const { module, options } = workerData as ThreadData
 // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- each sink module exports it
-const { openSink } = (await import(sinkModule)) as { openSink: OpenSink }
-const sink = await openSink(sinkOptions)
+const { openSink } = (await import(module)) as { openSink: OpenSink }
+const sink = await openSink(options)
 const uploads = new Map<number, Running>()
 
 function post(message: FromThread, transferred: ArrayBuffer[] = []): void {
