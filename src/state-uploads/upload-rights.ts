@@ -17,11 +17,9 @@ export async function writingCreator(
   deps: Deps,
 ): Promise<Actor | undefined> {
   const actor = await creatorOf(tx, row)
-  const loaded =
-    actor === undefined
-      ? undefined
-      : await loadWorkspace({ tx, actor, deps }, { workspaceId: row.workspace_id })
-  if (actor === undefined || loaded === undefined) return undefined
+  if (actor === undefined) return undefined
+  const loaded = await loadWorkspace({ tx, actor, deps }, { workspaceId: row.workspace_id })
+  if (loaded === undefined) return undefined
   const standing = await deps.standings.in(tx, actor, loaded.organization)
   return isPermitted('state-version:create', actor, standing, loaded.target) ? actor : undefined
 }
