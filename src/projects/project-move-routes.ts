@@ -3,12 +3,9 @@ import { placeOf } from '../effective-access/places.ts'
 import { done } from '../http/outcome.ts'
 import type { Route } from '../http/route.ts'
 import { write } from '../http/write-route.ts'
-import { readIdentifiers } from '../jsonapi/body.ts'
 import { moveWorkspaces } from '../workspaces/workspace-store.ts'
-import { namedWorkspaces } from '../workspaces/workspaces.ts'
+import { namedWorkspaces, readWorkspaceIds } from '../workspaces/workspaces.ts'
 import { projectPlace } from './project-place.ts'
-
-const MAX_IN_A_REQUEST = 1000
 
 export const projectMoveRoutes: readonly Route[] = [
   // For callers who may create workspaces here and manage the workspaces they name. All of them move, or none. A project
@@ -19,7 +16,7 @@ export const projectMoveRoutes: readonly Route[] = [
     permission: 'workspace:create',
     summary: 'Move workspaces into a project',
     accepts: { identifiers: 'workspaces' },
-    body: (bytes) => readIdentifiers(bytes, 'workspaces', MAX_IN_A_REQUEST),
+    body: readWorkspaceIds,
     dryRun: async (context) => {
       const { organization, project } = context.resource
       // The write refuses a workspace that the caller may not move.

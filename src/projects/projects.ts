@@ -6,12 +6,7 @@ import { projectNameSchema, shortTextSchema } from '../core/names.ts'
 import { readResource, type ReadBody } from '../jsonapi/body.ts'
 import { settingsOf } from '../organizations/organization-attributes.ts'
 import type { OrganizationRow } from '../organizations/organization-store.ts'
-import {
-  bindingsOf,
-  tagBindingsRelation,
-  tooManyBindings,
-  type TagBindings,
-} from '../tag-bindings/tag-bindings.ts'
+import { relatedBindings, tagBindingsRelation, type TagBindings } from '../tag-bindings/tag-bindings.ts'
 import { autoDestroyDuration, executionMode, noAgentPool, type ExecutionMode } from './workspace-defaults.ts'
 import type { ProjectRow } from './project-store.ts'
 
@@ -70,12 +65,7 @@ function changesIn(
     executionMode: overwrites?.['default-execution-mode'] === false ? null : mode,
     hasOwnAgentPool: overwrites?.['default-agent-pool'],
     autoDestroyDuration: duration === undefined ? undefined : duration || null,
-  }
-  const bindings = relationships['tag-bindings']
-  if (bindings !== undefined) {
-    const pointer = '/data/relationships/tag-bindings/data'
-    changes.tagBindings = bindingsOf(bindings.data, pointer, problems)
-    problems.push(...tooManyBindings(changes.tagBindings.size, config, pointer))
+    tagBindings: relatedBindings(relationships['tag-bindings'], config, problems),
   }
   return { changes, problems }
 }

@@ -1,5 +1,5 @@
 import { existing } from '../core/existing.ts'
-import { Type } from 'typebox'
+import { Type, type Static } from 'typebox'
 import { Compile } from 'typebox/schema'
 import type { Config } from '../config.ts'
 import { timestamp } from '../core/clock.ts'
@@ -54,15 +54,23 @@ export function parseTagBindings(bytes: Uint8Array): TagBindings {
   return bindings
 }
 
-/**
- * @param items items that passed the schema
- * @param problems receives what is wrong
- */
-export function bindingsOf(
-  items: readonly { attributes: { key: string; value?: string } }[],
-  pointer: string,
+type Items = Static<typeof tagBindingList>
+
+/** The bindings in a relationship of a new or changed workspace or project. Undefined if it gives none. */
+export function relatedBindings(
+  relation: { data: Items } | undefined,
+  config: Config,
   problems: Problem[],
-): TagBindings {
+): TagBindings | undefined {
+  if (relation === undefined) return undefined
+  const pointer = '/data/relationships/tag-bindings/data'
+  const bindings = bindingsOf(relation.data, pointer, problems)
+  problems.push(...tooManyBindings(bindings.size, config, pointer))
+  return bindings
+}
+
+/** @param problems receives what is wrong */
+function bindingsOf(items: Items, pointer: string, problems: Problem[]): TagBindings {
   const bindings = new Map<string, string>()
   for (const [place, { attributes }] of items.entries()) {
     const key = attributes.key.toWellFormed()
@@ -117,7 +125,7 @@ export function recorded({ tagBindings, ...others }: { tagBindings?: TagBindings
 }
 
 /** A problem at `pointer` if `count` is above the limit. */
-export function tooManyBindings(count: number, { maxTagBindings }: Config, pointer: string): Problem[] {
+function tooManyBindings(count: number, { maxTagBindings }: Config, pointer: string): Problem[] {
   if (count <= maxTagBindings) return []
   const detail = `a workspace or project may have at most ${maxTagBindings} tag bindings (PURSER_MAX_TAG_BINDINGS)`
   return [{ detail, pointer }]

@@ -11,13 +11,11 @@ import { organizationPlace, organizationWithGrantsPlace } from '../organizations
 import { countWorkspaces } from '../workspaces/workspace-list-store.ts'
 import { addTags } from '../workspaces/workspace-tag-store.ts'
 import { limitTags } from '../workspaces/workspace-tags.ts'
-import { namedWorkspaces } from '../workspaces/workspaces.ts'
+import { namedWorkspaces, readWorkspaceIds } from '../workspaces/workspaces.ts'
 import { tagFragment } from './tag-document.ts'
 import { tagPlace } from './tag-place.ts'
 import { deleteTags, findVisibleTags, listVisibleTags } from './tag-store.ts'
 import { MAX_TAGS_IN_A_REQUEST } from './tags.ts'
-
-const MAX_WORKSPACES_IN_A_REQUEST = 1000
 
 export const tagRoutes: readonly Route[] = [
   list(organizationWithGrantsPlace, '/tags', {
@@ -66,7 +64,7 @@ export const tagRoutes: readonly Route[] = [
     summary: 'Add a tag to workspaces',
     accepts: { identifiers: 'workspaces' },
     keepsAccess: true,
-    body: (bytes) => readIdentifiers(bytes, 'workspaces', MAX_WORKSPACES_IN_A_REQUEST),
+    body: readWorkspaceIds,
     problems: (context) => {
       const { resource, body, problems } = context
       if (body.ids.length === 0) problems.push({ detail: 'data is empty', pointer: '/data' })

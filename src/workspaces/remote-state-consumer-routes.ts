@@ -4,7 +4,6 @@ import { done } from '../http/outcome.ts'
 import { list } from '../http/read-route.ts'
 import type { Route } from '../http/route.ts'
 import { write } from '../http/write-route.ts'
-import { readIdentifiers } from '../jsonapi/body.ts'
 import { listDocument } from '../jsonapi/document.ts'
 import {
   addConsumers,
@@ -15,9 +14,7 @@ import {
 } from './remote-state-consumer-store.ts'
 import { workspaceFragments } from './workspace-document.ts'
 import { workspacePlace } from './workspace-place.ts'
-import { namedWorkspaces } from './workspaces.ts'
-
-const MAX_IN_A_REQUEST = 1000
+import { namedWorkspaces, readWorkspaceIds } from './workspaces.ts'
 
 /**
  * Adding an existing consumer or removing a missing one is no error. Replacing affects only the consumers that the
@@ -35,7 +32,7 @@ function changingRoute(
     summary,
     accepts: { identifiers: 'workspaces' },
     keepsAccess: true,
-    body: (bytes) => readIdentifiers(bytes, 'workspaces', MAX_IN_A_REQUEST),
+    body: readWorkspaceIds,
     problems: (context) => {
       const { resource, body, problems } = context
       // Removing what is unknown is no error.

@@ -10,7 +10,14 @@ import { nameSchema, shortTextSchema } from '../core/names.ts'
 import type { Transaction } from '../database/database.ts'
 import type { Deps } from '../http/deps.ts'
 import type { Viewer } from '../http/route.ts'
-import { addUnknown, readResource, toOne, type ReadBody } from '../jsonapi/body.ts'
+import {
+  addUnknown,
+  readIdentifiers,
+  readResource,
+  toOne,
+  type Identifiers,
+  type ReadBody,
+} from '../jsonapi/body.ts'
 import {
   findOrganization,
   findOrganizationByName,
@@ -18,12 +25,7 @@ import {
 } from '../organizations/organization-store.ts'
 import { executionMode, noAgentPool, type ExecutionMode } from '../projects/workspace-defaults.ts'
 import { givenSettings, settingSchemas } from './workspace-settings.ts'
-import {
-  bindingsOf,
-  tagBindingsRelation,
-  tooManyBindings,
-  type TagBindings,
-} from '../tag-bindings/tag-bindings.ts'
+import { relatedBindings, tagBindingsRelation, type TagBindings } from '../tag-bindings/tag-bindings.ts'
 import { namedTags, tagsRelation, type NamedTag } from '../tags/tags.ts'
 import { findWorkspace, findWorkspaceByName, findWorkspaces, type WorkspaceRow } from './workspace-store.ts'
 
@@ -136,12 +138,7 @@ function changesIn(
   if (relationships.tags !== undefined) {
     changes.tags = namedTags(relationships.tags.data, '/data/relationships/tags/data', problems)
   }
-  const bindings = relationships['tag-bindings']
-  if (bindings !== undefined) {
-    const pointer = '/data/relationships/tag-bindings/data'
-    changes.tagBindings = bindingsOf(bindings.data, pointer, problems)
-    problems.push(...tooManyBindings(changes.tagBindings.size, config, pointer))
-  }
+  changes.tagBindings = relatedBindings(relationships['tag-bindings'], config, problems)
   return { changes, id, problems }
 }
 
@@ -166,6 +163,13 @@ export function mergeSettings(stored: string, { settings, executionMode }: Works
   if (executionMode === null) delete merged['execution-mode']
   else if (executionMode !== undefined) merged['execution-mode'] = executionMode
   return JSON.stringify(merged)
+}
+
+const MAX_IN_A_REQUEST = 1000
+
+/** The body of a write to a relationship with workspaces. */
+export function readWorkspaceIds(bytes: Uint8Array): Identifiers {
+  return readIdentifiers(bytes, 'workspaces', MAX_IN_A_REQUEST)
 }
 
 /**
