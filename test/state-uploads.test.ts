@@ -237,9 +237,12 @@ onEachEngine('uploads of states', { stateVersionsKept: '2' }, (server) => {
     expect((await client.get(`${list}&filter[status]=finalized`)).json.data).toHaveLength(2)
     // Of 16 versions, 4 are there. The events of the writes that removed the others name them, each once.
     const events = await client.get(`/organizations/${organization.name}/audit-events?page[size]=100`)
-    const removed = events.json.data
-      .filter(({ attributes }: any) => attributes.details['workspace-id'] === workspaceId)
-      .flatMap(({ attributes }: any) => attributes.details['removed-state-versions'] ?? [])
+    const details: Record<string, string | string[]>[] = events.json.data.map(
+      (event: never) => event['attributes']['details'],
+    )
+    const removed = details
+      .filter((each) => each['workspace-id'] === workspaceId)
+      .flatMap((each) => each['removed-state-versions'] ?? [])
     expect([removed.length, new Set(removed).size]).toEqual([12, 12])
     expect(removed).toEqual(expect.arrayContaining(versions.slice(0, 2)))
     const unknown = await client.get(`${list}&filter[status]=gone`)
