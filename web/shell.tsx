@@ -28,6 +28,17 @@ export function Shell() {
   const signingOut = useMutation({ mutationFn: signOut, onSuccess: () => leave() })
   return (
     <>
+      <a
+        href="#content"
+        className={styles.skip}
+        onClick={(event) => {
+          // The address stays that of the page.
+          event.preventDefault()
+          heading()?.focus()
+        }}
+      >
+        Skip to the content
+      </a>
       <header className={styles.bar}>
         <Link to="/" className={styles.mark}>
           ◉ Purser
@@ -50,7 +61,7 @@ export function Shell() {
           <Failed error={signingOut.error} />
         </section>
       ) : null}
-      <main className={styles.page} ref={main}>
+      <main id="content" className={styles.page} ref={main}>
         {/* Nothing of one organization stays on the pages of another one. */}
         <Outlet key={organization} />
       </main>

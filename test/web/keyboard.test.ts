@@ -67,10 +67,18 @@ describe('with the keyboard alone, somebody', () => {
     return page.evaluate<string>('navigator.clipboard.readText()')
   }
 
-  test('reads and copies an output', async () => {
+  test('reads and copies an output, and skips the bar', async () => {
     const page = await goToOutputs()
     await page.getByText('db.internal.example').waitFor()
     expect(await copied(page, 'address')).toBe('db.internal.example')
+    await page.reload()
+    await page.getByRole('heading', { name: 'database' }).waitFor()
+    await tabTo(page, page.getByRole('link', { name: 'Skip to the content' }))
+    expect(await page.locator(':focus').boundingBox()).toMatchObject({ x: 0, y: 0 })
+    await page.keyboard.press('Enter')
+    await page.keyboard.press('Tab')
+    expect(await page.locator(':focus').textContent()).toBe('Outputs')
+    expect(page.url()).not.toContain('#')
   })
 
   test('reveals and copies a secret', async () => {
