@@ -61,6 +61,7 @@ describe('the pages', () => {
     const tab = await open()
     const { page } = tab
     await page.goto(`${server.address}/app/${organization.name}/settings/teams`)
+    await page.getByText('purser user password-link').waitFor()
     await page.getByLabel('User name or email').fill(logins.owner as string)
     await page.getByLabel('Password').fill('wrong horse')
     await page.getByRole('button', { name: 'Sign in' }).click()

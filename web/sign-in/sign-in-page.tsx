@@ -18,6 +18,10 @@ export function SignInPage() {
     <main className={styles.page}>
       <h1>Sign in to Purser</h1>
       <SignInForm onSignedIn={go} />
+      <p>
+        No account, or no password? Ask a site administrator of this server for a link with which you set a
+        password. They make it under Administration, or with <code>purser user password-link NAME</code>.
+      </p>
     </main>
   )
 }
