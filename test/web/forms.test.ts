@@ -76,11 +76,19 @@ describe('a form for settings', () => {
     await page.getByText('typed meanwhile', { exact: true }).waitFor()
   })
 
-  test('is not sent by Enter in a search in it', async () => {
+  test('names the fields that are refused, and is not sent by Enter in a search in it', async () => {
     const { page } = await signInWith(open, pages, 'owner')
     await page.goto(`${pages.address}/workspaces`)
     await page.getByText('New workspace').click()
-    await page.getByLabel('Name', { exact: true }).fill('too-early')
+    const name = page.getByLabel('Name', { exact: true })
+    await name.fill('not good')
+    await page.getByRole('button', { name: 'Create' }).click()
+    await page.getByText('name must be 1 to 90 letters').waitFor()
+    expect(await name.getAttribute('aria-invalid')).toBe('true')
+    const reason = page.locator(`[id="${await name.getAttribute('aria-describedby')}"]`)
+    expect(await reason.textContent()).toContain('name must be')
+    expect(await page.getByLabel('Description').getAttribute('aria-invalid')).toBe('false')
+    await name.fill('too-early')
     await page.getByLabel('Find a project').fill('stor')
     await page.getByRole('radio', { name: 'Default Project' }).waitFor({ state: 'detached' })
     await page.getByLabel('Find a project').press('Enter')

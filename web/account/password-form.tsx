@@ -2,9 +2,9 @@ import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState, type FormEvent } from 'react'
 import { request, resource } from '../api/client.ts'
 import { Button } from '../kit/button.tsx'
+import { Checked } from '../kit/checked.tsx'
 import { Field } from '../kit/field.tsx'
 import { textsOf } from '../kit/form.ts'
-import { Failed } from '../kit/states.tsx'
 import { NewPasswordFields } from '../sign-in/new-password-fields.tsx'
 
 type Passwords = {
@@ -28,7 +28,7 @@ export function PasswordForm() {
     const form = event.currentTarget
     const text = textsOf(form)
     const passwords = {
-      current_password: text('current'),
+      current_password: text('current_password'),
       password: text('password'),
       password_confirmation: text('again'),
     }
@@ -38,15 +38,16 @@ export function PasswordForm() {
   }
   return (
     <form onSubmit={submit} aria-label="Password">
-      <Field
-        label="Present password"
-        name="current"
-        type="password"
-        autoComplete="current-password"
-        required
-      />
-      <NewPasswordFields differs={differs} />
-      {save.isError ? <Failed error={save.error} /> : null}
+      <Checked error={save.error}>
+        <Field
+          label="Present password"
+          name="current_password"
+          type="password"
+          autoComplete="current-password"
+          required
+        />
+        <NewPasswordFields differs={differs} />
+      </Checked>
       <p role="status">{save.isSuccess ? 'The password is changed. All other sessions have ended.' : ''}</p>
       <Button type="submit" kind="main" disabled={save.isPending}>
         Change the password

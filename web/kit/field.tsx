@@ -1,4 +1,5 @@
 import { useId, type InputHTMLAttributes, type KeyboardEvent } from 'react'
+import { useRefused } from './checked.tsx'
 import styles from './kit.module.css'
 
 type Props = InputHTMLAttributes<HTMLInputElement> & {
@@ -14,6 +15,7 @@ function ignoreEnter(event: KeyboardEvent): void {
 /** A text field with its label, and what is wrong with it. */
 export function Field({ label, problem, ...rest }: Props) {
   const id = useId()
+  const refused = useRefused(rest.name)
   return (
     <div className={styles.field}>
       <label htmlFor={id}>{label}</label>
@@ -21,8 +23,8 @@ export function Field({ label, problem, ...rest }: Props) {
         {...(rest.type === 'search' ? { onKeyDown: ignoreEnter } : {})}
         {...rest}
         id={id}
-        aria-invalid={problem !== undefined}
-        aria-describedby={problem === undefined ? undefined : `${id}-problem`}
+        aria-invalid={problem !== undefined || refused !== undefined}
+        aria-describedby={problem === undefined ? refused : `${id}-problem`}
       />
       {problem === undefined ? null : (
         <p id={`${id}-problem`} className={styles.problem}>

@@ -1,8 +1,8 @@
 import type { ReactNode } from 'react'
 import { Button } from './button.tsx'
+import { Checked } from './checked.tsx'
 import { textsOf } from './form.ts'
 import styles from './kit.module.css'
-import { Failed } from './states.tsx'
 
 /**
  * A form that creates something. It opens by its title, such as "New team".
@@ -19,7 +19,7 @@ export function NewForm({
   children,
 }: {
   readonly title: string
-  readonly creation: { readonly isPending: boolean; readonly isError: boolean; readonly error: unknown }
+  readonly creation: { readonly isPending: boolean; readonly error: unknown }
   /** Said after a success, where the page stays. */
   readonly done?: string
   /** Whether it is open at first. */
@@ -40,12 +40,13 @@ export function NewForm({
           onSubmit(textsOf(form), () => form.reset())
         }}
       >
-        {children}
-        <Button type="submit" kind="main" disabled={creation.isPending}>
-          Create
-        </Button>
-        {done === undefined ? null : <p role="status">{done}</p>}
-        {creation.isError ? <Failed error={creation.error} /> : null}
+        <Checked error={creation.error}>
+          {children}
+          <Button type="submit" kind="main" disabled={creation.isPending}>
+            Create
+          </Button>
+          {done === undefined ? null : <p role="status">{done}</p>}
+        </Checked>
       </form>
     </details>
   )

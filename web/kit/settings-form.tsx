@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState, type FormEvent, type ReactNode } from 'react'
 import { Button } from './button.tsx'
+import { Checked } from './checked.tsx'
 import styles from './kit.module.css'
-import { Failed } from './states.tsx'
 
 /** The fields in which something was changed, by their names: a text, or whether a box is checked. */
 export type Changed = Readonly<Record<string, string | boolean>>
@@ -27,7 +27,6 @@ export function SettingsForm({
   readonly change: {
     readonly isPending: boolean
     readonly isSuccess: boolean
-    readonly isError: boolean
     readonly error: unknown
   }
   readonly mayChange: boolean
@@ -74,8 +73,7 @@ export function SettingsForm({
       }}
     >
       {mayChange ? null : <p className={styles.dim}>You may not change these. {whoMay} may.</p>}
-      {children}
-      {change.isError ? <Failed error={change.error} /> : null}
+      <Checked error={change.error}>{children}</Checked>
       <p role="status">{change.isSuccess ? 'Saved.' : ''}</p>
       <p role="status" className={styles.problem}>
         {overtaken === ''

@@ -31,11 +31,20 @@ export function Empty({ children }: { readonly children: ReactNode }) {
 }
 
 /** Why something could not be shown or done, in the server's words. */
-export function Failed({ error, onRetry }: { readonly error: unknown; readonly onRetry?: () => void }) {
+export function Failed({
+  error,
+  id,
+  onRetry,
+}: {
+  readonly error: unknown
+  /** For what refers to the words. */
+  readonly id?: string
+  readonly onRetry?: () => void
+}) {
   const isNotFound = isStatus(error, 404)
   return (
     <div className={styles.notice} data-kind="bad" role="alert">
-      <p>
+      <p id={id}>
         {isNotFound
           ? 'Not there, or not for you. Ask an owner of the organization, with this id.'
           : messageOf(error)}

@@ -5,6 +5,7 @@ import { AccessPreview } from '../access/access-preview.tsx'
 import { apply } from '../access/changes.ts'
 import { inOrganization, request, resource, type Resource } from '../api/client.ts'
 import { Button } from '../kit/button.tsx'
+import { Checked } from '../kit/checked.tsx'
 import { Field } from '../kit/field.tsx'
 import { textsOf } from '../kit/form.ts'
 import styles from '../kit/kit.module.css'
@@ -132,16 +133,17 @@ function Invite({ organization }: { readonly organization: string }) {
   }
   return (
     <form className={styles.inline} onSubmit={submit} aria-label="Invite">
-      <Field label="Invite by email" name="email" type="email" required />
-      <Button type="submit" kind="main" disabled={invite.isPending}>
-        Invite
-      </Button>
-      <p role="status">
-        {invite.isSuccess
-          ? `${invite.variables} is invited. Purser sends no mail, so tell them. Somebody without an account needs an invitation link from a site administrator.`
-          : ''}
-      </p>
-      {invite.isError ? <Failed error={invite.error} /> : null}
+      <Checked error={invite.error}>
+        <Field label="Invite by email" name="email" type="email" required />
+        <Button type="submit" kind="main" disabled={invite.isPending}>
+          Invite
+        </Button>
+        <p role="status">
+          {invite.isSuccess
+            ? `${invite.variables} is invited. Purser sends no mail, so tell them. Somebody without an account needs an invitation link from a site administrator.`
+            : ''}
+        </p>
+      </Checked>
     </form>
   )
 }

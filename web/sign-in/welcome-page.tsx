@@ -3,9 +3,9 @@ import { useNavigate, useSearch } from '@tanstack/react-router'
 import { useEffect, useState, type FormEvent } from 'react'
 import { signInByLink } from '../api/session.ts'
 import { Button } from '../kit/button.tsx'
+import { Checked } from '../kit/checked.tsx'
 import { Field } from '../kit/field.tsx'
 import { textsOf } from '../kit/form.ts'
-import { Failed } from '../kit/states.tsx'
 import { useTitle } from '../kit/title.ts'
 import { NewPasswordFields } from './new-password-fields.tsx'
 import styles from './sign-in.module.css'
@@ -22,7 +22,7 @@ function takeSecret(): string {
 export function WelcomePage() {
   const { invited } = useSearch({ from: '/~/welcome' })
   const [secret, setSecret] = useState(takeSecret)
-  const [error, setError] = useState<unknown>()
+  const [error, setError] = useState<unknown>(null)
   const [differs, setDiffers] = useState(false)
   const [isBusy, setBusy] = useState(false)
   const navigate = useNavigate()
@@ -33,7 +33,7 @@ export function WelcomePage() {
     // A link that is opened in this tab differs only behind the #, so the browser loads nothing.
     const take = () => {
       setSecret(takeSecret())
-      setError(undefined)
+      setError(null)
     }
     window.addEventListener('hashchange', take)
     return () => window.removeEventListener('hashchange', take)
@@ -44,7 +44,7 @@ export function WelcomePage() {
     const text = textsOf(event.currentTarget)
     const password = text('password')
     setDiffers(password !== text('again'))
-    setError(undefined)
+    setError(null)
     if (password !== text('again')) return
     setBusy(true)
     try {
@@ -70,16 +70,17 @@ export function WelcomePage() {
         <p>This address needs the rest of its link. Open the whole link again, or ask for another one.</p>
       ) : (
         <form onSubmit={(event) => void submit(event)}>
-          {invited === true ? (
-            <Field label="User name" name="username" autoComplete="username" required autoFocus />
-          ) : null}
-          <NewPasswordFields differs={differs} autoFocus={invited !== true} />
-          <Button type="submit" kind="main" disabled={isBusy}>
-            {invited === true ? 'Create the account and sign in' : 'Set password and sign in'}
-          </Button>
+          <Checked error={error}>
+            {invited === true ? (
+              <Field label="User name" name="username" autoComplete="username" required autoFocus />
+            ) : null}
+            <NewPasswordFields differs={differs} autoFocus={invited !== true} />
+            <Button type="submit" kind="main" disabled={isBusy}>
+              {invited === true ? 'Create the account and sign in' : 'Set password and sign in'}
+            </Button>
+          </Checked>
         </form>
       )}
-      {error === undefined ? null : <Failed error={error} />}
     </main>
   )
 }

@@ -2,11 +2,11 @@ import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useEffect, useRef, type FormEvent } from 'react'
 import { request, resource, type One } from '../api/client.ts'
 import { Button } from '../kit/button.tsx'
+import { Checked } from '../kit/checked.tsx'
 import { Copy } from '../kit/copy.tsx'
 import { Field } from '../kit/field.tsx'
 import { textsOf } from '../kit/form.ts'
 import styles from '../kit/kit.module.css'
-import { Failed } from '../kit/states.tsx'
 
 const DAY_MS = 86_400_000
 const DEFAULT_DAYS = 90
@@ -34,7 +34,7 @@ export function NewToken({ path, onDone }: { readonly path: string; readonly onD
   const submit = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault()
     const text = textsOf(event.currentTarget)
-    const days = Number(text('days'))
+    const days = Number(text('expired-at'))
     make.mutate({
       description: text('description'),
       ...(days > 0 ? { 'expired-at': new Date(Date.now() + days * DAY_MS).toISOString() } : {}),
@@ -58,17 +58,18 @@ export function NewToken({ path, onDone }: { readonly path: string; readonly onD
       {created === undefined ? (
         <form onSubmit={submit}>
           <h2 id="new-token">New token</h2>
-          <Field label="What it is for" name="description" required maxLength={255} autoFocus />
-          <Field
-            label="Days until it expires"
-            name="days"
-            type="number"
-            min={1}
-            max={3_650}
-            defaultValue={DEFAULT_DAYS}
-            required
-          />
-          {make.isError ? <Failed error={make.error} /> : null}
+          <Checked error={make.error}>
+            <Field label="What it is for" name="description" required maxLength={255} autoFocus />
+            <Field
+              label="Days until it expires"
+              name="expired-at"
+              type="number"
+              min={1}
+              max={3_650}
+              defaultValue={DEFAULT_DAYS}
+              required
+            />
+          </Checked>
           <p>
             <Button disabled={make.isPending} onClick={done}>
               Discard
