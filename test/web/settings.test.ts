@@ -133,9 +133,13 @@ describe('the pages that manage', () => {
     const token = `/organizations/${pages.organization.name}/authentication-token`
     expect((await client.get(token)).status).toBe(200)
     await page.getByRole('button', { name: 'Revoke the token …' }).click()
+    await page.getByText('last used never').waitFor()
     await page.getByRole('button', { name: 'Revoke for good' }).click()
     await page.getByText('The token is revoked.').waitFor()
     expect((await client.get(token)).status).toBe(404)
+    await page.getByRole('button', { name: 'Revoke the token …' }).click()
+    await page.getByText('The organization has no token.').waitFor()
+    expect(await page.getByRole('button', { name: 'Revoke for good' }).count()).toBe(0)
   })
 
   test('make a team auditors, who then read the trail without being owners', async () => {

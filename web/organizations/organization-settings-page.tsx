@@ -1,14 +1,16 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useNavigate, useParams } from '@tanstack/react-router'
 import { useState } from 'react'
-import { inOrganization, request, resource } from '../api/client.ts'
+import { inOrganization, request, resource, type One } from '../api/client.ts'
 import { Button } from '../kit/button.tsx'
 import { Deletion } from '../kit/deletion.tsx'
 import { Field } from '../kit/field.tsx'
 import styles from '../kit/kit.module.css'
 import { SettingsForm } from '../kit/settings-form.tsx'
 import { Answered, Failed } from '../kit/states.tsx'
+import { Time } from '../kit/time.tsx'
 import { NewToken } from '../tokens/new-token.tsx'
+import type { Token } from '../tokens/tokens-query.ts'
 import { organizationQuery, type ShownOrganization } from './organizations-query.ts'
 import { TokenLifetimes } from './token-lifetimes.tsx'
 
@@ -111,10 +113,12 @@ function Rules({ attributes }: { readonly attributes: ShownOrganization }) {
 function OrganizationToken({ organization }: { readonly organization: string }) {
   const path = inOrganization(organization, 'authentication-token')
   const [doing, setDoing] = useState<'make' | 'revoke'>()
-  const revoke = useMutation({
-    mutationFn: () => request(path, { method: 'DELETE' }),
-    onSuccess: () => setDoing(undefined),
-  })
+  const [isRevoked, setRevoked] = useState(false)
+  const start = (what: 'make' | 'revoke') => {
+    setRevoked(false)
+    setDoing(what)
+  }
+  const stop = () => setDoing(undefined)
   return (
     <section aria-label="Token of the organization">
       <h2>Token of the organization</h2>
@@ -122,23 +126,67 @@ function OrganizationToken({ organization }: { readonly organization: string }) 
         It manages teams, workspaces and projects, and reads no state. There is one: a new one takes its
         place.
       </p>
-      {doing === 'make' ? <NewToken path={path} onDone={() => setDoing(undefined)} /> : null}
+      {doing === 'make' ? <NewToken path={path} onDone={stop} /> : null}
       {doing === 'revoke' ? (
-        <p>
-          What uses it stops working. <Button onClick={() => setDoing(undefined)}>Keep it</Button>{' '}
-          <Button kind="main" disabled={revoke.isPending} onClick={() => revoke.mutate()}>
-            Revoke for good
-          </Button>
-        </p>
+        <RevokeToken
+          path={path}
+          onKeep={stop}
+          onRevoked={() => {
+            setRevoked(true)
+            stop()
+          }}
+        />
       ) : null}
       {doing === undefined ? (
         <p>
-          <Button onClick={() => setDoing('make')}>New token of the organization</Button>{' '}
-          <Button onClick={() => setDoing('revoke')}>Revoke the token …</Button>
+          <Button onClick={() => start('make')}>New token of the organization</Button>{' '}
+          <Button onClick={() => start('revoke')}>Revoke the token …</Button>
         </p>
       ) : null}
-      <p role="status">{revoke.isSuccess ? 'The token is revoked.' : ''}</p>
-      {revoke.isError ? <Failed error={revoke.error} /> : null}
+      <p role="status">{isRevoked ? 'The token is revoked.' : ''}</p>
     </section>
+  )
+}
+
+/** Revokes the token, if there is one. That is asked only now: a 404 is a row among the refusals. */
+function RevokeToken({
+  path,
+  onKeep,
+  onRevoked,
+}: {
+  readonly path: string
+  readonly onKeep: () => void
+  readonly onRevoked: () => void
+}) {
+  const token = useQuery({
+    queryKey: ['organization-token', path],
+    queryFn: ({ signal }) => request<One<Token>>(path, { signal }),
+    gcTime: 0,
+  })
+  const revoke = useMutation({
+    mutationFn: () => request(path, { method: 'DELETE' }),
+    onSuccess: onRevoked,
+  })
+  return (
+    <>
+      <Answered query={token} hidden="The organization has no token.">
+        {({ data: { attributes } }) => (
+          <p>
+            Made <Time at={attributes['created-at']} />, last used{' '}
+            {attributes['last-used-at'] === null ? 'never' : <Time at={attributes['last-used-at']} />}. What
+            uses it stops working.
+          </p>
+        )}
+      </Answered>
+      {revoke.isError ? <Failed error={revoke.error} /> : null}
+      <p>
+        <Button onClick={onKeep}>{token.isSuccess ? 'Keep it' : 'Back'}</Button>{' '}
+        {token.isSuccess ? (
+          <Button kind="main" disabled={revoke.isPending} onClick={() => revoke.mutate()}>
+            Revoke for good
+          </Button>
+        ) : null}
+      </p>
+    </>
   )
 }
