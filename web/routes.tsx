@@ -12,7 +12,7 @@ import { Failed, Loading } from './kit/states.tsx'
 import { NoPage } from './no-page.tsx'
 import { loginSearch } from './login/parameters.ts'
 import { organizationsQuery } from './organizations/organizations-query.ts'
-import { auditSearch, comparison, named, question, searched } from './searches.ts'
+import { auditSearch, comparison, holders, named, question, searched } from './searches.ts'
 import { Shell } from './shell.tsx'
 import { SignInPage } from './sign-in/sign-in-page.tsx'
 
@@ -155,6 +155,7 @@ const states = createRoute({
 const workspaceAccess = createRoute({
   getParentRoute: () => workspace,
   path: '/access',
+  validateSearch: holders,
   component: lazyRouteComponent(() => import('./access/workspace-access-page.tsx'), 'WorkspaceAccessPage'),
 })
 
@@ -190,6 +191,7 @@ const projectWorkspaces = createRoute({
 const projectAccess = createRoute({
   getParentRoute: () => project,
   path: '/access',
+  validateSearch: holders,
   component: lazyRouteComponent(() => import('./projects/project-page.tsx'), 'ProjectAccessPage'),
 })
 

@@ -4,6 +4,7 @@ import type { AuditFilter } from './audit/audit-page.tsx'
 
 type Comparison = { version?: string | undefined; since?: string | undefined; page?: number }
 type AuditSearch = AuditFilter & { page?: number }
+type Holders = { q?: string; may?: string; who?: 'teams'; page?: number }
 type Question = AccessQuestion & { page?: number }
 
 /** A search text and a page in the address; neither if they are as at the beginning. */
@@ -32,6 +33,13 @@ export const comparison = ({ version, since, page }: Given): Comparison => ({
 export const auditSearch = ({ actor, action, resource, request, output, page }: Given): AuditSearch => ({
   ...named({ actor, action, resource, request, output }),
   ...searched({ page }),
+})
+
+/** Who may what on a workspace or project: teams or, without `who`, people. */
+export const holders = ({ q, may, who, page }: Given): Holders => ({
+  ...named({ may }),
+  ...(who === 'teams' ? { who } : {}),
+  ...searched({ q, page }),
 })
 
 export const question = ({ user, team, workspace, project, page }: Given): Question => ({

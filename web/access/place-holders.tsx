@@ -1,10 +1,10 @@
 import { useQuery } from '@tanstack/react-query'
-import { Link } from '@tanstack/react-router'
-import { useState } from 'react'
-import { Field } from '../kit/field.tsx'
+import { Link, useNavigate, useSearch } from '@tanstack/react-router'
 import styles from '../kit/kit.module.css'
 import { PagedTable } from '../kit/paged-table.tsx'
+import { SearchField } from '../kit/search-field.tsx'
 import { organizationQuery } from '../organizations/organizations-query.ts'
+import { holders } from '../searches.ts'
 import { accessHoldersQuery, type AccessHolder } from './access-grants-query.ts'
 import shape from './access.module.css'
 import { actionsOn } from './actions.ts'
@@ -21,24 +21,20 @@ export function PlaceHolders(props: Props) {
 }
 
 function Holders({ organization, place }: Props) {
-  const [asked, setAsked] = useState({ q: '', may: '', who: 'users', page: 1 })
-  const found = useQuery(accessHoldersQuery(place.type, place.id, asked))
+  const { q = '', may = '', who = 'users', page = 1 } = holders(useSearch({ strict: false }))
+  const navigate = useNavigate()
+  const found = useQuery(accessHoldersQuery(place.type, place.id, { q, may, who, page }))
+  const ask = (change: object, replace = false) =>
+    void navigate({ to: '.', search: (now: object) => holders({ ...now, page: 1, ...change }), replace })
   return (
     <section aria-labelledby="who-may-what">
       <h2 id="who-may-what">Who may what here</h2>
       <div className={shape.question}>
-        <Field
-          label="Find by name"
-          type="search"
-          value={asked.q}
-          onChange={(event) => setAsked({ ...asked, q: event.target.value, page: 1 })}
-        />
+        {/* Back leads to the choice before, not through each letter. */}
+        <SearchField label="Find by name" q={q} onSearch={(text) => ask({ q: text }, true)} />
         <label className={styles.field}>
           Who may
-          <select
-            value={asked.may}
-            onChange={(event) => setAsked({ ...asked, may: event.target.value, page: 1 })}
-          >
+          <select value={may} onChange={(event) => ask({ may: event.target.value })}>
             <option value="">do anything that not every member may</option>
             {askedActions(place.type).map(({ name, words }) => (
               <option key={name} value={name}>
@@ -49,10 +45,7 @@ function Holders({ organization, place }: Props) {
         </label>
         <label className={styles.field}>
           Show
-          <select
-            value={asked.who}
-            onChange={(event) => setAsked({ ...asked, who: event.target.value, page: 1 })}
-          >
+          <select value={who} onChange={(event) => ask({ who: event.target.value })}>
             <option value="users">people</option>
             <option value="teams">teams, by their tokens</option>
           </select>
@@ -60,11 +53,11 @@ function Holders({ organization, place }: Props) {
       </div>
       <PagedTable
         query={found}
-        columns={[asked.who === 'users' ? 'Person' : 'Team', 'Level', 'By']}
+        columns={[who === 'users' ? 'Person' : 'Team', 'Level', 'By']}
         counted="found"
         empty="Nobody may do that here."
-        page={asked.page}
-        onShow={(page) => setAsked({ ...asked, page })}
+        page={page}
+        onShow={(number) => ask({ page: number })}
       >
         {({ data }) =>
           data.map(({ id, attributes }) => (
