@@ -53,8 +53,11 @@ describe('a form for settings', () => {
 
     await description.fill('mine')
     await client.patch(`/workspaces/${id}`, body('workspaces', { description: 'newer' }))
+    // Nothing has told the page yet: it asks before it saves.
+    await page.getByRole('button', { name: 'Save' }).click()
     const warning = page.getByText('Somebody else has changed this meanwhile. Description: “newer”.')
-    await warning.waitFor({ timeout: 15_000 })
+    await warning.waitFor()
+    expect(bodies).toHaveLength(1)
     await page.getByRole('button', { name: 'Save' }).click()
     await warning.waitFor({ state: 'detached' })
     expect((await client.get(`/workspaces/${id}`)).json.data.attributes.description).toBe('mine')

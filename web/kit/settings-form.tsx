@@ -8,7 +8,8 @@ export type Changed = Readonly<Record<string, string | boolean>>
 
 /**
  * A form that changes settings, for those who may. Others read the fields and who may change them. If somebody else
- * changes the same thing meanwhile, the fields follow, except those in which something was typed, and the form says so.
+ * changes the same thing meanwhile, the fields follow, except those in which something was typed, and the form says so
+ * before it overwrites anything.
  * Only what was changed is sent, so that nothing else of theirs is overwritten.
  * @param children the fields, named
  */
@@ -18,6 +19,7 @@ export function SettingsForm({
   change,
   mayChange,
   whoMay,
+  latest,
   onSubmit,
   children,
 }: {
@@ -32,6 +34,8 @@ export function SettingsForm({
   readonly mayChange: boolean
   /** Such as "An owner". */
   readonly whoMay: string
+  /** Reads again what the server has, so that the fields get it. */
+  readonly latest: () => Promise<unknown>
   readonly onSubmit: (changed: Changed) => void
   readonly children: ReactNode
 }) {
@@ -39,6 +43,7 @@ export function SettingsForm({
   /** What the server had in a field when something was typed in it. */
   const typedOver = useRef(new Map<string, string | boolean>())
   const [overtaken, setOvertaken] = useState('')
+  const [isChecking, setChecking] = useState(false)
   // A field follows its default value until something is typed in it. What React sets at first counts as typed.
   useEffect(() => form.current?.reset(), [])
   useEffect(() => {
@@ -48,15 +53,30 @@ export function SettingsForm({
     typedOver.current = new Map(since.map((field) => [field.name, storedIn(field)]))
     if (since.length === 0) form.current.reset()
   }, [change.isSuccess])
+  const changedByOthers = (fields: readonly HTMLInputElement[]) =>
+    fields
+      .filter(
+        (field) =>
+          isChanged(field) && (typedOver.current.get(field.name) ?? storedIn(field)) !== storedIn(field),
+      )
+      .map((field) => `${labelOf(field)}: ${wordsOf(storedIn(field))}`)
+      .join('; ')
   // The fields get what the server has with each drawing.
   useEffect(() => {
-    if (form.current === null) return
-    const others = fieldsOf(form.current).filter(
-      (field) =>
-        isChanged(field) && (typedOver.current.get(field.name) ?? storedIn(field)) !== storedIn(field),
-    )
-    setOvertaken(others.map((field) => `${labelOf(field)}: ${wordsOf(storedIn(field))}`).join('; '))
+    if (form.current !== null) setOvertaken(changedByOthers(fieldsOf(form.current)))
   })
+  const submit = async (fields: readonly HTMLInputElement[]) => {
+    setChecking(true)
+    await latest()
+    // What was read is drawn by now.
+    await new Promise((resolve) => setTimeout(resolve))
+    setChecking(false)
+    const others = changedByOthers(fields)
+    // Said first. Who saves again has read it.
+    if (others !== '' && others !== overtaken) return
+    const changed = fields.filter(isChanged)
+    onSubmit(Object.fromEntries(changed.map((field) => [field.name, typedIn(field)])))
+  }
   const remember = ({ target }: FormEvent) => {
     if (!(target instanceof HTMLInputElement) || typedOver.current.has(target.name)) return
     typedOver.current.set(target.name, storedIn(target))
@@ -68,8 +88,7 @@ export function SettingsForm({
       onInput={remember}
       onSubmit={(event) => {
         event.preventDefault()
-        const changed = fieldsOf(event.currentTarget).filter(isChanged)
-        onSubmit(Object.fromEntries(changed.map((field) => [field.name, typedIn(field)])))
+        void submit(fieldsOf(event.currentTarget))
       }}
     >
       {mayChange ? null : <p className={styles.dim}>You may not change these. {whoMay} may.</p>}
@@ -81,7 +100,7 @@ export function SettingsForm({
           : `Somebody else has changed this meanwhile. ${overtaken}. If you save, yours takes its place.`}
       </p>
       {mayChange ? (
-        <Button type="submit" kind="main" disabled={change.isPending}>
+        <Button type="submit" kind="main" disabled={change.isPending || isChecking}>
           {button}
         </Button>
       ) : null}

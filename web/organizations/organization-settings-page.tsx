@@ -26,9 +26,9 @@ export function OrganizationSettingsPage() {
       <Answered query={found}>
         {({ data: { attributes } }) => (
           <>
-            <Rules key={attributes.name} attributes={attributes} />
+            <Rules key={attributes.name} attributes={attributes} latest={found.refetch} />
             {attributes.permissions['can-update'] === true ? (
-              <TokenLifetimes attributes={attributes} />
+              <TokenLifetimes attributes={attributes} latest={found.refetch} />
             ) : null}
             {attributes.permissions['can-update-api-token'] === true ? (
               <OrganizationToken organization={organization} />
@@ -59,7 +59,13 @@ export function OrganizationSettingsPage() {
   )
 }
 
-function Rules({ attributes }: { readonly attributes: ShownOrganization }) {
+function Rules({
+  attributes,
+  latest,
+}: {
+  readonly attributes: ShownOrganization
+  readonly latest: () => Promise<unknown>
+}) {
   const { name, email, permissions } = attributes
   const mayChange = permissions['can-update'] === true
   const queries = useQueryClient()
@@ -76,6 +82,7 @@ function Rules({ attributes }: { readonly attributes: ShownOrganization }) {
       change={save}
       mayChange={mayChange}
       whoMay="An owner"
+      latest={latest}
       onSubmit={(changed) => save.mutate(changed)}
     >
       <Field

@@ -25,7 +25,14 @@ const policiesQuery = (organization: string) =>
   })
 
 /** How long the tokens of an organization may live, and whether that is in force. */
-export function TokenLifetimes({ attributes }: { readonly attributes: ShownOrganization }) {
+export function TokenLifetimes({
+  attributes,
+  latest,
+}: {
+  readonly attributes: ShownOrganization
+  /** Reads the organization again. */
+  readonly latest: () => Promise<unknown>
+}) {
   const { name, 'max-ttl-enabled': isInForce } = attributes
   const policies = useQuery(policiesQuery(name))
   const queries = useQueryClient()
@@ -66,6 +73,7 @@ export function TokenLifetimes({ attributes }: { readonly attributes: ShownOrgan
             change={save}
             mayChange
             whoMay="An owner"
+            latest={() => Promise.all([latest(), policies.refetch()])}
             onSubmit={(changed) => save.mutate(changed)}
           >
             <p>

@@ -18,7 +18,7 @@ export function ProjectSettingsPage() {
   const { attributes } = project.data.data
   return (
     <>
-      <Naming key={id} project={project.data.data} />
+      <Naming key={id} project={project.data.data} latest={project.refetch} />
       <TagBindings of={`/projects/${id}`} mayChange={attributes.permissions['can-update'] === true} />
       {attributes.permissions['can-destroy'] === true ? (
         <Deletion
@@ -41,7 +41,13 @@ export function ProjectSettingsPage() {
   )
 }
 
-function Naming({ project: { id, attributes } }: { readonly project: Resource<Project> }) {
+function Naming({
+  project: { id, attributes },
+  latest,
+}: {
+  readonly project: Resource<Project>
+  readonly latest: () => Promise<unknown>
+}) {
   const mayChange = attributes.permissions['can-update'] === true
   const queries = useQueryClient()
   const save = useMutation({
@@ -54,6 +60,7 @@ function Naming({ project: { id, attributes } }: { readonly project: Resource<Pr
       change={save}
       mayChange={mayChange}
       whoMay="Somebody who manages the project"
+      latest={latest}
       onSubmit={(changed) => save.mutate(changed)}
     >
       <Field label="Name" name="name" defaultValue={attributes.name} disabled={!mayChange} required />

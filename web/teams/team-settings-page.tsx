@@ -17,7 +17,7 @@ export function TeamSettingsPage() {
   const { data } = team.data
   return (
     <>
-      <Attributes key={id} team={data} />
+      <Attributes key={id} team={data} latest={team.refetch} />
       {data.attributes.permissions['can-destroy'] === true ? (
         <Deletion
           what="the team"
@@ -36,7 +36,13 @@ export function TeamSettingsPage() {
   )
 }
 
-function Attributes({ team: { id, attributes } }: { readonly team: Resource<Team> }) {
+function Attributes({
+  team: { id, attributes },
+  latest,
+}: {
+  readonly team: Resource<Team>
+  readonly latest: () => Promise<unknown>
+}) {
   const queries = useQueryClient()
   const save = useMutation({
     mutationFn: (changed: object) =>
@@ -54,6 +60,7 @@ function Attributes({ team: { id, attributes } }: { readonly team: Resource<Team
       change={save}
       mayChange={mayAny}
       whoMay="An owner"
+      latest={latest}
       onSubmit={({ secret, 'sso-team-id': sso, ...changed }) =>
         save.mutate({
           ...changed,

@@ -31,7 +31,7 @@ export function WorkspaceSettingsPage() {
   }
   return (
     <>
-      <Naming key={data.id} workspace={data} organization={organization} />
+      <Naming key={data.id} workspace={data} organization={organization} latest={found.refetch} />
       <TagBindings of={`/workspaces/${data.id}`} mayChange={permissions['can-manage-tags'] === true} />
       {permissions['can-destroy'] === true ? (
         <>
@@ -68,9 +68,11 @@ const movedTo = (project: Chosen | undefined) =>
 function Naming({
   workspace,
   organization,
+  latest,
 }: {
   readonly workspace: Resource<Workspace>
   readonly organization: string
+  readonly latest: () => Promise<unknown>
 }) {
   const { id, attributes } = workspace
   const mayChange = attributes.permissions['can-update'] === true
@@ -105,6 +107,7 @@ function Naming({
       change={save}
       mayChange={mayChange}
       whoMay="An admin of the workspace"
+      latest={latest}
       onSubmit={(changed) => save.mutate(changed)}
     >
       <Field label="Name" name="name" defaultValue={attributes.name} disabled={!mayChange} required />
