@@ -70,6 +70,9 @@ describe('the pages of a workspace', () => {
     await rowOf(tab, 'subnets').getByText('10.0.1.0/24').waitFor()
     expect(await page.title()).not.toBe('ran')
     await expectWellMade(tab)
+    // The long value leaves room for the word on the button.
+    const copy = await page.getByRole('button', { name: 'Copy long' }).boundingBox()
+    expect(copy?.height).toBeLessThan(40)
     await page.getByLabel('Find an output').fill('CLUSTER')
     await rowOf(tab, 'address').waitFor({ state: 'detached' })
     expect(page.url()).toContain('?q=CLUSTER')
