@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { expectWellMade, useChromium, type Tab } from '../support/chromium.ts'
+import { expectWellMade, linkOf, useChromium, type Tab } from '../support/chromium.ts'
 import { signInWith, usePages, type Pages } from '../support/pages.ts'
 import {
   addMember,
@@ -166,7 +166,10 @@ describe('the pages about access', () => {
     await holders.getByLabel('Find by name').fill('')
     await holders.getByLabel('Show').selectOption({ label: 'people' })
     await holders.getByRole('link', { name: admin }).click()
+    await page.reload()
     await page.getByText(`${admin} has admin on database`).waitFor()
+    await linkOf(page, 'Organization', 'Refusals').waitFor()
+    expect(await page.getByRole('button', { name: 'Ask' }).count()).toBe(1)
   })
 
   test('say on a project, too, and to nobody who may not ask', async () => {
@@ -184,7 +187,13 @@ describe('the pages about access', () => {
     const other = await signIn('admin')
     await other.page.goto(accessPage())
     await other.page.getByRole('button', { name: 'Give access' }).waitFor()
+    await other.page.getByRole('rowheader', { name: 'admins' }).waitFor()
     expect(await other.page.getByRole('region', { name: 'Who may what here' }).count()).toBe(0)
+    expect(await other.page.getByRole('link', { name: 'All access of' }).count()).toBe(0)
+    await linkOf(other.page, 'Organization', 'Access').click()
+    await other.page.getByText('owners may ask about everybody').waitFor()
+    await other.page.getByRole('link', { name: 'What you may do' }).click()
+    await other.page.getByText('has admin on database').waitFor()
   })
 
   test('answer about a team and a project, and say what would give the rest', async () => {

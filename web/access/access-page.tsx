@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
-import { useNavigate, useParams, useSearch } from '@tanstack/react-router'
+import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import { useState, type FormEvent } from 'react'
+import { accountQuery } from '../api/session.ts'
 import { Button } from '../kit/button.tsx'
 import type { Chosen } from '../kit/choice.tsx'
 import { Field } from '../kit/field.tsx'
@@ -12,6 +13,7 @@ import { nameQuery } from '../users/name-query.ts'
 import { AccessAnswer } from './access-answer.tsx'
 import { effectiveAccessQuery, type AccessQuestion } from './access-grants-query.ts'
 import shape from './access.module.css'
+import { useMayAsk } from './ask-link.tsx'
 import { TeamChoice } from './team-choice.tsx'
 
 const FROM = '/shell/$organization/access'
@@ -21,12 +23,22 @@ export function AccessPage() {
   const { organization } = useParams({ from: FROM })
   const { page = 1, ...question } = useSearch({ from: FROM })
   const navigate = useNavigate({ from: '/$organization/access' })
+  const user = useQuery(accountQuery).data?.data.attributes.username
+  const mayAsk = useMayAsk(organization)
   const isAsked = question.user !== undefined || question.team !== undefined
   return (
     <>
       <h1>Access</h1>
+      {mayAsk === false ? (
+        <p>
+          You may ask about yourself; owners may ask about everybody.{' '}
+          <Link to="/$organization/access" params={{ organization }} search={{ user }}>
+            What you may do
+          </Link>
+        </p>
+      ) : null}
       <QuestionForm
-        key={JSON.stringify(question)}
+        key={`form ${JSON.stringify(question)}`}
         organization={organization}
         question={question}
         onAsk={(search) => void navigate({ search })}

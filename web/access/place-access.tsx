@@ -1,5 +1,4 @@
 import { useQuery } from '@tanstack/react-query'
-import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { accountQuery } from '../api/session.ts'
 import { Button } from '../kit/button.tsx'
@@ -9,6 +8,7 @@ import { PagedTable } from '../kit/paged-table.tsx'
 import { Failed } from '../kit/states.tsx'
 import { accessGrantsQuery, effectiveAccessQuery, type Grant } from './access-grants-query.ts'
 import { AccessPreview } from './access-preview.tsx'
+import { AskLink } from './ask-link.tsx'
 import { GrantForm } from './grant-form.tsx'
 import { choiceNames, type Attributes } from './levels.ts'
 import { PlaceHolders } from './place-holders.tsx'
@@ -137,9 +137,9 @@ function GrantRow({
             </Button>
           </>
         ) : null}{' '}
-        <Link to="/$organization/access" params={{ organization }} search={{ team: team.id }}>
+        <AskLink organization={organization} question={{ team: team.id }}>
           All access of {team.name}
-        </Link>
+        </AskLink>
       </td>
     </tr>
   )

@@ -3,11 +3,11 @@ import { Link, useNavigate, useSearch } from '@tanstack/react-router'
 import styles from '../kit/kit.module.css'
 import { PagedTable } from '../kit/paged-table.tsx'
 import { SearchField } from '../kit/search-field.tsx'
-import { organizationQuery } from '../organizations/organizations-query.ts'
 import { holders } from '../searches.ts'
 import { accessHoldersQuery, type AccessHolder } from './access-grants-query.ts'
 import shape from './access.module.css'
 import { actionsOn } from './actions.ts'
+import { useMayAsk } from './ask-link.tsx'
 import { GrantReason } from './grant-reason.tsx'
 import type { GrantPlace } from './place-access.tsx'
 
@@ -15,9 +15,7 @@ type Props = { readonly organization: string; readonly place: GrantPlace }
 
 /** Who may what on a workspace or a project, for those who may ask about everybody. */
 export function PlaceHolders(props: Props) {
-  const found = useQuery(organizationQuery(props.organization))
-  const mayAsk = found.data?.data.attributes.permissions['can-read-effective-access'] === true
-  return mayAsk ? <Holders {...props} /> : null
+  return useMayAsk(props.organization) === true ? <Holders {...props} /> : null
 }
 
 function Holders({ organization, place }: Props) {

@@ -1,6 +1,7 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import { useState, type FormEvent } from 'react'
+import { AskLink } from '../access/ask-link.tsx'
 import { AccessPreview } from '../access/access-preview.tsx'
 import { apply } from '../access/changes.ts'
 import { inOrganization, request, resource, type Resource } from '../api/client.ts'
@@ -106,9 +107,9 @@ export function PersonRow({
           </Button>
         )}{' '}
         {isActive ? (
-          <Link to="/$organization/access" params={{ organization }} search={{ user: name }}>
+          <AskLink organization={organization} question={{ user: name }}>
             What {name} may do
-          </Link>
+          </AskLink>
         ) : null}
         {remove.isError ? <Failed error={remove.error} /> : null}
       </td>

@@ -2,6 +2,7 @@ import { queryOptions, useQuery } from '@tanstack/react-query'
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import type { FormEvent } from 'react'
 import type { NeededGrant } from '../access/access-grants-query.ts'
+import { AskLink } from '../access/ask-link.tsx'
 import { NeededGrants } from '../access/needed-grants.tsx'
 import { inOrganization, pageOf, related, request, type Page } from '../api/client.ts'
 import { Button } from '../kit/button.tsx'
@@ -183,19 +184,17 @@ function RefusalNotice({
       </details>
       {organization !== undefined && caller?.type === 'users' && caller.id !== null ? (
         <p>
-          <Link
-            to="/$organization/access"
-            params={{ organization }}
-            search={{
+          <AskLink
+            organization={organization}
+            question={{
               user: caller.name,
               ...(object?.type === 'workspaces' && object.id !== null ? { workspace: object.id } : {}),
             }}
           >
             What {caller.name} may do there now
-          </Link>
+          </AskLink>{' '}
           {object?.type === 'workspaces' && object.id !== null ? (
             <>
-              {' · '}
               <Link
                 to="/$organization/workspaces/$workspace/access"
                 params={{ organization, workspace: object.id }}

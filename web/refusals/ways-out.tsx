@@ -11,11 +11,11 @@ import { allowedIn } from '../access/actions.ts'
 import { AccessPreview } from '../access/access-preview.tsx'
 import shape from '../access/access.module.css'
 import type { Change } from '../access/changes.ts'
+import { useMayAsk } from '../access/ask-link.tsx'
 import { useAccessChange } from '../access/use-access-change.ts'
 import { Button } from '../kit/button.tsx'
 import styles from '../kit/kit.module.css'
 import { Failed, Loading } from '../kit/states.tsx'
-import { organizationQuery } from '../organizations/organizations-query.ts'
 import { membershipOfQuery } from '../people/people-query.ts'
 import {
   actionOf,
@@ -41,9 +41,8 @@ type Props = {
 export function WaysOut(props: Props) {
   const [isOpen, setOpen] = useState(false)
   const [isGiven, setGiven] = useState(false)
-  const found = useQuery(organizationQuery(props.organization))
   const ways = waysOn(props.ways)
-  const mayGive = found.data?.data.attributes.permissions['can-read-effective-access'] === true
+  const mayGive = useMayAsk(props.organization) === true
   if (isGiven) {
     return <p role="status">✓ Given. {props.caller.name} can try again now.</p>
   }
