@@ -54,7 +54,7 @@ const MATRIX: Record<string, string> = {
 }
 
 const WIDTHS = [360, 480, 720, 1024, 1280, 1440, 1920, 2560]
-const HIDDEN = /Not there, or not for you|You may not list workspaces here/
+const HIDDEN = /Not there, or not for you|You may not list (workspaces|projects) here/
 const IS_DRAWN = `document.querySelector('h1') !== null && document.querySelector('[aria-busy=true]') === null`
 const QUIET_MS = 50
 

@@ -122,6 +122,10 @@ describe('the pages about people and what they did', () => {
     for (const name of ['People', 'Refusals', 'Audit trail']) {
       expect(await page.getByRole('link', { name }).count()).toBe(0)
     }
+    await page.goto(`${pages.address}/projects`)
+    await page.getByText('You may not list projects here').waitFor()
+    await page.goto(`${pages.server.address}/app/no-such-organization/workspaces`)
+    await page.getByText('Not there, or not for you').waitFor()
     await page.goto(`${pages.address}/audit`)
     await page.getByText('Not there, or not for you').waitFor()
     await expectWellMade(tab)

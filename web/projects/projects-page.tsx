@@ -1,6 +1,7 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import { inOrganization, request, resource, type One } from '../api/client.ts'
+import { isStatus } from '../api/errors.ts'
 import { Field } from '../kit/field.tsx'
 import { NewForm } from '../kit/new-form.tsx'
 import { SearchedTable, type Search } from '../kit/searched-table.tsx'
@@ -29,6 +30,11 @@ export function ProjectsPage() {
         counted="found"
         empty="There is no project that you may see."
         unmatched={`No project matches “${q}”.`}
+        hidden={
+          isStatus(place.error, 404)
+            ? undefined
+            : 'You may not list projects here. You see a project when one of your teams has access to it or to a workspace in it.'
+        }
         page={page}
         onShow={show}
       >

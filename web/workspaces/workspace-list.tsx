@@ -1,8 +1,10 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
+import { isStatus } from '../api/errors.ts'
 import styles from '../kit/kit.module.css'
 import { SearchedTable, type Search } from '../kit/searched-table.tsx'
+import { organizationQuery } from '../organizations/organizations-query.ts'
 import { workspacesQuery } from './workspaces-query.ts'
 
 /** The workspaces of an organization or of one project, with a search. */
@@ -23,6 +25,7 @@ export function WorkspaceList({
   /** Takes the search and the page to the address. */
   readonly onShow: (search: Search) => void
 }) {
+  const place = useQuery(organizationQuery(organization))
   const workspaces = useQuery(workspacesQuery(organization, q, page, projectId))
   return (
     <SearchedTable
@@ -34,14 +37,16 @@ export function WorkspaceList({
       empty={empty}
       unmatched={`No workspace matches “${q}”.`}
       hidden={
-        <>
-          You may not list workspaces here. Open a workspace by a link that somebody gave you, or see on the
-          pages of your{' '}
-          <Link to="/$organization/settings/teams" params={{ organization }}>
-            teams
-          </Link>{' '}
-          which workspaces they have access to.
-        </>
+        isStatus(place.error, 404) ? undefined : (
+          <>
+            You may not list workspaces here. Open a workspace by a link that somebody gave you, or see on the
+            pages of your{' '}
+            <Link to="/$organization/settings/teams" params={{ organization }}>
+              teams
+            </Link>{' '}
+            which workspaces they have access to.
+          </>
+        )
       }
       page={page}
       onShow={onShow}
