@@ -42,6 +42,8 @@ describe('a history of several pages', () => {
     await linkOf(page, 'Workspace', 'History').click()
     await serial(page, VERSIONS).or(page.getByRole('alert')).first().waitFor()
     expect(await page.getByRole('alert').allInnerTexts()).toEqual([])
+    // With the time zone.
+    expect(await page.locator('time').first().textContent()).toMatch(/[AP]M [A-Z]/)
   })
 
   test('stays on its page when a version is chosen, and rolls back to it', async () => {
