@@ -66,6 +66,7 @@ describe('the pages of lists', () => {
       await route.continue()
     })
     const next = page.getByRole('button', { name: 'Next' })
+    await page.getByText('page 1 of 2').waitFor()
     await next.press('Enter')
     await page.getByRole('navigation', { name: 'Pages' }).getByText('Loading …').waitFor({ timeout: 10_000 })
     await page.keyboard.press('Enter')
@@ -73,6 +74,7 @@ describe('the pages of lists', () => {
     held.resolve()
     await expect.poll(() => page.getByRole('rowheader').count()).toBeLessThan(20)
     await next.and(page.locator(':focus')).waitFor()
+    await page.getByRole('status').getByText('page 2 of 2').waitFor()
     expect(asked).toBe(1)
   })
 

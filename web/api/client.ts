@@ -25,6 +25,7 @@ export type Page<Attributes> = {
     readonly pagination: {
       readonly 'current-page': number
       readonly 'next-page': number | null
+      readonly 'total-pages': number
       readonly 'total-count': number
     }
   }

@@ -18,7 +18,7 @@ export function Pager({
   readonly onShow: (page: number) => void
 }) {
   const isSlow = useLasting(isBusy)
-  const { 'current-page': shown, 'next-page': next } = pagination
+  const { 'current-page': shown, 'next-page': next, 'total-pages': last } = pagination
   if (page === 1 && shown === 1 && next === null) return null
   return (
     <nav aria-label="Pages">
@@ -28,7 +28,9 @@ export function Pager({
       <Button disabled={next === null || isBusy} onClick={() => onShow(page + 1)}>
         Next
       </Button>{' '}
-      {isSlow ? 'Loading …' : null}
+      <span role="status">
+        {isSlow ? 'Loading …' : `page ${shown.toLocaleString('en')} of ${last.toLocaleString('en')}`}
+      </span>
     </nav>
   )
 }
