@@ -12,6 +12,7 @@ const outputsOf = (address: string, password: string) =>
   JSON.stringify({
     address: { value: address, type: 'string' },
     hostile: { value: HOSTILE, type: 'string' },
+    empty: { value: '', type: 'string' },
     long: { value: LONG, type: 'string' },
     password: { value: password, type: 'string', ...SENSITIVE },
     subnets: { value: [{ cidr: '10.0.1.0/24' }], type: ['list', ['object', { cidr: 'string' }]] },
@@ -64,6 +65,7 @@ describe('the pages of a workspace', () => {
     await rowOf(tab, 'address').getByText('new.example').waitFor()
     expect(await rowOf(tab, 'cluster_id').textContent()).toContain('90071992547409931.50')
     expect(await rowOf(tab, 'hostile').textContent()).toContain(HOSTILE)
+    expect(await rowOf(tab, 'empty').textContent()).toContain('an empty text')
     expect(await rowOf(tab, 'long').textContent()).toContain('the whole value has 10,002 bytes')
     await rowOf(tab, 'subnets').getByText('list of 1').click()
     await rowOf(tab, 'subnets').getByText('map of 1').click()

@@ -26,6 +26,7 @@ export function PreviewedValue({ preview }: { readonly preview: Preview }) {
 
 /** A value with every digit: a text, JSON, or a tree that opens. */
 export function Value({ value }: { readonly value: unknown }) {
+  if (value === '') return <span className={styles.dim}>an empty text</span>
   if (typeof value === 'string') {
     return (
       <span className={outputs.value} dir="auto">
