@@ -30,7 +30,15 @@ export function TeamAccessPage() {
                   {on.name}
                 </Link>
               ) : (
-                <>project {on.name}</>
+                <>
+                  project{' '}
+                  <Link
+                    to="/$organization/projects/$project/access"
+                    params={{ organization, project: on.id }}
+                  >
+                    {on.name}
+                  </Link>
+                </>
               )}
             </th>
             <td>
