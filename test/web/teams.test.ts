@@ -165,7 +165,7 @@ describe('the pages of a team', () => {
       })
       .toEqual(['idp-group-7', false])
     await page.getByRole('button', { name: 'Delete the team …' }).click()
-    await page.getByText('If you save this').waitFor()
+    await page.getByText('If you delete it').waitFor()
     await expectWellMade(tab)
     expect(await page.getByRole('button', { name: 'Delete for good' }).isDisabled()).toBe(true)
     await page.getByLabel('Type renamed to delete it').fill('renamed')

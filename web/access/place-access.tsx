@@ -214,7 +214,7 @@ function TakeAway({ grant, onDone }: { readonly grant: Grant; readonly onDone: (
   return (
     <div role="group" aria-label={`Take away the access of ${team.name}`}>
       <h2>Take away the access of {team.name}</h2>
-      <AccessPreview change={change} />
+      <AccessPreview change={change} doing="take it away" />
       {take.isError ? <Failed error={take.error} /> : null}
       <p>
         <Button autoFocus onClick={onDone}>

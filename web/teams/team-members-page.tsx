@@ -113,7 +113,7 @@ function RemoveMember({
   return (
     <div role="group" aria-label={`Remove ${name} from the team`}>
       <h2>Remove {name} from the team</h2>
-      <AccessPreview change={change} />
+      <AccessPreview change={change} doing="remove them" />
       {save.isError ? <Failed error={save.error} /> : null}
       <p>
         <Button autoFocus onClick={onDone}>
@@ -186,7 +186,7 @@ function AddPeople({
         )}
       </Answered>
       {chosen.size === 0 ? null : <p>Chosen: {[...chosen.values()].join(', ')}</p>}
-      {change === undefined ? null : <AccessPreview change={change} />}
+      {change === undefined ? null : <AccessPreview change={change} doing="add them" />}
       {save.isError ? <Failed error={save.error} /> : null}
       <p>
         <Button onClick={onDone}>Discard</Button>{' '}

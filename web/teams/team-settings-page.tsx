@@ -29,7 +29,7 @@ export function TeamSettingsPage() {
           }}
         >
           <p>Its grants and its tokens end with it. This cannot be undone.</p>
-          <AccessPreview change={{ method: 'DELETE', path: `/teams/${id}` }} />
+          <AccessPreview change={{ method: 'DELETE', path: `/teams/${id}` }} doing="delete it" />
         </Deletion>
       ) : null}
     </>
