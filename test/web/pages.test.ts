@@ -97,7 +97,7 @@ describe('the pages', () => {
     expect(page.url()).toBe(`${server.address}/app/~/welcome`)
     await page.getByLabel('New password, again').fill('another')
     await page.getByRole('button').click()
-    await page.getByText('is not the same').waitFor()
+    await page.getByRole('alert').getByText('is not the same').waitFor()
     await expectWellMade(tab)
     await page.getByLabel('New password, again').fill(PASSWORD)
     await page.getByRole('button').click()

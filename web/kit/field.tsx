@@ -27,7 +27,7 @@ export function Field({ label, problem, ...rest }: Props) {
         aria-describedby={problem === undefined ? refused : `${id}-problem`}
       />
       {problem === undefined ? null : (
-        <p id={`${id}-problem`} className={styles.problem}>
+        <p id={`${id}-problem`} className={styles.problem} role="alert">
           ✗ {problem}
         </p>
       )}
