@@ -13,6 +13,7 @@ import {
 } from '../support/world.ts'
 
 const PASSWORD = 'correct horse battery'
+const WEIGHT_OF_PLACE = `getComputedStyle(document.querySelector('nav [aria-current=page]')).fontWeight`
 const HOSTILE = `<img src=x onerror="document.title='ran'"><script>document.title='ran'</script>`
 const outputs = JSON.stringify({
   address: { value: 'db.internal.example', type: 'string' },
@@ -141,6 +142,7 @@ describe('the pages', () => {
     await page.getByRole('cell', { name: 'readers' }).waitFor({ state: 'detached' })
     expect(await page.getByRole('cell', { name: 'network' }).count()).toBe(1)
     expect(page.url()).toContain('?q=net')
+    expect(await page.evaluate(WEIGHT_OF_PLACE)).toBe('600')
     await expectWellMade(tab)
     await page.getByLabel('Find a team').fill(uniqueName('no'))
     await page.getByText('No team matches').waitFor()
