@@ -228,7 +228,7 @@ describe('the pages of a workspace', () => {
     const tab = await signIn('owner')
     const { page } = tab
     await page.goto(`${pages.address}/workspaces/${other.workspaceId}`)
-    await page.getByText('150 outputs').waitFor()
+    await page.getByText('150 found').waitFor()
     await page.getByRole('button', { name: 'Next' }).click()
     await rowOf(tab, 'o149').waitFor()
     expect(page.url()).toContain('page=2')

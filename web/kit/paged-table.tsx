@@ -7,7 +7,7 @@ import { Table } from './table.tsx'
 
 /**
  * A page of a list as a table, with the way to the other pages; or that it is loading, failed or empty.
- * @param counted what the list has, after the number of all of them, such as "users"; without it no number is shown
+ * @param counted what the list has, after the number of all of them, such as "found"; without it no number is shown
  * @param children makes the rows
  */
 export function PagedTable<List extends Page<unknown>>({

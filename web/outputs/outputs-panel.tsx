@@ -89,7 +89,7 @@ export function OutputsPanel({
       <PagedTable
         query={{ ...outputs, data: held.shown ?? outputs.data }}
         columns={['Output', 'Value', 'Type', 'Actions']}
-        counted="outputs"
+        counted="found"
         empty={q === '' ? 'The state has no outputs.' : `No output matches “${q}”.`}
         page={page}
         onShow={(number) => show({ q: q || undefined, page: number })}

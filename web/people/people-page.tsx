@@ -41,7 +41,7 @@ export function PeoplePage() {
         q={q}
         query={people}
         columns={['Person', 'Status', 'Teams', 'Actions']}
-        counted="people"
+        counted="found"
         empty="There is nobody yet."
         unmatched={`Nobody matches “${q}”.`}
         page={page}

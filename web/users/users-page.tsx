@@ -51,7 +51,7 @@ export function UsersPage() {
         q={q}
         query={users}
         columns={['User', 'Email', 'Status', 'Actions']}
-        counted="users"
+        counted="found"
         empty="There is nobody yet."
         unmatched={`Nobody matches “${q}”.`}
         page={page}
