@@ -89,7 +89,8 @@ export function TokenLifetimes({
                 name={policy['token-type']}
                 type="number"
                 step="any"
-                min={0}
+                // A minute, the least that the server takes.
+                min={0.0007}
                 max={36_500}
                 required
                 defaultValue={daysOf(policy)}
