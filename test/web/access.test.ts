@@ -170,6 +170,9 @@ describe('the pages about access', () => {
     await page.getByText(`${admin} has admin on database`).waitFor()
     await linkOf(page, 'Organization', 'Refusals').waitFor()
     expect(await page.getByRole('button', { name: 'Ask' }).count()).toBe(1)
+    await page.getByLabel('Person: user name or id').fill('nobody-of-this-name')
+    await page.getByRole('button', { name: 'Ask' }).click()
+    await page.getByText('Look at the names again').waitFor()
   })
 
   test('say on a project, too, and to nobody who may not ask', async () => {

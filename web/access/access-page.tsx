@@ -96,7 +96,9 @@ function QuestionForm({
             <option value="team">a team, by its token</option>
           </select>
         </label>
-        {isTeam ? null : <Field label="Person: user name or id" name="user" defaultValue={question.user} />}
+        {isTeam ? null : (
+          <Field label="Person: user name or id" name="user" defaultValue={question.user} required />
+        )}
         <label className={styles.field}>
           On
           <select
@@ -138,11 +140,18 @@ export function Answers({
     ...nameQuery('teams', question.team ?? ''),
     enabled: question.team !== undefined && found.data !== undefined,
   })
+  const mayAsk = useMayAsk(organization)
   const whose = question.user ?? `The token of the team ${team.data ?? ''}`
   return (
     <Answered
       query={found}
       isEmpty={({ data }) => data.length === 0}
+      // Who may ask about everybody is refused only for what is not there.
+      hidden={
+        mayAsk === true
+          ? 'The organization has nobody, or no workspace or project, of this name. Look at the names again.'
+          : undefined
+      }
       empty={<EmptyPage page={page} empty="There is no workspace that you may see." onShow={onShow} />}
     >
       {({ data, meta: { pagination } }) => (
