@@ -49,12 +49,17 @@ export function notFound(): AppError {
 }
 
 export function invalid(detail: string, pointer?: string): AppError {
-  return new AppError('invalid', [{ detail, ...(pointer === undefined ? {} : { pointer }) }])
+  return new AppError('invalid', [{ detail, pointer }])
 }
 
 /** A 422 for one problem that several places report. */
 export function invalidBy(problem: Problem): AppError {
   return new AppError('invalid', [problem])
+}
+
+/** The query parameter of this name has a value that cannot be read. */
+export function invalidQuery(detail: string, parameter: string): AppError {
+  return new AppError('invalid-query', [{ detail, parameter }])
 }
 
 export function conflict(detail: string): AppError {

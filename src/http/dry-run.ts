@@ -1,4 +1,4 @@
-import { AppError } from '../core/errors.ts'
+import { invalidQuery } from '../core/errors.ts'
 import type { Database, Transaction, TransactionOptions } from '../database/database.ts'
 import type { Query } from '../jsonapi/query.ts'
 
@@ -18,18 +18,14 @@ export function isDryRun(query: Query, hasDryRun: boolean): boolean {
     // Older clients and proxies use a semicolon between parameters.
     const isHidden = /[;&?]\s*dry[\W_]*run/i.test(query.given(name) ?? '')
     if (isMisspelled(name) || isHidden)
-      throw refusal('the parameter is spelled dry-run=true; the request was not executed', name)
+      throw invalidQuery('the parameter is spelled dry-run=true; the request was not executed', name)
   }
-  if (query.isRepeated(PARAMETER)) throw refusal('dry-run must be given once')
+  if (query.isRepeated(PARAMETER)) throw invalidQuery('dry-run must be given once', PARAMETER)
   const value = query.given(PARAMETER)
   if (value === undefined || value === 'false') return false
-  if (value !== 'true') throw refusal('dry-run must be true or false')
-  if (!hasDryRun) throw refusal('this request has no dry run, and was not executed')
+  if (value !== 'true') throw invalidQuery('dry-run must be true or false', PARAMETER)
+  if (!hasDryRun) throw invalidQuery('this request has no dry run, and was not executed', PARAMETER)
   return true
-}
-
-function refusal(detail: string, parameter = PARAMETER): AppError {
-  return new AppError('invalid-query', [{ detail, parameter }])
 }
 
 /**

@@ -1,6 +1,7 @@
-import type { Timestamp } from '../core/clock.ts'
-import { AppError } from '../core/errors.ts'
-import type { IdKind } from '../core/ids.ts'
+import { parseTimestamp, type Timestamp } from '../core/clock.ts'
+import { AppError, invalidQuery } from '../core/errors.ts'
+import { parseId, type IdKind } from '../core/ids.ts'
+import { isOneOf } from '../core/keys.ts'
 import type { Query } from './query.ts'
 
 /** A query parameter: its place in the API description, and how its value is read. */
@@ -71,14 +72,20 @@ export function requiredText(description: string): QueryParameter<string> {
     read: (query, name) => {
       const value = query.text(name)
       if (value !== undefined) return value
-      throw new AppError('invalid-query', [{ detail: `${name} is missing`, parameter: name }])
+      throw invalidQuery(`${name} is missing`, name)
     },
   }
 }
 
 /** The id to look for. An invalid id becomes "", which finds nothing. */
 export function idOf(kind: IdKind, description: string): QueryParameter<string | undefined> {
-  return { description, read: (query, name) => query.id(kind, name) }
+  return {
+    description,
+    read: (query, name) => {
+      const value = query.text(name)
+      return value === undefined ? undefined : (parseId(kind, value) ?? '')
+    },
+  }
 }
 
 /** The relations to include. Throws 400 for any other name. */
@@ -87,7 +94,11 @@ export function includes<const Name extends string>(...values: Name[]): QueryPar
     description: 'Related resources to include, separated by commas',
     values,
     isList: true,
-    read: (query) => query.include(values),
+    read: (query, name) => {
+      const can =
+        values.length === 0 ? 'nothing can be included here' : `can be included here: ${values.join(', ')}`
+      return namesIn(query, name, values, can, 'invalid-include') ?? new Set()
+    },
   }
 }
 
@@ -103,8 +114,30 @@ export function fields<const Name extends string>(
     description: `The attributes and relationships of ${type} in the answer, separated by commas. The answer has no others. Without the parameter it has all`,
     values,
     isList: true,
-    read: (query, name) => query.namesIn(name, values),
+    read: (query, name) =>
+      namesIn(query, name, values, `the names are: ${values.join(', ')}`, 'invalid-query'),
   }
+}
+
+/** The names in a list; undefined if absent. Throws 400 for names that are not in `known`. */
+function namesIn<Name extends string>(
+  query: Query,
+  parameter: string,
+  known: readonly Name[],
+  can: string,
+  code: 'invalid-include' | 'invalid-query',
+): ReadonlySet<Name> | undefined {
+  const asked = query.list(parameter)
+  const isKnown = (name: string): name is Name => isOneOf(known, name)
+  const unknown = asked?.filter((name) => !isKnown(name)) ?? []
+  if (unknown.length > 0) {
+    const few = unknown.slice(0, 10)
+    throw new AppError(
+      code,
+      few.map((name) => ({ detail: `${name.slice(0, 100)} is unknown; ${can}`, parameter })),
+    )
+  }
+  return asked && new Set(asked.filter(isKnown))
 }
 
 /** One of these values. Throws 400 for any other. */
@@ -119,20 +152,21 @@ export function choice<const V extends string>(
       const given = query.text(name)
       const value = values.find((one) => one === given)
       if (given === undefined || value !== undefined) return value
-      const detail = `${name} must be ${values.join(' or ')}`
-      throw new AppError('invalid-query', [{ detail, parameter: name }])
+      throw invalidQuery(`${name} must be ${values.join(' or ')}`, name)
     },
   }
 }
 
 /** True or false; false if absent. Throws 400 for any other value. */
 export function flag(description: string): QueryParameter<boolean> {
-  return { description, values: ['true', 'false'], read: (query, name) => query.flag(name) }
+  const word = choice(description, 'true', 'false')
+  return { ...word, read: (query, name) => word.read(query, name) === 'true' }
 }
 
 /** As `flag`, but undefined if absent. */
 export function maybeFlag(description: string): QueryParameter<boolean | undefined> {
-  return { ...flag(description), read: (query, name) => (query.has(name) ? query.flag(name) : undefined) }
+  const given = flag(description)
+  return { ...given, read: (query, name) => (query.has(name) ? given.read(query, name) : undefined) }
 }
 
 export function commaSeparated(description: string): QueryParameter<string[] | undefined> {
@@ -141,5 +175,15 @@ export function commaSeparated(description: string): QueryParameter<string[] | u
 
 /** A time. Throws 400 if it is invalid. */
 export function moment(description: string): QueryParameter<Timestamp | undefined> {
-  return { description, format: 'date-time', read: (query, name) => query.time(name) }
+  return {
+    description,
+    format: 'date-time',
+    read: (query, name) => {
+      const value = query.text(name)
+      if (value === undefined) return undefined
+      const time = parseTimestamp(value)
+      if (time !== undefined) return time
+      throw invalidQuery(`${name} must be a time such as 2030-01-31T12:00:00Z`, name)
+    },
+  }
 }

@@ -1,12 +1,9 @@
 import { parse as parseQuery } from 'node:querystring'
-import { parseTimestamp, type Timestamp } from '../core/clock.ts'
 import { AppError } from '../core/errors.ts'
-import { parseId, type IdKind } from '../core/ids.ts'
 import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE, type Page } from './paging.ts'
 
 /** JSON readers do not agree on larger numbers, and no list has so many pages. */
 const MAX_PAGE_NUMBER = Number.MAX_SAFE_INTEGER
-const nothing: ReadonlySet<never> = new Set()
 const MAX_RECENT = 1_000
 const MAX_RECENT_LENGTH = 100
 
@@ -49,19 +46,6 @@ export class Query {
     return this.#repeated.has(name)
   }
 
-  /** The id to look for. An invalid id becomes "", which finds nothing. */
-  id(kind: IdKind, name: string): string | undefined {
-    const value = this.text(name)
-    return value === undefined ? undefined : (parseId(kind, value) ?? '')
-  }
-
-  /** A flag. Throws 400 unless the value is true or false. */
-  flag(name: string): boolean {
-    const value = this.text(name)
-    if (value === undefined || value === 'true' || value === 'false') return value === 'true'
-    throw new AppError('invalid-query', [{ detail: `${name} must be true or false`, parameter: name }])
-  }
-
   /** A comma-separated list; undefined if absent. */
   list(name: string): string[] | undefined {
     const items = this.text(name)
@@ -69,48 +53,6 @@ export class Query {
       .map((item) => item.trim())
       .filter((item) => item !== '')
     return items === undefined || items.length === 0 ? undefined : [...new Set(items)]
-  }
-
-  /** A time. Throws 400 if it is invalid. */
-  time(name: string): Timestamp | undefined {
-    const value = this.text(name)
-    if (value === undefined) return undefined
-    const time = parseTimestamp(value)
-    if (time !== undefined) return time
-    const detail = `${name} must be a time such as 2030-01-31T12:00:00Z`
-    throw new AppError('invalid-query', [{ detail, parameter: name }])
-  }
-
-  /** The relations to include. Throws 400 for names that are not in `known`. */
-  include<const Name extends string>(known: readonly Name[]): ReadonlySet<Name> {
-    const can =
-      known.length === 0 ? 'nothing can be included here' : `can be included here: ${known.join(', ')}`
-    return this.#names('include', known, can, 'invalid-include') ?? nothing
-  }
-
-  /** The names in a list; undefined if absent. Throws 400 for names that are not in `known`. */
-  namesIn<const Name extends string>(name: string, known: readonly Name[]): ReadonlySet<Name> | undefined {
-    return this.#names(name, known, `the names are: ${known.join(', ')}`, 'invalid-query')
-  }
-
-  #names<const Name extends string>(
-    parameter: string,
-    known: readonly Name[],
-    can: string,
-    code: 'invalid-include' | 'invalid-query',
-  ): ReadonlySet<Name> | undefined {
-    const asked = this.list(parameter)
-    const names: readonly string[] = known
-    const isKnown = (name: string): name is Name => names.includes(name)
-    const unknown = asked?.filter((name) => !isKnown(name)) ?? []
-    if (unknown.length > 0) {
-      const few = unknown.slice(0, 10)
-      throw new AppError(
-        code,
-        few.map((name) => ({ detail: `${name.slice(0, 100)} is unknown; ${can}`, parameter })),
-      )
-    }
-    return asked && new Set(asked.filter(isKnown))
   }
 
   /** Computes what the query means to `reader` once: recent queries are shared between requests. */

@@ -38,7 +38,7 @@ const filteredPlace = {
   path: '/state-versions',
   address: ({ query }: Call) => {
     // Throws 400: nothing can be included in this list.
-    query.include([])
+    includes().read(query, 'include')
     const organizationName = query.text('filter[organization][name]') ?? ''
     const workspaceName = query.text('filter[workspace][name]') ?? ''
     return isName(organizationName) && isName(workspaceName) ? { organizationName, workspaceName } : undefined
