@@ -47,7 +47,13 @@ class CurrentSchemaIntrospector extends PostgresIntrospector {
 }
 
 /** A Kysely over a single connection. The caller begins and commits transactions, except in migrations. */
-export function kyselyOver(connection: DatabaseConnection, engine: Engine): Kysely<Tables> {
+export function kyselyOver(executeQuery: DatabaseConnection['executeQuery'], engine: Engine): Kysely<Tables> {
+  const connection: DatabaseConnection = {
+    executeQuery,
+    streamQuery: () => {
+      throw new Error('streaming is not used')
+    },
+  }
   const run = async (text: string) => {
     await connection.executeQuery(CompiledQuery.raw(text))
   }

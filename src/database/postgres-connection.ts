@@ -1,4 +1,4 @@
-import type { CompiledQuery, DatabaseConnection, Kysely, QueryResult } from 'kysely'
+import type { CompiledQuery, Kysely, QueryResult } from 'kysely'
 import type { PoolClient, QueryConfig, QueryResult as PostgresResult, QueryResultRow } from 'pg'
 import { BeforeCommit } from './before-commit.ts'
 import { Changes } from './changes.ts'
@@ -12,7 +12,7 @@ import { asOne, type ReadAnswer } from './read-statement.ts'
 import type { Tables } from './tables.ts'
 
 /** A connection of the pool, and what is known of its transaction. */
-export class PostgresConnection implements DatabaseConnection {
+export class PostgresConnection {
   readonly client: PoolClient & PostgresClient
   readonly db: Kysely<Tables>
   /** Left to do by the writes of the transaction. */
@@ -27,7 +27,7 @@ export class PostgresConnection implements DatabaseConnection {
 
   constructor(client: PoolClient & PostgresClient) {
     this.client = client
-    this.db = kyselyOver(this, 'postgres')
+    this.db = kyselyOver((query) => this.#execute(query), 'postgres')
   }
 
   query<Row extends QueryResultRow>(config: string | QueryConfig): Promise<PostgresResult<Row>> {
@@ -79,18 +79,13 @@ export class PostgresConnection implements DatabaseConnection {
     return ahead
   }
 
-  async executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
+  async #execute<R>(query: CompiledQuery): Promise<QueryResult<R>> {
     // Planned for its values, which may be a long list.
     this.#usePlans(false)
     if (locksRows(query.sql)) this.locks += 1
     const running = this.query({ text: query.sql, values: [...query.parameters] })
     const result = await (changesRows(query.sql) ? this.changes.note(running) : running)
     return { rows: rowsOf<R>(result.rows), numAffectedRows: BigInt(result.rowCount ?? 0) }
-  }
-
-  // oxlint-disable-next-line require-yield
-  async *streamQuery<R>(): AsyncIterableIterator<QueryResult<R>> {
-    throw new Error('streaming is not used')
   }
 }
 

@@ -1,6 +1,6 @@
 import { extname } from 'node:path'
 import { Worker } from 'node:worker_threads'
-import type { CompiledQuery, DatabaseConnection, Kysely, QueryResult } from 'kysely'
+import type { Kysely } from 'kysely'
 import { kyselyOver } from './connection-driver.ts'
 import { rowsOf } from './driver-values.ts'
 import type { FromReadThread, ToReadThread } from './read-thread.ts'
@@ -12,7 +12,7 @@ export class ReadThreadError extends Error {}
 const HAS_ENDED = 'a thread that reads the database has ended'
 
 /** A thread with a read-only connection to a SQLite file. It runs one transaction at a time. */
-export class ReadThread implements DatabaseConnection {
+export class ReadThread {
   readonly db: Kysely<Tables>
   /** Resolves when the thread has ended. */
   readonly gone: Promise<void>
@@ -23,7 +23,10 @@ export class ReadThread implements DatabaseConnection {
 
   /** Throws ReadThreadError if the system has no room for a thread. */
   constructor(path: string) {
-    this.db = kyselyOver(this, 'sqlite')
+    this.db = kyselyOver(
+      async ({ sql, parameters }) => ({ rows: rowsOf(await this.query(sql, parameters)) }),
+      'sqlite',
+    )
     this.#worker = startWorker(path)
     this.#worker.on('message', (answer: FromReadThread) => this.#receive(answer))
     this.#worker.on('error', (cause) => this.#fail(new ReadThreadError(HAS_ENDED, { cause })))
@@ -59,15 +62,6 @@ export class ReadThread implements DatabaseConnection {
 
   query(text: string, values: readonly unknown[]): Promise<readonly unknown[]> {
     return this.#ask({ type: 'query', text, values })
-  }
-
-  async executeQuery<R>({ sql, parameters }: CompiledQuery): Promise<QueryResult<R>> {
-    return { rows: rowsOf<R>(await this.query(sql, parameters)) }
-  }
-
-  // oxlint-disable-next-line require-yield
-  async *streamQuery<R>(): AsyncIterableIterator<QueryResult<R>> {
-    throw new Error('streaming is not used')
   }
 
   /** Fails what waits for an answer, and ends the thread after the statement that it runs. */

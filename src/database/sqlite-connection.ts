@@ -1,5 +1,5 @@
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite'
-import type { CompiledQuery, DatabaseConnection, Kysely, QueryResult } from 'kysely'
+import type { CompiledQuery, Kysely, QueryResult } from 'kysely'
 import { existing } from '../core/existing.ts'
 import { NO_ID } from '../core/ids.ts'
 import { kyselyOver } from './connection-driver.ts'
@@ -26,7 +26,7 @@ export type Checkpoint = Record<'busy' | 'log' | 'checkpointed', number>
 type KnownStatement = { statement: StatementSync; givesRows: boolean }
 
 /** A connection with its statements. node:sqlite is synchronous, so a query is complete when the call returns. */
-export class SqliteConnection implements DatabaseConnection {
+export class SqliteConnection {
   readonly db: Kysely<Tables>
   readonly #database: DatabaseSync
   readonly #problem: (error: unknown) => unknown
@@ -45,10 +45,10 @@ export class SqliteConnection implements DatabaseConnection {
   constructor(path: string, { readOnly, busyMs, problem = (error) => error }: ConnectionOptions) {
     this.#database = new DatabaseSync(path, { readOnly, timeout: busyMs })
     this.#problem = problem
-    this.db = kyselyOver(this, 'sqlite')
+    this.db = kyselyOver((query) => this.#execute(query), 'sqlite')
   }
 
-  async executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
+  async #execute<R>(query: CompiledQuery): Promise<QueryResult<R>> {
     if (this.mustGiveWay) await this.giveWay()
     this.#assertNotLost()
     try {
@@ -60,11 +60,6 @@ export class SqliteConnection implements DatabaseConnection {
     } catch (error) {
       throw this.#afterFailure(error)
     }
-  }
-
-  // oxlint-disable-next-line require-yield
-  async *streamQuery<R>(): AsyncIterableIterator<QueryResult<R>> {
-    throw new Error('streaming is not used')
   }
 
   all<Values extends Record<string, unknown>, Row>(query: PreparedQuery<Values, Row>, values: Values): Row[] {
