@@ -38,31 +38,22 @@ export type DryRun<Look = unknown> = {
   readonly compare: (before: Look, after: Look) => Promise<string>
 }
 
-class RolledBack<T> extends Error {
-  readonly value: T
-
-  constructor(value: T) {
-    super('rolled back')
-    this.value = value
-  }
-}
-
-/** Runs the whole write, rolls it back, and returns its result. */
-export async function rolledBack<T>(
+/** Runs the whole write, and rolls it back. */
+export async function rolledBack(
   database: Database,
-  work: (tx: Transaction) => Promise<T>,
+  work: (tx: Transaction) => Promise<void>,
   options: TransactionOptions,
-): Promise<T> {
+): Promise<void> {
+  const rollback = new Error('rolled back')
   try {
-    return await database.write(
+    await database.write(
       async (tx) => {
-        throw new RolledBack(await work(tx))
+        await work(tx)
+        throw rollback
       },
       { ...options, isRolledBack: true },
     )
   } catch (error) {
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- thrown above, with the result of work
-    if (error instanceof RolledBack) return error.value as T
-    throw error
+    if (error !== rollback) throw error
   }
 }

@@ -48,9 +48,6 @@ type Asked<A, P, B, Prepared> = {
   readonly prepared: Prepared
 }
 
-/** Reads what a dry run compares, around the act. */
-type Look = (tx: Transaction, when: 'before' | 'after') => Promise<void>
-
 /** One request to a write route. */
 export class WriteRequest<A, R extends Loaded, P extends QueryParameters, B, Prepared, Checked, Result> {
   readonly #route: Served<A, R, P, B, Prepared, Checked, Result>
@@ -134,20 +131,32 @@ export class WriteRequest<A, R extends Loaded, P extends QueryParameters, B, Pre
     return body(bytes, { address, config, clock })
   }
 
-  /** The write's transaction: decide again, act, note the audit events, make the document. */
-  async #write(
-    tx: Transaction,
-    { address, ...request }: Asked<A, P, B, Prepared>,
-    look?: Look,
-  ): Promise<Answer> {
-    const { problems, document, status, act, place, answers } = this.#route
-    const { organizationId } = request
+  /** Decides once more, in another transaction than before. */
+  async #decide(tx: Transaction, address: A): Promise<Decided<A, R>> {
     const actor = await authenticate(tx, this.#call, this.#deps)
     this.#decided = undefined
-    const decided = await this.#permit(tx, address, actor)
-    this.#decided = decided
-    await look?.(tx, 'before')
-    const checking = { ...decided, ...request, now: timestamp(this.#deps.clock.now()) }
+    return (this.#decided = await this.#permit(tx, address, actor))
+  }
+
+  /** The write's transaction: decide again, act, note the audit events, make the document. */
+  async #write(tx: Transaction, request: Asked<A, P, B, Prepared>): Promise<Answer> {
+    const { document, status, place, answers } = this.#route
+    const { address, organizationId } = request
+    const { context, outcome } = await this.#act(await this.#decide(tx, address), request)
+    const events = eventsOf(outcome, { resourceType: answers ?? place.type, organizationId })
+    const { auditKey: key, clock } = this.#deps
+    const { requestId } = this.#call
+    insertAuditEvents(tx, { at: timestamp(clock.now()), requestId, actor: context.actor, key }, events)
+    if (document === undefined || status === 204) return noContent
+    tx.noMoreChanges?.()
+    return answerOf(status, await document({ ...context, result: outcome.result }))
+  }
+
+  /** Checks what needs the write's transaction, acts, and raises the version of the organization. */
+  async #act(decided: Decided<A, R>, request: Asked<A, P, B, Prepared>) {
+    const { problems, act } = this.#route
+    const { organizationId } = request
+    const checking = { ...request, ...decided, now: timestamp(this.#deps.clock.now()) }
     // A copy, because the transaction may run again.
     const found = [...problemsOf(request.body)]
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- without `problems` Checked is undefined
@@ -155,38 +164,31 @@ export class WriteRequest<A, R extends Loaded, P extends QueryParameters, B, Pre
     refuse(found)
     const context = { ...checking, checked }
     const outcome = await act(context)
-    const { keepsAccess = this.#route.keepsAccess, counts, result } = outcome
+    const { keepsAccess = this.#route.keepsAccess, counts } = outcome
     if (organizationId !== undefined && keepsAccess !== true) {
-      await bumpVersion(tx, organizationId, counts?.teams, counts?.visibleTeams)
+      await bumpVersion(decided.tx, organizationId, counts?.teams, counts?.visibleTeams)
     }
-    if (look !== undefined) {
-      await look(tx, 'after')
-      return noContent
-    }
-    const events = eventsOf(outcome, { resourceType: answers ?? place.type, organizationId })
-    const { auditKey: key, clock } = this.#deps
-    insertAuditEvents(tx, { at: timestamp(clock.now()), requestId: this.#call.requestId, actor, key }, events)
-    if (document === undefined || status === 204) return noContent
-    tx.noMoreChanges?.()
-    return answerOf(status, await document({ ...context, result }))
+    return { context, outcome }
   }
 
   /** Runs the write, rolls it back, and answers what it would have changed. */
   async #compare(request: Asked<A, P, B, Prepared>, asker: Actor): Promise<Answer> {
     const { organizationId, address, body } = request
-    // Read what the dry run compares before taking the write lock.
-    const reading = async (tx: Transaction) => {
-      const actor = await authenticate(tx, this.#call, this.#deps)
-      this.#decided = await this.#permit(tx, address, actor)
-      return this.#route.dryRun?.({ ...this.#decided, body })
-    }
+    const { database } = this.#deps
     const account = accountOf(asker)
-    const dryRun = existing(await this.#deps.database.read(reading, { caller: account, isSlow: true }))
-    const looks: { before?: unknown; after?: unknown } = {}
-    const look: Look = async (tx, when) => {
-      looks[when] = await dryRun.look(tx)
+    // Read what the dry run compares before taking the write lock.
+    const reading = async (tx: Transaction) =>
+      this.#route.dryRun?.({ ...(await this.#decide(tx, address)), body })
+    const dryRun = existing(await database.read(reading, { caller: account, isSlow: true }))
+    let before: unknown
+    let after: unknown
+    const trying = async (tx: Transaction) => {
+      const decided = await this.#decide(tx, address)
+      before = await dryRun.look(tx)
+      await this.#act(decided, request)
+      after = await dryRun.look(tx)
     }
-    await rolledBack(this.#deps.database, (tx) => this.#write(tx, request, look), { organizationId, account })
-    return ok(await dryRun.compare(looks.before, looks.after))
+    await rolledBack(database, trying, { organizationId, account })
+    return ok(await dryRun.compare(before, after))
   }
 }
