@@ -51,21 +51,9 @@ export class Availability {
     this.#lookIn(Math.max(0, this.#lookedAt + LOOK_AGAIN_MS - performance.now()))
   }
 
-  /**
-   * Reports a transaction that ended because it, or one that it waited for, was too slow. The database itself is well.
-   */
-  tooSlow(error: unknown): void {
-    this.#log?.warn({ error }, 'a transaction took too long and was undone')
-  }
-
-  /** Reports that a thread of a slow read has ended, or was stopped because the read took too long. */
-  lostThread(error: unknown): void {
-    this.#log?.warn({ error }, 'a slow read was given up with its thread')
-  }
-
-  /** Reports a failure that undid writes which shared a transaction. Each runs again alone. */
-  undone(error: unknown): void {
-    this.#log?.warn({ error }, 'changes that shared a transaction were undone, and run again one by one')
+  /** Logs a failure that says nothing about the database itself. */
+  warn(error: unknown, message: string): void {
+    this.#log?.warn({ error }, message)
   }
 
   /** For /readyz: throws 503 unless a probe has succeeded just now. Takes at most a second. */

@@ -181,7 +181,7 @@ export class PostgresDatabase implements Database {
       return await this.#inTurn(work, asked, options, shared())
     } catch (error) {
       if (isAway(error)) this.#suspect(error)
-      else if (isBusy(error)) this.availability.tooSlow(error)
+      else if (isBusy(error)) this.availability.warn(error, 'a transaction took too long and was undone')
       throw outcomeOf(error)
     }
   }
@@ -194,7 +194,9 @@ export class PostgresDatabase implements Database {
   /** A transaction of several writes failed. They run alone now, and may succeed. */
   #noteShared(error: unknown): void {
     if (isAway(error)) this.#suspect(error)
-    else if (!(error instanceof AppError) && !isBusy(error)) this.availability.undone(error)
+    else if (!(error instanceof AppError) && !isBusy(error)) {
+      this.availability.warn(error, 'changes that shared a transaction were undone, and run again one by one')
+    }
   }
 
   /** Undefined: the write has to run alone. */

@@ -109,7 +109,9 @@ export class SqliteDatabase implements Database {
     try {
       return await this.#slowReads.read(work, caller ?? organizationId)
     } catch (error) {
-      if (error instanceof ReadThreadError) this.availability.lostThread(error)
+      if (error instanceof ReadThreadError) {
+        this.availability.warn(error, 'a slow read was given up with its thread')
+      }
       throw this.#problem(error)
     }
   }
