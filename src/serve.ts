@@ -3,7 +3,7 @@ import type { Logger } from 'pino'
 import type { Config, ServerConfig } from './config.ts'
 import { systemClock } from './core/clock.ts'
 import type { Database } from './database/database.ts'
-import { MetricsServer } from './metrics/metrics-server.ts'
+import { answerMetrics } from './metrics/metrics-server.ts'
 import { metricsOf, type ReadMetrics } from './metrics/server-metrics.ts'
 import { metricsOfWorkers, replyWithMetrics } from './metrics/worker-metrics.ts'
 import { addressProblem, addressText, checkAddress, checkTls } from './operation/address.ts'
@@ -58,7 +58,7 @@ async function serveAsWorker(config: Config, log: Logger): Promise<void> {
 /** Serves them until the process ends, also while the server drains. Returns a line that says where. */
 async function serveMetrics(listen: Config['listen'], read: ReadMetrics): Promise<string> {
   try {
-    const port = await new MetricsServer(read).listen(listen.host, listen.port)
+    const port = await answerMetrics(read, listen.host, listen.port)
     return `metrics at http://${addressText({ ...listen, port })}/metrics`
   } catch (error) {
     throw addressProblem(error, listen, 'metricsListen')

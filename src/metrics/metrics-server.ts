@@ -9,35 +9,28 @@ const PATH = '/metrics'
 /** They need files that the address of the clients and the database must have, too. */
 const MAX_CONNECTIONS = 20
 
-/** Answers GET /metrics at an address of its own, to anybody who reaches it. */
-export class MetricsServer {
-  readonly #read: ReadMetrics
-  readonly #server = createServer((request, response) => {
-    this.#answer(request, response).catch(() => response.destroy())
-  })
-  #reading: Promise<string> | undefined
-
-  constructor(read: ReadMetrics) {
-    this.#read = read
-    this.#server.maxConnections = MAX_CONNECTIONS
-  }
-
-  /** Returns the port. Rejects with the system's error if it cannot listen. */
-  listen(host: string, port: number): Promise<number> {
-    return listenOn(this.#server, host, port)
-  }
-
-  async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+/**
+ * Answers GET /metrics at an address of its own, to anybody who reaches it. Returns the port. Rejects with the system's
+ * error if it cannot listen.
+ */
+export function answerMetrics(read: ReadMetrics, host: string, port: number): Promise<number> {
+  let reading: Promise<string> | undefined
+  const answer = async (request: IncomingMessage, response: ServerResponse) => {
     const [path] = (request.url ?? '').split('?', 1)
     if (path !== PATH || !['GET', 'HEAD'].includes(request.method ?? '')) {
       response.writeHead(404, { 'content-type': 'text/plain' }).end(`only GET ${PATH} is here\n`)
       return
     }
     // Requests that come at once share an answer.
-    this.#reading ??= this.#read()
+    reading ??= read()
       .then(expositionOf)
-      .finally(() => (this.#reading = undefined))
-    const text = await this.#reading
+      .finally(() => (reading = undefined))
+    const text = await reading
     response.writeHead(200, { 'content-type': EXPOSITION_TYPE, 'cache-control': 'no-store' }).end(text)
   }
+  const server = createServer((request, response) => {
+    answer(request, response).catch(() => response.destroy())
+  })
+  server.maxConnections = MAX_CONNECTIONS
+  return listenOn(server, host, port)
 }

@@ -1,19 +1,11 @@
 import { statfs } from 'node:fs/promises'
-import type { ServerConfig } from '../config.ts'
-import type { BytesInFlight } from '../core/bytes-in-flight.ts'
 import { version } from '../core/version.ts'
 import type { Database } from '../database/database.ts'
+import type { RunnerDeps } from '../http/deps.ts'
 import { gauge, labelsOf, type Family } from './exposition.ts'
 import { ProcessMetrics } from './process-metrics.ts'
-import type { RequestMetrics } from './request-metrics.ts'
 
-type Measured = {
-  readonly config: ServerConfig
-  readonly database: Database
-  readonly bytesInFlight: BytesInFlight
-  readonly requestMetrics?: RequestMetrics
-  readonly drain: { readonly connections: number }
-}
+type Measured = Pick<RunnerDeps, 'config' | 'database' | 'bytesInFlight' | 'requestMetrics' | 'drain'>
 
 /** Reads all metrics of a server in this process. The database is not asked, so they are there during an outage, too. */
 export type ReadMetrics = () => Promise<readonly Family[]>
