@@ -7,9 +7,9 @@ import { tokenOf } from './permit.ts'
  * because SQLite hardly ever needs these texts.
  */
 export class Reader {
-  readonly #call: Pick<Call, 'headers' | 'method' | 'origin' | 'route' | 'stream'>
+  readonly #call: Call
 
-  constructor(call: Pick<Call, 'headers' | 'method' | 'origin' | 'route' | 'stream'>) {
+  constructor(call: Call) {
     this.#call = call
   }
 

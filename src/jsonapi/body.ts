@@ -1,6 +1,6 @@
 import { Type, type Static, type TSchema } from 'typebox'
-import { AppError, type Problem } from '../core/errors.ts'
-import { isJsonObject } from '../core/json-object.ts'
+import { AppError, invalid, type Problem } from '../core/errors.ts'
+import { isJsonObject, memberOf } from '../core/json-object.ts'
 import { checkValue, MAX_PROBLEMS, onlyKnown, type Shape } from './body-values.ts'
 import { parseJson } from './json.ts'
 
@@ -144,9 +144,8 @@ export function readResource<const S extends BodyShape>(
 export function readParsed<const S extends BodyShape>(json: unknown, shape: S, pathId?: string): ReadBody<S> {
   const problems: Problem[] = []
   const isEmpty = shape.isLenient && isJsonObject(json) && !('data' in json)
-  const data = isEmpty ? {} : member(json, 'data')
-  if (!isJsonObject(data))
-    throw new AppError('invalid', [{ detail: 'data must be an object', pointer: '/data' }])
+  const data = isEmpty ? {} : memberOf(json, 'data')
+  if (!isJsonObject(data)) throw invalid('data must be an object', '/data')
 
   const { type } = data
   const isKnown =
@@ -187,12 +186,9 @@ export type Identifiers = { readonly ids: readonly string[]; readonly problems: 
 
 /** Reads `{"data": [{"type", "id"}, …]}`, the body of a write to a relationship. Throws only if it is no such list. */
 export function readIdentifiers(bytes: Uint8Array, type: string, most: number): Identifiers {
-  const data = member(parseJson(bytes), 'data')
-  if (!Array.isArray(data))
-    throw new AppError('invalid', [{ detail: 'data must be an array', pointer: '/data' }])
-  if (data.length > most) {
-    throw new AppError('invalid', [{ detail: `data may hold at most ${most} items`, pointer: '/data' }])
-  }
+  const data = memberOf(parseJson(bytes), 'data')
+  if (!Array.isArray(data)) throw invalid('data must be an array', '/data')
+  if (data.length > most) throw invalid(`data may hold at most ${most} items`, '/data')
   const problems: Problem[] = []
   const ids = data.map((item: unknown, place) => {
     const given = isJsonObject(item) ? item : {}
@@ -219,10 +215,6 @@ export function addUnknown(
   })
 }
 
-function member(json: unknown, name: string): unknown {
-  return isJsonObject(json) && Object.hasOwn(json, name) ? json[name] : undefined
-}
-
 function readShape(
   given: unknown,
   shape: Shape | undefined,
@@ -236,7 +228,7 @@ function readShape(
     return values
   }
   for (const [name, schema] of Object.entries(shape ?? {})) {
-    const value = given !== undefined && Object.hasOwn(given, name) ? given[name] : undefined
+    const value = memberOf(given, name)
     if (value !== undefined) {
       if (checkValue(name, schema, value, `${pointer}/${name}`, problems)) {
         values[name] = onlyKnown(schema, value)
