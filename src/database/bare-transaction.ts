@@ -2,7 +2,7 @@ import { CompiledQuery, type Kysely } from 'kysely'
 import { BeforeCommit } from './before-commit.ts'
 import type { Transaction } from './database.ts'
 import type { Engine } from './portable.ts'
-import type { PreparedQuery } from './prepared.ts'
+import type { PreparedQuery, Values } from './prepared.ts'
 import type { Tables } from './tables.ts'
 
 /** A transaction on a bare connection, for changes of tables too. */
@@ -29,10 +29,7 @@ function over(
   before: BeforeCommit,
   afterCommit: (() => void)[],
 ): Transaction {
-  const all = async <Values extends Record<string, unknown>, Row>(
-    query: PreparedQuery<Values, Row>,
-    values: Values,
-  ): Promise<Row[]> => {
+  const all = async <V extends Values, Row>(query: PreparedQuery<V, Row>, values: V): Promise<Row[]> => {
     const compiled = CompiledQuery.raw(query.sql(engine), query.parameters(engine, values))
     return (await db.executeQuery<Row>(compiled)).rows
   }

@@ -2,12 +2,12 @@ import type { Kysely } from 'kysely'
 import type { Availability } from './availability.ts'
 import type { LastWork } from './before-commit.ts'
 import type { Engine } from './portable.ts'
-import type { PreparedQuery } from './prepared.ts'
+import type { PreparedQuery, Values } from './prepared.ts'
 import type { Tables } from './tables.ts'
 
 /** Is notified of queries that were not run because their rows are cached. */
 export interface Sparing {
-  spare<Values extends Record<string, unknown>, Row>(query: PreparedQuery<Values, Row>, values: Values): void
+  spare<V extends Values, Row>(query: PreparedQuery<V, Row>, values: V): void
 }
 
 /**
@@ -27,32 +27,22 @@ export interface Transaction extends Partial<Sparing> {
   /** Kysely on the connection of this transaction. */
   readonly db: Kysely<Tables>
   /** Runs a prepared query. For hot paths, because it is compiled only once. */
-  all<Values extends Record<string, unknown>, Row>(
-    query: PreparedQuery<Values, Row>,
-    values: Values,
-    sparing?: Sparing,
-  ): Promise<Row[]>
-  first<Values extends Record<string, unknown>, Row>(
-    query: PreparedQuery<Values, Row>,
-    values: Values,
+  all<V extends Values, Row>(query: PreparedQuery<V, Row>, values: V, sparing?: Sparing): Promise<Row[]>
+  first<V extends Values, Row>(
+    query: PreparedQuery<V, Row>,
+    values: V,
     sparing?: Sparing,
   ): Promise<Row | undefined>
   /**
    * Runs a query only for its cost, even if its rows are cached. On SQLite it runs with empty texts for all values, so it is
    * for queries by ids and names, not for those with lists in JSON or with a limit.
    */
-  repeat<Values extends Record<string, unknown>, Row>(
-    query: PreparedQuery<Values, Row>,
-    values: Values,
-  ): Promise<void>
+  repeat<V extends Values, Row>(query: PreparedQuery<V, Row>, values: V): Promise<void>
   /**
    * Runs a statement of a write whose result nobody needs. PostgreSQL does not wait for it; if it fails, the transaction
    * fails at its end.
    */
-  send<Values extends Record<string, unknown>, Row>(
-    query: PreparedQuery<Values, Row>,
-    values: Values,
-  ): Promise<void>
+  send<V extends Values, Row>(query: PreparedQuery<V, Row>, values: V): Promise<void>
   /**
    * Runs `work` before the commit, once for the items of all writes that share the transaction. For rows that stay locked
    * until then: to be locked last.

@@ -2,7 +2,7 @@ import type { Kysely } from 'kysely'
 import type { LastWork } from './before-commit.ts'
 import type { Transaction } from './database.ts'
 import type { Engine } from './portable.ts'
-import type { PreparedQuery } from './prepared.ts'
+import type { PreparedQuery, Values } from './prepared.ts'
 import type { Tables } from './tables.ts'
 
 /**
@@ -26,31 +26,19 @@ export class EvenTransaction implements Transaction {
     return this.#tx.db
   }
 
-  all<Values extends Record<string, unknown>, Row>(
-    query: PreparedQuery<Values, Row>,
-    values: Values,
-  ): Promise<Row[]> {
+  all<V extends Values, Row>(query: PreparedQuery<V, Row>, values: V): Promise<Row[]> {
     return this.#tx.all(query, values, this)
   }
 
-  first<Values extends Record<string, unknown>, Row>(
-    query: PreparedQuery<Values, Row>,
-    values: Values,
-  ): Promise<Row | undefined> {
+  first<V extends Values, Row>(query: PreparedQuery<V, Row>, values: V): Promise<Row | undefined> {
     return this.#tx.first(query, values, this)
   }
 
-  repeat<Values extends Record<string, unknown>, Row>(
-    query: PreparedQuery<Values, Row>,
-    values: Values,
-  ): Promise<void> {
+  repeat<V extends Values, Row>(query: PreparedQuery<V, Row>, values: V): Promise<void> {
     return this.#tx.repeat(query, values)
   }
 
-  send<Values extends Record<string, unknown>, Row>(
-    query: PreparedQuery<Values, Row>,
-    values: Values,
-  ): Promise<void> {
+  send<V extends Values, Row>(query: PreparedQuery<V, Row>, values: V): Promise<void> {
     return this.#tx.send(query, values)
   }
 
@@ -62,10 +50,7 @@ export class EvenTransaction implements Transaction {
     this.#tx.afterCommit(work)
   }
 
-  spare<Values extends Record<string, unknown>, Row>(
-    query: PreparedQuery<Values, Row>,
-    values: Values,
-  ): void {
+  spare<V extends Values, Row>(query: PreparedQuery<V, Row>, values: V): void {
     this.#spared.push(() => this.#tx.repeat(query, values))
   }
 

@@ -3,7 +3,7 @@ import { types, type QueryResult, type QueryResultRow } from 'pg'
 import type { Transaction } from './database.ts'
 import { rowsOf } from './driver-values.ts'
 import { MAX_PIPELINED, type PostgresPipeline } from './postgres-pipeline.ts'
-import type { PreparedQuery } from './prepared.ts'
+import type { PreparedQuery, Values } from './prepared.ts'
 import { MAX_STEPS, ReadPlans, type ReadPlan } from './read-plans.ts'
 import { hasStep, type Records, type Step } from './read-statement.ts'
 import { readRecords, type Column } from './record-text.ts'
@@ -45,11 +45,7 @@ export class ReadRecord {
   #rows = 0
   #length = 0
 
-  note(
-    query: PreparedQuery<never, unknown>,
-    values: Readonly<Record<string, unknown>>,
-    { fields, rows }: QueryResult,
-  ): void {
+  note(query: PreparedQuery<never, unknown>, values: Values, { fields, rows }: QueryResult): void {
     const columns = fields.flatMap(({ name, dataTypeID }) => {
       const type = columnTypes.get(dataTypeID)
       return type === undefined ? [] : [{ name, type }]
@@ -110,14 +106,14 @@ export class ReplayedRead implements Transaction {
     return this.#used.size === this.#steps.length ? this.#steps : [...this.#used]
   }
 
-  async all<V extends Record<string, unknown>, Row>(query: PreparedQuery<V, Row>, values: V): Promise<Row[]> {
+  async all<V extends Values, Row>(query: PreparedQuery<V, Row>, values: V): Promise<Row[]> {
     const rows = this.find(query, values)
     if (rows === undefined) throw this.#missed()
     return rows
   }
 
   /** The rows of a statement of the plan; undefined for any other statement. */
-  find<V extends Record<string, unknown>, Row>(query: PreparedQuery<V, Row>, values: V): Row[] | undefined {
+  find<V extends Values, Row>(query: PreparedQuery<V, Row>, values: V): Row[] | undefined {
     const place = this.#steps.findIndex((each) => hasStep(each, query, values))
     const [step, rows] = [this.#steps[place], this.#rows[place]]
     if (step === undefined || rows === undefined) return undefined
@@ -125,10 +121,7 @@ export class ReplayedRead implements Transaction {
     return rowsOf<Row>(rows)
   }
 
-  async first<V extends Record<string, unknown>, Row>(
-    query: PreparedQuery<V, Row>,
-    values: V,
-  ): Promise<Row | undefined> {
+  async first<V extends Values, Row>(query: PreparedQuery<V, Row>, values: V): Promise<Row | undefined> {
     return (await this.all(query, values))[0]
   }
 

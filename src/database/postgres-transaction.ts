@@ -8,7 +8,7 @@ import { rowsOf } from './driver-values.ts'
 import { changesRows, locksRows, type PostgresConnection } from './postgres-connection.ts'
 import { isAnswer, isAway, UnknownOutcomeError } from './postgres-errors.ts'
 import type { ReadRecord, ReplayedRead } from './postgres-replay.ts'
-import type { PreparedQuery } from './prepared.ts'
+import type { PreparedQuery, Values } from './prepared.ts'
 import type { Tables } from './tables.ts'
 
 type Work<T> = (tx: Transaction) => Promise<T>
@@ -142,9 +142,9 @@ class PostgresTransaction implements Transaction {
     return !this.isChanged && this.#locks === 0 && this.#connection.locks === this.#locksBefore
   }
 
-  async all<Values extends Record<string, unknown>, Row>(
-    query: PreparedQuery<Values, Row>,
-    values: Values,
+  async all<V extends Values, Row>(
+    query: PreparedQuery<V, Row>,
+    values: V,
     sparing?: Sparing,
   ): Promise<Row[]> {
     assertOpen(this.#isOpen)
@@ -158,34 +158,25 @@ class PostgresTransaction implements Transaction {
     return rowsOf<Row>(result.rows)
   }
 
-  async send<Values extends Record<string, unknown>, Row>(
-    query: PreparedQuery<Values, Row>,
-    values: Values,
-  ): Promise<void> {
+  async send<V extends Values, Row>(query: PreparedQuery<V, Row>, values: V): Promise<void> {
     assertOpen(this.#isOpen)
     this.#connection.send(this.#run(query, values))
   }
 
-  async #run<Values extends Record<string, unknown>, Row>(
-    query: PreparedQuery<Values, Row>,
-    values: Values,
-  ): Promise<QueryResult> {
+  async #run<V extends Values, Row>(query: PreparedQuery<V, Row>, values: V): Promise<QueryResult> {
     const [name, text] = [statementName(query), query.sql('postgres')]
     if (locksRows(text)) this.#locks += 1
     const running = this.#connection.query({ name, text, values: query.parameters('postgres', values) })
     return changesRows(text) ? this.#changes.note(running) : running
   }
 
-  async repeat<Values extends Record<string, unknown>, Row>(
-    query: PreparedQuery<Values, Row>,
-    values: Values,
-  ): Promise<void> {
+  async repeat<V extends Values, Row>(query: PreparedQuery<V, Row>, values: V): Promise<void> {
     await this.#run(query, values)
   }
 
-  async first<Values extends Record<string, unknown>, Row>(
-    query: PreparedQuery<Values, Row>,
-    values: Values,
+  async first<V extends Values, Row>(
+    query: PreparedQuery<V, Row>,
+    values: V,
     sparing?: Sparing,
   ): Promise<Row | undefined> {
     return (await this.all(query, values, sparing))[0]

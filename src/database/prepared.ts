@@ -23,18 +23,21 @@ class Parameter {
 /** Enough for the ids and names of an object. */
 const MAX_KEY_LENGTH = 500
 
+/** The parameters of a query, by name. */
+export type Values = Readonly<Record<string, unknown>>
+
 type CompiledSql = { sql: string; parameters: readonly string[] }
 
 /**
  * A query that is compiled once per engine and prepared once per connection, because compiling costs more than running.
- * `Values` are its parameters, `Row` is the type of a row.
+ * `V` are its parameters, `Row` is the type of a row.
  */
-export class PreparedQuery<Values extends Record<string, unknown>, Row> {
+export class PreparedQuery<V extends Values, Row> {
   declare readonly row: Row
-  readonly #build: Builder<Values, Row>
+  readonly #build: Builder<V, Row>
   readonly #compiled: Partial<Record<Engine, CompiledSql>> = {}
 
-  constructor(build: Builder<Values, Row>) {
+  constructor(build: Builder<V, Row>) {
     this.#build = build
   }
 
@@ -42,7 +45,7 @@ export class PreparedQuery<Values extends Record<string, unknown>, Row> {
     return this.#compile(engine).sql
   }
 
-  parameters(engine: Engine, values: Values): unknown[] {
+  parameters(engine: Engine, values: V): unknown[] {
     return this.#compile(engine).parameters.map((name) => values[name])
   }
 
@@ -50,7 +53,7 @@ export class PreparedQuery<Values extends Record<string, unknown>, Row> {
    * A key for a cache of the query's rows: different values give different keys. Undefined unless all are texts, and short:
    * callers choose them, and the cache holds many.
    */
-  cacheKey(engine: Engine, values: Values): string | undefined {
+  cacheKey(engine: Engine, values: V): string | undefined {
     const { parameters } = this.#compile(engine)
     let key: string | undefined
     for (const name of parameters) {
@@ -69,7 +72,7 @@ export class PreparedQuery<Values extends Record<string, unknown>, Row> {
     const { sql, parameters } = this.#build(
       builders[engine],
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- it stands for the value
-      <N extends keyof Values & string>(name: N) => new Parameter(name) as Values[N],
+      <N extends keyof V & string>(name: N) => new Parameter(name) as V[N],
       engine,
     ).compile()
     const names = parameters.flatMap((value) => (value instanceof Parameter ? [value.name] : []))
@@ -77,9 +80,9 @@ export class PreparedQuery<Values extends Record<string, unknown>, Row> {
   }
 }
 
-type Builder<Values, Row> = (
+type Builder<V, Row> = (
   db: Kysely<Tables>,
-  param: <N extends keyof Values & string>(name: N) => Values[N],
+  param: <N extends keyof V & string>(name: N) => V[N],
   engine: Engine,
 ) => Compilable<Row>
 
@@ -87,9 +90,7 @@ type Builder<Values, Row> = (
  * Example: `prepared<{ id: string }>()((db, param) => db.selectFrom('teams').where('id', '=',
  * param('id')).selectAll())`
  */
-export function prepared<Values extends Record<string, unknown>>(): <Row>(
-  build: Builder<Values, Row>,
-) => PreparedQuery<Values, Row> {
+export function prepared<V extends Values>(): <Row>(build: Builder<V, Row>) => PreparedQuery<V, Row> {
   return (build) => new PreparedQuery(build)
 }
 

@@ -1,10 +1,8 @@
 import { createHash } from 'node:crypto'
 import type { QueryArrayConfig } from 'pg'
 import { existing } from '../core/existing.ts'
-import type { PreparedQuery } from './prepared.ts'
+import type { PreparedQuery, Values } from './prepared.ts'
 import type { Column } from './record-text.ts'
-
-type Values = Readonly<Record<string, unknown>>
 
 /** One statement of a read. */
 export type Step = {

@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { Kysely } from 'kysely'
 import { assertOpen, type Transaction } from './database.ts'
 import { rowsOf } from './driver-values.ts'
-import type { PreparedQuery } from './prepared.ts'
+import type { PreparedQuery, Values } from './prepared.ts'
 import { ReadThread } from './read-thread-client.ts'
 import { SlowTurns } from './slow-turns.ts'
 import type { Tables } from './tables.ts'
@@ -96,25 +96,16 @@ class ThreadTransaction implements Transaction {
     return this.#thread.db
   }
 
-  async all<Values extends Record<string, unknown>, Row>(
-    query: PreparedQuery<Values, Row>,
-    values: Values,
-  ): Promise<Row[]> {
+  async all<V extends Values, Row>(query: PreparedQuery<V, Row>, values: V): Promise<Row[]> {
     assertOpen(this.#isOpen)
     return rowsOf<Row>(await this.#thread.query(query.sql('sqlite'), query.parameters('sqlite', values)))
   }
 
-  async first<Values extends Record<string, unknown>, Row>(
-    query: PreparedQuery<Values, Row>,
-    values: Values,
-  ): Promise<Row | undefined> {
+  async first<V extends Values, Row>(query: PreparedQuery<V, Row>, values: V): Promise<Row | undefined> {
     return (await this.all(query, values))[0]
   }
 
-  async repeat<Values extends Record<string, unknown>, Row>(
-    query: PreparedQuery<Values, Row>,
-    values: Values,
-  ): Promise<void> {
+  async repeat<V extends Values, Row>(query: PreparedQuery<V, Row>, values: V): Promise<void> {
     await this.all(query, values)
   }
 

@@ -4,7 +4,7 @@ import { existing } from '../core/existing.ts'
 import { NO_ID } from '../core/ids.ts'
 import { kyselyOver } from './connection-driver.ts'
 import { inputsOf, rowOf, rowsOf } from './driver-values.ts'
-import type { PreparedQuery } from './prepared.ts'
+import type { PreparedQuery, Values } from './prepared.ts'
 import type { Tables } from './tables.ts'
 
 const MAX_CACHED_STATEMENTS = 500
@@ -62,14 +62,11 @@ export class SqliteConnection {
     }
   }
 
-  all<Values extends Record<string, unknown>, Row>(query: PreparedQuery<Values, Row>, values: Values): Row[] {
+  all<V extends Values, Row>(query: PreparedQuery<V, Row>, values: V): Row[] {
     return this.#all(query, inputsOf(query.parameters('sqlite', values)))
   }
 
-  first<Values extends Record<string, unknown>, Row>(
-    query: PreparedQuery<Values, Row>,
-    values: Values,
-  ): Row | undefined {
+  first<V extends Values, Row>(query: PreparedQuery<V, Row>, values: V): Row | undefined {
     this.#assertNotLost()
     try {
       const parameters = inputsOf(query.parameters('sqlite', values))
@@ -80,10 +77,7 @@ export class SqliteConnection {
   }
 
   /** Runs a query by ids or names with empty ones, which match nothing. */
-  findNothing<Values extends Record<string, unknown>, Row>(
-    query: PreparedQuery<Values, Row>,
-    values: Values,
-  ): void {
+  findNothing<V extends Values, Row>(query: PreparedQuery<V, Row>, values: V): void {
     this.#all(
       query,
       query.parameters('sqlite', values).map(() => NO_ID),

@@ -2,7 +2,7 @@ import type { Kysely } from 'kysely'
 import { BeforeCommit, type LastWork } from './before-commit.ts'
 import { assertOpen, type Sparing, type Transaction } from './database.ts'
 import type { KnownRows } from './known-rows.ts'
-import type { PreparedQuery } from './prepared.ts'
+import type { PreparedQuery, Values } from './prepared.ts'
 import type { SqliteConnection } from './sqlite-connection.ts'
 import type { Tables } from './tables.ts'
 
@@ -32,20 +32,16 @@ export class SqliteTransaction implements Transaction {
 
   // Not async, so that an available result costs only one promise.
   // oxlint-disable-next-line typescript/promise-function-async
-  all<Values extends Record<string, unknown>, Row>(
-    query: PreparedQuery<Values, Row>,
-    values: Values,
-    sparing?: Sparing,
-  ): Promise<Row[]> {
+  all<V extends Values, Row>(query: PreparedQuery<V, Row>, values: V, sparing?: Sparing): Promise<Row[]> {
     return this.#connection.mustGiveWay
       ? this.#connection.giveWay().then(() => this.#all(query, values, sparing))
       : Promise.resolve(this.#all(query, values, sparing))
   }
 
   // oxlint-disable-next-line typescript/promise-function-async
-  first<Values extends Record<string, unknown>, Row>(
-    query: PreparedQuery<Values, Row>,
-    values: Values,
+  first<V extends Values, Row>(
+    query: PreparedQuery<V, Row>,
+    values: V,
     sparing?: Sparing,
   ): Promise<Row | undefined> {
     return this.#connection.mustGiveWay
@@ -53,19 +49,13 @@ export class SqliteTransaction implements Transaction {
       : Promise.resolve(this.#first(query, values, sparing))
   }
 
-  async repeat<Values extends Record<string, unknown>, Row>(
-    query: PreparedQuery<Values, Row>,
-    values: Values,
-  ): Promise<void> {
+  async repeat<V extends Values, Row>(query: PreparedQuery<V, Row>, values: V): Promise<void> {
     assertOpen(this.#isOpen)
     // To turn found rows into JavaScript objects takes longer: many refusals together would show what exists.
     this.#connection.findNothing(query, values)
   }
 
-  async send<Values extends Record<string, unknown>, Row>(
-    query: PreparedQuery<Values, Row>,
-    values: Values,
-  ): Promise<void> {
+  async send<V extends Values, Row>(query: PreparedQuery<V, Row>, values: V): Promise<void> {
     await this.all(query, values)
   }
 
@@ -89,11 +79,7 @@ export class SqliteTransaction implements Transaction {
     for (const work of this.#afterCommit) work()
   }
 
-  #all<Values extends Record<string, unknown>, Row>(
-    query: PreparedQuery<Values, Row>,
-    values: Values,
-    sparing: Sparing | undefined,
-  ): Row[] {
+  #all<V extends Values, Row>(query: PreparedQuery<V, Row>, values: V, sparing: Sparing | undefined): Row[] {
     assertOpen(this.#isOpen)
     const known = this.#known
     const value = known === undefined ? undefined : query.cacheKey('sqlite', values)
@@ -104,9 +90,9 @@ export class SqliteTransaction implements Transaction {
     return list
   }
 
-  #first<Values extends Record<string, unknown>, Row>(
-    query: PreparedQuery<Values, Row>,
-    values: Values,
+  #first<V extends Values, Row>(
+    query: PreparedQuery<V, Row>,
+    values: V,
     sparing: Sparing | undefined,
   ): Row | undefined {
     assertOpen(this.#isOpen)
