@@ -1,16 +1,12 @@
 import { CompiledQuery, type Kysely } from 'kysely'
 import { BeforeCommit } from './before-commit.ts'
-import type { Transaction } from './database.ts'
+import type { Transaction, Work } from './database.ts'
 import type { Engine } from './portable.ts'
 import type { PreparedQuery, Values } from './prepared.ts'
 import type { Tables } from './tables.ts'
 
 /** A transaction on a bare connection, for changes of tables too. */
-export async function inBareTransaction<T>(
-  db: Kysely<Tables>,
-  engine: Engine,
-  work: (tx: Transaction) => Promise<T>,
-): Promise<T> {
+export async function inBareTransaction<T>(db: Kysely<Tables>, engine: Engine, work: Work<T>): Promise<T> {
   const before = new BeforeCommit()
   const afterCommit: (() => void)[] = []
   const value = await db.transaction().execute(async (transaction) => {

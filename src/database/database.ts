@@ -92,6 +92,9 @@ export type TransactionOptions = {
   isSlow?: boolean
 }
 
+/** What runs in a transaction. On PostgreSQL it may run several times. */
+export type Work<T> = (tx: Transaction) => Promise<T>
+
 /** How busy the database is in this process. */
 export type Load = {
   /** Requests that wait for a transaction. */
@@ -108,12 +111,12 @@ export interface Database {
   /** Set by the server, and called before the event loop is blocked for the time of a commit: on SQLite only. */
   beforeBlocking?: () => void
   /** Reads one consistent snapshot of committed data, including this process's earlier writes. */
-  read<T>(work: (tx: Transaction) => Promise<T>, options?: TransactionOptions): Promise<T>
+  read<T>(work: Work<T>, options?: TransactionOptions): Promise<T>
   /**
    * Resolves once the commit is on the disk. If `work` throws, everything it wrote is rolled back. Throws 503
    * (`databaseUnavailable`) if the database is the cause.
    */
-  write<T>(work: (tx: Transaction) => Promise<T>, options?: TransactionOptions): Promise<T>
+  write<T>(work: Work<T>, options?: TransactionOptions): Promise<T>
   close(): Promise<void>
 }
 

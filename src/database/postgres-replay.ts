@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely'
 import { types, type QueryResult, type QueryResultRow } from 'pg'
-import type { Transaction } from './database.ts'
+import type { Transaction, Work } from './database.ts'
 import { rowsOf } from './driver-values.ts'
 import { MAX_PIPELINED, type PostgresPipeline } from './postgres-pipeline.ts'
 import type { PreparedQuery, Values } from './prepared.ts'
@@ -163,10 +163,7 @@ export class Replays {
   }
 
   /** Reads with the statements of the last time. Undefined if that was not possible: nothing has been done then. */
-  async read<T>(
-    { caller, name }: NamedRead,
-    work: (tx: Transaction) => Promise<T>,
-  ): Promise<{ value: T } | undefined> {
+  async read<T>({ caller, name }: NamedRead, work: Work<T>): Promise<{ value: T } | undefined> {
     const { lean, whole } = this.#plans.find(caller, name) ?? {}
     if (lean === undefined || whole === undefined) return undefined
     for (const plan of whole === lean ? [lean] : [lean, whole]) {

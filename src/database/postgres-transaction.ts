@@ -3,15 +3,13 @@ import type { Kysely } from 'kysely'
 import { DatabaseError, type QueryResult } from 'pg'
 import { BeforeCommit, type LastWork } from './before-commit.ts'
 import { Changes } from './changes.ts'
-import { assertOpen, type Sparing, type Transaction } from './database.ts'
+import { assertOpen, type Sparing, type Transaction, type Work } from './database.ts'
 import { rowsOf } from './driver-values.ts'
 import { changesRows, locksRows, type PostgresConnection } from './postgres-connection.ts'
 import { isAnswer, isAway, UnknownOutcomeError } from './postgres-errors.ts'
 import type { ReadRecord, ReplayedRead } from './postgres-replay.ts'
 import type { PreparedQuery, Values } from './prepared.ts'
 import type { Tables } from './tables.ts'
-
-type Work<T> = (tx: Transaction) => Promise<T>
 
 /** What a transaction, or a part of one, starts with. */
 type Given = {

@@ -4,7 +4,7 @@ import { types, type ClientConfig } from 'pg'
 import { urlForDriver } from '../core/database-url.ts'
 import { AppError } from '../core/errors.ts'
 import { Availability } from './availability.ts'
-import type { Database, DatabaseOptions, Load, Transaction, TransactionOptions } from './database.ts'
+import type { Database, DatabaseOptions, Load, TransactionOptions, Work } from './database.ts'
 import type { PostgresConnection } from './postgres-connection.ts'
 import {
   isAway,
@@ -42,7 +42,6 @@ const WAIT_MS = 500
 types.setTypeParser(types.builtins.INT8, Number)
 
 type Mode = 'read' | 'write'
-type Work<T> = (tx: Transaction) => Promise<T>
 
 type Asked = {
   readonly mode: Mode

@@ -1,21 +1,17 @@
-import type { Transaction } from './database.ts'
+import type { Work } from './database.ts'
 import { UnknownOutcomeError } from './postgres-errors.ts'
 import type { NamedRead } from './postgres-replay.ts'
 
 /** A write that waits. The transaction of an earlier write may take it along. */
 export class SharedWrite {
   readonly organizationId: string
-  readonly work: (tx: Transaction) => Promise<unknown>
+  readonly work: Work<unknown>
   readonly named: NamedRead | undefined
   /** Whether a transaction has taken it along. */
   isTaken = false
   readonly #settled = Promise.withResolvers<(() => unknown) | undefined>()
 
-  constructor(
-    organizationId: string,
-    work: (tx: Transaction) => Promise<unknown>,
-    named: NamedRead | undefined,
-  ) {
+  constructor(organizationId: string, work: Work<unknown>, named: NamedRead | undefined) {
     this.organizationId = organizationId
     this.work = work
     this.named = named

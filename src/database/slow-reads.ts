@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Kysely } from 'kysely'
-import { assertOpen, type Transaction } from './database.ts'
+import { assertOpen, type Transaction, type Work } from './database.ts'
 import { rowsOf } from './driver-values.ts'
 import type { PreparedQuery, Values } from './prepared.ts'
 import { ReadThread } from './read-thread-client.ts'
@@ -31,7 +31,7 @@ export class SlowReads {
   }
 
   /** @param caller has one turn at a time */
-  async read<T>(work: (tx: Transaction) => Promise<T>, caller: string): Promise<T> {
+  async read<T>(work: Work<T>, caller: string): Promise<T> {
     const end = await this.#turns.take(caller)
     let thread: ReadThread
     try {

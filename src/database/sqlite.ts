@@ -5,8 +5,8 @@ import {
   type Database,
   type DatabaseOptions,
   type Load,
-  type Transaction,
   type TransactionOptions,
+  type Work,
 } from './database.ts'
 import { KnownRows } from './known-rows.ts'
 import { LaterReads } from './later-reads.ts'
@@ -80,14 +80,14 @@ export class SqliteDatabase implements Database {
     }
   }
 
-  read<T>(work: (tx: Transaction) => Promise<T>, options: TransactionOptions = {}): Promise<T> {
+  read<T>(work: Work<T>, options: TransactionOptions = {}): Promise<T> {
     assertOpen(!this.#isClosed)
     if (options.isSlow === true) return this.#readSlowly(work, options)
     if (this.#later.isEmpty && !this.#isTurnFull()) return this.#readNow(work)
     return this.#later.add(() => this.#readNow(work), options.caller)
   }
 
-  #readNow<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
+  #readNow<T>(work: Work<T>): Promise<T> {
     let snapshot: SqliteTransaction
     try {
       snapshot = this.#snapshot ??= this.#openSnapshot()
@@ -102,10 +102,7 @@ export class SqliteDatabase implements Database {
     return this.#snapshot !== undefined && performance.now() - this.#snapshotSince > MAX_READING_MS
   }
 
-  async #readSlowly<T>(
-    work: (tx: Transaction) => Promise<T>,
-    { caller, organizationId = '' }: TransactionOptions,
-  ): Promise<T> {
+  async #readSlowly<T>(work: Work<T>, { caller, organizationId = '' }: TransactionOptions): Promise<T> {
     try {
       return await this.#slowReads.read(work, caller ?? organizationId)
     } catch (error) {
@@ -130,7 +127,7 @@ export class SqliteDatabase implements Database {
     return new SqliteTransaction(reader, this.#known)
   }
 
-  write<T>(work: (tx: Transaction) => Promise<T>, options: TransactionOptions = {}): Promise<T> {
+  write<T>(work: Work<T>, options: TransactionOptions = {}): Promise<T> {
     assertOpen(!this.#isClosed)
     return new Promise<T>((resolve, reject) => {
       const job: WaitingWrite = { work: (tx) => work(tx).then((value) => () => resolve(value)), reject }

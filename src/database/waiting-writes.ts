@@ -1,5 +1,5 @@
 import { Rotation } from '../core/rotation.ts'
-import type { Transaction } from './database.ts'
+import type { Work } from './database.ts'
 import { databaseUnavailable } from './unavailable.ts'
 
 const WAITING_OF_ONE = 250
@@ -9,7 +9,7 @@ const MAX_COMMIT_MS = 25
 
 export type WaitingWrite = {
   /** Gives what answers the write after its commit. */
-  work: (tx: Transaction) => Promise<() => void>
+  work: Work<() => void>
   reject: (reason: unknown) => void
 }
 
