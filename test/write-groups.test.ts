@@ -1,5 +1,5 @@
 import { afterEach, expect, test, vi } from 'vitest'
-import { PostgresTransactions } from '../src/database/postgres-transactions.ts'
+import { PostgresPool } from '../src/database/postgres-pool.ts'
 import { Replays } from '../src/database/postgres-replay.ts'
 import { SharedWrite } from '../src/database/shared-write.ts'
 import { MAX_WAIT_MS, Turns } from '../src/database/turns.ts'
@@ -16,10 +16,10 @@ afterEach(() => {
 
 /** Groups whose transactions do as told. They never reach a database. */
 function groupsThat(run: () => Promise<never>) {
-  vi.spyOn(PostgresTransactions.prototype, 'run').mockImplementation(run)
+  vi.spyOn(PostgresPool.prototype, 'run').mockImplementation(run)
   const failures: unknown[] = []
-  const transactions = new PostgresTransactions(undefined as never)
-  const groups = new WriteGroups(new Turns(10), new Replays(undefined as never), transactions, (error) =>
+  const pool = new PostgresPool({}, 1, () => {})
+  const groups = new WriteGroups(new Turns(10), new Replays(undefined as never), pool, (error) =>
     failures.push(error),
   )
   return { groups, failures }

@@ -2,8 +2,9 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { Pool, type ClientConfig, type PoolClient } from 'pg'
 import { afterPatience } from '../core/patience.ts'
 import { PostgresClient, refuseStandby } from './postgres-client.ts'
-import { PostgresConnection } from './postgres-connection.ts'
-import { DeadlineError, isAway, UnreachableError } from './postgres-errors.ts'
+import { beginText, PostgresConnection, type Kind } from './postgres-connection.ts'
+import { DeadlineError, isAway, isStaleStatement, UnreachableError } from './postgres-errors.ts'
+import { commit, finish } from './postgres-transaction.ts'
 
 const RETRY_PAUSE_MS = 20
 /** A begin waits for no lock: without an answer the connection is broken. */
@@ -14,8 +15,11 @@ const SILENCE_MS = 500
 const SILENCE_AT_WORK_MS = 3_000
 const SILENCE_AFTER_LOSS_MS = 1_000
 const CLOSE_MS = 5_000
+/** Longer than the statement timeouts, so that normally the server ends a slow transaction first. */
+const DEADLINE_MS = 30_000
+const LONG_DEADLINE_MS = 3_600_000
 
-/** The connections of transactions. A broken one is replaced. */
+/** Runs transactions on connections. A broken connection is replaced. */
 export class PostgresPool {
   readonly #pool: Pool
   /** All connections of the pool, including those still connecting. */
@@ -56,11 +60,52 @@ export class PostgresPool {
   }
 
   /**
+   * Runs a transaction.
+   *
+   * @param sendBehind sends the first statements, in the same message as the beginning
+   */
+  async run<T, Behind>(
+    kind: Kind,
+    sendBehind: (connection: PostgresConnection) => Promise<Behind>,
+    work: (connection: PostgresConnection, behind: Behind) => Promise<T>,
+  ): Promise<T> {
+    const { connection, behind } = await this.#begin(kind, sendBehind)
+    const { client } = connection
+    const deadline = setTimeout(
+      () => client.cut(new DeadlineError('a transaction took too long')),
+      kind.isLong === true ? LONG_DEADLINE_MS : DEADLINE_MS,
+    )
+    try {
+      const value = await work(connection, await behind)
+      if (kind.mode === 'write') await finish(connection)
+      await (kind.mode === 'read' ? connection.query('commit') : commit(connection))
+      connection.endTransaction()
+      client.release()
+      return value
+    } catch (thrown) {
+      // After a statement has failed, the ones behind it fail with an error that says less.
+      const error = (await connection.failureOfSent()) ?? thrown
+      connection.endTransaction()
+      if (isStaleStatement(error)) this.cutIdle()
+      if (isAway(error) || isStaleStatement(error)) client.release(true)
+      else {
+        await connection.query('rollback').then(
+          () => client.release(),
+          (broken: Error) => client.release(broken),
+        )
+      }
+      throw error
+    } finally {
+      clearTimeout(deadline)
+    }
+  }
+
+  /**
    * Opens a transaction, with the first statements in the same message. They lock and read only, so a broken connection is
    * simply replaced.
    */
-  async begin<Behind>(
-    text: string,
+  async #begin<Behind>(
+    kind: Kind,
     sendBehind: (connection: PostgresConnection) => Promise<Behind>,
   ): Promise<{ connection: PostgresConnection; behind: Promise<Behind> }> {
     for (let attempt = 1; ; attempt++) {
@@ -76,7 +121,8 @@ export class PostgresPool {
       try {
         if (!connection.isOfPrimary) await refuseStandby(client)
         connection.isOfPrimary = true
-        const begun = connection.query(text)
+        const begun = connection.query(beginText(kind))
+        connection.beginTransaction()
         const behind = sendBehind(connection)
         // If `begin` fails, so does what was sent behind it.
         behind.catch(() => {})

@@ -22,7 +22,6 @@ import { PostgresPool } from './postgres-pool.ts'
 import { ReadRecord, Replays, type NamedRead, type ReplayedRead } from './postgres-replay.ts'
 import { PostgresProbe } from './postgres-probe.ts'
 import { runPart, runWhole } from './postgres-transaction.ts'
-import { PostgresTransactions } from './postgres-transactions.ts'
 import { Riders } from './riders.ts'
 import { SharedWrite } from './shared-write.ts'
 import type { Tables } from './tables.ts'
@@ -63,7 +62,6 @@ export class PostgresDatabase implements Database {
   readonly #turns: Turns
   readonly #pipeline: PostgresPipeline
   readonly #replays: Replays
-  readonly #transactions: PostgresTransactions
   readonly #groups: WriteGroups
 
   constructor(url: string, { connections = MAX_CONNECTIONS }: DatabaseOptions = {}) {
@@ -85,10 +83,7 @@ export class PostgresDatabase implements Database {
       () => this.#probe.endSilence() && this.#pool.cutSilent(),
     )
     this.#turns = new Turns(connections)
-    this.#transactions = new PostgresTransactions(this.#pool)
-    this.#groups = new WriteGroups(this.#turns, this.#replays, this.#transactions, (error) =>
-      this.#noteShared(error),
-    )
+    this.#groups = new WriteGroups(this.#turns, this.#replays, this.#pool, (error) => this.#noteShared(error))
   }
 
   get load(): Load {
@@ -242,7 +237,7 @@ export class PostgresDatabase implements Database {
   async #alone<T>(work: Work<T>, asked: Asked): Promise<T> {
     const { mode, named } = asked
     const record = mode === 'read' && named !== undefined ? new ReadRecord() : undefined
-    const { outcome, ahead } = await this.#transactions.run(
+    const { outcome, ahead } = await this.#pool.run(
       asked,
       (connection) => this.#begin(connection, asked),
       async (connection, ahead) => ({
@@ -259,7 +254,7 @@ export class PostgresDatabase implements Database {
     const riders = new Riders(this.#turns, this.#replays, asked.organizationId)
     let own: () => T
     try {
-      own = await this.#transactions.run(
+      own = await this.#pool.run(
         asked,
         (connection) => this.#begin(connection, asked),
         async (connection, ahead) => {

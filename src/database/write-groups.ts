@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { PostgresConnection } from './postgres-connection.ts'
 import type { ReplayedRead, Replays } from './postgres-replay.ts'
 import { runPart } from './postgres-transaction.ts'
-import type { PostgresTransactions } from './postgres-transactions.ts'
+import type { PostgresPool } from './postgres-pool.ts'
 import { settleFailed, type SharedWrite } from './shared-write.ts'
 import { MAX_WAIT_MS, type Turns } from './turns.ts'
 import { databaseUnavailable } from './unavailable.ts'
@@ -33,7 +33,7 @@ type Begun = {
 export class WriteGroups {
   readonly #turns: Turns
   readonly #replays: Replays
-  readonly #transactions: PostgresTransactions
+  readonly #pool: PostgresPool
   readonly #onFailure: (error: unknown) => void
   /** In order of arrival. */
   #waiting: SharedWrite[] = []
@@ -41,16 +41,11 @@ export class WriteGroups {
   #groups = 0
 
   /** @param onFailure is told why the writes of a group run alone */
-  constructor(
-    turns: Turns,
-    replays: Replays,
-    transactions: PostgresTransactions,
-    onFailure: (error: unknown) => void,
-  ) {
+  constructor(turns: Turns, replays: Replays, pool: PostgresPool, onFailure: (error: unknown) => void) {
     this.#onFailure = onFailure
     this.#turns = turns
     this.#replays = replays
-    this.#transactions = transactions
+    this.#pool = pool
   }
 
   get waiting(): number {
@@ -115,7 +110,7 @@ export class WriteGroups {
 
   async #run(group: readonly SharedWrite[]): Promise<void> {
     const counts = new Map<string, number>()
-    const parts = await this.#transactions.run(
+    const parts = await this.#pool.run(
       { mode: 'write', lockTimeout: LOCK_TIMEOUT },
       (connection) => this.#begin(connection, group),
       async (connection, { locked, ahead }) => {
