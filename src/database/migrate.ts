@@ -9,7 +9,7 @@ import { firstTables } from './migrations/0001-first-tables.ts'
 import { workspaceCounts } from './migrations/0002-workspace-counts.ts'
 import { membershipCounts } from './migrations/0003-membership-counts.ts'
 import { versionSteps } from './migrations/0004-version-steps.ts'
-import { engineOf } from './portable.ts'
+import { engineOf, runScript } from './portable.ts'
 import type { Tables } from './tables.ts'
 
 /**
@@ -26,9 +26,9 @@ export const FIRST_MIGRATION = '0001-first-tables'
 /** Sorted by name. A migration is never changed: a change of tables is a new one at the end. Tests add one. */
 export const migrations: Record<string, TableMigration> = {
   [FIRST_MIGRATION]: { ...firstTables, oldestRelease: '0.1.0' },
-  '0002-workspace-counts': { ...workspaceCounts, oldestRelease: '0.1.0' },
-  '0003-membership-counts': { ...membershipCounts, oldestRelease: '0.1.0' },
-  '0004-version-steps': { ...versionSteps, oldestRelease: '0.1.0' },
+  '0002-workspace-counts': { up: (db) => runScript(db, workspaceCounts), oldestRelease: '0.1.0' },
+  '0003-membership-counts': { up: (db) => runScript(db, membershipCounts), oldestRelease: '0.1.0' },
+  '0004-version-steps': { up: (db) => runScript(db, versionSteps), oldestRelease: '0.1.0' },
 }
 
 /** A newer Purser has written the database; this one has changed nothing. */

@@ -1,5 +1,4 @@
-import type { Migration } from 'kysely/migration'
-import { runScript, type Engine } from '../portable.ts'
+import type { Engine } from '../portable.ts'
 
 const added =
   'insert into workspace_counts values (new.project_id, 1) on conflict do update set count = count + 1'
@@ -20,7 +19,7 @@ const filled =
  * The number of workspaces of each project, kept by triggers. A project without a row has none. On PostgreSQL the
  * triggers come before the first counts: from then on no other transaction can write workspaces.
  */
-const tables: Record<Engine, string> = {
+export const workspaceCounts: Record<Engine, string> = {
   sqlite: `
 create table workspace_counts (
   project_id TEXT primary key,
@@ -46,10 +45,4 @@ create trigger workspace_counts_delete after delete on workspaces referencing ol
 create trigger workspace_counts_move after update on workspaces referencing old table as old_rows new table as new_rows for each statement execute function workspace_counts_move();
 ${filled};
 `,
-}
-
-export const workspaceCounts: Migration = {
-  async up(db) {
-    await runScript(db, tables)
-  },
 }

@@ -1,5 +1,4 @@
-import type { Migration } from 'kysely/migration'
-import { runScript, type Engine } from '../portable.ts'
+import type { Engine } from '../portable.ts'
 
 const added =
   'insert into membership_counts values (new.organization_id, 1) on conflict do update set count = count + 1'
@@ -20,7 +19,7 @@ const filled =
  * organization. On PostgreSQL the triggers come before the first counts: from then on no other transaction can write
  * memberships.
  */
-const tables: Record<Engine, string> = {
+export const membershipCounts: Record<Engine, string> = {
   sqlite: `
 create table membership_counts (
   organization_id TEXT primary key,
@@ -43,10 +42,4 @@ create trigger membership_counts_insert after insert on memberships referencing 
 create trigger membership_counts_delete after delete on memberships referencing old table as changed for each statement execute function membership_counts_delete();
 ${filled};
 `,
-}
-
-export const membershipCounts: Migration = {
-  async up(db) {
-    await runScript(db, tables)
-  },
 }

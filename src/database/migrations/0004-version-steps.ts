@@ -1,5 +1,4 @@
-import type { Migration } from 'kysely/migration'
-import { runScript, type Engine } from '../portable.ts'
+import type { Engine } from '../portable.ts'
 
 const names = [
   'team_names_insert',
@@ -20,13 +19,7 @@ const replaced = `replace(pg_get_functiondef(known), 'version + 1', 'version + 1
  * The versions that triggers raise rise by a random step on PostgreSQL, as those of `nextVersion` do. SQLite keeps steps of
  * one.
  */
-const steps: Record<Engine, string> = {
+export const versionSteps: Record<Engine, string> = {
   sqlite: '',
   postgres: `do $$ declare known oid; begin for known in select oid from pg_proc where ${theirs} loop execute ${replaced}; end loop; end $$;`,
-}
-
-export const versionSteps: Migration = {
-  async up(db) {
-    await runScript(db, steps)
-  },
 }
