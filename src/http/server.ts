@@ -7,11 +7,10 @@ import type { Socket } from 'node:net'
 import findMyWay, { type default as Router } from 'find-my-way'
 import { AppError, notFound, TooManyAttempts } from '../core/errors.ts'
 import { errorDocument, internalErrorDocument, statusOf } from '../jsonapi/errors.ts'
-import { errorAnswer, type Answer, type Call } from './call.ts'
+import { Call, errorAnswer, type Answer, type FoundRoute } from './call.ts'
 import type { RunnerDeps } from './deps.ts'
 import { isDryRun } from './dry-run.ts'
 import { releaseWhenSent } from './held-answer.ts'
-import { HttpCall, type FoundRoute } from './http-call.ts'
 import { answerMalformed } from './malformed.ts'
 import { mustWait } from './pipelining.ts'
 import { authenticate } from './permit.ts'
@@ -189,7 +188,7 @@ async function respond(
   const requestId = nextRequestId()
   deps.requestMetrics?.begin()
   if (request.headers.upgrade !== undefined) answerHalf(request, response, deps)
-  const call = new HttpCall(request, route, requestId, deps)
+  const call = new Call(request, route, requestId, deps)
   const { method, receivedAt } = call
   let answer: Answer
   try {
