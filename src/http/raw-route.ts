@@ -1,4 +1,3 @@
-import type { AcceptedBody } from '../jsonapi/body.ts'
 import type { Answer, Call } from './call.ts'
 import type { RunnerDeps } from './deps.ts'
 import type { RouteDocumentation } from './route.ts'
@@ -10,8 +9,6 @@ export type RawRoute = RouteDocumentation & {
   path: string
   /** Statuses of successful answers; default: 200. */
   statuses?: readonly number[]
-  /** The allowed body, for the API description. */
-  accepts?: AcceptedBody
   /** Why it needs no token. */
   open: string
   answer: (call: Call, deps: RunnerDeps) => Promise<Answer>

@@ -91,6 +91,12 @@ export type RouteDocumentation = {
   readonly isPolled?: true
   /** The list is not paged: everything is on its only page. */
   readonly isUnpaged?: boolean
+  /** Refusals that not all writes have: 403 for the last owner or administrator, 409, 412, 429. */
+  readonly refuses?: readonly (403 | 409 | 412 | 429)[]
+  /** The allowed body. */
+  readonly accepts?: AcceptedBody
+  /** Allows bodies up to PURSER_MAX_BODY_BYTES instead of 1 MiB, because they contain states. */
+  readonly isLarge?: true
 }
 
 /** A route as the server, the API description and the import see it. `read`, `list` and `write` make it. */
@@ -99,9 +105,6 @@ export type Route = RouteDocumentation & {
   readonly path: string
   readonly permission: Permission
   readonly status: 200 | 201 | 204
-  readonly refuses?: readonly (403 | 409 | 412 | 429)[]
-  readonly accepts?: AcceptedBody
-  readonly isLarge?: true
   readonly hasBody: boolean
   readonly hasDryRun: boolean
   /** Answers a request: address → load → decide → body → act → document. Throws AppError. */

@@ -2,7 +2,6 @@ import type { Permission } from '../access/rules.ts'
 import type { Config } from '../config.ts'
 import { systemClock, type Clock, type Timestamp } from '../core/clock.ts'
 import { AppError, type Problem } from '../core/errors.ts'
-import type { AcceptedBody } from '../jsonapi/body.ts'
 import type { QueryParameters } from '../jsonapi/parameters.ts'
 import { IncomingBody } from './body.ts'
 import type { DryRun } from './dry-run.ts'
@@ -52,8 +51,6 @@ export type WriteDefinition<
   readonly query?: P
   /** 204 sends no document; the others need `document`. */
   readonly status: 200 | 201 | 204
-  /** Refusals that not all writes have: 403 for the last owner or administrator, 409, 412, 429. */
-  readonly refuses?: readonly (403 | 409 | 412 | 429)[]
   /** Conditions to check before a large body is read. Runs in the transaction of the first decision. */
   readonly beforeBody?: (context: Decided<A, R>) => Promise<void>
   /**
@@ -66,10 +63,6 @@ export type WriteDefinition<
    * malformed body gets 422 for any valid token, before the object is looked up.
    */
   readonly addressInBody?: (body: B) => A | undefined
-  /** The allowed body, for the API description. */
-  readonly accepts?: AcceptedBody
-  /** Allows bodies up to PURSER_MAX_BODY_BYTES instead of 1 MiB, because they contain states. */
-  readonly isLarge?: true
   /**
    * The detail of a 403 for a caller who may see the object but not do this. With 404 a client would believe that the
    * object is gone. Undefined: 404 as everywhere else.
