@@ -57,6 +57,10 @@ export function invalidBy(problem: Problem): AppError {
   return new AppError('invalid', [problem])
 }
 
+export function badRequest(detail: string): AppError {
+  return new AppError('bad-request', [{ detail }])
+}
+
 /** The query parameter of this name has a value that cannot be read. */
 export function invalidQuery(detail: string, parameter: string): AppError {
   return new AppError('invalid-query', [{ detail, parameter }])

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import type { ServerConfig } from '../config.ts'
-import { AppError } from '../core/errors.ts'
+import { AppError, badRequest } from '../core/errors.ts'
 import type { Held } from '../core/bytes-in-flight.ts'
 import type { Call } from './call.ts'
 import type { Deps } from './deps.ts'
@@ -123,8 +123,7 @@ export function readChunks(
       stream.pause()
       reject(error)
     }
-    const breakOff = () =>
-      fail(new AppError('bad-request', [{ detail: 'the connection ended before the whole body arrived' }]))
+    const breakOff = () => fail(badRequest('the connection ended before the whole body arrived'))
     const goOn = () => {
       if (isStopped) return
       pace?.goOn()

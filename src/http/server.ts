@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs'
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import findMyWay, { type default as Router } from 'find-my-way'
-import { AppError, notFound, TooManyAttempts } from '../core/errors.ts'
+import { AppError, badRequest, notFound, TooManyAttempts } from '../core/errors.ts'
 import { errorDocument, internalErrorDocument, statusOf } from '../jsonapi/errors.ts'
 import { Call, errorAnswer, type Answer, type FoundRoute } from './call.ts'
 import type { RunnerDeps } from './deps.ts'
@@ -192,10 +192,7 @@ async function respond(
   const { method, receivedAt } = call
   let answer: Answer
   try {
-    if (request.httpVersion === '1.1' && request.headers.host === undefined) throw hostIsMissing()
-    if (!isHost.test(request.headers.host ?? '')) throw hostIsWrong()
-    if (hasOtherCoding(request)) throw otherCoding()
-    refuseRepeatedHeaders(request)
+    checkHeaders(request)
     const made = await work(call)
     releaseWhenSent(made, response)
     answer = conditional(request, made)
@@ -224,8 +221,19 @@ function isOfClient(error: unknown): boolean {
   return code !== undefined && /^(ERR_STREAM_|ECONN|EPIPE$|ETIMEDOUT$)/.test(code)
 }
 
-/** Node uses the first of two such headers, but a proxy may have checked the other one. */
-function refuseRepeatedHeaders({ rawHeaders }: IncomingMessage): void {
+/** The characters of names, addresses and ports (RFC 3986). Health checks send an empty Host. */
+const isHost = /^[\w.~%!$&'()*+,;=:[\]-]*$/
+
+function checkHeaders(request: IncomingMessage): void {
+  const { headers, httpVersion, rawHeaders } = request
+  if (httpVersion === '1.1' && headers.host === undefined) {
+    throw badRequest('HTTP/1.1 requests need a Host header')
+  }
+  if (!isHost.test(headers.host ?? '')) {
+    throw badRequest('the header Host must be a name or an address, with a port or without')
+  }
+  if (hasOtherCoding(request)) throw badRequest('the only Transfer-Encoding that is accepted is chunked')
+  // Node uses the first of two such headers, but a proxy may have checked the other one.
   let hosts = 0
   let authorizations = 0
   for (let at = 0; at < rawHeaders.length; at += 2) {
@@ -233,33 +241,14 @@ function refuseRepeatedHeaders({ rawHeaders }: IncomingMessage): void {
     if (name.length === 4 && name.toLowerCase() === 'host') hosts++
     else if (name.length === 13 && name.toLowerCase() === 'authorization') authorizations++
   }
-  if (hosts > 1) throw new AppError('bad-request', [{ detail: 'the header Host must be sent once' }])
-  if (authorizations > 1) {
-    throw new AppError('bad-request', [{ detail: 'the header Authorization must be sent once' }])
-  }
+  if (hosts > 1) throw badRequest('the header Host must be sent once')
+  if (authorizations > 1) throw badRequest('the header Authorization must be sent once')
 }
 
 /** Node reads `gzip, chunked` as `chunked`. A proxy in front may read it otherwise, and see the next request elsewhere. */
 function hasOtherCoding({ headers }: IncomingMessage): boolean {
   const coding = headers['transfer-encoding']
   return coding !== undefined && coding.toLowerCase() !== 'chunked'
-}
-
-function otherCoding(): AppError {
-  return new AppError('bad-request', [{ detail: 'the only Transfer-Encoding that is accepted is chunked' }])
-}
-
-/** The characters of names, addresses and ports (RFC 3986). Health checks send an empty Host. */
-const isHost = /^[\w.~%!$&'()*+,;=:[\]-]*$/
-
-function hostIsWrong(): AppError {
-  return new AppError('bad-request', [
-    { detail: 'the header Host must be a name or an address, with a port or without' },
-  ])
-}
-
-function hostIsMissing(): AppError {
-  return new AppError('bad-request', [{ detail: 'HTTP/1.1 requests need a Host header' }])
 }
 
 function failure(error: unknown, requestId: string, request: IncomingMessage, deps: RunnerDeps): Answer {
