@@ -164,7 +164,7 @@ export function createApp(
     teamNames: new TeamNames(),
     peopleOfTeams: new PeopleOfTeams(),
     queries: new Queries(),
-    ...(config.metricsListen === undefined ? {} : { requestMetrics: new RequestMetrics() }),
+    requestMetrics: config.metricsListen === undefined ? undefined : new RequestMetrics(),
     lastUsed: new LastUsed(database, log, updateLastUsed),
     sessionsUsed: new LastUsed(database, log, updateSessionsUsed),
     passwords: new Passwords(),
@@ -179,7 +179,7 @@ export function createApp(
     bytesInFlight,
     states: new States(database, config, clock, log, bytesInFlight),
     log,
-    ...(operator === undefined ? {} : { operator }),
+    operator,
   }
   const retention = auditRetention(database, auditKey, clock, log, config.auditDays)
   const server = createServer(routes, [...rawRoutes, loginTokenRoute, ...createPageRoutes()], deps)

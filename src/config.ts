@@ -24,12 +24,7 @@ export type Setting<T> = {
 }
 
 function setting<T>(parse: (text: string) => T, help: string, initial?: string, isSecret?: true): Setting<T> {
-  return {
-    parse,
-    help,
-    ...(initial === undefined ? {} : { default: initial }),
-    ...(isSecret ? { isSecret } : {}),
-  }
+  return { parse, help, default: initial, isSecret }
 }
 
 const MIB = 1024 * 1024

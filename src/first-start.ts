@@ -54,6 +54,6 @@ export async function makeFirstUser(
       ...(link === undefined ? [] : [link.event]),
     ])
     keep(text)
-    return { token: text, ...(link === undefined ? {} : { link: link.secret }) }
+    return { token: text, link: link?.secret }
   })
 }

@@ -1,4 +1,4 @@
-import type { AppError, ErrorCode } from '../core/errors.ts'
+import type { AppError, ErrorCode, Problem } from '../core/errors.ts'
 
 /** HTTP status and title of each kind of error. go-tfe reads some of the titles: see docs/reference/wire.md. */
 const answers = {
@@ -24,15 +24,14 @@ export function statusOf(code: ErrorCode): number {
 
 /** A JSON:API error document with one object for each problem; without problems, one without a detail. */
 export function errorDocument(error: AppError): string {
-  const { status, title } = answers[error.code]
-  const problems = error.problems.length > 0 ? error.problems : [undefined]
+  const kind = answers[error.code]
+  const problems: readonly Partial<Problem>[] = error.problems.length > 0 ? error.problems : [{}]
   return JSON.stringify({
-    errors: problems.map((problem) => ({
-      status: String(status),
-      title: problem?.title ?? title,
-      ...(problem === undefined ? {} : { detail: problem.detail }),
-      ...(problem?.pointer === undefined ? {} : { source: { pointer: problem.pointer } }),
-      ...(problem?.parameter === undefined ? {} : { source: { parameter: problem.parameter } }),
+    errors: problems.map(({ title, detail, pointer, parameter }) => ({
+      status: String(kind.status),
+      title: title ?? kind.title,
+      detail,
+      source: pointer === undefined && parameter === undefined ? undefined : { pointer, parameter },
     })),
   })
 }
