@@ -62,7 +62,9 @@ export class IncomingBody {
         if (end > whole.length) {
           const length = declared || Math.min(limit, Math.max(2 * end, LEAST_BUFFER_BYTES))
           held.resize(weight * length)
-          whole = lengthened(whole, length)
+          const longer = Buffer.allocUnsafeSlow(length)
+          whole.copy(longer)
+          whole = longer
         }
         // Copied into one buffer, because a list of tiny chunks takes a hundred times their size.
         chunk.copy(whole, size)
@@ -165,12 +167,6 @@ export function checkContentType(headers: IncomingHttpHeaders): void {
 
 function declaredLength(headers: IncomingHttpHeaders): number {
   return Number(headers['content-length'] ?? 0)
-}
-
-function lengthened(bytes: Buffer, length: number): Buffer {
-  const longer = Buffer.allocUnsafeSlow(length)
-  bytes.copy(longer)
-  return longer
 }
 
 function tooLarge(limitBytes: number, advice: string): AppError {

@@ -19,7 +19,7 @@ export function cachedPage(
   make: () => Promise<string | Readable>,
 ): Promise<AnswerBody> {
   if (name === undefined) return make()
-  return cached({ viewer, organization, name: `${name} ${number} ${size}` }, 'set', make)
+  return cached(viewer, organization, `${name} ${number} ${size}`, 'set', make)
 }
 
 /** The same for a document about one resource. It is cached at the second request, because there are very many. */
@@ -29,15 +29,16 @@ export function cachedDocument(
   name: string,
   make: () => Promise<string | Readable>,
 ): Promise<AnswerBody> {
-  return cached({ viewer, organization, name }, 'setWhenWantedAgain', make)
+  return cached(viewer, organization, name, 'setWhenWantedAgain', make)
 }
 
 async function cached(
-  { viewer, organization, name }: { viewer: Viewer; organization: OrganizationFacts; name: string },
+  { actor, standing, deps }: Viewer,
+  organization: OrganizationFacts,
+  name: string,
   cache: 'set' | 'setWhenWantedAgain',
   make: () => Promise<string | Readable>,
 ): Promise<AnswerBody> {
-  const { actor, standing, deps } = viewer
   const caller = `${identityOf(actor)} ${standing.columns}`
   const key = `${organization.id} ${organization.version} ${name} ${caller}`
   const known = deps.documents.get<Buffer>(key)

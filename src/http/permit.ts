@@ -82,7 +82,8 @@ export async function permit<A, R extends Loaded>(
   const standing =
     organization === undefined ? standingOutside(actor) : await deps.standings.in(even, actor, organization)
   // A deleted organization counts as missing, although its rows still exist.
-  const resource = isDeleted(organization) ? undefined : loaded
+  const isDeleted = organization !== undefined && organization.deleted_at !== null
+  const resource = isDeleted ? undefined : loaded
   // A missing object is judged too: the time of very many refusals would show whether they were.
   const judged: Loaded = resource ?? missing
   const permission = judged.permission ?? route.permission
@@ -171,8 +172,4 @@ export function noteWithin(
   const noted = { address, actor, call, found: permitted }
   if (error instanceof NotPermitted) note('forbidden', route, noted, deps, error)
   else note('missing', route, noted, deps)
-}
-
-function isDeleted(organization: Loaded['organization']): boolean {
-  return organization !== undefined && organization.deleted_at !== null
 }
