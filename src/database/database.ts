@@ -21,7 +21,7 @@ export interface Transaction extends Partial<Sparing> {
    * How many writes of the same organization run before this one in the same transaction, unseen by it: to be added to what
    * a limit counts. If such a write fails, it runs again alone.
    */
-  readonly beside?: number | undefined
+  readonly beside?: number
   /** Whether its statements keep all other requests waiting: those of an ordinary read on SQLite. */
   readonly isBlocking?: boolean
   /** Kysely on the connection of this transaction. */
@@ -62,27 +62,27 @@ export type TransactionOptions = {
    * The organization that is written. Its writes wait for each other, and hold no connection while they wait. PostgreSQL
    * locks its row first, so that what a write has read stays true until it commits.
    */
-  organizationId?: string | undefined
+  organizationId?: string
   /** No deadlines, for unbounded work such as an upgrade. Requests and background jobs have deadlines. */
   isLong?: boolean
   /** The token that a request reads with, "" without one. If many reads wait, each caller gets one turn before any gets a second. */
-  caller?: string | undefined
+  caller?: string
   /** Whose write it is. Accounts take turns; on PostgreSQL with their writes in no organization. The server's own have none. */
-  account?: string | undefined
+  account?: string
   /** The read of a request without a token, whose signed URL gives the right. `caller` names the URL's object. */
   withoutToken?: boolean
   /**
    * Names the request. PostgreSQL runs the statements of an earlier read of the same caller and name as one. A write does
    * that for what its request read first.
    */
-  name?: string | undefined
+  name?: string
   /** Names requests that begin with the same statements, PostgreSQL runs these as one. */
-  like?: string | undefined
+  like?: string
   /**
    * The write inserts one object and takes nothing from anybody, so that others of its kind do not change what it may do.
    * Those that wait run together on PostgreSQL. See `Transaction.beside`.
    */
-  isOneInsert?: boolean | undefined
+  isOneInsert?: boolean
   /** The write is rolled back at its end. It shares no transaction, because other writes would be rolled back with it. */
   isRolledBack?: boolean
   /**

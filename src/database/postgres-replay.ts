@@ -31,7 +31,7 @@ const columnTypes: ReadonlyMap<number, Column['type']> = new Map([
 ])
 
 /** A read that a caller may repeat, or make a similar one. See TransactionOptions. */
-export type NamedRead = { readonly caller: string; readonly name: string; readonly like?: string | undefined }
+export type NamedRead = { readonly caller: string; readonly name: string; readonly like?: string }
 
 function isLongText(value: unknown): boolean {
   return typeof value === 'string' && value.length > MAX_TEXT

@@ -13,11 +13,11 @@ import type { Tables } from './tables.ts'
 
 /** What a transaction, or a part of one, starts with. */
 type Given = {
-  readonly record?: ReadRecord | undefined
+  readonly record?: ReadRecord
   /** Rows that were read before. They count until something was changed or locked. */
-  readonly ahead?: ReplayedRead | undefined
+  readonly ahead?: ReplayedRead
   /** See Transaction. */
-  readonly beside?: number | undefined
+  readonly beside?: number
   /** No other write shares the transaction. */
   readonly isAlone?: boolean
 }

@@ -12,13 +12,13 @@ const NOT_FOR_ONE_CALLER = 3
 
 export type Turn = {
   mode: 'read' | 'write'
-  organizationId?: string | undefined
+  organizationId?: string
   /** See TransactionOptions. */
-  caller?: string | undefined
-  account?: string | undefined
-  withoutToken?: boolean | undefined
+  caller?: string
+  account?: string
+  withoutToken?: boolean
   /** A write that may be taken over, see `takeOver`. */
-  shared?: SharedWrite | undefined
+  shared?: SharedWrite
 }
 type Waiting = { turn: Turn; begin: () => void; leave: () => void }
 

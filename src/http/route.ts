@@ -19,7 +19,7 @@ export type Loaded = {
   readonly workspace?: { readonly id: string; readonly project_id: string }
   readonly project?: { readonly id: string }
   /** A second object that the request names, and the permission needed on it. Without that: 404 too. */
-  readonly also?: { readonly permission: Permission; readonly target: Target } | undefined
+  readonly also?: { readonly permission: Permission; readonly target: Target }
   /** Replaces the route's permission if it depends on the object: for example on a token's kind. */
   readonly permission?: Permission
 }
