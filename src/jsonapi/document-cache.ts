@@ -19,7 +19,7 @@ export class DocumentCache {
   }
 
   /** A larger document is not cached. */
-  get limitBytesOfOne(): number {
+  get #limitBytesOfOne(): number {
     return this.#limitBytes / 4
   }
 
@@ -34,15 +34,27 @@ export class DocumentCache {
     return old
   }
 
-  /** Whether the caller may collect a document while it is sent. If so, it must call `endCollecting`. */
-  startCollecting(): boolean {
-    if (this.#isCollecting) return false
+  /** Passes the parts on and caches the whole document, unless it is too large. */
+  async *keepWhileSent(key: string, parts: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+    // One at a time, so that not every answer holds a copy.
+    if (this.#isCollecting) {
+      yield* parts
+      return
+    }
     this.#isCollecting = true
-    return true
-  }
-
-  endCollecting(): void {
-    this.#isCollecting = false
+    try {
+      const gone: Uint8Array[] = []
+      let size = 0
+      for await (const part of parts) {
+        size += part.length
+        if (size <= this.#limitBytesOfOne) gone.push(part)
+        else gone.length = 0
+        yield part
+      }
+      if (size <= this.#limitBytesOfOne) this.set(key, Buffer.concat(gone))
+    } finally {
+      this.#isCollecting = false
+    }
   }
 
   /**
@@ -57,7 +69,7 @@ export class DocumentCache {
 
   set(key: string, value: string | Buffer): void {
     const size = sizeOf(key, value)
-    if (size > this.limitBytesOfOne) return
+    if (size > this.#limitBytesOfOne) return
     const before = this.#young.get(key)
     if (before !== undefined) this.#youngBytes -= sizeOf(key, before)
     if (this.#youngBytes + size > this.#limitBytes / 2) {

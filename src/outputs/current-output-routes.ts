@@ -4,7 +4,6 @@ import { notFound } from '../core/errors.ts'
 import { tagged } from '../http/call.ts'
 import { read } from '../http/read-route.ts'
 import type { Route } from '../http/route.ts'
-import { cachedWhileSent } from '../jsonapi/cached-stream.ts'
 import { listDocument } from '../jsonapi/document.ts'
 import { LaterParts } from '../jsonapi/later-parts.ts'
 import { pagingOfWhole } from '../jsonapi/paging.ts'
@@ -50,7 +49,7 @@ export const currentOutputRoutes: readonly Route[] = [
         } else {
           const all = later.addResources(() => outputPieces(deps, stateVersion, 'single', masking))
           const pieces = later.piecesOf(listDocument([all], paging))
-          body = Readable.from(cachedWhileSent(deps.documents, key, pieces), { objectMode: false })
+          body = Readable.from(deps.documents.keepWhileSent(key, pieces), { objectMode: false })
         }
       }
       return tagged(tag, body)
