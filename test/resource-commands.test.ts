@@ -2,7 +2,7 @@ import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { openDatabase } from '../src/database/open.ts'
-import { noteMeta } from '../src/operation/meta-store.ts'
+import { noteMeta } from '../src/database/meta-store.ts'
 import { Client } from './support/client.ts'
 import { engines, type Engine } from './support/engines.ts'
 import {

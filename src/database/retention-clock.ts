@@ -2,6 +2,8 @@ import { parseStored } from '../core/stored-json.ts'
 import type { Logger } from 'pino'
 import { timestamp, type Clock, type Timestamp } from '../core/clock.ts'
 import type { Database, Transaction } from './database.ts'
+import { findMeta, setMeta } from './meta-store.ts'
+import { forUpdate } from './portable.ts'
 import { sharedTime, timeAfter } from './shared-clock.ts'
 
 /** A running server checks the clock more often than this. A longer pause between two checks may be a wrong clock. */
@@ -41,7 +43,7 @@ export async function retentionTime(database: Database, clock: Clock, log: Logge
     seen = await database.write(async (tx) => {
       await lockKnown(tx)
       const latest = await look(tx)
-      await noteKnown(tx, latest.after)
+      await setMeta(tx, KEY, JSON.stringify(latest.after))
       return latest
     })
     report(log, seen.before, seen.after)
@@ -93,21 +95,11 @@ function report(log: Logger, before: Known | undefined, after: Known): void {
 }
 
 async function findKnown(tx: Transaction): Promise<Known | undefined> {
-  const row = await tx.db.selectFrom('meta').where('key', '=', KEY).select('value').executeTakeFirst()
-  return row === undefined ? undefined : parseStored<Known>(row.value)
+  const stored = await findMeta(tx, KEY)
+  return stored === undefined ? undefined : parseStored<Known>(stored)
 }
 
 /** Serializes nodes that check at the same time. */
 async function lockKnown(tx: Transaction): Promise<void> {
-  if (tx.engine !== 'postgres') return
-  await tx.db.selectFrom('meta').where('key', '=', KEY).select('key').forUpdate().execute()
-}
-
-async function noteKnown(tx: Transaction, known: Known): Promise<void> {
-  const value = JSON.stringify(known)
-  await tx.db
-    .insertInto('meta')
-    .values({ key: KEY, value })
-    .onConflict((conflict) => conflict.column('key').doUpdateSet({ value }))
-    .execute()
+  await tx.db.selectFrom('meta').where('key', '=', KEY).select('key').$call(forUpdate(tx)).execute()
 }

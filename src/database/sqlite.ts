@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import type { Kysely } from 'kysely'
 import { Availability } from './availability.ts'
 import {
@@ -10,7 +11,7 @@ import {
 } from './database.ts'
 import { KnownRows } from './known-rows.ts'
 import { LaterReads } from './later-reads.ts'
-import { writeProbe } from './probe-store.ts'
+import { setMeta } from './meta-store.ts'
 import { ReadThreadError } from './read-thread-client.ts'
 import { SlowReads } from './slow-reads.ts'
 import { openConnection, type Checkpoint, type SqliteConnection } from './sqlite-connection.ts'
@@ -32,7 +33,8 @@ const MAX_READING_MS = 10
  */
 export class SqliteDatabase implements Database {
   readonly engine = 'sqlite'
-  readonly availability = new Availability(() => this.write(writeProbe))
+  /** Its probe is the smallest possible write: if it commits, others can. */
+  readonly availability = new Availability(() => this.write((tx) => setMeta(tx, 'probe', randomUUID())))
   beforeBlocking?: () => void
   readonly #path: string
   readonly #isDurable: boolean

@@ -10,7 +10,7 @@ import { appliedMigrations, refuseNewerTables } from '../database/migrate.ts'
 import type { OpenDatabase } from '../database/open.ts'
 import { BACKUP_FORMAT, compressor, toText, type Header } from './backup-format.ts'
 import { readEverything } from './backup-store.ts'
-import { findMeta } from './meta-store.ts'
+import { findMeta } from '../database/meta-store.ts'
 import { syncFolder } from './new-file.ts'
 import { FINGERPRINT } from './secret-key.ts'
 

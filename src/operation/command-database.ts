@@ -15,7 +15,7 @@ import {
   type OpenDatabase,
 } from '../database/open.ts'
 import { advisedCommand } from './advised-command.ts'
-import { findMeta } from './meta-store.ts'
+import { findMeta } from '../database/meta-store.ts'
 import { checkFingerprint, findSecretKey, FINGERPRINT } from './secret-key.ts'
 
 /** The dependencies of rules when the operator acts at the command line. */

@@ -15,7 +15,7 @@ import {
 import { makeLaterIndexes } from '../database/later-indexes.ts'
 import { migrate, missingMigrations } from '../database/migrate.ts'
 import { makeFirstUser } from '../first-start.ts'
-import { findMeta, noteMeta } from './meta-store.ts'
+import { findMeta, noteMeta } from '../database/meta-store.ts'
 import { writePrivateFile } from './new-file.ts'
 import {
   checkFingerprint,

@@ -2,7 +2,7 @@ import { mkdirSync } from 'node:fs'
 import type { Config } from '../../src/config.ts'
 import { FIRST_MIGRATION, migrateTo } from '../../src/database/migrate.ts'
 import { openDatabase } from '../../src/database/open.ts'
-import { noteMeta } from '../../src/operation/meta-store.ts'
+import { noteMeta } from '../../src/database/meta-store.ts'
 import {
   FINGERPRINT,
   findSecretKey,

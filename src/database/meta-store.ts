@@ -1,4 +1,4 @@
-import type { Transaction } from '../database/database.ts'
+import type { Transaction } from './database.ts'
 
 export async function findMeta(tx: Transaction, key: string): Promise<string | undefined> {
   const row = await tx.db.selectFrom('meta').where('key', '=', key).select('value').executeTakeFirst()
@@ -13,6 +13,14 @@ export async function noteMeta(tx: Transaction, key: string, value: string): Pro
     .onConflict((conflict) => conflict.column('key').doNothing())
     .execute()
   return (await findMeta(tx, key)) ?? value
+}
+
+export async function setMeta(tx: Transaction, key: string, value: string): Promise<void> {
+  await tx.db
+    .insertInto('meta')
+    .values({ key, value })
+    .onConflict((conflict) => conflict.column('key').doUpdateSet({ value }))
+    .execute()
 }
 
 export async function deleteMeta(tx: Transaction, key: string): Promise<void> {
