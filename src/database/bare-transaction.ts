@@ -10,34 +10,25 @@ export async function inBareTransaction<T>(db: Kysely<Tables>, engine: Engine, w
   const before = new BeforeCommit()
   const afterCommit: (() => void)[] = []
   const value = await db.transaction().execute(async (transaction) => {
-    const tx = over(transaction, engine, before, afterCommit)
+    const all = async <V extends Values, Row>(query: PreparedQuery<V, Row>, values: V): Promise<Row[]> => {
+      const compiled = CompiledQuery.raw(query.sql(engine), query.parameters(engine, values))
+      return (await transaction.executeQuery<Row>(compiled)).rows
+    }
+    const tx: Transaction = {
+      engine,
+      mode: 'write',
+      db: transaction,
+      all,
+      first: async (query, values) => (await all(query, values))[0],
+      repeat: async (query, values) => void (await all(query, values)),
+      send: async (query, values) => void (await all(query, values)),
+      beforeCommit: (last, items) => before.add(last, items),
+      afterCommit: (act) => void afterCommit.push(act),
+    }
     const done = await work(tx)
     await before.run(tx)
     return done
   })
   for (const act of afterCommit) act()
   return value
-}
-
-function over(
-  db: Kysely<Tables>,
-  engine: Engine,
-  before: BeforeCommit,
-  afterCommit: (() => void)[],
-): Transaction {
-  const all = async <V extends Values, Row>(query: PreparedQuery<V, Row>, values: V): Promise<Row[]> => {
-    const compiled = CompiledQuery.raw(query.sql(engine), query.parameters(engine, values))
-    return (await db.executeQuery<Row>(compiled)).rows
-  }
-  return {
-    engine,
-    mode: 'write',
-    db,
-    all,
-    first: async (query, values) => (await all(query, values))[0],
-    repeat: async (query, values) => void (await all(query, values)),
-    send: async (query, values) => void (await all(query, values)),
-    beforeCommit: (last, items) => before.add(last, items),
-    afterCommit: (act) => void afterCommit.push(act),
-  }
 }

@@ -45,24 +45,20 @@ function answerOf(file: PageFile, { headers }: Call, cache: string): Answer {
   }
 }
 
-function readable(): Pages | undefined {
-  try {
-    return readPages()
-  } catch (cause) {
-    throw new AppError('unavailable', [{ detail: 'the files of the pages cannot be read' }], { cause })
-  }
-}
-
 /** The pages for people. Each address below /app is the same document, whose script shows the page. */
 export function createPageRoutes(): readonly RawRoute[] {
   let pages: Pages | undefined
   /** Read at the first request. Throws 503 while they are not built or cannot be read. */
   const built = (): Pages => {
-    pages ??= readable()
-    if (pages === undefined)
-      throw new AppError('unavailable', [
-        { detail: 'the pages are being built; if this stays, npm run build:web says why' },
-      ])
+    try {
+      pages ??= readPages()
+    } catch (cause) {
+      throw new AppError('unavailable', [{ detail: 'the files of the pages cannot be read' }], { cause })
+    }
+    if (pages === undefined) {
+      const detail = 'the pages are being built; if this stays, npm run build:web says why'
+      throw new AppError('unavailable', [{ detail }])
+    }
     return pages
   }
   const shell = {
