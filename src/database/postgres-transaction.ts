@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import type { Kysely } from 'kysely'
 import { DatabaseError, type QueryResult } from 'pg'
 import { BeforeCommit, type LastWork } from './before-commit.ts'
@@ -86,7 +86,7 @@ const statementNames = new WeakMap<PreparedQuery<never, unknown>, string>()
 function statementName(query: PreparedQuery<never, unknown>): string {
   let name = statementNames.get(query)
   if (name === undefined) {
-    name = createHash('md5').update(query.sql('postgres')).digest('hex')
+    name = hash('md5', query.sql('postgres'))
     statementNames.set(query, name)
   }
   return name

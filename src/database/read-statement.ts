@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import type { QueryArrayConfig } from 'pg'
 import { existing } from '../core/existing.ts'
 import type { PreparedQuery, Values } from './prepared.ts'
@@ -66,7 +66,7 @@ from unnest(${lists.join(', ')}) with ordinality as given(${given.join(', ')})`
 
   #add(text: string) {
     if (this.#known.size >= MAX_STATEMENTS) return undefined
-    const added = { name: createHash('md5').update(text).digest('hex'), text }
+    const added = { name: hash('md5', text), text }
     this.#known.set(text, added)
     return added
   }

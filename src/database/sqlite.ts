@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises'
 import type { Kysely } from 'kysely'
 import { Availability } from './availability.ts'
 import {
@@ -144,7 +145,7 @@ export class SqliteDatabase implements Database {
 
   async close(): Promise<void> {
     this.availability.close()
-    while (this.#isWriting || !this.#later.isEmpty) await new Promise((resolve) => setImmediate(resolve))
+    while (this.#isWriting || !this.#later.isEmpty) await nextTurn()
     this.#isClosed = true
     this.#closeSnapshot()
     await this.#slowReads.close()
@@ -157,7 +158,7 @@ export class SqliteDatabase implements Database {
       this.beforeBlocking?.()
       await this.#commit(this.#jobs.ofOneCommit())
       // Between two commits, send answers and let reads run.
-      await new Promise((resolve) => setImmediate(resolve))
+      await nextTurn()
       this.#log.shorten()
     }
     this.#isWriting = false
@@ -216,7 +217,7 @@ export class SqliteDatabase implements Database {
         if (!isBusy(error) || performance.now() - start > MAX_BUSY_WAIT_MS) {
           throw this.#reported(noTransaction(error))
         }
-        await new Promise((resolve) => setTimeout(resolve, 1))
+        await pause(1)
       }
     }
   }

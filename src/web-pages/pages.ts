@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { extname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -59,6 +59,6 @@ function pageFile(bytes: Buffer, type: string): PageFile {
     bytes,
     gzipped: gzipSync(bytes),
     type,
-    etag: `"${createHash('sha256').update(bytes).digest('base64url')}"`,
+    etag: `"${hash('sha256', bytes, 'base64url')}"`,
   }
 }
