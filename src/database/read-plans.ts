@@ -33,8 +33,8 @@ export class ReadPlans {
     return plan
   }
 
-  keep(caller: string, name: string, steps: readonly Step[] | undefined): void {
-    const lean = steps === undefined || name.length > MAX_NAME_LENGTH ? undefined : this.#planOf(steps)
+  keep(caller: string, name: string, steps: readonly Step[]): void {
+    const lean = name.length > MAX_NAME_LENGTH ? undefined : this.#planOf(steps)
     if (lean === undefined) return
     const plans = this.#callers.get(caller) ?? new Map<string, KeptPlans>()
     this.#callers.set(caller, plans)
