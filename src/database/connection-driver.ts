@@ -10,6 +10,7 @@ import {
   sql,
   type DatabaseConnection,
   type DatabaseMetadataOptions,
+  type Dialect,
   type Driver,
   type TableMetadata,
 } from 'kysely'
@@ -46,6 +47,20 @@ class CurrentSchemaIntrospector extends PostgresIntrospector {
   }
 }
 
+/** How Kysely speaks to each engine. */
+export const dialects: Record<Engine, Omit<Dialect, 'createDriver'>> = {
+  sqlite: {
+    createAdapter: () => new TransactionalSqliteAdapter(),
+    createIntrospector: (db) => new SqliteIntrospector(db),
+    createQueryCompiler: () => new SqliteQueryCompiler(),
+  },
+  postgres: {
+    createAdapter: () => new UnlockedPostgresAdapter(),
+    createIntrospector: (db) => new CurrentSchemaIntrospector(db),
+    createQueryCompiler: () => new PostgresQueryCompiler(),
+  },
+}
+
 /** A Kysely over a single connection. The caller begins and commits transactions, except in migrations. */
 export function kyselyOver(executeQuery: DatabaseConnection['executeQuery'], engine: Engine): Kysely<Tables> {
   const connection: DatabaseConnection = {
@@ -67,20 +82,5 @@ export function kyselyOver(executeQuery: DatabaseConnection['executeQuery'], eng
     rollbackTransaction: () => run('rollback').catch(() => {}),
     destroy: async () => {},
   }
-  return new Kysely({
-    dialect:
-      engine === 'sqlite'
-        ? {
-            createAdapter: () => new TransactionalSqliteAdapter(),
-            createDriver: () => driver,
-            createIntrospector: (db) => new SqliteIntrospector(db),
-            createQueryCompiler: () => new SqliteQueryCompiler(),
-          }
-        : {
-            createAdapter: () => new UnlockedPostgresAdapter(),
-            createDriver: () => driver,
-            createIntrospector: (db) => new CurrentSchemaIntrospector(db),
-            createQueryCompiler: () => new PostgresQueryCompiler(),
-          },
-  })
+  return new Kysely({ dialect: { ...dialects[engine], createDriver: () => driver } })
 }

@@ -1,14 +1,5 @@
-import {
-  DummyDriver,
-  Kysely,
-  PostgresAdapter,
-  PostgresIntrospector,
-  PostgresQueryCompiler,
-  SqliteAdapter,
-  SqliteIntrospector,
-  SqliteQueryCompiler,
-  type Compilable,
-} from 'kysely'
+import { DummyDriver, Kysely, PostgresQueryCompiler, SqliteQueryCompiler, type Compilable } from 'kysely'
+import { dialects } from './connection-driver.ts'
 import type { Engine } from './portable.ts'
 import type { Tables } from './tables.ts'
 
@@ -111,21 +102,12 @@ class PostgresCompiler extends PostgresQueryCompiler {
   }
 }
 
+const createDriver = () => new DummyDriver()
 const builders: Record<Engine, Kysely<Tables>> = {
   sqlite: new Kysely({
-    dialect: {
-      createAdapter: () => new SqliteAdapter(),
-      createDriver: () => new DummyDriver(),
-      createIntrospector: (db) => new SqliteIntrospector(db),
-      createQueryCompiler: () => new SqliteCompiler(),
-    },
+    dialect: { ...dialects.sqlite, createDriver, createQueryCompiler: () => new SqliteCompiler() },
   }),
   postgres: new Kysely({
-    dialect: {
-      createAdapter: () => new PostgresAdapter(),
-      createDriver: () => new DummyDriver(),
-      createIntrospector: (db) => new PostgresIntrospector(db),
-      createQueryCompiler: () => new PostgresCompiler(),
-    },
+    dialect: { ...dialects.postgres, createDriver, createQueryCompiler: () => new PostgresCompiler() },
   }),
 }
