@@ -44,7 +44,7 @@ export class Turns {
   readonly #readsWithoutToken: number
   readonly #used = { read: 0, write: 0 }
   #usedWithoutToken = 0
-  /** By `ownerOf`, apart for reads and writes: a caller may send an organization's id as their token. */
+  /** By owner, apart for reads and writes: a caller may send an organization's id as their token. */
   readonly #usedBy = { read: new Map<string, number>(), write: new Map<string, number>() }
   /** In order of arrival. */
   readonly #waiting: Waiting[] = []
@@ -87,41 +87,38 @@ export class Turns {
 
   /** Whether a write of the organization has a turn. */
   isWriting(organizationId: string): boolean {
-    return this.#usedByOne('write', organizationId) > 0
+    return this.#usedBy.write.has(organizationId)
   }
 
   #isFree(turn: Turn): boolean {
-    const { mode, withoutToken } = turn
     const { read, write } = this.#used
     if (read + write >= this.#connections) return false
-    if (withoutToken && this.#usedWithoutToken >= this.#readsWithoutToken) return false
-    if (mode === 'read') return this.#usedBySame(turn) < this.#readsOfOne
-    return write < this.#writes && this.#usedBySame(turn) < WRITES_OF_ONE
+    if (turn.withoutToken && this.#usedWithoutToken >= this.#readsWithoutToken) return false
+    if (turn.mode === 'read') return this.#usedByOwner(turn) < this.#readsOfOne
+    return write < this.#writes && this.#usedByOwner(turn) < WRITES_OF_ONE
   }
 
-  #usedByOne(mode: Turn['mode'], one: string | undefined): number {
-    return one === undefined ? 0 : (this.#usedBy[mode].get(one) ?? 0)
-  }
-
-  #usedBySame(turn: Turn): number {
-    return this.#usedByOne(turn.mode, ownerOf(turn))
+  /** Turns of this mode that its owner uses. */
+  #usedByOwner(turn: Turn): number {
+    const owner = ownerOf(turn)
+    return owner === undefined ? 0 : (this.#usedBy[turn.mode].get(owner) ?? 0)
   }
 
   #count(turn: Turn, change: 1 | -1): void {
     this.#used[turn.mode] += change
     if (turn.withoutToken) this.#usedWithoutToken += change
-    const one = ownerOf(turn)
-    if (one === undefined) return
-    const used = this.#usedByOne(turn.mode, one) + change
-    if (used === 0) this.#usedBy[turn.mode].delete(one)
-    else this.#usedBy[turn.mode].set(one, used)
+    const owner = ownerOf(turn)
+    if (owner === undefined) return
+    const used = this.#usedByOwner(turn) + change
+    if (used === 0) this.#usedBy[turn.mode].delete(owner)
+    else this.#usedBy[turn.mode].set(owner, used)
   }
 
   #beginNext(): void {
     let next: Waiting | undefined
     for (const waiting of this.#waiting) {
       if (!this.#isFree(waiting.turn)) continue
-      if (next === undefined || this.#usedBySame(waiting.turn) < this.#usedBySame(next.turn)) next = waiting
+      if (next === undefined || this.#usedByOwner(waiting.turn) < this.#usedByOwner(next.turn)) next = waiting
     }
     next?.begin()
   }
