@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { sql, type Kysely } from 'kysely'
-import { Migrator, type Migration, type MigrationResultSet } from 'kysely/migration'
+import { Migrator, type Migration } from 'kysely/migration'
 import { codeOf } from '../core/error-fields.ts'
 import { entriesOf } from '../core/keys.ts'
 import { OperatorError, reasonOf } from '../core/operator-error.ts'
@@ -58,12 +58,12 @@ async function namesOfTables(db: Kysely<Tables>): Promise<string[]> {
  */
 export async function migrate(db: Kysely<Tables>): Promise<string[]> {
   const { names } = await missingMigrations(db)
-  return names.length === 0 ? [] : run((migrator) => migrator.migrateToLatest(), db)
+  return names.length === 0 ? [] : run(db)
 }
 
 /** Migrates only up to the named migration: for loading data of that version. */
 export async function migrateTo(db: Kysely<Tables>, name: string): Promise<string[]> {
-  return run((migrator) => migrator.migrateTo(name), db)
+  return run(db, name)
 }
 
 /**
@@ -81,14 +81,12 @@ const MIGRATION_LOCK = '3853314791062309107'
 /** PostgreSQL's codes: there is such a table, object or function already. */
 const TAKEN_NAMES = ['42P07', '42710', '42723']
 
-async function run(
-  work: (migrator: Migrator) => Promise<MigrationResultSet>,
-  db: Kysely<Tables>,
-): Promise<string[]> {
-  if (db.isTransaction) return runIn(db, work)
+/** @param last the last migration to run; all, if undefined */
+async function run(db: Kysely<Tables>, last?: string): Promise<string[]> {
+  if (db.isTransaction) return runIn(db, last)
   for (let attempt = 1; ; attempt++) {
     try {
-      return await db.transaction().execute((tx) => runIn(tx, work, LOCK_WAIT_MS))
+      return await db.transaction().execute((tx) => runIn(tx, last, LOCK_WAIT_MS))
     } catch (error) {
       if (!LOCK_ERRORS.includes(codeOf(error) ?? '') || attempt === MAX_LOCK_TRIES) throw error
     }
@@ -97,11 +95,7 @@ async function run(
 }
 
 /** Kysely's own tables are made in the same transaction, so that a migration that fails leaves nothing behind. */
-async function runIn(
-  db: Kysely<Tables>,
-  work: (migrator: Migrator) => Promise<MigrationResultSet>,
-  lockWaitMs?: number,
-): Promise<string[]> {
+async function runIn(db: Kysely<Tables>, last?: string, lockWaitMs?: number): Promise<string[]> {
   if (engineOf(db) === 'postgres') {
     // What another node has migrated while this one waited must be visible.
     if (lockWaitMs !== undefined) await sql`set transaction isolation level read committed`.execute(db)
@@ -110,7 +104,9 @@ async function runIn(
   }
   await makeTableOfMigrations(db)
   const migrator = new Migrator({ db, provider: { getMigrations: async () => notingMigrations() } })
-  const { error, results } = await work(migrator)
+  const { error, results } = await (last === undefined
+    ? migrator.migrateToLatest()
+    : migrator.migrateTo(last))
   if (error !== undefined) throw isOfAnother(error) ? notOurs(reasonOf(error)) : error
   return (results ?? []).map((result) => result.migrationName)
 }
