@@ -47,6 +47,9 @@ type Asked = {
   readonly isLong: boolean
   readonly organizationId: string | undefined
   readonly named: NamedRead | undefined
+  readonly caller: string | undefined
+  readonly account: string | undefined
+  readonly withoutToken: boolean | undefined
 }
 
 /**
@@ -160,11 +163,11 @@ export class PostgresDatabase implements Database {
     // Fail at once: otherwise many requests would wait for a server that does not answer.
     if (this.#probe.isUnreachable) throw databaseUnavailable(undefined)
     const { organizationId, caller, name, like, isLong = false } = options
-    const { isRolledBack = false, isOneInsert = false } = options
+    const { isRolledBack = false, isOneInsert = false, account, withoutToken } = options
     const named = caller === undefined || name === undefined ? undefined : { caller, name, like }
     const replayed = mode === 'read' && named && (await this.#replays.read(named, work))
     if (replayed) return replayed.value
-    const asked = { mode, isLong, organizationId, named }
+    const asked = { mode, isLong, organizationId, named, caller, account, withoutToken }
     const mayShare = mode === 'write' && !isLong && !isRolledBack
     const shared = () =>
       mayShare && organizationId !== undefined ? new SharedWrite(organizationId, work, named) : undefined
@@ -172,7 +175,7 @@ export class PostgresDatabase implements Database {
       const settled = isOneInsert ? await this.#inGroup(shared()) : undefined
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the result of this work
       if (settled !== undefined) return settled() as T
-      return await this.#inTurn(work, asked, options, shared())
+      return await this.#inTurn(work, asked, shared())
     } catch (error) {
       if (isAway(error)) this.#suspect(error)
       else if (isBusy(error)) this.availability.warn(error, 'a transaction took too long and was undone')
@@ -201,15 +204,8 @@ export class PostgresDatabase implements Database {
     return settled
   }
 
-  async #inTurn<T>(
-    work: Work<T>,
-    asked: Asked,
-    options: TransactionOptions,
-    shared?: SharedWrite,
-  ): Promise<T> {
-    const { mode, organizationId } = asked
-    const { caller, account, withoutToken } = options
-    const end = await this.#turns.take({ mode, organizationId, caller, account, withoutToken, shared })
+  async #inTurn<T>(work: Work<T>, asked: Asked, shared?: SharedWrite): Promise<T> {
+    const end = await this.#turns.take({ ...asked, shared })
     try {
       if (shared?.isTaken !== true) return await this.#attempts(work, asked, shared !== undefined)
     } finally {
@@ -217,7 +213,7 @@ export class PostgresDatabase implements Database {
     }
     const settled = await shared.settled
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the result of this work
-    return settled === undefined ? this.#inTurn(work, asked, options) : (settled() as T)
+    return settled === undefined ? this.#inTurn(work, asked) : (settled() as T)
   }
 
   async #attempts<T>(work: Work<T>, asked: Asked, isSharing: boolean): Promise<T> {
