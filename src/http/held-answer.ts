@@ -17,20 +17,14 @@ export function holdAnswer(
   { actor, resource }: Decided<unknown, Loaded>,
 ): Answer {
   const { body } = answer
-  const { organization } = resource
-  if (!(body instanceof Readable)) {
-    // For a text this is its number of characters, which is nearly its number of bytes.
-    const length = body?.length ?? 0
-    if (length <= FREE_BYTES) return answer
-    return { ...answer, held: bytesInFlight.take(length, holdersOf(actor, organization)) }
-  }
+  const isStream = body instanceof Readable
+  // The length of a text is its number of characters, which is nearly its number of bytes.
+  const bytes = isStream ? (answer.streamBytes ?? STREAM_BYTES) : (body?.length ?? 0)
+  if (!isStream && bytes <= FREE_BYTES) return answer
   try {
-    return {
-      ...answer,
-      held: bytesInFlight.take(answer.streamBytes ?? STREAM_BYTES, holdersOf(actor, organization)),
-    }
+    return { ...answer, held: bytesInFlight.take(bytes, holdersOf(actor, resource.organization)) }
   } catch (error) {
-    body.destroy()
+    if (isStream) body.destroy()
     throw error
   }
 }
