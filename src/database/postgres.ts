@@ -25,7 +25,7 @@ import { runPart, runWhole } from './postgres-transaction.ts'
 import { Riders } from './riders.ts'
 import { SharedWrite } from './shared-write.ts'
 import type { Tables } from './tables.ts'
-import { Turns } from './turns.ts'
+import { Turns, type Turn } from './turns.ts'
 import { databaseUnavailable } from './unavailable.ts'
 import { WriteGroups } from './write-groups.ts'
 
@@ -42,15 +42,7 @@ types.setTypeParser(types.builtins.INT8, Number)
 
 type Mode = 'read' | 'write'
 
-type Asked = {
-  readonly mode: Mode
-  readonly isLong: boolean
-  readonly organizationId: string | undefined
-  readonly named: NamedRead | undefined
-  readonly caller: string | undefined
-  readonly account: string | undefined
-  readonly withoutToken: boolean | undefined
-}
+type Asked = Omit<Turn, 'shared'> & { readonly isLong: boolean; readonly named: NamedRead | undefined }
 
 /**
  * PostgreSQL. A read that a caller repeats runs as one statement. Writes of one organization that wait share one

@@ -1,3 +1,4 @@
+import type { TransactionOptions } from './database.ts'
 import type { SharedWrite } from './shared-write.ts'
 import { databaseUnavailable } from './unavailable.ts'
 
@@ -10,13 +11,8 @@ export const MAX_WAIT_MS = 10_000
 /** Connections that the reads of one caller must leave free. */
 const NOT_FOR_ONE_CALLER = 3
 
-export type Turn = {
+export type Turn = Pick<TransactionOptions, 'organizationId' | 'caller' | 'account' | 'withoutToken'> & {
   mode: 'read' | 'write'
-  organizationId?: string
-  /** See TransactionOptions. */
-  caller?: string
-  account?: string
-  withoutToken?: boolean
   /** A write that may be taken over, see `takeOver`. */
   shared?: SharedWrite
 }
