@@ -1,4 +1,5 @@
 import { existing } from '../core/existing.ts'
+import { JSON_API } from '../http/call.ts'
 import type { RawRoute } from '../http/raw-route.ts'
 import type { Route } from '../http/route.ts'
 import type { AcceptedBody } from '../jsonapi/body.ts'
@@ -20,7 +21,6 @@ import {
 import { tagOf, tags } from './tags.ts'
 
 const API = '/api/v2'
-const JSON_API = 'application/vnd.api+json'
 const ANYTHING = '*/*'
 const BYTES = 'application/octet-stream'
 const bytes = { type: 'string', format: 'binary' }
