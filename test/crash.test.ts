@@ -8,7 +8,7 @@ import { ADMIN_TOKEN, Purser, run, settingsFor } from './support/purser.ts'
 import { isLong } from './support/runs.ts'
 import { body, uniqueName } from './support/world.ts'
 
-const CYCLES = Number(process.env.PURSER_CRASH_CYCLES ?? (isLong ? 200 : 12))
+const CYCLES = Number(process.env.PURSER_CRASH_CYCLES ?? (isLong ? 200 : 8))
 const MOST_MS_BEFORE_KILL = 150
 /** Each output is a kibibyte, so the larger states are processed in the background. */
 const INLINE_BYTES = 20_000

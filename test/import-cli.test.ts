@@ -13,7 +13,7 @@ import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import type { Client } from './support/client.ts'
-import { engines, type Engine } from './support/engines.ts'
+import { oneEngine, type Engine } from './support/engines.ts'
 import { createSourceWorld, documentsOf, states } from './support/import-world.ts'
 import { Purser, run, settingsFor, settingsOf, temporaryFolder, type Settings } from './support/purser.ts'
 import { runs } from './support/runs.ts'
@@ -56,7 +56,7 @@ async function workspaces(client: Client, organization: string) {
     : []
 }
 
-describe.each(engines)('purser import and export on %s', { timeout: 300_000 }, (engine) => {
+describe.each(oneEngine)('purser import and export on %s', { timeout: 300_000 }, (engine) => {
   test('killed in the middle and started again, it copies the rest, beside a server', async () => {
     const source = await runningServer(engine)
     const world = await createTestOrganization(source)

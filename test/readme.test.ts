@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { mkdirSync, readFileSync, symlinkSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { engines } from './support/engines.ts'
+import { oneEngine, type Engine } from './support/engines.ts'
 import { Purser, settingsFor, type Settings } from './support/purser.ts'
 
 /** The blocks of a page in this language, in order. Blocks that need other programs name no language. */
@@ -25,7 +25,7 @@ class Terminal {
     mkdirSync(join(this.#clone, 'tmp'))
   }
 
-  static async open(engine: (typeof engines)[number]): Promise<Terminal> {
+  static async open(engine: Engine): Promise<Terminal> {
     const settings = await settingsFor(engine)
     return new Terminal(settings, await new Purser(['serve'], settings).address())
   }
@@ -55,7 +55,7 @@ const workspaceOfTour =
   'api /organizations/ferry/workspaces -d \'{"data":{"type":"workspaces","attributes":{"name":"database"}}}\' | pick data.id'
 const promised = blocksOf('README.md', 'text')[0]?.trim().split('\n')
 
-describe.each(engines)('the pages for the first hour on %s', (engine) => {
+describe.each(oneEngine)('the pages for the first hour on %s', (engine) => {
   test('the three minutes end with the password for the reader of outputs, and 404 for the other member', async () => {
     expect(readme).toHaveLength(4)
     expect(promised).toContain('s3cret')

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { Client, type QueryResultRow } from 'pg'
+import { isLong } from './runs.ts'
 
 export type Engine = 'sqlite' | 'postgres'
 
@@ -7,6 +8,12 @@ const postgresUrl = process.env.PURSER_TEST_POSTGRES_URL
 
 /** Every HTTP test runs on each. Includes PostgreSQL if PURSER_TEST_POSTGRES_URL names a server for test databases. */
 export const engines: readonly Engine[] = postgresUrl === undefined ? ['sqlite'] : ['sqlite', 'postgres']
+
+/**
+ * For tests of what runs above the interface, such as commands that send requests: other tests show that the requests do the
+ * same on both engines. The long mode runs them on each.
+ */
+export const oneEngine: readonly Engine[] = isLong ? engines : ['sqlite']
 
 export async function createPostgresDatabase(): Promise<{ url: string; drop: () => Promise<void> }> {
   const name = `purser_test_${randomBytes(6).toString('hex')}`
