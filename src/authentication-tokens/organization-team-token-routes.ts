@@ -1,5 +1,5 @@
 import { isPermitted } from '../access/decide.ts'
-import { AppError } from '../core/errors.ts'
+import { invalidQuery } from '../core/errors.ts'
 import { doneAll, unchanged } from '../http/outcome.ts'
 import { list } from '../http/read-route.ts'
 import type { Route } from '../http/route.ts'
@@ -32,7 +32,7 @@ const sortParameter: QueryParameter<TeamTokenSort> = {
     const by = teamTokenSorts.find((one) => one === (isDescending ? given.slice(1) : given))
     if (by !== undefined) return { by, direction: isDescending ? 'desc' : 'asc' }
     const detail = `${name} must be ${teamTokenSorts.join(' or ')}`
-    throw new AppError('invalid-query', [{ detail, parameter: name }])
+    throw invalidQuery(detail, name)
   },
 }
 

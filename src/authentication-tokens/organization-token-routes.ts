@@ -1,4 +1,4 @@
-import { AppError, notFound } from '../core/errors.ts'
+import { invalidQuery, notFound } from '../core/errors.ts'
 import { done, doneAll } from '../http/outcome.ts'
 import { read } from '../http/read-route.ts'
 import type { Route } from '../http/route.ts'
@@ -20,7 +20,7 @@ const kindParameter: QueryParameter<Kind> = {
     if (given === undefined) return 'organization'
     if (given === 'audit-trails') return given
     // A request for a weaker token must not get the organization token.
-    throw new AppError('invalid-query', [{ detail: 'token must be audit-trails or absent', parameter: name }])
+    throw invalidQuery('token must be audit-trails or absent', name)
   },
 }
 const query = { token: kindParameter }

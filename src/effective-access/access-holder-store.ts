@@ -1,6 +1,6 @@
 import { sql, type Expression, type ExpressionBuilder, type SqlBool } from 'kysely'
 import type { FlagSet } from '../access/organization-flags.ts'
-import { AppError } from '../core/errors.ts'
+import { badRequest } from '../core/errors.ts'
 import type { Transaction } from '../database/database.ts'
 import { inSlices } from '../database/slices.ts'
 import type { Tables } from '../database/tables.ts'
@@ -50,7 +50,7 @@ export async function givingTeams(
   const memberships = teams.reduce((sum, team) => sum + team.users_count, 0)
   if (teams.length > MAX_TEAMS || memberships > MAX_MEMBERSHIPS) {
     const detail = `more than ${MAX_TEAMS} teams, or teams with more than ${MAX_MEMBERSHIPS} members together, have access; ask with filter[may] for an action that fewer have`
-    throw new AppError('bad-request', [{ detail }])
+    throw badRequest(detail)
   }
   return teams
 }

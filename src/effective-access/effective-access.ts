@@ -1,5 +1,5 @@
 import type { InForce, OrganizationFacts } from '../access/standing.ts'
-import { AppError } from '../core/errors.ts'
+import { badRequest } from '../core/errors.ts'
 import type { Transaction } from '../database/database.ts'
 import { findProject } from '../projects/project-store.ts'
 import type { EffectiveAccess } from './effective-access-document.ts'
@@ -18,7 +18,7 @@ export function refuseTooManyNamed(found: readonly EffectiveAccess[]): void {
   const named = found.reduce((count, { sources }) => count + sources.length, 0)
   if (found.length <= 1 || named <= MAX_SOURCES) return
   const detail = `more than ${MAX_SOURCES} grants would be named; request smaller pages`
-  throw new AppError('bad-request', [{ detail }])
+  throw badRequest(detail)
 }
 
 type Rules = { readonly organization: OrganizationFacts; readonly inForce: InForce }

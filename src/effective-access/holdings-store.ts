@@ -1,6 +1,6 @@
 import { sql, type ExpressionBuilder, type Selectable } from 'kysely'
 import type { GrantFacts } from '../access/grants.ts'
-import { AppError } from '../core/errors.ts'
+import { badRequest } from '../core/errors.ts'
 import type { Transaction } from '../database/database.ts'
 import { countOf } from '../database/pages.ts'
 import { unindexed } from '../database/portable.ts'
@@ -49,7 +49,7 @@ export const MAX_GRANTS = 200_000
 export function checked<Row>(rows: Row[]): Row[] {
   if (rows.length <= MAX_GRANTS) return rows
   const detail = `more than ${MAX_GRANTS} grants would have to be added up; request smaller pages, or one workspace`
-  throw new AppError('bad-request', [{ detail }])
+  throw badRequest(detail)
 }
 
 /** The details of a custom grant as one text, because very many rows have few different values. */

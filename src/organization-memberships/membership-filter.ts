@@ -1,4 +1,4 @@
-import { AppError } from '../core/errors.ts'
+import { invalidQuery } from '../core/errors.ts'
 import { choice, commaSeparated, text, type QueryParameter } from '../jsonapi/parameters.ts'
 import { keyOf } from '../users/users.ts'
 
@@ -19,7 +19,7 @@ const emails: QueryParameter<readonly string[] | undefined> = {
     const given = query.list(name)
     if (given !== undefined && given.length > MAX_EMAILS) {
       const detail = `${name} may name at most ${MAX_EMAILS}`
-      throw new AppError('invalid-query', [{ detail, parameter: name }])
+      throw invalidQuery(detail, name)
     }
     return given?.map(keyOf)
   },

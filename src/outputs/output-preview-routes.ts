@@ -1,5 +1,5 @@
 import { isPermitted } from '../access/decide.ts'
-import { AppError, notFound } from '../core/errors.ts'
+import { AppError, invalidQuery, notFound } from '../core/errors.ts'
 import { NO_ID, parseId } from '../core/ids.ts'
 import { ReadAgain } from '../database/read-again.ts'
 import { tagged, type Answer, type Call } from '../http/call.ts'
@@ -122,7 +122,7 @@ async function comparedVersion(
   const found = await findStateVersion(tx, id ?? NO_ID)
   if (found?.status !== 'finalized' || found.workspace_id !== stateVersion.workspace_id) {
     const detail = 'since must be the id of a state version of the same workspace that has its content'
-    throw new AppError('invalid-query', [{ detail, parameter: 'since' }])
+    throw invalidQuery(detail, 'since')
   }
   refuseUnprocessed(found)
   return found

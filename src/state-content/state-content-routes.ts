@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import { existing } from '../core/existing.ts'
-import { AppError } from '../core/errors.ts'
+import { badRequest, type AppError } from '../core/errors.ts'
 import { done, unchanged } from '../http/outcome.ts'
 import type { Route } from '../http/route.ts'
 import { write, type Acting } from '../http/write-route.ts'
@@ -55,7 +55,7 @@ function contentAction(
 }
 
 function refuse(detail: string): AppError {
-  return new AppError('bad-request', [{ detail }])
+  return badRequest(detail)
 }
 
 export const stateContentRoutes: readonly Route[] = [

@@ -4,7 +4,7 @@ import { Compile } from 'typebox/schema'
 import type { Config } from '../config.ts'
 import { timestamp } from '../core/clock.ts'
 import { compareBytes } from '../core/compare-bytes.ts'
-import { AppError, invalid, type Problem } from '../core/errors.ts'
+import { invalid, invalidQuery, type Problem } from '../core/errors.ts'
 import type { Transaction } from '../database/database.ts'
 import type { Deps } from '../http/deps.ts'
 import { refuse } from '../jsonapi/body.ts'
@@ -183,7 +183,7 @@ function taggedFilterOf(query: Query): { filters: TagFilter[]; names: string[] }
   const filters = [...byPlace.values()]
   const refuse = (detail: string) => {
     const parameter = existing(names[0])
-    throw new AppError('invalid-query', [{ detail, parameter }])
+    throw invalidQuery(detail, parameter)
   }
   if (filters.some(({ key }) => key === undefined)) refuse('each filter[tagged] must have a key')
   if (filters.length > MAX_FILTERS) refuse(`there may be at most ${MAX_FILTERS} filter[tagged]`)

@@ -2,7 +2,7 @@ import { isDelegate, isPermitted, type Standing, type Target } from '../access/d
 import type { FlagSet } from '../access/organization-flags.ts'
 import type { Viewer } from '../http/route.ts'
 import { NotPermitted } from '../access/not-permitted.ts'
-import { AppError, type Problem } from '../core/errors.ts'
+import { badRequest, type Problem } from '../core/errors.ts'
 import { applyFlagChanges } from './organization-access.ts'
 import type { TeamChanges } from './team-fields.ts'
 import type { TeamRow } from './team-store.ts'
@@ -19,7 +19,7 @@ export const NAME_IS_TAKEN: Problem = {
 export function refuseNameInDryRun({ seesSecretTeams }: Standing, { name }: TeamChanges): void {
   if (name === undefined || seesSecretTeams) return
   const detail = 'a dry run with name is only for callers who see all teams; leave out name or dry-run'
-  throw new AppError('bad-request', [{ detail }])
+  throw badRequest(detail)
 }
 
 /** The attributes that make `owners` the owners' team cannot be changed. Clients send them unchanged with others. */

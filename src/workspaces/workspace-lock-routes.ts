@@ -1,5 +1,5 @@
 import { existing } from '../core/existing.ts'
-import { AppError, conflict } from '../core/errors.ts'
+import { badRequest, conflict } from '../core/errors.ts'
 import { isJsonObject } from '../core/json-object.ts'
 import { shortTextSchema } from '../core/names.ts'
 import { done } from '../http/outcome.ts'
@@ -99,7 +99,7 @@ export const workspaceLockRoutes: readonly Route[] = [
         throw conflict(`the workspace is locked by ${await lockHolderText(viewer, workspace)}`)
       }
       if (await hasPendingStateVersion(viewer.tx, workspace.id)) {
-        throw new AppError('bad-request', [{ detail: 'latest state version is still pending' }])
+        throw badRequest('latest state version is still pending')
       }
       return unlocked
     },

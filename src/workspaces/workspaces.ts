@@ -4,7 +4,7 @@ import type { Actor } from '../access/actor.ts'
 import { isPermitted, type Target } from '../access/decide.ts'
 import { nowhere } from '../access/standing.ts'
 import type { Config } from '../config.ts'
-import { AppError, type Problem } from '../core/errors.ts'
+import { badRequest, type Problem } from '../core/errors.ts'
 import { NO_ID, parseId } from '../core/ids.ts'
 import { nameSchema, shortTextSchema } from '../core/names.ts'
 import type { Transaction } from '../database/database.ts'
@@ -154,7 +154,7 @@ function modeOfOperations(operations: boolean | undefined): ExecutionMode | unde
 export function refuseNameInDryRun({ actor, standing }: Viewer, { name }: WorkspaceChanges): void {
   if (name === undefined || isPermitted('workspace:read', actor, standing, {})) return
   const detail = 'a dry run with name is only for callers who see all workspaces; leave out name or dry-run'
-  throw new AppError('bad-request', [{ detail }])
+  throw badRequest(detail)
 }
 
 /** The new value of the settings column. */
