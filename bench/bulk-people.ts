@@ -2,7 +2,7 @@
 import { newId } from '../src/core/ids.ts'
 import type { Database } from '../src/database/database.ts'
 import { bumpVersion } from '../src/organizations/organization-store.ts'
-import { addTeams, addWorkspace, insertMany, OLD, organizationOf, readGrant } from './bulk.ts'
+import { addTeamsOfWorkspace, addWorkspace, insertMany, OLD, organizationOf, readGrant } from './bulk.ts'
 import type { Organization } from './seed.ts'
 
 export type WithMembers = {
@@ -58,12 +58,7 @@ export type WithTeamsOfPerson = {
  */
 export async function withTeamsOfPerson(database: Database, count: number): Promise<WithTeamsOfPerson> {
   const organization = await organizationOf(database, `teams-of-person-${count}`)
-  const workspaceId = await addWorkspace(database, organization)
-  const ids = await addTeams(database, organization, count)
-  const idOf = (number: number) => ids[number] ?? ''
-  await insertMany(database, 'team_workspaces', count, (number) =>
-    readGrant(organization, idOf(number), workspaceId),
-  )
+  const { workspaceId, idOf } = await addTeamsOfWorkspace(database, organization, count)
   await insertMany(database, 'team_members', count, (number) => ({
     team_id: idOf(number),
     membership_id: organization.memberMembershipId,

@@ -86,11 +86,7 @@ export function readGrant(organization: Organization, teamId: string, workspaceI
 }
 
 /** Adds this many secret teams, and returns their ids. */
-export async function addTeams(
-  database: Database,
-  organization: Organization,
-  count: number,
-): Promise<string[]> {
+async function addTeams(database: Database, organization: Organization, count: number): Promise<string[]> {
   const ids = Array.from({ length: count }, () => newId('team'))
   await insertMany(database, 'teams', count, (number) => ({
     ...OLD,
@@ -112,17 +108,27 @@ export async function withTeams(database: Database, count: number): Promise<Orga
   return organization
 }
 
-export type WithTeamsOfWorkspace = { readonly organization: Organization; readonly workspaceId: string }
-
-/** An organization with this many secret teams more. Each has a token, and may read the same workspace. */
-export async function withTeamsOfWorkspace(database: Database, count: number): Promise<WithTeamsOfWorkspace> {
-  const organization = await organizationOf(database, `granted-teams-${count}`)
+/** Adds a workspace, and this many secret teams that may read it. Returns their ids. */
+export async function addTeamsOfWorkspace(
+  database: Database,
+  organization: Organization,
+  count: number,
+): Promise<{ workspaceId: string; idOf: (number: number) => string }> {
   const workspaceId = await addWorkspace(database, organization)
   const ids = await addTeams(database, organization, count)
   const idOf = (number: number) => ids[number] ?? ''
   await insertMany(database, 'team_workspaces', count, (number) =>
     readGrant(organization, idOf(number), workspaceId),
   )
+  return { workspaceId, idOf }
+}
+
+export type WithTeamsOfWorkspace = { readonly organization: Organization; readonly workspaceId: string }
+
+/** An organization with this many secret teams more. Each has a token, and may read the same workspace. */
+export async function withTeamsOfWorkspace(database: Database, count: number): Promise<WithTeamsOfWorkspace> {
+  const organization = await organizationOf(database, `granted-teams-${count}`)
+  const { workspaceId, idOf } = await addTeamsOfWorkspace(database, organization, count)
   await insertMany(database, 'authentication_tokens', count, (number) => ({
     id: newId('token'),
     hash: idOf(number),
