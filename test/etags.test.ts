@@ -57,6 +57,8 @@ onEachEngine('ETags of what pages poll', (server) => {
       [of('workspaces?search[name]=work')]: workspace,
       [of(`workspaces/${name}`)]: workspace,
       [`/workspaces/${workspaceId}`]: workspace,
+      [of('workspaces?include=project')]: project,
+      [`/workspaces/${workspaceId}?include=project,organization`]: project,
       [of('projects')]: project,
       [`/projects/${projectId}`]: project,
       [of('teams')]: team,

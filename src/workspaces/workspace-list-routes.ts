@@ -84,7 +84,9 @@ export const workspaceListRoutes: readonly Route[] = [
   }),
 ]
 
-/** Nothing may keep an answer with included state versions: they have upload URLs, which are rights by themselves. */
+/** State versions have upload URLs, which are rights by themselves, and outputs have values. Nothing may keep those. */
+const kept: Includes = new Set(['organization', 'project'])
+
 export function withIncluded(made: AnswerBody, include: Includes): Document {
-  return include.size === 0 ? made : ok(made)
+  return [...include].every((one) => kept.has(one)) ? made : ok(made)
 }
