@@ -1,13 +1,16 @@
-/** The pages of an organization, as the bar and Find name them. `needs` is the caller's permission without which one is left out. */
+/**
+ * The pages of an organization, as the navigation and Find name them. Those of a `part` stand together. `needs` is the
+ * caller's permission without which one is left out.
+ */
 export const places = [
-  { to: '/$organization/workspaces', name: 'Workspaces' },
-  { to: '/$organization/projects', name: 'Projects' },
-  { to: '/$organization/settings/teams', name: 'Teams' },
-  { to: '/$organization/access', name: 'Access' },
-  { to: '/$organization/people', name: 'People', needs: 'can-view-users' },
-  { to: '/$organization/refusals', name: 'Refusals', needs: 'can-read-refusals' },
-  { to: '/$organization/audit', name: 'Audit trail', needs: 'can-read-audit-events' },
-  { to: '/$organization/settings/general', name: 'Settings', needs: 'can-update' },
+  { part: 'places', to: '/$organization/workspaces', name: 'Workspaces' },
+  { part: 'places', to: '/$organization/projects', name: 'Projects' },
+  { part: 'people', to: '/$organization/settings/teams', name: 'Teams' },
+  { part: 'people', to: '/$organization/people', name: 'People', needs: 'can-view-users' },
+  { part: 'people', to: '/$organization/access', name: 'Access' },
+  { part: 'records', to: '/$organization/refusals', name: 'Refusals', needs: 'can-read-refusals' },
+  { part: 'records', to: '/$organization/audit', name: 'Audit trail', needs: 'can-read-audit-events' },
+  { part: 'settings', to: '/$organization/settings/general', name: 'Settings', needs: 'can-update' },
 ] as const
 
 type Permissions = Readonly<Record<string, boolean>>

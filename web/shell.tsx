@@ -11,7 +11,7 @@ import { placesFor } from './places.ts'
 import styles from './shell.module.css'
 import { SessionGuard } from './sign-in/session-guard.tsx'
 
-/** The bar above every page, and the places of the organization that is shown. */
+/** The bar above every page, and beside it the places of the organization that is shown. */
 export function Shell() {
   const { organization } = useParams({ strict: false })
   const account = useQuery(accountQuery)
@@ -43,7 +43,6 @@ export function Shell() {
         <Link to="/" className={styles.mark}>
           ◉ Purser
         </Link>
-        {organization === undefined ? null : <Places organization={organization} />}
         {account.data?.data.attributes['is-site-admin'] === true ? (
           <Link to="/~/admin/users">Administration</Link>
         ) : null}
@@ -61,10 +60,13 @@ export function Shell() {
           <Failed error={signingOut.error} />
         </section>
       ) : null}
-      <main id="content" className={styles.page} ref={main}>
-        {/* Nothing of one organization stays on the pages of another one. */}
-        <Outlet key={organization} />
-      </main>
+      <div className={styles.frame}>
+        {organization === undefined ? null : <Places organization={organization} />}
+        <main id="content" className={styles.page} ref={main}>
+          {/* Nothing of one organization stays on the pages of another one. */}
+          <Outlet key={organization} />
+        </main>
+      </div>
       <SessionGuard onSignedOut={() => void leave(href)} />
     </>
   )
@@ -73,14 +75,21 @@ export function Shell() {
 /** The pages of the organization. Those that are not the caller's are left out. */
 function Places({ organization }: { readonly organization: string }) {
   const found = useQuery(organizationQuery(organization))
-  const may = found.data?.data.attributes.permissions ?? {}
+  const mine = placesFor(found.data?.data.attributes.permissions ?? {})
+  const parts = [...new Set(mine.map(({ part }) => part))]
   return (
     <nav aria-label="Organization" className={styles.places}>
       <strong>{organization}</strong>
-      {placesFor(may).map(({ to, name }) => (
-        <Link key={to} to={to} params={{ organization }}>
-          {name}
-        </Link>
+      {parts.map((part) => (
+        <div key={part} className={styles.part}>
+          {mine
+            .filter((place) => place.part === part)
+            .map(({ to, name }) => (
+              <Link key={to} to={to} params={{ organization }}>
+                {name}
+              </Link>
+            ))}
+        </div>
       ))}
     </nav>
   )
