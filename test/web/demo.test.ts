@@ -12,12 +12,12 @@ const makesImages = process.env.PURSER_SCREENSHOTS === '1'
 
 /** The main pages as anna, who owns the demo organization, sees them. The text is there once the page has loaded. */
 const shown = [
-  ['workspaces', '/demo/workspaces', 'warehouse'],
+  ['workspaces', '/demo/workspaces', 'Default Project'],
   ['outputs', '/demo/workspaces/database', 'db.internal.example'],
   ['history', '/demo/workspaces/database/states', 'Serial'],
   ['workspace-access', '/demo/workspaces/database/access', 'apps'],
   ['project', '/demo/projects', 'Where reports come from'],
-  ['teams', '/demo/settings/teams', 'security'],
+  ['teams', '/demo/settings/teams', 'manage-workspaces'],
   ['people', '/demo/people', 'fay@demo.example'],
   ['access', '/demo/access?user=rosa', 'read-outputs'],
   ['refusals', '/demo/refusals', 'Any one of these'],
@@ -48,7 +48,7 @@ describe('the demo data', () => {
     if (makesImages) mkdirSync(IMAGES, { recursive: true })
     for (const [name, path, text] of shown) {
       await page.goto(address + path)
-      await page.getByText(text).first().waitFor()
+      await page.getByText(text).filter({ visible: true }).first().waitFor()
       expect(await page.getByRole('heading', { level: 1 }).count(), name).toBe(1)
       await expectWellMade(tab)
       if (makesImages) await photograph(tab, name)

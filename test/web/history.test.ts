@@ -43,7 +43,10 @@ describe('a history of several pages', () => {
     await serial(page, VERSIONS).or(page.getByRole('alert')).first().waitFor()
     expect(await page.getByRole('alert').allInnerTexts()).toEqual([])
     // With the time zone.
-    expect(await page.locator('time').first().textContent()).toMatch(/[AP]M [A-Z]/)
+    expect(await page.locator('td time').first().textContent()).toMatch(/[AP]M [A-Z]/)
+    const changed = page.getByText('changed').locator('time')
+    expect(await changed.textContent()).toMatch(/ago$|^now$/)
+    expect(await changed.getAttribute('title')).toMatch(/[AP]M [A-Z]/)
   })
 
   test('stays on its page when a version is chosen, and rolls back to it', async () => {

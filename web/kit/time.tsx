@@ -4,3 +4,25 @@ const words = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyl
 export function Time({ at }: { readonly at: string }) {
   return <time dateTime={at}>{words.format(new Date(at))}</time>
 }
+
+const units = [
+  ['year', 31_536_000],
+  ['month', 2_592_000],
+  ['day', 86_400],
+  ['hour', 3_600],
+  ['minute', 60],
+] as const
+
+const spans = new Intl.RelativeTimeFormat(undefined, { numeric: 'auto' })
+
+/** How long ago a moment was, such as "4 minutes ago". The exact time is in its title. */
+export function Ago({ at }: { readonly at: string }) {
+  const then = new Date(at)
+  const seconds = (then.getTime() - Date.now()) / 1_000
+  const [unit, length] = units.find(([, each]) => Math.abs(seconds) >= each) ?? (['second', 1] as const)
+  return (
+    <time dateTime={at} title={words.format(then)}>
+      {spans.format(Math.trunc(seconds / length), unit)}
+    </time>
+  )
+}

@@ -30,3 +30,8 @@ const explained = new Set(permissionGroups.flatMap(([, words]) => Object.keys(wo
 export function keptOnly(flags: Readonly<Record<string, boolean>>): string[] {
   return Object.keys(flags).filter((flag) => !explained.has(flag))
 }
+
+/** The permissions that are given and rule something here. */
+export function grantedFlags(flags: Readonly<Record<string, boolean>>): string[] {
+  return [...explained].filter((flag) => flags[flag] === true)
+}

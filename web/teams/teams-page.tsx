@@ -3,6 +3,7 @@ import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import styles from '../kit/kit.module.css'
 import { SearchedTable, type Search } from '../kit/searched-table.tsx'
 import { organizationQuery } from '../organizations/organizations-query.ts'
+import { grantedFlags } from './permission-words.ts'
 import { NewTeam } from './new-team.tsx'
 import { teamsQuery } from './teams-query.ts'
 
@@ -24,7 +25,7 @@ export function TeamsPage() {
         label="Find a team"
         q={q}
         query={teams}
-        columns={['Name', 'Visibility', 'Members']}
+        columns={['Name', 'Visibility', 'Members', 'Permissions']}
         counted="found"
         empty="No teams yet. A team is what gets access; people get it by being in one."
         unmatched={`No team matches “${q}”. Clear the search, or make a team of that name.`}
@@ -43,6 +44,9 @@ export function TeamsPage() {
                 {attributes.visibility === 'secret' ? 'secret' : 'organization'}
               </td>
               <td>{attributes['users-count'].toLocaleString('en')}</td>
+              <td className={styles.dim}>
+                {grantedFlags(attributes['organization-access']).join(', ') || '–'}
+              </td>
             </tr>
           ))
         }

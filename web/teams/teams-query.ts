@@ -6,6 +6,7 @@ type Team = {
   readonly name: string
   readonly visibility: 'secret' | 'organization'
   readonly 'users-count': number
+  readonly 'organization-access': Readonly<Record<string, boolean>>
 }
 
 /** A page of the teams whose name contains `q`. */

@@ -4,8 +4,9 @@ import type { ReactNode } from 'react'
 import { isStatus } from '../api/errors.ts'
 import styles from '../kit/kit.module.css'
 import { SearchedTable, type Search } from '../kit/searched-table.tsx'
+import { Ago } from '../kit/time.tsx'
 import { organizationQuery } from '../organizations/organizations-query.ts'
-import { workspacesQuery } from './workspaces-query.ts'
+import { projectName, workspacesQuery } from './workspaces-query.ts'
 
 /** The workspaces of an organization or of one project, with a search. */
 export function WorkspaceList({
@@ -32,7 +33,7 @@ export function WorkspaceList({
       label="Find a workspace"
       q={q}
       query={workspaces}
-      columns={['Name', 'Lock']}
+      columns={['Name', 'Project', 'Changed', 'Lock']}
       counted="found"
       empty={empty}
       unmatched={`No workspace matches “${q}”.`}
@@ -51,17 +52,24 @@ export function WorkspaceList({
       page={page}
       onShow={onShow}
     >
-      {({ data }) =>
-        data.map(({ id, attributes: { name, locked } }) => (
-          <tr key={id}>
-            <td dir="auto">
-              <Link to="/$organization/workspaces/$workspace" params={{ organization, workspace: name }}>
-                {name}
-              </Link>
-            </td>
-            <td className={locked ? styles.secret : styles.dim}>{locked ? 'locked' : '–'}</td>
-          </tr>
-        ))
+      {(list) =>
+        list.data.map((workspace) => {
+          const { name, locked, 'latest-change-at': changedAt } = workspace.attributes
+          return (
+            <tr key={workspace.id}>
+              <td dir="auto">
+                <Link to="/$organization/workspaces/$workspace" params={{ organization, workspace: name }}>
+                  {name}
+                </Link>
+              </td>
+              <td dir="auto">{projectName(list, workspace) ?? '–'}</td>
+              <td>
+                <Ago at={changedAt} />
+              </td>
+              <td className={locked ? styles.secret : styles.dim}>{locked ? 'locked' : '–'}</td>
+            </tr>
+          )
+        })
       }
     </SearchedTable>
   )

@@ -5,9 +5,10 @@ import { related } from '../api/client.ts'
 import { isStatus } from '../api/errors.ts'
 import styles from '../kit/kit.module.css'
 import { Answered } from '../kit/states.tsx'
+import { Ago } from '../kit/time.tsx'
 import { OutputsPanel } from '../outputs/outputs-panel.tsx'
 import { Lock } from './lock.tsx'
-import { isWorkspaceId, workspaceQuery } from './workspaces-query.ts'
+import { isWorkspaceId, projectName, workspaceQuery } from './workspaces-query.ts'
 
 /** A workspace: its lock, and the tabs. */
 export function WorkspacePage() {
@@ -30,11 +31,15 @@ export function WorkspacePage() {
     <>
       <h1 dir="auto">{found.data?.data.attributes.name ?? name}</h1>
       <Answered query={found}>
-        {({ data }) => (
+        {({ data, included }) => (
           // A workspace that is known already is shown at once: nothing of the one before may stay.
           <Fragment key={data.id}>
             {data.attributes.description === null ? null : <p dir="auto">{data.attributes.description}</p>}
-            <p className={styles.dim}>
+            <p className={styles.facts}>
+              <span dir="auto">{projectName({ included }, data)}</span>
+              <span>
+                changed <Ago at={data.attributes['latest-change-at']} />
+              </span>
               <code>{data.id}</code>
             </p>
             <Lock workspace={data} />

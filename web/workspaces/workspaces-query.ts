@@ -1,5 +1,13 @@
 import { keepPreviousData, queryOptions } from '@tanstack/react-query'
-import { inOrganization, pageOf, request, type One, type Page } from '../api/client.ts'
+import {
+  inOrganization,
+  pageOf,
+  related,
+  request,
+  type One,
+  type Page,
+  type Resource,
+} from '../api/client.ts'
 import { live } from '../api/live.ts'
 
 export type Workspace = {
@@ -14,12 +22,29 @@ export type Workspace = {
 
 const pathOf = (organization: string) => inOrganization(organization, 'workspaces')
 
+type Project = { readonly name: string }
+
+/** Workspaces with their projects, as far as the caller may see them. */
+type WithProjects<Answer> = Answer & { readonly included?: readonly Resource<Project>[] }
+
+/** The name of a workspace's project; undefined if the caller may not see it. */
+export function projectName(
+  { included = [] }: WithProjects<unknown>,
+  workspace: Resource<Workspace>,
+): string | undefined {
+  return included.find(({ id }) => id === related(workspace, 'project')?.id)?.attributes.name
+}
+
 /** A page of the workspaces whose name contains `q`: of the organization, or of one project. */
 export const workspacesQuery = (organization: string, q: string, page: number, projectId?: string) =>
   queryOptions({
     queryKey: ['workspaces', organization, q, page, projectId],
-    ...live<Page<Workspace>>(
-      pageOf(pathOf(organization), page, 50, { 'search[name]': q, 'filter[project][id]': projectId }),
+    ...live<WithProjects<Page<Workspace>>>(
+      pageOf(pathOf(organization), page, 50, {
+        include: 'project',
+        'search[name]': q,
+        'filter[project][id]': projectId,
+      }),
     ),
     placeholderData: keepPreviousData,
   })
@@ -33,8 +58,8 @@ export function isWorkspaceId(text: string): boolean {
 export const workspaceQuery = (organization: string, name: string) =>
   queryOptions({
     queryKey: ['workspace', organization, name],
-    ...live<One<Workspace>>(
-      isWorkspaceId(name) ? `/workspaces/${name}` : `${pathOf(organization)}/${encodeURIComponent(name)}`,
+    ...live<WithProjects<One<Workspace>>>(
+      `${isWorkspaceId(name) ? `/workspaces/${name}` : `${pathOf(organization)}/${encodeURIComponent(name)}`}?include=project`,
     ),
   })
 
