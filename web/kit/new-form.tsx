@@ -29,7 +29,7 @@ export function NewForm({
   readonly children: ReactNode
 }) {
   return (
-    <details open={isOpen} onToggle={(event) => onToggle?.(event.currentTarget.open)}>
+    <details className={styles.new} open={isOpen} onToggle={(event) => onToggle?.(event.currentTarget.open)}>
       <summary>{title}</summary>
       <form
         className={styles.inline}

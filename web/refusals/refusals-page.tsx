@@ -95,7 +95,7 @@ function Refusals({
   return (
     <>
       <h1>{title}</h1>
-      <form onSubmit={find} key={q}>
+      <form className={styles.inline} onSubmit={find} key={q}>
         <Field label="Request id, from the message of the refusal" name="request" defaultValue={q} />
         <Button type="submit">Find</Button>
       </form>
