@@ -8,6 +8,7 @@ import styles from '../kit/kit.module.css'
 import { NewForm } from '../kit/new-form.tsx'
 import { Pager } from '../kit/pager.tsx'
 import { Answered, Empty, Failed } from '../kit/states.tsx'
+import { Table } from '../kit/table.tsx'
 import { ownInvitationsQuery, type Membership } from '../people/people-query.ts'
 import { organizationsQuery } from './organizations-query.ts'
 
@@ -32,15 +33,18 @@ export function OrganizationsPage() {
         {({ data, meta: { pagination } }) => (
           <>
             {data.length === 0 ? null : (
-              <ul>
-                {data.map(({ id }) => (
-                  <li key={id}>
-                    <Link to="/$organization/workspaces" params={{ organization: id }}>
-                      {id}
-                    </Link>
-                  </li>
+              <Table columns={['Name', 'Email of its owners']}>
+                {data.map(({ id, attributes: { email } }) => (
+                  <tr key={id}>
+                    <th scope="row">
+                      <Link to="/$organization/workspaces" params={{ organization: id }}>
+                        {id}
+                      </Link>
+                    </th>
+                    <td>{email}</td>
+                  </tr>
                 ))}
-              </ul>
+              </Table>
             )}
             <Pager
               page={page}

@@ -16,13 +16,13 @@ export function TeamPage() {
         {({ data: { id, attributes } }) => (
           // A team that is known already is shown at once: nothing of the one before may stay.
           <Fragment key={id}>
-            <p>
+            <p className={styles.facts}>
               {attributes.visibility === 'secret' ? (
                 <span className={styles.secret}>secret</span>
               ) : (
-                'visible in the organization'
-              )}{' '}
-              · <code>{id}</code>
+                <span>visible in the organization</span>
+              )}
+              <code>{id}</code>
             </p>
             <nav aria-label="Team" className={styles.tabs}>
               <Link to="/$organization/settings/teams/$team" params={params} activeOptions={{ exact: true }}>
