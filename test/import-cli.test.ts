@@ -157,7 +157,7 @@ describe.each(oneEngine)('purser import and export on %s', { timeout: 300_000 },
     while (!(await hasBegun())) await new Promise((resolve) => setTimeout(resolve, 5))
     purser.child.kill('SIGINT')
     expect(await purser.ended).toBe(130)
-    expect(purser.stderr).toContain('The same import again copies what is missing')
+    expect(purser.stderr).toContain('Run the same import again to copy the rest')
     expect((await workspaces(client, world.name)).some((one: { isLocked: boolean }) => one.isLocked)).toBe(
       false,
     )
@@ -205,10 +205,10 @@ describe.each(oneEngine)('purser import and export on %s', { timeout: 300_000 },
     const altered = ['import', '--from', folder, '--to-organization', 'altered', '--states', 'all', '--json']
     const spoilt = await run(altered, settings)
     expect(spoilt.code).toBe(1)
-    expect(JSON.parse(spoilt.stdout)['not-copied'][0].reason).toContain('is not what was exported')
+    expect(JSON.parse(spoilt.stdout)['not-copied'][0].reason).toContain('was changed after the export')
     writeFileSync(join(folder, 'teams.jsonl'), '')
     expect((await run(['import', '--from', folder], settings)).stderr).toContain(
-      'teams.jsonl is not what was exported',
+      'teams.jsonl was changed after the export',
     )
   })
 
@@ -348,7 +348,7 @@ describe('purser export', () => {
     expect((await importFrom(folders[0])).code).toBe(0)
     const other = await importFrom(folders[1])
     expect(other.code).toBe(1)
-    expect(other.stderr).toContain('was not imported from there')
+    expect(other.stderr).toContain('was not imported from this source')
     expect((await importFrom(folders[1], '--merge')).code).toBe(0)
   })
 })
@@ -396,7 +396,7 @@ test('a source that goes away is said, with what was copied until then', { timeo
   await source.stop()
   expect(await purser.ended).toBe(1)
   expect(purser.stdout).toContain('teams: 2 copied')
-  expect(purser.stderr).toMatch(/cannot be reached: .*The same command again begins anew/)
+  expect(purser.stderr).toMatch(/cannot be reached: .*Run the same command again: it begins anew/)
   expect(existsSync(join(folder, 'manifest.json'))).toBe(false)
   const refused = await run(['import', '--from', folder], await settingsFor('sqlite'))
   expect(refused.stderr).toContain('manifest.json cannot be read (an export without it was interrupted)')

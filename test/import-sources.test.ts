@@ -106,8 +106,8 @@ describe('a source that is not to be trusted', () => {
       )
     }
     expect(problems).toEqual([
-      'it is redirected in circles',
-      'it is redirected to an address that is none',
+      'it is redirected too often',
+      'it is redirected to something that is not a URL',
       'it is at http://10.0.0.1, which is not https',
       'it is at http://[::ffff:a00:1], which is not https',
     ])
@@ -117,7 +117,7 @@ describe('a source that is not to be trusted', () => {
     const address = await serve((_, response) => json(response, {}))
     for (const given of ['file:///etc/passwd', `blob:${address}/x`, 'data:,x', 'http://']) {
       const error = await contentOf(clientOf(address), given, 100).catch((caught: unknown) => caught)
-      expect(error).toEqual(new Unreadable('it is at an address that is none'))
+      expect(error).toEqual(new Unreadable('its address is not a URL'))
     }
   })
 
@@ -398,13 +398,13 @@ describe('an import from a source that lies', () => {
     )
     expect(reasons).toEqual({
       [name]: expect.stringContaining('collaborator-auth-policy'),
-      'red?[31m': expect.stringContaining('it is not as it should be: /name'),
+      'red?[31m': expect.stringContaining('its form is wrong: /name'),
       'serial 1 of wrong-md5': expect.stringContaining('its MD5 hash is'),
-      'serial 1 of wrong-size': `${state.length} bytes came, where the source says 3`,
+      'serial 1 of wrong-size': `${state.length} bytes came, but the source says 3`,
       'serial 1 of no-state': expect.any(String),
       'serial 1 of hidden': 'its content is hidden from this token, or gone',
       'serial 1 of elsewhere': 'it is at http://10.0.0.1, which is not https',
-      'all of odd-serial': expect.stringContaining('it is not as it should be: /serial'),
+      'all of odd-serial': expect.stringContaining('its form is wrong: /serial'),
     })
     expect(report.notCopied.filter(({ reason }) => reason.includes('vcs-repo'))).toHaveLength(7)
     expect(report.lines().join('\n')).not.toContain('\u001b')

@@ -241,7 +241,7 @@ describe.each(engines)('an import on %s', { timeout: 300_000 }, (engine: Engine)
     const second = await importInto(target, from)
     expect(second.organizations[0]?.copied).toEqual({ 'state versions': 2 })
     expect(second.notCopied.map(({ reason }) => reason)).toEqual([
-      '1 that are older than the current one here: nothing can be put below it',
+      '1 that are older than the current one here: older versions cannot be added',
     ])
     const here = await documentsOf(target.admin, world.name)
     const serials = here.versions.map((one: { attributes: { serial: number } }) => one.attributes.serial)
@@ -275,7 +275,7 @@ describe.each(engines)('an import on %s', { timeout: 300_000 }, (engine: Engine)
     // Workspaces are copied side by side.
     const notCopied = report.notCopied.toSorted((one, other) => (one.name < other.name ? -1 : 1))
     expect(notCopied.map(({ name, reason }) => [name, reason])).toEqual([
-      ['a', 'the workspace has got a state of its own here, which must not be covered'],
+      ['a', 'the workspace has a state of its own here, which is not replaced'],
       ['b', 'the workspace is locked by User admin already'],
     ])
     expect((await target.admin.get(`/workspaces/${b}`)).json.data.attributes['locked-reason']).toBe('tests')

@@ -46,7 +46,7 @@ export async function importFrom(config: Config, from: string, flags: CopyingFla
         signal,
       })
     },
-    'what was copied is whole. The same import again copies what is missing',
+    'each object that was copied is complete. Run the same import again to copy the rest',
     flags,
   )
 }
@@ -89,7 +89,7 @@ export async function exportTo(config: Config, folder: string, flags: CopyingFla
         await own.close()
       }
     },
-    `${folder} is no export yet. The same command again begins anew in it`,
+    `${folder} is not a complete export. Run the same command again: it begins anew in this folder`,
     flags,
   )
 }

@@ -72,7 +72,7 @@ export class FileSource implements Source {
   async content(state: StateRecord, kind: 'state' | 'jsonState', limit: number, sink: Sink): Promise<void> {
     const name = state[kind] ?? ''
     const hash = contentName.exec(name)?.[1]
-    if (hash === undefined) throw new Unreadable('its file has no such name as an export gives')
+    if (hash === undefined) throw new Unreadable('its file name is not one that an export writes')
     const sha256 = createHash('sha256')
     sink.restart()
     try {
@@ -88,7 +88,7 @@ export class FileSource implements Source {
       if (error instanceof OperatorError) throw error
       throw new Unreadable(reasonOf(error))
     }
-    if (sha256.digest('hex') !== hash) throw new Unreadable(`${name} is not what was exported`)
+    if (sha256.digest('hex') !== hash) throw new Unreadable(`${name} was changed after the export`)
   }
 
   async #records<K extends RecordKind>(kind: K, organization: string): Promise<Records[K][]> {
@@ -138,7 +138,7 @@ export class FileSource implements Source {
     const name = fileOf(kind)
     const bytes = this.#bytes(name)
     if (createHash('sha256').update(bytes).digest('hex') !== this.#manifest.files[name]) {
-      throw new OperatorError(`${join(this.#folder, name)} is not what was exported`)
+      throw new OperatorError(`${join(this.#folder, name)} was changed after the export`)
     }
     return bytes.toString('utf8')
   }

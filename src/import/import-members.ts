@@ -66,7 +66,7 @@ async function importMember(
     report.missing(
       kind,
       username ?? id,
-      'the email is hidden from this token, and nobody can be found without',
+      'the email is hidden from this token, and people are matched by email',
     )
     return undefined
   }
@@ -106,8 +106,7 @@ async function importUser(context: Context, email: string, username: string | nu
   }
   const name = username ?? email
   if (username === null || taken !== undefined) {
-    const reason =
-      username === null ? 'the user name is not known' : 'the user name is that of somebody else here'
+    const reason = username === null ? 'the user name is not known' : 'somebody else has this user name here'
     report.missing(kind, name, `${reason}; ${email} is invited`)
     return false
   }

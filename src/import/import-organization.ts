@@ -52,7 +52,7 @@ export async function importOrganization(
   await importLifetimes(context, record)
   if (isDryRun) return made
   await mark(context, String(made.attributes['external-id']))
-  report.note(`${target.user.username} made the organization, and so is an owner of it`)
+  report.note(`${target.user.username} created the organization here, and so is an owner of it`)
   return made
 }
 
@@ -114,8 +114,8 @@ async function mark({ target, source, organization }: Context, organizationId: s
 
 function isAnother(name: string): OperatorError {
   return new OperatorError(
-    `the organization ${name} exists here already and was not imported from there: its teams would get the members of ` +
-      `the other one. Give the copy another name with --to-organization, or pass --merge to add what is missing ` +
+    `the organization ${name} exists here already and was not imported from this source: its teams would get the ` +
+      `members of the other organization. Give the copy another name with --to-organization, or pass --merge to add what is missing ` +
       `(${commandName} import --help)`,
   )
 }

@@ -93,7 +93,7 @@ async function wanted(
     report.missing(
       kind,
       name,
-      `${older.length - there.length} that are older than the current one here: nothing can be put below it`,
+      `${older.length - there.length} that are older than the current one here: older versions cannot be added`,
     )
   }
   return chosen.filter((one) => all.indexOf(one) > last)
@@ -119,10 +119,10 @@ async function placeOf(
       const md5 = there.md5?.toLowerCase() ?? (await md5Of(source, there, target.config.maxStateBytes))
       if (md5 === here?.md5) return place
     }
-    report.missing(kind, name, 'the workspace has got a state of its own here, which must not be covered')
+    report.missing(kind, name, 'the workspace has a state of its own here, which is not replaced')
   } catch (error) {
     if (!(error instanceof Unreadable)) throw error
-    const problem = `what is current here cannot be compared with the source's: ${error.message}`
+    const problem = `the current state here cannot be compared with that of the source: ${error.message}`
     report.missing(kind, name, problem)
   }
   return -1

@@ -178,11 +178,11 @@ export async function importWorkspaces(
       report.missing(
         'workspaces',
         name,
-        'its project was not copied, and in another one others could reach it',
+        'its project was not copied, and in another project other people could reach it',
       )
       return
     }
-    if (workspace.isLocked) report.left('locks', name, 'it is locked there, and not here')
+    if (workspace.isLocked) report.left('locks', name, 'it is locked in the source, and not here')
     const there = here.get(name)
     if (there !== undefined) {
       const tagsThere = there.attributes['tag-names']

@@ -106,6 +106,6 @@ async function copyOrganization(
     report.note(`users who are new here have no password and no token: ${commandName} user token makes one`)
   }
   if (states !== undefined) {
-    report.note(`state versions are as of now, and made by ${context.target.user.username}`)
+    report.note(`copied state versions are created now, by ${context.target.user.username}`)
   }
 }

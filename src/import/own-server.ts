@@ -120,7 +120,7 @@ async function administrator(tx: Transaction, as: string | undefined): Promise<U
   if (only !== undefined && others.length === 0) return only
   throw new OperatorError(
     only === undefined
-      ? 'there is no site administrator who could do it; make one with user create --admin'
-      : `there are several site administrators: say with --as which of them does it`,
+      ? 'there is no site administrator to act as; create one with user create --admin'
+      : `there are several site administrators: name the one to act as with --as`,
   )
 }

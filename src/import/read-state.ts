@@ -16,10 +16,10 @@ export async function readState(
   await source.content(state, 'state', limit, sink)
   const { md5, size } = sink
   if (state.md5 !== null && state.md5.toLowerCase() !== md5) {
-    throw new Unreadable(`its MD5 hash is ${md5}, where the source says ${state.md5}`)
+    throw new Unreadable(`its MD5 hash is ${md5}, but the source says ${state.md5}`)
   }
   if (state.size !== null && state.size !== size) {
-    throw new Unreadable(`${size} bytes came, where the source says ${state.size}`)
+    throw new Unreadable(`${size} bytes came, but the source says ${state.size}`)
   }
 }
 
@@ -51,7 +51,7 @@ export function withoutSnapshots(
     report.missing(
       'state versions',
       workspace,
-      `${count} snapshots: they are current only when it is unlocked there`,
+      `${count} snapshots: they become current only when the workspace is unlocked there`,
     )
   }
   return oldestFirst.slice(0, end)

@@ -92,7 +92,7 @@ export function checkedRecord<K extends RecordKind>(kind: K, value: unknown): Re
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- it has passed the schema of its kind
   if (validator.Check(value)) return value as Records[K]
   const [, [problem]] = validator.Errors(value)
-  throw new Unreadable(`it is not as it should be: ${problem?.instancePath} ${problem?.message}`)
+  throw new Unreadable(`its form is wrong: ${problem?.instancePath} ${problem?.message}`)
 }
 
 const MAX_PRINTED = 300

@@ -67,7 +67,7 @@ export class SourceClient {
   /** Reads content from an address that the source gave. */
   async content(address: string, limit: number, sink: Sink): Promise<void> {
     const url = URL.parse(address, this.#base)
-    if (!isWeb(url)) throw new Unreadable('it is at an address that is none')
+    if (!isWeb(url)) throw new Unreadable('its address is not a URL')
     await this.#read(url, limit, CONTENT_MS, sink)
   }
 
@@ -105,7 +105,7 @@ export class SourceClient {
         const location = response.headers.get('location')
         if (response.status >= 300 && response.status < 400 && location !== null) {
           await response.body?.cancel()
-          if (hops === MAX_REDIRECTS) throw new Unreadable('it is redirected in circles')
+          if (hops === MAX_REDIRECTS) throw new Unreadable('it is redirected too often')
           url = redirected(url, location)
           continue
         }
@@ -224,7 +224,7 @@ function isWeb(url: URL | null): url is URL {
 function redirected(from: URL, location: string): URL {
   const url = URL.parse(location, from.href)
   if (!isWeb(url)) {
-    throw new Unreadable('it is redirected to an address that is none')
+    throw new Unreadable('it is redirected to something that is not a URL')
   }
   if (from.protocol === 'https:' && url.protocol === 'http:') {
     throw new Unreadable('it is redirected from https to http')
