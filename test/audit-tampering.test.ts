@@ -192,7 +192,7 @@ onEachEngine('whoever writes into the audit trail', (server, engine) => {
         .values({ ...row, organization_id: '', action: 'put.in' })
         .execute()
     })
-    expect(detail).toContain('put.in) was put in, or moved: it belongs nowhere')
+    expect(detail).toContain('put.in) was inserted or moved: it belongs to no trail')
   })
 
   test('is found out when nothing is left, though the server went on', async () => {
@@ -264,13 +264,13 @@ onEachEngine('whoever writes into the audit trail', (server, engine) => {
         },
         seen,
       ),
-    ).toContain('is not the one that was seen')
+    ).toContain('is not the event of the earlier output')
     expect(
       await detailAfter(server, (tx) => putBack(tx, before), {
         ...seen,
         ends: ends.filter((end) => end.organization === older.id),
       }),
-    ).toContain(`the trail of ${older.id}, which was there when it was seen, is missing`)
+    ).toContain(`the trail of ${older.id} is missing, and the earlier output has it`)
     // Events that PURSER_AUDIT_DAYS has deleted may be missing.
     expect(
       await detailAfter(server, (tx) => putBack(tx, before), {
@@ -304,7 +304,7 @@ onEachEngine('whoever writes into the audit trail', (server, engine) => {
       const { problem } = await opened.database.read((tx) => verifyAuditTrail(tx, auditKey))
       await opened.database.close()
       if (place === undefined) expect(problem).toBeUndefined()
-      else expect(problem?.detail).toMatch(/is not what was written|the database file is damaged/)
+      else expect(problem?.detail).toMatch(/differs from what was written|the database file is damaged/)
     }
   })
 })

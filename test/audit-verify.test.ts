@@ -82,7 +82,7 @@ onEachEngine('the chain of audit events', (server) => {
     for (const [column, value] of Object.entries(changes)) {
       const { problem } = await verdictAfter(server, setOf(row.number, { [column]: value }))
       expect(problem, column).toMatchObject({ position: 3, organizationId: organization.id })
-      expect(problem?.detail).toContain('is not what was written')
+      expect(problem?.detail).toContain('differs from what was written')
     }
     // Later events are unchanged, so they must not be reported.
     expect((await verdictAfter(server, setOf(row.number, { action: 'x' }))).problem?.detail).toContain(
@@ -126,16 +126,16 @@ onEachEngine('the chain of audit events', (server) => {
           .values({ ...copy, number: number + 500 })
           .execute()
       }),
-    ).toContain('its position is taken')
+    ).toContain('another event has its position')
     const put = (values: object) => async (tx: Transaction) =>
       tx.db
         .insertInto('audit_events')
         .values({ ...last, number: last.number + 500, ...values })
         .execute()
     expect(await detailAfter(put({ position: 7 }))).toContain('event 7')
-    expect(await detailAfter(put({ organization_id: 'org-none' }))).toContain('belongs nowhere')
-    expect(await detailAfter(put({ position: 0 }))).toContain('belongs nowhere')
-    expect(await detailAfter(put({ position: null }))).toContain('belongs nowhere')
+    expect(await detailAfter(put({ organization_id: 'org-none' }))).toContain('belongs to no trail')
+    expect(await detailAfter(put({ position: 0 }))).toContain('belongs to no trail')
+    expect(await detailAfter(put({ position: null }))).toContain('belongs to no trail')
     const exchange = async (tx: Transaction) => {
       await setOf(first.number, { position: second.position, mac: second.mac })(tx)
       await setOf(second.number, { position: first.position, mac: first.mac })(tx)
@@ -150,7 +150,7 @@ onEachEngine('the chain of audit events', (server) => {
         .where('organization_id', '=', organization.id)
         .execute()
     }
-    expect(await detailAfter(cut)).toContain('the record of where events end was changed')
+    expect(await detailAfter(cut)).toContain('the record of the last event was changed')
     // … and events that are written afterwards do not hide it.
     const goOn = async (tx: Transaction) => {
       const before = (rows[4] as Row).mac
@@ -194,7 +194,7 @@ onEachEngine('the chain of audit events', (server) => {
       await tx.db.deleteFrom('audit_chains').where('organization_id', '=', organization.id).execute()
     }
     expect((await verdictAfter(server, removeChain)).problem?.detail).toBe(
-      '2 trails are there, and there should be 3',
+      'there are 2 trails, and there should be 3',
     )
     const removeAll = async (tx: Transaction) => {
       await tx.db.deleteFrom('audit_events').execute()
@@ -243,7 +243,7 @@ describe.each(engines)('the chain of audit events on %s, as time goes by', (engi
     const again = await verdictAfter(server, (tx) =>
       tx.db.insertInto('audit_events').values(deleted).execute(),
     )
-    expect(again.problem?.detail).toContain('belongs nowhere')
+    expect(again.problem?.detail).toContain('belongs to no trail')
     const emptied = await verdictAfter(server, async (tx) => {
       await tx.db.deleteFrom('audit_events').where('organization_id', '=', organization.id).execute()
       await tx.db
@@ -394,7 +394,7 @@ describe.each(engines)('purser audit verify on %s', (engine) => {
     const bad = await run(['audit', 'verify'], settings)
     expect(bad).toMatchObject({ code: 1, stdout: '' })
     expect(bad.stderr).toMatch(
-      /^purser: the audit trail is not intact: event 1 of org-\w{16} \(number 5, 20\S+Z, organization.create\) is not what was written.*organization acme\n$/,
+      /^purser: the audit trail is not intact: event 1 of org-\w{16} \(number 5, 20\S+Z, organization.create\) differs from what was written.*organization acme\n$/,
     )
     const json = await run(['audit', 'verify', '--json'], settings)
     expect(json.code).toBe(1)

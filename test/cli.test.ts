@@ -521,7 +521,7 @@ describe('the command line', () => {
     expect(await seen()).toMatchObject({
       code: 1,
       stdout: '',
-      stderr: expect.stringMatching(/^purser: .*seen\.json is not what audit verify --json prints .*\n$/),
+      stderr: expect.stringMatching(/^purser: .*seen\.json is not the output of audit verify --json .*\n$/),
     })
     writeFileSync(file, await output(['audit', 'verify', '--json'], settings))
     expect(await seen()).toMatchObject({ code: 0 })

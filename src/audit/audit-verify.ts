@@ -73,8 +73,8 @@ export async function verifyAuditTrail(
     const stray = await findStrayEvent(tx)
     return verdict(
       stray === undefined
-        ? nowhere('events are there that are in no trail')
-        : problemOf(stray, 'was put in, or moved: it belongs nowhere'),
+        ? nowhere('there are events that belong to no trail')
+        : problemOf(stray, 'was inserted or moved: it belongs to no trail'),
     )
   }
   const damage = await findDamage(tx)
@@ -84,12 +84,12 @@ export async function verifyAuditTrail(
     return verdict(nowhere('the record of the trail of the whole site is missing'))
   }
   if ((site?.chains ?? 0) !== chains) {
-    return verdict(nowhere(`${chains} trails are there, and there should be ${site?.chains}`))
+    return verdict(nowhere(`there are ${chains} trails, and there should be ${site?.chains}`))
   }
   if (site?.begunAt !== undefined && oldestUser !== undefined && isLongBefore(oldestUser, site.begunAt)) {
     return verdict(
       nowhere(
-        `all trails were taken away and begun anew: the first event of the whole site is of ${site.begunAt}, and there are users since ${oldestUser}`,
+        `all trails were removed and begun anew: the first event of the whole site is of ${site.begunAt}, and the oldest user is of ${oldestUser}`,
       ),
     )
   }
@@ -97,7 +97,7 @@ export async function verifyAuditTrail(
   const lost = [...unseen.values()].find(({ at }) => at >= keptSince && at !== '')
   if (lost !== undefined) {
     const id = lost.organization ?? SITE
-    return verdict(nowhere(`the trail of ${nameOfChain(id)}, which was there when it was seen, is missing`))
+    return verdict(nowhere(`the trail of ${nameOfChain(id)} is missing, and the earlier output has it`))
   }
   return verdict()
 }
@@ -129,24 +129,25 @@ async function verifyChain(
   })
   const start = openStart(key, organizationId, chain.start)
   if (start === undefined || start.position !== chain.start_position || typeof organizationId !== 'string') {
-    return of(null, 'the record of where events begin was changed, in the trail')
+    return of(null, 'the record of the first event was changed, in the trail')
   }
   let { position, link } = start
   let [at, oldest]: [string, string | null] = ['', null]
   let begunAt: string | undefined
   const isOther = () => seen?.position === position && seen.mac !== hexOf(link)
-  if (isOther()) return of(position, 'where events begin is not what was seen, in the trail')
+  if (isOther())
+    return of(position, 'the first event is another one than in the earlier output, in the trail')
   for (;;) {
     const rows = await auditEventsAfter(tx, organizationId, position, AT_ONCE)
     for (const row of rows) {
       if (row.position !== position + 1) {
         const isBehind = typeof row.position === 'number' && row.position > position
-        if (!isBehind) return problemOf(row, 'was put in, or moved: its position is taken')
+        if (!isBehind) return problemOf(row, 'was inserted or moved: another event has its position')
         return of(position + 1, missing(position + 1, row.position - 1))
       }
       const next = linkOf(key, link, row)
       if (!isLinked(row, next) || !(await isStoredAsRead(tx, row))) {
-        return problemOf(row, 'is not what was written: it was changed, put in its place, or moved')
+        return problemOf(row, 'differs from what was written: it was changed, replaced or moved')
       }
       if (position === 0) begunAt = row.at
       position += 1
@@ -154,7 +155,10 @@ async function verifyChain(
       at = row.at
       oldest ??= row.at
       if (isOther())
-        return problemOf(row, 'is not the one that was seen: the trail was put back, and went on')
+        return problemOf(
+          row,
+          'is not the event of the earlier output: an older copy of the trail was put back, and events were added',
+        )
       count()
     }
     if (rows.length < AT_ONCE) break
@@ -168,11 +172,11 @@ async function verifyChain(
   if (!isEnd) {
     return of(
       position,
-      `the record of where events end was changed, or events behind ${position} are missing, in the trail`,
+      `the record of the last event was changed, or events after ${position} are missing, in the trail`,
     )
   }
   if (seen !== undefined && seen.position > position) {
-    return of(position + 1, `put back to an older one: ${missing(position + 1, seen.position)}`)
+    return of(position + 1, `an older copy was put back: ${missing(position + 1, seen.position)}`)
   }
   if (oldest !== chain.oldest_at) return of(null, 'the record of the oldest event was changed, in the trail')
   return {

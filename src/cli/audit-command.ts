@@ -11,9 +11,7 @@ export function auditCommand(): Command {
       'only events since a time such as 2030-01-31T12:00:00Z, or of a span such as 2h',
     )
     .addOption(
-      new Option('--until <when>', 'only events until a time, given like that of --since').conflicts(
-        'follow',
-      ),
+      new Option('--until <when>', 'only events until a time, in the form of --since').conflicts('follow'),
     )
     .option('--organization <name>', 'only events of one organization')
     .option('--action <action>', 'only events of one kind, such as team.create')
@@ -22,7 +20,7 @@ export function auditCommand(): Command {
     .option('--json', 'print one event a line, as JSON')
     .addHelpText(
       'after',
-      '\nIt never contains values or tokens. Names stand beside ids while the objects exist.\n\nExample:\n  purser audit --organization acme --since 24h --follow',
+      '\nEvents contain no values and no tokens. Beside an id stands the name, while the object exists.\n\nExample:\n  purser audit --organization acme --since 24h --follow',
     )
     .action(async (flags: AuditFlags) => {
       const { printAuditTrail } = await import('./audit-trail.ts')
@@ -35,7 +33,7 @@ export function auditCommand(): Command {
 function verifyCommand(): Command {
   const command = new Command('verify')
     .description('Check whether an event of the audit trail was changed, removed, inserted or moved')
-    .option('--json', 'print the verdict as JSON, with where each trail ends')
+    .option('--json', 'print the result as JSON, with the end of each trail')
     .option(
       '--seen <file>',
       'also check that the trails still contain the ends in this file, an earlier output of --json',

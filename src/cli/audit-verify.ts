@@ -70,12 +70,12 @@ function seenIn(file: string, config: Config): SeenEnds {
   try {
     found = JSON.parse(readFileSync(file, 'utf8'))
   } catch (error) {
-    // What is no JSON is refused with all else that is no verdict.
+    // Invalid JSON is refused below, like any other text that is no verdict.
     if (!(error instanceof SyntaxError)) throw new OperatorError(`cannot read ${file}: ${reasonOf(error)}`)
   }
   if (!verdictSchema.Check(found)) {
     throw new OperatorError(
-      `${file} is not what audit verify --json prints of a trail that is intact (to print nothing else, npm needs --silent: npm run --silent purser -- …)`,
+      `${file} is not the output of audit verify --json for an intact trail (to print nothing else, npm needs --silent: npm run --silent purser -- …)`,
     )
   }
   const keptSince = timestamp(new Date(systemClock.now().getTime() - config.auditDays * DAY_MS))
