@@ -35,7 +35,7 @@ export const auditSearch = ({ actor, action, resource, request, output, page }: 
   ...searched({ page }),
 })
 
-/** Who may what on a workspace or project: teams or, without `who`, people. */
+/** Who may do what on a workspace or project: teams or, without `who`, people. */
 export const holders = ({ q, may, who, page }: Given): Holders => ({
   ...named({ may }),
   ...(who === 'teams' ? { who } : {}),

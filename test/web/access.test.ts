@@ -140,7 +140,7 @@ describe('the pages about access', () => {
     const tab = await signIn('owner')
     const { page } = tab
     await page.goto(accessPage())
-    const holders = page.getByRole('region', { name: 'Who may what here' })
+    const holders = page.getByRole('region', { name: 'Who may do what here' })
     const admin = pages.usernameOf('admin')
     await holders.getByRole('rowheader', { name: admin }).waitFor()
     expect(await holders.getByRole('rowheader', { name: rosa.username }).count()).toBe(0)
@@ -172,7 +172,7 @@ describe('the pages about access', () => {
     expect(await page.getByRole('button', { name: 'Ask' }).count()).toBe(1)
     await page.getByLabel('Person: user name or id').fill('nobody-of-this-name')
     await page.getByRole('button', { name: 'Ask' }).click()
-    await page.getByText('Look at the names again').waitFor()
+    await page.getByText('Check the names').waitFor()
   })
 
   test('say on a project, too, and to nobody who may not ask', async () => {
@@ -181,7 +181,7 @@ describe('the pages about access', () => {
     await page.goto(`${pages.address}/projects`)
     await page.getByRole('link', { name: 'shared' }).click()
     await page.getByRole('navigation', { name: 'Project' }).getByRole('link', { name: 'Access' }).click()
-    const holders = page.getByRole('region', { name: 'Who may what here' })
+    const holders = page.getByRole('region', { name: 'Who may do what here' })
     await holders.getByLabel('Show').selectOption({ label: 'teams, by their tokens' })
     await holders.getByLabel('Who may').selectOption({ label: 'in its workspaces: store states' })
     await holders.getByRole('rowheader', { name: 'platform' }).waitFor()
@@ -194,7 +194,7 @@ describe('the pages about access', () => {
     await other.page.goto(accessPage())
     await other.page.getByRole('button', { name: 'Give access' }).waitFor()
     await other.page.getByRole('rowheader', { name: 'admins' }).waitFor()
-    expect(await other.page.getByRole('region', { name: 'Who may what here' }).count()).toBe(0)
+    expect(await other.page.getByRole('region', { name: 'Who may do what here' }).count()).toBe(0)
     expect(await other.page.getByRole('link', { name: 'All access of' }).count()).toBe(0)
     await linkOf(other.page, 'Organization', 'Access').click()
     await other.page.getByText('owners may ask about everybody').waitFor()

@@ -5,7 +5,7 @@ import { createState } from '../support/states.ts'
 import { createWorkspace } from '../support/world.ts'
 
 const OUTPUTS = JSON.stringify({ password: { value: 's3cret', type: 'string', sensitive: true } })
-const UNREACHED = 'The server could not be reached. Look at your connection, and try again.'
+const UNREACHED = 'The server could not be reached. Check your connection, and try again.'
 
 describe('a network that fails', () => {
   let pages: Pages

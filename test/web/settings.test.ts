@@ -59,7 +59,7 @@ describe('the pages that manage', () => {
     await expectWellMade(tab)
     await page.getByRole('button', { name: 'Take away the access of apps' }).click()
     await page.getByRole('button', { name: 'Take away', exact: true }).click()
-    await page.getByText('Nobody outside owners has access').waitFor()
+    await page.getByText('You can see no grant here').waitFor()
 
     await linkOf(page, 'Organization', 'Workspaces').click()
     await page.getByText('New workspace').click()

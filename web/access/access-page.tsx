@@ -149,7 +149,7 @@ export function Answers({
       // Who may ask about everybody is refused only for what is not there.
       hidden={
         mayAsk === true
-          ? 'The organization has nobody, or no workspace or project, of this name. Look at the names again.'
+          ? 'The organization has no person, workspace or project with this name. Check the names.'
           : undefined
       }
       empty={<EmptyPage page={page} empty="There is no workspace that you may see." onShow={onShow} />}

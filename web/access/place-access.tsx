@@ -64,7 +64,7 @@ export function PlaceAccess({
       <PagedTable
         query={grants}
         columns={['Team', 'Access', 'By', 'Actions']}
-        empty="Nobody outside owners has access by a grant that you may see."
+        empty="You can see no grant here. Owners have access without one."
         page={page}
         onShow={setPage}
       >

@@ -13,7 +13,7 @@ import type { GrantPlace } from './place-access.tsx'
 
 type Props = { readonly organization: string; readonly place: GrantPlace }
 
-/** Who may what on a workspace or a project, for those who may ask about everybody. */
+/** Who may do what on a workspace or a project, for those who may ask about everybody. */
 export function PlaceHolders(props: Props) {
   return useMayAsk(props.organization) === true ? <Holders {...props} /> : null
 }
@@ -26,14 +26,14 @@ function Holders({ organization, place }: Props) {
     void navigate({ to: '.', search: (now: object) => holders({ ...now, page: 1, ...change }), replace })
   return (
     <section aria-labelledby="who-may-what">
-      <h2 id="who-may-what">Who may what here</h2>
+      <h2 id="who-may-what">Who may do what here</h2>
       <div className={shape.question}>
         {/* Back leads to the choice before, not through each letter. */}
         <SearchField label="Find by name" q={q} onSearch={(text) => ask({ q: text }, true)} />
         <label className={styles.field}>
           Who may
           <select value={may} onChange={(event) => ask({ may: event.target.value })}>
-            <option value="">do anything that not every member may</option>
+            <option value="">do more than every member may</option>
             {askedActions(place.type).map(({ name, words }) => (
               <option key={name} value={name}>
                 {words}

@@ -70,7 +70,7 @@ export function AuditPage() {
       <form className={styles.inline} onSubmit={ask} key={JSON.stringify(filter)}>
         <Field label="Who: name or id" name="actor" defaultValue={filter.actor} />
         <Field label="Action, such as team.create" name="action" defaultValue={filter.action} />
-        <Field label="Id of what it was done to" name="resource" defaultValue={filter.resource} />
+        <Field label="Id of the changed object" name="resource" defaultValue={filter.resource} />
         <Field label="Request id" name="request" defaultValue={filter.request} />
         <Field label="Revealed output" name="output" defaultValue={filter.output} />
         <Button type="submit">Find</Button>

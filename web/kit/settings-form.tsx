@@ -97,7 +97,7 @@ export function SettingsForm({
       <p role="status" className={styles.problem}>
         {overtaken === ''
           ? ''
-          : `Somebody else has changed this meanwhile. ${overtaken}. If you save, yours takes its place.`}
+          : `Somebody else has changed this meanwhile. ${overtaken}. If you save, your value replaces it.`}
       </p>
       {mayChange ? (
         <Button type="submit" kind="main" disabled={change.isPending || isChecking}>

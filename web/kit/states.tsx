@@ -105,6 +105,6 @@ export function Answered<Data>({
 /** Why something failed, in the server's words. */
 export function messageOf(error: unknown): string {
   if (!(error instanceof ApiError))
-    return 'The server could not be reached. Look at your connection, and try again.'
+    return 'The server could not be reached. Check your connection, and try again.'
   return error.message
 }

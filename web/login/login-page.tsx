@@ -31,7 +31,7 @@ export function LoginPage() {
   if (isRefused) {
     return (
       <>
-        <h1>Nothing was given out</h1>
+        <h1>The program got no token</h1>
         <p>
           The program in the terminal still waits. Press Ctrl-C there. Terraform goes on waiting all the same:
           close its terminal.

@@ -93,7 +93,7 @@ export function PersonRow({
         {isAsked ? (
           <div role="group" aria-label={`Remove ${name}`}>
             {isActive
-              ? 'They lose all access in the organization. Tokens of teams that they know go on. '
+              ? 'They lose all access in the organization. Team tokens that they know stay valid. '
               : 'The invitation ends. '}
             {isActive ? <AccessPreview change={removal} doing="remove them" /> : null}
             <Button onClick={() => setAsked(false)}>Keep</Button>{' '}

@@ -105,9 +105,7 @@ function Refusals({
         empty={
           <EmptyPage
             page={page}
-            empty={
-              q === undefined ? 'Nobody was refused in the last 7 days.' : 'No refusal has this request id.'
-            }
+            empty={q === undefined ? 'No refusals are kept.' : 'No refusal has this request id.'}
             onShow={showPage}
           />
         }
@@ -179,7 +177,7 @@ function RefusalNotice({
         {count > 1 ? ` · ${count.toLocaleString('en')} times` : ''} · request <code>{id}</code>
       </p>
       <details>
-        <summary>The same as one text, to send to somebody</summary>
+        <summary>The same as a text to send to somebody</summary>
         <p dir="auto">{explanation}</p>
       </details>
       {organization !== undefined && caller?.type === 'users' && caller.id !== null ? (

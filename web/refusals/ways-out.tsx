@@ -137,7 +137,7 @@ function Choices({
     <form className={shape.form} onSubmit={submit} aria-label={`Give access to ${caller.name}`}>
       {teams.length > 1 ? (
         <label className={styles.field}>
-          Their team that gets it
+          The team that gets access
           <select value={team?.id} onChange={(event) => setTeamId(event.target.value)}>
             {teams.map(({ id, name }) => (
               <option key={id} value={id}>

@@ -45,7 +45,7 @@ export function Rollback({
   })
   const { locked, permissions } = workspace.attributes
   const hindrance = locked
-    ? 'The workspace is locked: only who holds the lock may roll back.'
+    ? 'The workspace is locked: only the holder of the lock may roll back.'
     : permissions['can-lock'] === true
       ? undefined
       : 'You may not lock the workspace, so you cannot roll back.'

@@ -14,7 +14,7 @@ export function TeamAccessPage() {
     <PagedTable
       query={grants}
       columns={['On', 'Access']}
-      empty="The team has no access by a grant that you may see. Give it some on the Access tab of a workspace."
+      empty="You can see no grant of this team. Give it access on the Access tab of a workspace."
       page={page}
       onShow={setPage}
     >

@@ -39,9 +39,7 @@ export function Lock({ workspace: { id, attributes } }: { readonly workspace: Re
       </p>
       {isForcing ? (
         <div className={styles.notice} role="group" aria-label="Unlock by force">
-          <p>
-            Whoever holds the lock may be writing a state right now. If they are, their state may be lost.
-          </p>
+          <p>The holder of the lock may be writing a state right now. Then this state may be lost.</p>
           <Button onClick={() => setForcing(false)}>Leave it locked</Button>{' '}
           {button('force-unlock', 'Unlock by force')}
         </div>
