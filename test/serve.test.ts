@@ -76,7 +76,7 @@ describe.each(engines)('serve on %s', (engine) => {
     expect(more).toEqual([])
     expect(kept).toMatch(/^admin-token\.\d{4}-\d\d-\d\dT[\d.-]+Z$/)
     expect(readFileSync(join(folder, kept), 'utf8')).toBe('the other token\n')
-    expect(purser.stdout).toContain(`admin-token was there already, and is now ${join(folder, kept)}: `)
+    expect(purser.stdout).toContain(`admin-token existed already and was renamed to ${join(folder, kept)}: `)
     const token = readFileSync(join(folder, 'admin-token'), 'utf8').trim()
     expect((await new Client(address, token).get('/account/details')).status).toBe(200)
   })

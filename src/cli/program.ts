@@ -116,7 +116,7 @@ export async function runCommandLine(argv: readonly string[]): Promise<void> {
     if (error instanceof CommanderError) {
       // Help was printed, either on request or because a subcommand is missing.
       if (error.code === 'commander.help' || error.exitCode === 0) process.exit(error.exitCode)
-      fail(`${error.message.replace(/^error: /, '').replaceAll('\n', ' ')} (--help says what there is)`)
+      fail(`${error.message.replace(/^error: /, '').replaceAll('\n', ' ')} (see --help)`)
     } else if (error instanceof OperatorError || error instanceof AppError) {
       fail(error instanceof AppError ? linesOf(error) : error.message)
     } else {

@@ -8,19 +8,19 @@ const AS = 'the site administrator who acts (default: the only one)'
 type WithOptions = (command: Command) => Command
 
 type Words = {
-  /** What is listed, shown and deleted, as the interface calls its list. */
+  /** The kind of object, by the name of its list in the interface. */
   kind: KindName
   argument: readonly [name: string, help: string]
-  /** What a deletion takes along. */
+  /** The description of `delete`: it names what is deleted with the object. */
   deletes: string
-  /** Adds the options that say where it is. */
+  /** Adds the options that say where the object is. */
   within?: WithOptions
-  /** Of the list alone. */
+  /** Options of `list` alone. */
   listOptions?: WithOptions
   checkList?: (flags: Flags) => void
 }
 
-/** Adds `list`, `show` and `delete`: the same three for everything that can be named. */
+/** Adds `list`, `show` and `delete`, which every kind of object has. */
 export function withResourceCommands(parent: Command, words: Words): Command {
   return parent.addCommand(listCommand(words)).addCommand(showCommand(words)).addCommand(deleteCommand(words))
 }
@@ -30,7 +30,7 @@ const noOptions: WithOptions = (command) => command
 function listCommand({ kind, within = noOptions, listOptions = within, checkList }: Words): Command {
   const command = listOptions(new Command('list').description(`List ${kind}`))
     .option('--as <username>', AS)
-    .option('--json', 'print the resources of the interface as JSON')
+    .option('--json', 'print them as JSON, in the form of the HTTP interface')
     .action(async (flags: Flags) => {
       checkList?.(flags)
       const { listResources } = await import('./resources.ts')
@@ -42,7 +42,7 @@ function listCommand({ kind, within = noOptions, listOptions = within, checkList
 function showCommand({ kind, argument, within = noOptions }: Words): Command {
   const command = within(new Command('show').description(`Show one of the ${kind}`).argument(...argument))
     .option('--as <username>', AS)
-    .option('--json', 'print the resource of the interface as JSON')
+    .option('--json', 'print it as JSON, in the form of the HTTP interface')
     .action(async (name: string, flags: Flags) => {
       const { showResource } = await import('./resources.ts')
       await showResource(configOf(flags), kind, name, flags)
@@ -52,7 +52,7 @@ function showCommand({ kind, argument, within = noOptions }: Words): Command {
 
 function deleteCommand({ kind, argument, deletes, within = noOptions }: Words): Command {
   const command = within(new Command('delete').description(deletes).argument(...argument))
-  if (kind === 'organizations') command.option('--yes', 'needed: nothing brings the states back')
+  if (kind === 'organizations') command.option('--yes', 'required: the states cannot be brought back')
   command
     .option('--as <username>', AS)
     .option('--json', 'print what was deleted as JSON')
@@ -68,7 +68,7 @@ export function teamCommand(): Command {
   return withResourceCommands(team, {
     kind: 'teams',
     argument: ['<team>', 'name or id of the team'],
-    deletes: 'Delete a team, with its tokens and what it was granted',
+    deletes: 'Delete a team, with its tokens and grants',
     within: (command) => command.requiredOption('--organization <name>', 'the organization'),
   }).addHelpText('after', '\nExample:\n  purser team list --organization acme')
 }

@@ -9,11 +9,11 @@ export type Kind = {
   name: string
   /** Columns of a list: heading and attribute; `id` is the resource's own. */
   columns: readonly (readonly [heading: string, attribute: string])[]
-  /** Throws where the flags name nothing to list. */
+  /** Throws if the flags name nothing to list. */
   list: (client: OwnClient, flags: ResourceFlags) => Promise<Resource[]>
-  /** The path of one, by its name or id; undefined where there is none. */
+  /** The path of an object, by its name or id; undefined if it does not exist. */
   pathOf: (client: OwnClient, name: string, flags: ResourceFlags) => Promise<string | undefined>
-  /** Where it is deleted, if not where it is shown. */
+  /** The path for deleting it, if it is another one than for showing it. */
   deletedAt?: (path: string) => string
 }
 

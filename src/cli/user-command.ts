@@ -71,7 +71,7 @@ function tokenCommand(): Command {
 function passwordLinkCommand(): Command {
   const command = new Command('password-link')
     .description(
-      'Print a link for a user, or for somebody invited: it sets a password. It works once, for three days.',
+      'Print a link with which a user, or an invited person, sets a password. It works once, within three days.',
     )
     .argument('<user>', 'user name or email; upper and lower case are the same')
     .option('--json', 'print link and expiry as JSON')
@@ -87,7 +87,7 @@ function passwordLinkCommand(): Command {
         return
       }
       print(made.url)
-      note(`it expires ${made['expired-at']}; a link that was made before for ${user} works no longer`)
+      note(`it expires ${made['expired-at']}; an older link for ${user} no longer works`)
     })
   return withSettings(command, [...databaseSettings, 'listen', 'publicUrl', 'tlsCert', 'tlsKey'])
 }

@@ -197,7 +197,9 @@ export async function refuseNewerTables(db: Kysely<Tables>): Promise<void> {
 export async function appliedMigrations(db: Kysely<Tables>): Promise<string[]> {
   const tables = await namesOfTables(db)
   if (tables.includes(UNFINISHED_MOVE)) {
-    throw new OperatorError('an unfinished purser move fills this database: run the same command again')
+    throw new OperatorError(
+      'an unfinished purser move has filled only a part of this database: run that move again',
+    )
   }
   if (!tables.includes('kysely_migration')) return []
   const { rows } = await sql<{ name: string }>`select name from kysely_migration order by name`.execute(db)

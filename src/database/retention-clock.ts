@@ -86,7 +86,7 @@ function report(log: Logger, before: Known | undefined, after: Known): void {
   if (after.doubtedMs > doubtedMs) {
     log.warn(
       { lastSeen: before?.seen, now: after.seen, until: timeAfter(new Date(after.since), DOUBT_MS) },
-      'the clock is ahead of the last time that a server saw: check it; until it has run for a day, nothing is deleted that is too old only by this difference',
+      'the clock is ahead of the last time that a server saw: check it; until it has run for a day, data that is too old only because of this difference is not deleted',
     )
   } else if (after.doubtedMs < doubtedMs) {
     const wasSetBack = before !== undefined && after.seen < before.seen

@@ -106,7 +106,7 @@ async function examineDatabase(
       await examineServer(open, config, report)
       const { names } = await open.withConnection(missingMigrations)
       if (names[0] === FIRST_MIGRATION) {
-        report('database', 'problem', `${name} holds no tables: it is new, or what it held is lost`)
+        report('database', 'problem', `${name} holds no tables: it is new, or its tables are lost`)
         return
       }
       if (names.length > 0) {
@@ -122,7 +122,7 @@ async function examineDatabase(
       const key = await examineRows(open, config, clock, report)
       if (showContent === undefined) return
       if (key !== undefined) await examineStoredContent(open.database, key, report, showContent)
-      else report('content', 'problem', 'nothing of it can be read without the secret key')
+      else report('content', 'problem', 'it cannot be read without the secret key')
     })
   } catch (error) {
     if (!(error instanceof OperatorError)) throw error
@@ -142,7 +142,7 @@ async function examineServer(open: OpenDatabase, config: Config, report: Report)
 function examineClock({ now, doubtedMs, until }: RetentionTime, report: Report): void {
   if (doubtedMs === 0) return report('clock', 'good', `${timestamp(now)}, as a server saw it last`)
   const hours = Math.round(doubtedMs / 3_600_000)
-  const waits = `what is too old only by this difference is not deleted before ${until}`
+  const waits = `data that is too old only because of this difference is not deleted before ${until}`
   report('clock', 'note', `${timestamp(now)}, ${hours} h ahead of the last time that a server saw: ${waits}`)
 }
 
@@ -171,7 +171,11 @@ async function examineRows(
   examineClock(aged, report)
   const key = examineKey(noted, config, report)
   if (noted === undefined && key !== undefined && trouble.hasStates) {
-    report('secret key', 'problem', 'the database has states and no fingerprint: rows of it are lost')
+    report(
+      'secret key',
+      'problem',
+      'the database has states, but no fingerprint of the secret key: rows are missing',
+    )
   }
   for (const job of trouble.failedJobs) report('background jobs', 'problem', job)
   if (trouble.failedJobs.length === 0) report('background jobs', 'good', 'none has failed')

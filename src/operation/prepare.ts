@@ -102,7 +102,7 @@ function keepOtherToken(file: string, { clock, say }: Surroundings): void {
   // Windows allows no colon in a name.
   const kept = `${file}.${timestamp(clock.now()).replaceAll(':', '-')}`
   renameSync(file, kept)
-  say(`${file} was there already, and is now ${kept}: its token may belong to another database`)
+  say(`${file} existed already and was renamed to ${kept}: its token may belong to another database`)
 }
 
 /** Migrates. Uses the secret key of the database, or creates one for a new database. */
