@@ -24,7 +24,7 @@ export const nowhere: OrganizationFacts = {
   settings: '{}',
 }
 
-/** Of somebody who is nothing in an organization. */
+/** The standing of a caller without any role in an organization. */
 export const noStanding: Standing = {
   columns: 0,
   teamIds: new Set(),

@@ -4,7 +4,7 @@ import { inSlices } from '../database/slices.ts'
 
 type Named = { id: string; name: string | null }
 
-/** What the ids in audit events are called now; those that are gone have no entry. */
+/** The present names of the objects whose ids are in audit events. A deleted object has no entry. */
 export async function findNamesOfIds(tx: Transaction, ids: readonly string[]): Promise<Map<string, string>> {
   const { db } = tx
   const names = new Map<string, string>()

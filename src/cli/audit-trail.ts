@@ -16,7 +16,7 @@ import { parseMoment } from './parse.ts'
 
 const LOOK_EVERY_MS = 500
 const MOST_AT_ONCE = 10_000
-/** Higher numbers may be committed before lower ones. So each look reads this many old numbers again. */
+/** Higher numbers may be committed before lower ones. So each query reads this many old numbers again. */
 const OVERLAP = 200
 
 /** The events of the last look, as far back as the next look reads. */

@@ -22,7 +22,7 @@ export interface Transaction extends Partial<Sparing> {
    * a limit counts. If such a write fails, it runs again alone.
    */
   readonly beside?: number
-  /** Whether its statements keep all other requests waiting: those of an ordinary read on SQLite. */
+  /** Whether its statements keep all other requests waiting. True for an ordinary read on SQLite. */
   readonly isBlocking?: boolean
   /** Kysely on the connection of this transaction. */
   readonly db: Kysely<Tables>
@@ -67,7 +67,7 @@ export type TransactionOptions = {
   isLong?: boolean
   /** The token that a request reads with, "" without one. If many reads wait, each caller gets one turn before any gets a second. */
   caller?: string
-  /** Whose write it is. Accounts take turns; on PostgreSQL with their writes in no organization. The server's own have none. */
+  /** The account whose write it is. Accounts take turns, on PostgreSQL only for writes in no organization. The server's own writes have none. */
   account?: string
   /** The read of a request without a token, whose signed URL gives the right. `caller` names the URL's object. */
   withoutToken?: boolean
@@ -76,7 +76,7 @@ export type TransactionOptions = {
    * that for what its request read first.
    */
   name?: string
-  /** Names requests that begin with the same statements, PostgreSQL runs these as one. */
+  /** Names requests that begin with the same statements. PostgreSQL runs these statements as one. */
   like?: string
   /**
    * The write inserts one object and takes nothing from anybody, so that others of its kind do not change what it may do.

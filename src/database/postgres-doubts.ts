@@ -3,7 +3,7 @@ import type { PostgresClient } from './postgres-client.ts'
 import { isFull, isMissingRight, isSharedSession } from './postgres-errors.ts'
 import { refuseMissingRights, refuseSharedSessions } from './postgres-fitness.ts'
 
-/** Examines what an error of a request has put in doubt. Throws the reason if the doubt is right. */
+/** Examines the suspicion that an error of a request has raised. Throws the reason if it is confirmed. */
 export type Doubt = (client: PostgresClient, config: ClientConfig) => Promise<void>
 
 /** Undefined if the small write of a probe shows the cause of the error, too. */

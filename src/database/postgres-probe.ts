@@ -47,7 +47,7 @@ export class PostgresProbe {
     return this.#withoutAnswer >= LOOKS_WITHOUT_ANSWER
   }
 
-  /** Takes an error of a request whose cause the small write would not show. Until it has ended, each look examines it. */
+  /** Takes an error of a request whose cause the small write would not show. Each probe examines it until the cause is gone. */
   doubt(error: unknown): void {
     const doubt = doubtOf(error)
     if (doubt !== undefined) this.#doubts.add(doubt)
@@ -62,7 +62,7 @@ export class PostgresProbe {
     }
   }
 
-  /** Whether a look since the last call got no answer of the server. */
+  /** Whether a probe since the last call got no answer from the server. */
   endSilence(): boolean {
     const wasSilent = this.#wasSilent
     this.#wasSilent = false

@@ -39,7 +39,7 @@ export class ProcessMetrics {
 
   #lags(): readonly Family[] {
     const delays = this.#delays
-    // Each delay includes the pause between two looks.
+    // Each delay includes the pause between two samples.
     const seconds = (nanoseconds: number) =>
       Math.max(0, nanoseconds / NANOSECONDS - RESOLUTION_MS / 1_000) || 0
     const lags = [

@@ -5,9 +5,9 @@ import { addressText } from './address.ts'
 /** Settings that are no secrets. */
 type AdvisedFlag = Extract<SettingName, 'data' | 'listen' | 'publicUrl' | 'tlsCert' | 'tlsKey'>
 
-/** Settings that a command which opens the database is told by flags. */
+/** Settings that a command needs as flags to open the same database. */
 const databaseFlags: readonly AdvisedFlag[] = ['data']
-/** Settings that say where a server is. */
+/** Settings that say where clients reach a server. */
 export const addressFlags: readonly AdvisedFlag[] = ['listen', 'publicUrl', 'tlsCert', 'tlsKey']
 
 /** A command line to type next to this server: with the flags that differ from the defaults, and no secrets. */
@@ -28,7 +28,7 @@ function textOf(config: Partial<Config>, name: AdvisedFlag): string | undefined 
   return config[name]
 }
 
-/** As the setting's parser makes it: a folder is absolute. */
+/** The default as the setting's parser returns it: of a folder, the absolute path. */
 function defaultOf(name: AdvisedFlag): string | undefined {
   const { default: initial, parse } = settings[name] as { default?: string; parse: (text: string) => unknown }
   return initial === undefined || name === 'listen' ? initial : String(parse(initial))

@@ -14,7 +14,7 @@ const OTHERS = 0o077
 export function makeDataFolder(folder: string): void {
   try {
     makeFolder(folder)
-    // With the dot, because a file is not a folder.
+    // With the dot, so that it fails if the path is a file.
     accessSync(`${folder}/.`, constants.R_OK | constants.W_OK | constants.X_OK)
   } catch (error) {
     throw new OperatorError(`cannot use the data folder ${folder}: ${reasonOf(error)}`)

@@ -42,7 +42,7 @@ export async function includedOutputs(
   stateVersion: StateVersionRow,
   shape: Exclude<OutputShape, 'listed'>,
 ): Promise<IncludedOutputs> {
-  // Many clients take the outputs without a look at `resources-processed`, which a workspace does not even have.
+  // Many clients take the outputs without checking `resources-processed`, which a workspace does not even have.
   refuseUnprocessed(stateVersion)
   if (!hasOutputs(stateVersion)) return noOutputs
   const mayRead = isPermitted('outputs:read', actor, standing, target)

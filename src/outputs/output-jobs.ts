@@ -58,7 +58,7 @@ export class OutputJobs {
     void this.#looking.run()
   }
 
-  /** A state was finalized, perhaps after a look that goes on had begun. */
+  /** A state was finalized, perhaps after the current search for jobs had begun. */
   wake(): void {
     if (!this.#isStopped) void this.#looking?.runAnew()
   }

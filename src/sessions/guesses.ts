@@ -5,9 +5,9 @@ const FREE_FOR_ACCOUNT = 5
 const FREE_FROM_ADDRESS = 50
 const FIRST_PAUSE_MS = 5_000
 const LONGEST_PAUSE_MS = 300_000
-/** Without another wrong password for so long, those for an account are forgotten. */
+/** The wrong passwords for an account are forgotten after this time without another one. */
 const FORGET_AFTER_MS = 900_000
-/** Of those from an address one is forgotten at each of these times, because an office has one address and mistypes often. */
+/** One wrong password from an address is forgotten each time this has passed: many people may share an address. */
 const FORGET_ONE_MS = 60_000
 const MAX_KEPT = 20_000
 
