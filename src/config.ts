@@ -33,7 +33,7 @@ export const settings = {
   listen: setting(listenAddress, 'Address and port to serve on', '127.0.0.1:4567'),
   metricsListen: setting(
     listenAddress,
-    'Address and port where anybody who reaches it may read GET /metrics, for Prometheus, for example 127.0.0.1:9464',
+    'Address and port of GET /metrics for Prometheus, for example 127.0.0.1:9464. Anybody who reaches it may read the metrics',
   ),
   data: setting(path, 'Folder of the SQLite database, the secret key and the admin token', './data'),
   databaseUrl: setting(
@@ -44,7 +44,7 @@ export const settings = {
   ),
   publicUrl: setting(
     publicUrl,
-    'Address that clients reach this server at; upload and download URLs begin with it (default: that of the request)',
+    'Address at which clients reach this server; upload and download URLs begin with it (default: the address of each request)',
   ),
   trustProxy: setting(
     flag,
@@ -82,10 +82,10 @@ export const settings = {
   ),
   edition: setting(
     oneOf('hosted', 'self-hosted'),
-    'Edition of the platform to emulate: hosted, or self-hosted (which needs PURSER_RELEASE)',
+    'Answer like HCP Terraform (hosted) or like a release of Terraform Enterprise (self-hosted, needs PURSER_RELEASE)',
     'hosted',
   ),
-  release: setting(release, 'Self-hosted release to emulate, for example 202408-1'),
+  release: setting(release, 'Release of Terraform Enterprise to answer like, for example 202408-1'),
   maskListedOutputs: setting(
     flag,
     'Also return sensitive values as null in lists of outputs and in include=outputs',
@@ -130,7 +130,7 @@ export const settings = {
   maxDryRunChanges: setting(integer(1, 1_000_000), 'Changes that the answer to a dry run names', '1000'),
   maxMembers: setting(
     integer(1, 10_000_000),
-    'Members of one organization, the invited ones among them',
+    'Members of one organization, including invited ones',
     '100000',
   ),
   maxTeams: setting(integer(1, 10_000_000), 'Teams of one organization', '200000'),

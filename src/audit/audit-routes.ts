@@ -33,10 +33,10 @@ export const auditRoutes: readonly Route[] = [
     query: {
       'filter[since]': moment('Events at this time or later'),
       'filter[until]': moment('Events at this time or earlier'),
-      'filter[actor]': text('Id or name of who acted'),
+      'filter[actor]': text('Id or name of the user, team or organization that acted'),
       'filter[action]': text('Such as team.create'),
       'filter[resource-type]': text('Such as teams'),
-      'filter[resource-id]': text('Id of what it was done to'),
+      'filter[resource-id]': text('Id of the object'),
       'filter[request-id]': text('The X-Request-Id of the answer'),
       'filter[output]': text(
         `Reveals of a sensitive output of this name, among the newest ${MAX_SEARCHED_REVEALS} reveals up to filter[until]`,

@@ -41,8 +41,8 @@ export const organizationTeamTokenRoutes: readonly Route[] = [
     permission: 'organization:read',
     summary: "List the tokens of the teams whose tokens are the caller's to manage",
     query: {
-      q: text("Part of the team's name, without case"),
-      'filter[expiry_status]': choice('Tokens that are in force, or that have expired', 'active', 'expired'),
+      q: text("Part of the team's name, ignoring case"),
+      'filter[expiry_status]': choice('Only valid tokens, or only expired ones', 'active', 'expired'),
       sort: sortParameter,
     },
     answers: 'authentication-tokens',

@@ -33,8 +33,8 @@ const projectSeen = {
 }
 
 const queryOn = (on: On) => ({
-  q: text('Part of the name of the person or team, without case'),
-  'filter[may]': choice('Only those who may do this', ...Object.keys(permissionsOn[on])),
+  q: text('Part of the name of the person or team, ignoring case'),
+  'filter[may]': choice('Only holders who may do this', ...Object.keys(permissionsOn[on])),
   'filter[who]': choice('Only people, or only teams by what their tokens may do', 'users', 'teams'),
 })
 

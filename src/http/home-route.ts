@@ -21,7 +21,7 @@ const headers = {
 export const homeRoute: RawRoute = {
   method: 'GET',
   path: '/',
-  summary: 'What this is',
+  summary: 'Start page for browsers',
   open: 'it says nothing of what is stored',
   answer: async (call) => ({ status: 200, body: page(call.origin), headers }),
 }

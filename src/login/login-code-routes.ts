@@ -17,7 +17,7 @@ export const loginCodeRoutes: readonly Route[] = [
     method: 'POST',
     status: 201,
     permission: 'user:tokens',
-    summary: 'Let a program that waits on the own machine get a token',
+    summary: 'Allow a token for a program that waits on the machine of the caller',
     answers: loginCodeDescription.type,
     accepts: loginCodeBody,
     body: (bytes) => parseResource(bytes, loginCodeBody),

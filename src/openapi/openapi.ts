@@ -27,29 +27,29 @@ const bytes = { type: 'string', format: 'binary' }
 
 const meanings: Record<number, string> = {
   200: 'Done',
-  201: 'Made',
-  204: 'Done; there is nothing to say',
-  304: 'The client has the newest already',
-  400: 'The query or the request itself is malformed, or the state of things forbids it for now',
-  401: 'No token, or none that is in force',
-  403: 'It would take away the last owner or administrator',
-  404: 'There is no such thing, or it is not for this caller: the two cannot be told apart',
+  201: 'Created',
+  204: 'Done; the answer has no body',
+  304: 'The client already has the newest version',
+  400: 'The query or the request itself is malformed, or the action is not possible now',
+  401: 'No valid token',
+  403: 'The request would remove the last owner or administrator',
+  404: 'The object does not exist, or the caller may not see or change it: the answer is the same',
   408: 'The body arrived too slowly',
-  409: 'It contradicts what is there',
+  409: 'The request conflicts with the present state',
   412: 'The serial is not greater than the current one',
   413: 'The body is too large',
   415: 'The body is not JSON',
   422: 'The body is malformed; each problem has a pointer to its place',
   429: 'Too many attempts; Retry-After says when to go on',
   500: 'A failure of the server; the log has more under the request id',
-  503: 'Not now; Retry-After says when',
+  503: 'Not possible at the moment; Retry-After says when to try again',
 }
 
 const DRY_RUN = {
-  'dry-run': flag('true: nothing is done, and the answer says who could do what instead'),
+  'dry-run': flag('true: nothing is changed, and the answer lists whose access would change'),
 }
 
-const LOCATION = { Location: { description: 'The path of what was made', schema: { type: 'string' } } }
+const LOCATION = { Location: { description: 'The path of the new object', schema: { type: 'string' } } }
 
 /** Writes without a body can get 422, too: the team `owners` cannot be deleted. */
 const READ_ERRORS = [400, 401, 404, 500, 503]
@@ -154,7 +154,7 @@ function openOperationOf(route: RawRoute): Schema {
 /** Adds what the summary does not say. */
 function descriptionOf({ permission, isLarge }: Route): string {
   const large = isLarge ? ' The body may be large: see PURSER_MAX_BODY_BYTES.' : ''
-  return `Needs the permission ${permission}. A caller without it gets the same 404 as for what does not exist.${large}`
+  return `Needs the permission ${permission}. A caller without it gets the 404 of a missing object.${large}`
 }
 
 /** A dry run answers 200 with the changes: a second status, or a second schema for 200. */
@@ -217,7 +217,7 @@ function errorResponses(statuses: readonly number[]): Record<number, Schema> {
 /** Every error answer has the same schema. */
 function sharedResponses(): Record<string, Schema> {
   const content = { [JSON_API]: { schema: reference('errors') } }
-  const retryAfter = { description: 'In how many seconds to try it again', schema: { type: 'integer' } }
+  const retryAfter = { description: 'Seconds to wait before the next attempt', schema: { type: 'integer' } }
   return Object.fromEntries(
     Object.entries(meanings)
       .filter(([status]) => Number(status) >= 400)
@@ -280,10 +280,10 @@ const pageParameter = (name: string, description: string, schema: Schema): Schem
 })
 
 const pageParameters = {
-  'page-number': pageParameter('page[number]', 'Which page', { default: 1 }),
+  'page-number': pageParameter('page[number]', 'Number of the page', { default: 1 }),
   'page-size': pageParameter(
     'page[size]',
-    `How many there are on a page. More than ${MAX_PAGE_SIZE} is ${MAX_PAGE_SIZE}`,
+    `Items on a page. More than ${MAX_PAGE_SIZE} counts as ${MAX_PAGE_SIZE}`,
     {
       default: DEFAULT_PAGE_SIZE,
     },

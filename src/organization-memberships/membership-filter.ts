@@ -27,7 +27,7 @@ const emails: QueryParameter<readonly string[] | undefined> = {
 
 /** Filters of the memberships of an organization. */
 export const membershipFilter = {
-  q: text("Part of the email, or of an active member's user name, without case"),
+  q: text("Part of the email, or of an active member's user name, ignoring case"),
   'filter[email]': emails,
   ...statusFilter,
 }

@@ -41,9 +41,9 @@ import {
 const MAX_UNPAGED = 1_000
 
 const filters = {
-  q: text('Part of the name or of the email, without case'),
-  'q[email]': text('Part of the email, without case'),
-  'q[name]': text('Part of the name, without case'),
+  q: text('Part of the name or of the email, ignoring case'),
+  'q[email]': text('Part of the email, ignoring case'),
+  'q[name]': text('Part of the name, ignoring case'),
 }
 
 /** Undefined if the request asks for no page. */
@@ -107,7 +107,7 @@ export const organizationRoutes: readonly Route[] = [
     answers: 'organizations',
     isList: true,
     document: async ({ tx, deps, actor, address: { page }, query, call, willLookAt }) => {
-      // Administrators see all, and nothing keeps the number.
+      // Administrators see all. No table has their number, so they are counted: a slow read.
       if (actor.isSiteAdmin) await willLookAt(() => Infinity)
       const filter = { q: query.q, email: query['q[email]'], name: query['q[name]'] }
       const asked = page ?? { number: 1, size: MAX_UNPAGED }

@@ -37,7 +37,7 @@ export const tokenTtlPolicyRoutes: readonly Route[] = [
     method: 'PATCH',
     status: 200,
     permission: 'organization:manage',
-    summary: 'Say how long the tokens of an organization may live',
+    summary: 'Set how long the tokens of an organization may live',
     answers: 'organization-token-ttl-policies',
     isList: true,
     accepts: ttlPolicyBody,

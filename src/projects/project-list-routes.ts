@@ -25,7 +25,7 @@ export const projectListRoutes: readonly Route[] = [
     isPolled: true,
     hasPageInMeta: true,
     query: {
-      q: text('Part of the name, without case'),
+      q: text('Part of the name, ignoring case'),
       'filter[names]': commaSeparated('Exact names, separated by commas'),
       'filter[permissions][update]': flag('true: only projects that the caller may update'),
       'filter[permissions][create-workspace]': flag(

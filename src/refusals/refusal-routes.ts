@@ -12,7 +12,7 @@ import { grantsOf } from './refusal-text.ts'
 
 const query = {
   'filter[request-id]': text('The X-Request-Id of the answer'),
-  'filter[user]': text('The id of who was refused: of a user, a team or an organization'),
+  'filter[user]': text('The id of the refused caller: a user, a team or an organization'),
 }
 
 const seenAll = ['team:read', 'workspace:read', 'project:read'] as const
@@ -27,7 +27,7 @@ async function refusalsDocument(context: Listing<unknown, Loaded, typeof query>)
     callerId: asked['filter[user]'],
     findsOutsiders,
   }
-  // Nothing keeps the number of refusals.
+  // No table has the number of refusals, so they are counted: a slow read.
   await context.willLookAt(() => Infinity)
   const { rows, total } = await listRefusals(tx, filter, page)
   // An auditor reads refusals without seeing all teams and places, so the names are only for those who do.
@@ -51,7 +51,7 @@ export const refusalRoutes: readonly Route[] = [
 
   list(sitePlace, '/admin/refusals', {
     permission: 'refusals:read-all',
-    summary: 'List why callers were answered 404, about anything and nothing, newest first',
+    summary: 'List why callers were answered 404, on the whole site, newest first',
     query,
     answers: 'refusals',
     document: refusalsDocument,

@@ -58,7 +58,7 @@ export const signInRoute: RawRoute = {
   statuses: [201],
   accepts: signInBody,
   answers: 'sessions',
-  open: 'people say with it who they are',
+  open: 'people sign in with it',
   answer: signIn,
 }
 

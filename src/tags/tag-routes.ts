@@ -22,7 +22,7 @@ export const tagRoutes: readonly Route[] = [
     permission: 'workspace:read',
     summary: 'List the tags of an organization',
     query: {
-      q: text('Part of the name, without case'),
+      q: text('Part of the name, ignoring case'),
       'filter[exclude][taggable][id]': idOf('workspace', 'Tags that this workspace does not have'),
     },
     answers: 'tags',

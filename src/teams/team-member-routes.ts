@@ -101,7 +101,7 @@ export const teamMemberRoutes: readonly Route[] = [
     isPolled: true,
     query: {
       ...statusFilter,
-      'filter[is_service_account]': maybeFlag('Service accounts alone, or none of them'),
+      'filter[is_service_account]': maybeFlag('true: only service accounts; false: none of them'),
       sort: choice('The order of the list', 'status', '-status'),
       include: includes('user'),
     },

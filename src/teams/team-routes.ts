@@ -54,7 +54,7 @@ export const teamRoutes: readonly Route[] = [
     answers: 'teams',
     isPolled: true,
     query: {
-      q: text('Part of the name, without case'),
+      q: text('Part of the name, ignoring case'),
       'filter[names]': commaSeparated('Exact names, separated by commas'),
       ...teamQuery,
     },

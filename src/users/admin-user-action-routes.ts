@@ -114,7 +114,7 @@ export const adminUserActionRoutes: readonly Route[] = [
   }),
   actionRoute({
     name: 'revoke_admin',
-    summary: 'Make a user no site administrator any more',
+    summary: 'Revoke the site administration of a user',
     changes: { is_site_admin: 0 },
     check: checkAdministratorRemains,
   }),

@@ -16,10 +16,10 @@ export const adminUserRoutes: readonly Route[] = [
   list(sitePlace, '/admin/users', {
     permission: 'users:administer',
     summary: 'List all users',
-    query: { q: text('Part of the user name or email, without case') },
+    query: { q: text('Part of the user name or email, ignoring case') },
     answers: 'users',
     document: async ({ tx, actor, query, page, paging, willLookAt }) => {
-      // Nothing keeps the number of all users.
+      // No table has the number of users, so they are counted: a slow read.
       await willLookAt(() => Infinity)
       const { rows: users, total } = await listUsers(tx, query.q, page)
       const fragments = users.map((user) => userFragment(user, actor))

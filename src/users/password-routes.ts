@@ -21,7 +21,7 @@ export const passwordRoutes: readonly Route[] = [
     method: 'PATCH',
     status: 200,
     permission: 'user:tokens',
-    summary: 'Change the own password, which ends all other sessions',
+    summary: 'Change the password of the caller, which ends all other sessions',
     answers: 'users',
     accepts: changedPasswordBody,
     body: (bytes) => {

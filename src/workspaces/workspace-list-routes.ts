@@ -25,8 +25,8 @@ export const workspaceListRoutes: readonly Route[] = [
     answers: 'workspaces',
     isPolled: true,
     query: {
-      'search[name]': text('Part of the name, without case'),
-      'search[wildcard-name]': text('The name, without case, with * at its ends for anything'),
+      'search[name]': text('Part of the name, ignoring case'),
+      'search[wildcard-name]': text('The name, ignoring case, with * at its ends for anything'),
       'search[tags]': commaSeparated('Workspaces with all of these tags, separated by commas'),
       'search[exclude-tags]': commaSeparated('Workspaces without any of these tags, separated by commas'),
       'filter[project][id]': idOf('project', 'Workspaces of this project alone'),

@@ -166,7 +166,7 @@ function providerSection(): string {
     'All of this passes on SQLite and on PostgreSQL, in both dialects. Ephemeral resources are not run, since this OpenTofu has none.\n\n',
     'conformance/go-tfe repeats the requests of the provider with the client libraries that it is built on, also with the library of later providers: ',
     'create, read, update each attribute, unset, import, destroy. After each write, the values sent are compared with the values read; a refusal must name the attribute.\n\n',
-    'Every `apply` would plan a difference again. In `current` there is none. In `documented` there are the following ones, and a program fails if one is missing here or no longer happens:\n\n',
+    'A perpetual difference is one that every `plan` shows again after an `apply`. In `current` there is none. In `documented` there are the following ones, and a program fails if one is missing here or no longer happens:\n\n',
     '| resource | with | dialect | what differs | why |\n|---|---|---|---|---|\n',
     ...rows,
     '\nA configured feature that Purser cannot have is refused with a message that names it: agent pools, version control, `two_factor_mandatory`, encryption with own keys (`enforce_hyok`).\n\n',
