@@ -105,7 +105,7 @@ function Refusals({
         empty={
           <EmptyPage
             page={page}
-            empty={q === undefined ? 'No refusals are kept.' : 'No refusal has this request id.'}
+            empty={q === undefined ? 'There are no refusals.' : 'No refusal has this request id.'}
             onShow={showPage}
           />
         }
