@@ -9,7 +9,7 @@ export function NoPage() {
     <main className={styles.page}>
       <h1>No such page</h1>
       <p>
-        Look at the address again, or go to <Link to="/">your organizations</Link>.
+        Check the address, or go to <Link to="/">your organizations</Link>.
       </p>
     </main>
   )

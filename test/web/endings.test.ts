@@ -110,7 +110,7 @@ describe('the pages say what ends before it ends', () => {
     const tab = await signIn('owner')
     const { page } = tab
     await page.goto(`${pages.address}/workspaces/database/settings`)
-    for (const what of ['the workspace if nothing is managed', 'the workspace']) {
+    for (const what of ['the workspace if it manages no resources', 'the workspace']) {
       await page.getByRole('button', { name: `Delete ${what} …`, exact: true }).click()
       const asked = page.getByRole('group', { name: `Delete ${what}`, exact: true })
       await asked.getByText('If you delete it, as of now:').waitFor()

@@ -79,7 +79,7 @@ describe('the pages that manage', () => {
     await page.getByRole('heading', { name: 'vpc-1' }).waitFor()
     await page.getByText('Project: Default Project').waitFor()
     await expectWellMade(tab)
-    await page.getByRole('button', { name: 'Delete the workspace if nothing is managed …' }).click()
+    await page.getByRole('button', { name: 'Delete the workspace if it manages no resources …' }).click()
     await page.getByLabel('Type vpc-1 to delete it').fill('vpc-1')
     await page.getByRole('button', { name: 'Delete for good' }).click()
     await page.getByText('No workspaces yet').waitFor()
@@ -107,7 +107,7 @@ describe('the pages that manage', () => {
     const tab = await signIn('owner')
     const { page } = tab
     await page.goto(`${pages.address}/workspaces/${name}/settings`)
-    await page.getByRole('button', { name: 'Delete the workspace if nothing is managed …' }).click()
+    await page.getByRole('button', { name: 'Delete the workspace if it manages no resources …' }).click()
     await page.getByLabel(`Type ${name} to delete it`).fill(name)
     await page.getByRole('button', { name: 'Delete for good' }).click()
     await page.getByText('the workspace is locked').first().waitFor()

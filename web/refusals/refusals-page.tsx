@@ -156,7 +156,7 @@ function RefusalNotice({
           : reason === 'missing'
             ? 'What they asked for does not exist, so no grant would help.'
             : `The permission ${permission} was missing.`}
-        {standing.length === 0 ? '' : ` They were: ${standing.join(', ')}.`}
+        {standing.length === 0 ? '' : ` Their role and grants were: ${standing.join(', ')}.`}
       </p>
       {ways.length === 0 ? null : (
         <>

@@ -37,7 +37,7 @@ export function WorkspaceSettingsPage() {
         <>
           <h2>Delete</h2>
           <Deletion
-            what="the workspace if nothing is managed"
+            what="the workspace if it manages no resources"
             name={name}
             path={`/workspaces/${data.id}/actions/safe-delete`}
             method="POST"
