@@ -89,6 +89,13 @@ describe('the pages', () => {
     await bare?.close()
   })
 
+  test('have an icon, so that browsers do not ask for a missing one, which would be a refusal', async () => {
+    const shell = await (await fetch(`${server.address}/app`)).text()
+    const [, icon = ''] = /<link rel="icon" href="(.*?)"/.exec(shell) ?? []
+    const answer = await fetch(new URL(icon, server.address))
+    expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'image/svg+xml'])
+  })
+
   test('set a password with a link, which leaves the address at once', async () => {
     const { id } = organization.owner
     const tab = await open()
