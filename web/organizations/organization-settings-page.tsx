@@ -101,7 +101,7 @@ function Rules({
             name="user-tokens-enabled"
             defaultChecked={attributes['user-tokens-enabled']}
           />{' '}
-          people may use their own tokens here; without this, only teams and the organization have tokens
+          tokens of people are accepted here; otherwise only those of teams and of the organization
         </label>
         <label>
           <input
@@ -109,7 +109,7 @@ function Rules({
             name="delegated-team-management"
             defaultChecked={attributes['delegated-team-management']}
           />{' '}
-          owners delegate teams: manage-teams and manage-organization-access count
+          owners delegate teams: the permissions manage-teams and manage-organization-access count
         </label>
       </fieldset>
     </SettingsForm>

@@ -27,7 +27,7 @@ export function TeamsPage() {
         query={teams}
         columns={['Name', 'Visibility', 'Members', 'Permissions']}
         counted="found"
-        empty="No teams yet. A team is what gets access; people get it by being in one."
+        empty="There is no team that you may see. A team gets access, and its members have it."
         unmatched={`No team matches “${q}”. Clear the search, or make a team of that name.`}
         page={page}
         onShow={show}
