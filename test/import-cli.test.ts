@@ -257,7 +257,7 @@ describe('purser export', () => {
     for (const [folder, problem] of [
       ['link', 'is a link'],
       ['link/', 'is a link'],
-      ['open', 'others may write into'],
+      ['open', 'name a new folder'],
       ['file', 'is no folder'],
     ] as const) {
       const { code, stderr } = await run(['export', '--from', source.address, `${parent}/${folder}`], given)

@@ -127,7 +127,7 @@ function refuseOthersFolder(folder: string): void {
     throw new OperatorError(`${folder} belongs to another user: name a folder of your own`)
   }
   if (user !== undefined && (stats.mode & WRITABLE_BY_OTHERS) !== 0) {
-    throw new OperatorError(`others may write into ${folder}: chmod go-w ${folder}`)
+    throw new OperatorError(`others may write into ${folder}: name a new folder`)
   }
 }
 
