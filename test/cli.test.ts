@@ -352,7 +352,7 @@ describe.each(engines)('the command line on %s', (engine) => {
     const unknown = await run(['explain', 'nothing\u001b[31m'], settings)
     expect({ code: unknown.code, stdout: unknown.stdout }).toEqual({ code: 1, stdout: '' })
     expect(unknown.stderr).toBe(
-      'purser: there is no refusal with the request id "nothing\\u001b[31m": a server writes its 404 answers to valid tokens every 1 s, and keeps them for 7 days, the newest 10000 of each organization; of equal refusals it keeps the newest 20 ids\n',
+      'purser: there is no refusal with the request id "nothing\\u001b[31m": a server stores the 404 answers to requests with a valid token, after 1 s at the latest. It keeps them for 7 days, the newest 10000 of each organization, and of equal ones the newest 20 ids\n',
     )
   })
 

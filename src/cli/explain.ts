@@ -46,5 +46,5 @@ function accessCommandOf(row: RefusalRow, config: Config): string | undefined {
 }
 
 function unknown(requestId: string, { refusalDays, refusalsKept }: Config): string {
-  return `there is no refusal with the request id ${JSON.stringify(requestId)}: a server writes its 404 answers to valid tokens every ${FLUSH_EVERY_MS / 1000} s, and keeps them for ${refusalDays} days, the newest ${refusalsKept} of each organization; of equal refusals it keeps the newest ${REQUESTS_KEPT} ids`
+  return `there is no refusal with the request id ${JSON.stringify(requestId)}: a server stores the 404 answers to requests with a valid token, after ${FLUSH_EVERY_MS / 1000} s at the latest. It keeps them for ${refusalDays} days, the newest ${refusalsKept} of each organization, and of equal ones the newest ${REQUESTS_KEPT} ids`
 }
