@@ -1,7 +1,7 @@
 import { PostgresAdapter, sql, type Expression, type Kysely, type RawBuilder, type SqlBool } from 'kysely'
 import { codeOf, sqliteCodeOf } from '../core/error-fields.ts'
 import type { Transaction } from './database.ts'
-import { tableNames } from './table-names.ts'
+import { tableNames } from './table-keys.ts'
 import type { Tables } from './tables.ts'
 
 /** The differences between the two engines are in this file or behind their drivers. */

@@ -2,7 +2,7 @@ import type { ClientConfig } from 'pg'
 import { OperatorError } from '../core/operator-error.ts'
 import { PostgresClient } from './postgres-client.ts'
 import { isSharedSession } from './postgres-errors.ts'
-import { tableNames } from './table-names.ts'
+import { tableNames } from './table-keys.ts'
 
 /** What an operator has to know of the server of a database. */
 export type Fitness = {

@@ -1,7 +1,8 @@
 import { sql, type Kysely } from 'kysely'
 import { beginSnapshot, type Engine } from '../database/portable.ts'
 import type { Tables } from '../database/tables.ts'
-import { backedUpTables, keyOfTable, rowsAtOnce, type TableName } from './backup-tables.ts'
+import { tableKeys } from '../database/table-keys.ts'
+import { backedUpTables, rowsAtOnce, type TableName } from './backup-tables.ts'
 
 export type Value = string | number | null | Uint8Array
 type Row = Record<string, Value>
@@ -28,7 +29,7 @@ export async function* readTable(
   after?: readonly Value[],
 ): AsyncGenerator<Rows> {
   const limit = rowsAtOnce(table)
-  const columns = sql.join(keyOfTable[table].map((name) => sql.ref(name)))
+  const columns = sql.join(tableKeys[table].map((name) => sql.ref(name)))
   for (;;) {
     const rest = after === undefined ? sql`` : sql`where (${columns}) > (${sql.join(after)})`
     const { rows } = await sql<Row>`
@@ -42,7 +43,7 @@ export async function* readTable(
 }
 
 export function keyIn(table: TableName, row: Row): Value[] {
-  return keyOfTable[table].map((name) => row[name] ?? null)
+  return tableKeys[table].map((name) => row[name] ?? null)
 }
 
 /** Whether no table has a row. An older database may lack some of the tables. */
