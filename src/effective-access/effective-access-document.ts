@@ -11,12 +11,12 @@ import { sumOfProjectDetails, sumOfWorkspaceDetails } from './details.ts'
 import type { Holder, Source } from './holdings.ts'
 import {
   actionsOn,
+  heldEverywhere,
   levelNames,
   levelOn,
   namesOfActions,
   projectActions,
   shownActions,
-  shownProjectActions,
   workspaceActions,
   type Held,
   type On,
@@ -130,8 +130,12 @@ function grantedBy({ actions, nameOf }: NonNullable<EffectiveAccess['missing']>)
 /** What somebody may do on a place, by name. */
 export function shownMay(on: On, held: Held): Record<string, Record<string, boolean>> {
   const actions = actionsOn(on, held)
-  if (on === 'workspace') return { may: shownActions(actions) }
-  return { may: shownProjectActions(actions), 'may-in-workspaces': shownActions(actions) }
+  if (on === 'workspace') return { may: shownActions(workspaceActions, actions) }
+  const inWorkspaces = actionsOn('workspace', heldEverywhere(held.inWorkspaces))
+  return {
+    may: shownActions(projectActions, actions),
+    'may-in-workspaces': shownActions(workspaceActions, inWorkspaces),
+  }
 }
 
 /** An organization-wide source is shown only if it allows something here: managing members opens no workspace. */

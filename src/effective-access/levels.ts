@@ -28,11 +28,23 @@ export const projectActions = {
 } as const satisfies Record<string, Permission>
 
 export type On = GrantFacts['on']
-/** One bit per action. For a project, the project actions come above the workspace actions. */
-export type ActionSet = number
 
-const ofWorkspace = Object.entries(workspaceActions)
-const ofProject = Object.entries(projectActions)
+/**
+ * The permission that decides each action, by its name in `gives`. For a project, actions in its workspaces begin with
+ * `workspaces/`.
+ */
+export const permissionsOn: Readonly<Record<On, Readonly<Record<string, Permission>>>> = {
+  workspace: workspaceActions,
+  project: {
+    ...projectActions,
+    ...Object.fromEntries(
+      Object.entries(workspaceActions).map(([name, permission]) => [`workspaces/${name}`, permission]),
+    ),
+  },
+}
+
+/** One bit per action, in the order of `permissionsOn`. */
+export type ActionSet = number
 
 /** The table looks at the caller only for objects that belong to a user. None of these do. */
 export const somebody: UserActor = {
@@ -48,26 +60,25 @@ export const somebody: UserActor = {
   name: '',
 }
 
-function actionsOf(actions: typeof ofWorkspace | typeof ofProject, columns: ColumnSet): ActionSet {
-  return actions.reduce(
-    (set, [, permission], place) =>
-      isPermitted(permission, somebody, { ...noStanding, columns }, {}) ? set | (1 << place) : set,
-    0,
-  )
-}
-
 /** Cached, because there are few different sums of columns and very many workspaces. */
-function memoized(read: (columns: ColumnSet) => ActionSet): (columns: ColumnSet) => ActionSet {
+function memoized(actions: Readonly<Record<string, Permission>>): (columns: ColumnSet) => ActionSet {
   const known = new Map<ColumnSet, ActionSet>()
   return (columns) => {
-    let actions = known.get(columns)
-    if (actions === undefined) known.set(columns, (actions = read(columns)))
-    return actions
+    let set = known.get(columns)
+    if (set === undefined) {
+      set = 0
+      for (const [place, permission] of Object.values(actions).entries()) {
+        if (isPermitted(permission, somebody, { ...noStanding, columns }, {})) set |= 1 << place
+      }
+      known.set(columns, set)
+    }
+    return set
   }
 }
 
-const inWorkspace = memoized((columns) => actionsOf(ofWorkspace, columns))
-const inProject = memoized((columns) => actionsOf(ofProject, columns))
+const inWorkspace = memoized(workspaceActions)
+const inProject = memoized(projectActions)
+const PROJECT_BITS = Object.keys(projectActions).length
 
 /** What a user or team holds on a place. `plans`: a grant allows planning, which only affects the level's name. */
 export type Held = {
@@ -80,36 +91,16 @@ export type Held = {
 export function actionsOn(on: On, { columns, inWorkspaces }: Held): ActionSet {
   return on === 'workspace'
     ? inWorkspace(columns)
-    : inWorkspace(inWorkspaces) | (inProject(columns) << ofWorkspace.length)
+    : inProject(columns) | (inWorkspace(inWorkspaces) << PROJECT_BITS)
 }
 
-/** `{"read-workspace": true, …}`. For a project: the actions in its workspaces; its own are in shownProjectActions. */
-export function shownActions(actions: ActionSet): Record<string, boolean> {
-  return Object.fromEntries(ofWorkspace.map(([name], place) => [name, (actions & (1 << place)) !== 0]))
-}
-
-export function shownProjectActions(actions: ActionSet): Record<string, boolean> {
-  const own = actions >> ofWorkspace.length
-  return Object.fromEntries(ofProject.map(([name], place) => [name, (own & (1 << place)) !== 0]))
-}
-
-/** The names of the actions. For a project, actions in its workspaces begin with `workspaces/`. */
 export function namesOfActions(on: On, actions: ActionSet): string[] {
-  const names = (shown: Record<string, boolean>) => Object.keys(shown).filter((name) => shown[name])
-  if (on === 'workspace') return names(shownActions(actions))
-  return [
-    ...names(shownProjectActions(actions)),
-    ...names(shownActions(actions)).map((name) => `workspaces/${name}`),
-  ]
+  return Object.keys(permissionsOn[on]).filter((_, place) => (actions & (1 << place)) !== 0)
 }
 
-/** The permission that decides each action, by its name in `gives`. In the order of the actions' bits. */
-export const permissionsOn: Readonly<Record<On, Readonly<Record<string, Permission>>>> = {
-  workspace: workspaceActions,
-  project: {
-    ...Object.fromEntries(ofWorkspace.map(([name, permission]) => [`workspaces/${name}`, permission])),
-    ...projectActions,
-  },
+/** `{"read-workspace": true, …}`: which of the named actions the set has. They are its first ones, in their order. */
+export function shownActions(names: object, actions: ActionSet): Record<string, boolean> {
+  return Object.fromEntries(Object.keys(names).map((name, place) => [name, (actions & (1 << place)) !== 0]))
 }
 
 export function allActions(on: On): ActionSet {
@@ -148,24 +139,23 @@ function levelOfGrant(on: On, access: GrantFacts['access']): ActionSet {
   return actionsOn(on, heldEverywhere(columnsOfGrant(grant)))
 }
 
-const named = {
-  workspace: [
-    ['read-outputs', levelOfGrant('workspace', 'custom')],
-    ['read', levelOfGrant('workspace', 'read')],
-    ['write', levelOfGrant('workspace', 'write')],
-  ],
-  project: [
-    ['read-outputs', levelOfGrant('project', 'custom')],
-    ['read', levelOfGrant('project', 'read')],
-    ['write', levelOfGrant('project', 'write')],
-    ['maintain', levelOfGrant('project', 'maintain')],
-  ],
-} as const
+function levelsOf(on: On, ...fixed: ('read' | 'write' | 'maintain')[]): ReadonlyMap<ActionSet, LevelName> {
+  return new Map<ActionSet, LevelName>([
+    [levelOfGrant(on, 'custom'), 'read-outputs'],
+    ...fixed.map((level) => [levelOfGrant(on, level), level] as const),
+  ])
+}
+
+const levels = {
+  workspace: levelsOf('workspace', 'read', 'write'),
+  project: levelsOf('project', 'read', 'write', 'maintain'),
+}
 const admin = {
   workspace: levelOfGrant('workspace', 'admin'),
   project: levelOfGrant('project', 'admin'),
 }
-const sees = { workspace: 1, project: 1 << ofWorkspace.length }
+/** The first action on a workspace and on a project. */
+const SEES = 1
 
 /**
  * The level whose grant gives exactly these actions. `admin` for that and more, `none` if the place is not visible, and
@@ -173,8 +163,8 @@ const sees = { workspace: 1, project: 1 << ofWorkspace.length }
  */
 export function levelOn(on: On, held: Held): LevelName {
   const actions = actionsOn(on, held)
-  if ((actions & sees[on]) === 0) return 'none'
+  if ((actions & SEES) === 0) return 'none'
   if ((actions & admin[on]) === admin[on]) return 'admin'
-  const level = named[on].find(([, of]) => of === actions)?.[0] ?? 'custom'
+  const level = levels[on].get(actions) ?? 'custom'
   return level === 'read' && held.plans ? 'plan' : level
 }
