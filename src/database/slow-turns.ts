@@ -4,15 +4,18 @@ const WAITING_OF_ONE = 100
 const MAX_WAITING = 1_000
 const MAX_WAIT_MS = 10_000
 
-type Waiting = { readonly begin: (end: () => void) => void; readonly fail: (detail: string) => void }
+type Waiting = {
+  readonly caller: string
+  readonly begin: (end: () => void) => void
+  readonly fail: (detail: string) => void
+}
 
 /** Who may begin a slow read. A caller has one turn at a time. Callers who wait have their turns in rotation. */
 export class SlowTurns {
   readonly #most: number
   readonly #running = new Set<string>()
-  /** The caller with the next turn comes first. */
-  readonly #waiting = new Map<string, Waiting[]>()
-  #count = 0
+  /** Who is next comes first. */
+  #waiting: Waiting[] = []
   #pauses = 0
   #quiet: (() => void)[] = []
 
@@ -24,27 +27,28 @@ export class SlowTurns {
   /** Waits for a turn and returns the function that ends it. Throws 503 after a time, or if too many wait. */
   take(caller: string): Promise<() => void> {
     if (this.#isFree(caller)) return Promise.resolve(this.#begin(caller))
-    const others = this.#waiting.get(caller) ?? []
-    if (this.#count >= MAX_WAITING || others.length >= WAITING_OF_ONE) {
+    const others = this.#waiting.filter((each) => each.caller === caller)
+    if (this.#waiting.length >= MAX_WAITING || others.length >= WAITING_OF_ONE) {
       throw databaseUnavailable(undefined, 'too many requests wait for the database')
     }
     return new Promise((resolve, reject) => {
+      const leave = () => {
+        clearTimeout(timer)
+        this.#waiting = this.#waiting.filter((each) => each !== waiting)
+      }
       const waiting: Waiting = {
+        caller,
         begin: (end) => {
-          clearTimeout(timer)
+          leave()
           resolve(end)
         },
         fail: (detail) => {
-          clearTimeout(timer)
+          leave()
           reject(databaseUnavailable(undefined, detail))
         },
       }
-      const timer = setTimeout(() => {
-        this.#remove(caller, waiting)
-        waiting.fail('the database is busy with other requests')
-      }, MAX_WAIT_MS)
-      this.#waiting.set(caller, [...others, waiting])
-      this.#count += 1
+      const timer = setTimeout(() => waiting.fail('the database is busy with other requests'), MAX_WAIT_MS)
+      this.#waiting.push(waiting)
     })
   }
 
@@ -61,10 +65,7 @@ export class SlowTurns {
   /** Ends the waiting of all, and lets none begin any more. */
   close(): void {
     this.#pauses = Infinity
-    const waiting = [...this.#waiting.values()].flat()
-    this.#waiting.clear()
-    this.#count = 0
-    for (const { fail } of waiting) fail('the database is closed')
+    for (const { fail } of this.#waiting) fail('the database is closed')
   }
 
   #isFree(caller: string): boolean {
@@ -75,35 +76,16 @@ export class SlowTurns {
     this.#running.add(caller)
     return () => {
       this.#running.delete(caller)
-      this.#moveToEnd(caller)
+      // Others are next, although the caller may have asked before them.
+      const isOwn = (each: Waiting) => each.caller === caller
+      this.#waiting = [...this.#waiting.filter((each) => !isOwn(each)), ...this.#waiting.filter(isOwn)]
       if (this.#running.size === 0) for (const resolve of this.#quiet.splice(0)) resolve()
       this.#beginNext()
     }
   }
 
-  /** Others are next, although the caller may have asked before them. */
-  #moveToEnd(caller: string): void {
-    const waiting = this.#waiting.get(caller)
-    if (waiting === undefined) return
-    this.#waiting.delete(caller)
-    this.#waiting.set(caller, waiting)
-  }
-
   #beginNext(): void {
-    for (const [caller, [first, ...others]] of this.#waiting) {
-      if (first === undefined || !this.#isFree(caller)) continue
-      if (others.length === 0) this.#waiting.delete(caller)
-      else this.#waiting.set(caller, others)
-      this.#count -= 1
-      first.begin(this.#begin(caller))
-      return
-    }
-  }
-
-  #remove(caller: string, waiting: Waiting): void {
-    const others = (this.#waiting.get(caller) ?? []).filter((each) => each !== waiting)
-    if (others.length === 0) this.#waiting.delete(caller)
-    else this.#waiting.set(caller, others)
-    this.#count -= 1
+    const next = this.#waiting.find(({ caller }) => this.#isFree(caller))
+    next?.begin(this.#begin(next.caller))
   }
 }
