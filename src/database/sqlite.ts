@@ -17,7 +17,7 @@ import { ReadThreadError } from './read-thread-client.ts'
 import { SlowReads } from './slow-reads.ts'
 import { openConnection, type Checkpoint, type SqliteConnection } from './sqlite-connection.ts'
 import { isBusy, isDiskFailure, noTransaction, sqliteProblem } from './sqlite-errors.ts'
-import { SqliteFile } from './sqlite-file.ts'
+import { assertInPlace, idOfFile } from './sqlite-file.ts'
 import { SqliteLog } from './sqlite-log.ts'
 import { SqliteTransaction } from './sqlite-transaction.ts'
 import type { Tables } from './tables.ts'
@@ -39,7 +39,7 @@ export class SqliteDatabase implements Database {
   beforeBlocking?: () => void
   readonly #path: string
   readonly #isDurable: boolean
-  readonly #file: SqliteFile
+  readonly #fileId: string | undefined
   #writer: SqliteConnection | undefined
   #reader: SqliteConnection | undefined
   #known = new KnownRows()
@@ -64,7 +64,7 @@ export class SqliteDatabase implements Database {
     })
     // At start another process may be recovering the log after a crash. Nothing else runs yet, so waiting may block.
     this.#writer = this.#openWriter(MAX_BUSY_WAIT_MS)
-    this.#file = new SqliteFile(path)
+    this.#fileId = idOfFile(path)
     this.#reader = this.#openReader()
   }
 
@@ -208,7 +208,7 @@ export class SqliteDatabase implements Database {
     const start = performance.now()
     for (;;) {
       try {
-        this.#file.assertInPlace()
+        assertInPlace(this.#path, this.#fileId)
         const writer = (this.#writer ??= this.#openWriter())
         if (this.#isLogInDoubt) this.#renewLog(writer)
         writer.beginWriting()
