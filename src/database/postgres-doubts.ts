@@ -1,20 +1,20 @@
 import type { ClientConfig } from 'pg'
 import type { PostgresClient } from './postgres-client.ts'
 import { isFull, isMissingRight, isSharedSession } from './postgres-errors.ts'
-import { refuseMissingRights, refuseSharedSessions } from './postgres-fitness.ts'
+import { rightsProblem, sharedSessionsProblem } from './postgres-fitness.ts'
 
-/** Examines the suspicion that an error of a request has raised. Throws the reason if it is confirmed. */
-export type Doubt = (client: PostgresClient, config: ClientConfig) => Promise<void>
+/** Examines the suspicion that an error of a request has raised. Returns what the operator has to repair, or throws. */
+export type Doubt = (client: PostgresClient, config: ClientConfig) => Promise<string | undefined>
 
 /** Undefined if the small write of a probe shows the cause of the error, too. */
 export function doubtOf(error: unknown): Doubt | undefined {
   if (isFull(error)) return takeSpace
-  if (isMissingRight(error)) return refuseAnyMissingRight
-  return isSharedSession(error) ? refuseSharedSessions : undefined
+  if (isMissingRight(error)) return anyRightsProblem
+  return isSharedSession(error) ? sharedSessionsProblem : undefined
 }
 
-function refuseAnyMissingRight(client: PostgresClient): Promise<void> {
-  return refuseMissingRights(client, 'all')
+function anyRightsProblem(client: PostgresClient): Promise<string | undefined> {
+  return rightsProblem(client, 'all')
 }
 
 /**
@@ -33,6 +33,6 @@ begin
   end loop;
 end $$; rollback`
 
-async function takeSpace(client: PostgresClient): Promise<void> {
+async function takeSpace(client: PostgresClient): Promise<undefined> {
   await client.query(TAKE_SPACE)
 }

@@ -1,5 +1,4 @@
 import type { ClientConfig } from 'pg'
-import { OperatorError } from '../core/operator-error.ts'
 import { PostgresClient } from './postgres-client.ts'
 import { isSharedSession } from './postgres-errors.ts'
 import { tableNames } from './table-keys.ts'
@@ -14,51 +13,37 @@ export type Fitness = {
 
 export async function examineFitness(client: PostgresClient, config: ClientConfig): Promise<Fitness> {
   const found = await Promise.all([
-    problemOf(() => refuseEncoding(client)),
-    problemOf(() => refuseReadOnly(client)),
-    problemOf(() => refuseOtherSchema(client)),
-    problemOf(() => refuseMissingRights(client, 'made')),
+    encodingProblem(client),
+    readOnlyProblem(client),
+    otherSchemaProblem(client),
+    rightsProblem(client, 'made'),
   ])
-  const sessions = await problemOf(() => refuseSharedSessions(client, config))
+  const sessions = await sharedSessionsProblem(client, config)
   return {
     problems: [...found, sessions].filter((problem) => problem !== undefined),
     connections: await mostConnections(client),
   }
 }
 
-async function problemOf(check: () => Promise<void>): Promise<string | undefined> {
-  try {
-    await check()
-    return undefined
-  } catch (error) {
-    if (error instanceof OperatorError) return error.message
-    throw error
-  }
-}
+/** What an operator has to repair, in one line; undefined if there is no such problem. */
+type Problem = Promise<string | undefined>
 
-async function refuseEncoding(client: PostgresClient): Promise<void> {
+async function encodingProblem(client: PostgresClient): Problem {
   const { rows } = await client.query<{ server_encoding: string }>('show server_encoding')
   const encoding = rows[0]?.server_encoding
   // SQL_ASCII stores all bytes as they are, and earlier releases have made tables in such databases.
-  if (encoding === 'UTF8' || encoding === 'SQL_ASCII') return
-  throw new OperatorError(
-    `the database has the encoding ${encoding}, and Purser needs UTF8: make a new one with "create database … encoding 'UTF8' template template0"`,
-  )
+  if (encoding === 'UTF8' || encoding === 'SQL_ASCII') return undefined
+  return `the database has the encoding ${encoding}, and Purser needs UTF8: make a new one with "create database … encoding 'UTF8' template template0"`
 }
 
-async function refuseReadOnly(client: PostgresClient): Promise<void> {
+async function readOnlyProblem(client: PostgresClient): Problem {
   const { rows } = await client.query<{ standby: boolean; setting: string }>(
     "select pg_is_in_recovery() as standby, current_setting('transaction_read_only') as setting",
   )
   const { standby, setting } = rows[0] ?? {}
-  if (standby === true) {
-    throw new OperatorError('the database takes no writes: this server is a standby; name the primary')
-  }
-  if (setting === 'on') {
-    throw new OperatorError(
-      'the database takes no writes: default_transaction_read_only is on; set it to off for the server, the database or the role',
-    )
-  }
+  if (standby === true) return 'the database takes no writes: this server is a standby; name the primary'
+  if (setting !== 'on') return undefined
+  return 'the database takes no writes: default_transaction_read_only is on; set it to off for the server, the database or the role'
 }
 
 const OTHER_SCHEMA = `select current_schema() as first, nspname as other
@@ -69,12 +54,10 @@ where pg_class.oid = to_regclass('audit_chains') and nspname <> current_schema()
  * An administrator has made a schema that comes before the one with the tables, such as one with the name of the role. The
  * server would make new, empty tables there. Tables that the role may not use belong to another installation.
  */
-async function refuseOtherSchema(client: PostgresClient): Promise<void> {
+async function otherSchemaProblem(client: PostgresClient): Problem {
   const [found] = (await client.query<{ first: string; other: string }>(OTHER_SCHEMA)).rows
-  if (found === undefined) return
-  throw new OperatorError(
-    `the schema ${found.other} has the tables of Purser, and new ones would be made in ${found.first}, which comes before it in the search_path of the role: leave one of the two out of the search_path`,
-  )
+  if (found === undefined) return undefined
+  return `the schema ${found.other} has the tables of Purser, and new ones would be made in ${found.first}, which comes before it in the search_path of the role: leave one of the two out of the search_path`
 }
 
 /** `case`, because PostgreSQL may evaluate conditions in any order, and refuses to look for rights on what is no sequence. */
@@ -92,18 +75,16 @@ left join pg_class on pg_class.oid = table_id`
  * @param which with `made` only tables of the own schema count; with `all` a missing table is a problem, too: a schema that the
  *   role may not use hides its tables
  */
-export async function refuseMissingRights(client: PostgresClient, which: 'all' | 'made'): Promise<void> {
+export async function rightsProblem(client: PostgresClient, which: 'all' | 'made'): Problem {
   const { rows } = await client.query<{ name: string; there: boolean; usable: boolean; role: string }>(
     RIGHTS,
     [tableNames],
   )
   const missing = rows.filter(({ there, usable }) => (there || which === 'all') && !usable)
   const [first] = missing
-  if (first === undefined) return
+  if (first === undefined) return undefined
   const names = missing.map(({ name }) => name).join(', ')
-  throw new OperatorError(
-    `the role ${first.role} may not read and write the tables ${names}: grant it select, insert, update and delete on them, and usage on their sequences and schema`,
-  )
+  return `the role ${first.role} may not read and write the tables ${names}: grant it select, insert, update and delete on them, and usage on their sequences and schema`
 }
 
 /** Named, because a pooler that shares sessions without following prepared statements then fails at once. */
@@ -111,23 +92,31 @@ const OWN_SESSION = { name: 'purser own session', text: 'select pg_backend_pid()
 /** Several, because other clients of a pooler may take the session that would have been shared. */
 const ROUNDS = 5
 
-/** Opens a second connection, and throws if both get the same session, or one gets several. */
-export async function refuseSharedSessions(client: PostgresClient, config: ClientConfig): Promise<void> {
+const SHARED_SESSIONS =
+  'a pooler lets several connections share a session of PostgreSQL: set pool_mode = session for this database in PgBouncer'
+
+/** Opens a second connection, and finds out whether both get the same session, or one gets several. */
+export async function sharedSessionsProblem(client: PostgresClient, config: ClientConfig): Problem {
   const other = new PostgresClient(config)
   try {
     // Without a second connection nothing can be found out.
-    if (!(await isOpened(other))) return
+    if (!(await isOpened(other))) return undefined
     const users = new Map<number, PostgresClient>()
     const sessions = new Map<PostgresClient, number>()
     for (let round = 0; round < ROUNDS; round++) {
       for (const one of [client, other]) {
-        const pid = await sessionOf(one)
+        const { rows } = await one.query<{ pid: number }>(OWN_SESSION)
+        const pid = rows[0]?.pid ?? 0
         const isOwn = (users.get(pid) ?? one) === one && (sessions.get(one) ?? pid) === pid
-        if (!isOwn) throw sharedSessions()
+        if (!isOwn) return SHARED_SESSIONS
         users.set(pid, one)
         sessions.set(one, pid)
       }
     }
+    return undefined
+  } catch (error) {
+    if (isSharedSession(error)) return SHARED_SESSIONS
+    throw error
   } finally {
     other.cut(new Error('not needed any more'))
   }
@@ -137,21 +126,6 @@ async function isOpened(client: PostgresClient): Promise<boolean> {
   return client.connect().then(
     () => true,
     () => false,
-  )
-}
-
-async function sessionOf(client: PostgresClient): Promise<number> {
-  try {
-    const { rows } = await client.query<{ pid: number }>(OWN_SESSION)
-    return rows[0]?.pid ?? 0
-  } catch (error) {
-    throw isSharedSession(error) ? sharedSessions() : error
-  }
-}
-
-function sharedSessions(): OperatorError {
-  return new OperatorError(
-    'a pooler lets several connections share a session of PostgreSQL: set pool_mode = session for this database in PgBouncer',
   )
 }
 

@@ -1,6 +1,7 @@
 import { randomInt } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
 import { DatabaseError, type ClientConfig } from 'pg'
+import { OperatorError } from '../core/operator-error.ts'
 import { afterPatience } from '../core/patience.ts'
 import { PostgresClient } from './postgres-client.ts'
 import { doubtOf, type Doubt } from './postgres-doubts.ts'
@@ -73,7 +74,8 @@ export class PostgresProbe {
     const client = await this.#writeSomewhere(signal)
     try {
       for (const doubt of this.#doubts) {
-        await cutAt(signal, client, doubt(client, this.#config))
+        const problem = await cutAt(signal, client, doubt(client, this.#config))
+        if (problem !== undefined) throw new OperatorError(problem)
         this.#doubts.delete(doubt)
       }
     } catch (error) {
