@@ -4,7 +4,7 @@ import type { AuditEvent } from '../audit/audit-store.ts'
 import { timestamp } from '../core/clock.ts'
 import { AppError } from '../core/errors.ts'
 import { existing } from '../core/existing.ts'
-import type { Transaction } from '../database/database.ts'
+import type { Transaction, TransactionOptions } from '../database/database.ts'
 import { ReadAgain, ReadSlowly } from '../database/read-again.ts'
 import { isUnavailable } from '../database/unavailable.ts'
 import { linkParameters, parametersOf, readParameters, type QueryParameters } from '../jsonapi/parameters.ts'
@@ -78,24 +78,23 @@ export function read<A, R extends Loaded, P extends QueryParameters = {}>(
         const context = { ...permitted, query, reveal, mayReadAgain, willLookAt }
         return { permitted, revealed, made: await document(context) }
       }
-      const reader = new Reader(call)
-      const readAgain = async (error: unknown): Promise<Awaited<ReturnType<typeof reading>>> => {
-        if (error instanceof ReadSlowly) {
-          const slow = { caller: accountOf(existing(permitted).actor), isSlow: true }
-          return deps.database.read((tx) => reading(tx, false), slow)
+      let found: Awaited<ReturnType<typeof reading>> | undefined
+      let options: TransactionOptions = new Reader(call)
+      let again: ReadAgain | undefined
+      for (let mayReadAgain = true; found === undefined; mayReadAgain = false) {
+        try {
+          if (again !== undefined) await again.prepare(deps.database)
+          again = undefined
+          found = await deps.database.read((tx) => reading(tx, mayReadAgain), options)
+        } catch (error) {
+          if (error instanceof ReadAgain) again = error
+          else if (error instanceof ReadSlowly) {
+            options = { caller: accountOf(existing(permitted).actor), isSlow: true }
+          } else {
+            noteWithin(error, judged, permitted, deps)
+            throw error
+          }
         }
-        if (!(error instanceof ReadAgain)) throw error
-        await error.prepare(deps.database)
-        return deps.database.read((tx) => reading(tx, false), reader).catch(readAgain)
-      }
-      let found: Awaited<ReturnType<typeof reading>>
-      try {
-        found = await deps.database.read((tx) => reading(tx, true), reader)
-      } catch (error) {
-        found = await readAgain(error).catch((last: unknown) => {
-          noteWithin(last, judged, permitted, deps)
-          throw last
-        })
       }
       // Take the memory first: if that fails, no reveal must be recorded.
       const isTagged = definition.isPolled === true && found.revealed.length === 0
