@@ -1,3 +1,4 @@
+import { json } from '../http/call.ts'
 import { list, read } from '../http/read-route.ts'
 import type { Loading, Route } from '../http/route.ts'
 import { listDocument } from '../jsonapi/document.ts'
@@ -11,7 +12,7 @@ import {
   MAX_LISTED_EVENTS,
   MAX_SEARCHED_REVEALS,
 } from './audit-event-store.ts'
-import { auditTrailDocument, auditTrailSchema } from './audit-trail-document.ts'
+import { auditTrail, auditTrailSchema } from './audit-trail-document.ts'
 
 const TRAIL_PAGE_SIZE = 1_000
 
@@ -83,8 +84,7 @@ export const auditRoutes: readonly Route[] = [
       const page = query['page[number]']
       await willLookAt(() => countAuditEvents(tx, organizationId))
       const { events, total } = await listAuditEvents(tx, organizationId, { since: query.since }, page)
-      const headers = { 'content-type': 'application/json', 'cache-control': 'no-store' }
-      return { status: 200, body: auditTrailDocument(events, page, total), headers }
+      return json(auditTrail(events, page, total))
     },
   }),
 ]

@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import { closedObject, nullable, timeSchema } from '../jsonapi/description.ts'
-import type { Page } from '../jsonapi/paging.ts'
+import { pagingOf, type Page } from '../jsonapi/paging.ts'
 import { detailsOf, idOf } from './audit-event-document.ts'
 import type { ListedEvent } from './audit-event-store.ts'
 
@@ -39,18 +39,18 @@ export const auditTrailSchema = closedObject({
   }),
 })
 
-export function auditTrailDocument(events: readonly ListedEvent[], page: Page, total: number): string {
-  const last = Math.max(1, Math.ceil(total / page.size))
-  return JSON.stringify({
+export function auditTrail(events: readonly ListedEvent[], page: Page, total: number): object {
+  const { pagination } = pagingOf('', [], page, total)
+  return {
     data: events.map(entryOf),
     pagination: {
-      current_page: page.number,
-      prev_page: page.number > 1 ? Math.min(page.number - 1, last) : null,
-      next_page: page.number < last ? page.number + 1 : null,
-      total_pages: last,
-      total_count: total,
+      current_page: pagination['current-page'],
+      prev_page: pagination['prev-page'],
+      next_page: pagination['next-page'],
+      total_pages: pagination['total-pages'],
+      total_count: pagination['total-count'],
     },
-  })
+  }
 }
 
 function entryOf(event: ListedEvent): object {

@@ -95,6 +95,12 @@ export function ok(body: AnswerBody): Answer {
   return { status: 200, body, headers: uncached }
 }
 
+/** An answer that is JSON and not JSON:API. */
+export function json(value: object, status = 200): Answer {
+  const headers = { ...uncached, 'content-type': 'application/json' }
+  return { status, body: JSON.stringify(value), headers }
+}
+
 /** An answer that the client may keep and ask again with its ETag. */
 export function tagged(tag: string, body: AnswerBody): Answer {
   const headers = { 'content-type': JSON_API, 'cache-control': 'private, no-cache', etag: `"${tag}"` }

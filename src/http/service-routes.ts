@@ -1,17 +1,7 @@
 import { AppError } from '../core/errors.ts'
 import { loginService } from '../login/login-codes.ts'
-import type { Answer } from './call.ts'
+import { json } from './call.ts'
 import type { RawRoute } from './raw-route.ts'
-
-const NOT_CACHED = { 'cache-control': 'no-store' }
-
-function json(value: unknown): Answer {
-  return {
-    status: 200,
-    body: JSON.stringify(value),
-    headers: { 'content-type': 'application/json', ...NOT_CACHED },
-  }
-}
 
 /** Newer clients check this version instead of the release. The version of an old release is not known. */
 const PLATFORM_VERSION = '2.0.1'
@@ -30,7 +20,7 @@ const ping: RawRoute = {
       'tfp-appname': 'Purser',
       'x-tfe-version': `v${config.release ?? '202408-1'}`,
       ...(config.edition === 'hosted' ? { 'x-tfe-current-version': PLATFORM_VERSION } : {}),
-      ...NOT_CACHED,
+      'cache-control': 'no-store',
     },
   }),
 }

@@ -8,7 +8,7 @@ import { AppError } from '../core/errors.ts'
 import { NO_ID } from '../core/ids.ts'
 import type { Transaction } from '../database/database.ts'
 import { withOpenBody } from '../http/body.ts'
-import type { Answer, Call } from '../http/call.ts'
+import { json, type Call } from '../http/call.ts'
 import type { RunnerDeps } from '../http/deps.ts'
 import type { RawRoute } from '../http/raw-route.ts'
 import { findUser, type UserRow } from '../users/user-store.ts'
@@ -42,21 +42,13 @@ export const loginTokenRoute: RawRoute = {
     try {
       const given = await readForm(call, deps)
       const text = await exchange(given, call, deps)
-      return json(200, { access_token: text, token_type: 'bearer' })
+      return json({ access_token: text, token_type: 'bearer' })
     } catch (error) {
       const refused = error instanceof AppError ? invalidGrant(error) : error
       if (!(refused instanceof Refused)) throw error
-      return json(400, { error: refused.code, error_description: refused.message })
+      return json({ error: refused.code, error_description: refused.message }, 400)
     }
   },
-}
-
-function json(status: number, value: object): Answer {
-  return {
-    status,
-    body: JSON.stringify(value),
-    headers: { 'content-type': 'application/json', 'cache-control': 'no-store' },
-  }
 }
 
 /** Undefined if the error has nothing to do with the code. */
