@@ -42,9 +42,9 @@ export class ReadThread {
     return this.#reason === undefined
   }
 
+  /** The first query begins a transaction. */
   begin(): void {
     this.#worker.ref()
-    this.#post({ type: 'begin' })
   }
 
   /** Resolves when the thread runs nothing any more, with whether it can begin again. */
@@ -75,13 +75,9 @@ export class ReadThread {
     if (this.#reason !== undefined) throw this.#reason
     const waiting = Promise.withResolvers<readonly unknown[]>()
     // Throws for a value that no driver takes.
-    this.#post(message)
+    this.#worker.postMessage(message, [])
     this.#waiting.push(waiting)
     return waiting.promise
-  }
-
-  #post(message: ToReadThread): void {
-    this.#worker.postMessage(message, [])
   }
 
   #receive(answer: FromReadThread): void {

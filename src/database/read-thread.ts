@@ -7,7 +7,6 @@ import { inputsOf } from './driver-values.ts'
 /** Runs in a thread of ReadThread. A statement on many rows then does not stop the thread that answers requests. */
 
 export type ToReadThread =
-  | { readonly type: 'begin' }
   | { readonly type: 'query'; readonly text: string; readonly values: readonly unknown[] }
   | { readonly type: 'end' }
 
@@ -32,10 +31,6 @@ class ReadConnection {
     this.#database.exec(`pragma cache_size = -${CACHE_KIB}`)
   }
 
-  begin(): void {
-    this.#database.exec('begin')
-  }
-
   end(): void {
     if (this.#database.isTransaction) this.#database.exec('commit')
     this.#lost = undefined
@@ -44,6 +39,7 @@ class ReadConnection {
   answer(text: string, values: readonly unknown[]): FromReadThread {
     try {
       if (this.#lost !== undefined) throw this.#lost.reason
+      if (!this.#database.isTransaction) this.#database.exec('begin')
       return { rows: this.#statement(text).all(...inputsOf(values)) }
     } catch (error) {
       if (!this.#database.isTransaction) this.#lost ??= { reason: error }
@@ -69,9 +65,6 @@ const connection = new ReadConnection(String(workerData))
 
 port.on('message', (message: ToReadThread) => {
   switch (message.type) {
-    case 'begin':
-      connection.begin()
-      break
     case 'query':
       port.postMessage(connection.answer(message.text, message.values))
       break
