@@ -85,7 +85,6 @@ export class ReplayedRead implements Transaction {
   readonly #steps: readonly Step[]
   readonly #rows: readonly QueryResultRow[][]
   readonly #used = new Set<Step>()
-  readonly #afterCommit: (() => void)[] = []
   isMissed = false
 
   constructor({ steps }: ReadPlan, records: Records) {
@@ -138,12 +137,8 @@ export class ReplayedRead implements Transaction {
     throw this.#missed()
   }
 
-  afterCommit(work: () => void): void {
-    this.#afterCommit.push(work)
-  }
-
-  committed(): void {
-    for (const work of this.#afterCommit) work()
+  afterCommit(): void {
+    throw this.#missed()
   }
 
   #missed(): Error {
@@ -172,7 +167,6 @@ export class Replays {
       try {
         const value = await work(tx)
         if (tx.isMissed) throw new Error('the work caught the failure of a statement')
-        tx.committed()
         this.#plans.use(caller, name, tx.used)
         return { value }
       } catch (error) {
