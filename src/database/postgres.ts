@@ -22,8 +22,8 @@ import { PostgresPool } from './postgres-pool.ts'
 import { ReadRecord, Replays, type NamedRead, type ReplayedRead } from './postgres-replay.ts'
 import { PostgresProbe } from './postgres-probe.ts'
 import { runPart, runWhole } from './postgres-transaction.ts'
-import { Riders } from './riders.ts'
-import { SharedWrite } from './shared-write.ts'
+import { runRiders, type Riders } from './riders.ts'
+import { settleFailed, SharedWrite } from './shared-write.ts'
 import type { Tables } from './tables.ts'
 import { Turns, type Turn } from './turns.ts'
 import { databaseUnavailable } from './unavailable.ts'
@@ -239,27 +239,29 @@ export class PostgresDatabase implements Database {
 
   /** Runs the write, and with it the writes of its organization that wait when it has the organization's lock. */
   async #together<T>(work: Work<T>, asked: Asked): Promise<T> {
-    const riders = new Riders(this.#turns, this.#replays, asked.organizationId)
+    const { organizationId } = asked
+    const [turns, replays] = [this.#turns, this.#replays]
+    const riders: Riders = new Map()
     let own: () => T
     try {
       own = await this.#pool.run(
         asked,
         (connection) => this.#begin(connection, asked),
         async (connection, ahead) => {
-          if (!riders.areWaiting) return runWhole(connection, 'write', work, { ahead })
+          if (!turns.hasToTakeOver(organizationId)) return runWhole(connection, 'write', work, { ahead })
           const start = performance.now()
           const { outcome } = await runPart(connection, work, { ahead })
-          await riders.run(connection, start)
+          await runRiders(connection, riders, { turns, replays, organizationId }, start)
           return outcome
         },
       )
     } catch (error) {
-      if (riders.count > 0) this.#noteShared(error)
-      riders.fail(error)
-      if (riders.count === 0 || error instanceof UnknownOutcomeError) throw error
+      if (riders.size > 0) this.#noteShared(error)
+      settleFailed(riders.keys(), error)
+      if (riders.size === 0 || error instanceof UnknownOutcomeError) throw error
       return this.#alone(work, asked)
     }
-    riders.settle()
+    for (const [rider, outcome] of riders) rider.settle(outcome)
     return own()
   }
 

@@ -28,7 +28,7 @@ export class SharedWrite {
 }
 
 /** Settles writes whose transaction failed. One of them may be the cause, so each has to run alone. */
-export function settleFailed(writes: readonly SharedWrite[], error: unknown): void {
+export function settleFailed(writes: Iterable<SharedWrite>, error: unknown): void {
   const outcome = () => {
     throw error
   }
