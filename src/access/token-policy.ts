@@ -58,21 +58,15 @@ export function refuseUserToken(actor: Actor, standing: Standing, policy: TokenP
     return
   }
   if (policy.user_tokens_enabled === 0) {
-    throw new AppError('unauthorized', [
-      {
-        detail:
-          'this organization does not accept user tokens (user-tokens-enabled is false); use a team token',
-      },
-    ])
+    const detail =
+      'this organization does not accept user tokens (user-tokens-enabled is false); use a team token'
+    throw new AppError('unauthorized', detail)
   }
   if (isTooOld(policy, 'user', actor.tokenMadeAt, clock.now())) {
-    throw new AppError('unauthorized', [
-      {
-        detail:
-          'this token, or the token that created it, is older than the organization allows for user tokens; ' +
-          'ask a site administrator for a new one',
-      },
-    ])
+    const detail =
+      'this token, or the token that created it, is older than the organization allows for user tokens; ' +
+      'ask a site administrator for a new one'
+    throw new AppError('unauthorized', detail)
   }
 }
 
@@ -88,9 +82,8 @@ function refuseOldSession(
   const idle = limits[sessionLimits.idle] ?? Infinity
   const life = limits[sessionLimits.life] ?? Infinity
   if (pauseMinutes(session?.longestPauseMs ?? 0) < idle && minutesSince(tokenMadeAt, now) < life) return
-  throw new AppError('unauthorized', [
-    { detail: 'this organization wants you to sign in again (session-timeout, session-remember)' },
-  ])
+  const detail = 'this organization wants you to sign in again (session-timeout, session-remember)'
+  throw new AppError('unauthorized', detail)
 }
 
 /** Uses are stored once a minute, so a pause may be a minute shorter than it looks. */

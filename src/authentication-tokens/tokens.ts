@@ -123,9 +123,7 @@ const RECENT_MINUTES = 12 * 60
 export function checkRecent(maker: Actor | null, now: Date): void {
   if (maker?.kind !== 'user' || maker.session === undefined) return
   if (minutesSince(maker.tokenMadeAt, now) < RECENT_MINUTES) return
-  throw new AppError('unauthorized', [
-    { detail: 'you signed in too long ago to make a token; sign in again' },
-  ])
+  throw new AppError('unauthorized', 'you signed in too long ago to make a token; sign in again')
 }
 
 /**

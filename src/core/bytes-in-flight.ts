@@ -55,7 +55,7 @@ export class BytesInFlight {
     const isFull = free < 0 || holders.some((holder) => (this.#heldBy.get(holder) ?? 0) + more > free)
     if (!isFull) return
     const detail = 'the server is busy with other large bodies, uploads or answers; try again in a moment'
-    throw new AppError('unavailable', [{ detail }])
+    throw new AppError('unavailable', detail)
   }
 
   #add(bytes: number, holders: readonly string[]): void {

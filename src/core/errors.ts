@@ -25,7 +25,9 @@ export class AppError extends Error {
   readonly code: ErrorCode
   readonly problems: readonly Problem[]
 
-  constructor(code: ErrorCode, problems: readonly Problem[] = [], options?: ErrorOptions) {
+  /** @param given the problems, or the text of the only one */
+  constructor(code: ErrorCode, given: readonly Problem[] | string = [], options?: ErrorOptions) {
+    const problems = typeof given === 'string' ? [{ detail: given }] : given
     super(problems.map((problem) => problem.detail).join('; ') || code, options)
     this.name = 'AppError'
     this.code = code
@@ -38,7 +40,7 @@ export class TooManyAttempts extends AppError {
   readonly seconds: number
 
   constructor(detail: string, seconds: number) {
-    super('too-many', [{ detail }])
+    super('too-many', detail)
     this.seconds = seconds
   }
 }
@@ -58,7 +60,7 @@ export function invalidBy(problem: Problem): AppError {
 }
 
 export function badRequest(detail: string): AppError {
-  return new AppError('bad-request', [{ detail }])
+  return new AppError('bad-request', detail)
 }
 
 /** The query parameter of this name has a value that cannot be read. */
@@ -67,5 +69,5 @@ export function invalidQuery(detail: string, parameter: string): AppError {
 }
 
 export function conflict(detail: string): AppError {
-  return new AppError('conflict', [{ detail }])
+  return new AppError('conflict', detail)
 }

@@ -6,7 +6,7 @@ import { AppError } from '../core/errors.ts'
  * throws it in place of the driver's error. The caller sees `detail`, so it must not name a file or host.
  */
 export function databaseUnavailable(cause: unknown, detail = 'the database does not answer'): AppError {
-  return new AppError('unavailable', [{ detail }], { cause })
+  return new AppError('unavailable', detail, { cause })
 }
 
 export function isUnavailable(error: unknown): error is AppError {

@@ -155,13 +155,12 @@ export function readChunks(
 export function checkContentType(headers: IncomingHttpHeaders): void {
   const { 'content-type': given, 'content-encoding': coding = 'identity' } = headers
   if (coding.toLowerCase() !== 'identity') {
-    throw new AppError('unsupported-media-type', [{ detail: 'send the body without Content-Encoding' }])
+    throw new AppError('unsupported-media-type', 'send the body without Content-Encoding')
   }
   if (given === undefined) return
   const mediaType = given.split(';', 1)[0]?.trim().toLowerCase()
   if (mediaType !== 'application/vnd.api+json' && mediaType !== 'application/json') {
-    const detail = 'send application/vnd.api+json or application/json'
-    throw new AppError('unsupported-media-type', [{ detail }])
+    throw new AppError('unsupported-media-type', 'send application/vnd.api+json or application/json')
   }
 }
 
@@ -170,5 +169,5 @@ function declaredLength(headers: IncomingHttpHeaders): number {
 }
 
 function tooLarge(limitBytes: number, advice: string): AppError {
-  return new AppError('too-large', [{ detail: `the body may have at most ${limitBytes} bytes${advice}` }])
+  return new AppError('too-large', `the body may have at most ${limitBytes} bytes${advice}`)
 }

@@ -59,7 +59,7 @@ export class Pace {
           return
         }
         const detail = `the body arrived too slowly: less than ${MIN_BYTES_PER_SECOND} bytes a second`
-        this.#tooSlow(new AppError('too-slow', [{ detail }]))
+        this.#tooSlow(new AppError('too-slow', detail))
       },
       Math.max(this.#leftMs, LEAST_LOOK_MS),
     )

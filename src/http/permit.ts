@@ -59,7 +59,7 @@ async function authenticateSession(tx: Transaction, call: Call, deps: RunnerDeps
   const isRead = ['GET', 'HEAD'].includes(call.method) && !isFromElsewhere(call.headers)
   if (!isRead && !isFromOwnPage(call.headers, call.origin)) {
     const detail = `a session counts only from this server's own pages; changes need the header ${OWN_HEADER}`
-    throw new AppError('unauthorized', [{ detail }])
+    throw new AppError('unauthorized', detail)
   }
   if (tx.mode === 'read') deps.sessionsUsed.touch(found, now)
   return found.actor
@@ -101,7 +101,7 @@ export async function permit<A, R extends Loaded>(
     const refusal = refused === undefined ? undefined : route.refusal?.(decided)
     if (refused === undefined || refusal !== undefined) {
       if (organization !== undefined) refuseUserToken(actor, standing, organization, deps.clock)
-      if (refusal !== undefined) throw new AppError('forbidden', [{ detail: refusal }])
+      if (refusal !== undefined) throw new AppError('forbidden', refusal)
       return decided
     }
     found = decided

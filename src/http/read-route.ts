@@ -171,6 +171,6 @@ async function writeReveals(
   } catch (error) {
     if (isUnavailable(error)) throw error
     deps.log.error({ error, requestId: call.requestId }, 'a reveal could not be audited, so it was refused')
-    throw new AppError('unavailable', [{ detail: 'the audit trail cannot be written' }])
+    throw new AppError('unavailable', 'the audit trail cannot be written')
   }
 }

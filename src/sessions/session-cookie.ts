@@ -40,7 +40,7 @@ export function checkSecure(origin: string): void {
   if (isSecure(origin) || (URL.canParse(origin) && isLoopback(new URL(origin).hostname))) return
   const detail =
     'passwords are accepted over https only; behind a TLS proxy, set PURSER_PUBLIC_URL or PURSER_TRUST_PROXY'
-  throw new AppError('forbidden', [{ detail }])
+  throw new AppError('forbidden', detail)
 }
 
 function isSecure(origin: string): boolean {

@@ -86,7 +86,7 @@ async function signIn(call: Call, deps: RunnerDeps): Promise<Answer> {
       )
     : begun(byLink({ ...given, link }, address, deps)))
   if (session === undefined) {
-    throw new AppError('unauthorized', [{ detail: link === undefined ? WRONG : WRONG_LINK }])
+    throw new AppError('unauthorized', link === undefined ? WRONG : WRONG_LINK)
   }
   return session
 }
@@ -128,7 +128,7 @@ async function byPassword(
   return {
     userId: user.id,
     write: async (tx, { password_hash: present, username }) => {
-      if (present !== stored) throw new AppError('unauthorized', [{ detail: WRONG }])
+      if (present !== stored) throw new AppError('unauthorized', WRONG)
       if (renewed !== undefined) await updateUser(tx, user.id, { password_hash: renewed })
       return { username: existing(username), events: [] }
     },
@@ -157,7 +157,7 @@ async function byLink(
     userId: link.user_id,
     write: async (tx, user) => {
       // Another request may have used the link meanwhile.
-      if (!(await deletePasswordLink(tx, hash))) throw new AppError('unauthorized', [{ detail: WRONG_LINK }])
+      if (!(await deletePasswordLink(tx, hash))) throw new AppError('unauthorized', WRONG_LINK)
       const account = user.username === null ? await newAccount(tx, deps, user, username) : undefined
       if (account === undefined && username !== undefined) {
         refuse([{ detail: 'the account has a user name already', pointer: USERNAME }])
