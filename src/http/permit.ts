@@ -110,9 +110,7 @@ export async function permit<A, R extends Loaded>(
   if (organization === undefined) await deps.standings.in(even, actor, nowhere)
   await even.makeUp()
   // Last: a read that lacks a statement runs again, and is noted once.
-  const noted = { address, actor, call, found }
-  if (found === undefined) note('missing', route, noted, deps)
-  else note('forbidden', route, noted, deps, refused)
+  note(route, { address, actor, call, found }, deps, found && refused)
   throw notFound()
 }
 
@@ -124,9 +122,12 @@ type Noted = {
   readonly found?: Pick<Decided<unknown, Loaded>, 'resource' | 'standing'>
 }
 
-/** Records a 404 in memory. The cost is the same for missing and forbidden objects. */
+/**
+ * Records a 404 in memory. The cost is the same for missing and forbidden objects.
+ *
+ * @param refused what the caller may not do; undefined if something is missing
+ */
 function note(
-  reason: 'missing' | 'forbidden',
   route: Pick<Route, 'method' | 'path' | 'permission'>,
   { address, actor, call, found }: Noted,
   deps: RunnerDeps,
@@ -146,7 +147,7 @@ function note(
     path: route.path,
     named: JSON.stringify(named),
     permission: judged.permission,
-    reason,
+    reason: refused === undefined ? 'missing' : 'forbidden',
     found:
       found === undefined || judged.target === undefined
         ? undefined
@@ -169,7 +170,6 @@ export function noteWithin(
 ): void {
   if (permitted === undefined || !(error instanceof AppError) || error.code !== 'not-found') return
   const { address, actor, call } = permitted
-  const noted = { address, actor, call, found: permitted }
-  if (error instanceof NotPermitted) note('forbidden', route, noted, deps, error)
-  else note('missing', route, noted, deps)
+  const refused = error instanceof NotPermitted ? error : undefined
+  note(route, { address, actor, call, found: permitted }, deps, refused)
 }
