@@ -10,7 +10,6 @@ import type { TeamRow } from '../teams/team-store.ts'
 import { deleteTeamToken } from './token-deletion.ts'
 import { tokenFragment, viewerOf } from './token-document.ts'
 import {
-  countTokens,
   deleteToken,
   findSingleToken,
   isDescriptionTaken,
@@ -102,10 +101,10 @@ export const teamTokenRoutes: readonly Route[] = [
     answers: 'authentication-tokens',
     document: async (context) => {
       const { tx, resource, page, paging } = context
-      const owner = ownerOf(resource.team)
       const viewer = await viewerOf(context)
-      const fragments = (await listTokens(tx, owner, page)).map((token) => tokenFragment(token, viewer))
-      return listDocument(fragments, paging(await countTokens(tx, owner)))
+      const { rows, total } = await listTokens(tx, ownerOf(resource.team), page)
+      const fragments = rows.map((token) => tokenFragment(token, viewer))
+      return listDocument(fragments, paging(total))
     },
   }),
 ]

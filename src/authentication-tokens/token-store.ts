@@ -2,7 +2,7 @@ import { existing } from '../core/existing.ts'
 import type { Insertable, Selectable } from 'kysely'
 import type { Transaction } from '../database/database.ts'
 import { rowById } from '../database/rows.ts'
-import { countOf } from '../database/pages.ts'
+import { countOf, pageOf } from '../database/pages.ts'
 import type { AuthenticationTokenTable } from '../database/tables.ts'
 import type { Page } from '../jsonapi/paging.ts'
 
@@ -33,14 +33,12 @@ export async function countTokens(tx: Transaction, owner: TokenOwner): Promise<n
 }
 
 /** A page of the owner's tokens, oldest first. */
-export function listTokens(tx: Transaction, owner: TokenOwner, page: Page): Promise<TokenRow[]> {
-  return tokensOf(tx, owner)
-    .selectAll()
-    .orderBy('created_at')
-    .orderBy('id')
-    .limit(page.size)
-    .offset((page.number - 1) * page.size)
-    .execute()
+export function listTokens(
+  tx: Transaction,
+  owner: TokenOwner,
+  page: Page,
+): Promise<{ rows: TokenRow[]; total: number }> {
+  return pageOf(tokensOf(tx, owner), page, (found) => found.selectAll().orderBy('created_at').orderBy('id'))
 }
 
 /** The token of `…/authentication-token`. The owner may have further tokens with descriptions. */

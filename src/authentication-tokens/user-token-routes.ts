@@ -5,7 +5,7 @@ import { write } from '../http/write-route.ts'
 import { document, listDocument } from '../jsonapi/document.ts'
 import { userAlonePlace } from '../users/user-place.ts'
 import { tokenFragment } from './token-document.ts'
-import { countTokens, listTokens, type TokenOwner } from './token-store.ts'
+import { listTokens } from './token-store.ts'
 import { problemsOfToken, readTokenRequest, tokenBody } from './tokens.ts'
 import { issueUserToken } from './user-tokens.ts'
 
@@ -35,10 +35,9 @@ export const userTokenRoutes: readonly Route[] = [
     answers: 'authentication-tokens',
     document: async (context) => {
       const { tx, address, page, paging } = context
-      const owner: TokenOwner = { kind: 'user', userId: address.userId }
-      const tokens = await listTokens(tx, owner, page)
-      const fragments = tokens.map((token) => tokenFragment(token, context))
-      return listDocument(fragments, paging(await countTokens(tx, owner)))
+      const { rows, total } = await listTokens(tx, { kind: 'user', userId: address.userId }, page)
+      const fragments = rows.map((token) => tokenFragment(token, context))
+      return listDocument(fragments, paging(total))
     },
   }),
 ]
