@@ -1,12 +1,12 @@
+import type { Permission } from '../access/rules.ts'
 import { existing } from '../core/existing.ts'
 import { list, type Listing } from '../http/read-route.ts'
-import type { Loading, Route } from '../http/route.ts'
+import type { Loaded, Loading, Place, Route } from '../http/route.ts'
 import { listDocument } from '../jsonapi/document.ts'
 import { choice, text } from '../jsonapi/parameters.ts'
 import type { OrganizationRow } from '../organizations/organization-store.ts'
 import { projectPlace } from '../projects/project-place.ts'
 import { workspacePlace } from '../workspaces/workspace-place.ts'
-import type { WorkspaceAddress } from '../workspaces/workspaces.ts'
 import { accessHolderFragment } from './access-holder-document.ts'
 import { givingTeams, namedTeamsOfUsers } from './access-holder-store.ts'
 import { givingOf } from './access-holders.ts'
@@ -17,19 +17,12 @@ import { placeOf, placeOfProject, type NamedPlace } from './places.ts'
 import { teamHolder } from './subjects.ts'
 
 /** Whoever asks about everybody's access to a place must see the place, too. */
-const workspaceSeen = {
-  ...workspacePlace,
-  load: async (context: Loading<WorkspaceAddress>) => {
-    const loaded = await workspacePlace.load(context)
-    return loaded && { ...loaded, also: { permission: 'workspace:read' as const, target: loaded.target } }
-  },
-}
-const projectSeen = {
-  ...projectPlace,
-  load: async (context: Loading<{ id: string }>) => {
-    const loaded = await projectPlace.load(context)
-    return loaded && { ...loaded, also: { permission: 'project:read' as const, target: loaded.target } }
-  },
+function seen<A, R extends Loaded>(place: Place<A, R>, permission: Permission) {
+  const load = async (context: Loading<A>) => {
+    const loaded = await place.load(context)
+    return loaded && { ...loaded, also: { permission, target: loaded.target } }
+  }
+  return { ...place, load }
 }
 
 const queryOn = (on: On) => ({
@@ -41,7 +34,7 @@ const queryOn = (on: On) => ({
 const permission = 'effective-access:read'
 
 export const accessHolderRoutes: readonly Route[] = [
-  list(workspaceSeen, '/access-holders', {
+  list(seen(workspacePlace, 'workspace:read'), '/access-holders', {
     permission,
     summary:
       'List the people and teams that may do more on a workspace than a plain member, and by which grants',
@@ -51,7 +44,7 @@ export const accessHolderRoutes: readonly Route[] = [
       holdersDocument(context, context.resource.organization, placeOf(context.resource.workspace)),
   }),
 
-  list(projectSeen, '/access-holders', {
+  list(seen(projectPlace, 'project:read'), '/access-holders', {
     permission,
     summary:
       'List the people and teams that may do more on a project than a plain member, and by which grants',
