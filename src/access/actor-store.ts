@@ -72,8 +72,6 @@ function actorOf(row: typeof actorQuery.row): Actor {
     tokenId: row.id,
     tokenMadeAt: row.age_since ?? row.created_at,
     tokenExpiresAt: row.expires_at,
-  }
-  const none = {
     userId: null,
     teamId: null,
     organizationId: null,
@@ -81,15 +79,8 @@ function actorOf(row: typeof actorQuery.row): Actor {
     auditTrailOf: null,
   } as const
   if (row.kind === 'user') {
-    const userId = existing(row.user_id)
-    return {
-      ...token,
-      ...none,
-      kind: 'user',
-      userId,
-      isSiteAdmin: row.is_site_admin === 1,
-      name: row.username ?? '',
-    }
+    const [userId, isSiteAdmin] = [existing(row.user_id), row.is_site_admin === 1]
+    return { ...token, kind: 'user', userId, isSiteAdmin, name: row.username ?? '' }
   }
   if (row.kind === 'team') {
     const own = {
@@ -97,9 +88,9 @@ function actorOf(row: typeof actorQuery.row): Actor {
       teamId: existing(row.team_id),
       organizationId: existing(organizationId),
     }
-    return { ...token, ...none, ...own, kind: 'team', name: row.team_name ?? '' }
+    return { ...token, ...own, kind: 'team', name: row.team_name ?? '' }
   }
-  const organization = { ...token, ...none, kind: 'organization', name: row.organization_name ?? '' } as const
+  const organization = { ...token, kind: 'organization', name: row.organization_name ?? '' } as const
   return row.kind === 'organization'
     ? { ...organization, organizationId: existing(organizationId) }
     : { ...organization, auditTrailOf: existing(organizationId) }
