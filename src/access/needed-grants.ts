@@ -180,16 +180,11 @@ function ofTeams(
 
 function placesOf(workspaceId: string | undefined, projectId: string | undefined): GrantPlace[] {
   // Neither is known for a list, or for an object that some project will contain.
-  if (workspaceId === undefined && projectId === undefined) {
-    return [
-      { type: 'workspaces', id: null },
-      { type: 'projects', id: null },
-    ]
-  }
-  return [
-    ...(workspaceId === undefined ? [] : [{ type: 'workspaces', id: workspaceId } as const]),
-    ...(projectId === undefined ? [] : [{ type: 'projects', id: projectId } as const]),
-  ]
+  const isAny = workspaceId === undefined && projectId === undefined
+  const places: GrantPlace[] = []
+  if (isAny || workspaceId !== undefined) places.push({ type: 'workspaces', id: workspaceId ?? null })
+  if (isAny || projectId !== undefined) places.push({ type: 'projects', id: projectId ?? null })
+  return places
 }
 
 /** Grants go to members of teams. An invited user or an outsider has to become a member first. */
