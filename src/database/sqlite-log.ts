@@ -9,6 +9,7 @@ const MAX_PAGES_BESIDE_READS = 16_000
 const COMMITS_A_LOOK = 16
 
 type LogUser = {
+  readonly slowReads: SlowReads
   /** Returns nothing if it failed: committed data is safe in the log. */
   readonly checkpoint: (mode: 'noop' | 'passive') => Checkpoint | undefined
   readonly isWriting: () => boolean
@@ -16,18 +17,14 @@ type LogUser = {
 
 /** Copies the log into the database file when it has grown long. A later write then restarts the log. */
 export class SqliteLog {
-  readonly #slowReads: SlowReads
-  readonly #checkpoint: LogUser['checkpoint']
-  readonly #isWriting: LogUser['isWriting']
+  readonly #user: LogUser
   #commitsSinceLook = 0
   #isPausing = false
   /** Set while no slow read runs, so that the log can be copied. */
   #resume: (() => void) | undefined
 
-  constructor(slowReads: SlowReads, { checkpoint, isWriting }: LogUser) {
-    this.#slowReads = slowReads
-    this.#checkpoint = checkpoint
-    this.#isWriting = isWriting
+  constructor(user: LogUser) {
+    this.#user = user
   }
 
   /** To be called between two writes. */
@@ -35,9 +32,9 @@ export class SqliteLog {
     if (this.#resume !== undefined) return this.#copyAndResume()
     if (++this.#commitsSinceLook < COMMITS_A_LOOK) return
     this.#commitsSinceLook = 0
-    const pages = this.#checkpoint('noop')
+    const pages = this.#user.checkpoint('noop')
     if (pages === undefined || pages.log < MAX_PAGES || pages.checkpointed === pages.log) return
-    this.#checkpoint('passive')
+    this.#user.checkpoint('passive')
     if (pages.log >= MAX_PAGES_BESIDE_READS) void this.#pauseSlowReads()
   }
 
@@ -45,13 +42,13 @@ export class SqliteLog {
   async #pauseSlowReads(): Promise<void> {
     if (this.#isPausing) return
     this.#isPausing = true
-    this.#resume = await this.#slowReads.pause()
+    this.#resume = await this.#user.slowReads.pause()
     // Within a write the log cannot be copied: `shorten` is called after it.
-    if (!this.#isWriting()) this.#copyAndResume()
+    if (!this.#user.isWriting()) this.#copyAndResume()
   }
 
   #copyAndResume(): void {
-    this.#checkpoint('passive')
+    this.#user.checkpoint('passive')
     this.#isPausing = false
     this.#resume?.()
     this.#resume = undefined

@@ -58,7 +58,8 @@ export class SqliteDatabase implements Database {
     this.#path = path
     this.#isDurable = options.isDurable ?? true
     this.#slowReads = new SlowReads(path, options.slowReadMs)
-    this.#log = new SqliteLog(this.#slowReads, {
+    this.#log = new SqliteLog({
+      slowReads: this.#slowReads,
       checkpoint: (mode) => this.#checkpoint(mode),
       isWriting: () => this.#isWriting,
     })
