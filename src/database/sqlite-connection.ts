@@ -1,10 +1,9 @@
-import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite'
+import { DatabaseSync, type StatementSync } from 'node:sqlite'
 import type { CompiledQuery, Kysely, QueryResult } from 'kysely'
 import { existing } from '../core/existing.ts'
-import { NO_ID } from '../core/ids.ts'
 import { kyselyOver } from './connection-driver.ts'
 import { inputsOf, rowOf, rowsOf } from './driver-values.ts'
-import type { PreparedQuery, Values } from './prepared.ts'
+import type { PreparedQuery } from './prepared.ts'
 import type { Tables } from './tables.ts'
 
 const MAX_CACHED_STATEMENTS = 500
@@ -62,32 +61,19 @@ export class SqliteConnection {
     }
   }
 
-  all<V extends Values, Row>(query: PreparedQuery<V, Row>, values: V): Row[] {
-    return this.#all(query, inputsOf(query.parameters('sqlite', values)))
-  }
-
-  first<V extends Values, Row>(query: PreparedQuery<V, Row>, values: V): Row | undefined {
+  all<Row>(query: PreparedQuery<never, Row>, parameters: readonly unknown[]): Row[] {
     this.#assertNotLost()
     try {
-      const parameters = inputsOf(query.parameters('sqlite', values))
-      return rowOf<Row>(this.#preparedStatement(query).get(...parameters))
+      return rowsOf<Row>(this.#preparedStatement(query).all(...inputsOf(parameters)))
     } catch (error) {
       throw this.#afterFailure(error)
     }
   }
 
-  /** Runs a query by ids or names with empty ones, which match nothing. */
-  findNothing<V extends Values, Row>(query: PreparedQuery<V, Row>, values: V): void {
-    this.#all(
-      query,
-      query.parameters('sqlite', values).map(() => NO_ID),
-    )
-  }
-
-  #all<Row>(query: PreparedQuery<never, Row>, parameters: SQLInputValue[]): Row[] {
+  first<Row>(query: PreparedQuery<never, Row>, parameters: readonly unknown[]): Row | undefined {
     this.#assertNotLost()
     try {
-      return rowsOf<Row>(this.#preparedStatement(query).all(...parameters))
+      return rowOf<Row>(this.#preparedStatement(query).get(...inputsOf(parameters)))
     } catch (error) {
       throw this.#afterFailure(error)
     }

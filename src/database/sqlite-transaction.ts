@@ -1,4 +1,5 @@
 import type { Kysely } from 'kysely'
+import { NO_ID } from '../core/ids.ts'
 import { BeforeCommit, type LastWork } from './before-commit.ts'
 import { assertOpen, type Sparing, type Transaction } from './database.ts'
 import type { KnownRows } from './known-rows.ts'
@@ -51,8 +52,10 @@ export class SqliteTransaction implements Transaction {
 
   async repeat<V extends Values, Row>(query: PreparedQuery<V, Row>, values: V): Promise<void> {
     assertOpen(this.#isOpen)
-    // To turn found rows into JavaScript objects takes longer: many refusals together would show what exists.
-    this.#connection.findNothing(query, values)
+    // With empty ids or names, which match nothing: to turn found rows into JavaScript objects takes longer, and many
+    // refusals together would show what exists.
+    const nothing = query.parameters('sqlite', values).map(() => NO_ID)
+    this.#connection.all(query, nothing)
   }
 
   async send<V extends Values, Row>(query: PreparedQuery<V, Row>, values: V): Promise<void> {
@@ -83,9 +86,11 @@ export class SqliteTransaction implements Transaction {
     assertOpen(this.#isOpen)
     const known = this.#known
     const value = known === undefined ? undefined : query.cacheKey('sqlite', values)
-    if (known === undefined || value === undefined) return this.#connection.all(query, values)
-    const list = known.list(query, value)
-    if (list === undefined) return known.keepList(query, value, this.#connection.all(query, values))
+    const list = value === undefined ? undefined : known?.list(query, value)
+    if (list === undefined) {
+      const rows = this.#connection.all(query, query.parameters('sqlite', values))
+      return known === undefined || value === undefined ? rows : known.keepList(query, value, rows)
+    }
     sparing?.spare(query, values)
     return list
   }
@@ -98,9 +103,11 @@ export class SqliteTransaction implements Transaction {
     assertOpen(this.#isOpen)
     const known = this.#known
     const value = known === undefined ? undefined : query.cacheKey('sqlite', values)
-    if (known === undefined || value === undefined) return this.#connection.first(query, values)
-    const row = known.get(query, value)
-    if (row === undefined) return known.keep(query, value, this.#connection.first(query, values))
+    const row = value === undefined ? undefined : known?.get(query, value)
+    if (row === undefined) {
+      const found = this.#connection.first(query, query.parameters('sqlite', values))
+      return known === undefined || value === undefined ? found : known.keep(query, value, found)
+    }
     sparing?.spare(query, values)
     return row ?? undefined
   }
