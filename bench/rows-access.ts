@@ -16,8 +16,8 @@ import {
 import { createOrganization } from '../src/organization-founding/create-organization.ts'
 import { insertProject } from '../src/projects/project-store.ts'
 import { changeProjectGrant } from '../src/team-access/project-levels.ts'
-import { insertTeamProject, toColumns as ofProject } from '../src/team-access/team-project-store.ts'
-import { insertTeamWorkspace, toColumns as ofWorkspace } from '../src/team-access/team-workspace-store.ts'
+import { teamProjectStore, toColumns as ofProject } from '../src/team-access/team-project-store.ts'
+import { teamWorkspaceStore, toColumns as ofWorkspace } from '../src/team-access/team-workspace-store.ts'
 import { changeWorkspaceGrant } from '../src/team-access/workspace-levels.ts'
 import { inForceOf } from '../src/teams/in-force.ts'
 import { insertTeamMember } from '../src/teams/team-member-store.ts'
@@ -84,7 +84,7 @@ async function seedAccess(tx: Transaction): Promise<Asked> {
         workspace: { locking: true },
       })
       const row = { id: newId('teamProject'), team_id: team(place), project_id: id, ...ofProject(grant) }
-      await insertTeamProject(tx, { ...of, ...row })
+      await teamProjectStore.insert(tx, { ...of, ...row })
     }
   }
   const levels = ['read', 'plan', 'write', 'admin'] as const
@@ -107,7 +107,7 @@ async function seedAccess(tx: Transaction): Promise<Asked> {
     const access = levels[number % levels.length] ?? 'read'
     const grant = ofWorkspace(changeWorkspaceGrant(undefined, { access, details: {} }))
     const row = { id: newId('teamWorkspace'), team_id: team(number), workspace_id: id, ...grant }
-    await insertTeamWorkspace(tx, { ...of, ...row })
+    await teamWorkspaceStore.insert(tx, { ...of, ...row })
   }
   await bumpVersion(tx, made.id, TEAMS)
   return { name, owner, member, organizationId: made.id }

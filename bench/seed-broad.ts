@@ -7,7 +7,7 @@ import {
   findOrganization,
   type OrganizationRow,
 } from '../src/organizations/organization-store.ts'
-import { insertTeamWorkspace, toColumns } from '../src/team-access/team-workspace-store.ts'
+import { teamWorkspaceStore, toColumns } from '../src/team-access/team-workspace-store.ts'
 import { changeWorkspaceGrant } from '../src/team-access/workspace-levels.ts'
 import { insertWorkspace } from '../src/workspaces/workspace-store.ts'
 import { addTags } from '../src/workspaces/workspace-tag-store.ts'
@@ -59,7 +59,7 @@ export async function createBroad(database: Database): Promise<Broad> {
   })
   const workspaceId = ids[0] as string
   await inTransactions((tx, number) =>
-    insertTeamWorkspace(tx, {
+    teamWorkspaceStore.insert(tx, {
       id: newId('teamWorkspace'),
       organization_id: organization.id,
       team_id: (organization.teams[number] as SeededTeam).id,

@@ -4,7 +4,7 @@ import { newId } from '../src/core/ids.ts'
 import type { Transaction } from '../src/database/database.ts'
 import { findMembershipOf } from '../src/organization-memberships/membership-store.ts'
 import { bumpVersion, findOrganizationByName } from '../src/organizations/organization-store.ts'
-import { insertTeamWorkspace, toColumns } from '../src/team-access/team-workspace-store.ts'
+import { teamWorkspaceStore, toColumns } from '../src/team-access/team-workspace-store.ts'
 import { changeWorkspaceGrant } from '../src/team-access/workspace-levels.ts'
 import { insertTeamMember } from '../src/teams/team-member-store.ts'
 import { insertTeam } from '../src/teams/team-store.ts'
@@ -52,7 +52,7 @@ export async function createCases(
   for (const there of [home, other]) {
     const given = there === other ? teams : await addTeams(server, home.organization.name, undefined, MANY)
     await inParts(server, there.organization.name, given.length, (tx, organizationId, number) =>
-      insertTeamWorkspace(tx, {
+      teamWorkspaceStore.insert(tx, {
         id: newId('teamWorkspace'),
         organization_id: organizationId,
         team_id: given[number] as string,

@@ -1,6 +1,7 @@
 import { type Target, canSeeTeam, isPermitted } from '../access/decide.ts'
 import type { Permission } from '../access/rules.ts'
 import { invalid } from '../core/errors.ts'
+import { existing } from '../core/existing.ts'
 import { NO_ID, idInPath, parseId } from '../core/ids.ts'
 import type { Transaction } from '../database/database.ts'
 import { dryRunOfAccess } from '../effective-access/access-dry-run.ts'
@@ -10,13 +11,15 @@ import { done } from '../http/outcome.ts'
 import { list, read } from '../http/read-route.ts'
 import type { Loaded, Loading, Place, Route, Viewer } from '../http/route.ts'
 import { write } from '../http/write-route.ts'
-import type { AcceptedBody } from '../jsonapi/body.ts'
+import { parseResource, toOne } from '../jsonapi/body.ts'
+import type { Shape, ValuesOf } from '../jsonapi/body-values.ts'
 import { document, listDocument, type Fragment } from '../jsonapi/document.ts'
 import type { Page } from '../jsonapi/paging.ts'
 import { idOf, requiredText } from '../jsonapi/parameters.ts'
 import type { OrganizationRow } from '../organizations/organization-store.ts'
 import { findTeam, teamFacts, type TeamRow } from '../teams/team-store.ts'
 import { shownTeams } from './shown-teams-store.ts'
+import type { GrantFilter } from './team-access-store.ts'
 
 type Context = Omit<Loading<unknown>, 'address'>
 
@@ -24,23 +27,25 @@ type Context = Omit<Loading<unknown>, 'address'>
 type LoadedPlace = Loaded & { organization: OrganizationRow; target: Target }
 
 /** The differences between team access to workspaces and team access to projects. */
-type AccessKind<Row extends { id: string; team_id: string }, Grant, Asked, P extends LoadedPlace> = {
+type AccessKind<
+  Row extends { id: string; team_id: string },
+  Grant,
+  Asked,
+  P extends LoadedPlace,
+  S extends Shape,
+> = {
   thing: 'workspace' | 'project'
   idKind: 'teamWorkspace' | 'teamProject'
   permissions: { place: Permission; read: Permission; manage: Permission }
-  newBody: AcceptedBody
-  body: AcceptedBody
-  parseNew: (bytes: Uint8Array) => Asked & { teamId: string; placeId: string }
-  parse: (bytes: Uint8Array, pathId: string | undefined) => Asked
+  /** Other names of the resource type, which some clients send. */
+  otherTypes?: readonly string[]
+  attributes: S
+  askedOf: (attributes: Partial<ValuesOf<S>>) => Asked
   loadPlace: (context: Context, id: string) => Promise<P | undefined>
   placeOf: (loaded: P) => NamedPlace
   placeIdOf: (row: Row) => string
   find: (tx: Transaction, id: string) => Promise<Row | undefined>
-  list: (
-    tx: Transaction,
-    filter: { placeId: string; teamId: string | undefined; shown: ReturnType<typeof shownTeams> },
-    page: Page,
-  ) => Promise<{ rows: Row[]; total: number }>
+  list: (tx: Transaction, filter: GrantFilter, page: Page) => Promise<{ rows: Row[]; total: number }>
   /** Returns undefined if the team already has a grant there. */
   insert: (
     tx: Transaction,
@@ -62,12 +67,29 @@ export function teamAccessRoutes<
   Grant extends object,
   Asked,
   P extends LoadedPlace,
->(kind: AccessKind<Row, Grant, Asked, P>): readonly Route[] {
-  const { thing, permissions } = kind
+  S extends Shape,
+>(kind: AccessKind<Row, Grant, Asked, P, S>): readonly Route[] {
+  const { thing, permissions, otherTypes, attributes } = kind
   const type = `team-${thing}s`
   const placeFilter = `filter[${thing}][id]`
   const idName = `team_${thing}_id`
   const singular = `team-${thing}`
+  const changedBody = { type, otherTypes, attributes }
+  const newBody = {
+    ...changedBody,
+    required: ['access'],
+    relationships: { team: toOne('teams'), [thing]: toOne(`${thing}s`) },
+    requiredRelationships: ['team', thing],
+  }
+  const parseNew = (bytes: Uint8Array) => {
+    const { attributes: given, relationships } = parseResource(bytes, newBody)
+    const { team, [thing]: place } = relationships
+    return {
+      asked: kind.askedOf(given),
+      teamId: existing(team).data.id,
+      placeId: existing(place).data.id,
+    }
+  }
 
   /** The id under the name used here, and under the name by which refusals are recorded. */
   const named = (id: string | undefined) => {
@@ -128,8 +150,8 @@ export function teamAccessRoutes<
       permission: permissions.manage,
       summary: `Give a team access to a ${thing}`,
       answers: type,
-      accepts: kind.newBody,
-      body: kind.parseNew,
+      accepts: newBody,
+      body: parseNew,
       addressInBody: (body) => named(body.placeId),
       dryRun: async (context) => {
         const { resource, body } = context
@@ -140,7 +162,7 @@ export function teamAccessRoutes<
       act: async (context) => {
         const { tx, deps, resource, body, now } = context
         const team = await teamToGrant(context, permissions.manage, resource, body.teamId)
-        const grant = kind.change(undefined, body)
+        const grant = kind.change(undefined, body.asked)
         const place = kind.placeOf(resource)
         const keys = {
           id: deps.newId(kind.idKind),
@@ -171,8 +193,8 @@ export function teamAccessRoutes<
       permission: permissions.manage,
       summary: `Change a team's access to a ${thing}`,
       answers: type,
-      accepts: kind.body,
-      body: (bytes, { address }) => kind.parse(bytes, address?.id),
+      accepts: changedBody,
+      body: (bytes, { address }) => kind.askedOf(parseResource(bytes, changedBody, address?.id).attributes),
       dryRun: (context) => dryRunOfAccess(context, context.resource),
       act: async ({ tx, resource, body }) => {
         const { place, team, row } = resource

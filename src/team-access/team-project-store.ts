@@ -1,17 +1,14 @@
+import type { Selectable } from 'kysely'
 import { parseStored } from '../core/stored-json.ts'
-import type { Expression, Selectable, SqlBool } from 'kysely'
-import type { Transaction } from '../database/database.ts'
-import { insertUnlessTaken, rowById, updateRow } from '../database/rows.ts'
-import { pageOf } from '../database/pages.ts'
 import type { TeamProjectTable } from '../database/tables.ts'
-import type { Page } from '../jsonapi/paging.ts'
 import type { ProjectAccess, ProjectGrant, WorkspaceAccess } from './project-levels.ts'
+import { grantStore, type GrantColumns } from './team-access-store.ts'
 
 export type TeamProjectRow = Selectable<TeamProjectTable>
 
-type GrantColumns = Omit<TeamProjectRow, 'id' | 'organization_id' | 'team_id' | 'project_id' | 'created_at'>
+export const teamProjectStore = grantStore('team_projects', 'project_id')
 
-export function toColumns({ access, details }: ProjectGrant): GrantColumns {
+export function toColumns({ access, details }: ProjectGrant): GrantColumns<'team_projects'> {
   return {
     access,
     state_versions: details.workspace['state-versions'],
@@ -22,7 +19,7 @@ export function toColumns({ access, details }: ProjectGrant): GrantColumns {
   }
 }
 
-export function toGrant(row: GrantColumns): ProjectGrant {
+export function toGrant(row: GrantColumns<'team_projects'>): ProjectGrant {
   return {
     access: row.access,
     details: {
@@ -30,32 +27,4 @@ export function toGrant(row: GrantColumns): ProjectGrant {
       workspace: parseStored<WorkspaceAccess>(row.workspace_access),
     },
   }
-}
-
-export const findTeamProject = rowById('team_projects')
-
-/** Returns undefined if the team already has a grant on the project. */
-export const insertTeamProject = insertUnlessTaken('team_projects', 'project_id', 'team_id')
-
-export const updateTeamProject = updateRow('team_projects')
-
-export async function deleteTeamProject(tx: Transaction, id: string): Promise<void> {
-  await tx.db.deleteFrom('team_projects').where('id', '=', id).execute()
-}
-
-/** A page of the grants on a project, by team name. If `shown` is given, only of those teams. */
-export async function listTeamProjects(
-  tx: Transaction,
-  filter: { placeId: string; teamId: string | undefined; shown: Expression<SqlBool> | undefined },
-  page: Page,
-): Promise<{ rows: TeamProjectRow[]; total: number }> {
-  let query = tx.db
-    .selectFrom('team_projects')
-    .innerJoin('teams', 'teams.id', 'team_projects.team_id')
-    .where('team_projects.project_id', '=', filter.placeId)
-  if (filter.teamId !== undefined) query = query.where('team_projects.team_id', '=', filter.teamId)
-  if (filter.shown !== undefined) query = query.where(filter.shown)
-  return pageOf(query, page, (found) =>
-    found.selectAll('team_projects').orderBy('teams.name').orderBy('team_projects.id'),
-  )
 }
