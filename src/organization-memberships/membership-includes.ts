@@ -82,7 +82,7 @@ async function includedTeams(
   const teams = (await teamsAtOnce(tx, memberships, later))?.map(({ team }) => team)
   const seen = teams && [...new Set(seenTeams(teams, context).map(({ id }) => id))]
   if (seen !== undefined && later.hasRoomFor(seen.length, 0)) {
-    return teamFragments(tx, deps, await findTeams(tx, id, seen), context, wholeTeam, { name })
+    return teamFragments(context, await findTeams(tx, id, seen), wholeTeam, { name })
   }
   const find = () =>
     seenTeamIds(deps, memberships, context, (count) => checkIncluded(memberships.length, count))

@@ -14,6 +14,7 @@ import {
   teamFields,
   type TeamPermissions,
   type TeamShape,
+  type TeamView,
 } from './team-fields.ts'
 import { membersInTurns } from './team-members-in-turns.ts'
 import {
@@ -51,46 +52,47 @@ function teamPermissions(team: TeamFacts, { actor, standing }: Caller, config: C
   }
 }
 
+/** A team, and what its document says besides. */
+type View = TeamView & { readonly organizationName: string }
+
+/** Undefined for a document with fewer fields: callers can ask for thousands of sets of fields. */
+function cacheKeyOf({ team, permissions, shape, organizationName }: View): string | undefined {
+  if (shape.fields !== undefined) return undefined
+  const rights = Object.values(permissions).map(Number).join('')
+  return `${team.id} ${team.version} ${organizationName} ${rights} ${shape.form} ${Number(shape.hasMemberships)}`
+}
+
 /**
  * The documents of teams of one organization for one caller. A team with many members is built `later`. Documents are
  * cached by team, team version, organization name, the caller's permissions and shape, so they never go stale.
  */
 export async function teamFragments(
-  tx: Transaction,
-  deps: Deps,
+  viewer: Caller & { tx: Transaction; deps: Deps; later: LaterParts },
   teams: readonly TeamRow[],
-  viewer: Caller & { later: LaterParts },
   shape: TeamShape,
   organization: { readonly name: string },
 ): Promise<Fragment[]> {
-  const { later } = viewer
+  const { tx, deps, later } = viewer
+  const { config, documents } = deps
   const fragments: Fragment[] = []
   const judged = await judgedTeams(tx, viewer, teams.map(teamFacts))
   const sought = teams.map((team, place) => {
-    const permissions = teamPermissions(existing(judged[place]), viewer, deps.config)
-    const rights = Object.values(permissions).map(Number).join('')
-    const form = `${shape.form} ${Number(shape.hasMemberships)}`
-    // Callers can ask for thousands of sets of fields, so documents with fewer fields are not cached.
-    const key =
-      shape.fields === undefined
-        ? `${team.id} ${team.version} ${organization.name} ${rights} ${form}`
-        : undefined
-    return { team, permissions, key, known: key === undefined ? undefined : deps.documents.get<string>(key) }
+    const permissions = teamPermissions(existing(judged[place]), viewer, config)
+    const view = { team, permissions, shape, config, organizationName: organization.name }
+    const key = cacheKeyOf(view)
+    return { view, key, known: key === undefined ? undefined : documents.get<string>(key) }
   })
-  const unknown = sought.filter(({ known }) => known === undefined).map(({ team }) => team)
+  const unknown = sought.filter(({ known }) => known === undefined).map(({ view }) => view.team)
   const together = showsMembers(shape) ? await membersTogether(tx, unknown, later) : noMembers
-  for (const { team, permissions, key, known } of sought) {
+  for (const { view, key, known } of sought) {
     let text = known !== undefined && later.hasRoomFor(0, known.length) ? known : undefined
-    const members = known === undefined ? await membersAtOnce(tx, team, later, together) : undefined
+    const members = known === undefined ? await membersAtOnce(tx, view.team, later, together) : undefined
     if (members !== undefined) {
-      const relations = relationsOf(members, deps.config)
-      text = fragment(teamResource(team, relations, permissions, shape, organization.name, deps.config))
+      text = fragment(teamResource(view, relationsOf(members, config)))
       // The view of a write is not cached, because the write may still be rolled back.
-      if (tx.mode === 'read' && key !== undefined) deps.documents.setWhenWantedAgain(key, text)
+      if (tx.mode === 'read' && key !== undefined) documents.setWhenWantedAgain(key, text)
     }
-    fragments.push(
-      text ?? later.addResources(() => teamInTurns(deps, team, permissions, shape, organization.name, key)),
-    )
+    fragments.push(text ?? later.addResources(() => teamInTurns(deps, view, key)))
   }
   return fragments
 }
@@ -110,7 +112,7 @@ export async function* teamsInTurns(
     await ownTurn()
     const fragments = await deps.database.read(async (tx) => {
       const teams = await findTeams(tx, organization.id, ids.slice(from, from + TEAMS_A_TURN))
-      return teamFragments(tx, deps, teams, { ...viewer, later }, shape, organization)
+      return teamFragments({ ...viewer, tx, deps, later }, teams, shape, organization)
     })
     yield later.piecesOf(fragments.join(','))
   }
@@ -156,15 +158,9 @@ async function membersAtOnce(
 }
 
 /** The same for a large team. Members are read over several turns, and the number of users is counted from them. */
-async function* teamInTurns(
-  deps: Deps,
-  team: TeamRow,
-  permissions: TeamPermissions,
-  shape: TeamShape,
-  organizationName: string,
-  key: string | undefined,
-): AsyncGenerator<string> {
+async function* teamInTurns(deps: Deps, view: View, key: string | undefined): AsyncGenerator<string> {
   await ownTurn()
+  const { team } = view
   let text = key === undefined ? undefined : deps.documents.get<string>(key)
   if (text === undefined) {
     const texts = { users: '', memberships: '' }
@@ -175,16 +171,9 @@ async function* teamInTurns(
       texts.users = joinedText(texts.users, users)
       texts.memberships = joinedText(texts.memberships, memberships)
     }
-    const empty = teamResource(
-      { ...team, users_count: count },
-      { users: [], memberships: [] },
-      permissions,
-      shape,
-      organizationName,
-      deps.config,
-    )
+    const counted = { ...view, team: { ...team, users_count: count } }
     // No stored text matches: JSON escapes the quotes in it.
-    text = fragment(empty)
+    text = fragment(teamResource(counted, { users: [], memberships: [] }))
       .replace('"users":{"data":[', (found) => found + texts.users)
       .replace('"organization-memberships":{"data":[', (found) => found + texts.memberships)
     const now = await deps.database.read((tx) => findTeam(tx, team.id))
@@ -216,20 +205,14 @@ function relationsOf(members: readonly TeamMember[], config: Config): Relations 
 }
 
 /** The only function that builds `"type": "teams"`. */
-function teamResource(
-  team: TeamRow,
-  { users, memberships }: Relations,
-  permissions: TeamPermissions,
-  shape: TeamShape,
-  organizationName: string,
-  config: Config,
-): Resource {
+function teamResource(view: View, { users, memberships }: Relations): Resource {
+  const { team, shape, config, organizationName } = view
   const hasMemberships =
     config.dialect === 'current' || shape.hasMemberships || shape.fields?.has('organization-memberships')
   return withFields(shape.fields, {
     id: team.id,
     type: 'teams',
-    attributes: valuesIn(teamFields, { team, permissions, shape, config }),
+    attributes: valuesIn(teamFields, view),
     relationships: {
       users: { data: users },
       ...(hasMemberships ? { 'organization-memberships': { data: memberships } } : {}),

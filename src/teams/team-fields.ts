@@ -53,7 +53,7 @@ const permissionNames = [
   'can-view-api-token',
 ]
 
-type TeamView = {
+export type TeamView = {
   readonly team: TeamRow
   readonly permissions: TeamPermissions
   readonly shape: TeamShape

@@ -14,7 +14,7 @@ import { LaterParts } from '../jsonapi/later-parts.ts'
 import { commaSeparated, text } from '../jsonapi/parameters.ts'
 import { organizationPlace } from '../organizations/organization-place.ts'
 import { teamFragments } from './team-document.ts'
-import { newTeamBody, readNewTeam, readTeam, teamBody, teamColumns, type TeamShape } from './team-fields.ts'
+import { newTeamBody, readTeam, teamBody, teamColumns, type TeamShape } from './team-fields.ts'
 import { includedWithTeams, teamQuery, type TeamContext, type TeamQuery } from './team-includes.ts'
 import { countOpenTeams, listVisibleTeams } from './team-list-store.ts'
 import { teamPlace } from './team-place.ts'
@@ -31,9 +31,9 @@ async function teamDocument(
   isNew = false,
 ): Promise<string | Readable> {
   const context = { ...reader, later: new LaterParts() }
-  const { tx, deps, resource, query, result: team, later } = context
+  const { resource, query, result: team, later } = context
   const shape = { ...shapeOf('whole', query), isNew }
-  const [fragment] = await teamFragments(tx, deps, [team], context, shape, resource.organization)
+  const [fragment] = await teamFragments(context, [team], shape, resource.organization)
   const included = await includedWithTeams(context, [team], query.include)
   return later.bodyOf(document(existing(fragment), included))
 }
@@ -71,7 +71,7 @@ export const teamRoutes: readonly Route[] = [
         }
         const { teams, total } = await listVisibleTeams(tx, search, organization, standing, filter, page)
         const shape = shapeOf('listed', query)
-        const fragments = await teamFragments(tx, deps, teams, context, shape, organization)
+        const fragments = await teamFragments(context, teams, shape, organization)
         const included = await includedWithTeams(context, teams, query.include)
         return context.later.bodyOf(listDocument(fragments, paging(total), included))
       })

@@ -130,7 +130,7 @@ async function lockHolderFragment(
   const { tx, deps, actor, standing } = viewer
   if (type === 'teams') {
     const team = existing(await findTeam(tx, id))
-    return (await teamFragments(tx, deps, [team], viewer, wholeTeam, organization))[0]
+    return (await teamFragments(viewer, [team], wholeTeam, organization))[0]
   }
   const user = await findUser(tx, id)
   const shared = await findSharedOrganization(tx, actor, id, deps.clock.now())
