@@ -1,5 +1,6 @@
 import { reachOf } from '../access/granted-places-store.ts'
 import { conflict, invalid, invalidBy, type Problem } from '../core/errors.ts'
+import { existing } from '../core/existing.ts'
 import { dryRunOfPlaces } from '../effective-access/place-dry-run.ts'
 import { placeOfProject } from '../effective-access/places.ts'
 import { done } from '../http/outcome.ts'
@@ -20,7 +21,7 @@ import {
   insertProject,
   updateProject,
 } from './project-store.ts'
-import { mergeProjectSettings, newProjectBody, projectBody, readNewProject, readProject } from './projects.ts'
+import { mergeProjectSettings, newProjectBody, projectBody, readProject } from './projects.ts'
 
 const NAME_IS_TAKEN: Problem = {
   detail: 'name is already used by another project of the organization',
@@ -36,7 +37,7 @@ export const projectRoutes: readonly Route[] = [
     answers: 'projects',
     accepts: newProjectBody,
     keepsAccess: true,
-    body: (bytes, { config }) => readNewProject(bytes, config),
+    body: (bytes, { config }) => readProject(bytes, config, newProjectBody),
     problems: async ({ tx, deps, resource: { organization }, body, problems }) => {
       const { maxProjects } = deps.config
       if ((await countProjects(tx, organization.id)) >= maxProjects) {
@@ -52,7 +53,7 @@ export const projectRoutes: readonly Route[] = [
       const project = await insertProject(tx, {
         id: deps.newId('project'),
         organization_id: resource.organization.id,
-        name: changes.name,
+        name: existing(changes.name),
         description: changes.description ?? null,
         settings: mergeProjectSettings('{}', changes),
         created_at: now,
@@ -89,7 +90,7 @@ export const projectRoutes: readonly Route[] = [
     answers: 'projects',
     accepts: projectBody,
     keepsAccess: true,
-    body: (bytes, { address, config }) => readProject(bytes, config, address?.id),
+    body: (bytes, { address, config }) => readProject(bytes, config, projectBody, address?.id),
     problems: ({ tx, resource: { organization, project }, body, problems }) =>
       besideTakenName(
         problems,

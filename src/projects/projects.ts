@@ -1,9 +1,8 @@
 import { parseStored } from '../core/stored-json.ts'
 import { Type } from 'typebox'
 import type { Config } from '../config.ts'
-import type { Problem } from '../core/errors.ts'
 import { projectNameSchema, shortTextSchema } from '../core/names.ts'
-import { readResource, type ReadBody } from '../jsonapi/body.ts'
+import { readResource } from '../jsonapi/body.ts'
 import { settingsOf } from '../organizations/organization-attributes.ts'
 import type { OrganizationRow } from '../organizations/organization-store.ts'
 import { relatedBindings, tagBindingsRelation, type TagBindings } from '../tag-bindings/tag-bindings.ts'
@@ -40,22 +39,9 @@ type ProjectChanges = {
   tagBindings?: TagBindings
 }
 
-/** A changed project, and the problems that need no database to find. */
-export function readProject(bytes: Uint8Array, config: Config, pathId: string | undefined) {
-  return changesIn(readResource(bytes, projectBody, pathId), config)
-}
-
-/** The same for a new project, which needs a name. */
-export function readNewProject(bytes: Uint8Array, config: Config) {
-  const body = readResource(bytes, newProjectBody)
-  const { changes, problems } = changesIn(body, config)
-  return { changes: { ...changes, name: body.attributes.name }, problems }
-}
-
-function changesIn(
-  { attributes, relationships, problems }: ReadBody<typeof projectBody>,
-  config: Config,
-): { changes: ProjectChanges; problems: Problem[] } {
+/** A new or changed project, and the problems that need no database to find. */
+export function readProject(bytes: Uint8Array, config: Config, body: typeof projectBody, pathId?: string) {
+  const { attributes, relationships, problems } = readResource(bytes, body, pathId)
   const mode = attributes['default-execution-mode']
   const overwrites = attributes['setting-overwrites']
   const duration = attributes['auto-destroy-activity-duration']

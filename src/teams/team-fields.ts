@@ -10,9 +10,8 @@ import {
   type OrganizationFlag,
 } from '../access/organization-flags.ts'
 import type { Config } from '../config.ts'
-import type { Problem } from '../core/errors.ts'
 import { nameSchema, shortTextSchema } from '../core/names.ts'
-import { oneOf, readResource, type ReadBody } from '../jsonapi/body.ts'
+import { oneOf, readResource } from '../jsonapi/body.ts'
 import {
   closedObject,
   flagObjectOf,
@@ -143,22 +142,10 @@ function knownAttributes(config: Config): typeof attributes {
   return known as typeof attributes
 }
 
-/** A changed team, and the problems that need no database to find. */
-export function readTeam(bytes: Uint8Array, config: Config, pathId: string | undefined) {
-  return changesIn(readResource(bytes, { ...teamBody, attributes: knownAttributes(config) }, pathId))
-}
-
-/** The same for a new team, which needs a name. */
-export function readNewTeam(bytes: Uint8Array, config: Config) {
-  const body = readResource(bytes, { ...newTeamBody, attributes: knownAttributes(config) })
-  const { changes, problems } = changesIn(body)
-  return { changes: { ...changes, name: body.attributes.name }, problems }
-}
-
-function changesIn({ attributes: given, problems }: ReadBody<typeof teamBody>): {
-  changes: TeamChanges
-  problems: Problem[]
-} {
+/** A new or changed team, and the problems that need no database to find. */
+export function readTeam(bytes: Uint8Array, config: Config, body: typeof teamBody, pathId?: string) {
+  const known = { ...body, attributes: knownAttributes(config) }
+  const { attributes: given, problems } = readResource(bytes, known, pathId)
   const member = given['allow-member-token-management']
   const team = given['allow-team-token-management']
   if (member !== undefined && team !== undefined && member !== team) {

@@ -87,7 +87,7 @@ export const teamRoutes: readonly Route[] = [
     answers: 'teams',
     query: teamQuery,
     accepts: newTeamBody,
-    body: (bytes, { config }) => readNewTeam(bytes, config),
+    body: (bytes, { config }) => readTeam(bytes, config, newTeamBody),
     problems: async (context) => {
       const { tx, deps, resource, body, problems } = context
       const { organization } = resource
@@ -105,7 +105,7 @@ export const teamRoutes: readonly Route[] = [
         id: deps.newId('team'),
         organization_id: resource.organization.id,
         ...teamColumns(changes),
-        name: changes.name,
+        name: existing(changes.name),
         organization_access: granted.flags,
         created_at: now,
         updated_at: now,
@@ -145,7 +145,7 @@ export const teamRoutes: readonly Route[] = [
     answers: 'teams',
     query: teamQuery,
     accepts: teamBody,
-    body: (bytes, { address, config }) => readTeam(bytes, config, address?.id),
+    body: (bytes, { address, config }) => readTeam(bytes, config, teamBody, address?.id),
     dryRun: (context) => {
       refuseNameInDryRun(context.standing, context.body.changes)
       return dryRunOfAccess(context, context.resource)

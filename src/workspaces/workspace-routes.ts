@@ -26,7 +26,6 @@ import {
   ANY_VERSION,
   mergeSettings,
   newWorkspaceBody,
-  readNewWorkspace,
   readWorkspace,
   refuseNameInDryRun,
   workspaceBody,
@@ -106,7 +105,7 @@ const change = ([place, by]: Form) =>
     summary: `Update a workspace ${by}`,
     answers: 'workspaces',
     accepts: workspaceBody,
-    body: (bytes, { config }) => readWorkspace(bytes, config),
+    body: (bytes, { config }) => readWorkspace(bytes, config, workspaceBody),
     dryRun: async (context) => {
       const { resource, body } = context
       refuseNameInDryRun(context, body.changes)
@@ -172,7 +171,7 @@ export const workspaceRoutes: readonly Route[] = [
     answers: 'workspaces',
     accepts: newWorkspaceBody,
     keepsAccess: true,
-    body: (bytes, { config }) => readNewWorkspace(bytes, config),
+    body: (bytes, { config }) => readWorkspace(bytes, config, newWorkspaceBody),
     problems: async (context) => {
       const { tx, deps, resource, body, problems } = context
       const { organization } = resource
@@ -197,7 +196,7 @@ export const workspaceRoutes: readonly Route[] = [
         id: deps.newId('workspace'),
         organization_id: organization.id,
         project_id: projectId,
-        name: changes.name,
+        name: existing(changes.name),
         description: changes.description ?? null,
         terraform_version: changes.terraformVersion ?? ANY_VERSION,
         locked_by_id: null,
