@@ -6,7 +6,7 @@ import type { Database } from '../database/database.ts'
 import type { OpenDatabase } from '../database/open.ts'
 import { ContentDeletedError, DamagedContentError } from '../state-versions/damaged-content.ts'
 import { outputTexts, runsOf } from '../outputs/output-parts.ts'
-import { bytesInTurn, isWhole, outputsInTurn, type PlacedLargeOutput } from '../outputs/outputs.ts'
+import { isWhole, outputsInTurn, type PlacedLargeOutput } from '../outputs/outputs.ts'
 import type { StateVersionRow } from '../state-versions/state-version-store.ts'
 import { storedContent, type ContentSource } from '../state-content/stored-content.ts'
 import type { Report } from './doctor.ts'
@@ -160,7 +160,7 @@ async function readAllOutputs(reading: ContentSource, row: StateVersionRow): Pro
   let pieces = 0
   for await (const outputs of outputsInTurn(reading, { ...row, outputs_count: count ?? 0 })) {
     pieces += 1
-    for (const output of outputs) pieces += isWhole(output) ? 0 : await readLargeOutput(reading, row, output)
+    for (const output of outputs) pieces += isWhole(output) ? 0 : await readLargeOutput(output)
   }
   const stored = await reading.database.read((tx) => countBlocks(tx, row.id))
   if (stored === pieces) return
@@ -168,12 +168,8 @@ async function readAllOutputs(reading: ContentSource, row: StateVersionRow): Pro
 }
 
 /** Returns the number of parts. */
-async function readLargeOutput(
-  reading: ContentSource,
-  row: StateVersionRow,
-  output: PlacedLargeOutput,
-): Promise<number> {
-  for (const text of outputTexts) for await (const _ of bytesInTurn(reading, row, output, text));
+async function readLargeOutput(output: PlacedLargeOutput): Promise<number> {
+  for (const text of outputTexts) for await (const _ of output.bytes(text));
   return new Set(outputTexts.flatMap((text) => runsOf(output, text).map(({ part }) => part))).size
 }
 

@@ -1,7 +1,7 @@
 import type { Piece } from '../jsonapi/later-parts.ts'
 import { outputFragment, type Masking, type OutputShape } from './output-document.ts'
 import type { OutputText } from './output-parts.ts'
-import { bytesInTurn, isWhole, outputsInTurn, type PlacedLargeOutput } from './outputs.ts'
+import { isWhole, outputsInTurn, type PlacedLargeOutput } from './outputs.ts'
 import type { StateVersionRow } from '../state-versions/state-version-store.ts'
 import type { ContentSource } from '../state-content/stored-content.ts'
 
@@ -26,7 +26,7 @@ export async function* outputPieces(
       } else {
         yield text
         text = ''
-        yield* piecesOfLarge(reader, stateVersion, output, shape, masking)
+        yield* piecesOfLarge(key, output, shape, masking)
       }
     }
     yield text
@@ -41,8 +41,7 @@ const marks: Record<OutputText, string> = {
 }
 
 async function* piecesOfLarge(
-  reader: ContentSource,
-  stateVersion: StateVersionRow,
+  outputKey: string,
   output: PlacedLargeOutput,
   shape: OutputShape,
   masking: Masking,
@@ -56,11 +55,11 @@ async function* piecesOfLarge(
     ...marks,
     ...(hasHiddenShape ? { detailedType: maskedType } : {}),
   }
-  const pieces = outputFragment(stateVersion.output_key, marked, shape, masking).split('\0')
+  const pieces = outputFragment(outputKey, marked, shape, masking).split('\0')
   // Even pieces are text; odd pieces name a text of the large output to insert.
   for (const [place, piece] of pieces.entries()) {
     if (place % 2 === 0) yield piece
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- odd pieces are names from marks
-    else yield* bytesInTurn(reader, stateVersion, output, piece as OutputText)
+    else yield* output.bytes(piece as OutputText)
   }
 }

@@ -16,7 +16,7 @@ import {
 import { workspacePlace } from '../workspaces/workspace-place.ts'
 import { outputChanges } from './output-changes.ts'
 import type { Masking } from './output-document.ts'
-import { previewPage } from './output-previews.ts'
+import { previewPage, type Outputs } from './output-previews.ts'
 import { outputsInTurn, readOutputs, refuseUnprocessed } from './outputs.ts'
 
 const search = { q: text('The outputs whose name contains this text, ignoring case') }
@@ -62,21 +62,17 @@ export const outputPreviewRoutes: readonly Route[] = [
       const olds = since === undefined ? [] : await readOutputs(tx, deps, since)
       const news = await readOutputs(tx, deps, stateVersion)
       const tag = `${since?.id ?? 'none'}-${stateVersion.id}`
+      const compare = (before: Outputs, after: Outputs) =>
+        outputChanges(
+          since && { outputKey: since.output_key, outputs: before },
+          { outputKey: stateVersion.output_key, outputs: after },
+          page,
+        )
       const { fragments, added, changed, removed } =
         olds !== undefined && news !== undefined
-          ? await outputChanges(
-              deps,
-              since && { stateVersion: since, outputs: [olds] },
-              { stateVersion, outputs: [news] },
-              page,
-            )
+          ? await compare([olds], [news])
           : await madeInTurn(context, tag, () =>
-              outputChanges(
-                deps,
-                since && { stateVersion: since, outputs: outputsInTurn(deps, since) },
-                { stateVersion, outputs: outputsInTurn(deps, stateVersion) },
-                page,
-              ),
+              compare(since ? outputsInTurn(deps, since) : [], outputsInTurn(deps, stateVersion)),
             )
       const made = paging(added + changed + removed)
       // Stored outputs never change, so the ids of the versions are the tag.
@@ -101,9 +97,9 @@ async function previews(
   const outputs = await readOutputs(tx, deps, stateVersion, from, end)
   const { fragments, total } =
     outputs !== undefined
-      ? await previewPage(deps, stateVersion, [outputs], options)
+      ? await previewPage(stateVersion, [outputs], options)
       : await madeInTurn(context, tag, () =>
-          previewPage(deps, stateVersion, outputsInTurn(deps, stateVersion, from, end), options),
+          previewPage(stateVersion, outputsInTurn(deps, stateVersion, from, end), options),
         )
   return tagged(tag, listDocument(fragments, paging(total)))
 }

@@ -8,8 +8,7 @@ import type { Masking } from './output-document.ts'
 import { outputId } from './output-ids.ts'
 import type { OutputText } from './output-parts.ts'
 import { outputPreviewFragment, type OutputPreview } from './output-preview-document.ts'
-import { bytesInTurn, isWhole, shownName, type PlacedStoredOutput } from './outputs.ts'
-import type { ContentSource } from '../state-content/stored-content.ts'
+import { isWhole, shownName, type PlacedStoredOutput } from './outputs.ts'
 
 /** Characters of a value's raw JSON that a preview shows. A longer type is shown as its kind. */
 export const PREVIEW_CHARACTERS = 4_096
@@ -21,14 +20,8 @@ export type Outputs =
   | readonly (readonly PlacedStoredOutput[])[]
 
 /** Hides the value of a sensitive output, and its shape if `masking` says so. */
-export async function previewOf(
-  reader: ContentSource,
-  stateVersion: StateVersionRow,
-  output: PlacedStoredOutput,
-  masking: Masking,
-): Promise<OutputPreview> {
+export async function previewOf(output: PlacedStoredOutput, masking: Masking): Promise<OutputPreview> {
   const { sensitive, type } = output
-  const text = (which: OutputText) => startOf(reader, stateVersion, output, which)
   const hasHiddenType =
     (sensitive && masking === 'values and shapes') || lengthOf(output, 'detailedType') > PREVIEW_CHARACTERS
   return {
@@ -36,18 +29,17 @@ export async function previewOf(
     sensitive,
     type,
     detailedType: !hasHiddenType
-      ? await text('detailedType')
+      ? await startOf(output, 'detailedType')
       : isWhole(output)
         ? maskedType(output.detailedType)
         : output.maskedType,
-    text: sensitive ? null : await text('value'),
+    text: sensitive ? null : await startOf(output, 'value'),
     bytes: sensitive ? null : lengthOf(output, 'value'),
   }
 }
 
 /** A page of the outputs whose name contains `sought`, ignoring case. `outputs` are all of the version, or of the page. */
 export async function previewPage(
-  reader: ContentSource,
   stateVersion: StateVersionRow,
   outputs: Outputs,
   { sought, masking, page }: { sought: string | undefined; masking: Masking; page: Page },
@@ -58,29 +50,25 @@ export async function previewPage(
   for await (const some of outputs) {
     for (const output of some) {
       if (sought !== undefined) {
-        const name = await wholeName(reader, stateVersion, output)
+        const name = await wholeName(output)
         if (!name.toLowerCase().includes(sought)) continue
       }
       const place = sought === undefined ? output.position : found
       found += 1
       if (place < first || place >= first + page.size) continue
-      const preview = await previewOf(reader, stateVersion, output, masking)
+      const preview = await previewOf(output, masking)
       fragments.push(outputPreviewFragment(outputId(stateVersion.output_key, output.position), preview))
     }
   }
   return { fragments, total: sought === undefined ? stateVersion.outputs_count : found }
 }
 
-export async function wholeName(
-  reader: ContentSource,
-  stateVersion: StateVersionRow,
-  output: PlacedStoredOutput,
-): Promise<string> {
+export async function wholeName(output: PlacedStoredOutput): Promise<string> {
   if (isWhole(output)) return decodeString(output.name)
   // So short a name was not cut, and no part has to be opened for it.
   if (output.lengths.name <= MAX_AUDITED_NAME) return shownName(output)
   const pieces: Uint8Array[] = []
-  for await (const piece of bytesInTurn(reader, stateVersion, output, 'name')) pieces.push(piece)
+  for await (const piece of output.bytes('name')) pieces.push(piece)
   return decodeString(Buffer.concat(pieces).toString())
 }
 
@@ -90,16 +78,11 @@ export function lengthOf(output: PlacedStoredOutput, text: OutputText): number {
 }
 
 /** The first characters of one text of an output. */
-async function startOf(
-  reader: ContentSource,
-  stateVersion: StateVersionRow,
-  output: PlacedStoredOutput,
-  text: OutputText,
-): Promise<string> {
+async function startOf(output: PlacedStoredOutput, text: OutputText): Promise<string> {
   if (isWhole(output)) return cut(output[text])
   const pieces: Uint8Array[] = []
   let length = 0
-  for await (const piece of bytesInTurn(reader, stateVersion, output, text)) {
+  for await (const piece of output.bytes(text)) {
     pieces.push(piece)
     length += piece.length
     if (length >= PREVIEW_CHARACTERS * MAX_BYTES_OF_A_CHARACTER) break

@@ -7,7 +7,7 @@ import { shortName } from '../state-file/output-names.ts'
 import { decodeString } from '../state-file/raw-json.ts'
 import { DamagedContentError, readingError } from '../state-versions/damaged-content.ts'
 import { findOutputBlocks, findOutputPart, type StoredBlock } from './output-block-store.ts'
-import { openOutputs, type StoredOutput } from './output-blocks.ts'
+import { openOutputs } from './output-blocks.ts'
 import type { PlacedOutput } from './output-document.ts'
 import { openPart, runsOf, type LargeOutput, type OutputText } from './output-parts.ts'
 import { SealError, unwrapDataKey } from '../state-versions/state-crypto.ts'
@@ -19,9 +19,10 @@ const WHAT = 'outputs'
 const MAX_BLOCKS_AT_ONCE = 4
 
 type Place = { position: number }
-/** An output with its position. The text of a large output is still in its parts. */
-export type PlacedStoredOutput = StoredOutput & Place
-export type PlacedLargeOutput = LargeOutput & Place
+/** The texts of a large output are still in its parts. `bytes` reads one of them, one part at a time. */
+export type PlacedLargeOutput = LargeOutput &
+  Place & { readonly bytes: (text: OutputText) => AsyncIterable<Uint8Array> }
+export type PlacedStoredOutput = PlacedOutput | PlacedLargeOutput
 
 /** Throws 503 while a job makes the outputs. No job makes those of a pending or discarded version. */
 export function refuseUnprocessed({ status, resources_processed: processed }: StateVersionRow): void {
@@ -56,7 +57,7 @@ export async function readOutputs(
   try {
     const dataKey = unwrapDataKey(deps.config.secretKey, id, stateVersion.wrapped_key)
     const outputs = blocks
-      .flatMap((block) => placedOutputs(dataKey, id, block))
+      .flatMap((block) => placedOutputs(deps, stateVersion, dataKey, block))
       .filter(({ position }) => position >= from && position < last)
     requireAll(outputs, from, last)
     return outputs.every(isWhole) ? outputs : undefined
@@ -72,11 +73,12 @@ export async function readOutputs(
  * missing, and ContentDeletedError if they are deleted during the read.
  */
 export async function* outputsInTurn(
-  { database, config }: ContentSource,
+  source: ContentSource,
   stateVersion: StateVersionRow,
   start = 0,
   end = stateVersion.outputs_count,
 ): AsyncGenerator<PlacedStoredOutput[]> {
+  const { database, config } = source
   const { id, outputs_count: count } = stateVersion
   const last = Math.min(end, count)
   for (let from = start; from < last;) {
@@ -85,7 +87,7 @@ export async function* outputsInTurn(
     let outputs: PlacedStoredOutput[]
     try {
       const dataKey = unwrapDataKey(config.secretKey, id, stateVersion.wrapped_key)
-      const all = block === undefined ? [] : placedOutputs(dataKey, id, block)
+      const all = block === undefined ? [] : placedOutputs(source, stateVersion, dataKey, block)
       outputs = all.filter(({ position }) => position >= from && (position < last || position >= count))
       requireAll(outputs, from, Math.min(last, from + Math.max(1, outputs.length)))
     } catch (error) {
@@ -97,14 +99,14 @@ export async function* outputsInTurn(
 }
 
 /** One text of a large output, one stored part at a time. Throws the same errors as `outputsInTurn`. */
-export async function* bytesInTurn(
+async function* bytesInTurn(
   { database, config }: ContentSource,
   stateVersion: StateVersionRow,
-  output: PlacedLargeOutput,
+  position: number,
+  output: LargeOutput,
   text: OutputText,
 ): AsyncGenerator<Uint8Array> {
   const { id } = stateVersion
-  const { position } = output
   for (const { part, start, end } of runsOf(output, text)) {
     await ownTurn()
     const sealed = await database.read((tx) => findOutputPart(tx, id, position, part))
@@ -138,12 +140,15 @@ function requireAll(outputs: readonly Place[], from: number, end: number): void 
 }
 
 function placedOutputs(
+  source: ContentSource,
+  stateVersion: StateVersionRow,
   dataKey: Uint8Array,
-  stateVersionId: string,
   block: StoredBlock,
 ): PlacedStoredOutput[] {
-  return openOutputs(dataKey, stateVersionId, block).map((output, place) => ({
-    ...output,
-    position: block.firstPosition + place,
-  }))
+  return openOutputs(dataKey, stateVersion.id, block).map((output, place) => {
+    const position = block.firstPosition + place
+    if (!('lengths' in output)) return { ...output, position }
+    const bytes = (text: OutputText) => bytesInTurn(source, stateVersion, position, output, text)
+    return { ...output, position, bytes }
+  })
 }
