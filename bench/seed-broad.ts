@@ -55,7 +55,7 @@ export async function createBroad(database: Database): Promise<Broad> {
       created_at: at,
       updated_at: at,
     })
-    await addTags(tx, organization.id, id, ['network', `number-${number % 100}`])
+    await addTags(tx, { id, organization_id: organization.id }, ['network', `number-${number % 100}`])
   })
   const workspaceId = ids[0] as string
   await inTransactions((tx, number) =>

@@ -71,9 +71,9 @@ export const tagRoutes: readonly Route[] = [
       return namedWorkspaces(context, resource.organization, body.ids, 'workspace:manage', problems)
     },
     act: async ({ tx, deps, resource, body, checked: workspaces }) => {
-      const { tag, organization } = resource
+      const { tag } = resource
       for (const workspace of workspaces) {
-        await addTags(tx, organization.id, workspace.id, [tag.name])
+        await addTags(tx, workspace, [tag.name])
         await limitTags(tx, deps, workspace.id)
       }
       return done(tag, { action: 'tag.add-workspaces', details: { name: tag.name, workspaces: body.ids } })

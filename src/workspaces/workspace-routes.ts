@@ -208,7 +208,7 @@ export const workspaceRoutes: readonly Route[] = [
         updated_at: now,
       })
       if (workspace === undefined) throw invalidBy(NAME_IS_TAKEN)
-      await addTags(tx, organization.id, workspace.id, existing(checked.tags))
+      await addTags(tx, workspace, existing(checked.tags))
       await setTagBindings(context, organization.id, taggedBy(workspace), changes.tagBindings)
       const details = { name: workspace.name, project: projectId }
       return done(workspace, { action: 'workspace.create', details })

@@ -41,7 +41,7 @@ export const workspaceTagRoutes: readonly Route[] = [
       const { tx, deps, resource, body } = context
       const { organization, workspace } = resource
       const tags = await tagsToAdd(context, organization.id, body, '/data')
-      await addTags(tx, organization.id, workspace.id, tags)
+      await addTags(tx, workspace, tags)
       await limitTags(tx, deps, workspace.id)
       return done(workspace, { action: 'workspace.tag', details: { name: workspace.name, tags } })
     },
@@ -59,7 +59,7 @@ export const workspaceTagRoutes: readonly Route[] = [
       const { organization, workspace } = context.resource
       const found = await namesOfTags(context, organization.id, context.body)
       const tags = found.filter((name) => name !== undefined)
-      await removeTags(context.tx, organization.id, workspace.id, tags)
+      await removeTags(context.tx, workspace, tags)
       return done(workspace, { action: 'workspace.untag', details: { name: workspace.name, tags } })
     },
   }),

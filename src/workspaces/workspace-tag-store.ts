@@ -2,24 +2,22 @@ import type { Transaction } from '../database/database.ts'
 import { countOf } from '../database/pages.ts'
 import { isTextIn } from '../database/portable.ts'
 import { prepared } from '../database/prepared.ts'
+import type { WorkspaceRow } from './workspace-store.ts'
 
-const tagsNamed = (tx: Transaction, organizationId: string, names: readonly string[]) =>
-  tx.db.selectFrom('tags').where('organization_id', '=', organizationId).where('name', 'in', names)
+type Place = Pick<WorkspaceRow, 'id' | 'organization_id'>
+
+const tagsNamed = ({ db }: Transaction, { organization_id: id }: Place, names: readonly string[]) =>
+  db.selectFrom('tags').where('organization_id', '=', id).where('name', 'in', names)
 
 /** Adds the tags that the workspace does not have yet. The organization must have them. */
-export async function addTags(
-  tx: Transaction,
-  organizationId: string,
-  workspaceId: string,
-  names: readonly string[],
-): Promise<void> {
+export async function addTags(tx: Transaction, workspace: Place, names: readonly string[]): Promise<void> {
   if (names.length === 0) return
   await tx.db
     .insertInto('workspace_tags')
     .columns(['workspace_id', 'tag_id'])
     .expression(
-      tagsNamed(tx, organizationId, names).select((eb) => [
-        eb.val(workspaceId).as('workspace_id'),
+      tagsNamed(tx, workspace, names).select((eb) => [
+        eb.val(workspace.id).as('workspace_id'),
         'id as tag_id',
       ]),
     )
@@ -27,17 +25,12 @@ export async function addTags(
     .execute()
 }
 
-export async function removeTags(
-  tx: Transaction,
-  organizationId: string,
-  workspaceId: string,
-  names: readonly string[],
-): Promise<void> {
+export async function removeTags(tx: Transaction, workspace: Place, names: readonly string[]): Promise<void> {
   if (names.length === 0) return
   await tx.db
     .deleteFrom('workspace_tags')
-    .where('workspace_id', '=', workspaceId)
-    .where('tag_id', 'in', tagsNamed(tx, organizationId, names).select('id'))
+    .where('workspace_id', '=', workspace.id)
+    .where('tag_id', 'in', tagsNamed(tx, workspace, names).select('id'))
     .execute()
 }
 
