@@ -1,10 +1,8 @@
-import { isPermitted, type Caller } from '../access/decide.ts'
-import type { Transaction } from '../database/database.ts'
-import type { Deps } from '../http/deps.ts'
-import type { Reveal } from '../http/read-route.ts'
+import { isPermitted } from '../access/decide.ts'
 import type { Fragment } from '../jsonapi/document.ts'
 import { checkIncluded } from '../jsonapi/included.ts'
-import { joined, type LaterParts } from '../jsonapi/later-parts.ts'
+import { joined } from '../jsonapi/later-parts.ts'
+import type { IncludingViewer } from '../outputs/included-outputs.ts'
 import { teamFragments, teamsInTurns } from '../teams/team-document.ts'
 import { wholeTeam } from '../teams/team-fields.ts'
 import { findTeams } from '../teams/team-store.ts'
@@ -17,21 +15,18 @@ import { teamsOfMemberships, type MembershipRow, type TeamOfMembership } from '.
 
 /** The documents of a list of memberships. Built `later` if they are in very many teams. */
 export async function membershipFragments(
-  tx: Transaction,
+  viewer: IncludingViewer,
   memberships: readonly MembershipRow[],
-  viewer: Caller & { deps: Deps; later: LaterParts },
 ): Promise<Fragment[]> {
-  const { deps, later } = viewer
-  const teams = await teamsAtOnce(tx, memberships, later)
-  if (teams === undefined) return [later.addResources(() => membershipPieces(deps, memberships, viewer))]
+  const teams = await teamsAtOnce(viewer, memberships)
+  if (teams === undefined) return [viewer.later.addResources(() => membershipPieces(viewer, memberships))]
   return fragmentsOf(memberships, teams, viewer)
 }
 
 /** Undefined if the answer has no room for so many. */
 async function teamsAtOnce(
-  tx: Transaction,
+  { tx, later }: IncludingViewer,
   memberships: readonly MembershipRow[],
-  later: LaterParts,
 ): Promise<TeamOfMembership[] | undefined> {
   const room = later.roomForIdentifiers
   const ids = memberships.map(({ id }) => id)
@@ -40,17 +35,9 @@ async function teamsAtOnce(
   return teams
 }
 
-type MembershipContext = Caller & {
-  tx: Transaction
-  deps: Deps
-  later: LaterParts
-  /** Takes a function that runs after the transaction and before anything is sent. It may still refuse the request. */
-  reveal?: (event: Reveal) => void
-}
-
 /** The resources that `include` adds: users, and teams that the caller may see. Undefined without `include`. */
 export async function includedWithMemberships(
-  context: MembershipContext,
+  context: IncludingViewer,
   memberships: readonly MembershipRow[],
   include: ReadonlySet<string>,
 ): Promise<Fragment[] | undefined> {
@@ -74,18 +61,17 @@ export async function includedWithMemberships(
 }
 
 async function includedTeams(
-  context: MembershipContext,
+  context: IncludingViewer,
   memberships: readonly MembershipRow[],
 ): Promise<Fragment[]> {
-  const { tx, deps, later, reveal } = context
+  const { tx, later, reveal } = context
   const { organization_id: id = '', organization_name: name = '' } = memberships[0] ?? {}
-  const teams = (await teamsAtOnce(tx, memberships, later))?.map(({ team }) => team)
+  const teams = (await teamsAtOnce(context, memberships))?.map(({ team }) => team)
   const seen = teams && [...new Set(seenTeams(teams, context).map(({ id }) => id))]
   if (seen !== undefined && later.hasRoomFor(seen.length, 0)) {
     return teamFragments(context, await findTeams(tx, id, seen), wholeTeam, { name })
   }
-  const find = () =>
-    seenTeamIds(deps, memberships, context, (count) => checkIncluded(memberships.length, count))
+  const find = () => seenTeamIds(context, memberships, (count) => checkIncluded(memberships.length, count))
   let ids: string[] | undefined
   reveal?.(async () => {
     ids = await find()
@@ -94,7 +80,7 @@ async function includedTeams(
   return [
     later.addResources(async function* () {
       ids ??= await find()
-      yield* joined(teamsInTurns(deps, { id, name }, ids, context, wholeTeam))
+      yield* joined(teamsInTurns(context, { id, name }, ids, wholeTeam))
     }),
   ]
 }

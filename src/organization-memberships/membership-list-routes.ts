@@ -35,7 +35,7 @@ export const membershipListRoutes: readonly Route[] = [
           return links.length === 0 ? rowsBefore(page, count) : count
         })
         const { memberships, total } = await listMemberships(tx, organization.id, filter, page)
-        const fragments = await membershipFragments(tx, memberships, context)
+        const fragments = await membershipFragments(context, memberships)
         const included = await includedWithMemberships(context, memberships, query.include)
         return context.later.bodyOf(listDocument(fragments, paging(total), included))
       })
@@ -62,7 +62,7 @@ export const membershipListRoutes: readonly Route[] = [
         const organization = existing(await findOrganization(tx, membership.organization_id))
         const standing = await deps.standings.in(tx, actor, organization)
         const viewer = { tx, deps, actor, standing, later, reveal }
-        fragments.push(...(await membershipFragments(tx, [membership], viewer)))
+        fragments.push(...(await membershipFragments(viewer, [membership])))
         const parts = await includedWithMemberships(viewer, [membership], include)
         for (const part of parts ?? []) included.add(part)
         const isReadable = isPermitted('organization:read', actor, viewer.standing, {})

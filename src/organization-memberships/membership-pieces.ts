@@ -15,7 +15,7 @@ import {
 const MEMBERSHIPS_A_TURN = 50
 const TEAMS_A_TURN = 2_000
 
-type Reader = Pick<Deps, 'database'>
+type Viewer = Caller & { readonly deps: Pick<Deps, 'database'> }
 
 /** Some memberships with all their teams, or one membership with some of its many teams. */
 type Slice =
@@ -26,24 +26,24 @@ type Slice =
  * Memberships with their teams, over several turns of the event loop. Teams come by name; in a membership with more
  * than 2,000 teams they come by id.
  */
-async function* slicesOf(reader: Reader, memberships: readonly MembershipRow[]): AsyncGenerator<Slice> {
+async function* slicesOf({ deps }: Viewer, memberships: readonly MembershipRow[]): AsyncGenerator<Slice> {
   let size = MEMBERSHIPS_A_TURN
   for (let from = 0; from < memberships.length;) {
     const some = memberships.slice(from, from + size)
     const ids = some.map(({ id }) => id)
     await ownTurn()
-    const teams = await reader.database.read((tx) => teamsOfMemberships(tx, ids, TEAMS_A_TURN))
+    const teams = await deps.database.read((tx) => teamsOfMemberships(tx, ids, TEAMS_A_TURN))
     if (teams === undefined && some.length > 1) {
       size = Math.ceil(size / 4)
       continue
     }
-    if (teams === undefined) yield* slicesOfOne(reader, existing(some[0]))
+    if (teams === undefined) yield* slicesOfOne(deps, existing(some[0]))
     else yield { memberships: some, teams }
     from += some.length
   }
 }
 
-async function* slicesOfOne({ database }: Reader, membership: MembershipRow): AsyncGenerator<Slice> {
+async function* slicesOfOne({ database }: Viewer['deps'], membership: MembershipRow): AsyncGenerator<Slice> {
   let after = ''
   for (let isLast = false; !isLast;) {
     await ownTurn()
@@ -56,20 +56,15 @@ async function* slicesOfOne({ database }: Reader, membership: MembershipRow): As
 
 /** The membership resources as JSON, separated by commas. */
 export function membershipPieces(
-  reader: Reader,
+  viewer: Viewer,
   memberships: readonly MembershipRow[],
-  viewer: Caller,
 ): AsyncIterable<Piece> {
-  return joined(texts(reader, memberships, viewer))
+  return joined(texts(viewer, memberships))
 }
 
-async function* texts(
-  reader: Reader,
-  memberships: readonly MembershipRow[],
-  viewer: Caller,
-): AsyncGenerator<Fragment> {
+async function* texts(viewer: Viewer, memberships: readonly MembershipRow[]): AsyncGenerator<Fragment> {
   let many = ''
-  for await (const slice of slicesOf(reader, memberships)) {
+  for await (const slice of slicesOf(viewer, memberships)) {
     if ('memberships' in slice) {
       yield fragmentsOf(slice.memberships, slice.teams, viewer).join(',')
       continue
@@ -89,13 +84,12 @@ async function* texts(
 
 /** The ids of the memberships' teams that the viewer may see, each once. */
 export async function seenTeamIds(
-  reader: Reader,
+  viewer: Viewer,
   memberships: readonly MembershipRow[],
-  viewer: Caller,
   look: (count: number) => void,
 ): Promise<string[]> {
   const ids = new Set<string>()
-  for await (const slice of slicesOf(reader, memberships)) {
+  for await (const slice of slicesOf(viewer, memberships)) {
     const teams = 'memberships' in slice ? slice.teams.map(({ team }) => team) : slice.some
     for (const { id } of seenTeams(teams, viewer)) ids.add(id)
     look(ids.size)

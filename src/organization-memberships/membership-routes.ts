@@ -50,10 +50,9 @@ export const membershipRoutes: readonly Route[] = [
       return done({ id }, { action: 'membership.invite', details })
     },
     document: async (context) => {
-      const { tx, result } = context
-      const membership = existing(await findMembership(tx, result.id))
+      const membership = existing(await findMembership(context.tx, context.result.id))
       const viewer = { ...context, later: new LaterParts() }
-      const [fragment] = await membershipFragments(tx, [membership], viewer)
+      const [fragment] = await membershipFragments(viewer, [membership])
       const included = await includedWithMemberships(viewer, [membership], new Set(['user']))
       // The time must not reveal whether the email already has an account.
       return { ...created(document(existing(fragment), included)), isSteady: true }
@@ -80,7 +79,7 @@ export const membershipRoutes: readonly Route[] = [
       const organization = existing(await findOrganization(tx, resource.organization.id))
       const standing = await deps.standings.in(tx, actor, organization)
       const later = new LaterParts()
-      const [fragment] = await membershipFragments(tx, [accepted], { deps, actor, standing, later })
+      const [fragment] = await membershipFragments({ tx, deps, actor, standing, later }, [accepted])
       return later.bodyOf(document(existing(fragment)))
     },
   }),
@@ -93,9 +92,9 @@ export const membershipRoutes: readonly Route[] = [
     isPolled: true,
     document: async (reader) => {
       const context = { ...reader, later: new LaterParts() }
-      const { tx, resource, query } = context
+      const { resource, query } = context
       const { membership } = resource
-      const [fragment] = await membershipFragments(tx, [membership], context)
+      const [fragment] = await membershipFragments(context, [membership])
       const included = await includedWithMemberships(context, [membership], query.include)
       return context.later.bodyOf(document(existing(fragment), included))
     },

@@ -27,6 +27,7 @@ export function isMadeAtOnce(
 /** A viewer whose answer may add parts later. With `reveal` it may also show sensitive values. */
 export type IncludingViewer = Viewer & {
   readonly later: LaterParts
+  /** A function that it takes runs after the transaction, before anything is sent. It may still refuse the request. */
   readonly reveal?: (event: Reveal) => void
 }
 

@@ -8,6 +8,7 @@ import type { Deps } from '../http/deps.ts'
 import { valuesIn, withFields } from '../jsonapi/description.ts'
 import { fragment, type Fragment, type Identifier, type Resource } from '../jsonapi/document.ts'
 import { LaterParts, type Piece } from '../jsonapi/later-parts.ts'
+import type { IncludingViewer } from '../outputs/included-outputs.ts'
 import {
   hasMemberTokenManagement,
   hasSsoTeamId,
@@ -67,7 +68,7 @@ function cacheKeyOf({ team, permissions, shape, organizationName }: View): strin
  * cached by team, team version, organization name, the caller's permissions and shape, so they never go stale.
  */
 export async function teamFragments(
-  viewer: Caller & { tx: Transaction; deps: Deps; later: LaterParts },
+  viewer: IncludingViewer,
   teams: readonly TeamRow[],
   shape: TeamShape,
   organization: { readonly name: string },
@@ -101,18 +102,17 @@ const TEAMS_A_TURN = 50
 
 /** Builds the team resources, some per turn of the event loop. */
 export async function* teamsInTurns(
-  deps: Deps,
+  viewer: Caller & { deps: Deps },
   organization: { readonly id: string; readonly name: string },
   ids: readonly string[],
-  viewer: Caller,
   shape: TeamShape,
 ): AsyncGenerator<AsyncIterable<Piece>> {
   for (let from = 0; from < ids.length; from += TEAMS_A_TURN) {
     const later = new LaterParts()
     await ownTurn()
-    const fragments = await deps.database.read(async (tx) => {
+    const fragments = await viewer.deps.database.read(async (tx) => {
       const teams = await findTeams(tx, organization.id, ids.slice(from, from + TEAMS_A_TURN))
-      return teamFragments({ ...viewer, tx, deps, later }, teams, shape, organization)
+      return teamFragments({ ...viewer, tx, later }, teams, shape, organization)
     })
     yield later.piecesOf(fragments.join(','))
   }

@@ -1,15 +1,14 @@
 import type { Caller } from '../access/decide.ts'
 import { ownTurn } from '../core/turns.ts'
-import type { Transaction } from '../database/database.ts'
 import type { Deps } from '../http/deps.ts'
-import type { Reveal } from '../http/read-route.ts'
 import type { Fragment } from '../jsonapi/document.ts'
 import { checkIncluded } from '../jsonapi/included.ts'
 import { fields, includes, type QueryValues } from '../jsonapi/parameters.ts'
-import { joined, type LaterParts, type Piece } from '../jsonapi/later-parts.ts'
+import { joined, type Piece } from '../jsonapi/later-parts.ts'
 import { membershipFragments } from '../organization-memberships/membership-includes.ts'
 import { membershipPieces } from '../organization-memberships/membership-pieces.ts'
 import { findMemberships } from '../organization-memberships/membership-store.ts'
+import type { IncludingViewer } from '../outputs/included-outputs.ts'
 import { userFragment } from '../users/user-document.ts'
 import { findUsers } from '../users/user-store.ts'
 import { shownMembers } from './team-document.ts'
@@ -31,18 +30,9 @@ export const teamQuery = {
 }
 export type TeamQuery = QueryValues<typeof teamQuery>
 
-type Viewer = Caller & { deps: Deps }
-
-export type TeamContext = Viewer & {
-  tx: Transaction
-  later: LaterParts
-  /** Takes a function that runs after the transaction and before anything is sent. It may still refuse the request. */
-  reveal?: (event: Reveal) => void
-}
-
 /** The resources that `include` adds, each user or membership once. Undefined if the request includes nothing. */
 export async function includedWithTeams(
-  context: TeamContext,
+  context: IncludingViewer,
   teams: readonly TeamRow[],
   include: Includes,
 ): Promise<Fragment[] | undefined> {
@@ -54,7 +44,7 @@ export async function includedWithTeams(
     const users = await findUsers(tx, userIds)
     const memberships = await findMemberships(tx, membershipIds)
     const included = users.map((user) => userFragment(user, actor))
-    return [...included, ...(await membershipFragments(tx, memberships, context))]
+    return [...included, ...(await membershipFragments(context, memberships))]
   }
   let found: TeamMember[] | undefined
   reveal?.(async () => {
@@ -70,7 +60,7 @@ export async function includedWithTeams(
 
 /** Undefined if the answer has no room for so many. */
 async function membersAtOnce(
-  { tx, later }: TeamContext,
+  { tx, later }: IncludingViewer,
   teams: readonly TeamRow[],
 ): Promise<TeamMember[] | undefined> {
   const byUser = new Map<string, TeamMember>()
@@ -109,7 +99,7 @@ function idsOf(members: readonly TeamMember[], include: Includes, { config }: De
 const RESOURCES_A_TURN = 200
 
 async function* resourcesOf(
-  viewer: Viewer,
+  viewer: Caller & { deps: Deps },
   members: readonly TeamMember[],
   include: Includes,
 ): AsyncGenerator<string | AsyncIterable<Piece>> {
@@ -123,7 +113,7 @@ async function* resourcesOf(
   for (const ids of slicesOf(membershipIds)) {
     await ownTurn()
     const memberships = await deps.database.read((tx) => findMemberships(tx, ids))
-    yield membershipPieces(deps, memberships, viewer)
+    yield membershipPieces(viewer, memberships)
   }
 }
 

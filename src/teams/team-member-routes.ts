@@ -114,10 +114,10 @@ export const teamMemberRoutes: readonly Route[] = [
       }
       await context.willLookAt(() => resource.team.users_count)
       const { memberships, total } = await listMembershipsOfTeam(tx, resource.team.id, filter, page)
-      const later = new LaterParts()
-      const fragments = await membershipFragments(tx, memberships, { ...context, later })
-      const included = await includedWithMemberships({ ...context, later }, memberships, query.include)
-      return later.bodyOf(listDocument(fragments, paging(total), included))
+      const viewer = { ...context, later: new LaterParts() }
+      const fragments = await membershipFragments(viewer, memberships)
+      const included = await includedWithMemberships(viewer, memberships, query.include)
+      return viewer.later.bodyOf(listDocument(fragments, paging(total), included))
     },
   }),
   memberRoute('POST', 'organization-memberships'),

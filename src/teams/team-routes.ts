@@ -13,15 +13,16 @@ import { document, listDocument } from '../jsonapi/document.ts'
 import { LaterParts } from '../jsonapi/later-parts.ts'
 import { commaSeparated, text } from '../jsonapi/parameters.ts'
 import { organizationPlace } from '../organizations/organization-place.ts'
+import type { IncludingViewer } from '../outputs/included-outputs.ts'
 import { teamFragments } from './team-document.ts'
 import { newTeamBody, readTeam, teamBody, teamColumns, type TeamShape } from './team-fields.ts'
-import { includedWithTeams, teamQuery, type TeamContext, type TeamQuery } from './team-includes.ts'
+import { includedWithTeams, teamQuery, type TeamQuery } from './team-includes.ts'
 import { countOpenTeams, listVisibleTeams } from './team-list-store.ts'
 import { teamPlace } from './team-place.ts'
 import { deleteTeam, findTeamIdByName, insertTeam, updateTeam, type TeamRow } from './team-store.ts'
 import { grantFlags, NAME_IS_TAKEN, problemsOfOwners, refuseNameInDryRun } from './teams.ts'
 
-type Context = Omit<TeamContext, 'later'> & {
+type Context = Omit<IncludingViewer, 'later'> & {
   readonly resource: { readonly organization: { readonly name: string } }
   readonly query: TeamQuery
 }
