@@ -21,25 +21,23 @@ type TeamQuery = SelectQueryBuilder<Tables, 'teams', object>
 /** Names have only these characters, so a search with any other finds nothing. */
 const searchable = /^[A-Za-z0-9_-]+$/
 
-/** What finds a part of a name. */
-type NameSearch = {
+type Listing = {
+  readonly tx: Transaction
+  readonly organization: OrganizationRow
+  readonly standing: Standing
+  readonly filter: TeamFilter
+  /** Finds a part of a name. */
   readonly teamNames: TeamNames
   /** See Reading. Without it, a search reads all names if they are not in memory. */
   readonly mayReadAgain: boolean
 }
 
 /** A page of the teams that the caller may see, by name. The same rule as `team:read`, in SQL. */
-export async function listVisibleTeams(
-  tx: Transaction,
-  search: NameSearch,
-  organization: OrganizationRow,
-  standing: Standing,
-  filter: TeamFilter,
-  page: Page,
-): Promise<TeamPage> {
+export async function listVisibleTeams(listing: Listing, page: Page): Promise<TeamPage> {
+  const { standing, filter } = listing
   if (filter.q !== undefined && !searchable.test(filter.q)) return { teams: [], total: 0 }
-  const own = standing.seesSecretTeams ? [] : await secretTeamsAmong(tx, standing.teamIds, filter)
-  const open = await openTeams(tx, search, organization, standing, filter)
+  const own = standing.seesSecretTeams ? [] : await secretTeamsAmong(listing)
+  const open = await openTeams(listing)
   const total = open.total + own.length
   const offset = (page.number - 1) * page.size
   if (offset >= total) return { teams: [], total }
@@ -47,12 +45,8 @@ export async function listVisibleTeams(
 }
 
 /** The caller's own secret teams that pass the filter. They are few, so all are read and merged into the page. */
-async function secretTeamsAmong(
-  tx: Transaction,
-  teamIds: ReadonlySet<string>,
-  filter: TeamFilter,
-): Promise<TeamRow[]> {
-  const rows = await inSlices([...teamIds], (slice) =>
+async function secretTeamsAmong({ tx, standing, filter }: Listing): Promise<TeamRow[]> {
+  const rows = await inSlices([...standing.teamIds], (slice) =>
     tx.db
       .selectFrom('teams')
       .where('id', 'in', slice)
@@ -86,19 +80,15 @@ export function countOpenTeams(organization: OrganizationRow, { seesSecretTeams 
 }
 
 /** The teams that the caller sees without being a member: owners see all, others see those open to the organization. */
-async function openTeams(
-  tx: Transaction,
-  search: NameSearch,
-  organization: OrganizationRow,
-  standing: Standing,
-  { q, names }: TeamFilter,
-): Promise<OpenTeams> {
+async function openTeams(listing: Listing): Promise<OpenTeams> {
+  const { tx, organization, standing, filter } = listing
+  const { q, names } = filter
   if (names !== undefined) {
-    const teams = await openTeamsOf(tx, organization.id, names, standing)
+    const teams = await openTeamsOf(listing, names)
     const found = teams.filter((team) => passes(team, { q }))
     return { total: found.length, window: async (offset, limit) => found.slice(offset, offset + limit) }
   }
-  if (q !== undefined) return foundTeams(tx, search, organization.id, standing, q)
+  if (q !== undefined) return foundTeams(listing, q)
   const total = countOpenTeams(organization, standing)
   const pages = standing.seesSecretTeams ? allTeams : visibleTeams
   const read: ReadRange = (direction, range) =>
@@ -107,19 +97,16 @@ async function openTeams(
 }
 
 /** The open teams with this part in their name. */
-async function foundTeams(
-  tx: Transaction,
-  { teamNames, mayReadAgain }: NameSearch,
-  organizationId: string,
-  { seesSecretTeams }: Standing,
-  q: string,
-): Promise<OpenTeams> {
+async function foundTeams(listing: Listing, q: string): Promise<OpenTeams> {
+  const { tx, organization, standing, teamNames, mayReadAgain } = listing
+  const organizationId = organization.id
+  const isOpenOnly = !standing.seesSecretTeams
   let query: TeamQuery = tx.db
     .selectFrom('teams')
     .where('teams.organization_id', '=', organizationId)
     .where(holdsText(tx.engine, 'teams.name', q))
-  if (!seesSecretTeams) query = query.where('teams.visibility', '=', 'organization')
-  const sought = { organizationId, part: q.toLowerCase(), isOpenOnly: !seesSecretTeams }
+  if (isOpenOnly) query = query.where('teams.visibility', '=', 'organization')
+  const sought = { organizationId, part: q.toLowerCase(), isOpenOnly }
   const found = await teamNames.search(tx, sought, mayReadAgain)
   const total = found?.total ?? (await countOf(query))
   const window = (offset: number, limit: number) =>
@@ -156,13 +143,12 @@ const namedTeams = prepared<{ organizationId: string; names: string }>()((db, pa
 
 /** The teams with these names, without paging: a request names few, because its URL is short. */
 async function openTeamsOf(
-  tx: Transaction,
-  organizationId: string,
+  { tx, organization, standing }: Listing,
   names: readonly string[],
-  { seesSecretTeams }: Standing,
 ): Promise<TeamRow[]> {
-  const teams = await tx.all(namedTeams, { organizationId, names: JSON.stringify(names) })
-  return teams.filter((team) => seesSecretTeams || team.visibility === 'organization').sort(byName)
+  const sought = { organizationId: organization.id, names: JSON.stringify(names) }
+  const teams = await tx.all(namedTeams, sought)
+  return teams.filter((team) => standing.seesSecretTeams || team.visibility === 'organization').sort(byName)
 }
 
 /**

@@ -65,12 +65,13 @@ export const teamRoutes: readonly Route[] = [
       // Clients request the list without filters most often, so its whole pages are cached.
       return cachedPage(reader, organization, links.length === 0 ? 'teams' : undefined, page, async () => {
         const context = { ...reader, later: new LaterParts() }
-        const search = { teamNames: deps.teamNames, mayReadAgain }
         const filter = { q: query.q, names: query['filter[names]'] }
         if (links.length === 0) {
           await context.willLookAt(() => rowsBefore(page, countOpenTeams(organization, standing)))
         }
-        const { teams, total } = await listVisibleTeams(tx, search, organization, standing, filter, page)
+        const { teamNames } = deps
+        const listing = { tx, organization, standing, filter, teamNames, mayReadAgain }
+        const { teams, total } = await listVisibleTeams(listing, page)
         const shape = shapeOf('listed', query)
         const fragments = await teamFragments(context, teams, shape, organization)
         const included = await includedWithTeams(context, teams, query.include)
