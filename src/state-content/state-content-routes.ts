@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import { existing } from '../core/existing.ts'
-import { badRequest, type AppError } from '../core/errors.ts'
+import { badRequest } from '../core/errors.ts'
 import { done, unchanged } from '../http/outcome.ts'
 import type { Route } from '../http/route.ts'
 import { write, type Acting } from '../http/write-route.ts'
@@ -54,10 +54,6 @@ function contentAction(
   })
 }
 
-function refuse(detail: string): AppError {
-  return badRequest(detail)
-}
-
 export const stateContentRoutes: readonly Route[] = [
   contentAction(
     'soft_delete',
@@ -66,15 +62,15 @@ export const stateContentRoutes: readonly Route[] = [
       const { stateVersion, workspace } = resource
       if (stateVersion.status === 'backing_data_soft_deleted') return false
       if (stateVersion.status !== 'finalized') {
-        throw refuse(
+        throw badRequest(
           `only a finalized state version has content to delete, and this one is ${stateVersion.status}`,
         )
       }
       if (workspace.current_state_version_id === stateVersion.id) {
-        throw refuse('the content of the current state version cannot be deleted')
+        throw badRequest('the content of the current state version cannot be deleted')
       }
       if (stateVersion.is_intermediate === 1) {
-        throw refuse(
+        throw badRequest(
           'the content of a snapshot that may yet become the current state version cannot be deleted',
         )
       }
@@ -92,7 +88,7 @@ export const stateContentRoutes: readonly Route[] = [
     async ({ tx, resource: { stateVersion } }) => {
       if (stateVersion.status === 'finalized') return false
       if (stateVersion.status !== 'backing_data_soft_deleted') {
-        throw refuse(
+        throw badRequest(
           `only content that was deleted softly can be restored, and this is ${stateVersion.status}`,
         )
       }
@@ -107,7 +103,7 @@ export const stateContentRoutes: readonly Route[] = [
     async ({ tx, deps, resource: { stateVersion } }) => {
       if (stateVersion.status === 'backing_data_permanently_deleted') return false
       if (stateVersion.status !== 'backing_data_soft_deleted') {
-        throw refuse(
+        throw badRequest(
           `only content that was deleted softly can be deleted for good, and this is ${stateVersion.status}`,
         )
       }

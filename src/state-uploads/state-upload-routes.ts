@@ -26,6 +26,9 @@ import {
 import { writingCreator } from './upload-rights.ts'
 import { hasExpired, isUploadSignature } from '../state-versions/upload-urls.ts'
 
+/** One request to upload the content of a state version. */
+type Request = { readonly kind: ContentKind; readonly call: Call; readonly deps: RunnerDeps }
+
 const accepted: Answer = { status: 200, headers: { 'cache-control': 'no-store' } }
 
 function uploadRoute(kind: ContentKind, summary: string): RawRoute {
@@ -34,16 +37,14 @@ function uploadRoute(kind: ContentKind, summary: string): RawRoute {
     path: `/uploads/:signature/state-versions/:state_version_id/${kind}`,
     summary,
     open: 'the signature in its path is the right to upload',
-    answer: (call, deps) => upload(kind, call, deps),
+    answer: (call, deps) => upload({ kind, call, deps }),
   }
 }
 
 /** The version of a valid, unexpired upload URL, and its creator, who may still write. Otherwise 404. */
 async function findUpload(
   tx: Transaction,
-  kind: ContentKind,
-  call: Call,
-  deps: RunnerDeps,
+  { kind, call, deps }: Request,
 ): Promise<{ row: StateVersionRow; creator: Actor }> {
   const id = parseId('stateVersion', call.params.state_version_id ?? '')
   const { secretKey } = deps.config
@@ -75,18 +76,16 @@ async function checkOpen(
   return 'open'
 }
 
-async function upload(kind: ContentKind, call: Call, deps: RunnerDeps): Promise<Answer> {
-  const limit = deps.config.maxStateBytes
+async function upload(request: Request): Promise<Answer> {
+  const { kind, call, deps } = request
   // An upload has no token. Reads for one version take turns with those of other callers, like reads with one token.
   const reader = { caller: call.params.state_version_id, withoutToken: true }
   const { row, creator, status } = await deps.database.read(async (tx) => {
-    const found = await findUpload(tx, kind, call, deps)
-    checkDeclaredLength(call.headers, limit)
+    const found = await findUpload(tx, request)
+    checkDeclaredLength(call.headers, deps.config.maxStateBytes)
     return { ...found, status: await checkOpen(tx, kind, found.row) }
   }, reader)
-  if (status === 'arrived') {
-    return repeat(kind === 'state' ? row.md5 : row.json_md5, call, deps)
-  }
+  if (status === 'arrived') return repeat(kind === 'state' ? row.md5 : row.json_md5, request)
   const dataKey = unwrapDataKey(deps.config.secretKey, row.id, row.wrapped_key)
   const address: StoredUpload = {
     kind,
@@ -100,14 +99,14 @@ async function upload(kind: ContentKind, call: Call, deps: RunnerDeps): Promise<
   try {
     const holders =
       row.created_by_id === null ? [row.organization_id] : [row.created_by_id, row.organization_id]
-    const result = await deps.states.receive(address, (push) => readWithin(limit, call, deps, push), holders)
+    const result = await deps.states.receive(address, (push) => readBody(request, push), holders)
     hasArrived = true
     if (kind === 'state' && result.md5 !== row.md5) {
       throw new AppError('invalid', [
         { detail: `the MD5 hash of the state is ${result.md5}, not ${row.md5} as announced` },
       ])
     }
-    const isUnprocessed = await deps.database.write((tx) => finish(tx, address, result, call, deps), {
+    const isUnprocessed = await deps.database.write((tx) => finish(tx, address, result, request), {
       organizationId: row.organization_id,
       account: accountOf(creator),
     })
@@ -125,13 +124,13 @@ async function finish(
   tx: Transaction,
   address: UploadAddress,
   result: PassResult,
-  call: Call,
-  deps: RunnerDeps,
+  request: Request,
 ): Promise<boolean> {
-  const { kind, uploadId } = address
-  const before = await findUpload(tx, kind, call, deps)
+  const { kind, call, deps } = request
+  const { uploadId } = address
+  const before = await findUpload(tx, request)
   await lockOrganization(tx, before.row.organization_id)
-  const { row, creator } = await findUpload(tx, kind, call, deps)
+  const { row, creator } = await findUpload(tx, request)
   const at = timestamp(deps.clock.now())
   if ((await checkOpen(tx, kind, row)) === 'arrived') {
     // The same upload was sent twice at the same time, and the other one was faster.
@@ -161,12 +160,11 @@ async function finish(
 }
 
 /** Reads the body in chunks, up to the limit. */
-function readWithin(
-  limit: number,
-  call: Call,
-  { config }: RunnerDeps,
+function readBody(
+  { call, deps: { config } }: Request,
   take: (bytes: Buffer) => Promise<void> | void,
 ): Promise<void> {
+  const limit = config.maxStateBytes
   let size = 0
   return readChunks(call.stream, config, (bytes) => {
     size += bytes.length
@@ -176,9 +174,9 @@ function readWithin(
 }
 
 /** A repeated upload of the same bytes is accepted any number of times; other bytes are refused. */
-async function repeat(md5: string | null, call: Call, deps: RunnerDeps): Promise<Answer> {
+async function repeat(md5: string | null, request: Request): Promise<Answer> {
   const hash = createHash('md5')
-  await readWithin(deps.config.maxStateBytes, call, deps, (bytes) => void hash.update(bytes))
+  await readBody(request, (bytes) => void hash.update(bytes))
   if (hash.digest('hex') !== md5) throw otherBytes()
   return accepted
 }
