@@ -12,7 +12,7 @@ import type { Progress } from './progress.ts'
 import { printable, Unreadable, type OrganizationRecord, type StateChoice } from './records.ts'
 import { Report } from './report.ts'
 import type { Source } from './source.ts'
-import { OwnClient } from './own-client.ts'
+import { withOwnClient } from './own-client.ts'
 
 export type ImportOptions = {
   /** Empty: all organizations that the token can see. */
@@ -31,33 +31,33 @@ export type ImportOptions = {
 export async function runImport(config: Config, source: Source, options: ImportOptions): Promise<Report> {
   const { isDryRun, progress, signal } = options
   const report = new Report(source.name, isDryRun)
-  const target = await OwnClient.open(config, { isReadOnly: isDryRun, as: options.as })
-  try {
-    for (const record of await organizationsOf(source, options)) {
-      const as = options.toOrganization ?? record.name
-      report.begin(record.name, as)
-      const context: Context = {
-        ...options,
-        source,
-        target,
-        report,
-        organization: record.name,
-        as,
-        isNew: false,
-        isMadeLater: false,
-        projects: new Map(),
-        teams: new Map(),
-        workspaces: new Map(),
+  return withOwnClient(config, { isReadOnly: isDryRun, as: options.as }, async (target) => {
+    try {
+      for (const record of await organizationsOf(source, options)) {
+        const as = options.toOrganization ?? record.name
+        report.begin(record.name, as)
+        const context: Context = {
+          ...options,
+          source,
+          target,
+          report,
+          organization: record.name,
+          as,
+          isNew: false,
+          isMadeLater: false,
+          projects: new Map(),
+          teams: new Map(),
+          workspaces: new Map(),
+        }
+        await copyOrganization(context, record, options.isMerging)
       }
-      await copyOrganization(context, record, options.isMerging)
+    } catch (error) {
+      report.endedBy(error, signal)
+    } finally {
+      progress.clear()
     }
-  } catch (error) {
-    report.endedBy(error, signal)
-  } finally {
-    progress.clear()
-    await target.close()
-  }
-  return report
+    return report
+  })
 }
 
 export async function organizationsOf(

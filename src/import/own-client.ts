@@ -12,6 +12,7 @@ import { readList, resourceOf, type List, type Resource } from './source-lists.t
 import type { Spool } from './spool.ts'
 import { routes } from '../app.ts'
 import type { Problem } from '../core/errors.ts'
+import type { UserRow } from '../users/user-store.ts'
 
 /** Stands for the id of an object that a dry run would create. */
 export const TO_BE_MADE = '(to be made)'
@@ -39,30 +40,16 @@ export class OwnClient {
   readonly #server: OwnServer
   /** Sends no writes; it only validates their bodies. */
   readonly #isReadOnly: boolean
+  readonly database: Database
+  readonly user: UserRow
+  readonly config: Config
 
-  private constructor(server: OwnServer, isReadOnly: boolean) {
+  constructor(server: OwnServer, isReadOnly: boolean) {
     this.#server = server
     this.#isReadOnly = isReadOnly
-  }
-
-  static async open(config: Config, options: OwnServerOptions): Promise<OwnClient> {
-    return new OwnClient(await openOwnServer(config, options), options.isReadOnly === true)
-  }
-
-  get database(): Database {
-    return this.#server.database
-  }
-
-  get user(): OwnServer['user'] {
-    return this.#server.user
-  }
-
-  get config(): Config {
-    return this.#server.config
-  }
-
-  close(): Promise<void> {
-    return this.#server.close()
+    this.database = server.database
+    this.user = server.user
+    this.config = server.config
   }
 
   list(path: string, query: Record<string, string> = {}): Promise<List> {
@@ -72,12 +59,8 @@ export class OwnClient {
   }
 
   async show(path: string): Promise<Resource | undefined> {
-    try {
-      return resourceOf(JSON.parse(await this.#request('GET', path)))
-    } catch (error) {
-      if (error instanceof Refused && error.status === 404) return undefined
-      throw error
-    }
+    const text = await unlessMissing(this.#request('GET', path))
+    return text === undefined ? undefined : resourceOf(JSON.parse(text))
   }
 
   /** Returns the resource of the answer. In a dry run it returns the request's data if they are valid. */
@@ -103,13 +86,7 @@ export class OwnClient {
 
   /** Returns false if there is no such object. */
   async delete(path: string): Promise<boolean> {
-    try {
-      await this.#request('DELETE', path)
-      return true
-    } catch (error) {
-      if (error instanceof Refused && error.status === 404) return false
-      throw error
-    }
+    return (await unlessMissing(this.#request('DELETE', path))) !== undefined
   }
 
   async upload(address: string, content: Pick<Spool, 'size' | 'chunks'>): Promise<void> {
@@ -125,6 +102,16 @@ export class OwnClient {
   async #request(method: string, path: string, body?: string): Promise<string> {
     const answer = await sendRequest(this.#server, method, path, body)
     return refuseUnlessOk(answer.status, answer.text)
+  }
+}
+
+/** Undefined if the answer is 404. */
+async function unlessMissing(answer: Promise<string>): Promise<string | undefined> {
+  try {
+    return await answer
+  } catch (error) {
+    if (error instanceof Refused && error.status === 404) return undefined
+    throw error
   }
 }
 
@@ -160,10 +147,10 @@ export async function withOwnClient<T>(
   options: OwnServerOptions,
   work: (client: OwnClient) => Promise<T>,
 ): Promise<T> {
-  const client = await OwnClient.open(config, options)
+  const server = await openOwnServer(config, options)
   try {
-    return await work(client)
+    return await work(new OwnClient(server, options.isReadOnly === true))
   } finally {
-    await client.close()
+    await server.close()
   }
 }
