@@ -10,7 +10,7 @@ import { Progress } from '../import/progress.ts'
 import type { StateChoice } from '../import/records.ts'
 import type { Report } from '../import/report.ts'
 import { addressOfSource, SourceClient } from '../import/source-client.ts'
-import { exitInterrupted, untilInterrupted } from './interruption.ts'
+import { endInterrupted, untilInterrupted } from './interruption.ts'
 import { organizationNamed } from './named.ts'
 import { askUnseen, note, print, printJson } from './output.ts'
 
@@ -100,23 +100,13 @@ function copy(
   advice: string,
   flags: CopyingFlags,
 ): Promise<void> {
-  return untilInterrupted(async (signal) => {
-    try {
-      const report = await work(signal)
-      if (flags.json) printJson(report.toJson())
-      else for (const line of report.lines()) print(line)
-      if (report.failure !== undefined) throw new OperatorError(`${report.failure}; ${advice}`)
-      if (report.isInterrupted) {
-        note(`interrupted; ${advice}`)
-        exitInterrupted()
-      } else if (report.notCopied.length > 0) {
-        process.exitCode = 1
-      }
-    } catch (error) {
-      if (!signal.aborted) throw error
-      note('interrupted before anything was copied')
-      exitInterrupted()
-    }
+  return untilInterrupted('interrupted before anything was copied', async (signal) => {
+    const report = await work(signal)
+    if (flags.json) printJson(report.toJson())
+    else for (const line of report.lines()) print(line)
+    if (report.failure !== undefined) throw new OperatorError(`${report.failure}; ${advice}`)
+    if (report.isInterrupted) endInterrupted(`interrupted; ${advice}`)
+    else if (report.notCopied.length > 0) process.exitCode = 1
   })
 }
 

@@ -7,7 +7,7 @@ import { auditOperator, operatorAuditKey, withDatabase, withOpened } from '../op
 import { lockDataFolder } from '../operation/data-folder.ts'
 import { moveDatabase, type MovedTable } from '../operation/move.ts'
 import { databaseUrl, SettingError } from '../setting-values.ts'
-import { exitInterrupted, untilInterrupted } from './interruption.ts'
+import { untilInterrupted } from './interruption.ts'
 import { note } from './output.ts'
 
 type Moved = { readonly tables: readonly MovedTable[]; readonly target: string }
@@ -16,7 +16,7 @@ type Moved = { readonly tables: readonly MovedTable[]; readonly target: string }
 export async function move(config: Config, to: string | undefined): Promise<Moved | undefined> {
   const target = { data: config.data, databaseUrl: addressOf(to) }
   const progress = new Progress(process.stderr)
-  return untilInterrupted(async (signal) => {
+  return untilInterrupted('interrupted; the same command again continues', async (signal) => {
     try {
       const tables = await withDatabase(config, async (from) => {
         // The audit event at the end needs the key. A wrong one is found before anything is copied.
@@ -24,12 +24,6 @@ export async function move(config: Config, to: string | undefined): Promise<Move
         return moveFrom(from, config, { target, signal, progress })
       })
       return { tables, target: nameOfDatabase(target) }
-    } catch (error) {
-      if (!signal.aborted) throw error
-      progress.clear()
-      note('interrupted; the same command again continues')
-      exitInterrupted()
-      return undefined
     } finally {
       progress.clear()
     }
