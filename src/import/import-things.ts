@@ -28,25 +28,21 @@ export async function importProjects(
   projects: readonly ProjectRecord[],
 ): Promise<void> {
   const { here, list } = await namesHere(context, 'projects', withTagBindings)
-  const defaultHere = relatedId(organization, 'default-project')
+  const defaultId = relatedId(organization, 'default-project')
+  const defaultHere = context.isMadeLater
+    ? defaultToBeMade
+    : [...here.values()].find(({ id }) => id === defaultId)
   // The default project comes first. It exists in every organization, but may have another name on the source.
   const isDefault = ({ id }: ProjectRecord) => id === record.defaultProjectId
   const ordered = projects.toSorted((a, b) => Number(isDefault(b)) - Number(isDefault(a)))
   await forEach(context, 'projects', ordered, async (project) => {
     const { id, name, attributes, tagBindings } = project
-    if (isDefault(project) && context.isMadeLater) {
-      await likeDefault(context, project, defaultToBeMade, list)
-      context.projects.set(id, { id: TO_BE_MADE, isNew: true })
+    const own = isDefault(project) ? defaultHere : undefined
+    if (own !== undefined) {
+      await likeDefault(context, project, own, list)
+      here.delete(String(own.attributes.name))
+      context.projects.set(id, { id: own.id, isNew: context.isNew })
       return
-    }
-    if (isDefault(project) && defaultHere !== null) {
-      const own = [...here.values()].find((one) => one.id === defaultHere)
-      if (own !== undefined) {
-        await likeDefault(context, project, own, list)
-        here.delete(String(own.attributes.name))
-        context.projects.set(id, { id: own.id, isNew: context.isNew })
-        return
-      }
     }
     const there = here.get(name)
     if (there !== undefined) compareBindings(context, 'projects', project, tagBindingsOf(there, list))
