@@ -10,7 +10,8 @@ import {
   findNewestStateVersion,
 } from '../state-versions/current-state-version-store.ts'
 import { addJsonState, finalizeStateVersion } from './finalize.ts'
-import { insertPending, prepareStateVersion, storeChunks, storeGivenOutputs } from './state-version-create.ts'
+import { insertChunks } from '../state-content/state-chunk-store.ts'
+import { insertPending, prepareStateVersion, storeGivenOutputs } from './state-version-create.ts'
 import { stateVersionDocument } from '../state-versions/state-version-document.ts'
 import {
   discardPendingStateVersions,
@@ -38,7 +39,7 @@ export const stateVersionCreateRoutes: readonly Route[] = [
     act: async (context) => {
       const { tx, deps, resource, prepared, now } = context
       const { workspace } = resource
-      const { given, stateVersionId: id, state } = prepared
+      const { given, stateVersionId: id, uploadId, jsonState, state } = prepared
       await checkLock(context, resource)
       const newest = await findNewestStateVersion(tx, workspace)
       const same = judgeNewStateVersion(given, await findBySerial(tx, workspace.id, given.serial), newest)
@@ -62,14 +63,14 @@ export const stateVersionCreateRoutes: readonly Route[] = [
       if (prepared.givenOutputs !== undefined && (same?.given_outputs_count ?? null) === null) {
         await storeGivenOutputs(tx, id, prepared.givenOutputs)
       }
-      if (prepared.jsonState !== undefined) {
-        await storeChunks(tx, prepared, 'json-state', prepared.jsonState)
-        await addJsonState(tx, id, prepared.uploadId, prepared.jsonState.result)
+      if (jsonState !== undefined) {
+        await insertChunks(tx, { stateVersionId: id, kind: 'json-state', uploadId }, jsonState.chunks)
+        await addJsonState(tx, id, uploadId, jsonState.result)
       }
       if (state !== undefined) {
-        await storeChunks(tx, prepared, 'state', state)
+        await insertChunks(tx, { stateVersionId: id, kind: 'state', uploadId }, state.chunks)
         const row = existing(await findStateVersion(tx, id))
-        const isUnprocessed = await finalizeStateVersion(tx, row, prepared.uploadId, state.result, now)
+        const isUnprocessed = await finalizeStateVersion(tx, row, uploadId, state.result, now)
         const details = { serial: given.serial, size: state.result.size, 'workspace-id': workspace.id }
         events.push({ ...about, action: 'state-version.finalize', details })
         if (isUnprocessed) tx.afterCommit(() => deps.states.wake())

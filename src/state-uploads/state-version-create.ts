@@ -6,10 +6,8 @@ import type { Decided } from '../http/route.ts'
 import { lockHolder } from '../workspaces/workspace-locks.ts'
 import type { LoadedWorkspace } from '../workspaces/workspaces.ts'
 import { insertOutputBlocks } from '../outputs/output-block-store.ts'
-import type { Base64Content } from './base64-content.ts'
 import { readNewStateVersion, type NewStateVersion } from './new-state-version.ts'
 import { OUTPUT_KEY_LENGTH } from '../outputs/output-ids.ts'
-import { insertChunks, type ContentKind } from '../state-content/state-chunk-store.ts'
 import { newDataKey, unwrapDataKey, wrapDataKey } from '../state-versions/state-crypto.ts'
 import { StateError } from '../state-file/state-error.ts'
 import type { PassResult, SealedChunk, Upload } from '../state-content/seal-pass.ts'
@@ -46,14 +44,19 @@ export async function prepareStateVersion(bytes: Buffer, caller: Caller): Promis
   const dataKey = isCompletion ? unwrapDataKey(secretKey, same.id, same.wrapped_key) : newDataKey()
   const uploadId = randomBase58(16)
   const { inlineStateBytes, maxBodyBytes } = deps.config
-  const pass = (kind: Upload['kind']) => {
+  const upload = { stateVersionId, uploadId, dataKey, chunks: 'returned' } as const
+  const holders = holdersOf(caller.actor, resource.organization)
+  const pass = async (kind: Upload['kind']): Promise<Passed | undefined> => {
+    const content = given.content[kind]
+    if (content === undefined) return undefined
     // Given outputs are not in the state, so a background job could not read them later: store them at once.
     const inlineOutputBytes = kind === 'json-state-outputs' ? maxBodyBytes : inlineStateBytes
-    return passContent(
-      { kind, stateVersionId, uploadId, dataKey, chunks: 'returned', inlineOutputBytes },
-      given.content[kind],
-      caller,
-    )
+    try {
+      return await deps.states.pass({ ...upload, kind, inlineOutputBytes }, content, holders)
+    } catch (error) {
+      if (!(error instanceof StateError)) throw error
+      throw invalid(`${kind}: ${error.message}`, `/data/attributes/${kind}`)
+    }
   }
   const state = await pass('state')
   if (state !== undefined && state.result.md5 !== given.md5) {
@@ -67,20 +70,6 @@ export async function prepareStateVersion(bytes: Buffer, caller: Caller): Promis
     state,
     jsonState: await pass('json-state'),
     givenOutputs: await pass('json-state-outputs'),
-  }
-}
-
-async function passContent(
-  upload: Upload,
-  content: Base64Content | undefined,
-  { actor, resource, deps }: Pick<Caller, 'actor' | 'resource' | 'deps'>,
-): Promise<Passed | undefined> {
-  if (content === undefined) return undefined
-  try {
-    return await deps.states.pass(upload, content, holdersOf(actor, resource.organization))
-  } catch (error) {
-    if (!(error instanceof StateError)) throw error
-    throw invalid(`${upload.kind}: ${error.message}`, `/data/attributes/${upload.kind}`)
   }
 }
 
@@ -123,14 +112,4 @@ export async function insertPending(
 export async function storeGivenOutputs(tx: Transaction, id: string, { result }: Passed): Promise<void> {
   await insertOutputBlocks(tx, id, result.outputs?.blocks ?? [])
   await updateStateVersion(tx, id, { given_outputs_count: result.outputs?.count ?? 0 })
-}
-
-export function storeChunks(
-  tx: Transaction,
-  prepared: Prepared,
-  kind: ContentKind,
-  { chunks }: Passed,
-): Promise<void> {
-  const { stateVersionId, uploadId } = prepared
-  return insertChunks(tx, { stateVersionId, kind, uploadId }, chunks)
 }
