@@ -6,16 +6,14 @@ import { findOrganizationByName } from './organization-store.ts'
 
 type Address = { readonly name: string }
 
-function organizationOfPath({ params }: Call): Address | undefined {
-  const { organization_name: name } = params
-  return name !== undefined && isName(name) ? { name } : undefined
-}
-
 /** The organization that a path names. */
 export const organizationPlace = {
   path: '/organizations/:organization_name',
   type: 'organizations',
-  address: organizationOfPath,
+  address: ({ params }: Call): Address | undefined => {
+    const { organization_name: name } = params
+    return name !== undefined && isName(name) ? { name } : undefined
+  },
   load: async ({ tx, address }: Loading<Address>) => {
     const organization = await findOrganizationByName(tx, address.name)
     return organization === undefined ? undefined : { organization, target: {} }

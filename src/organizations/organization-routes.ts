@@ -111,13 +111,8 @@ export const organizationRoutes: readonly Route[] = [
       if (actor.isSiteAdmin) await willLookAt(() => Infinity)
       const filter = { q: query.q, email: query['q[email]'], name: query['q[name]'] }
       const asked = page ?? { number: 1, size: MAX_UNPAGED }
-      const { rows: organizations, total } = await listOrganizations(
-        tx,
-        actor,
-        filter,
-        asked,
-        deps.clock.now(),
-      )
+      const now = deps.clock.now()
+      const { rows: organizations, total } = await listOrganizations(tx, actor, filter, asked, now)
       const fragments: Fragment[] = []
       for (const organization of organizations) {
         const standing = await deps.standings.in(tx, actor, organization)

@@ -44,6 +44,7 @@ export const projectListRoutes: readonly Route[] = [
         names: query['filter[names]'],
         tagged: query['filter[tagged][0][key]'],
         rights: asked.map((right) => ({ right, reach: reachOf(right, context) })),
+        isDescending: query.sort === '-name',
       }
       const reach = reachOf('project:read', context)
       const reaches = [reach, reachOf('workspace:read', context), ...filter.rights.map((each) => each.reach)]
@@ -53,17 +54,9 @@ export const projectListRoutes: readonly Route[] = [
         // Who sees all workspaces gets their numbers from a table. Grants are looked up by workspaces.
         return seesAll ? projects : projects + (await countWorkspaces(tx, organization.id))
       })
-      const isDescending = query.sort === '-name'
-      const { rows: projects, total } = await listVisibleProjects(
-        tx,
-        organization.id,
-        reach,
-        filter,
-        page,
-        isDescending,
-      )
+      const { rows, total } = await listVisibleProjects(tx, organization.id, reach, filter, page)
       const isBound = query.include.size > 0
-      const { data, included } = await projectFragments(context, organization, projects, isBound)
+      const { data, included } = await projectFragments(context, organization, rows, isBound)
       return listDocument(data, context.paging(total), included)
     },
   }),

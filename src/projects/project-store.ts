@@ -68,6 +68,7 @@ type ProjectFilter = {
   readonly tagged?: readonly TagFilter[]
   /** The caller must have all of these rights on the project. `reach` says where they have the right. */
   readonly rights?: readonly { readonly right: ProjectRight; readonly reach: Reach }[]
+  readonly isDescending?: boolean
 }
 
 /** A page of the projects that the caller may see, by name. The same rule as `project:read`, in SQL. */
@@ -77,7 +78,6 @@ export async function listVisibleProjects(
   reach: Reach,
   filter: ProjectFilter,
   page: Page,
-  isDescending = false,
 ): Promise<{ rows: ProjectRow[]; total: number }> {
   let query = tx.db.selectFrom('projects').where('projects.organization_id', '=', organizationId)
   if (reach !== 'everything') query = query.where('projects.id', 'in', grantedProjects(tx, reach.userId))
@@ -90,7 +90,7 @@ export async function listVisibleProjects(
   if (names !== undefined) query = query.where('projects.name', 'in', names.length === 0 ? [''] : names)
   if (filter.q !== undefined) query = query.where(holdsText(tx.engine, 'projects.name', filter.q))
   for (const each of filter.tagged ?? []) query = query.where(isProjectTagged(organizationId, each))
-  const direction = isDescending ? 'desc' : 'asc'
+  const direction = filter.isDescending === true ? 'desc' : 'asc'
   return pageOf(query, page, (found) =>
     found.selectAll('projects').orderBy('projects.name', direction).orderBy('projects.id', direction),
   )

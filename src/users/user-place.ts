@@ -25,16 +25,14 @@ export const personPlace = {
   },
 }
 
-function userOfPath({ params }: Call): Address | undefined {
-  const userId = parseUserId(params.user_id ?? '')
-  return userId === undefined ? undefined : { userId }
-}
-
 /** The user that a path names, as other members of an organization may see them. */
 export const userPlace = {
   path: '/users/:user_id',
   type: 'users',
-  address: userOfPath,
+  address: ({ params }: Call): Address | undefined => {
+    const userId = parseUserId(params.user_id ?? '')
+    return userId === undefined ? undefined : { userId }
+  },
   load: async ({ tx, address, actor, deps }: Loading<Address>) => {
     const user = await findUser(tx, address.userId)
     const organization = await findSharedOrganization(tx, actor, user?.id ?? NO_ID, deps.clock.now())

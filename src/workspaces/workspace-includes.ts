@@ -93,7 +93,8 @@ export async function includedWith(
   if (include.has('organization') && shown.length > 0) {
     add('organization', organizationFragment(organization, viewer, viewer.deps.config))
   }
-  for (const { workspace, project, target, outputs, bindings, lockHolder } of shown) {
+  for (const one of shown) {
+    const { workspace, project, outputs, bindings, lockHolder } = one
     const addOutputs = (name: string, { included: texts, count: all }: IncludedOutputs) => {
       for (const [place, text] of texts.entries())
         add(`${workspace.id} ${name} ${place}`, text, all / texts.length)
@@ -108,12 +109,7 @@ export async function includedWith(
       if (text !== undefined) add(lockHolder.id, text)
     }
     if (include.has('current_state_version') || include.has('current_state_version.outputs')) {
-      const state = await currentState(
-        viewer,
-        workspace,
-        target,
-        include.has('current_state_version.outputs'),
-      )
+      const state = await currentState(viewer, one, include.has('current_state_version.outputs'))
       if (state !== undefined) add(`${workspace.id} state`, state.text)
       if (state?.outputs !== undefined) addOutputs('state outputs', state.outputs)
     }
@@ -143,8 +139,7 @@ async function lockHolderFragment(
 /** The current state version and its outputs, as its own route shows them. Undefined if the caller may not read it. */
 async function currentState(
   viewer: WorkspaceViewer & IncludingViewer,
-  workspace: WorkspaceRow,
-  target: Target,
+  { workspace, target }: ShownWorkspace,
   withOutputs: boolean,
 ): Promise<{ text: Fragment; outputs: IncludedOutputs | undefined } | undefined> {
   const { tx, actor, standing } = viewer
