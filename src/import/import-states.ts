@@ -14,6 +14,9 @@ const kind = 'state versions'
 /** Larger states are uploaded separately. */
 const MAX_BYTES_IN_BODY = 1024 * 1024
 
+/** The workspace whose states are copied: its name there, and its id here. */
+type Copying = Context & { readonly name: string; readonly workspaceId: string }
+
 export async function importStates(context: Context, workspaces: readonly WorkspaceRecord[]): Promise<void> {
   if (context.states === 'none') return
   const work = async (workspace: WorkspaceRecord) => {
@@ -37,7 +40,7 @@ export async function importStates(context: Context, workspaces: readonly Worksp
       const giveBack = () => giveBackOldLock(context, place.id)
       if (!context.isDryRun && !place.isNew) await orReport(context, kind, workspace.name, giveBack)
     } else if (context.isDryRun) report.copied(kind, missing.length)
-    else await copyLocked(context, workspace.name, place.id, missing)
+    else await copyLocked({ ...context, name: workspace.name, workspaceId: place.id }, missing)
   }
   await forEach(context, 'states', workspaces, work, SOME_AT_ONCE)
 }
@@ -136,12 +139,8 @@ function md5Of(source: Source, state: StateRecord, limit: number): Promise<strin
 }
 
 /** Copies under the import's own lock and always releases it. */
-async function copyLocked(
-  context: Context,
-  name: string,
-  workspaceId: string,
-  missing: readonly StateRecord[],
-): Promise<void> {
+async function copyLocked(context: Copying, missing: readonly StateRecord[]): Promise<void> {
+  const { name, workspaceId } = context
   const actions = `/workspaces/${workspaceId}/actions`
   const isLocked = await orReport(context, kind, name, async () => {
     await giveBackOldLock(context, workspaceId)
@@ -153,7 +152,7 @@ async function copyLocked(
     for (const [place, state] of missing.entries()) {
       context.signal.throwIfAborted()
       context.progress.show(`${context.organization}: states of ${name}`, place, missing.length)
-      await copyState(context, name, workspaceId, state)
+      await copyState(context, state)
     }
   } finally {
     await giveBackLock(context, actions)
@@ -180,13 +179,8 @@ async function giveBackOldLock(context: Context, workspaceId: string): Promise<v
   if (isOurs) await target.act(`/workspaces/${workspaceId}/actions/force-unlock`, {})
 }
 
-async function copyState(
-  context: Context,
-  name: string,
-  workspaceId: string,
-  state: StateRecord,
-): Promise<void> {
-  const { source, target, report } = context
+async function copyState(context: Copying, state: StateRecord): Promise<void> {
+  const { source, target, report, name } = context
   const { maxStateBytes } = target.config
   const what = `serial ${state.serial} of ${name}`
   await orReport(context, kind, what, async () => {
@@ -194,7 +188,7 @@ async function copyState(
       withSpool(async (json) => {
         await readState(source, state, maxStateBytes, content)
         const hasJson = await readJsonState(context, what, state, maxStateBytes, json)
-        await sendState(context, what, workspaceId, state.serial, content, hasJson ? json : undefined)
+        await sendState(context, what, state.serial, content, hasJson ? json : undefined)
       }),
     )
     report.copied(kind)
@@ -202,9 +196,8 @@ async function copyState(
 }
 
 async function sendState(
-  context: Context,
+  context: Copying,
   what: string,
-  workspaceId: string,
   serial: number,
   content: Spool,
   json: Spool | undefined,
@@ -216,7 +209,7 @@ async function sendState(
   if (content.size + (json?.size ?? 0) <= most) {
     try {
       // One transaction, so that a killed import leaves nothing behind.
-      await createVersion(context, workspaceId, {
+      await createVersion(context, {
         ...attributes,
         state: base64Of(content),
         ...(json === undefined ? {} : { 'json-state': base64Of(json) }),
@@ -227,7 +220,7 @@ async function sendState(
       if (!(error instanceof Refused) || json === undefined) throw error
     }
   }
-  const made = await createVersion(context, workspaceId, attributes)
+  const made = await createVersion(context, attributes)
   if (json !== undefined) {
     const address = String(made.attributes['hosted-json-state-upload-url'])
     await orReport(context, kind, `JSON state of ${what}`, () => target.upload(address, json))
@@ -242,8 +235,7 @@ function base64Of(spool: Spool): string {
 
 /** A lower serial or another lineage is refused. The source was forced to accept it, so force it here too. */
 async function createVersion(
-  { target }: Context,
-  workspaceId: string,
+  { target, workspaceId }: Copying,
   attributes: Record<string, unknown>,
 ): Promise<Resource> {
   const path = `/workspaces/${workspaceId}/state-versions`

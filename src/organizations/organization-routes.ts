@@ -138,12 +138,8 @@ export const organizationRoutes: readonly Route[] = [
     problems: ({ tx, deps, actor, body, problems }) =>
       addProblemsOfNewOrganization(tx, deps.config, existing(actor.userId), body, problems),
     act: async ({ tx, deps, actor, body }) => {
-      const { organization, event } = await createRequestedOrganization(
-        tx,
-        deps,
-        existing(actor.userId),
-        body,
-      )
+      const ownerId = existing(actor.userId)
+      const { organization, event } = await createRequestedOrganization(tx, deps, ownerId, body)
       return doneAll(organization, [event])
     },
     document: async ({ tx, deps, actor, result }) => {
