@@ -17,6 +17,7 @@ import type { RunnerDeps } from './http/deps.ts'
 import type { RawRoute } from './http/raw-route.ts'
 import type { Route } from './http/route.ts'
 import { homeRoute } from './http/home-route.ts'
+import { KnownAccounts } from './http/known-accounts.ts'
 import { Pipelines } from './http/pipelining.ts'
 import { Writes } from './http/send.ts'
 import { createServer } from './http/server.ts'
@@ -165,6 +166,7 @@ export function createApp(
     peopleOfTeams: new PeopleOfTeams(),
     queries: new Queries(),
     requestMetrics: config.metricsListen === undefined ? undefined : new RequestMetrics(),
+    accounts: new KnownAccounts(),
     lastUsed: new LastUsed(database, log, updateLastUsed),
     sessionsUsed: new LastUsed(database, log, updateSessionsUsed),
     passwords: new Passwords(),

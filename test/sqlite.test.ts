@@ -81,16 +81,16 @@ describe('a SQLite file', () => {
     expect(values.filter((pair) => !isCached(pair)).map(([, second]) => second)).toEqual([1, 'b', 'c'])
   })
 
-  test('dear reads that come together wait for each other, and another caller for few of them', async () => {
+  test('dear reads that come together wait for each other, and another account for few of them', async () => {
     const order: string[] = []
-    const dear = (caller: string) =>
+    const dear = (account: string) =>
       one.read(
         async (tx) => {
           for (const end = performance.now() + 15; performance.now() < end;);
           await findOrganizationByName(tx, 'acme')
-          order.push(caller)
+          order.push(account)
         },
-        { caller },
+        { account },
       )
     const reads = Array.from({ length: 8 }, () => dear('one'))
     reads.push(dear('another'))
@@ -131,7 +131,9 @@ describe('a SQLite file', () => {
 
   test('while one statement of a slow read runs, others read and write', async () => {
     const order: string[] = []
-    const slow = one.read(countTo(3_000_000), { isSlow: true, caller: 'one' }).then((n) => order.push(`${n}`))
+    const slow = one
+      .read(countTo(3_000_000), { isSlow: true, account: 'one' })
+      .then((n) => order.push(`${n}`))
     for (const name of ['first', 'second', 'third']) {
       await one.write((tx) => updateOrganization(tx, id, { email: `${name}@example.com` }))
       order.push((await emailSeenBy(one)) as string)
@@ -140,10 +142,10 @@ describe('a SQLite file', () => {
     expect(order).toEqual(['first@example.com', 'second@example.com', 'third@example.com', '3000000'])
   })
 
-  test('a caller has one slow read at a time, so that another need not wait', async () => {
+  test('an account has one slow read at a time, so that another need not wait', async () => {
     const order: string[] = []
-    const read = (caller: string, rows: number) =>
-      one.read(countTo(rows), { isSlow: true, caller }).then(() => order.push(caller))
+    const read = (account: string, rows: number) =>
+      one.read(countTo(rows), { isSlow: true, account }).then(() => order.push(account))
     await Promise.all([...Array.from({ length: 4 }, () => read('one', 1_000_000)), read('another', 10)])
     expect(order).toEqual(['another', 'one', 'one', 'one', 'one'])
   })
@@ -151,7 +153,7 @@ describe('a SQLite file', () => {
   test('a slow read that takes too long is 503, and the next one gets a new thread', async () => {
     const hasty = new SqliteDatabase(join(folder, 'test.sqlite'), { slowReadMs: 1_500 })
     const read = (work: (tx: Transaction) => Promise<unknown>) =>
-      hasty.read(work, { isSlow: true, caller: 'one' })
+      hasty.read(work, { isSlow: true, account: 'one' })
     await expect(read(countTo(20_000_000))).rejects.toMatchObject({
       code: 'unavailable',
       problems: [{ detail: 'the read took too long' }],
@@ -170,8 +172,8 @@ describe('a SQLite file', () => {
       sql`create table pages (id integer primary key, bytes blob)`.execute(db),
     )
     const over = new AbortController()
-    const readOften = async (caller: string) => {
-      while (!over.signal.aborted) await database.read(countTo(300_000), { isSlow: true, caller })
+    const readOften = async (account: string) => {
+      while (!over.signal.aborted) await database.read(countTo(300_000), { isSlow: true, account })
     }
     const readers = ['one', 'another', 'third'].map(readOften)
     for (let number = 0; number < 500; number++) {
@@ -193,7 +195,7 @@ describe('a SQLite file', () => {
     const database = new SqliteDatabase(path)
     await database.withConnection(migrate)
     rmSync(path)
-    const read = database.read(countTo(10), { isSlow: true, caller: 'one' })
+    const read = database.read(countTo(10), { isSlow: true, account: 'one' })
     await expect(read).rejects.toMatchObject({
       code: 'unavailable',
       problems: [{ detail: 'the database cannot open a file' }],
@@ -205,7 +207,7 @@ describe('a SQLite file', () => {
     const path = join(folder, 'ended.sqlite')
     const ended = new SqliteDatabase(path)
     await ended.withConnection(migrate)
-    for (const caller of ['one', 'another']) await ended.read(countTo(10), { isSlow: true, caller })
+    for (const account of ['one', 'another']) await ended.read(countTo(10), { isSlow: true, account })
     expect(existsSync(`${path}-wal`)).toBe(true)
     await ended.close()
     expect(existsSync(`${path}-wal`)).toBe(false)

@@ -43,8 +43,8 @@ onEachEngine('uploads of states', { stateVersionsKept: '2' }, (server) => {
     const read = vi.spyOn(server.app.deps.database, 'read')
     try {
       expect((await put(stateUrl, stateText(outputs))).status).toBe(200)
-      const turns = read.mock.calls.map(([, options]) => options).filter((one) => one?.caller !== undefined)
-      expect(turns).toEqual([{ caller: id, withoutToken: true }])
+      const turns = read.mock.calls.map(([, options]) => options).filter((one) => one?.withoutToken)
+      expect(turns).toEqual([{ account: id, withoutToken: true }])
     } finally {
       read.mockRestore()
     }

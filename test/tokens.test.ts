@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import { NOT_FOUND, type Client } from './support/client.ts'
 import { onEachEngine } from './support/on-each-engine.ts'
 import { body, createTeam, createTestOrganization, createUser, uniqueName } from './support/world.ts'
@@ -90,6 +90,26 @@ onEachEngine('tokens of users and organizations', { maxTokens: '4' }, (server) =
         422,
         [{ source: { pointer: '/data/attributes/description' } }],
       ])
+    }
+  })
+
+  test('the reads of all tokens of an account take turns as one, and those of unknown tokens as their address', async () => {
+    const { database } = server.app.deps
+    const accounts: unknown[] = []
+    const read = database.read.bind(database)
+    const spy = vi.spyOn(database, 'read').mockImplementation((work, options) => {
+      accounts.push(options?.account)
+      return read(work, options)
+    })
+    onTestFinished(() => spy.mockRestore())
+    const { id, client } = await createUser(server)
+    const other = server.client((await create(client, id)).json.data.attributes.token)
+    const invented = [server.client('invented'), server.client('another')]
+    for (const each of [client, other, ...invented]) {
+      await each.get('/account/details')
+      accounts.length = 0
+      await each.get('/account/details')
+      expect(accounts).toEqual([invented.includes(each) ? 'address 127.0.0.1' : `user ${id}`])
     }
   })
 

@@ -16,9 +16,9 @@ function taken(turns: Turns, turn: Turn) {
 const settled = () => new Promise((resolve) => setImmediate(resolve))
 
 describe('turns at connections', () => {
-  const read = (caller: string): Turn => ({ mode: 'read', caller })
+  const read = (account: string): Turn => ({ mode: 'read', account })
 
-  test('the reads of one caller leave some to others', async () => {
+  test('the reads of one account leave some to others', async () => {
     const turns = new Turns(10)
     const many = Array.from({ length: 20 }, () => taken(turns, read('one')))
     await settled()
@@ -46,9 +46,9 @@ describe('turns at connections', () => {
 
   test('who uses the fewest connections is next', async () => {
     const turns = new Turns(4)
-    const first = Array.from({ length: 4 }, (_, n) => taken(turns, read(`caller ${n}`)))
+    const first = Array.from({ length: 4 }, (_, n) => taken(turns, read(`account ${n}`)))
     await settled()
-    const waiting = ['caller 0', 'caller 1', 'new'].map((caller) => taken(turns, read(caller)))
+    const waiting = ['account 0', 'account 1', 'new'].map((account) => taken(turns, read(account)))
     first[3]?.end()
     await settled()
     expect(waiting.map(({ hasBegun }) => hasBegun)).toEqual([false, false, true])
@@ -56,7 +56,7 @@ describe('turns at connections', () => {
 
   test('the writes of an organization that has a turn wait behind those of one that has none', async () => {
     const turns = new Turns(10)
-    const write = (organizationId: string): Turn => ({ mode: 'write', organizationId, caller: 'one token' })
+    const write = (organizationId: string): Turn => ({ mode: 'write', organizationId, account: 'one' })
     const busy = ['a', 'b', 'c'].flatMap((id) => Array.from({ length: 20 }, () => taken(turns, write(id))))
     const quiet = taken(turns, write('quiet'))
     await settled()
@@ -67,7 +67,7 @@ describe('turns at connections', () => {
     expect(quiet.hasBegun).toBe(true)
   })
 
-  test('reads with an organization’s id as their token delay none of its writes', async () => {
+  test('reads that count for an organization’s id delay none of its writes', async () => {
     const turns = new Turns(10)
     for (let count = 0; count < 7; count++) taken(turns, read('org-1'))
     await settled()

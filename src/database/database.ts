@@ -65,11 +65,14 @@ export type TransactionOptions = {
   organizationId?: string
   /** No deadlines, for unbounded work such as an upgrade. Requests and background jobs have deadlines. */
   isLong?: boolean
-  /** The token that a request reads with, "" without one. If many reads wait, each caller gets one turn before any gets a second. */
+  /** The token that a request reads with, "" without one. */
   caller?: string
-  /** The account whose write it is. Accounts take turns, on PostgreSQL only for writes in no organization. The server's own writes have none. */
+  /**
+   * Whose read or write it is. Accounts take turns; on PostgreSQL with their writes only if these are in no organization. The
+   * server's own have none.
+   */
   account?: string
-  /** The read of a request without a token, whose signed URL gives the right. `caller` names the URL's object. */
+  /** The read of a request without a token, whose signed URL gives the right. `account` names the URL's object. */
   withoutToken?: boolean
   /**
    * Names the request. PostgreSQL runs the statements of an earlier read of the same caller and name as one. A write does
@@ -86,7 +89,7 @@ export type TransactionOptions = {
   /** The write is rolled back at its end. It shares no transaction, because other writes would be rolled back with it. */
   isRolledBack?: boolean
   /**
-   * For a read with many statements, or with statements on many rows. On SQLite it runs in a thread of its own. `caller`, or
+   * For a read with many statements, or with statements on many rows. On SQLite it runs in a thread of its own. `account`, or
    * else the organization, has one such read at a time.
    */
   isSlow?: boolean

@@ -5,7 +5,7 @@ const READS_A_TURN = 100
 /** A turn of the event loop whose reads share one snapshot. */
 type ReadingTurn = { readonly isFull: () => boolean; readonly end: () => void }
 
-/** Reads that found the turn full. Callers take turns. */
+/** Reads that found the turn full. Accounts take turns. */
 export class LaterReads {
   readonly #turn: ReadingTurn
   readonly #waiting = new Rotation<() => void>()
@@ -18,9 +18,9 @@ export class LaterReads {
     return this.#waiting.count === 0
   }
 
-  add<T>(read: () => Promise<T>, caller = ''): Promise<T> {
+  add<T>(read: () => Promise<T>, account = ''): Promise<T> {
     return new Promise((resolve, reject) => {
-      this.#waiting.add(() => void read().then(resolve, reject), caller)
+      this.#waiting.add(() => void read().then(resolve, reject), account)
       if (this.#waiting.count === 1) setImmediate(() => this.#beginSome())
     })
   }

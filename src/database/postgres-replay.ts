@@ -158,11 +158,15 @@ export class Replays {
   }
 
   /** Reads with the statements of the last time. Undefined if that was not possible: nothing has been done then. */
-  async read<T>({ caller, name }: NamedRead, work: Work<T>): Promise<{ value: T } | undefined> {
+  async read<T>(
+    { caller, name }: NamedRead,
+    account: string | undefined,
+    work: Work<T>,
+  ): Promise<{ value: T } | undefined> {
     const { lean, whole } = this.#plans.find(caller, name) ?? {}
     if (lean === undefined || whole === undefined) return undefined
     for (const plan of whole === lean ? [lean] : [lean, whole]) {
-      const tx = await this.#run(plan, caller)
+      const tx = await this.#run(plan, account)
       if (tx === undefined || tx.rowCount > MAX_ROWS) break
       try {
         const value = await work(tx)
@@ -213,8 +217,8 @@ export class Replays {
   }
 
   /** Undefined if the statement failed for any reason: a transaction finds out. */
-  async #run(plan: ReadPlan, caller: string): Promise<ReplayedRead | undefined> {
-    const end = await this.#turns.take({ mode: 'read', caller })
+  async #run(plan: ReadPlan, account: string | undefined): Promise<ReplayedRead | undefined> {
+    const end = await this.#turns.take({ mode: 'read', account })
     try {
       const records = await this.#pipeline.query(plan.statement)
       return records && new ReplayedRead(plan, records)

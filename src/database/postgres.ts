@@ -157,9 +157,9 @@ export class PostgresDatabase implements Database {
     const { organizationId, caller, name, like, isLong = false } = options
     const { isRolledBack = false, isOneInsert = false, account, withoutToken } = options
     const named = caller === undefined || name === undefined ? undefined : { caller, name, like }
-    const replayed = mode === 'read' && named && (await this.#replays.read(named, work))
+    const replayed = mode === 'read' && named && (await this.#replays.read(named, account, work))
     if (replayed) return replayed.value
-    const asked = { mode, isLong, organizationId, named, caller, account, withoutToken }
+    const asked = { mode, isLong, organizationId, named, account, withoutToken }
     const mayShare = mode === 'write' && !isLong && !isRolledBack
     const shared = () =>
       mayShare && organizationId !== undefined ? new SharedWrite(organizationId, work, named) : undefined

@@ -88,7 +88,7 @@ export class SqliteDatabase implements Database {
     assertOpen(!this.#isClosed)
     if (options.isSlow === true) return this.#readSlowly(work, options)
     if (this.#later.isEmpty && !this.#isTurnFull()) return this.#readNow(work)
-    return this.#later.add(() => this.#readNow(work), options.caller)
+    return this.#later.add(() => this.#readNow(work), options.account)
   }
 
   #readNow<T>(work: Work<T>): Promise<T> {
@@ -106,9 +106,9 @@ export class SqliteDatabase implements Database {
     return this.#snapshot !== undefined && performance.now() - this.#snapshotSince > MAX_READING_MS
   }
 
-  async #readSlowly<T>(work: Work<T>, { caller, organizationId = '' }: TransactionOptions): Promise<T> {
+  async #readSlowly<T>(work: Work<T>, { account, organizationId = '' }: TransactionOptions): Promise<T> {
     try {
-      return await this.#slowReads.read(work, caller ?? organizationId)
+      return await this.#slowReads.read(work, account ?? organizationId)
     } catch (error) {
       if (error instanceof ReadThreadError) {
         this.availability.warn(error, 'a slow read was given up with its thread')

@@ -8,19 +8,19 @@ const WAITING_OF_ONE = 250
 const MAX_WAITING = 1_000
 export const MAX_WAIT_MS = 10_000
 
-/** Connections that the reads of one caller must leave free. */
-const NOT_FOR_ONE_CALLER = 3
+/** Connections that the reads of one account must leave free. */
+const NOT_FOR_ONE_ACCOUNT = 3
 
-export type Turn = Pick<TransactionOptions, 'organizationId' | 'caller' | 'account' | 'withoutToken'> & {
+export type Turn = Pick<TransactionOptions, 'organizationId' | 'account' | 'withoutToken'> & {
   mode: 'read' | 'write'
   /** A write that may be taken over, see `takeOver`. */
   shared?: SharedWrite
 }
 type Waiting = { turn: Turn; begin: () => void; leave: () => void }
 
-/** Whose turns count together: a caller's reads, an organization's writes, or an account's that are in no organization. */
-function ownerOf({ mode, caller, organizationId, account }: Turn): string | undefined {
-  return mode === 'read' ? caller : (organizationId ?? account)
+/** Whose turns count together: an account's reads, an organization's writes, or an account's that are in no organization. */
+function ownerOf({ mode, organizationId, account }: Turn): string | undefined {
+  return mode === 'read' ? account : (organizationId ?? account)
 }
 
 function isSharedOf(turn: Turn, organizationId: string | undefined): boolean {
@@ -40,7 +40,7 @@ export class Turns {
   readonly #readsWithoutToken: number
   readonly #used = { read: 0, write: 0 }
   #usedWithoutToken = 0
-  /** By owner, apart for reads and writes: a caller may send an organization's id as their token. */
+  /** By owner, apart for reads and writes. */
   readonly #usedBy = { read: new Map<string, number>(), write: new Map<string, number>() }
   /** In order of arrival. */
   readonly #waiting: Waiting[] = []
@@ -48,7 +48,7 @@ export class Turns {
   constructor(connections: number) {
     this.#connections = connections
     this.#writes = Math.ceil(connections * 0.6)
-    this.#readsOfOne = Math.max(1, connections - NOT_FOR_ONE_CALLER)
+    this.#readsOfOne = Math.max(1, connections - NOT_FOR_ONE_ACCOUNT)
     this.#readsWithoutToken = Math.ceil(connections * 0.2)
   }
 
@@ -148,9 +148,9 @@ export class Turns {
     })
   }
 
-  /** Whether many reads of the same caller wait, or many writes of the same organization or account. */
+  /** Whether many reads of the same account wait, or many writes of the same organization or account. */
   #waitManyLike(turn: Turn): boolean {
-    const names = turn.mode === 'read' ? (['caller'] as const) : (['organizationId', 'account'] as const)
+    const names = turn.mode === 'read' ? (['account'] as const) : (['organizationId', 'account'] as const)
     return names.some((name) => {
       const isLike = (other: Turn) => other.mode === turn.mode && other[name] === turn[name]
       return (

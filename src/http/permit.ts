@@ -1,5 +1,5 @@
 import { findActor, hashToken } from '../access/actor-store.ts'
-import type { Actor } from '../access/actor.ts'
+import { accountOf, type Actor } from '../access/actor.ts'
 import { isPermitted } from '../access/decide.ts'
 import { judgedTarget, needsMore } from '../access/delegation-store.ts'
 import { NotPermitted } from '../access/not-permitted.ts'
@@ -43,7 +43,8 @@ export async function authenticate(tx: Transaction, call: Call, deps: RunnerDeps
   if (call.headers.authorization === undefined) return authenticateSession(tx, call, deps)
   const now = deps.clock.now()
   const found = token === undefined ? undefined : await findActor(tx, hashToken(token), now)
-  if (found === undefined) throw new AppError('unauthorized')
+  if (token === undefined || found === undefined) throw new AppError('unauthorized')
+  deps.accounts.add(token, accountOf(found.actor))
   if (tx.mode === 'read') deps.lastUsed.touch(found, now)
   return found.actor
 }
@@ -54,7 +55,8 @@ async function authenticateSession(tx: Transaction, call: Call, deps: RunnerDeps
   const now = deps.clock.now()
   const found =
     secret === undefined ? undefined : await findSessionActor(tx, hashToken(secret), now, deps.config)
-  if (found === undefined) throw new AppError('unauthorized')
+  if (secret === undefined || found === undefined) throw new AppError('unauthorized')
+  deps.accounts.add(secret, accountOf(found.actor))
   // A link on another site must not make somebody reveal a value, which the audit trail would hold against them.
   const isRead = ['GET', 'HEAD'].includes(call.method) && !isFromElsewhere(call.headers)
   if (!isRead && !isFromOwnPage(call.headers, call.origin)) {

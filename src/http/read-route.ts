@@ -79,7 +79,7 @@ export function read<A, R extends Loaded, P extends QueryParameters = {}>(
         return { permitted, revealed, made: await document(context) }
       }
       let found: Awaited<ReturnType<typeof reading>> | undefined
-      let options: TransactionOptions = new Reader(call)
+      let options: TransactionOptions = new Reader(call, deps)
       let again: ReadAgain | undefined
       for (let mayReadAgain = true; found === undefined; mayReadAgain = false) {
         try {
@@ -89,7 +89,7 @@ export function read<A, R extends Loaded, P extends QueryParameters = {}>(
         } catch (error) {
           if (error instanceof ReadAgain) again = error
           else if (error instanceof ReadSlowly) {
-            options = { caller: accountOf(existing(permitted).actor), isSlow: true }
+            options = { account: accountOf(existing(permitted).actor), isSlow: true }
           } else {
             noteWithin(error, judged, permitted, deps)
             throw error

@@ -1,5 +1,7 @@
+import { clientAddressOf } from '../sessions/client-address.ts'
 import { sessionSecretOf } from '../sessions/session-cookie.ts'
 import type { Call } from './call.ts'
+import type { RunnerDeps } from './deps.ts'
 import { tokenOf } from './permit.ts'
 
 /**
@@ -8,9 +10,16 @@ import { tokenOf } from './permit.ts'
  */
 export class Reader {
   readonly #call: Call
+  readonly #deps: Pick<RunnerDeps, 'accounts' | 'config'>
 
-  constructor(call: Call) {
+  constructor(call: Call, deps: Pick<RunnerDeps, 'accounts' | 'config'>) {
     this.#call = call
+    this.#deps = deps
+  }
+
+  get account(): string {
+    const { accounts, config } = this.#deps
+    return accounts.of(this.caller) ?? `address ${clientAddressOf(this.#call, config)}`
   }
 
   get caller(): string {

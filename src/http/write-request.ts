@@ -85,7 +85,7 @@ export class WriteRequest<A, R extends Loaded, P extends QueryParameters, B, Pre
     try {
       if (first.isDryRun) return await this.#compare(request, actor)
       const { isOneInsert } = this.#route
-      const { caller, name, like } = new Reader(this.#call)
+      const { caller, name, like } = new Reader(this.#call, this.#deps)
       const options = { organizationId, account: accountOf(actor), isOneInsert, caller, name, like }
       return await this.#deps.database.write((tx) => this.#write(tx, request), options)
     } catch (error) {
@@ -97,7 +97,7 @@ export class WriteRequest<A, R extends Loaded, P extends QueryParameters, B, Pre
   #read<T>(work: (tx: Transaction, actor: Actor) => Promise<T>): Promise<T> {
     return this.#deps.database.read(
       async (tx) => work(tx, await authenticate(tx, this.#call, this.#deps)),
-      new Reader(this.#call),
+      new Reader(this.#call, this.#deps),
     )
   }
 
@@ -179,7 +179,7 @@ export class WriteRequest<A, R extends Loaded, P extends QueryParameters, B, Pre
     // Read what the dry run compares before taking the write lock.
     const reading = async (tx: Transaction) =>
       this.#route.dryRun?.({ ...(await this.#decide(tx, address)), body })
-    const dryRun = existing(await database.read(reading, { caller: account, isSlow: true }))
+    const dryRun = existing(await database.read(reading, { account, isSlow: true }))
     let before: unknown
     let after: unknown
     const trying = async (tx: Transaction) => {

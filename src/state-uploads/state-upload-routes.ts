@@ -78,8 +78,8 @@ async function checkOpen(
 
 async function upload(request: Request): Promise<Answer> {
   const { kind, call, deps } = request
-  // An upload has no token. Reads for one version take turns with those of other callers, like reads with one token.
-  const reader = { caller: call.params.state_version_id, withoutToken: true }
+  // An upload has no token. Reads for one version take turns with those of others, like the reads of one account.
+  const reader = { account: call.params.state_version_id, withoutToken: true }
   const { row, creator, status } = await deps.database.read(async (tx) => {
     const found = await findUpload(tx, request)
     checkDeclaredLength(call.headers, deps.config.maxStateBytes)

@@ -1,0 +1,21 @@
+const MAX_KNOWN = 10_000
+
+/**
+ * Whose the tokens and sessions are that came lately, so that a read can take its turn among those of its account before it
+ * has found its token. Any number of tokens can be invented, so the unknown ones count for the address that they come from.
+ */
+export class KnownAccounts {
+  /** By token or secret of a session, the oldest first. */
+  readonly #accounts = new Map<string, string>()
+
+  of(secret: string): string | undefined {
+    return this.#accounts.get(secret)
+  }
+
+  add(secret: string, account: string): void {
+    if (this.#accounts.has(secret)) return
+    this.#accounts.set(secret, account)
+    const [oldest] = this.#accounts.keys()
+    if (this.#accounts.size > MAX_KNOWN && oldest !== undefined) this.#accounts.delete(oldest)
+  }
+}
