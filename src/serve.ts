@@ -1,8 +1,10 @@
 import cluster from 'node:cluster'
+import type { Server } from 'node:http'
 import type { Logger } from 'pino'
 import type { Config, ServerConfig } from './config.ts'
 import { systemClock } from './core/clock.ts'
 import type { Database } from './database/database.ts'
+import { Connections } from './http/connections.ts'
 import { answerMetrics } from './metrics/metrics-server.ts'
 import { metricsOf, type ReadMetrics } from './metrics/server-metrics.ts'
 import { metricsOfWorkers, replyWithMetrics } from './metrics/worker-metrics.ts'
@@ -15,6 +17,9 @@ import { warnings, welcome } from './operation/welcome.ts'
 import { releaseLeases } from './outputs/output-job-store.ts'
 import { buildPagesBeside } from './web-pages/sources.ts'
 import { Workers } from './operation/workers.ts'
+
+/** They need files that the address of the clients and the database must have, too. */
+const MAX_METRICS_CONNECTIONS = 20
 
 /** Migrates, serves, and exits with 0 after SIGTERM or SIGINT. Throws on bad settings before it changes anything. */
 export async function serve(config: Config): Promise<void> {
@@ -58,7 +63,9 @@ async function serveAsWorker(config: Config, log: Logger): Promise<void> {
 /** Serves them until the process ends, also while the server drains. Returns a line that says where. */
 async function serveMetrics(listen: Config['listen'], read: ReadMetrics): Promise<string> {
   try {
-    const port = await answerMetrics(read, listen.host, listen.port)
+    const connections = new Connections(MAX_METRICS_CONNECTIONS, () => {})
+    const limit = (server: Server) => connections.follow(server)
+    const port = await answerMetrics(read, limit, listen.host, listen.port)
     return `metrics at http://${addressText({ ...listen, port })}/metrics`
   } catch (error) {
     throw addressProblem(error, listen, 'metricsListen')

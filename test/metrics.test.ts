@@ -98,9 +98,9 @@ describe.each(engines)('PURSER_METRICS_LISTEN on %s', (engine) => {
     const sockets = Array.from({ length: 25 }, () => connect(Number(port), hostname).on('error', () => {}))
     onTestFinished(() => sockets.forEach((socket) => socket.destroy()))
     const closed = () => sockets.filter((socket) => socket.closed).length
-    await expect.poll(closed).toBeGreaterThanOrEqual(5)
-    sockets.forEach((socket) => socket.destroy())
-    await expect.poll(() => status(metrics).catch(() => 0)).toBe(200)
+    await expect.poll(closed).toBe(5)
+    // The others stay open, and keep nobody away.
+    expect(await status(metrics)).toBe(200)
   })
 
   test('must be a port that is free, before anything is written', async () => {

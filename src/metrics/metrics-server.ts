@@ -1,4 +1,4 @@
-import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import { listenOn } from '../core/listen.ts'
 import { EXPOSITION_TYPE, expositionOf } from './exposition.ts'
 import type { ReadMetrics } from './server-metrics.ts'
@@ -6,14 +6,18 @@ import type { ReadMetrics } from './server-metrics.ts'
 // As in http/server.ts: an import would load the code of `fetch`, too.
 const { createServer } = process.getBuiltinModule('node:http')
 const PATH = '/metrics'
-/** They need files that the address of the clients and the database must have, too. */
-const MAX_CONNECTIONS = 20
 
 /**
  * Answers GET /metrics at an address of its own, to anybody who reaches it. Returns the port. Rejects with the system's
  * error if it cannot listen.
+ * @param limit bounds the connections of the server
  */
-export function answerMetrics(read: ReadMetrics, host: string, port: number): Promise<number> {
+export function answerMetrics(
+  read: ReadMetrics,
+  limit: (server: Server) => void,
+  host: string,
+  port: number,
+): Promise<number> {
   let reading: Promise<string> | undefined
   const answer = async (request: IncomingMessage, response: ServerResponse) => {
     const [path] = (request.url ?? '').split('?', 1)
@@ -31,6 +35,6 @@ export function answerMetrics(read: ReadMetrics, host: string, port: number): Pr
   const server = createServer((request, response) => {
     answer(request, response).catch(() => response.destroy())
   })
-  server.maxConnections = MAX_CONNECTIONS
+  limit(server)
   return listenOn(server, host, port)
 }
