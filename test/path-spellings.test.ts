@@ -89,6 +89,18 @@ describe.each(engines)('a path that is spelled in unusual ways on %s', (engine) 
     }
   })
 
+  test('without a host, or with an empty one, addresses in answers begin with the address of the server', async () => {
+    const ask = async (lines: string) => {
+      const { body } = await raw.send({ bytes: Buffer.from(`GET / ${lines}\r\nConnection: close\r\n\r\n`) })
+      return /http:\S*(?=\/api\/v2\/organizations)/.exec(body.toString())?.[0]
+    }
+    expect(await ask('HTTP/1.1\r\nHost: a')).toBe('http://a')
+    const own = await ask('HTTP/1.0')
+    expect(own).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/)
+    expect(await ask('HTTP/1.1\r\nHost:')).toBe(own)
+    expect(await ask('HTTP/1.1\r\nHost: ')).toBe(own)
+  })
+
   test('CONNECT is answered as any other unknown method, and ends the connection', async () => {
     const { owner, name } = await createTestOrganization(server)
     const valid = ['Host: a', `Authorization: Bearer ${owner.client.token}`]

@@ -8,3 +8,7 @@ export async function listenOn(server: Server, host: string, port: number): Prom
   const address = server.address()
   return typeof address === 'object' && address !== null ? address.port : port
 }
+
+export function addressText({ host, port }: { readonly host: string; readonly port: number }): string {
+  return `${host.includes(':') ? `[${host}]` : host}:${port}`
+}

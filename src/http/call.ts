@@ -1,4 +1,5 @@
 import { existing } from '../core/existing.ts'
+import { addressText } from '../core/listen.ts'
 import { parseStored } from '../core/stored-json.ts'
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import type { Readable } from 'node:stream'
@@ -58,11 +59,12 @@ export class Call {
     const { config } = this.#deps
     if (config.publicUrl !== undefined) return config.publicUrl
     const scheme =
-      this.#forwarded('x-forwarded-proto')?.toLowerCase() ?? (config.tlsCert === undefined ? 'http' : 'https')
+      this.#forwarded('x-forwarded-proto')?.toLowerCase() || (config.tlsCert === undefined ? 'http' : 'https')
     const host =
-      this.#forwarded('x-forwarded-host') ??
-      this.headers.host ??
-      `${config.listen.host}:${config.listen.port}`
+      this.#forwarded('x-forwarded-host') ||
+      // Without a host, or with an empty one, as health checks send it.
+      this.headers.host ||
+      addressText(config.listen)
     return `${scheme}://${host}`
   }
 

@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { createSecureContext } from 'node:tls'
 import { environmentName, type Config } from '../config.ts'
+import { addressText } from '../core/listen.ts'
 import { OperatorError, reasonOf } from '../core/operator-error.ts'
 
 type Listen = Config['listen']
@@ -59,10 +60,6 @@ function readPem(what: string, file: string): Buffer {
   } catch (error) {
     throw new OperatorError(`cannot read the TLS ${what}: ${reasonOf(error)}`)
   }
-}
-
-export function addressText({ host, port }: Listen): string {
-  return `${host.includes(':') ? `[${host}]` : host}:${port}`
 }
 
 /** Where people reach the server. */

@@ -1,6 +1,6 @@
 import { flagName, settings, type Config, type SettingName } from '../config.ts'
 import { commandName } from '../core/version.ts'
-import { addressText } from './address.ts'
+import { addressText } from '../core/listen.ts'
 
 /** Settings that are no secrets. */
 type AdvisedFlag = Extract<SettingName, 'data' | 'listen' | 'publicUrl' | 'tlsCert' | 'tlsKey'>
