@@ -156,6 +156,7 @@ describe('every page', () => {
         )
       } else {
         expect(await page.locator('main').textContent(), path).toMatch(HIDDEN)
+        expect(await page.getByText(/^New /).count(), path).toBe(0)
         expect(complaints, path).toEqual([])
         // What is hidden looks alike everywhere.
         if (hasSeenHidden) continue

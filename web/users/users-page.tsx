@@ -45,7 +45,7 @@ export function UsersPage() {
       <p>
         <Link to="/~/admin/refusals">Refusals of the site</Link>
       </p>
-      <NewUser />
+      {users.data === undefined ? null : <NewUser />}
       <SearchedTable
         label="Find users by name or email"
         q={q}
