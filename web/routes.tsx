@@ -1,15 +1,10 @@
 import type { QueryClient } from '@tanstack/react-query'
-import {
-  createRootRouteWithContext,
-  createRoute,
-  createRouter,
-  lazyRouteComponent,
-  redirect,
-} from '@tanstack/react-router'
+import { createRootRouteWithContext, createRoute, createRouter, redirect } from '@tanstack/react-router'
 import { isStatus } from './api/errors.ts'
 import { accountQuery } from './api/session.ts'
 import { Failed, Loading } from './kit/states.tsx'
 import { NoPage } from './no-page.tsx'
+import { lazyPage, reload } from './lazy-page.ts'
 import { loginSearch } from './login/parameters.ts'
 import { organizationsQuery } from './organizations/organizations-query.ts'
 import { auditSearch, comparison, holders, named, question, searched } from './searches.ts'
@@ -34,7 +29,7 @@ const welcome = createRoute({
   path: '/~/welcome',
   validateSearch: ({ invited }: { invited?: unknown }): { invited?: true } =>
     invited === true ? { invited } : {},
-  component: lazyRouteComponent(() => import('./sign-in/welcome-page.tsx'), 'WelcomePage'),
+  component: lazyPage(() => import('./sign-in/welcome-page.tsx'), 'WelcomePage'),
 })
 
 const shell = createRoute({
@@ -55,27 +50,27 @@ const organizations = createRoute({
   getParentRoute: () => shell,
   path: '/',
   loader: ({ context }) => context.queries.ensureQueryData(organizationsQuery(1)),
-  component: lazyRouteComponent(() => import('./organizations/organizations-page.tsx'), 'OrganizationsPage'),
+  component: lazyPage(() => import('./organizations/organizations-page.tsx'), 'OrganizationsPage'),
 })
 
 const teams = createRoute({
   getParentRoute: () => shell,
   path: '/$organization/settings/teams',
   validateSearch: searched,
-  component: lazyRouteComponent(() => import('./teams/teams-page.tsx'), 'TeamsPage'),
+  component: lazyPage(() => import('./teams/teams-page.tsx'), 'TeamsPage'),
 })
 
 const account = createRoute({
   getParentRoute: () => shell,
   path: '/~/account',
-  component: lazyRouteComponent(() => import('./account/account-page.tsx'), 'AccountPage'),
+  component: lazyPage(() => import('./account/account-page.tsx'), 'AccountPage'),
 })
 
 const login = createRoute({
   getParentRoute: () => shell,
   path: '/~/login',
   validateSearch: loginSearch,
-  component: lazyRouteComponent(() => import('./login/login-page.tsx'), 'LoginPage'),
+  component: lazyPage(() => import('./login/login-page.tsx'), 'LoginPage'),
 })
 
 /** The clients open this address with source=terraform-login. */
@@ -83,128 +78,122 @@ const ownTokens = createRoute({
   getParentRoute: () => shell,
   path: '/settings/tokens',
   validateSearch: ({ source }: Record<string, unknown>): { source?: string } => named({ source }),
-  component: lazyRouteComponent(() => import('./account/tokens-page.tsx'), 'OwnTokensPage'),
+  component: lazyPage(() => import('./account/tokens-page.tsx'), 'OwnTokensPage'),
 })
 
 const team = createRoute({
   getParentRoute: () => shell,
   path: '/$organization/settings/teams/$team',
-  component: lazyRouteComponent(() => import('./teams/team-page.tsx'), 'TeamPage'),
+  component: lazyPage(() => import('./teams/team-page.tsx'), 'TeamPage'),
 })
 
 const teamMembers = createRoute({
   getParentRoute: () => team,
   path: '/',
-  component: lazyRouteComponent(() => import('./teams/team-members-page.tsx'), 'TeamMembersPage'),
+  component: lazyPage(() => import('./teams/team-members-page.tsx'), 'TeamMembersPage'),
 })
 
 const teamPermissions = createRoute({
   getParentRoute: () => team,
   path: '/permissions',
-  component: lazyRouteComponent(() => import('./teams/team-permissions-page.tsx'), 'TeamPermissionsPage'),
+  component: lazyPage(() => import('./teams/team-permissions-page.tsx'), 'TeamPermissionsPage'),
 })
 
 const teamAccess = createRoute({
   getParentRoute: () => team,
   path: '/access',
-  component: lazyRouteComponent(() => import('./teams/team-access-page.tsx'), 'TeamAccessPage'),
+  component: lazyPage(() => import('./teams/team-access-page.tsx'), 'TeamAccessPage'),
 })
 
 const teamTokens = createRoute({
   getParentRoute: () => team,
   path: '/tokens',
-  component: lazyRouteComponent(() => import('./teams/team-tokens-page.tsx'), 'TeamTokensPage'),
+  component: lazyPage(() => import('./teams/team-tokens-page.tsx'), 'TeamTokensPage'),
 })
 
 const teamSettings = createRoute({
   getParentRoute: () => team,
   path: '/settings',
-  component: lazyRouteComponent(() => import('./teams/team-settings-page.tsx'), 'TeamSettingsPage'),
+  component: lazyPage(() => import('./teams/team-settings-page.tsx'), 'TeamSettingsPage'),
 })
 
 const workspaces = createRoute({
   getParentRoute: () => shell,
   path: '/$organization/workspaces',
   validateSearch: searched,
-  component: lazyRouteComponent(() => import('./workspaces/workspaces-page.tsx'), 'WorkspacesPage'),
+  component: lazyPage(() => import('./workspaces/workspaces-page.tsx'), 'WorkspacesPage'),
 })
 
 const workspace = createRoute({
   getParentRoute: () => shell,
   path: '/$organization/workspaces/$workspace',
   validateSearch: searched,
-  component: lazyRouteComponent(() => import('./workspaces/workspace-page.tsx'), 'WorkspacePage'),
+  component: lazyPage(() => import('./workspaces/workspace-page.tsx'), 'WorkspacePage'),
 })
 
 const workspaceOutputs = createRoute({
   getParentRoute: () => workspace,
   path: '/',
-  component: lazyRouteComponent(() => import('./workspaces/workspace-page.tsx'), 'WorkspaceOutputsPage'),
+  component: lazyPage(() => import('./workspaces/workspace-page.tsx'), 'WorkspaceOutputsPage'),
 })
 
 const states = createRoute({
   getParentRoute: () => workspace,
   path: '/states',
   validateSearch: comparison,
-  component: lazyRouteComponent(
-    () => import('./state-versions/state-versions-page.tsx'),
-    'StateVersionsPage',
-  ),
+  component: lazyPage(() => import('./state-versions/state-versions-page.tsx'), 'StateVersionsPage'),
 })
 
 const workspaceAccess = createRoute({
   getParentRoute: () => workspace,
   path: '/access',
   validateSearch: holders,
-  component: lazyRouteComponent(() => import('./access/workspace-access-page.tsx'), 'WorkspaceAccessPage'),
+  component: lazyPage(() => import('./access/workspace-access-page.tsx'), 'WorkspaceAccessPage'),
 })
 
 const workspaceSettings = createRoute({
   getParentRoute: () => workspace,
   path: '/settings',
-  component: lazyRouteComponent(
-    () => import('./workspaces/workspace-settings-page.tsx'),
-    'WorkspaceSettingsPage',
-  ),
+  component: lazyPage(() => import('./workspaces/workspace-settings-page.tsx'), 'WorkspaceSettingsPage'),
 })
 
 const projects = createRoute({
   getParentRoute: () => shell,
   path: '/$organization/projects',
   validateSearch: searched,
-  component: lazyRouteComponent(() => import('./projects/projects-page.tsx'), 'ProjectsPage'),
+  component: lazyPage(() => import('./projects/projects-page.tsx'), 'ProjectsPage'),
 })
 
 const project = createRoute({
   getParentRoute: () => shell,
   path: '/$organization/projects/$project',
   validateSearch: searched,
-  component: lazyRouteComponent(() => import('./projects/project-page.tsx'), 'ProjectPage'),
+  component: lazyPage(() => import('./projects/project-page.tsx'), 'ProjectPage'),
 })
 
 const projectWorkspaces = createRoute({
   getParentRoute: () => project,
   path: '/',
-  component: lazyRouteComponent(() => import('./projects/project-page.tsx'), 'ProjectWorkspacesPage'),
+  component: lazyPage(() => import('./projects/project-page.tsx'), 'ProjectWorkspacesPage'),
 })
 
 const projectAccess = createRoute({
   getParentRoute: () => project,
   path: '/access',
   validateSearch: holders,
-  component: lazyRouteComponent(() => import('./projects/project-page.tsx'), 'ProjectAccessPage'),
+  component: lazyPage(() => import('./projects/project-page.tsx'), 'ProjectAccessPage'),
 })
 
 const projectSettings = createRoute({
   getParentRoute: () => project,
   path: '/settings',
-  component: lazyRouteComponent(() => import('./projects/project-settings-page.tsx'), 'ProjectSettingsPage'),
+  component: lazyPage(() => import('./projects/project-settings-page.tsx'), 'ProjectSettingsPage'),
 })
 
 const organizationSettings = createRoute({
   getParentRoute: () => shell,
   path: '/$organization/settings/general',
-  component: lazyRouteComponent(
+  component: lazyPage(
     () => import('./organizations/organization-settings-page.tsx'),
     'OrganizationSettingsPage',
   ),
@@ -214,49 +203,49 @@ const siteRefusals = createRoute({
   getParentRoute: () => shell,
   path: '/~/admin/refusals',
   validateSearch: searched,
-  component: lazyRouteComponent(() => import('./refusals/refusals-page.tsx'), 'SiteRefusalsPage'),
+  component: lazyPage(() => import('./refusals/refusals-page.tsx'), 'SiteRefusalsPage'),
 })
 
 const users = createRoute({
   getParentRoute: () => shell,
   path: '/~/admin/users',
   validateSearch: searched,
-  component: lazyRouteComponent(() => import('./users/users-page.tsx'), 'UsersPage'),
+  component: lazyPage(() => import('./users/users-page.tsx'), 'UsersPage'),
 })
 
 const people = createRoute({
   getParentRoute: () => shell,
   path: '/$organization/people',
   validateSearch: searched,
-  component: lazyRouteComponent(() => import('./people/people-page.tsx'), 'PeoplePage'),
+  component: lazyPage(() => import('./people/people-page.tsx'), 'PeoplePage'),
 })
 
 const person = createRoute({
   getParentRoute: () => shell,
   path: '/$organization/people/$person',
   validateSearch: ({ page }: Record<string, unknown>) => searched({ page }),
-  component: lazyRouteComponent(() => import('./people/person-page.tsx'), 'PersonPage'),
+  component: lazyPage(() => import('./people/person-page.tsx'), 'PersonPage'),
 })
 
 const audit = createRoute({
   getParentRoute: () => shell,
   path: '/$organization/audit',
   validateSearch: auditSearch,
-  component: lazyRouteComponent(() => import('./audit/audit-page.tsx'), 'AuditPage'),
+  component: lazyPage(() => import('./audit/audit-page.tsx'), 'AuditPage'),
 })
 
 const access = createRoute({
   getParentRoute: () => shell,
   path: '/$organization/access',
   validateSearch: question,
-  component: lazyRouteComponent(() => import('./access/access-page.tsx'), 'AccessPage'),
+  component: lazyPage(() => import('./access/access-page.tsx'), 'AccessPage'),
 })
 
 const refusals = createRoute({
   getParentRoute: () => shell,
   path: '/$organization/refusals',
   validateSearch: searched,
-  component: lazyRouteComponent(() => import('./refusals/refusals-page.tsx'), 'RefusalsPage'),
+  component: lazyPage(() => import('./refusals/refusals-page.tsx'), 'RefusalsPage'),
 })
 
 /** Every page. */
@@ -293,6 +282,6 @@ export function createPages(queries: QueryClient) {
     // Not inside another page, which would keep its heading and its name.
     notFoundMode: 'root',
     // What was read for a page, or a script that did not arrive, is asked for again only by a new document.
-    defaultErrorComponent: ({ error }) => <Failed error={error} onRetry={() => window.location.reload()} />,
+    defaultErrorComponent: ({ error }) => <Failed error={error} onRetry={() => void reload()} />,
   })
 }

@@ -47,6 +47,21 @@ describe('a network that fails', () => {
     await page.getByRole('main').getByRole('link', { name: shown }).waitFor({ timeout: 10_000 })
   })
 
+  test('is said in place of a page whose script is not there yet', async () => {
+    const { page, context } = await signInWith(open, pages, 'owner')
+    await page.goto(`${pages.address}/workspaces/database`)
+    await page.getByRole('button', { name: 'Reveal password' }).waitFor()
+    await context.setOffline(true)
+    await linkOf(page, 'Organization', 'Teams').click()
+    await page.getByText(UNREACHED).waitFor()
+    const again = page.getByRole('button', { name: 'Try again' })
+    await again.click()
+    expect(await page.getByText(UNREACHED).count()).toBe(1)
+    await context.setOffline(false)
+    await again.click()
+    await page.getByRole('heading', { name: 'Teams' }).waitFor()
+  })
+
   test('does not let somebody believe that they have signed out', async () => {
     const tab = await signInWith(open, pages, 'owner')
     const { page } = tab
