@@ -1,9 +1,8 @@
 import type { Logger } from 'pino'
-import type { Clock } from '../core/clock.ts'
+import { timeAfter, type Clock } from '../core/clock.ts'
 import { BackgroundLoop } from '../database/background-loop.ts'
 import type { Database, Transaction } from '../database/database.ts'
 import { retentionTime } from '../database/retention-clock.ts'
-import { timeAfter } from '../database/shared-clock.ts'
 import {
   auditEventsAfter,
   deleteAuditChain,

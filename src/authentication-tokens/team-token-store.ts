@@ -4,7 +4,7 @@ import { columnSet, type Standing } from '../access/decide.ts'
 import { isNoStronger } from '../access/delegation-store.ts'
 import type { Column } from '../access/rules.ts'
 import { maxTtlOf } from '../access/token-policy.ts'
-import { timestamp } from '../core/clock.ts'
+import { timeAfter, timestamp } from '../core/clock.ts'
 import type { Transaction } from '../database/database.ts'
 import { pageOf } from '../database/pages.ts'
 import { holdsText } from '../database/portable.ts'
@@ -108,7 +108,7 @@ function inForce(eb: Tokens, organization: OrganizationRow, now: Date): Expressi
   const most = maxTtlOf(organization, 'team')
   const parts = [eb('authentication_tokens.expires_at', '>', timestamp(now))]
   if (most !== undefined) {
-    parts.push(eb('authentication_tokens.created_at', '>', timestamp(new Date(now.getTime() - most))))
+    parts.push(eb('authentication_tokens.created_at', '>', timeAfter(now, -most)))
   }
   return eb.and(parts)
 }

@@ -3,7 +3,7 @@ import type { Actor } from '../access/actor.ts'
 import { hashToken } from '../access/actor-store.ts'
 import { maxTtlOf, minutesSince, ttlKindOf, type TtlPolicy } from '../access/token-policy.ts'
 import type { Config } from '../config.ts'
-import { parseTimestamp, timestamp, type Timestamp } from '../core/clock.ts'
+import { parseTimestamp, timeAfter, timestamp, type Timestamp } from '../core/clock.ts'
 import { AppError, invalid, type Problem } from '../core/errors.ts'
 import { newId } from '../core/ids.ts'
 import { shortTextSchema } from '../core/names.ts'
@@ -138,7 +138,7 @@ function limitsOf(
   const limits: Limit[] = []
   const most = organization && maxTtlOf(organization, ttlKindOf(owner.kind))
   if (most !== undefined) {
-    const latest = timestamp(new Date(now.getTime() + most))
+    const latest = timeAfter(now, most)
     limits.push({ latest, reason: `the organization lets such tokens live ${most} ms` })
   }
   if (isBoundBy(maker)) {

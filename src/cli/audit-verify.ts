@@ -3,7 +3,7 @@ import { Type } from 'typebox'
 import { Compile } from 'typebox/schema'
 import { verifyAuditTrail, type SeenEnds } from '../audit/audit-verify.ts'
 import type { Config } from '../config.ts'
-import { systemClock, timestamp } from '../core/clock.ts'
+import { systemClock, timeAfter } from '../core/clock.ts'
 import { OperatorError, reasonOf } from '../core/operator-error.ts'
 import { findOrganization } from '../organizations/organization-store.ts'
 import { operatorAuditKey, withDatabase } from '../operation/command-database.ts'
@@ -78,6 +78,6 @@ function seenIn(file: string, config: Config): SeenEnds {
       `${file} is not the output of audit verify --json for an intact trail (to print nothing else, npm needs --silent: npm run --silent purser -- …)`,
     )
   }
-  const keptSince = timestamp(new Date(systemClock.now().getTime() - config.auditDays * DAY_MS))
+  const keptSince = timeAfter(systemClock.now(), -config.auditDays * DAY_MS)
   return { ends: found.ends, keptSince }
 }

@@ -1,7 +1,7 @@
 import { isKeyOf } from '../core/keys.ts'
 import { InvalidArgumentError } from 'commander'
 import type { Clock, Timestamp } from '../core/clock.ts'
-import { parseTimestamp, timestamp } from '../core/clock.ts'
+import { parseTimestamp, timeAfter, timestamp } from '../core/clock.ts'
 import { OperatorError } from '../core/operator-error.ts'
 
 /** A request body, so that the command line applies the same rules as the interface. */
@@ -23,7 +23,7 @@ const TIME = /^(\d{4}-\d{2}-\d{2})(?:[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(?:
 export function parseMoment(text: string, clock: Clock, direction: 'past' | 'future'): Timestamp {
   const duration = parseDuration(text)
   if (duration !== undefined) {
-    return timestamp(new Date(clock.now().getTime() + (direction === 'past' ? -duration : duration)))
+    return timeAfter(clock.now(), direction === 'past' ? -duration : duration)
   }
   const [, day] = TIME.exec(text) ?? []
   // Date.parse takes February 30 for March 2, and a word such as "june" after a date for a month.

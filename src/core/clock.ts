@@ -16,6 +16,10 @@ export function timestamp(date: Date): Timestamp {
   return lastTimestamp
 }
 
+export function timeAfter(time: Date, milliseconds: number): Timestamp {
+  return timestamp(new Date(time.getTime() + milliseconds))
+}
+
 let lastMilliseconds = Number.NaN
 let lastTimestamp = ''
 

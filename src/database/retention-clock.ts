@@ -1,10 +1,10 @@
 import { parseStored } from '../core/stored-json.ts'
 import type { Logger } from 'pino'
-import { timestamp, type Clock, type Timestamp } from '../core/clock.ts'
+import { timeAfter, timestamp, type Clock, type Timestamp } from '../core/clock.ts'
 import type { Database, Transaction } from './database.ts'
 import { findMeta, setMeta } from './meta-store.ts'
 import { forUpdate } from './portable.ts'
-import { sharedTime, timeAfter } from './shared-clock.ts'
+import { sharedTime } from './shared-clock.ts'
 
 /** A running server checks the clock more often than this. A longer pause between two checks may be a wrong clock. */
 const MAX_PAUSE_MS = 3_600_000

@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import { timestamp, type Clock, type Timestamp } from '../core/clock.ts'
+import type { Clock } from '../core/clock.ts'
 import { existing } from '../core/existing.ts'
 import type { Transaction } from './database.ts'
 
@@ -14,10 +14,6 @@ export async function sharedTime(tx: Transaction, clock: Clock): Promise<Date> {
     ms: number
   }>`select floor(extract(epoch from clock_timestamp()) * 1000)::bigint as ms`.execute(tx.db)
   return new Date(existing(rows[0]).ms)
-}
-
-export function timeAfter(time: Date, milliseconds: number): Timestamp {
-  return timestamp(new Date(time.getTime() + milliseconds))
 }
 
 /** Whether this process's clock has moved by this much since `time`. A clock that was set back counts too. */

@@ -1,6 +1,6 @@
 import { hashToken } from '../access/actor-store.ts'
 import { checkRecent } from '../authentication-tokens/tokens.ts'
-import { timestamp } from '../core/clock.ts'
+import { timeAfter, timestamp } from '../core/clock.ts'
 import { invalid } from '../core/errors.ts'
 import { newSecret } from '../core/ids.ts'
 import { done } from '../http/outcome.ts'
@@ -29,7 +29,7 @@ export const loginCodeRoutes: readonly Route[] = [
       checkRecent(actor, now)
       const code = newSecret()
       const redirectUri = attributes['redirect-uri']
-      const expiresAt = timestamp(new Date(now.getTime() + CODE_MS))
+      const expiresAt = timeAfter(now, CODE_MS)
       await insertLoginCode(tx, {
         hash: hashToken(code),
         user_id: user.id,

@@ -1,11 +1,11 @@
 import { existing } from '../core/existing.ts'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Logger } from 'pino'
-import { timestamp, type Clock } from '../core/clock.ts'
+import { timeAfter, timestamp, type Clock } from '../core/clock.ts'
 import { BackgroundLoop } from '../database/background-loop.ts'
 import type { Database, Transaction } from '../database/database.ts'
 import { isUnavailable, logRepeated } from '../database/unavailable.ts'
-import { isOlder, sharedTime, timeAfter } from '../database/shared-clock.ts'
+import { isOlder, sharedTime } from '../database/shared-clock.ts'
 import { deleteSomeOutputBlocks, insertOutputBlocks } from './output-block-store.ts'
 import type { SealedOutputBlock } from './output-blocks.ts'
 import {

@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import { hashToken } from '../access/actor-store.ts'
 import { insertAuditEvents, type AuditActor, type AuditEvent } from '../audit/audit-store.ts'
-import { timestamp } from '../core/clock.ts'
+import { timeAfter, timestamp } from '../core/clock.ts'
 import { AppError, invalid } from '../core/errors.ts'
 import { existing } from '../core/existing.ts'
 import { newSecret } from '../core/ids.ts'
@@ -206,7 +206,7 @@ async function begin(
       created_at: timestamp(now),
       last_used_at: timestamp(now),
       longest_pause_ms: 0,
-      expires_at: timestamp(new Date(now.getTime() + config.sessionMinutes * MINUTE_MS)),
+      expires_at: timeAfter(now, config.sessionMinutes * MINUTE_MS),
     }
     const mine = { userId, hash: hashToken(before ?? ''), now: row.created_at, most: config.maxSessions }
     await makeRoomForSession(tx, mine)

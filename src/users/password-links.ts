@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import { hashToken } from '../access/actor-store.ts'
 import type { AuditEvent } from '../audit/audit-store.ts'
-import { timestamp } from '../core/clock.ts'
+import { timeAfter, timestamp } from '../core/clock.ts'
 import { invalid, notFound } from '../core/errors.ts'
 import { newSecret } from '../core/ids.ts'
 import type { Transaction } from '../database/database.ts'
@@ -35,7 +35,7 @@ export async function createPasswordLink(
   if (user.is_service_account === 1) throw invalid('a service account has no password')
   const secret = newSecret()
   const now = clock.now()
-  const expiresAt = timestamp(new Date(now.getTime() + LIFE_MS))
+  const expiresAt = timeAfter(now, LIFE_MS)
   const created_at = timestamp(now)
   await insertPasswordLink(tx, {
     hash: hashToken(secret),
