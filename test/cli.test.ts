@@ -582,17 +582,20 @@ describe('the command line', () => {
     expect(empty.stdout).toMatch(/^problem +database +.* holds no tables/m)
   })
 
-  test('output that cannot be written is one line', () => {
-    const full = openSync('/dev/full', 'w')
-    const child = spawnSync(process.execPath, [resolve('src/main.ts'), 'config', 'tofu'], {
-      stdio: ['ignore', full, 'pipe'],
-    })
-    closeSync(full)
-    expect([child.status, child.stderr.toString()]).toEqual([
-      1,
-      expect.stringMatching(/^purser: cannot write the output: ENOSPC.*\n$/),
-    ])
-  })
+  test.each([['config', 'tofu'], ['help'], ['user', '--help'], ['--version']])(
+    'output that cannot be written is one line: %s %s',
+    (...words) => {
+      const full = openSync('/dev/full', 'w')
+      const child = spawnSync(process.execPath, [resolve('src/main.ts'), ...words], {
+        stdio: ['ignore', full, 'pipe'],
+      })
+      closeSync(full)
+      expect([child.status, child.stderr.toString()]).toEqual([
+        1,
+        expect.stringMatching(/^purser: cannot write the output: ENOSPC.*\n$/),
+      ])
+    },
+  )
 
   test('a problem is in the exit code, whether or not somebody reads all about it', async () => {
     const data = join(temporaryFolder(), 'nowhere')

@@ -115,7 +115,11 @@ export async function runCommandLine(argv: readonly string[]): Promise<void> {
   } catch (error) {
     if (error instanceof CommanderError) {
       // Help was printed, either on request or because a subcommand is missing.
-      if (error.code === 'commander.help' || error.exitCode === 0) process.exit(error.exitCode)
+      if (error.code === 'commander.help' || error.exitCode === 0) {
+        // Not at once: it may turn out that the output could not be written.
+        process.exitCode = error.exitCode
+        return
+      }
       fail(`${error.message.replace(/^error: /, '').replaceAll('\n', ' ')} (see --help)`)
     } else if (error instanceof OperatorError || error instanceof AppError) {
       fail(error instanceof AppError ? linesOf(error) : error.message)
