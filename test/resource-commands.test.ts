@@ -279,6 +279,10 @@ test('help lists the settings that a command is about, and a hint repeats the fl
   expect(await run(['audit', '--data', folder])).toMatchObject({
     stderr: expect.stringContaining(`npm run purser -- migrate --data '${folder}'`),
   })
+  // Such as a service, without npm.
+  expect(await run(['audit', '--data', folder], { npm_lifecycle_event: '' })).toMatchObject({
+    stderr: expect.stringContaining(` purser migrate --data '${folder}'`),
+  })
   const purser = new Purser(['serve', '--data', folder, '--listen', '127.0.0.1:0'])
   const port = new URL(await purser.address()).port
   await purser.says(/config tofu/)

@@ -10,5 +10,8 @@ export function isOlderRelease(a: string, b: string): boolean {
   return a.localeCompare(b, 'en', { numeric: true }) < 0
 }
 
-/** The command line's name in messages: through npm in a clone, directly in an installed package. */
-export const commandName = /[\\/]node_modules[\\/]/.test(import.meta.dirname) ? 'purser' : 'npm run purser --'
+const isInstalled = /[\\/]node_modules[\\/]/.test(import.meta.dirname)
+const isRunByNpm = (process.env.npm_lifecycle_event ?? '') !== ''
+
+/** The command line's name in messages: through npm in a clone, if npm has started this. A service is no terminal in a clone. */
+export const commandName = isRunByNpm && !isInstalled ? 'npm run purser --' : 'purser'

@@ -59,8 +59,13 @@ export class Purser {
     const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith('PURSER_'))
     const [program, ...words] = [...wrapper, process.execPath, main, ...args]
     this.child = spawn(program as string, words, {
-      // No load balancer watches /readyz here, so there is no need to wait for one.
-      env: { ...Object.fromEntries(inherited), PURSER_DRAIN_SECONDS: '0', ...settings },
+      // Started by npm, however the tests are. No load balancer watches /readyz here, so there is no need to wait for one.
+      env: {
+        ...Object.fromEntries(inherited),
+        npm_lifecycle_event: 'purser',
+        PURSER_DRAIN_SECONDS: '0',
+        ...settings,
+      },
       stdio: ['ignore', 'pipe', 'pipe'],
     })
     this.child.stdout?.on('data', (bytes) => (this.stdout += bytes))
