@@ -4,6 +4,7 @@ import { Pager } from '../kit/pager.tsx'
 import { Answered } from '../kit/states.tsx'
 import { Table } from '../kit/table.tsx'
 import styles from '../kit/kit.module.css'
+import { Visible } from '../kit/visible.tsx'
 import { changesQuery, type Change } from './changes-query.ts'
 import type { Preview } from './outputs-query.ts'
 import { PreviewedValue } from './value.tsx'
@@ -54,7 +55,7 @@ function ChangeRow({ change: { name, change, differs, before, after } }: { reado
   return (
     <tr>
       <th scope="row" className={styles.mono} dir="auto">
-        <span title={change}>{marks[change]}</span> {name}
+        <span title={change}>{marks[change]}</span> <Visible text={name} />
         <span className={styles.dim}> {change === 'changed' ? `${differs.join(', ')} changed` : change}</span>
       </th>
       <td>

@@ -4,6 +4,7 @@ import { isStatus } from '../api/errors.ts'
 import { Button } from '../kit/button.tsx'
 import { Copy } from '../kit/copy.tsx'
 import styles from '../kit/kit.module.css'
+import { Visible } from '../kit/visible.tsx'
 import { messageOf } from '../kit/states.tsx'
 import { copied, jsonOf } from './exact.ts'
 import type { CopyForm } from './outputs-panel.tsx'
@@ -37,7 +38,7 @@ export function OutputRow({ output, mayReveal, form, names }: Props) {
   return (
     <tr>
       <th scope="row" className={styles.mono} dir="auto">
-        {name}
+        <Visible text={name} />
       </th>
       <td>
         {!sensitive ? (

@@ -1,6 +1,7 @@
 import { useState, type ReactNode } from 'react'
 import { Button } from '../kit/button.tsx'
 import styles from '../kit/kit.module.css'
+import { Visible } from '../kit/visible.tsx'
 import { ExactNumber, jsonOf, parseExact } from './exact.ts'
 import type { Preview } from './outputs-query.ts'
 import outputs from './outputs.module.css'
@@ -13,7 +14,7 @@ export function PreviewedValue({ preview }: { readonly preview: Preview }) {
   return (
     <>
       <span className={outputs.value} dir="ltr">
-        {text} …
+        <Visible text={text} /> …
       </span>
       <span className={styles.dim}>
         {' '}
@@ -30,7 +31,7 @@ export function Value({ value }: { readonly value: unknown }) {
   if (typeof value === 'string') {
     return (
       <span className={outputs.value} dir="auto">
-        {value}
+        <Visible text={value} />
       </span>
     )
   }
@@ -66,7 +67,7 @@ function Branch({
             {items.slice(0, drawn).map(([name, item]) => (
               <div key={name}>
                 <dt className={styles.mono} dir="auto">
-                  {name}
+                  <Visible text={name} />
                 </dt>
                 <dd>
                   <Value value={item} />

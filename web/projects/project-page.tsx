@@ -4,6 +4,7 @@ import { Fragment } from 'react'
 import { PlaceAccess } from '../access/place-access.tsx'
 import styles from '../kit/kit.module.css'
 import { Answered } from '../kit/states.tsx'
+import { Visible } from '../kit/visible.tsx'
 import { WorkspaceList } from '../workspaces/workspace-list.tsx'
 import { projectQuery } from './projects-query.ts'
 
@@ -18,7 +19,11 @@ export function ProjectPage() {
         {({ data: { id, attributes } }) => (
           // A project that is known already is shown at once: nothing of the one before may stay.
           <Fragment key={id}>
-            {attributes.description === null ? null : <p dir="auto">{attributes.description}</p>}
+            {attributes.description === null ? null : (
+              <p dir="auto">
+                <Visible text={attributes.description} />
+              </p>
+            )}
             <nav aria-label="Project" className={styles.tabs}>
               <Link to="/$organization/projects/$project" params={params} activeOptions={{ exact: true }}>
                 Workspaces

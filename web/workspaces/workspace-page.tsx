@@ -4,6 +4,7 @@ import { Fragment } from 'react'
 import { related } from '../api/client.ts'
 import { isStatus } from '../api/errors.ts'
 import styles from '../kit/kit.module.css'
+import { Visible } from '../kit/visible.tsx'
 import { Answered } from '../kit/states.tsx'
 import { Ago } from '../kit/time.tsx'
 import { OutputsPanel } from '../outputs/outputs-panel.tsx'
@@ -34,7 +35,11 @@ export function WorkspacePage() {
         {({ data, included }) => (
           // A workspace that is known already is shown at once: nothing of the one before may stay.
           <Fragment key={data.id}>
-            {data.attributes.description === null ? null : <p dir="auto">{data.attributes.description}</p>}
+            {data.attributes.description === null ? null : (
+              <p dir="auto">
+                <Visible text={data.attributes.description} />
+              </p>
+            )}
             <p className={styles.facts}>
               <span dir="auto">{projectName({ included }, data)}</span>
               <span>
