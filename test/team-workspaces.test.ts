@@ -90,6 +90,25 @@ onEachEngine('team access to a workspace', (server) => {
       'state-versions': 'read-outputs',
       variables: 'read',
     })
+    // Team and workspace stay. They may be said.
+    const other = await createTeam(organization)
+    const to = (type: string, one: string) => ({ data: { type, id: one } })
+    const say = (teamId: string, workspaceId: string) =>
+      client.patch(
+        `/team-workspaces/${id}`,
+        body('team-workspaces', {}, { team: to('teams', teamId), workspace: to('workspaces', workspaceId) }),
+      )
+    expect((await say(team, workspace)).json).toEqual(merged.json)
+    const elsewhere = await say(other, 'ws-1')
+    expect(elsewhere.status).toBe(422)
+    expect(elsewhere.json.errors).toEqual(
+      ['team', 'workspace'].map((name) => ({
+        status: '422',
+        title: 'invalid attribute',
+        detail: `the ${name} of an access cannot be changed; give access anew, and take this one away`,
+        source: { pointer: `/data/relationships/${name}` },
+      })),
+    )
     const fixed = await change({ access: 'read' })
     expect(fixed.json.data.attributes).toMatchObject({ access: 'read', 'state-versions': 'read' })
     const refused = await change({ runs: 'apply', 'workspace-locking': true })

@@ -11,7 +11,7 @@ import { done } from '../http/outcome.ts'
 import { list, read } from '../http/read-route.ts'
 import type { Loaded, Loading, Place, Route, Viewer } from '../http/route.ts'
 import { write } from '../http/write-route.ts'
-import { parseResource, toOne } from '../jsonapi/body.ts'
+import { parseResource, readResource, toOne } from '../jsonapi/body.ts'
 import type { Shape, ValuesOf } from '../jsonapi/body-values.ts'
 import { document, listDocument, type Fragment } from '../jsonapi/document.ts'
 import type { Page } from '../jsonapi/paging.ts'
@@ -74,20 +74,29 @@ export function teamAccessRoutes<
   const placeFilter = `filter[${thing}][id]`
   const idName = `team_${thing}_id`
   const singular = `team-${thing}`
-  const changedBody = { type, otherTypes, attributes }
+  const relationships = { team: toOne('teams'), [thing]: toOne(`${thing}s`) }
+  const changedBody = { type, otherTypes, attributes, relationships }
   const newBody = {
     ...changedBody,
     required: ['access'],
-    relationships: { team: toOne('teams'), [thing]: toOne(`${thing}s`) },
     requiredRelationships: ['team', thing],
   }
   const parseNew = (bytes: Uint8Array) => {
-    const { attributes: given, relationships } = parseResource(bytes, newBody)
-    const { team, [thing]: place } = relationships
+    const { attributes: given, relationships: linked } = parseResource(bytes, newBody)
     return {
       asked: kind.askedOf(given),
-      teamId: existing(team).data.id,
-      placeId: existing(place).data.id,
+      teamId: existing(linked.team).data.id,
+      placeId: existing(linked[thing]).data.id,
+    }
+  }
+  /** A change may name the team and the place, which stay. */
+  const parseChange = (bytes: Uint8Array, id: string | undefined) => {
+    const { attributes: given, relationships: linked, problems } = readResource(bytes, changedBody, id)
+    return {
+      asked: kind.askedOf(given),
+      teamId: linked.team?.data.id,
+      placeId: linked[thing]?.data.id,
+      problems,
     }
   }
 
@@ -194,12 +203,22 @@ export function teamAccessRoutes<
       summary: `Change a team's access to a ${thing}`,
       answers: type,
       accepts: changedBody,
-      body: (bytes, { address }) => kind.askedOf(parseResource(bytes, changedBody, address?.id).attributes),
+      body: (bytes, { address }) => parseChange(bytes, address?.id),
+      problems: ({ resource: { row }, body, problems }) => {
+        for (const [name, asked, own] of [
+          ['team', body.teamId, row.team_id],
+          [thing, body.placeId, kind.placeIdOf(row)],
+        ] as const) {
+          if (asked === undefined || asked === own) continue
+          const detail = `the ${name} of an access cannot be changed; give access anew, and take this one away`
+          problems.push({ detail, pointer: `/data/relationships/${name}` })
+        }
+      },
       dryRun: (context) => dryRunOfAccess(context, context.resource),
       act: async ({ tx, resource, body }) => {
         const { place, team, row } = resource
         const before = kind.grantOf(row)
-        const after = kind.change(before, body)
+        const after = kind.change(before, body.asked)
         const updated = await kind.update(tx, row.id, after)
         const details = { team: team.id, [thing]: place.id, before, after }
         return done(updated, { action: `${singular}.update`, details })
