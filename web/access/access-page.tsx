@@ -1,11 +1,11 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
-import { useState, type FormEvent } from 'react'
+import { useState } from 'react'
 import { accountQuery } from '../api/session.ts'
 import { Button } from '../kit/button.tsx'
 import type { Chosen } from '../kit/choice.tsx'
 import { Field } from '../kit/field.tsx'
-import { textsOf } from '../kit/form.ts'
+import { Form, type TextOf } from '../kit/form.tsx'
 import styles from '../kit/kit.module.css'
 import { EmptyPage, Pager } from '../kit/pager.tsx'
 import { Answered } from '../kit/states.tsx'
@@ -76,15 +76,13 @@ function QuestionForm({
   const [team, setTeam] = useState<Chosen | undefined>(
     question.team === undefined ? undefined : { id: question.team, name: question.team },
   )
-  const ask = (event: FormEvent<HTMLFormElement>) => {
-    event.preventDefault()
-    const text = textsOf(event.currentTarget)
-    const place = text('place').trim() || undefined
-    const whose = isTeam ? { team: team?.id } : { user: text('user').trim() || undefined }
+  const ask = (textOf: TextOf) => {
+    const place = textOf('place').trim() || undefined
+    const whose = isTeam ? { team: team?.id } : { user: textOf('user').trim() || undefined }
     onAsk({ ...whose, ...(isProject ? { project: place } : { workspace: place }) })
   }
   return (
-    <form onSubmit={ask}>
+    <Form onSubmit={ask}>
       <div className={shape.question}>
         <label className={styles.field}>
           Ask about
@@ -119,7 +117,7 @@ function QuestionForm({
         </Button>
       </div>
       {isTeam ? <TeamChoice organization={organization} chosen={team} onChoose={setTeam} /> : null}
-    </form>
+    </Form>
   )
 }
 

@@ -1,5 +1,6 @@
-import { useState, type FormEvent, type ReactNode } from 'react'
+import { useState, type ReactNode } from 'react'
 import { Button } from '../kit/button.tsx'
+import { Form } from '../kit/form.tsx'
 import styles from '../kit/kit.module.css'
 import { Failed } from '../kit/states.tsx'
 import { AccessPreview } from './access-preview.tsx'
@@ -41,12 +42,11 @@ export function GrantForm({
   const [locks, setLocks] = useState(partsOf(gives).locks)
   const change = changeOf(attributesOf(on, choice, part, locks))
   const save = useAccessChange(onDone)
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
+  const submit = () => {
     if (change !== undefined) save.mutate(change)
   }
   return (
-    <form className={shape.form} onSubmit={submit} aria-label={title}>
+    <Form className={shape.form} onSubmit={submit} aria-label={title}>
       <h2>{title}</h2>
       {children}
       <fieldset className={styles.choices}>
@@ -87,6 +87,6 @@ export function GrantForm({
           Save
         </Button>
       </p>
-    </form>
+    </Form>
   )
 }

@@ -1,10 +1,10 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
-import { useState, type FormEvent } from 'react'
+import { useState } from 'react'
 import { request, resource } from '../api/client.ts'
 import { Button } from '../kit/button.tsx'
 import { Checked } from '../kit/checked.tsx'
 import { Field } from '../kit/field.tsx'
-import { textsOf } from '../kit/form.ts'
+import { Form, type TextOf } from '../kit/form.tsx'
 import { NewPasswordFields } from '../sign-in/new-password-fields.tsx'
 
 type Passwords = {
@@ -23,21 +23,18 @@ export function PasswordForm() {
     gcTime: 0,
     onSuccess: () => queries.invalidateQueries({ queryKey: ['sessions'] }),
   })
-  const submit = (event: FormEvent<HTMLFormElement>) => {
-    event.preventDefault()
-    const form = event.currentTarget
-    const text = textsOf(form)
+  const submit = (textOf: TextOf, empty: () => void) => {
     const passwords = {
-      current_password: text('current_password'),
-      password: text('password'),
-      password_confirmation: text('again'),
+      current_password: textOf('current_password'),
+      password: textOf('password'),
+      password_confirmation: textOf('again'),
     }
     const isSame = passwords.password === passwords.password_confirmation
     setDiffers(!isSame)
-    if (isSame) save.mutate(passwords, { onSuccess: () => form.reset() })
+    if (isSame) save.mutate(passwords, { onSuccess: empty })
   }
   return (
-    <form onSubmit={submit} aria-label="Password">
+    <Form onSubmit={submit} aria-label="Password">
       <Checked error={save.error}>
         <Field
           label="Present password"
@@ -52,6 +49,6 @@ export function PasswordForm() {
       <Button type="submit" kind="main" disabled={save.isPending}>
         Change the password
       </Button>
-    </form>
+    </Form>
   )
 }

@@ -1,11 +1,10 @@
 import { keepPreviousData, queryOptions, useQuery } from '@tanstack/react-query'
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router'
-import type { FormEvent } from 'react'
 import { inOrganization, pageOf, type Page } from '../api/client.ts'
 import { live } from '../api/live.ts'
 import { Button } from '../kit/button.tsx'
 import { Field } from '../kit/field.tsx'
-import { textsOf } from '../kit/form.ts'
+import { Form, type TextOf } from '../kit/form.tsx'
 import styles from '../kit/kit.module.css'
 import { PagedTable } from '../kit/paged-table.tsx'
 import { Time } from '../kit/time.tsx'
@@ -50,10 +49,8 @@ export function AuditPage() {
   const { page = 1, ...filter } = useSearch({ from: FROM })
   const navigate = useNavigate({ from: '/$organization/audit' })
   const events = useQuery(auditQuery(organization, filter, page))
-  const ask = (event: FormEvent<HTMLFormElement>) => {
-    event.preventDefault()
-    const text = textsOf(event.currentTarget)
-    const given = (name: string) => text(name).trim() || undefined
+  const ask = (textOf: TextOf) => {
+    const given = (name: string) => textOf(name).trim() || undefined
     void navigate({
       search: {
         actor: given('actor'),
@@ -67,14 +64,14 @@ export function AuditPage() {
   return (
     <>
       <h1>Audit trail</h1>
-      <form className={styles.inline} onSubmit={ask} key={JSON.stringify(filter)}>
+      <Form className={styles.inline} onSubmit={ask} key={JSON.stringify(filter)}>
         <Field label="Who: name or id" name="actor" defaultValue={filter.actor} />
         <Field label="Action, such as team.create" name="action" defaultValue={filter.action} />
         <Field label="Id of the changed object" name="resource" defaultValue={filter.resource} />
         <Field label="Request id" name="request" defaultValue={filter.request} />
         <Field label="Revealed output" name="output" defaultValue={filter.output} />
         <Button type="submit">Find</Button>
-      </form>
+      </Form>
       <PagedTable
         query={events}
         columns={['At', 'Who', 'Action', 'To what']}

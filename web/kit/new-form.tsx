@@ -1,12 +1,12 @@
 import type { ReactNode } from 'react'
 import { Button } from './button.tsx'
 import { Checked } from './checked.tsx'
-import { textsOf } from './form.ts'
+import { Form, type TextOf } from './form.tsx'
 import styles from './kit.module.css'
 
 /**
  * A form that creates something. It opens by its title, such as "New team".
- * @param onSubmit gets a function that reads a field by its name, and one that empties the form
+ * @param onSubmit gets what reads the fields, and what empties the form
  * @param children the fields
  */
 export function NewForm({
@@ -24,22 +24,14 @@ export function NewForm({
   readonly done?: string
   /** Whether it is open at first. */
   readonly isOpen?: boolean
-  readonly onSubmit: (text: (name: string) => string, empty: () => void) => void
+  readonly onSubmit: (textOf: TextOf, empty: () => void) => void
   readonly onToggle?: (isOpen: boolean) => void
   readonly children: ReactNode
 }) {
   return (
     <details className={styles.new} open={isOpen} onToggle={(event) => onToggle?.(event.currentTarget.open)}>
       <summary>{title}</summary>
-      <form
-        className={styles.inline}
-        aria-label={title}
-        onSubmit={(event) => {
-          event.preventDefault()
-          const form = event.currentTarget
-          onSubmit(textsOf(form), () => form.reset())
-        }}
-      >
+      <Form className={styles.inline} aria-label={title} onSubmit={onSubmit}>
         <Checked error={creation.error}>
           {children}
           <Button type="submit" kind="main" disabled={creation.isPending}>
@@ -47,7 +39,7 @@ export function NewForm({
           </Button>
           {done === undefined ? null : <p role="status">{done}</p>}
         </Checked>
-      </form>
+      </Form>
     </details>
   )
 }

@@ -102,7 +102,7 @@ function NewOrganization({ isFirst }: { readonly isFirst: boolean }) {
       title="New organization"
       creation={make}
       isOpen={isFirst}
-      onSubmit={(text) => make.mutate({ name: text('name'), email: text('email') })}
+      onSubmit={(textOf) => make.mutate({ name: textOf('name'), email: textOf('email') })}
     >
       <Field label="Name" name="name" required />
       <Field label="Email of its owners" name="email" type="email" required />

@@ -1,6 +1,6 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
-import { useState, type FormEvent } from 'react'
+import { useState } from 'react'
 import { AskLink } from '../access/ask-link.tsx'
 import { AccessPreview } from '../access/access-preview.tsx'
 import { apply } from '../access/changes.ts'
@@ -8,7 +8,7 @@ import { inOrganization, request, resource, type Resource } from '../api/client.
 import { Button } from '../kit/button.tsx'
 import { Checked } from '../kit/checked.tsx'
 import { Field } from '../kit/field.tsx'
-import { textsOf } from '../kit/form.ts'
+import { Form } from '../kit/form.tsx'
 import styles from '../kit/kit.module.css'
 import { SearchedTable, type Search } from '../kit/searched-table.tsx'
 import { Failed } from '../kit/states.tsx'
@@ -127,13 +127,12 @@ function Invite({ organization }: { readonly organization: string }) {
       }),
     onSuccess: () => queries.invalidateQueries({ queryKey: ['memberships'] }),
   })
-  const submit = (event: FormEvent<HTMLFormElement>) => {
-    event.preventDefault()
-    const form = event.currentTarget
-    invite.mutate(textsOf(form)('email'), { onSuccess: () => form.reset() })
-  }
   return (
-    <form className={styles.inline} onSubmit={submit} aria-label="Invite">
+    <Form
+      className={styles.inline}
+      aria-label="Invite"
+      onSubmit={(textOf, empty) => invite.mutate(textOf('email'), { onSuccess: empty })}
+    >
       <Checked error={invite.error}>
         <Field label="Invite by email" name="email" type="email" required />
         <Button type="submit" kind="main" disabled={invite.isPending}>
@@ -145,6 +144,6 @@ function Invite({ organization }: { readonly organization: string }) {
             : ''}
         </p>
       </Checked>
-    </form>
+    </Form>
   )
 }

@@ -74,7 +74,7 @@ function NewProject({ organization }: { readonly organization: string }) {
     <NewForm
       title="New project"
       creation={make}
-      onSubmit={(text) => make.mutate({ name: text('name'), description: text('description') })}
+      onSubmit={(textOf) => make.mutate({ name: textOf('name'), description: textOf('description') })}
     >
       <Field label="Name" name="name" required />
       <Field label="Description" name="description" />

@@ -1,13 +1,12 @@
 import { queryOptions, useQuery } from '@tanstack/react-query'
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
-import type { FormEvent } from 'react'
 import type { NeededGrant } from '../access/access-grants-query.ts'
 import { AskLink } from '../access/ask-link.tsx'
 import { NeededGrants } from '../access/needed-grants.tsx'
 import { inOrganization, pageOf, related, request, type Page } from '../api/client.ts'
 import { Button } from '../kit/button.tsx'
 import { Field } from '../kit/field.tsx'
-import { textsOf } from '../kit/form.ts'
+import { Form } from '../kit/form.tsx'
 import styles from '../kit/kit.module.css'
 import { EmptyPage, Pager } from '../kit/pager.tsx'
 import { Answered } from '../kit/states.tsx'
@@ -87,18 +86,17 @@ function Refusals({
 }) {
   const refusals = useQuery(refusalsQuery(list, q, page))
   const showPage = (number: number) => onShow({ q, page: number })
-  const find = (event: FormEvent<HTMLFormElement>) => {
-    event.preventDefault()
-    const requestId = textsOf(event.currentTarget)('request').trim()
-    onShow({ q: requestId || undefined })
-  }
   return (
     <>
       <h1>{title}</h1>
-      <form className={styles.inline} onSubmit={find} key={q}>
+      <Form
+        className={styles.inline}
+        key={q}
+        onSubmit={(textOf) => onShow({ q: textOf('request').trim() || undefined })}
+      >
         <Field label="Request id, from the message of the refusal" name="request" defaultValue={q} />
         <Button type="submit">Find</Button>
-      </form>
+      </Form>
       <Answered
         query={refusals}
         isEmpty={({ data }) => data.length === 0}

@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query'
-import { useState, type FormEvent } from 'react'
+import { useState } from 'react'
 import {
   accessGrantsQuery,
   accessHoldersQuery,
@@ -14,6 +14,7 @@ import type { Change } from '../access/changes.ts'
 import { useMayAsk } from '../access/ask-link.tsx'
 import { useAccessChange } from '../access/use-access-change.ts'
 import { Button } from '../kit/button.tsx'
+import { Form } from '../kit/form.tsx'
 import styles from '../kit/kit.module.css'
 import { Failed, Loading } from '../kit/states.tsx'
 import { membershipOfQuery } from '../people/people-query.ts'
@@ -129,12 +130,11 @@ function Choices({
   if (mayNow.data === true) {
     return <p role="status">✓ {caller.name} may do this by now. Nothing is missing any more.</p>
   }
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
+  const submit = () => {
     if (change !== undefined) give.mutate(change)
   }
   return (
-    <form className={shape.form} onSubmit={submit} aria-label={`Give access to ${caller.name}`}>
+    <Form className={shape.form} onSubmit={submit} aria-label={`Give access to ${caller.name}`}>
       {teams.length > 1 ? (
         <label className={styles.field}>
           The team that gets access
@@ -170,7 +170,7 @@ function Choices({
           Give access
         </Button>
       </p>
-    </form>
+    </Form>
   )
 }
 

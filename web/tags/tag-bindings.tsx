@@ -1,9 +1,8 @@
 import { queryOptions, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
-import type { FormEvent } from 'react'
 import { request, type Resource } from '../api/client.ts'
 import { Button } from '../kit/button.tsx'
 import { Field } from '../kit/field.tsx'
-import { textsOf } from '../kit/form.ts'
+import { Form, type TextOf } from '../kit/form.tsx'
 import styles from '../kit/kit.module.css'
 import { Answered, Failed } from '../kit/states.tsx'
 import { Table } from '../kit/table.tsx'
@@ -42,12 +41,9 @@ export function TagBindings({ of, mayChange }: { readonly of: string; readonly m
     mutationFn: (act: () => Promise<unknown>) => act(),
     onSettled: () => queries.invalidateQueries({ queryKey: ['tag-bindings'] }),
   })
-  const submit = (event: FormEvent<HTMLFormElement>) => {
-    event.preventDefault()
-    const form = event.currentTarget
-    const text = textsOf(form)
-    const tag = { key: text('key'), value: text('value') }
-    change.mutate(() => put(of, tag), { onSuccess: () => form.reset() })
+  const submit = (textOf: TextOf, empty: () => void) => {
+    const tag = { key: textOf('key'), value: textOf('value') }
+    change.mutate(() => put(of, tag), { onSuccess: empty })
   }
   return (
     <section aria-label="Tags">
@@ -82,13 +78,13 @@ export function TagBindings({ of, mayChange }: { readonly of: string; readonly m
       </Answered>
       {change.isError ? <Failed error={change.error} /> : null}
       {mayChange ? (
-        <form className={styles.inline} onSubmit={submit} aria-label="Set a tag">
+        <Form className={styles.inline} onSubmit={submit} aria-label="Set a tag">
           <Field label="Key of the tag" name="key" required maxLength={128} />
           <Field label="Value of the tag" name="value" maxLength={256} />
           <Button type="submit" disabled={change.isPending}>
             Set
           </Button>
-        </form>
+        </Form>
       ) : null}
     </section>
   )

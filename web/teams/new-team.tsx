@@ -24,8 +24,11 @@ export function NewTeam({ organization }: { readonly organization: string }) {
     <NewForm
       title="New team"
       creation={make}
-      onSubmit={(text) =>
-        make.mutate({ name: text('name'), visibility: text('secret') === 'on' ? 'secret' : 'organization' })
+      onSubmit={(textOf) =>
+        make.mutate({
+          name: textOf('name'),
+          visibility: textOf('secret') === 'on' ? 'secret' : 'organization',
+        })
       }
     >
       <Field label="Name" name="name" required />

@@ -1,12 +1,13 @@
 import { useQuery } from '@tanstack/react-query'
 import { useParams } from '@tanstack/react-router'
-import { useState, type FormEvent } from 'react'
+import { useState } from 'react'
 import { AccessPreview } from '../access/access-preview.tsx'
 import type { Change } from '../access/changes.ts'
 import { useAccessChange } from '../access/use-access-change.ts'
 import type { Resource } from '../api/client.ts'
 import { Button } from '../kit/button.tsx'
 import { Field } from '../kit/field.tsx'
+import { Form } from '../kit/form.tsx'
 import { Table } from '../kit/table.tsx'
 import styles from '../kit/kit.module.css'
 import { EmptyPage, Pager } from '../kit/pager.tsx'
@@ -147,12 +148,11 @@ function AddPeople({
     if (!next.delete(id)) next.set(id, name)
     setChosen(next)
   }
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
+  const submit = () => {
     if (change !== undefined) save.mutate(change)
   }
   return (
-    <form aria-label="Add people" onSubmit={submit}>
+    <Form aria-label="Add people" onSubmit={submit}>
       <h2>Add people</h2>
       <Field
         label="Find people by name or email"
@@ -194,6 +194,6 @@ function AddPeople({
           Add
         </Button>
       </p>
-    </form>
+    </Form>
   )
 }

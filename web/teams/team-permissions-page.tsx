@@ -1,10 +1,11 @@
 import { useQuery } from '@tanstack/react-query'
 import { useParams } from '@tanstack/react-router'
-import { useState, type FormEvent } from 'react'
+import { useState } from 'react'
 import { AccessPreview } from '../access/access-preview.tsx'
 import { useAccessChange } from '../access/use-access-change.ts'
 import type { Resource } from '../api/client.ts'
 import { Button } from '../kit/button.tsx'
+import { Form } from '../kit/form.tsx'
 import styles from '../kit/kit.module.css'
 import { Failed } from '../kit/states.tsx'
 import { keptOnly, permissionGroups } from './permission-words.ts'
@@ -45,12 +46,8 @@ function Permissions({ team: { id, attributes } }: { readonly team: Resource<Tea
       <span className={styles.mono}>{flag}</span> <span className={styles.dim}>{words}</span>
     </label>
   )
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
-    save.mutate(change)
-  }
   return (
-    <form aria-label="Permissions" onSubmit={submit}>
+    <Form aria-label="Permissions" onSubmit={() => save.mutate(change)}>
       {mayChange ? null : (
         <p className={styles.dim}>You may not change these. An owner of the organization may.</p>
       )}
@@ -81,6 +78,6 @@ function Permissions({ team: { id, attributes } }: { readonly team: Resource<Tea
           </Button>
         </p>
       ) : null}
-    </form>
+    </Form>
   )
 }

@@ -1,11 +1,11 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
-import { useEffect, useRef, type FormEvent } from 'react'
+import { useEffect, useRef } from 'react'
 import { request, resource, type One } from '../api/client.ts'
 import { Button } from '../kit/button.tsx'
 import { Checked } from '../kit/checked.tsx'
 import { Copy } from '../kit/copy.tsx'
 import { Field } from '../kit/field.tsx'
-import { textsOf } from '../kit/form.ts'
+import { Form, type TextOf } from '../kit/form.tsx'
 import styles from '../kit/kit.module.css'
 
 const DAY_MS = 86_400_000
@@ -31,12 +31,10 @@ export function NewToken({ path, onDone }: { readonly path: string; readonly onD
     gcTime: 0,
   })
   useEffect(() => dialog.current?.showModal(), [])
-  const submit = (event: FormEvent<HTMLFormElement>) => {
-    event.preventDefault()
-    const text = textsOf(event.currentTarget)
-    const days = Number(text('expired-at'))
+  const submit = (textOf: TextOf) => {
+    const days = Number(textOf('expired-at'))
     make.mutate({
-      description: text('description'),
+      description: textOf('description'),
       ...(days > 0 ? { 'expired-at': new Date(Date.now() + days * DAY_MS).toISOString() } : {}),
     })
   }
@@ -56,7 +54,7 @@ export function NewToken({ path, onDone }: { readonly path: string; readonly onD
       onClose={() => (mayLeave ? done() : dialog.current?.showModal())}
     >
       {created === undefined ? (
-        <form onSubmit={submit}>
+        <Form onSubmit={submit}>
           <h2 id="new-token">New token</h2>
           <Checked error={make.error}>
             <Field label="What it is for" name="description" required maxLength={255} autoFocus />
@@ -78,7 +76,7 @@ export function NewToken({ path, onDone }: { readonly path: string; readonly onD
               Create
             </Button>
           </p>
-        </form>
+        </Form>
       ) : (
         <>
           <h2 id="new-token">The new token</h2>

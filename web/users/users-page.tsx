@@ -214,8 +214,8 @@ function NewUser() {
       title="New user"
       creation={make}
       done={make.isSuccess ? `${make.variables.username} has an account. Make a password link for them.` : ''}
-      onSubmit={(text, empty) =>
-        make.mutate({ username: text('username'), email: text('email') }, { onSuccess: empty })
+      onSubmit={(textOf, empty) =>
+        make.mutate({ username: textOf('username'), email: textOf('email') }, { onSuccess: empty })
       }
     >
       <Field label="User name" name="username" required />

@@ -32,7 +32,7 @@ export function NewWorkspace({ organization }: { readonly organization: string }
       title="New workspace"
       creation={make}
       onToggle={setOpen}
-      onSubmit={(text) => make.mutate({ name: text('name'), description: text('description') })}
+      onSubmit={(textOf) => make.mutate({ name: textOf('name'), description: textOf('description') })}
     >
       <Field label="Name" name="name" required />
       <Field label="Description" name="description" />

@@ -1,8 +1,0 @@
-/** Reads the texts of a form's fields by name. */
-export function textsOf(form: HTMLFormElement): (name: string) => string {
-  const data = new FormData(form)
-  return (name) => {
-    const value = data.get(name)
-    return typeof value === 'string' ? value : ''
-  }
-}
