@@ -1,8 +1,8 @@
-import { useState, type FormEvent } from 'react'
+import { useMutation } from '@tanstack/react-query'
 import { signIn } from '../api/session.ts'
 import { Button } from '../kit/button.tsx'
 import { Field } from '../kit/field.tsx'
-import { textsOf } from '../kit/form.ts'
+import { Form, type TextOf } from '../kit/form.tsx'
 import { Failed } from '../kit/states.tsx'
 
 /** Asks who somebody is. Says why, in the server's words, if they are not let in. */
@@ -14,24 +14,13 @@ export function SignInForm({
   readonly login?: string | undefined
   readonly onSignedIn: (userId: string) => Promise<void>
 }) {
-  const [error, setError] = useState<unknown>()
-  const [isBusy, setBusy] = useState(false)
-  const submit = async (event: FormEvent<HTMLFormElement>) => {
-    event.preventDefault()
-    const text = textsOf(event.currentTarget)
-    setBusy(true)
-    setError(undefined)
-    try {
-      await onSignedIn(await signIn(text('login'), text('password')))
-    } catch (failure) {
-      setError(failure)
-    } finally {
-      setBusy(false)
-    }
-  }
+  const attempt = useMutation({
+    mutationFn: async (textOf: TextOf) => onSignedIn(await signIn(textOf('login'), textOf('password'))),
+    gcTime: 0,
+  })
   return (
     <>
-      <form onSubmit={(event) => void submit(event)} aria-label="Sign in">
+      <Form aria-label="Sign in" onSubmit={(textOf) => attempt.mutate(textOf)}>
         <Field
           label="User name or email"
           name="login"
@@ -41,11 +30,11 @@ export function SignInForm({
           autoFocus={login === undefined}
         />
         <Field label="Password" name="password" type="password" autoComplete="current-password" required />
-        <Button type="submit" kind="main" disabled={isBusy}>
+        <Button type="submit" kind="main" disabled={attempt.isPending}>
           Sign in
         </Button>
-      </form>
-      {error === undefined ? null : <Failed error={error} />}
+      </Form>
+      {attempt.isError ? <Failed error={attempt.error} /> : null}
     </>
   )
 }

@@ -1,11 +1,11 @@
-import { useQueryClient } from '@tanstack/react-query'
+import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
-import { useEffect, useState, type FormEvent } from 'react'
+import { useEffect, useState } from 'react'
 import { signInByLink } from '../api/session.ts'
 import { Button } from '../kit/button.tsx'
 import { Checked } from '../kit/checked.tsx'
 import { Field } from '../kit/field.tsx'
-import { textsOf } from '../kit/form.ts'
+import { Form, type TextOf } from '../kit/form.tsx'
 import { useTitle } from '../kit/title.ts'
 import { NewPasswordFields } from './new-password-fields.tsx'
 import styles from './sign-in.module.css'
@@ -22,45 +22,37 @@ function takeSecret(): string {
 export function WelcomePage() {
   const { invited } = useSearch({ from: '/~/welcome' })
   const [secret, setSecret] = useState(takeSecret)
-  const [error, setError] = useState<unknown>(null)
   const [differs, setDiffers] = useState(false)
-  const [isBusy, setBusy] = useState(false)
   const navigate = useNavigate()
   const queries = useQueryClient()
   const title = invited === true ? 'Create your account' : 'Set your password'
   useTitle(title)
+  const { mutate, reset, error, isPending } = useMutation({
+    mutationFn: signInByLink,
+    gcTime: 0,
+    onSuccess: async () => {
+      queries.clear()
+      // The link works once, so Back does not lead here.
+      await navigate({ to: '/', replace: true })
+    },
+  })
   useEffect(() => {
     // A link that is opened in this tab differs only behind the #, so the browser loads nothing.
     const take = () => {
       setSecret(takeSecret())
-      setError(null)
+      reset()
     }
     window.addEventListener('hashchange', take)
     return () => window.removeEventListener('hashchange', take)
-  }, [])
+  }, [reset])
 
-  const submit = async (event: FormEvent<HTMLFormElement>) => {
-    event.preventDefault()
-    const text = textsOf(event.currentTarget)
-    const password = text('password')
-    setDiffers(password !== text('again'))
-    setError(null)
-    if (password !== text('again')) return
-    setBusy(true)
-    try {
-      await signInByLink({
-        link: secret,
-        password,
-        ...(invited === true ? { username: text('username') } : {}),
-      })
-      queries.clear()
-      // The link works once, so Back does not lead here.
-      await navigate({ to: '/', replace: true })
-    } catch (failure) {
-      setError(failure)
-    } finally {
-      setBusy(false)
-    }
+  const submit = (textOf: TextOf) => {
+    const password = textOf('password')
+    const isSame = password === textOf('again')
+    setDiffers(!isSame)
+    reset()
+    if (!isSame) return
+    mutate({ link: secret, password, ...(invited === true ? { username: textOf('username') } : {}) })
   }
 
   return (
@@ -69,17 +61,17 @@ export function WelcomePage() {
       {secret === '' ? (
         <p>This address needs the rest of its link. Open the whole link again, or ask for another one.</p>
       ) : (
-        <form onSubmit={(event) => void submit(event)}>
+        <Form onSubmit={submit}>
           <Checked error={error}>
             {invited === true ? (
               <Field label="User name" name="username" autoComplete="username" required autoFocus />
             ) : null}
             <NewPasswordFields differs={differs} autoFocus={invited !== true} />
-            <Button type="submit" kind="main" disabled={isBusy}>
+            <Button type="submit" kind="main" disabled={isPending}>
               {invited === true ? 'Create the account and sign in' : 'Set password and sign in'}
             </Button>
           </Checked>
-        </form>
+        </Form>
       )}
     </main>
   )
