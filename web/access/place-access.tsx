@@ -9,15 +9,12 @@ import { Failed } from '../kit/states.tsx'
 import { accessGrantsQuery, effectiveAccessQuery, type Grant } from './access-grants-query.ts'
 import { AccessPreview } from './access-preview.tsx'
 import { AskLink } from './ask-link.tsx'
+import { changedGrant, newGrant, type GrantPlace } from './grant-changes.ts'
 import { GrantForm } from './grant-form.tsx'
-import { choiceNames, type Attributes } from './levels.ts'
+import { choiceNames } from './levels.ts'
 import { PlaceHolders } from './place-holders.tsx'
 import { TeamChoice } from './team-choice.tsx'
 import { useAccessChange } from './use-access-change.ts'
-
-export type GrantPlace = { readonly type: 'workspaces' | 'projects'; readonly id: string }
-
-const grantTypes = { workspaces: 'team-workspaces', projects: 'team-projects' } as const
 
 type Doing = { readonly what: 'give' } | { readonly what: 'change' | 'take away'; readonly grant: Grant }
 
@@ -155,30 +152,13 @@ function GiveAccess({
   readonly onDone: () => void
 }) {
   const [team, setTeam] = useState<Chosen>()
-  const changeOf = (attributes: Attributes) =>
-    team === undefined
-      ? undefined
-      : {
-          method: 'POST',
-          path: `/${grantTypes[place.type]}`,
-          body: {
-            data: {
-              type: grantTypes[place.type],
-              attributes,
-              relationships: {
-                team: { data: { type: 'teams', id: team.id } },
-                [place.type === 'workspaces' ? 'workspace' : 'project']: { data: place },
-              },
-            },
-          },
-        }
   return (
     <GrantForm
       on={place.type}
       title="Give access"
       initial="read-outputs"
       gives={['read-outputs']}
-      changeOf={changeOf}
+      changeOf={(attributes) => team && newGrant(place, team.id, attributes)}
       onDone={onDone}
     >
       <TeamChoice organization={organization} chosen={team} onChoose={setTeam} />
@@ -188,12 +168,6 @@ function GiveAccess({
 
 function ChangeAccess({ grant, onDone }: { readonly grant: Grant; readonly onDone: () => void }) {
   const { team, level, gives, on } = grant.attributes
-  const type = grantTypes[on.type]
-  const changeOf = (attributes: Attributes) => ({
-    method: 'PATCH',
-    path: `/${type}/${grant.id}`,
-    body: { data: { type, id: grant.id, attributes } },
-  })
   const initial = choiceNames(on.type).find((name) => name === level) ?? 'custom'
   return (
     <GrantForm
@@ -201,7 +175,7 @@ function ChangeAccess({ grant, onDone }: { readonly grant: Grant; readonly onDon
       title={`Change the access of ${team.name}`}
       initial={initial}
       gives={gives}
-      changeOf={changeOf}
+      changeOf={(attributes) => changedGrant(on.type, grant.id, attributes)}
       onDone={onDone}
     />
   )
@@ -209,7 +183,7 @@ function ChangeAccess({ grant, onDone }: { readonly grant: Grant; readonly onDon
 
 function TakeAway({ grant, onDone }: { readonly grant: Grant; readonly onDone: () => void }) {
   const { team, on } = grant.attributes
-  const change = { method: 'DELETE', path: `/${grantTypes[on.type]}/${grant.id}` }
+  const change = { method: 'DELETE', path: `/team-${on.type}/${grant.id}` }
   const take = useAccessChange(onDone)
   return (
     <div role="group" aria-label={`Take away the access of ${team.name}`}>

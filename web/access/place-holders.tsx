@@ -8,8 +8,8 @@ import { accessHoldersQuery, type AccessHolder } from './access-grants-query.ts'
 import shape from './access.module.css'
 import { actionsOn } from './actions.ts'
 import { useMayAsk } from './ask-link.tsx'
+import type { GrantPlace } from './grant-changes.ts'
 import { GrantReason } from './grant-reason.tsx'
-import type { GrantPlace } from './place-access.tsx'
 
 type Props = { readonly organization: string; readonly place: GrantPlace }
 

@@ -11,6 +11,7 @@ import { allowedIn } from '../access/actions.ts'
 import { AccessPreview } from '../access/access-preview.tsx'
 import shape from '../access/access.module.css'
 import type { Change } from '../access/changes.ts'
+import { memberChange } from '../access/grant-changes.ts'
 import { useMayAsk } from '../access/ask-link.tsx'
 import { useAccessChange } from '../access/use-access-change.ts'
 import { Button } from '../kit/button.tsx'
@@ -21,7 +22,6 @@ import { membershipOfQuery } from '../people/people-query.ts'
 import {
   actionOf,
   grantChange,
-  joinChange,
   optionsOf,
   teamsToJoin,
   waysOn,
@@ -215,7 +215,7 @@ function changeOf(
 ): Change | undefined {
   const { way, join } = option ?? {}
   if (join !== undefined) {
-    return membershipId === undefined ? undefined : joinChange(join.who.id, membershipId)
+    return membershipId === undefined ? undefined : memberChange('POST', join.who.id, [membershipId])
   }
   if (way === undefined || teamId === undefined || grants === undefined) return undefined
   return grantChange(way, teamId, grants)

@@ -1,9 +1,10 @@
 import type { AccessHolder, Grant, NeededGrant } from '../access/access-grants-query.ts'
 import { actionsOn } from '../access/actions.ts'
 import type { Change } from '../access/changes.ts'
+import { changedGrant, newGrant, type GrantPlace } from '../access/grant-changes.ts'
 import type { Resource } from '../api/client.ts'
 
-export type Place = { readonly type: 'workspaces' | 'projects'; readonly id: string; readonly name: string }
+export type Place = GrantPlace & { readonly name: string }
 
 /** A grant on a place that would be enough for one of the caller's teams. */
 export type Way = { readonly access: string; readonly place: Place }
@@ -76,22 +77,11 @@ export function teamsToJoin(
 
 /** Gives a team the access: a new grant, or a change of the one that it has on the place. */
 export function grantChange({ access, place }: Way, teamId: string, known: readonly Grant[]): Change {
-  const kind = place.type === 'workspaces' ? 'workspace' : 'project'
-  const type = `team-${place.type}`
   const attributes = attributesOf(access, place)
   const grant = known.find(({ attributes: { team, on } }) => team.id === teamId && on.id === place.id)
-  if (grant !== undefined) {
-    return {
-      method: 'PATCH',
-      path: `/${type}/${grant.id}`,
-      body: { data: { type, id: grant.id, attributes } },
-    }
-  }
-  const relationships = {
-    team: { data: { type: 'teams', id: teamId } },
-    [kind]: { data: { type: place.type, id: place.id } },
-  }
-  return { method: 'POST', path: `/${type}`, body: { data: { type, attributes, relationships } } }
+  return grant === undefined
+    ? newGrant(place, teamId, attributes)
+    : changedGrant(place.type, grant.id, attributes)
 }
 
 /** Turns "custom with state-versions: read" into the attributes of a grant. */
@@ -107,12 +97,4 @@ function attributesOf(access: string, { type }: Place): object {
         ? { create: true }
         : { [name]: value }
   return { access: level, 'workspace-access': inside }
-}
-
-export function joinChange(teamId: string, membershipId: string): Change {
-  return {
-    method: 'POST',
-    path: `/teams/${teamId}/relationships/organization-memberships`,
-    body: { data: [{ type: 'organization-memberships', id: membershipId }] },
-  }
 }

@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import { useParams } from '@tanstack/react-router'
 import { useState } from 'react'
 import { AccessPreview } from '../access/access-preview.tsx'
-import type { Change } from '../access/changes.ts'
+import { memberChange } from '../access/grant-changes.ts'
 import { useAccessChange } from '../access/use-access-change.ts'
 import type { Resource } from '../api/client.ts'
 import { Button } from '../kit/button.tsx'
@@ -18,12 +18,6 @@ const FROM = '/shell/$organization/settings/teams/$team/'
 
 type Named = { readonly member: Resource<Membership>; readonly name: string }
 type Doing = 'add' | Named
-
-const changeOf = (method: 'POST' | 'DELETE', teamId: string, ids: readonly string[]): Change => ({
-  method,
-  path: `/teams/${teamId}/relationships/organization-memberships`,
-  body: { data: ids.map((id) => ({ type: 'organization-memberships', id })) },
-})
 
 /** The people in a team. */
 export function TeamMembersPage() {
@@ -110,7 +104,7 @@ function RemoveMember({
   onDone,
 }: Named & { readonly teamId: string; readonly onDone: () => void }) {
   const save = useAccessChange(onDone)
-  const change = changeOf('DELETE', teamId, [member.id])
+  const change = memberChange('DELETE', teamId, [member.id])
   return (
     <div role="group" aria-label={`Remove ${name} from the team`}>
       <h2>Remove {name} from the team</h2>
@@ -142,7 +136,7 @@ function AddPeople({
   const [chosen, setChosen] = useState<ReadonlyMap<string, string>>(new Map())
   const people = useQuery(peopleQuery(organization, q))
   const save = useAccessChange(onDone)
-  const change = chosen.size === 0 ? undefined : changeOf('POST', teamId, [...chosen.keys()])
+  const change = chosen.size === 0 ? undefined : memberChange('POST', teamId, [...chosen.keys()])
   const toggle = (id: string, name: string) => {
     const next = new Map(chosen)
     if (!next.delete(id)) next.set(id, name)
