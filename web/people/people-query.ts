@@ -59,7 +59,7 @@ export const ownInvitationsQuery = queryOptions({
   },
 })
 
-/** The user name, or the email of somebody who has not accepted yet. */
+/** The user name, or the email of somebody who has not accepted yet or has no account. */
 export function nameOf(answer: WithIncluded, one: Resource<Membership>): string {
   return userOf(answer, one)?.attributes.username ?? one.attributes.email ?? one.id
 }

@@ -1,11 +1,9 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import { related, type Resource } from '../api/client.ts'
-import { Table } from '../kit/table.tsx'
 import styles from '../kit/kit.module.css'
-import { EmptyPage, Pager } from '../kit/pager.tsx'
+import { PagedTable } from '../kit/paged-table.tsx'
 import { Time } from '../kit/time.tsx'
-import { Answered } from '../kit/states.tsx'
 import { OutputChanges } from '../outputs/output-changes.tsx'
 import { nameQuery } from '../users/name-query.ts'
 import { workspaceQuery } from '../workspaces/workspaces-query.ts'
@@ -22,45 +20,38 @@ export function StateVersionsPage() {
   // The address may have the id; the list goes by the name.
   const workspace = useQuery(workspaceQuery(organization, place)).data?.data.attributes.name ?? place
   const versions = useQuery(stateVersionsQuery(organization, workspace, page))
-  const showPage = (number: number) => void navigate({ search: { page: number } })
+  const shown = versions.data?.data ?? []
   return (
-    <Answered
-      query={versions}
-      isEmpty={({ data }) => data.length === 0}
-      empty={
-        <EmptyPage
-          page={page}
-          empty={
-            <>
-              No state yet. The first <code>tofu apply</code> brings one.
-            </>
-          }
-          onShow={showPage}
-        />
-      }
-    >
-      {({ data, meta: { pagination } }) => (
-        <>
-          <Table columns={['Serial', 'At', 'By', 'State']}>
-            {data.map((one) => (
-              <VersionRow
-                key={one.id}
-                version={one}
-                isShown={one.id === version}
-                workspace={workspace}
-                page={page}
-              />
-            ))}
-          </Table>
-          <Pager page={page} pagination={pagination} isBusy={versions.isPlaceholderData} onShow={showPage} />
-          {version === undefined ? (
-            <p className={styles.dim}>Choose a serial to see what its state changed in the outputs.</p>
-          ) : (
-            <Comparison versions={data} version={version} since={since} />
-          )}
-        </>
+    <>
+      <PagedTable
+        query={versions}
+        columns={['Serial', 'At', 'By', 'State']}
+        empty={
+          <>
+            No state yet. The first <code>tofu apply</code> brings one.
+          </>
+        }
+        page={page}
+        onShow={(number) => void navigate({ search: { page: number } })}
+      >
+        {({ data }) =>
+          data.map((one) => (
+            <VersionRow
+              key={one.id}
+              version={one}
+              isShown={one.id === version}
+              workspace={workspace}
+              page={page}
+            />
+          ))
+        }
+      </PagedTable>
+      {shown.length === 0 ? null : version === undefined ? (
+        <p className={styles.dim}>Choose a serial to see what its state changed in the outputs.</p>
+      ) : (
+        <Comparison versions={shown} version={version} since={since} />
       )}
-    </Answered>
+    </>
   )
 }
 

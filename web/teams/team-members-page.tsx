@@ -8,11 +8,11 @@ import type { Resource } from '../api/client.ts'
 import { Button } from '../kit/button.tsx'
 import { Field } from '../kit/field.tsx'
 import { Form } from '../kit/form.tsx'
-import { Table } from '../kit/table.tsx'
 import styles from '../kit/kit.module.css'
-import { EmptyPage, Pager } from '../kit/pager.tsx'
+import { PagedTable } from '../kit/paged-table.tsx'
 import { Answered, Failed } from '../kit/states.tsx'
-import { memberName, membersQuery, peopleQuery, teamQuery, type Membership } from './team-query.ts'
+import { nameOf, type Membership } from '../people/people-query.ts'
+import { membersQuery, peopleQuery, teamQuery } from './team-query.ts'
 
 const FROM = '/shell/$organization/settings/teams/$team/'
 
@@ -41,35 +41,26 @@ export function TeamMembersPage() {
       {doing === undefined || doing === 'add' ? null : (
         <RemoveMember key={doing.member.id} {...doing} teamId={teamId} onDone={done} />
       )}
-      <Answered
+      <PagedTable
         query={members}
-        isEmpty={({ data }) => data.length === 0}
-        empty={
-          <EmptyPage
-            page={page}
-            empty="Nobody is in this team yet. People get its access by being in it."
-            onShow={setPage}
-          />
-        }
+        columns={['Person', 'Status', 'Actions']}
+        counted="in the team"
+        empty="Nobody is in this team yet. People get its access by being in it."
+        page={page}
+        onShow={setPage}
       >
-        {({ data, included, meta: { pagination } }) => (
-          <>
-            <p className={styles.dim}>{pagination['total-count'].toLocaleString('en')} in the team</p>
-            <Table columns={['Person', 'Status', 'Actions']}>
-              {data.map((member) => (
-                <MemberRow
-                  key={member.id}
-                  member={member}
-                  name={memberName(included, member)}
-                  mayChange={mayChange}
-                  onRemove={setDoing}
-                />
-              ))}
-            </Table>
-            <Pager page={page} pagination={pagination} isBusy={members.isPlaceholderData} onShow={setPage} />
-          </>
-        )}
-      </Answered>
+        {(found) =>
+          found.data.map((member) => (
+            <MemberRow
+              key={member.id}
+              member={member}
+              name={nameOf(found, member)}
+              mayChange={mayChange}
+              onRemove={setDoing}
+            />
+          ))
+        }
+      </PagedTable>
     </>
   )
 }
@@ -161,11 +152,11 @@ function AddPeople({
           : `${people.data.meta.pagination['total-count'].toLocaleString('en')} found`}
       </p>
       <Answered query={people} isEmpty={({ data }) => data.length === 0} empty={`Nobody matches “${q}”.`}>
-        {({ data, included, meta: { pagination } }) => (
+        {(found) => (
           <fieldset className={styles.choices}>
             <legend>People</legend>
-            {data.map((one) => {
-              const name = memberName(included, one)
+            {found.data.map((one) => {
+              const name = nameOf(found, one)
               return (
                 <label key={one.id}>
                   <input type="checkbox" checked={chosen.has(one.id)} onChange={() => toggle(one.id, name)} />{' '}
@@ -173,7 +164,7 @@ function AddPeople({
                 </label>
               )
             })}
-            {pagination['next-page'] === null ? null : (
+            {found.meta.pagination['next-page'] === null ? null : (
               <span className={styles.dim}>and more: type a part of the name</span>
             )}
           </fieldset>

@@ -1,14 +1,7 @@
 import { keepPreviousData, queryOptions } from '@tanstack/react-query'
-import {
-  inOrganization,
-  pageOf,
-  related,
-  request,
-  type One,
-  type Page,
-  type Resource,
-} from '../api/client.ts'
+import { inOrganization, pageOf, request, type One } from '../api/client.ts'
 import { live } from '../api/live.ts'
+import type { People } from '../people/people-query.ts'
 
 export type Team = {
   readonly name: string
@@ -34,12 +27,6 @@ export const teamQuery = (id: string) =>
     ...live<One<Team>>(`/teams/${encodeURIComponent(id)}?${parameters}`),
   })
 
-export type Membership = { readonly status: 'active' | 'invited'; readonly email: string | null }
-
-type People = Page<Membership> & {
-  readonly included?: readonly Resource<{ readonly username: string | null }>[]
-}
-
 /** The people in a team, with their users. Its service account is left out. */
 export const membersQuery = (teamId: string, page: number) =>
   queryOptions({
@@ -52,12 +39,6 @@ export const membersQuery = (teamId: string, page: number) =>
     ),
     placeholderData: keepPreviousData,
   })
-
-/** The user name, or the email of somebody who has no account yet. */
-export function memberName(included: People['included'] = [], member: Resource<Membership>): string {
-  const user = included.find(({ id }) => id === related(member, 'user')?.id)
-  return user?.attributes.username ?? member.attributes.email ?? member.id
-}
 
 /** People of the organization whose name or email contains `q`. */
 export const peopleQuery = (organization: string, q: string) =>

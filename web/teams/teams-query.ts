@@ -1,13 +1,7 @@
 import { keepPreviousData, queryOptions } from '@tanstack/react-query'
 import { inOrganization, pageOf, type Page } from '../api/client.ts'
 import { live } from '../api/live.ts'
-
-type Team = {
-  readonly name: string
-  readonly visibility: 'secret' | 'organization'
-  readonly 'users-count': number
-  readonly 'organization-access': Readonly<Record<string, boolean>>
-}
+import type { Team } from './team-query.ts'
 
 /** A page of the teams whose name contains `q`. */
 export const teamsQuery = (organization: string, q: string, page: number) =>
