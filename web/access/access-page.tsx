@@ -12,7 +12,6 @@ import { Answered } from '../kit/states.tsx'
 import { nameQuery } from '../users/name-query.ts'
 import { AccessAnswer } from './access-answer.tsx'
 import { effectiveAccessQuery, type AccessQuestion } from './access-grants-query.ts'
-import shape from './access.module.css'
 import { useMayAsk } from './ask-link.tsx'
 import { TeamChoice } from './team-choice.tsx'
 
@@ -83,7 +82,7 @@ function QuestionForm({
   }
   return (
     <Form onSubmit={ask}>
-      <div className={shape.question}>
+      <div className={styles.inline}>
         <label className={styles.field}>
           Ask about
           <select

@@ -27,7 +27,7 @@ function Holders({ organization, place }: Props) {
   return (
     <section aria-labelledby="who-may-what">
       <h2 id="who-may-what">Who may do what here</h2>
-      <div className={shape.question}>
+      <div className={styles.inline}>
         {/* Back leads to the choice before, not through each letter. */}
         <SearchField label="Find by name" q={q} onSearch={(text) => ask({ q: text }, true)} />
         <label className={styles.field}>
