@@ -16,7 +16,6 @@ export type AccessChange = {
 
 export type AccessChanges = {
   readonly truncated: boolean
-  readonly 'changes-count': number
   readonly changes: readonly AccessChange[]
 }
 
@@ -25,17 +24,13 @@ export type Change = { readonly method: string; readonly path: string; readonly 
 
 /** Asks the server what a change would do. Nothing is changed. */
 export async function dryRun({ method, path, body }: Change, signal: AbortSignal): Promise<AccessChanges> {
-  const answer = await request<One<AccessChanges>>(`${path}?dry-run=true`, {
-    method,
-    signal,
-    ...(body === undefined ? {} : { body }),
-  })
+  const answer = await request<One<AccessChanges>>(`${path}?dry-run=true`, { method, signal, body })
   return answer.data.attributes
 }
 
 /** Makes the change. */
 export async function apply({ method, path, body }: Change): Promise<void> {
-  await request(path, { method, ...(body === undefined ? {} : { body }) })
+  await request(path, { method, body })
 }
 
 export type Sentence = { readonly isLoss: boolean; readonly text: string }

@@ -9,7 +9,6 @@ import { Failed } from '../kit/states.tsx'
 type Session = {
   readonly 'created-at': string
   readonly 'last-used-at': string
-  readonly 'expired-at': string
   readonly 'user-agent': string
   readonly 'is-current': boolean
 }

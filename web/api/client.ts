@@ -95,8 +95,8 @@ export async function request<Answer extends object | undefined>(
       // With a header of our own the browser's cache leaves the 304 to us.
       ...(etag === undefined ? {} : { 'If-None-Match': etag }),
     },
-    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-    ...(signal === undefined ? {} : { signal }),
+    body: body === undefined ? null : JSON.stringify(body),
+    signal: signal ?? null,
   })
   if (response.status === 304 && before !== undefined) return before
   const text = await response.text()

@@ -1,7 +1,11 @@
 const words = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'long' })
 
-/** A moment, as the reader's browser writes times, with the time zone: logs and other people may have another one. */
-export function Time({ at }: { readonly at: string }) {
+/**
+ * A moment, as the reader's browser writes times, with the time zone: logs and other people may have another one. Null is
+ * never.
+ */
+export function Time({ at }: { readonly at: string | null }) {
+  if (at === null) return 'never'
   return <time dateTime={at}>{words.format(new Date(at))}</time>
 }
 

@@ -7,6 +7,7 @@ import { Button } from '../kit/button.tsx'
 import styles from '../kit/kit.module.css'
 import { PagedTable } from '../kit/paged-table.tsx'
 import { SearchField } from '../kit/search-field.tsx'
+import type { Search } from '../kit/searched-table.tsx'
 import { Empty, Failed } from '../kit/states.tsx'
 import { OutputRow } from './output-row.tsx'
 import shape from './outputs.module.css'
@@ -29,7 +30,7 @@ export function OutputsPanel({
 }) {
   const { q = '', page = 1 } = useSearch({ from: FROM })
   const navigate = useNavigate({ from: '/$organization/workspaces/$workspace' })
-  const show = (search: { q?: string | undefined; page?: number }) => void navigate({ search, replace: true })
+  const show = (search: Search) => void navigate({ search, replace: true })
   const [isLive, setLive] = useState(true)
   const [form, setForm] = useState<CopyForm>('value')
   const outputs = useQuery(outputsQuery(workspaceId, q, page, isLive))

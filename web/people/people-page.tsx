@@ -3,7 +3,7 @@ import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
 import { AskLink } from '../access/ask-link.tsx'
 import { AccessPreview } from '../access/access-preview.tsx'
-import { apply } from '../access/changes.ts'
+import { useAccessChange } from '../access/use-access-change.ts'
 import { inOrganization, request, resource, type Resource } from '../api/client.ts'
 import { Button } from '../kit/button.tsx'
 import { Checked } from '../kit/checked.tsx'
@@ -68,12 +68,8 @@ export function PersonRow({
   readonly organization: string
 }) {
   const [isAsked, setAsked] = useState(false)
-  const queries = useQueryClient()
   const removal = { method: 'DELETE', path: `/organization-memberships/${person.id}` }
-  const remove = useMutation({
-    mutationFn: () => apply(removal),
-    onSuccess: () => queries.invalidateQueries(),
-  })
+  const remove = useAccessChange()
   const name = nameOf(people, person)
   const isActive = person.attributes.status === 'active'
   return (
@@ -97,7 +93,7 @@ export function PersonRow({
               : 'The invitation ends. '}
             {isActive ? <AccessPreview change={removal} doing="remove them" /> : null}
             <Button onClick={() => setAsked(false)}>Keep</Button>{' '}
-            <Button kind="main" disabled={remove.isPending} onClick={() => remove.mutate()}>
+            <Button kind="main" disabled={remove.isPending} onClick={() => remove.mutate(removal)}>
               {isActive ? 'Remove from the organization' : 'Withdraw the invitation'}
             </Button>
           </div>

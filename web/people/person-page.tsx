@@ -147,7 +147,9 @@ function TokenAges({ userId }: { readonly userId: string }) {
               </th>
               {[attributes['created-at'], attributes['last-used-at'], attributes['expired-at']].map(
                 (at, column) => (
-                  <td key={column}>{at === null ? 'never' : <Time at={at} />}</td>
+                  <td key={column}>
+                    <Time at={at} />
+                  </td>
                 ),
               )}
             </tr>

@@ -9,6 +9,7 @@ import { Field } from '../kit/field.tsx'
 import { Form } from '../kit/form.tsx'
 import styles from '../kit/kit.module.css'
 import { EmptyPage, Pager } from '../kit/pager.tsx'
+import type { Search } from '../kit/searched-table.tsx'
 import { Answered } from '../kit/states.tsx'
 import { Time } from '../kit/time.tsx'
 import { WaysOut } from './ways-out.tsx'
@@ -68,8 +69,6 @@ export function SiteRefusalsPage() {
   const show = (next: Search) => void navigate({ search: next })
   return <Refusals title="Refusals of the site" list="/admin/refusals" search={search} onShow={show} />
 }
-
-type Search = { q?: string | undefined; page?: number }
 
 function Refusals({
   title,
@@ -190,14 +189,12 @@ function RefusalNotice({
             What {caller.name} may do there now
           </AskLink>{' '}
           {object?.type === 'workspaces' && object.id !== null ? (
-            <>
-              <Link
-                to="/$organization/workspaces/$workspace/access"
-                params={{ organization, workspace: object.id }}
-              >
-                Give access to the workspace
-              </Link>
-            </>
+            <Link
+              to="/$organization/workspaces/$workspace/access"
+              params={{ organization, workspace: object.id }}
+            >
+              Give access to the workspace
+            </Link>
           ) : null}
         </p>
       ) : null}

@@ -6,9 +6,6 @@ export type StateVersion = {
   readonly serial: number
   readonly status: string
   readonly 'created-at': string
-  readonly size: number | null
-  readonly 'terraform-version': string | null
-  readonly 'resources-processed': boolean
   readonly 'hosted-state-download-url': string | null
 }
 

@@ -11,7 +11,7 @@ import styles from '../kit/kit.module.css'
 const DAY_MS = 86_400_000
 const DEFAULT_DAYS = 90
 
-type Created = { readonly token: string; readonly 'expired-at': string | null }
+type Created = { readonly token: string }
 
 /**
  * Makes a token and shows it once. The text is in this dialog alone: in no address, storage or cache. Only Done closes the

@@ -53,8 +53,12 @@ export function TokensPanel({
                 <th scope="row" dir="auto">
                   {name}
                 </th>
-                <td>{timeOf(attributes['last-used-at'], 'never')}</td>
-                <td>{timeOf(attributes['expired-at'], 'never')}</td>
+                <td>
+                  <Time at={attributes['last-used-at']} />
+                </td>
+                <td>
+                  <Time at={attributes['expired-at']} />
+                </td>
                 <td>
                   {asked === id ? (
                     <>
@@ -80,8 +84,4 @@ export function TokensPanel({
       </PagedTable>
     </>
   )
-}
-
-function timeOf(at: string | null, otherwise: string) {
-  return at === null ? otherwise : <Time at={at} />
 }

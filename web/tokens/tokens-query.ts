@@ -6,8 +6,6 @@ export type Token = {
   readonly 'created-at': string
   readonly 'last-used-at': string | null
   readonly 'expired-at': string | null
-  /** Only in the answer that creates it. */
-  readonly token: string | null
 }
 
 /** A page of tokens, without their texts. */

@@ -15,7 +15,6 @@ export type Workspace = {
   readonly locked: boolean
   readonly 'locked-reason': string | null
   readonly description: string | null
-  readonly 'latest-change-at': string
   /** What the caller may do. Pages hold no rules of their own. */
   readonly permissions: Readonly<Record<string, boolean>>
 }
@@ -70,8 +69,5 @@ export async function changeLock(
   reason?: string,
 ): Promise<void> {
   const body = action === 'lock' ? { reason: reason ?? '' } : undefined
-  await request(`/workspaces/${workspaceId}/actions/${action}`, {
-    method: 'POST',
-    ...(body === undefined ? {} : { body }),
-  })
+  await request(`/workspaces/${workspaceId}/actions/${action}`, { method: 'POST', body })
 }
