@@ -1,4 +1,4 @@
-import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useMutation, useQueryClient, type QueryKey } from '@tanstack/react-query'
 import { useState, type ReactNode } from 'react'
 import { request } from '../api/client.ts'
 import { Button } from './button.tsx'
@@ -11,6 +11,7 @@ export function Deletion({
   name,
   path,
   method = 'DELETE',
+  queryKey,
   children,
   onDone,
 }: {
@@ -20,10 +21,12 @@ export function Deletion({
   /** Below /api/v2. */
   readonly path: string
   readonly method?: string
+  /** Of the query of the deleted object, which is forgotten. */
+  readonly queryKey?: QueryKey
   /** What ends with it. */
   readonly children: ReactNode
-  /** Navigates away from the page of the deleted object. All queries are read again afterwards. */
-  readonly onDone: () => Promise<void>
+  /** Navigates away from the page of the deleted object, if it has one. All queries are read again afterwards. */
+  readonly onDone?: () => Promise<void>
 }) {
   const [isAsked, setAsked] = useState(false)
   const [typed, setTyped] = useState('')
@@ -31,7 +34,8 @@ export function Deletion({
   const remove = useMutation({
     mutationFn: () => request(path, { method }),
     onSuccess: async () => {
-      await onDone()
+      await onDone?.()
+      if (queryKey !== undefined) queries.removeQueries({ queryKey })
       await queries.invalidateQueries()
     },
   })

@@ -18,7 +18,6 @@ import { TokenLifetimes } from './token-lifetimes.tsx'
 export function OrganizationSettingsPage() {
   const { organization } = useParams({ from: '/shell/$organization/settings/general' })
   const navigate = useNavigate()
-  const queries = useQueryClient()
   const found = useQuery(organizationQuery(organization))
   return (
     <>
@@ -40,10 +39,8 @@ export function OrganizationSettingsPage() {
                   what="the organization"
                   name={organization}
                   path={`/organizations/${encodeURIComponent(organization)}`}
-                  onDone={async () => {
-                    await navigate({ to: '/' })
-                    queries.removeQueries({ queryKey: ['organization', organization] })
-                  }}
+                  queryKey={organizationQuery(organization).queryKey}
+                  onDone={() => navigate({ to: '/' })}
                 >
                   <p>
                     All teams, workspaces, states and tokens of the organization end with it. Its audit events
@@ -179,9 +176,8 @@ function RevokeToken({
       <Answered query={token} hidden="The organization has no token.">
         {({ data: { attributes } }) => (
           <p>
-            Made <Time at={attributes['created-at']} />, last used{' '}
-            {attributes['last-used-at'] === null ? 'never' : <Time at={attributes['last-used-at']} />}. What
-            uses it stops working.
+            Made <Time at={attributes['created-at']} />, last used <Time at={attributes['last-used-at']} />.
+            What uses it stops working.
           </p>
         )}
       </Answered>

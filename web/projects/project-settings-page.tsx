@@ -12,7 +12,6 @@ import { projectQuery, type Project } from './projects-query.ts'
 export function ProjectSettingsPage() {
   const { organization, project: id } = useParams({ from: '/shell/$organization/projects/$project/settings' })
   const navigate = useNavigate()
-  const queries = useQueryClient()
   const project = useQuery(projectQuery(id))
   if (project.data === undefined) return null
   const { attributes } = project.data.data
@@ -25,10 +24,8 @@ export function ProjectSettingsPage() {
           what="the project"
           name={attributes.name}
           path={`/projects/${id}`}
-          onDone={async () => {
-            await navigate({ to: '/$organization/projects', params: { organization } })
-            queries.removeQueries({ queryKey: ['project', id] })
-          }}
+          queryKey={projectQuery(id).queryKey}
+          onDone={() => navigate({ to: '/$organization/projects', params: { organization } })}
         >
           <p>
             The grants on it end with it. A project that still has workspaces is not deleted: move or delete

@@ -11,7 +11,6 @@ import { teamQuery, type Team } from './team-query.ts'
 export function TeamSettingsPage() {
   const { organization, team: id } = useParams({ from: '/shell/$organization/settings/teams/$team/settings' })
   const navigate = useNavigate()
-  const queries = useQueryClient()
   const team = useQuery(teamQuery(id))
   if (team.data === undefined) return null
   const { data } = team.data
@@ -23,10 +22,8 @@ export function TeamSettingsPage() {
           what="the team"
           name={data.attributes.name}
           path={`/teams/${id}`}
-          onDone={async () => {
-            await navigate({ to: '/$organization/settings/teams', params: { organization } })
-            queries.removeQueries({ queryKey: ['team', id] })
-          }}
+          queryKey={teamQuery(id).queryKey}
+          onDone={() => navigate({ to: '/$organization/settings/teams', params: { organization } })}
         >
           <p>Its grants and its tokens end with it. This cannot be undone.</p>
           <AccessPreview change={{ method: 'DELETE', path: `/teams/${id}` }} doing="delete it" />

@@ -177,12 +177,7 @@ function UserRow({
           </p>
         )}
         {isSelf || asked !== undefined ? null : (
-          <Deletion
-            what={`the user ${name}`}
-            name={name}
-            path={`/admin/users/${id}`}
-            onDone={() => Promise.resolve()}
-          >
+          <Deletion what={`the user ${name}`} name={name} path={`/admin/users/${id}`}>
             <p>
               The account ends with its memberships, sessions and tokens, and cannot be brought back. To stop
               somebody for a time, suspend them.

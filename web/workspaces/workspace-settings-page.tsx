@@ -20,15 +20,12 @@ export function WorkspaceSettingsPage() {
     from: '/shell/$organization/workspaces/$workspace/settings',
   })
   const navigate = useNavigate()
-  const queries = useQueryClient()
   const found = useQuery(workspaceQuery(organization, place))
   if (found.data === undefined) return null
   const { data } = found.data
   const { name, permissions } = data.attributes
-  const leave = async () => {
-    await navigate({ to: '/$organization/workspaces', params: { organization } })
-    queries.removeQueries({ queryKey: ['workspace', organization, place] })
-  }
+  const { queryKey } = workspaceQuery(organization, place)
+  const leave = () => navigate({ to: '/$organization/workspaces', params: { organization } })
   return (
     <>
       <Naming key={data.id} workspace={data} organization={organization} latest={found.refetch} />
@@ -41,6 +38,7 @@ export function WorkspaceSettingsPage() {
             name={name}
             path={`/workspaces/${data.id}/actions/safe-delete`}
             method="POST"
+            queryKey={queryKey}
             onDone={leave}
           >
             <p>
@@ -49,7 +47,13 @@ export function WorkspaceSettingsPage() {
             </p>
             <Ending change={{ method: 'POST', path: `/workspaces/${data.id}/actions/safe-delete` }} />
           </Deletion>
-          <Deletion what="the workspace" name={name} path={`/workspaces/${data.id}`} onDone={leave}>
+          <Deletion
+            what="the workspace"
+            name={name}
+            path={`/workspaces/${data.id}`}
+            queryKey={queryKey}
+            onDone={leave}
+          >
             <p>
               All its states and outputs end with it, and the grants on it, even if the state still has
               managed resources. This cannot be undone.
