@@ -1,4 +1,4 @@
-import { CONNECTIONS, median, thousands, type Bench, type Figure } from './bench.ts'
+import { CONNECTIONS, median, thousands, type Bench, type Figure, type Row } from './bench.ts'
 import type { FloorAnswer } from './floor.ts'
 import { wire } from './purser.ts'
 import { hasWrk, wrkRate } from './wrk.ts'
@@ -17,10 +17,29 @@ const WRK_ROUNDS = 9
 /** A GET below /api/v2, and the token to send. */
 export type Asked = { path: string; token: string }
 
+/** A read that is compared with the floor. */
+export type Reading = {
+  id: string
+  what: string
+  ask: (bench: Bench) => Asked | Promise<Asked>
+  /** The same read of a short list. */
+  short?: (bench: Bench) => Asked | Promise<Asked>
+  atLeast: number
+  aim: number
+}
+
+export function comparedRow({ id, what, ask, short, atLeast, aim }: Reading): Row {
+  const run = async (bench: Bench) => {
+    const compared = await compare(bench, await ask(bench), await short?.(bench))
+    return { figures: comparedFigures(what, compared, atLeast, aim) }
+  }
+  return { id, what, run }
+}
+
 /** Requests per second, microseconds of server CPU per request, and the 99th percentile of latency. */
 type Round = { perSecond: number; cpu: number; p99: number }
 
-export type Compared = {
+type Compared = {
   /** Requests per second of the server, divided by those of the floor. The median of the rounds. */
   ratio: number
   /** CPU time per request of the floor, divided by that of the server. A busy machine affects it less than `ratio`. */
@@ -35,7 +54,7 @@ export type Compared = {
 }
 
 /** Compares a GET of the server with the floor sending the same bytes, in alternating rounds after a warm-up. */
-export async function compare(bench: Bench, asked: Asked, short?: Asked): Promise<Compared> {
+async function compare(bench: Bench, asked: Asked, short?: Asked): Promise<Compared> {
   const { path, token } = asked
   const answer = await bench.purser.must('GET', path, token)
   const headers = Object.fromEntries(
@@ -113,7 +132,7 @@ function medianRound(rounds: readonly Round[]): Round {
 }
 
 /** The figures of one path: against the floor and, if there is one, against the short list. */
-export function comparedFigures(what: string, compared: Compared, atLeast: number, aim: number): Figure[] {
+function comparedFigures(what: string, compared: Compared, atLeast: number, aim: number): Figure[] {
   const { ratio, cpuRatio, shortRatio, server, floor, bare, wrk } = compared
   const ratios =
     wrk === undefined

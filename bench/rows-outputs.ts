@@ -1,6 +1,6 @@
 // Reads of outputs against the floor, and uploads of states.
 import { median, type Bench, type Row } from './bench.ts'
-import { compare, comparedFigures, type Asked } from './compare.ts'
+import { comparedRow, type Asked, type Reading } from './compare.ts'
 import { wire } from './purser.ts'
 import { createWorkspace, largeState, outputIds, smallState, upload } from './states.ts'
 
@@ -27,15 +27,6 @@ async function store(bench: Bench, name: string, outputs: number, withSensitive:
   const workspaceId = await createWorkspace(bench.purser, small, name)
   const file = smallState(1, outputs, withSensitive)
   return { workspaceId, stateVersionId: await upload(bench.purser, workspaceId, token, file) }
-}
-
-type Reading = {
-  id: string
-  what: string
-  ask: (bench: Bench) => Promise<Asked>
-  short?: (bench: Bench) => Promise<Asked>
-  atLeast: number
-  aim: number
 }
 
 async function current(bench: Bench, outputs: number, token: string): Promise<Asked> {
@@ -103,14 +94,7 @@ const readings: Reading[] = [
   },
 ]
 
-export const outputRows: Row[] = readings.map(({ id, what, ask, short, atLeast, aim }) => ({
-  id,
-  what,
-  run: async (bench) => {
-    const compared = await compare(bench, await ask(bench), await short?.(bench))
-    return { figures: comparedFigures(what, compared, atLeast, aim) }
-  },
-}))
+export const outputRows: Row[] = readings.map(comparedRow)
 
 const UPLOADS = 7
 

@@ -1,8 +1,8 @@
 // Reads of teams and related lists, compared with the floor.
 import type { Row } from './bench.ts'
-import { compare, comparedFigures, type Asked } from './compare.ts'
+import { comparedRow, type Asked, type Reading } from './compare.ts'
 import { BROAD } from './seed-broad.ts'
-import { LARGE, type Organization, type Person, type World } from './seed.ts'
+import { LARGE, type Organization, type Person } from './seed.ts'
 
 const PAGE = 20
 
@@ -15,70 +15,61 @@ function show(team: { id: string } | undefined, reader: Person): Asked {
   return { path: `/teams/${team?.id}`, token: reader.token }
 }
 
-type Reading = {
-  id: string
-  what: string
-  ask: (world: World) => Asked
-  short?: (world: World) => Asked
-  atLeast: number
-  aim: number
-}
-
 const readings: Reading[] = [
   {
     id: 'show-team',
     what: 'show a team',
-    ask: ({ small }) => show(small.teams[3], small.owner),
+    ask: ({ world: { small } }) => show(small.teams[3], small.owner),
     atLeast: 0.85,
     aim: 1,
   },
   {
     id: 'list-20',
     what: 'list of 20 teams',
-    ask: ({ small }) => list(small, small.owner),
+    ask: ({ world: { small } }) => list(small, small.owner),
     atLeast: 0.85,
     aim: 1,
   },
   {
     id: 'first-page',
     what: `first page of ${LARGE.toLocaleString('en')} teams`,
-    ask: ({ large }) => list(large, large.owner),
-    short: ({ small }) => list(small, small.owner),
+    ask: ({ world: { large } }) => list(large, large.owner),
+    short: ({ world: { small } }) => list(small, small.owner),
     atLeast: 0.8,
     aim: 1,
   },
   {
     id: 'last-page',
     what: `last page of ${LARGE.toLocaleString('en')} teams`,
-    ask: ({ large }) => list(large, large.owner, LARGE / PAGE),
+    ask: ({ world: { large } }) => list(large, large.owner, LARGE / PAGE),
     atLeast: 0.7,
     aim: 0.9,
   },
   {
     id: 'member-show',
     what: 'plain member: show a team',
-    ask: ({ small }) => show(small.memberTeams[0], small.member),
+    ask: ({ world: { small } }) => show(small.memberTeams[0], small.member),
     atLeast: 0.75,
     aim: 0.85,
   },
   {
     id: 'member-list-20',
     what: 'plain member: list of 20 teams',
-    ask: ({ small }) => list(small, small.member),
+    ask: ({ world: { small } }) => list(small, small.member),
     atLeast: 0.6,
     aim: 0.85,
   },
   {
     id: 'member-first-page',
     what: `plain member: first page of ${LARGE.toLocaleString('en')} teams`,
-    ask: ({ large }) => list(large, large.member),
+    ask: ({ world: { large } }) => list(large, large.member),
     atLeast: 0.5,
     aim: 0.85,
   },
   {
     id: 'workspaces-20',
     what: `list of 20 of ${BROAD.toLocaleString('en')} workspaces`,
-    ask: ({ broad }) => ({
+    ask: ({ world: { broad } }) => ({
       path: `/organizations/${broad.name}/workspaces?page%5Bsize%5D=${PAGE}`,
       token: broad.owner.token,
     }),
@@ -88,7 +79,7 @@ const readings: Reading[] = [
   {
     id: 'team-workspaces-20',
     what: `list of 20 of ${BROAD.toLocaleString('en')} team accesses to a workspace`,
-    ask: ({ broad }) => ({
+    ask: ({ world: { broad } }) => ({
       path: `/team-workspaces?filter%5Bworkspace%5D%5Bid%5D=${broad.workspaceId}&page%5Bsize%5D=${PAGE}`,
       token: broad.owner.token,
     }),
@@ -98,7 +89,7 @@ const readings: Reading[] = [
   {
     id: 'memberships-20',
     what: `list of 20 of ${BROAD.toLocaleString('en')} memberships`,
-    ask: ({ broad }) => ({
+    ask: ({ world: { broad } }) => ({
       path: `/organizations/${broad.name}/organization-memberships?page%5Bsize%5D=${PAGE}`,
       token: broad.owner.token,
     }),
@@ -107,11 +98,4 @@ const readings: Reading[] = [
   },
 ]
 
-export const readRows: Row[] = readings.map(({ id, what, ask, short, atLeast, aim }) => ({
-  id,
-  what,
-  run: async (bench) => {
-    const compared = await compare(bench, ask(bench.world), short?.(bench.world))
-    return { figures: comparedFigures(what, compared, atLeast, aim) }
-  },
-}))
+export const readRows: Row[] = readings.map(comparedRow)
