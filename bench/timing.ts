@@ -7,7 +7,9 @@ import { missingParams, pathOf, targetsOf } from '../test/support/access-targets
 import { createAccessWorld, type AccessActor, type AccessWorld } from '../test/support/access-world.ts'
 import { engines } from '../test/support/engines.ts'
 import { startServer } from '../test/support/server.ts'
+import { median } from './bench.ts'
 import { Child } from './child.ts'
+import { wire as wireOf } from './purser.ts'
 import { createCases, type Case } from './timing-world.ts'
 import type { Bursts, BurstTimes, Probed, Probes } from './timing-prober.ts'
 
@@ -36,16 +38,8 @@ const PREPARE_EVERY = 5
 
 type Prober = (probes: Omit<Probes, 'port'>) => Promise<Probed>
 
-function wire(method: string, path: string, token: string | undefined, body?: object): string {
-  const text = body === undefined ? '' : JSON.stringify(body)
-  const head = `${method} /api/v2${encodeURI(path)} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${token}\r\n`
-  return `${head}Content-Type: application/vnd.api+json\r\nContent-Length: ${text.length}\r\n\r\n${text}`
-}
-
-function median(values: readonly number[]): number {
-  const sorted = values.toSorted((one, other) => one - other)
-  return sorted[Math.floor(sorted.length / 2)] as number
-}
+const wire = (method: string, path: string, token = '', body?: object) =>
+  wireOf(method, encodeURI(path), token, body)
 
 const percent = (hidden: number, missing: number) => 100 * (hidden / missing - 1)
 const ms = (value: number) => value.toFixed(3)
