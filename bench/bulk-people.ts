@@ -18,7 +18,7 @@ export async function withMembers(database: Database, count: number): Promise<Wi
   const team = organization.teams.at(-1)
   if (team === undefined) throw new Error(`${organization.name} has no team`)
   const workspaceId = await addWorkspace(database, organization)
-  await insertMany(database, 'team_workspaces', 1, () => readGrant(organization, team.id, workspaceId))
+  await insertMany(database, 'team_workspaces', 1, () => readGrant(organization.id, team.id, workspaceId))
   const people = Array.from({ length: count }, () => ({ id: newId('user'), membership: newId('membership') }))
   const person = (number: number) => people[number] ?? { id: '', membership: '' }
   await insertMany(database, 'users', count, (number) => {

@@ -52,7 +52,7 @@ export function organizationOf(database: Database, name: string): Promise<Organi
   return createSeeded(database, { name, teams: 5, membersOfTeam: 0, users: 0 })
 }
 
-async function defaultProjectOf(database: Database, { id, name }: Organization): Promise<string> {
+export async function defaultProjectOf(database: Database, { id, name }: Organization): Promise<string> {
   const found = await database.read((tx) => findOrganization(tx, id))
   if (found === undefined) throw new Error(`${name} is not there`)
   return found.default_project_id
@@ -62,22 +62,42 @@ async function defaultProjectOf(database: Database, { id, name }: Organization):
 export async function addWorkspace(database: Database, organization: Organization): Promise<string> {
   const projectId = await defaultProjectOf(database, organization)
   const id = newId('workspace')
-  await insertMany(database, 'workspaces', 1, () => ({
-    ...OLD,
-    id,
-    organization_id: organization.id,
-    project_id: projectId,
-    name: 'alone',
-    terraform_version: 'latest',
-    settings: '{}',
-  }))
+  await insertMany(database, 'workspaces', 1, () => workspaceRow(organization.id, projectId, id, 'alone'))
   return id
 }
 
-export function readGrant(organization: Organization, teamId: string, workspaceId: string) {
+export function workspaceRow(organizationId: string, projectId: string, id: string, name: string) {
+  return {
+    ...OLD,
+    id,
+    organization_id: organizationId,
+    project_id: projectId,
+    name,
+    terraform_version: 'latest',
+    settings: '{}',
+  }
+}
+
+/** Adds a tag, and gives it to these workspaces. */
+export async function addTag(
+  database: Database,
+  organizationId: string,
+  name: string,
+  workspaceIds: readonly string[],
+): Promise<void> {
+  const tagId = newId('tag')
+  const tag = { id: tagId, organization_id: organizationId, name, created_at: OLD.created_at }
+  await insertMany(database, 'tags', 1, () => tag)
+  await insertMany(database, 'workspace_tags', workspaceIds.length, (number) => ({
+    workspace_id: workspaceIds[number] ?? '',
+    tag_id: tagId,
+  }))
+}
+
+export function readGrant(organizationId: string, teamId: string, workspaceId: string) {
   return {
     id: newId('teamWorkspace'),
-    organization_id: organization.id,
+    organization_id: organizationId,
     team_id: teamId,
     workspace_id: workspaceId,
     ...toColumns(changeWorkspaceGrant(undefined, { access: 'read', details: {} })),
@@ -86,25 +106,25 @@ export function readGrant(organization: Organization, teamId: string, workspaceI
 }
 
 /** Adds this many secret teams, and returns their ids. */
-async function addTeams(database: Database, organization: Organization, count: number): Promise<string[]> {
+export async function addTeams(database: Database, organizationId: string, count: number): Promise<string[]> {
   const ids = Array.from({ length: count }, () => newId('team'))
   await insertMany(database, 'teams', count, (number) => ({
     ...OLD,
     id: ids[number] ?? '',
-    organization_id: organization.id,
+    organization_id: organizationId,
     name: `grown-${teamName(number)}`,
     visibility: 'secret' as const,
     organization_access: 0,
     allow_member_token_management: 1 as const,
   }))
-  await database.write((tx) => bumpVersion(tx, organization.id, count))
+  await database.write((tx) => bumpVersion(tx, organizationId, count))
   return ids
 }
 
 /** An organization with this many secret teams more. */
 export async function withTeams(database: Database, count: number): Promise<Organization> {
   const organization = await organizationOf(database, `grown-teams-${count}`)
-  await addTeams(database, organization, count)
+  await addTeams(database, organization.id, count)
   return organization
 }
 
@@ -115,10 +135,10 @@ export async function addTeamsOfWorkspace(
   count: number,
 ): Promise<{ workspaceId: string; idOf: (number: number) => string }> {
   const workspaceId = await addWorkspace(database, organization)
-  const ids = await addTeams(database, organization, count)
+  const ids = await addTeams(database, organization.id, count)
   const idOf = (number: number) => ids[number] ?? ''
   await insertMany(database, 'team_workspaces', count, (number) =>
-    readGrant(organization, idOf(number), workspaceId),
+    readGrant(organization.id, idOf(number), workspaceId),
   )
   return { workspaceId, idOf }
 }
@@ -156,29 +176,13 @@ export async function withWorkspaces(database: Database, count: number): Promise
   const projectId = await defaultProjectOf(database, organization)
   const ids = Array.from({ length: count }, () => newId('workspace'))
   const idOf = (number: number) => ids[number] ?? ''
-  await insertMany(database, 'workspaces', count, (number) => ({
-    ...OLD,
-    id: idOf(number),
-    organization_id: organization.id,
-    project_id: projectId,
-    name: teamName(number),
-    terraform_version: 'latest',
-    settings: '{}',
-  }))
-  const tagId = newId('tag')
-  await insertMany(database, 'tags', 1, () => ({
-    id: tagId,
-    organization_id: organization.id,
-    name: 'common',
-    created_at: OLD.created_at,
-  }))
-  await insertMany(database, 'workspace_tags', count, (number) => ({
-    workspace_id: idOf(number),
-    tag_id: tagId,
-  }))
+  await insertMany(database, 'workspaces', count, (number) =>
+    workspaceRow(organization.id, projectId, idOf(number), teamName(number)),
+  )
+  await addTag(database, organization.id, 'common', ids)
   const teamId = organization.memberTeams[1]?.id ?? ''
   await insertMany(database, 'team_workspaces', count, (number) =>
-    readGrant(organization, teamId, idOf(number)),
+    readGrant(organization.id, teamId, idOf(number)),
   )
   await database.write((tx) => bumpVersion(tx, organization.id))
   return { organization, workspaceId: ids[0] ?? '', projectId }

@@ -95,12 +95,7 @@ async function seedAccess(tx: Transaction): Promise<Asked> {
       id,
       project_id: projects[number % PROJECTS] as string,
       name: `workspace-${String(number).padStart(5, '0')}`,
-      description: null,
       terraform_version: 'latest',
-      locked_by_id: null,
-      locked_by_kind: null,
-      lock_reason: null,
-      current_state_version_id: null,
       settings: '{}',
       updated_at: at,
     })

@@ -1,21 +1,16 @@
 // The caller and the targets of bench/timing.ts: many hidden objects, and a guesser with many objects of their own.
-import { timestamp, systemClock } from '../src/core/clock.ts'
+import { existing } from '../src/core/existing.ts'
 import { newId } from '../src/core/ids.ts'
-import type { Transaction } from '../src/database/database.ts'
+import type { Database } from '../src/database/database.ts'
 import { findMembershipOf } from '../src/organization-memberships/membership-store.ts'
 import { bumpVersion, findOrganizationByName } from '../src/organizations/organization-store.ts'
-import { teamWorkspaceStore, toColumns } from '../src/team-access/team-workspace-store.ts'
-import { changeWorkspaceGrant } from '../src/team-access/workspace-levels.ts'
-import { insertTeamMember } from '../src/teams/team-member-store.ts'
-import { insertTeam } from '../src/teams/team-store.ts'
-import { insertWorkspace } from '../src/workspaces/workspace-store.ts'
 import type { AccessWorld } from '../test/support/access-world.ts'
 import type { TestServer } from '../test/support/server.ts'
 import { addMember, createUser, createWorkspace, uniqueName, type Person } from '../test/support/world.ts'
+import { addTeams, insertMany, readGrant, workspaceRow } from './bulk.ts'
 
 const MANY = 2_000
 const OWN_TEAMS = 3_000
-const AT_ONCE = 200
 
 export type Case = {
   name: string
@@ -41,30 +36,28 @@ export async function createCases(
   await guesser.client.post('/organizations', {
     data: { type: 'organizations', attributes: { name: ownName, email: 'g@example.com' } },
   })
-  await addTeams(server, ownName, guesser.id, OWN_TEAMS)
+  const { database } = server.app.deps
+  await addTeamsOf(database, await idOf(database, ownName), guesser.id, OWN_TEAMS)
   const own = { name: ownName, id: '', owner: guesser }
   const ownWorkspace = await createWorkspace(own, { name: 'own' })
   const memberships = await guesser.client.get(`/organizations/${ownName}/organization-memberships`)
   const ownMembership = memberships.json.data[0].id as string
   // Others have a user in very many teams, a workspace with grants for all of them, and a project full of workspaces.
   const busy = other.members.open
-  const teams = await addTeams(server, other.organization.name, busy.id, MANY)
-  for (const there of [home, other]) {
-    const given = there === other ? teams : await addTeams(server, home.organization.name, undefined, MANY)
-    await inParts(server, there.organization.name, given.length, (tx, organizationId, number) =>
-      teamWorkspaceStore.insert(tx, {
-        id: newId('teamWorkspace'),
-        organization_id: organizationId,
-        team_id: given[number] as string,
-        workspace_id: there.workspaceId,
-        ...toColumns(changeWorkspaceGrant(undefined, { access: 'read', details: {} })),
-        created_at: timestamp(systemClock.now()),
-      }),
-    )
-  }
-  await inParts(server, home.organization.name, MANY, (tx, organizationId, number) =>
-    insertWorkspace(tx, workspaceRow(organizationId, home.projectId, `many-${number}`)),
+  const otherId = await idOf(database, other.organization.name)
+  const homeId = await idOf(database, home.organization.name)
+  const otherTeams = await addTeamsOf(database, otherId, busy.id, MANY)
+  const homeTeams = await addTeams(database, homeId, MANY)
+  await insertMany(database, 'team_workspaces', MANY, (number) =>
+    readGrant(otherId, otherTeams[number] ?? '', other.workspaceId),
   )
+  await insertMany(database, 'team_workspaces', MANY, (number) =>
+    readGrant(homeId, homeTeams[number] ?? '', home.workspaceId),
+  )
+  await insertMany(database, 'workspaces', MANY, (number) =>
+    workspaceRow(homeId, home.projectId, newId('workspace'), `many-${number}`),
+  )
+  for (const id of [otherId, homeId]) await database.write((tx) => bumpVersion(tx, id))
   const stranger = await createUser(server)
   const ownTeam = (await guesser.client.get(`/organizations/${ownName}/teams?page[size]=1`)).json.data[0].id
   const users = (id: string) => ({ data: [{ type: 'users', id }] })
@@ -132,78 +125,26 @@ function pair(name: string, path: string, hidden: string, missing: string, own: 
   return { name, hidden: path + hidden, missing: path + missing, own: path + own }
 }
 
-async function inParts(
-  server: TestServer,
-  name: string,
-  count: number,
-  work: (tx: Transaction, organizationId: string, number: number) => Promise<unknown>,
-): Promise<void> {
-  for (let from = 0; from < count; from += AT_ONCE) {
-    await server.app.deps.database.write(async (tx) => {
-      const organization = await findOrganizationByName(tx, name)
-      if (organization === undefined) throw new Error(`there is no organization ${name}`)
-      for (let number = from; number < Math.min(count, from + AT_ONCE); number += 1) {
-        await work(tx, organization.id, number)
-      }
-      await bumpVersion(tx, organization.id)
-    })
-  }
+async function idOf(database: Database, name: string): Promise<string> {
+  return existing(await database.read((tx) => findOrganizationByName(tx, name))).id
 }
 
-/** Creates secret teams and adds the user to each. */
-async function addTeams(
-  server: TestServer,
-  name: string,
-  userId: string | undefined,
+/** Creates secret teams, and adds the user to each. */
+async function addTeamsOf(
+  database: Database,
+  organizationId: string,
+  userId: string,
   count: number,
 ): Promise<string[]> {
-  const at = timestamp(systemClock.now())
-  const ids = Array.from({ length: count }, () => newId('team'))
-  await inParts(server, name, count, async (tx, organizationId, number) => {
-    const id = ids[number] as string
-    await insertTeam(tx, {
-      id,
-      organization_id: organizationId,
-      name: `many-${number}`,
-      sso_team_id: null,
-      visibility: 'secret',
-      organization_access: 0,
-      allow_member_token_management: 1,
-      created_at: at,
-      updated_at: at,
-    })
-    const membership = userId === undefined ? undefined : await findMembershipOf(tx, organizationId, userId)
-    if (membership === undefined) return
-    await insertTeamMember(tx, {
-      team_id: id,
-      membership_id: membership.id,
-      user_id: membership.user_id,
-      organization_id: organizationId,
-      is_active: 1,
-    })
-  })
-  return ids
-}
-
-function workspaceRow(
-  organizationId: string,
-  projectId: string,
-  name: string,
-): Parameters<typeof insertWorkspace>[1] {
-  const at = timestamp(systemClock.now())
-  return {
-    id: newId('workspace'),
+  const teams = await addTeams(database, organizationId, count)
+  const membership = existing(await database.read((tx) => findMembershipOf(tx, organizationId, userId)))
+  await insertMany(database, 'team_members', count, (number) => ({
+    team_id: teams[number] ?? '',
+    membership_id: membership.id,
+    user_id: userId,
     organization_id: organizationId,
-    project_id: projectId,
-    name,
-    description: null,
-    terraform_version: 'latest',
-    locked_by_id: null,
-    locked_by_kind: null,
-    lock_reason: null,
-    current_state_version_id: null,
-    settings: '{}',
-    created_at: at,
-    updated_at: at,
-  }
+    is_active: 1 as const,
+  }))
+  await database.write((tx) => bumpVersion(tx, organizationId))
+  return teams
 }
