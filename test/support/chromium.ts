@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { chromium, type Browser, type BrowserContext, type Locator, type Page } from 'playwright-core'
-import { afterAll, beforeAll, expect, onTestFinished } from 'vitest'
+import { afterAll, expect, onTestFinished } from 'vitest'
 
 export const CHROMIUM = process.env.PURSER_TEST_CHROMIUM ?? '/usr/bin/chromium'
 const axeSource = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
@@ -21,13 +21,11 @@ export type Tab = { readonly page: Page; readonly complaints: string[]; readonly
 
 /** Opens tabs of Debian's Chromium for the tests of a file. A tab is closed when its test ends: pages poll. */
 export function useChromium(): () => Promise<Tab> {
-  let browser: Browser
-  beforeAll(async () => {
-    browser = await chromium.launch({ executablePath: CHROMIUM })
-  })
-  afterAll(() => browser.close())
+  let browser: Promise<Browser> | undefined
+  afterAll(async () => (await browser)?.close())
   return async () => {
-    const context = await browser.newContext({ viewport: { width: 1280, height: 800 } })
+    browser ??= chromium.launch({ executablePath: CHROMIUM })
+    const context = await (await browser).newContext({ viewport: { width: 1280, height: 800 } })
     onTestFinished(() => context.close())
     const page = await context.newPage()
     const complaints: string[] = []

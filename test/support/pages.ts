@@ -1,6 +1,7 @@
 import type { Logger } from 'pino'
+import { afterAll, beforeAll } from 'vitest'
 import { Browser, passwordLink } from './browser.ts'
-import type { Tab } from './chromium.ts'
+import { useChromium, type Tab } from './chromium.ts'
 import { startServer, type TestServer } from './server.ts'
 import { createTestOrganization, type Person, type TestOrganization } from './world.ts'
 
@@ -15,10 +16,29 @@ export type Pages = {
   /** Lets a person sign in under this name of the test. */
   readonly add: (who: string, person: Person) => Promise<void>
   readonly usernameOf: (who: string) => string
+  /** A tab without a session. */
+  readonly open: () => Promise<Tab>
+  /** A tab with a new session of this person. The tests of signing in use the form. */
+  readonly signIn: (who: string) => Promise<Tab>
 }
 
-/** @param log the server's log; without it only fatal errors are printed */
-export async function usePages(log?: Logger): Promise<Pages> {
+/**
+ * Starts a server and a browser for the tests of a description or file, and stops them after the last one. They can be
+ * used in tests and hooks only, not while the tests are described.
+ *
+ * @param log the server's log; without it only fatal errors are printed
+ */
+export function usePages(log?: Logger): Pages {
+  const pages = {} as Pages
+  beforeAll(async () => {
+    Object.assign(pages, await startPages(open, log))
+  })
+  afterAll(() => pages.server.stop())
+  const open = useChromium()
+  return pages
+}
+
+async function startPages(open: () => Promise<Tab>, log: Logger | undefined): Promise<Pages> {
   const server = await startServer('sqlite', {}, log)
   const organization = await createTestOrganization(server)
   const usernames = new Map<string, string>()
@@ -35,18 +55,17 @@ export async function usePages(log?: Logger): Promise<Pages> {
     if (username === undefined) throw new Error(`${who} was not added`)
     return username
   }
-  return { server, organization, address: `${server.address}/app/${organization.name}`, add, usernameOf }
-}
-
-/** A tab with a new session of this person. The tests of signing in use the form. */
-export async function signInWith(open: () => Promise<Tab>, pages: Pages, who: string): Promise<Tab> {
-  const { address } = pages.server
-  const browser = new Browser(address)
-  await browser.signIn({ login: pages.usernameOf(who), password: PASSWORD })
-  const [name = '', value = ''] = (browser.cookie ?? '').split('=')
-  const tab = await open()
-  await tab.context.addCookies([{ name, value, url: address, httpOnly: true, sameSite: 'Lax' }])
-  await tab.page.goto(`${address}/app`)
-  await tab.page.getByRole('heading', { name: 'Organizations' }).waitFor()
-  return tab
+  const signIn = async (who: string) => {
+    const { address } = server
+    const browser = new Browser(address)
+    await browser.signIn({ login: usernameOf(who), password: PASSWORD })
+    const [name = '', value = ''] = (browser.cookie ?? '').split('=')
+    const tab = await open()
+    await tab.context.addCookies([{ name, value, url: address, httpOnly: true, sameSite: 'Lax' }])
+    await tab.page.goto(`${address}/app`)
+    await tab.page.getByRole('heading', { name: 'Organizations' }).waitFor()
+    return tab
+  }
+  const address = `${server.address}/app/${organization.name}`
+  return { server, organization, address, add, usernameOf, open, signIn }
 }

@@ -1,6 +1,6 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { expectWellMade, linkOf, useChromium, type Tab } from '../support/chromium.ts'
-import { signInWith, usePages, type Pages } from '../support/pages.ts'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { expectWellMade, linkOf, type Tab } from '../support/chromium.ts'
+import { usePages } from '../support/pages.ts'
 import {
   addMember,
   createProject,
@@ -12,12 +12,10 @@ import {
 } from '../support/world.ts'
 
 describe('the pages about access', () => {
-  let pages: Pages
+  const pages = usePages()
   let workspaceId: string
   let rosa: Member
-  const open = useChromium()
   beforeAll(async () => {
-    pages = await usePages()
     const { organization, server } = pages
     const projectId = await createProject(organization, { name: 'shared' })
     const project = { project: { data: { type: 'projects', id: projectId } } }
@@ -32,9 +30,8 @@ describe('the pages about access', () => {
     await grantWorkspace(organization, admins, workspaceId, { access: 'admin' })
     await pages.add('admin', await addMember(server, organization, [admins]))
   })
-  afterAll(() => pages.server.stop())
 
-  const signIn = (who: string): Promise<Tab> => signInWith(open, pages, who)
+  const signIn = (who: string): Promise<Tab> => pages.signIn(who)
   const rowOf = ({ page }: Tab, name: string) =>
     page.getByRole('row').filter({ has: page.getByRole('rowheader', { name, exact: true }) })
   const accessPage = () => `${pages.address}/workspaces/database/access`

@@ -1,21 +1,16 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { Browser } from '../support/browser.ts'
 import { Client } from '../support/client.ts'
-import { expectWellMade, useChromium, type Tab } from '../support/chromium.ts'
-import { signInWith, usePages, PASSWORD, type Pages } from '../support/pages.ts'
+import { expectWellMade, type Tab } from '../support/chromium.ts'
+import { usePages, PASSWORD } from '../support/pages.ts'
 
 describe('the pages of an account', () => {
-  let pages: Pages
-  const open = useChromium()
-  beforeAll(async () => {
-    pages = await usePages()
-  })
-  afterAll(() => pages.server.stop())
+  const pages = usePages()
 
-  const signIn = (): Promise<Tab> => signInWith(open, pages, 'owner')
+  const signIn = (): Promise<Tab> => pages.signIn('owner')
 
   test('make a token where the clients send people, and sign in first if needed', async () => {
-    const tab = await open()
+    const tab = await pages.open()
     const { page } = tab
     await page.goto(`${pages.server.address}/app/settings/tokens?source=terraform-login`)
     await page.getByLabel('User name or email').fill(pages.usernameOf('owner'))

@@ -1,18 +1,15 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { useChromium } from '../support/chromium.ts'
-import { signInWith, usePages, type Pages } from '../support/pages.ts'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { usePages } from '../support/pages.ts'
 import { createState } from '../support/states.ts'
 import { createWorkspace } from '../support/world.ts'
 
 const OUTPUTS = JSON.stringify({ password: { value: 's3cret', type: 'string', sensitive: true } })
 
 describe('the address of a page, which somebody else wrote,', () => {
-  let pages: Pages
+  const pages = usePages()
   let outputId: string
   let stateVersionId: string
-  const open = useChromium()
   beforeAll(async () => {
-    pages = await usePages()
     const workspaceId = await createWorkspace(pages.organization, { name: 'database' })
     await createState(pages.organization, OUTPUTS, workspaceId)
     const { client } = pages.organization.owner
@@ -20,7 +17,6 @@ describe('the address of a page, which somebody else wrote,', () => {
     outputId = outputs.json.data[0].id
     stateVersionId = (await client.get(`/workspaces/${workspaceId}/current-state-version`)).json.data.id
   })
-  afterAll(() => pages.server.stop())
 
   test.each([
     ['a project', (path: string) => `/projects/${path}`],
@@ -28,7 +24,7 @@ describe('the address of a page, which somebody else wrote,', () => {
     ['a team', (path: string) => `/settings/teams/${path}`],
     ['a state version', (path: string) => `/workspaces/database/states?version=${path}`],
   ])('reveals no sensitive value in place of %s', async (_, place) => {
-    const { page } = await signInWith(open, pages, 'owner')
+    const { page } = await pages.signIn('owner')
     const asked: string[] = []
     page.on('request', (request) => asked.push(new URL(request.url()).pathname))
     const path = encodeURIComponent(`../state-version-outputs/${outputId}?`)
@@ -44,7 +40,7 @@ describe('the address of a page, which somebody else wrote,', () => {
     ['of no tab', 'workspaces/database/nowhere'],
     ['that cannot be decoded', '%E0%A4%A'],
   ])('says that there is none: one %s', async (_, path) => {
-    const { page, complaints } = await signInWith(open, pages, 'owner')
+    const { page, complaints } = await pages.signIn('owner')
     await page.goto(`${pages.address}/workspaces`)
     await page.getByRole('link', { name: 'database' }).waitFor()
     await page.goto(`${pages.address}/${path}`)
@@ -56,7 +52,7 @@ describe('the address of a page, which somebody else wrote,', () => {
   })
 
   test('downloads no state', async () => {
-    const { page } = await signInWith(open, pages, 'owner')
+    const { page } = await pages.signIn('owner')
     const asked: string[] = []
     page.on('request', (request) => asked.push(new URL(request.url()).pathname))
     const version = encodeURIComponent(`${stateVersionId}/download?`)

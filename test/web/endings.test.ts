@@ -1,6 +1,6 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { expectWellMade, useChromium, type Tab } from '../support/chromium.ts'
-import { signInWith, usePages, type Pages } from '../support/pages.ts'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { expectWellMade, type Tab } from '../support/chromium.ts'
+import { usePages } from '../support/pages.ts'
 import {
   addMember,
   createProject,
@@ -15,13 +15,11 @@ import {
 const inProject = (id: string) => ({ project: { data: { type: 'projects', id } } })
 
 describe('the pages say what ends before it ends', () => {
-  let pages: Pages
+  const pages = usePages()
   let workspace: string
   let shared: string
   let rosa: Member
-  const open = useChromium()
   beforeAll(async () => {
-    pages = await usePages()
     const { organization, server } = pages
     shared = await createProject(organization, { name: 'shared' })
     workspace = await createWorkspace(organization, { name: 'database' }, inProject(shared))
@@ -37,9 +35,8 @@ describe('the pages say what ends before it ends', () => {
     await server.admin.post(`/admin/users/${admin.id}/actions/grant_admin`)
     await pages.add('administrator', admin)
   })
-  afterAll(() => pages.server.stop())
 
-  const signIn = (who: string): Promise<Tab> => signInWith(open, pages, who)
+  const signIn = (who: string): Promise<Tab> => pages.signIn(who)
   const ofRosa = async () => (await rosa.client.get(`/workspaces/${workspace}`)).status
 
   test('of a user who is suspended', async () => {

@@ -1,14 +1,12 @@
 import type { Page } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { expectWellMade, useChromium } from '../support/chromium.ts'
-import { signInWith, usePages, type Pages } from '../support/pages.ts'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { expectWellMade } from '../support/chromium.ts'
+import { usePages } from '../support/pages.ts'
 import { addMember, createProject, createTeam, createWorkspace, grantWorkspace } from '../support/world.ts'
 
 describe('finding anything by its name', () => {
-  let pages: Pages
-  const open = useChromium()
+  const pages = usePages()
   beforeAll(async () => {
-    pages = await usePages()
     const { organization, server } = pages
     const team = await createTeam(organization, { name: 'harbour' })
     await createTeam(organization, { name: 'harbour-masters' })
@@ -19,13 +17,12 @@ describe('finding anything by its name', () => {
     await pages.add('member', await addMember(server, organization, [team]))
     await pages.add('plain', await addMember(server, organization))
   })
-  afterAll(() => pages.server.stop())
 
   const optionsOf = (page: Page) => page.getByRole('dialog', { name: 'Find' }).getByRole('option')
   const textsOf = (page: Page) => optionsOf(page).allTextContents()
 
   test('takes the keyboard alone to a page, a team, a workspace, a project and a person', async () => {
-    const tab = await signInWith(open, pages, 'owner')
+    const tab = await pages.signIn('owner')
     const { page } = tab
     await page.goto(`${pages.address}/workspaces`)
     await page.getByRole('link', { name: 'harbour-lights' }).waitFor()
@@ -85,7 +82,7 @@ describe('finding anything by its name', () => {
     const refused = await member.get(`/workspaces/ws-${'1'.repeat(16)}`)
     const id = refused.headers.get('x-request-id') ?? ''
     expect(id).toMatch(/^[0-9a-f]{20}$/)
-    const { page } = await signInWith(open, pages, 'owner')
+    const { page } = await pages.signIn('owner')
     await page.goto(`${pages.address}/workspaces`)
     await page.getByRole('button', { name: 'Find …' }).click()
     await page.keyboard.type(` ${id} `)
@@ -101,7 +98,7 @@ describe('finding anything by its name', () => {
       ['member', ['harbour-lights workspace', 'harbour team']],
       ['plain', []],
     ] as const) {
-      const tab = await signInWith(open, pages, who)
+      const tab = await pages.signIn(who)
       const { page } = tab
       await page.goto(`${pages.address}/settings/teams`)
       await page.getByRole('heading', { name: 'Teams' }).waitFor()
@@ -119,7 +116,7 @@ describe('finding anything by its name', () => {
   })
 
   test('finds organizations where no organization is shown', async () => {
-    const { page } = await signInWith(open, pages, 'owner')
+    const { page } = await pages.signIn('owner')
     await page.keyboard.press('/')
     await page.keyboard.type(pages.organization.name.slice(0, 14))
     await page.keyboard.press('Enter')

@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { linkOf, useChromium } from '../support/chromium.ts'
-import { signInWith, usePages, type Pages } from '../support/pages.ts'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { linkOf } from '../support/chromium.ts'
+import { usePages } from '../support/pages.ts'
 import { addMember, body, createTeam, createWorkspace, grantWorkspace } from '../support/world.ts'
 
 /** What has the focus: its name for a screen reader, or its text. */
@@ -9,18 +9,15 @@ const FOCUSED = `(({ labels, ariaLabel, textContent }) =>
   ariaLabel ?? labels?.[0]?.textContent ?? textContent)(document.activeElement)`
 
 describe('the focus', () => {
-  let pages: Pages
+  const pages = usePages()
   let teamId: string
-  const open = useChromium()
   beforeAll(async () => {
-    pages = await usePages()
     const { organization, server } = pages
     teamId = await createTeam(organization, { name: 'apps' })
     await addMember(server, organization, [teamId])
     const workspaceId = await createWorkspace(organization, { name: 'database' })
     await grantWorkspace(organization, teamId, workspaceId, { access: 'read' })
   })
-  afterAll(() => pages.server.stop())
 
   const focused = (page: Page) => expect.poll(() => page.evaluate<string>(FOCUSED))
   /** Presses a button with the keyboard. */
@@ -33,7 +30,7 @@ describe('the focus', () => {
   }
 
   test('stays on a button while the server works, and pressing it again does nothing', async () => {
-    const { page } = await signInWith(open, pages, 'owner')
+    const { page } = await pages.signIn('owner')
     await page.goto(`${pages.address}/workspaces/database/settings`)
     let saves = 0
     let goOn: () => void = () => undefined
@@ -63,7 +60,7 @@ describe('the focus', () => {
   test('goes to what is opened, back when it is closed, and to the next row when one goes away', async () => {
     await makeToken('first')
     await makeToken('second')
-    const { page } = await signInWith(open, pages, 'owner')
+    const { page } = await pages.signIn('owner')
     await page.goto(`${pages.address}/settings/teams/${teamId}/tokens`)
     await press(page, 'New token')
     await focused(page).toBe('What it is for')
@@ -88,7 +85,7 @@ describe('the focus', () => {
     ['a grant is taken away', () => 'workspaces/database/access', 'Take away the access of apps', 'Keep it'],
     ['somebody is removed from a team', () => `settings/teams/${teamId}`, /^Remove /, 'Keep'],
   ])('goes to the question and back when %s', async (_, path, name, keep) => {
-    const { page } = await signInWith(open, pages, 'owner')
+    const { page } = await pages.signIn('owner')
     await page.goto(`${pages.address}/${path()}`)
     const button = page.getByRole('button', { name })
     await button.press('Enter')
@@ -98,7 +95,7 @@ describe('the focus', () => {
   })
 
   test('stays on the field of a search that is sent', async () => {
-    const { page } = await signInWith(open, pages, 'owner')
+    const { page } = await pages.signIn('owner')
     await page.goto(`${pages.address}/audit`)
     await page.getByLabel('Action, such as').fill('team.create')
     await page.keyboard.press('Enter')
@@ -107,7 +104,7 @@ describe('the focus', () => {
   })
 
   test('goes back into the page after somebody has signed in again', async () => {
-    const { page } = await signInWith(open, pages, 'owner')
+    const { page } = await pages.signIn('owner')
     await page.goto(`${pages.address}/workspaces/database/settings`)
     await page.getByLabel('Description').fill('typed for long')
     await pages.server.admin.delete(`/users/${pages.organization.owner.id}/sessions`)
@@ -120,7 +117,7 @@ describe('the focus', () => {
   })
 
   test('goes to the heading of a page whose script arrives late, and stays on a tab', async () => {
-    const { page } = await signInWith(open, pages, 'owner')
+    const { page } = await pages.signIn('owner')
     await page.route('**/assets/team-page*', async (route) => {
       await new Promise((resolve) => setTimeout(resolve, 300))
       await route.continue()

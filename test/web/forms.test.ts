@@ -1,21 +1,17 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { useChromium } from '../support/chromium.ts'
-import { signInWith, usePages, type Pages } from '../support/pages.ts'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { usePages } from '../support/pages.ts'
 import { body, createProject, createTeam, createWorkspace } from '../support/world.ts'
 
 describe('a form for settings', () => {
-  let pages: Pages
+  const pages = usePages()
   let workspaceId: string
   let projectId: string
   let teamId: string
-  const open = useChromium()
   beforeAll(async () => {
-    pages = await usePages()
     workspaceId = await createWorkspace(pages.organization, { name: 'database' })
     projectId = await createProject(pages.organization, { name: 'storage' })
     teamId = await createTeam(pages.organization, { name: 'apps' })
   })
-  afterAll(() => pages.server.stop())
 
   test.each([
     ['a workspace', () => 'workspaces/database/settings', 'Description', 'for the apps'],
@@ -23,7 +19,7 @@ describe('a form for settings', () => {
     ['a team', () => `settings/teams/${teamId}/settings`, 'Name', 'applications'],
     ['an organization', () => 'settings/general', 'Email of its owners', 'owners@example.com'],
   ])('says that %s is saved', async (_, path, label, text) => {
-    const { page, complaints } = await signInWith(open, pages, 'owner')
+    const { page, complaints } = await pages.signIn('owner')
     await page.goto(`${pages.address}/${path()}`)
     await page.getByLabel(label, { exact: true }).fill(text)
     await page.getByRole('form', { name: 'Settings' }).getByRole('button', { name: 'Save' }).click()
@@ -35,7 +31,7 @@ describe('a form for settings', () => {
   test('sends only what was changed, and says what somebody else has changed meanwhile', async () => {
     const { client } = pages.organization.owner
     const id = await createWorkspace(pages.organization, { name: 'queue', description: 'old' })
-    const { page } = await signInWith(open, pages, 'owner')
+    const { page } = await pages.signIn('owner')
     await page.goto(`${pages.address}/workspaces/${id}/settings`)
     const description = page.getByLabel('Description')
     await expect.poll(() => description.inputValue()).toBe('old')
@@ -65,7 +61,7 @@ describe('a form for settings', () => {
 
   test('keeps what is typed while it saves', async () => {
     const id = await createWorkspace(pages.organization, { name: 'slow' })
-    const { page } = await signInWith(open, pages, 'owner')
+    const { page } = await pages.signIn('owner')
     await page.goto(`${pages.address}/workspaces/${id}/settings`)
     await page.route(`**/api/v2/workspaces/${id}`, async (route) => {
       if (route.request().method() === 'PATCH') await page.getByLabel('Description').fill('typed meanwhile')
@@ -80,7 +76,7 @@ describe('a form for settings', () => {
   })
 
   test('names the fields that are refused, and is not sent by Enter in a search in it', async () => {
-    const { page } = await signInWith(open, pages, 'owner')
+    const { page } = await pages.signIn('owner')
     await page.goto(`${pages.address}/workspaces`)
     await page.getByText('New workspace').click()
     const name = page.getByLabel('Name', { exact: true })
@@ -104,7 +100,7 @@ describe('a form for settings', () => {
 
   test('keeps what was typed while somebody else changes the same workspace, and follows in the rest', async () => {
     const { client } = pages.organization.owner
-    const { page } = await signInWith(open, pages, 'owner')
+    const { page } = await pages.signIn('owner')
     await page.goto(`${pages.address}/workspaces/${workspaceId}/settings`)
     const description = page.getByLabel('Description')
     const change = (attributes: object) =>

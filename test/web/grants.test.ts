@@ -1,14 +1,11 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { useChromium } from '../support/chromium.ts'
-import { signInWith, usePages, type Pages } from '../support/pages.ts'
+import { beforeAll, expect, test } from 'vitest'
+import { usePages } from '../support/pages.ts'
 import { createProject, createTeam, createWorkspace, grantProject, grantWorkspace } from '../support/world.ts'
 
-let pages: Pages
+const pages = usePages()
 let projectId: string
-const open = useChromium()
 
 beforeAll(async () => {
-  pages = await usePages()
   const { organization } = pages
   const workspaceId = await createWorkspace(organization, { name: 'database' })
   projectId = await createProject(organization, { name: 'storage' })
@@ -23,13 +20,12 @@ beforeAll(async () => {
     'workspace-access': { 'state-versions': 'none', locking: true },
   })
 })
-afterAll(() => pages.server.stop())
 
 test.each([
   ['workspace', () => 'workspaces/database', 'write', false],
   ['project', () => `projects/${projectId}`, 'none', true],
 ])('the form that changes a custom grant on a %s begins with its parts', async (_, path, part, locks) => {
-  const { page } = await signInWith(open, pages, 'owner')
+  const { page } = await pages.signIn('owner')
   await page.goto(`${pages.address}/${path()}/access`)
   await page.getByRole('button', { name: 'Change the access of pipelines' }).click()
   const form = page.getByRole('form', { name: 'Change the access of pipelines' })

@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { linkOf, useChromium } from '../support/chromium.ts'
-import { signInWith, usePages, type Pages } from '../support/pages.ts'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { linkOf } from '../support/chromium.ts'
+import { usePages } from '../support/pages.ts'
 import { base64, createState, lock, postState, stateText } from '../support/states.ts'
 import { createWorkspace } from '../support/world.ts'
 
@@ -9,16 +9,13 @@ const VERSIONS = 25
 const outputs = (serial: number) => JSON.stringify({ address: { value: `host-${serial}`, type: 'string' } })
 
 describe('a history of several pages', () => {
-  let pages: Pages
+  const pages = usePages()
   let workspaceId: string
-  const open = useChromium()
   beforeAll(async () => {
-    pages = await usePages()
     workspaceId = await createWorkspace(pages.organization, { name: 'database' })
     await createState(pages.organization, outputs(1), workspaceId)
     for (let serial = 2; serial <= VERSIONS; serial += 1) await store(serial)
   })
-  afterAll(() => pages.server.stop())
 
   const store = async (serial: number) => {
     const { client } = pages.organization.owner
@@ -29,7 +26,7 @@ describe('a history of several pages', () => {
     await client.post(`/workspaces/${workspaceId}/actions/unlock`)
   }
   const openHistory = async (more = ''): Promise<Page> => {
-    const { page } = await signInWith(open, pages, 'owner')
+    const { page } = await pages.signIn('owner')
     await page.goto(`${pages.address}/workspaces/database/states${more}`)
     await page.getByRole('columnheader', { name: 'Serial' }).waitFor()
     return page
@@ -37,7 +34,7 @@ describe('a history of several pages', () => {
   const serial = (page: Page, number: number) => page.getByRole('link', { name: String(number), exact: true })
 
   test('is shown to somebody who came by the id of the workspace', async () => {
-    const { page } = await signInWith(open, pages, 'owner')
+    const { page } = await pages.signIn('owner')
     await page.goto(`${pages.address}/workspaces/${workspaceId}`)
     await linkOf(page, 'Workspace', 'History').click()
     await serial(page, VERSIONS).or(page.getByRole('alert')).first().waitFor()

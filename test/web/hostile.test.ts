@@ -1,8 +1,8 @@
 import type { Page } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { pixelsBeyond, useChromium, type Tab } from '../support/chromium.ts'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { pixelsBeyond, type Tab } from '../support/chromium.ts'
 import { hostileTexts } from '../support/hostile-texts.ts'
-import { PASSWORD, signInWith, usePages, type Pages } from '../support/pages.ts'
+import { PASSWORD, usePages } from '../support/pages.ts'
 import { base64, createState, lock, postState, stateText } from '../support/states.ts'
 import { body, createTeam, createWorkspace } from '../support/world.ts'
 
@@ -31,11 +31,10 @@ const withoutBreaks = (text: string) => text.replaceAll(/[\r\n]/g, '')
 type Watched = Tab & { readonly ran: string[] }
 
 describe('a hundred hostile texts', () => {
-  let pages: Pages
+  const pages = usePages()
   let workspaceId: string
   let newest: string
   let team: string
-  const open = useChromium()
   const addressOf = (more = '') => `${pages.address}/workspaces/hostile${more}`
 
   const upload = async (serial: number, outputs: string): Promise<string> => {
@@ -49,7 +48,6 @@ describe('a hundred hostile texts', () => {
   }
 
   beforeAll(async () => {
-    pages = await usePages()
     workspaceId = await createWorkspace(pages.organization, { name: 'hostile' })
     await createState(
       pages.organization,
@@ -63,7 +61,6 @@ describe('a hundred hostile texts', () => {
     team = await createTeam(pages.organization, { name: 'pipelines' })
     for (const text of hostileTexts) await spread(text)
   })
-  afterAll(() => pages.server.stop())
 
   /** An output with each text as its name and its value, and a sensitive one whose keys are the texts. */
   const outputsOf = (value: (text: string) => string) =>
@@ -120,7 +117,7 @@ describe('a hundred hostile texts', () => {
 
   /** A tab of the owner that notes what must not happen: dialogs, requests to elsewhere, errors, other windows. */
   const watched = async (): Promise<Watched> => {
-    const tab = await signInWith(open, pages, 'owner')
+    const tab = await pages.signIn('owner')
     const ran: string[] = []
     tab.page.on('dialog', (dialog) => {
       ran.push(`dialog ${dialog.message()}`)

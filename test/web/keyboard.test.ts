@@ -1,7 +1,6 @@
 import type { Locator, Page } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { useChromium } from '../support/chromium.ts'
-import { PASSWORD, usePages, type Pages } from '../support/pages.ts'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { PASSWORD, usePages } from '../support/pages.ts'
 import { createState } from '../support/states.ts'
 import { addMember, createTeam, createWorkspace, grantWorkspace } from '../support/world.ts'
 
@@ -28,10 +27,8 @@ async function tabTo(page: Page, element: Locator): Promise<void> {
 
 /** Giving a team outputs only is in access.test.ts. */
 describe('with the keyboard alone, somebody', () => {
-  let pages: Pages
-  const open = useChromium()
+  const pages = usePages()
   beforeAll(async () => {
-    pages = await usePages()
     const { organization, server } = pages
     const workspaceId = await createWorkspace(organization, { name: 'database' })
     await createWorkspace(organization, { name: 'network' })
@@ -41,11 +38,10 @@ describe('with the keyboard alone, somebody', () => {
     await grantWorkspace(organization, team, workspaceId, access)
     await pages.add('rosa', await addMember(server, organization, [team]))
   })
-  afterAll(() => pages.server.stop())
 
   /** Signs in, and goes from there to the outputs of the workspace. */
   const goToOutputs = async (): Promise<Page> => {
-    const { page, context } = await open()
+    const { page, context } = await pages.open()
     await context.grantPermissions(['clipboard-read', 'clipboard-write'])
     await page.goto(`${pages.address}/workspaces`)
     await page.getByLabel('User name or email').waitFor()

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Page } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { useChromium, type Tab } from '../support/chromium.ts'
-import { signInWith, usePages, type Pages } from '../support/pages.ts'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { type Tab } from '../support/chromium.ts'
+import { usePages } from '../support/pages.ts'
 import { createState } from '../support/states.ts'
 import { addMember, createTeam, createWorkspace } from '../support/world.ts'
 
@@ -10,19 +10,16 @@ const ANSWER_MS = 300
 const outputs = JSON.stringify({ address: { value: 'db.internal.example', type: 'string' } })
 
 describe('the pages in view', () => {
-  let pages: Pages
-  const open = useChromium()
+  const pages = usePages()
   beforeAll(async () => {
-    pages = await usePages()
     const team = await createTeam(pages.organization, { name: 'apps' })
     await createWorkspace(pages.organization)
     await pages.add('plain', await addMember(pages.server, pages.organization, [team]))
   })
-  afterAll(() => pages.server.stop())
 
   /** A tab whose time the test moves, and the statuses of what the server answers in it. */
   const openAt = async (who: string, place: string): Promise<Tab & { statuses: number[] }> => {
-    const tab = await signInWith(open, pages, who)
+    const tab = await pages.signIn(who)
     const statuses: number[] = []
     await tab.page.clock.install()
     await tab.page.goto(`${pages.address}/${place}`)

@@ -1,9 +1,9 @@
 import { createServer } from 'node:http'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { challengeOf } from '../../src/login/login-codes.ts'
 import { Client } from '../support/client.ts'
-import { expectWellMade, useChromium } from '../support/chromium.ts'
-import { PASSWORD, signInWith, usePages, type Pages } from '../support/pages.ts'
+import { expectWellMade } from '../support/chromium.ts'
+import { PASSWORD, usePages } from '../support/pages.ts'
 
 const VERIFIER = 'a-verifier-that-only-the-program-knows.123456789'
 const PORTS = [10_000, 10_001, 10_002, 10_003, 10_004, 10_005, 10_006, 10_007, 10_008, 10_009]
@@ -28,12 +28,7 @@ async function waitingProgram(): Promise<{ port: number; called: Promise<URL>; s
 }
 
 describe('the page that tofu login opens', () => {
-  let pages: Pages
-  const open = useChromium()
-  beforeAll(async () => {
-    pages = await usePages()
-  })
-  afterAll(() => pages.server.stop())
+  const pages = usePages()
 
   const addressWith = (redirect: string) => {
     const query = new URLSearchParams({
@@ -51,7 +46,7 @@ describe('the page that tofu login opens', () => {
     const program = await waitingProgram()
     try {
       const redirect = `http://localhost:${program.port}/login`
-      const tab = await open()
+      const tab = await pages.open()
       const { page } = tab
       await page.goto(addressWith(redirect))
       await page.getByLabel('User name or email').fill(pages.usernameOf('owner'))
@@ -81,7 +76,7 @@ describe('the page that tofu login opens', () => {
   })
 
   test('gives nothing out if the person says no, or to another address', async () => {
-    const tab = await signInWith(open, pages, 'owner')
+    const tab = await pages.signIn('owner')
     const { page } = tab
     await page.goto(addressWith('http://localhost:10000/login'))
     await page.getByRole('button', { name: 'No' }).click()

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Page } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { accessibilityProblems, pixelsBeyond, useChromium } from '../support/chromium.ts'
-import { signInWith, usePages, type Pages } from '../support/pages.ts'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { accessibilityProblems, pixelsBeyond } from '../support/chromium.ts'
+import { usePages } from '../support/pages.ts'
 import { isLong } from '../support/runs.ts'
 import { createState } from '../support/states.ts'
 import {
@@ -95,11 +95,9 @@ function settling(page: Page): () => Promise<void> {
 }
 
 describe('every page', () => {
-  let pages: Pages
+  const pages = usePages()
   let ids: Record<string, string>
-  const open = useChromium()
   beforeAll(async () => {
-    pages = await usePages()
     const { organization, server } = pages
     const project = await createProject(organization, { name: 'shared' })
     const inProject = { project: { data: { type: 'projects', id: project } } }
@@ -128,7 +126,6 @@ describe('every page', () => {
       plain: plain.username,
     }
   })
-  afterAll(() => pages.server.stop())
 
   const addressOf = (path: string) =>
     `${pages.server.address}/app${path.replaceAll(/\$(\w+)/g, (_, name: string) => ids[name] ?? name)}`
@@ -138,7 +135,7 @@ describe('every page', () => {
   })
 
   test.each(WHO)('is shown to the %s, or said to be hidden', async (who) => {
-    const tab = await signInWith(open, pages, who)
+    const tab = await pages.signIn(who)
     const { page, complaints } = tab
     const settled = settling(page)
     let hasSeenHidden = false
@@ -172,7 +169,7 @@ describe('every page', () => {
   })
 
   test('has nothing to scroll sideways, however wide the window is', async () => {
-    const { page } = await signInWith(open, pages, 'administrator')
+    const { page } = await pages.signIn('administrator')
     const settled = settling(page)
     for (const path of Object.keys(MATRIX)) {
       await page.goto(addressOf(path))
@@ -186,7 +183,7 @@ describe('every page', () => {
   test.each(['workspaces/$workspace', 'projects/$project', 'settings/teams/$team', 'settings/general'])(
     'offers nothing to change where somebody may not: %s',
     async (place) => {
-      const { page } = await signInWith(open, pages, 'reader')
+      const { page } = await pages.signIn('reader')
       const tab = place.includes('$') ? '/settings' : ''
       await page.goto(addressOf(`/$organization/${place}${tab}`))
       await page.getByText('You may not change these').waitFor()

@@ -1,13 +1,11 @@
 import { expect, test } from 'vitest'
-import { useChromium } from '../support/chromium.ts'
-import { signInWith, usePages } from '../support/pages.ts'
+import { usePages } from '../support/pages.ts'
 import { body, createTeam, createWorkspace, invitePerson, type Person } from '../support/world.ts'
 
 const NAMESAKES = 100
-const open = useChromium()
+const pages = usePages()
 
 test('somebody who was refused is found among the members whose names contain theirs', async () => {
-  const pages = await usePages()
   const { server, organization } = pages
   const join = async (username: string, teamIds: string[] = []): Promise<Pick<Person, 'client'>> => {
     const email = `${username}@example.com`
@@ -19,20 +17,16 @@ test('somebody who was refused is found among the members whose names contain th
     expect(accepted.status, accepted.text).toBe(200)
     return { client }
   }
-  try {
-    const workspaceId = await createWorkspace(organization, { name: 'database' })
-    const team = await createTeam(organization, { name: 'apps' })
-    for (let place = 1; place <= NAMESAKES; place += 1) await join(`alma-${place}`)
-    const { client } = await join('alma', [team])
-    const refused = await client.get(`/workspaces/${workspaceId}`)
-    expect(refused.status).toBe(404)
-    await server.app.deps.refusals.flush()
-    const { page } = await signInWith(open, pages, 'owner')
-    await page.goto(`${pages.address}/refusals?q=${refused.headers.get('x-request-id')}`)
-    await page.getByRole('button', { name: 'Choose what to give' }).click()
-    const form = page.getByRole('form', { name: 'Give access to alma' })
-    await form.getByText('give the team apps access').first().waitFor({ timeout: 10_000 })
-  } finally {
-    await server.stop()
-  }
+  const workspaceId = await createWorkspace(organization, { name: 'database' })
+  const team = await createTeam(organization, { name: 'apps' })
+  for (let place = 1; place <= NAMESAKES; place += 1) await join(`alma-${place}`)
+  const { client } = await join('alma', [team])
+  const refused = await client.get(`/workspaces/${workspaceId}`)
+  expect(refused.status).toBe(404)
+  await server.app.deps.refusals.flush()
+  const { page } = await pages.signIn('owner')
+  await page.goto(`${pages.address}/refusals?q=${refused.headers.get('x-request-id')}`)
+  await page.getByRole('button', { name: 'Choose what to give' }).click()
+  const form = page.getByRole('form', { name: 'Give access to alma' })
+  await form.getByText('give the team apps access').first().waitFor({ timeout: 10_000 })
 })

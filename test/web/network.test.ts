@@ -1,6 +1,6 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { expectWellMade, linkOf, useChromium } from '../support/chromium.ts'
-import { signInWith, usePages, type Pages } from '../support/pages.ts'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { expectWellMade, linkOf } from '../support/chromium.ts'
+import { usePages } from '../support/pages.ts'
 import { createState } from '../support/states.ts'
 import { createWorkspace } from '../support/world.ts'
 
@@ -8,18 +8,15 @@ const OUTPUTS = JSON.stringify({ password: { value: 's3cret', type: 'string', se
 const UNREACHED = 'The server could not be reached. Check your connection, and try again.'
 
 describe('a network that fails', () => {
-  let pages: Pages
+  const pages = usePages()
   let workspaceId: string
-  const open = useChromium()
   beforeAll(async () => {
-    pages = await usePages()
     workspaceId = await createWorkspace(pages.organization, { name: 'database' })
     await createState(pages.organization, OUTPUTS, workspaceId)
   })
-  afterAll(() => pages.server.stop())
 
   test('is said at once, and what failed is not done later', async () => {
-    const { page, context } = await signInWith(open, pages, 'owner')
+    const { page, context } = await pages.signIn('owner')
     await page.goto(`${pages.address}/workspaces/database/settings`)
     await page.getByLabel('Description').fill('written without a network')
     await context.setOffline(true)
@@ -37,7 +34,7 @@ describe('a network that fails', () => {
     ['the organizations', '**/api/v2/organizations?*', ''],
     ['the script of a page', '**/assets/workspaces-page*', 'workspaces'],
   ])('is tried again on a click: %s', async (_, address, path) => {
-    const { page } = await signInWith(open, pages, 'owner')
+    const { page } = await pages.signIn('owner')
     await page.route(address, (route) => route.abort())
     await page.goto(path === '' ? `${pages.server.address}/app` : `${pages.address}/${path}`)
     await page.getByText(UNREACHED).waitFor()
@@ -63,7 +60,7 @@ describe('a network that fails', () => {
   })
 
   test('does not let somebody believe that they have signed out', async () => {
-    const tab = await signInWith(open, pages, 'owner')
+    const tab = await pages.signIn('owner')
     const { page } = tab
     await page.route('**/api/v2/sessions/*', (route) => route.abort())
     await page.getByRole('button', { name: 'Sign out' }).click()
@@ -76,7 +73,7 @@ describe('a network that fails', () => {
   })
 
   test.each(['Reveal password', 'Copy password'])('that is slow reads a secret once: %s', async (name) => {
-    const { page } = await signInWith(open, pages, 'owner')
+    const { page } = await pages.signIn('owner')
     await page.goto(`${pages.address}/workspaces/database`)
     let reads = 0
     const held = Promise.withResolvers<void>()
@@ -99,7 +96,7 @@ describe('a network that fails', () => {
     ['with a proxy that answers for the server', 502, 'the server answered 502'],
     ['with a proxy that forbids', 403, 'the server answered 403'],
   ])('is told of in words: one %s', async (_, status, words) => {
-    const { page } = await signInWith(open, pages, 'owner')
+    const { page } = await pages.signIn('owner')
     await page.goto(`${pages.address}/workspaces/database`)
     await page.route(/state-version-outputs|actions\/lock/, (route) =>
       status === undefined

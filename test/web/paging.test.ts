@@ -1,23 +1,20 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { expectWellMade, useChromium } from '../support/chromium.ts'
-import { signInWith, usePages, type Pages } from '../support/pages.ts'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { expectWellMade } from '../support/chromium.ts'
+import { usePages } from '../support/pages.ts'
 import { createState } from '../support/states.ts'
 import { body, createTeam, createUser, createWorkspace, uniqueName } from '../support/world.ts'
 
 const ONE_MORE_THAN_A_PAGE = 21
 
 describe('the pages of lists', () => {
-  let pages: Pages
+  const pages = usePages()
   let team: string
-  const open = useChromium()
   beforeAll(async () => {
-    pages = await usePages()
     team = await createTeam(pages.organization, { name: 'apps' })
     const workspaceId = await createWorkspace(pages.organization, { name: 'database' })
     await createState(pages.organization, '{}', workspaceId)
     await makeTokens(ONE_MORE_THAN_A_PAGE)
   })
-  afterAll(() => pages.server.stop())
 
   const makeTokens = async (count: number) => {
     for (let place = 1; place <= count; place += 1) {
@@ -28,7 +25,7 @@ describe('the pages of lists', () => {
   }
 
   test('lead back from a page whose last row was removed', async () => {
-    const tab = await signInWith(open, pages, 'owner')
+    const tab = await pages.signIn('owner')
     const { page } = tab
     await page.goto(`${pages.address}/settings/teams/${team}/tokens`)
     await page.getByRole('button', { name: 'Next' }).click()
@@ -46,7 +43,7 @@ describe('the pages of lists', () => {
       const organization = body('organizations', { name: `z-${place}`, email: 'o@example.com' })
       expect((await client.post('/organizations', organization)).status).toBe(201)
     }
-    const { page } = await signInWith(open, pages, 'owner')
+    const { page } = await pages.signIn('owner')
     expect(await page.getByRole('link', { name: 'z-99', exact: true }).count()).toBe(0)
     await page.getByRole('button', { name: 'Next' }).click({ timeout: 10_000 })
     await page.getByRole('link', { name: 'z-99', exact: true }).waitFor({ timeout: 10_000 })
@@ -55,7 +52,7 @@ describe('the pages of lists', () => {
   })
 
   test('stay while the next one is on its way, with the focus, and say that it is', async () => {
-    const { page } = await signInWith(open, pages, 'owner')
+    const { page } = await pages.signIn('owner')
     await makeTokens(1)
     await page.goto(`${pages.address}/settings/teams/${team}/tokens`)
     let asked = 0
@@ -79,7 +76,7 @@ describe('the pages of lists', () => {
   })
 
   test('say how many a search has found, to a screen reader too, and that it is on its way', async () => {
-    const { page } = await signInWith(open, pages, 'owner')
+    const { page } = await pages.signIn('owner')
     await page.goto(`${pages.address}/settings/teams`)
     const status = page.getByRole('main').getByRole('status')
     await status.getByText('2 found').waitFor()
@@ -107,7 +104,7 @@ describe('the pages of lists', () => {
       const invited = await admin.post(`/organizations/y-${place}/organization-memberships`, invitation)
       expect(invited.status, invited.text).toBe(201)
     }
-    const { page } = await signInWith(open, pages, 'guest')
+    const { page } = await pages.signIn('guest')
     await expect.poll(() => page.getByRole('group', { name: 'Invitation to y-' }).count()).toBe(101)
   })
 
@@ -118,7 +115,7 @@ describe('the pages of lists', () => {
     ['refusals', () => 'refusals', undefined],
     ['what somebody may do', () => `access?user=${pages.usernameOf('owner')}`, 'database'],
   ])('do not say of %s that there are none, on a page after the last', async (_, address, shown) => {
-    const { page } = await signInWith(open, pages, 'owner')
+    const { page } = await pages.signIn('owner')
     const path = address()
     await page.goto(`${pages.address}/${path}${path.includes('?') ? '&' : '?'}page=7`)
     await page.getByRole('button', { name: 'Show the first page' }).click({ timeout: 10_000 })

@@ -1,6 +1,6 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { expectWellMade, useChromium, type Tab } from '../support/chromium.ts'
-import { signInWith, usePages, type Pages } from '../support/pages.ts'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { expectWellMade, type Tab } from '../support/chromium.ts'
+import { usePages } from '../support/pages.ts'
 import { addMember, createTeam, createUser, uniqueName, type Person } from '../support/world.ts'
 
 const HOSTILE = [
@@ -12,19 +12,16 @@ const HOSTILE = [
 ]
 
 describe('the pages about people and what they did', () => {
-  let pages: Pages
+  const pages = usePages()
   let guest: Person
-  const open = useChromium()
   beforeAll(async () => {
-    pages = await usePages()
     guest = await createUser(pages.server)
     await pages.add('guest', guest)
     const team = await createTeam(pages.organization, { name: 'apps' })
     await pages.add('member', await addMember(pages.server, pages.organization, [team]))
   })
-  afterAll(() => pages.server.stop())
 
-  const signIn = (who: string): Promise<Tab> => signInWith(open, pages, who)
+  const signIn = (who: string): Promise<Tab> => pages.signIn(who)
   const rowOf = ({ page }: Tab, name: string) =>
     page.getByRole('row').filter({ has: page.getByRole('rowheader', { name, exact: true }) })
 

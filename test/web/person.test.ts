@@ -1,6 +1,6 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { expectWellMade, useChromium } from '../support/chromium.ts'
-import { signInWith, usePages, type Pages } from '../support/pages.ts'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { expectWellMade } from '../support/chromium.ts'
+import { usePages } from '../support/pages.ts'
 import {
   addMember,
   createTeam,
@@ -12,12 +12,10 @@ import {
 } from '../support/world.ts'
 
 describe('the page of a person', () => {
-  let pages: Pages
+  const pages = usePages()
   let member: Member
   let colleague: Member
-  const open = useChromium()
   beforeAll(async () => {
-    pages = await usePages()
     const { organization, server } = pages
     const apps = await createTeam(organization, { name: 'apps', visibility: 'organization' })
     const managers = await createTeam(organization, {
@@ -34,10 +32,9 @@ describe('the page of a person', () => {
     await server.admin.post(`/admin/users/${admin.id}/actions/grant_admin`)
     await pages.add('administrator', admin)
   })
-  afterAll(() => pages.server.stop())
 
   test('shows an owner status, teams and access, and removes the person', async () => {
-    const tab = await signInWith(open, pages, 'owner')
+    const tab = await pages.signIn('owner')
     const { page } = tab
     await page.goto(`${pages.address}/people`)
     await page.getByRole('link', { name: colleague.username, exact: true }).click()
@@ -58,7 +55,7 @@ describe('the page of a person', () => {
   })
 
   test('shows a person their own access and the ages of their tokens', async () => {
-    const tab = await signInWith(open, pages, 'member')
+    const tab = await pages.signIn('member')
     const { page } = tab
     await page.goto(`${pages.address}/people/${member.membershipId}`)
     await page.getByText(`${member.username} has read on database`).waitFor()
@@ -72,7 +69,7 @@ describe('the page of a person', () => {
       ['manager', false],
       ['administrator', true],
     ] as const) {
-      const { page } = await signInWith(open, pages, who)
+      const { page } = await pages.signIn(who)
       const refused: string[] = []
       page.on('response', (response) => {
         if (response.status() >= 400) refused.push(response.url())
@@ -91,7 +88,7 @@ describe('the page of a person', () => {
     const { organization, server } = pages
     const guest = await createUser(server, 'guest')
     const membershipId = await invitePerson(organization, guest)
-    const tab = await signInWith(open, pages, 'owner')
+    const tab = await pages.signIn('owner')
     await tab.page.goto(`${pages.address}/people/${membershipId}`)
     await tab.page.getByRole('heading', { name: guest.email }).waitFor()
     await tab.page.getByText('invited since').waitFor()

@@ -1,19 +1,15 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { useChromium } from '../support/chromium.ts'
-import { signInWith, usePages, type Pages } from '../support/pages.ts'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { usePages } from '../support/pages.ts'
 import { createTeam } from '../support/world.ts'
 
 describe('a search', () => {
-  let pages: Pages
-  const open = useChromium()
+  const pages = usePages()
   beforeAll(async () => {
-    pages = await usePages()
     await createTeam(pages.organization, { name: 'apps' })
   })
-  afterAll(() => pages.server.stop())
 
   test('leaves the cursor where somebody types', async () => {
-    const { page } = await signInWith(open, pages, 'owner')
+    const { page } = await pages.signIn('owner')
     await page.goto(`${pages.address}/settings/teams?q=apps`)
     const field = page.getByLabel('Find a team')
     await field.click()

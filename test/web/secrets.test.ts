@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createLog } from '../../src/operation/log.ts'
 import { Browser, passwordLink } from '../support/browser.ts'
 import { CHROMIUM } from '../support/chromium.ts'
-import { usePages, type Pages } from '../support/pages.ts'
+import { usePages } from '../support/pages.ts'
 import { createState } from '../support/states.ts'
 import { createTeam, createWorkspace } from '../support/world.ts'
 
@@ -30,10 +30,11 @@ const KEPT = `(async () => JSON.stringify({
 }))()`
 
 describe('a secret', () => {
-  let pages: Pages
   let team: string
   let link: string
   let logged = ''
+  const log = createLog('trace', { write: (line: string) => void (logged += line) })
+  const pages = usePages(log)
   let context: BrowserContext
   const secrets: Record<string, string> = {}
   /** Where the browser keeps its profile, and the addresses that it asked for. */
@@ -43,8 +44,6 @@ describe('a secret', () => {
   const cacheable: string[] = []
 
   beforeAll(async () => {
-    const log = createLog('trace', { write: (line: string) => void (logged += line) })
-    pages = await usePages(log)
     const { organization, server } = pages
     await createState(organization, outputs, await createWorkspace(organization, { name: 'database' }))
     team = await createTeam(organization, { name: 'pipelines' })
@@ -59,10 +58,7 @@ describe('a secret', () => {
       if (!/no-store|private, no-cache/.test(keeps)) cacheable.push(`${response.url()} ${keeps}`)
     })
   })
-  afterAll(async () => {
-    await pages.server.stop()
-    rmSync(profile, { recursive: true, force: true })
-  })
+  afterAll(() => rmSync(profile, { recursive: true, force: true }))
 
   /** The secrets whose text is in this text, by their names. */
   const foundIn = (text: string) =>

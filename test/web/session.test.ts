@@ -1,23 +1,20 @@
 import type { Page } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { expectWellMade, useChromium } from '../support/chromium.ts'
-import { PASSWORD, signInWith, usePages, type Pages } from '../support/pages.ts'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { expectWellMade } from '../support/chromium.ts'
+import { PASSWORD, usePages } from '../support/pages.ts'
 import { addMember, createTeam, createWorkspace } from '../support/world.ts'
 
 const BACKDROP = `getComputedStyle(document.querySelector('dialog'), '::backdrop').backgroundColor`
 const BACKGROUND = 'getComputedStyle(document.documentElement).backgroundColor'
 
 describe('a session that ends while pages are open', () => {
-  let pages: Pages
-  const open = useChromium()
+  const pages = usePages()
   beforeAll(async () => {
-    pages = await usePages()
     const { organization, server } = pages
     const team = await createTeam(organization, { name: 'apps', visibility: 'organization' })
     await createWorkspace(organization, { name: 'database' })
     await pages.add('other', await addMember(server, organization, [team]))
   })
-  afterAll(() => pages.server.stop())
 
   /** Ends all sessions of the owner. */
   const endSessions = async () => {
@@ -28,7 +25,7 @@ describe('a session that ends while pages are open', () => {
   const dialogOf = (page: Page) => page.getByRole('dialog', { name: 'Sign in again' })
 
   test('is begun again over the page, with the keyboard alone, and nothing typed is lost', async () => {
-    const tab = await signInWith(open, pages, 'owner')
+    const tab = await pages.signIn('owner')
     const { page } = tab
     await page.goto(`${pages.address}/workspaces/database/settings`)
     await page.getByLabel('Description').fill('typed for long')
@@ -55,7 +52,7 @@ describe('a session that ends while pages are open', () => {
   })
 
   test('is begun on a page to which Back does not lead', async () => {
-    const { page } = await open()
+    const { page } = await pages.open()
     await page.goto(`${pages.server.address}/app/~/account`)
     await page.getByLabel('User name or email').waitFor()
     await page.goto(`${pages.address}/settings/teams`)
@@ -74,7 +71,7 @@ describe('a session that ends while pages are open', () => {
   })
 
   test('is left with the page if somebody else signs in', async () => {
-    const { page } = await signInWith(open, pages, 'owner')
+    const { page } = await pages.signIn('owner')
     await page.goto(`${pages.address}/workspaces/database/settings`)
     await page.getByLabel('Description').fill('not for others')
     await endSessions()
@@ -87,7 +84,7 @@ describe('a session that ends while pages are open', () => {
   })
 
   test('goes on in all tabs after one sign-in, and ends in all tabs with one sign-out', async () => {
-    const { page, context } = await signInWith(open, pages, 'owner')
+    const { page, context } = await pages.signIn('owner')
     await page.goto(`${pages.address}/settings/teams`)
     const second = await context.newPage()
     await second.goto(`${pages.address}/workspaces`)
@@ -116,7 +113,7 @@ describe('a session that ends while pages are open', () => {
   })
 
   test('takes every tab from a page of somebody else', async () => {
-    const { page, context } = await signInWith(open, pages, 'owner')
+    const { page, context } = await pages.signIn('owner')
     await page.goto(`${pages.address}/workspaces`)
     await page.getByRole('link', { name: 'database' }).waitFor()
     const second = await context.newPage()

@@ -1,6 +1,6 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { expectWellMade, linkOf, useChromium, type Tab } from '../support/chromium.ts'
-import { PASSWORD, signInWith, usePages, type Pages } from '../support/pages.ts'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { expectWellMade, linkOf, type Tab } from '../support/chromium.ts'
+import { PASSWORD, usePages } from '../support/pages.ts'
 import { createState, lock } from '../support/states.ts'
 import {
   addMember,
@@ -13,10 +13,8 @@ import {
 } from '../support/world.ts'
 
 describe('the pages that manage', () => {
-  let pages: Pages
-  const open = useChromium()
+  const pages = usePages()
   beforeAll(async () => {
-    pages = await usePages()
     const { organization, server } = pages
     await createTeam(organization, { name: 'apps', visibility: 'organization' })
     const auditors = await createTeam(organization, { name: 'auditors' })
@@ -25,9 +23,8 @@ describe('the pages that manage', () => {
     await server.admin.post(`/admin/users/${admin.id}/actions/grant_admin`)
     await pages.add('administrator', admin)
   })
-  afterAll(() => pages.server.stop())
 
-  const signIn = (who: string): Promise<Tab> => signInWith(open, pages, who)
+  const signIn = (who: string): Promise<Tab> => pages.signIn(who)
   const rowOf = ({ page }: Tab, name: string) =>
     page.getByRole('row').filter({ has: page.getByRole('rowheader', { name }) })
 
@@ -193,7 +190,7 @@ describe('the pages that manage', () => {
     await page.getByText('it is in the clipboard').waitFor()
     const link = await page.evaluate<string>('navigator.clipboard.readText()')
 
-    const theirs = await open()
+    const theirs = await pages.open()
     await theirs.page.goto(link)
     await theirs.page.getByRole('heading', { name: 'Create your account' }).waitFor()
     expect(theirs.page.url()).not.toContain('#')
@@ -226,7 +223,7 @@ describe('the pages that manage', () => {
     expect(await page.content()).not.toContain(link.split('#')[1])
     await expectWellMade(tab)
 
-    const theirs = (await open()).page
+    const theirs = (await pages.open()).page
     await theirs.goto(link)
     await theirs.getByLabel('New password', { exact: true }).fill(PASSWORD)
     await theirs.getByLabel('New password, again').fill(PASSWORD)

@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { linkOf, useChromium } from '../support/chromium.ts'
-import { signInWith, usePages, type Pages } from '../support/pages.ts'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { linkOf } from '../support/chromium.ts'
+import { usePages } from '../support/pages.ts'
 import { createState } from '../support/states.ts'
 import { addMember, createProject, createTeam, createWorkspace } from '../support/world.ts'
 
@@ -9,11 +9,9 @@ const outputs = (value: string) => JSON.stringify({ address: { value, type: 'str
 
 /** A page that was shown before is known, so that it is shown at once when somebody goes back to it. */
 describe('from one object to another of its kind, nothing is taken along', () => {
-  let pages: Pages
+  const pages = usePages()
   const members: Record<string, string> = {}
-  const open = useChromium()
   beforeAll(async () => {
-    pages = await usePages()
     const { organization, server } = pages
     for (const name of ['alpha', 'beta']) {
       const workspaceId = await createWorkspace(organization, { name: `${name}-space` })
@@ -23,7 +21,6 @@ describe('from one object to another of its kind, nothing is taken along', () =>
       members[name] = (await addMember(server, organization, [team])).username
     }
   })
-  afterAll(() => pages.server.stop())
 
   const find = async (page: Page, name: string) => {
     await page.keyboard.press('Control+k')
@@ -39,7 +36,7 @@ describe('from one object to another of its kind, nothing is taken along', () =>
   const back = (page: Page, steps: number) => page.evaluate(`history.go(${-steps})`)
 
   test('of a workspace: its outputs', async () => {
-    const { page } = await signInWith(open, pages, 'owner')
+    const { page } = await pages.signIn('owner')
     await page.goto(`${pages.address}/workspaces/alpha-space`)
     await page.getByText('of alpha').waitFor()
     await find(page, 'beta-space')
@@ -56,7 +53,7 @@ describe('from one object to another of its kind, nothing is taken along', () =>
     ['a project', 'project', 'Project', 'Give access'],
     ['a team', 'team', undefined, 'Add people'],
   ])('of %s: a form that was opened', async (_, kind, navigation, form) => {
-    const { page } = await signInWith(open, pages, 'owner')
+    const { page } = await pages.signIn('owner')
     await opened(page)
     const button = page.getByRole('button', { name: form })
     for (const name of ['alpha', 'beta']) {
@@ -73,7 +70,7 @@ describe('from one object to another of its kind, nothing is taken along', () =>
   })
 
   test('of a person: the question whether to remove them', async () => {
-    const { page } = await signInWith(open, pages, 'owner')
+    const { page } = await pages.signIn('owner')
     await opened(page)
     for (const name of ['alpha', 'beta']) await find(page, members[name] as string)
     await page.getByRole('button', { name: /^Remove .* …$/ }).click()

@@ -1,28 +1,25 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { expectWellMade, useChromium, type Tab } from '../support/chromium.ts'
-import { signInWith, usePages, type Pages } from '../support/pages.ts'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { expectWellMade, type Tab } from '../support/chromium.ts'
+import { usePages } from '../support/pages.ts'
 import { createProject, createWorkspace } from '../support/world.ts'
 
 const HOSTILE = `"><img src=x onerror="document.title='ran'">`
 
 describe('the pages of tags and of the lifetimes of tokens', () => {
-  let pages: Pages
+  const pages = usePages()
   let workspaceId: string
-  const open = useChromium()
   beforeAll(async () => {
-    pages = await usePages()
     const { organization } = pages
     const projectId = await createProject(organization, { name: 'network' })
     const project = { data: { type: 'projects', id: projectId } }
     workspaceId = await createWorkspace(organization, { name: 'vpc' }, { project })
   })
-  afterAll(() => pages.server.stop())
 
   const rowOf = ({ page }: Tab, name: string) =>
     page.getByRole('row').filter({ has: page.getByRole('rowheader', { name, exact: true }) })
 
   test('set, change and remove tags, of a project too, whose workspaces have them', async () => {
-    const tab = await signInWith(open, pages, 'owner')
+    const tab = await pages.signIn('owner')
     const { page } = tab
     const set = async (key: string, value: string) => {
       await page.getByLabel('Key of the tag').fill(key)
@@ -57,7 +54,7 @@ describe('the pages of tags and of the lifetimes of tokens', () => {
 
   test('set how long tokens may live, and put that in force', async () => {
     const { name, owner } = pages.organization
-    const tab = await signInWith(open, pages, 'owner')
+    const tab = await pages.signIn('owner')
     const { page } = tab
     await page.goto(`${pages.address}/settings/general`)
     const ofTeams = page.getByLabel('Days that tokens of teams may live')

@@ -1,7 +1,7 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { Client } from '../support/client.ts'
-import { expectWellMade, linkOf, useChromium, type Tab } from '../support/chromium.ts'
-import { signInWith, usePages, type Pages } from '../support/pages.ts'
+import { expectWellMade, linkOf, type Tab } from '../support/chromium.ts'
+import { usePages } from '../support/pages.ts'
 import {
   addMember,
   createTeam,
@@ -12,13 +12,11 @@ import {
 } from '../support/world.ts'
 
 describe('the pages of a team', () => {
-  let pages: Pages
+  const pages = usePages()
   let platform: string
   let ben: Member
   let dora: Member
-  const open = useChromium()
   beforeAll(async () => {
-    pages = await usePages()
     const { organization, server } = pages
     platform = await createTeam(organization, { name: 'platform', visibility: 'organization' })
     const workspaceId = await createWorkspace(organization, { name: 'database' })
@@ -28,9 +26,8 @@ describe('the pages of a team', () => {
     await pages.add('ben', ben)
     await pages.add('dora', dora)
   })
-  afterAll(() => pages.server.stop())
 
-  const signIn = (who: string): Promise<Tab> => signInWith(open, pages, who)
+  const signIn = (who: string): Promise<Tab> => pages.signIn(who)
   const teamPage = (tab = '') => `${pages.address}/settings/teams/${platform}${tab}`
   const rowOf = ({ page }: Tab, name: string) =>
     page.getByRole('row').filter({ has: page.getByRole('rowheader', { name, exact: true }) })

@@ -1,21 +1,16 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { expectWellMade, useChromium } from '../support/chromium.ts'
-import { signInWith, usePages, type Pages } from '../support/pages.ts'
+import { describe, expect, test } from 'vitest'
+import { expectWellMade } from '../support/chromium.ts'
+import { usePages } from '../support/pages.ts'
 
 const BACKGROUND = 'getComputedStyle(document.documentElement).backgroundColor'
 const LIGHT = 'rgb(250, 250, 247)'
 const DARK = 'rgb(15, 22, 21)'
 
 describe('the theme of the pages', () => {
-  let pages: Pages
-  const open = useChromium()
-  beforeAll(async () => {
-    pages = await usePages()
-  })
-  afterAll(() => pages.server.stop())
+  const pages = usePages()
 
   test('is the one of the system, or what the reader chose, on every later page', async () => {
-    const tab = await signInWith(open, pages, 'owner')
+    const tab = await pages.signIn('owner')
     const { page } = tab
     const background = () => page.evaluate(BACKGROUND)
     expect(await background()).toBe(LIGHT)
@@ -44,7 +39,7 @@ describe('the theme of the pages', () => {
   })
 
   test('is light on paper', async () => {
-    const { page, context } = await signInWith(open, pages, 'owner')
+    const { page, context } = await pages.signIn('owner')
     await context.addCookies([{ name: 'purser-theme', value: 'dark', url: `${pages.server.address}/app` }])
     await page.goto(`${pages.address}/workspaces`)
     await page.getByRole('heading', { name: 'Workspaces' }).waitFor()

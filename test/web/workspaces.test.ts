@@ -1,6 +1,6 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { expectWellMade, useChromium, type Tab } from '../support/chromium.ts'
-import { signInWith, usePages, type Pages } from '../support/pages.ts'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { expectWellMade, type Tab } from '../support/chromium.ts'
+import { usePages } from '../support/pages.ts'
 import { createState, lock, postState, stateText, base64 } from '../support/states.ts'
 import { addMember, createTeam, createUser, grantWorkspace, uniqueName } from '../support/world.ts'
 
@@ -19,12 +19,10 @@ const outputsOf = (address: string, password: string) =>
   }).replace('{', '{"cluster_id": {"value": 90071992547409931.50, "type": "number"},')
 
 describe('the pages of a workspace', () => {
-  let pages: Pages
+  const pages = usePages()
   let workspaceId: string
   let workspace: string
-  const open = useChromium()
   beforeAll(async () => {
-    pages = await usePages()
     const { organization, server } = pages
     ;({ workspaceId } = await createState(organization, outputsOf('old.example', 's3cret-1')))
     await upload(2, outputsOf('new.example', 's3cret-2'))
@@ -37,7 +35,6 @@ describe('the pages of a workspace', () => {
     await pages.add('reader', await addMember(server, organization, [readers]))
     await pages.add('plain', await addMember(server, organization))
   })
-  afterAll(() => pages.server.stop())
 
   const upload = async (serial: number, outputs: string) => {
     const { client } = pages.organization.owner
@@ -48,7 +45,7 @@ describe('the pages of a workspace', () => {
     await client.post(`/workspaces/${workspaceId}/actions/unlock`)
   }
   const addressOf = (more = '') => `${pages.address}/workspaces/${workspace}${more}`
-  const signIn = (who: string): Promise<Tab> => signInWith(open, pages, who)
+  const signIn = (who: string): Promise<Tab> => pages.signIn(who)
   const rowOf = ({ page }: Tab, name: string) =>
     page.getByRole('row').filter({ has: page.getByRole('rowheader', { name }) })
   const clipboardOf = async ({ page, context }: Tab): Promise<string> => {
