@@ -1,4 +1,7 @@
 import { expect } from 'vitest'
+import { systemClock, timestamp } from '../../src/core/clock.ts'
+import { newId } from '../../src/core/ids.ts'
+import { insertSession } from '../../src/sessions/session-store.ts'
 import type { Response } from './client.ts'
 import { Client } from './client.ts'
 import type { TestServer } from './server.ts'
@@ -61,4 +64,24 @@ export async function sessionOf(
   const browser = new Browser(address)
   await browser.signIn({ link: await passwordLink(admin, userId), password })
   return browser.sessionId
+}
+
+/** Gives a user this many sessions more, as if they had signed in just now. A real sign-in hashes the password, which takes long. */
+export async function addSessions({ app }: TestServer, userId: string, count: number): Promise<void> {
+  const at = timestamp(systemClock.now())
+  await app.deps.database.write(async (tx) => {
+    for (let number = 0; number < count; number += 1) {
+      const id = newId('session')
+      await insertSession(tx, {
+        id,
+        hash: id,
+        user_id: userId,
+        user_agent: 'another browser',
+        created_at: at,
+        last_used_at: at,
+        longest_pause_ms: 0,
+        expires_at: '2999-01-01T00:00:00.000Z',
+      })
+    }
+  })
 }

@@ -1,8 +1,12 @@
 import { describe, expect, test } from 'vitest'
-import { Browser } from '../support/browser.ts'
+import { addSessions } from '../support/browser.ts'
 import { Client } from '../support/client.ts'
 import { expectWellMade, type Tab } from '../support/chromium.ts'
 import { usePages, PASSWORD } from '../support/pages.ts'
+import { createUser } from '../support/world.ts'
+
+/** Requests for sessions read a hundred at a time. */
+const MORE_THAN_A_PAGE = 101
 
 describe('the pages of an account', () => {
   const pages = usePages()
@@ -47,10 +51,7 @@ describe('the pages of an account', () => {
 
   test('show all sessions, a page at a time', async () => {
     const { page } = await signIn()
-    for (let place = 1; place <= 21; place += 1) {
-      const login = { login: pages.usernameOf('owner'), password: PASSWORD }
-      expect((await new Browser(pages.server.address).signIn(login)).status).toBe(201)
-    }
+    await addSessions(pages.server, pages.organization.owner.id, 21)
     await page.goto(`${pages.server.address}/app/~/account`)
     await expect.poll(() => page.getByRole('button', { name: 'End', exact: true }).count()).toBe(20)
     await page.getByRole('button', { name: 'Next' }).click()
@@ -59,6 +60,17 @@ describe('the pages of an account', () => {
     await page.getByText('There is nothing on page 2 any more.').waitFor()
     await page.getByRole('button', { name: 'Show the first page' }).click()
     await page.getByRole('rowheader', { name: 'this browser' }).waitFor()
+  })
+
+  test('sign out of this browser, also if very many sessions are newer', async () => {
+    const person = await createUser(pages.server)
+    await pages.add('often', person)
+    const { page } = await pages.signIn('often')
+    await addSessions(pages.server, person.id, MORE_THAN_A_PAGE)
+    await page.getByRole('button', { name: 'Sign out' }).click()
+    await page.getByRole('heading', { name: 'Sign in to Purser' }).waitFor()
+    await page.goto(`${pages.server.address}/app`)
+    await page.getByRole('heading', { name: 'Sign in to Purser' }).waitFor({ timeout: 10_000 })
   })
 
   test('end another session, and show which one is this browser', async () => {

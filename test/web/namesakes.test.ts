@@ -19,7 +19,7 @@ test('somebody who was refused is found among the members whose names contain th
   }
   const workspaceId = await createWorkspace(organization, { name: 'database' })
   const team = await createTeam(organization, { name: 'apps' })
-  for (let place = 1; place <= NAMESAKES; place += 1) await join(`alma-${place}`)
+  await Promise.all(Array.from({ length: NAMESAKES }, (_, place) => join(`alma-${place + 1}`)))
   const { client } = await join('alma', [team])
   const refused = await client.get(`/workspaces/${workspaceId}`)
   expect(refused.status).toBe(404)
