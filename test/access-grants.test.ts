@@ -9,6 +9,7 @@ import {
   createWorkspace,
   grantProject,
   grantWorkspace,
+  inProject,
   type TestOrganization,
 } from './support/world.ts'
 
@@ -52,7 +53,7 @@ onEachEngine('access grants', { dialect: 'current' }, (server) => {
       const projectId = await createProject(organization)
       projects.push(projectId)
       for (let m = 0; m < 2; m += 1) {
-        const project = { project: { data: { type: 'projects', id: projectId } } }
+        const project = inProject(projectId)
         workspaces.push(await createWorkspace(organization, {}, project))
       }
     }

@@ -15,6 +15,7 @@ import {
   createWorkspace,
   grantProject,
   grantWorkspace,
+  inProject,
   invitePerson,
 } from './support/world.ts'
 
@@ -135,7 +136,7 @@ onEachEngine('access holders', { maxTeamMembers: '100000' }, (server) => {
   test('are for those who may ask about everybody, and for nobody who is a holder', async () => {
     const organization = await createTestOrganization(server)
     const project = await createProject(organization)
-    const place = { project: { data: { type: 'projects', id: project } } }
+    const place = inProject(project)
     const workspace = await createWorkspace(organization, {}, place)
     const admins = await createTeam(organization)
     await grantWorkspace(organization, admins, workspace, { access: 'admin' })

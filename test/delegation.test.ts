@@ -16,6 +16,7 @@ import {
   createWorkspace,
   grantProject,
   grantWorkspace,
+  inProject,
   uniqueName,
   type TestOrganization,
 } from './support/world.ts'
@@ -368,8 +369,7 @@ describe.each(dialects)('delegates, dialect %s', (dialect) => {
     test('a team with more grants than are looked at is for whoever gives grants everywhere', async () => {
       const organization = await createTestOrganization(server)
       const project = await createProject(organization)
-      const inProject = { project: { data: { type: 'projects', id: project } } }
-      const workspace = await createWorkspace(organization, {}, inProject)
+      const workspace = await createWorkspace(organization, {}, inProject(project))
       const team = await createTeam(organization, { visibility: 'organization' })
       const managing = { 'manage-membership': true }
       const sharing = await createTeam(organization, { 'organization-access': managing })

@@ -1,12 +1,12 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { Client } from './support/client.ts'
-import { changesOf, grantBody, type Change } from './support/dry-runs.ts'
+import { changesOf, type Change } from './support/dry-runs.ts'
 import { onEachEngine } from './support/on-each-engine.ts'
 import { createGrants, grantsAndMembers } from './support/random-grants.ts'
 import { longTimeout, runs } from './support/runs.ts'
 import type { TestServer } from './support/server.ts'
-import { body } from './support/world.ts'
+import { body, grantBody, inProject } from './support/world.ts'
 
 type World = Awaited<ReturnType<typeof createGrants>>
 type Write = readonly [method: string, path: string, sent?: object]
@@ -109,8 +109,7 @@ function writesOf({ teamIds, projects, workspaces, members, workspaceGrants, pro
   return writes
 }
 
-const movedTo = (project: string) =>
-  body('workspaces', {}, { project: { data: { type: 'projects', id: project } } })
+const movedTo = (project: string) => body('workspaces', {}, inProject(project))
 
 const lineOf = (id: string, from?: string, to?: string, gained: string[] = [], lost: string[] = []) =>
   `${id} ${from} ${to} +${gained.toSorted().join()} -${lost.toSorted().join()}`

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { NOT_FOUND, type Client } from './support/client.ts'
-import { changesOf, grantBody } from './support/dry-runs.ts'
+import { changesOf } from './support/dry-runs.ts'
 import { onEachEngine } from './support/on-each-engine.ts'
 import { createGrants, grantsAndMembers, leastGrants } from './support/random-grants.ts'
 import { longTimeout, runs } from './support/runs.ts'
@@ -13,8 +13,10 @@ import {
   createTeam,
   createTestOrganization,
   createWorkspace,
+  grantBody,
   grantProject,
   grantWorkspace,
+  inProject,
   uniqueName,
   type Member,
   type TestOrganization,
@@ -22,8 +24,6 @@ import {
 
 type World = Awaited<ReturnType<typeof createGrants>>
 type Kind = 'workspace' | 'project'
-
-const inProject = (id: string) => ({ project: { data: { type: 'projects', id } } })
 
 async function addToTeam({ owner }: TestOrganization, team: string, members: readonly Member[]) {
   const data = members.map(({ membershipId }) => ({ type: 'organization-memberships', id: membershipId }))
@@ -82,7 +82,7 @@ onEachEngine('the answer to a dry run', (server) => {
           const { caller, grant, withoutGrant } = await addAdministrator(server, world, kind)
           const path = `/team-${kind}s/${grant}?dry-run=true`
           const ofWorkspace = `/workspaces/${world.workspaces[0]}?dry-run=true`
-          const moved = body('workspaces', {}, inProject(world.projects[1] as string))
+          const moved = body('workspaces', {}, inProject(world.projects[1]))
           const answers = async () => ({
             update: (await caller.client.patch(path, body(`team-${kind}s`, { access: 'write' }))).text,
             delete: (await caller.client.delete(path)).text,

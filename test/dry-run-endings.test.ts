@@ -14,13 +14,13 @@ import {
   createWorkspace,
   grantProject,
   grantWorkspace,
+  inProject,
   invitePerson,
   uniqueName,
   type Member,
   type TestOrganization,
 } from './support/world.ts'
 
-const inProject = (id: string) => ({ project: { data: { type: 'projects', id } } })
 const movedTo = (project: string) => body('workspaces', {}, inProject(project))
 const suspend = (client: Client, user: string, query = '?dry-run=true') =>
   client.post(`/admin/users/${user}/actions/suspend${query}`)

@@ -15,6 +15,7 @@ import {
   createWorkspace,
   grantProject,
   grantWorkspace,
+  inProject,
   type Member,
 } from './support/world.ts'
 
@@ -106,7 +107,7 @@ onEachEngine('the write lock of a dry run', (server) => {
   })
 
   test('covers no grants if a workspace moves', async () => {
-    const moved = body('workspaces', {}, { project: { data: { type: 'projects', id: project } } })
+    const moved = body('workspaces', {}, inProject(project))
     const tables = await tablesReadInWrites(server, async () => {
       expect(changesOf(await client.patch(`/workspaces/${workspace}?dry-run=true`, moved))).toHaveLength(2)
     })

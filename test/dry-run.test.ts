@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import { rawRoutes, routes } from '../src/app.ts'
 import { NOT_FOUND, type Client } from './support/client.ts'
-import { changesOf, grantBody } from './support/dry-runs.ts'
+import { changesOf } from './support/dry-runs.ts'
 import { onEachEngine } from './support/on-each-engine.ts'
 import type { TestServer } from './support/server.ts'
 import {
@@ -11,6 +11,7 @@ import {
   createTestOrganization,
   createUser,
   createWorkspace,
+  grantBody,
   grantWorkspace,
   invitePerson,
   type Member,

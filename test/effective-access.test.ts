@@ -16,6 +16,7 @@ import {
   createWorkspace,
   grantProject,
   grantWorkspace,
+  inProject,
   invitePerson,
   type TestOrganization,
 } from './support/world.ts'
@@ -156,11 +157,7 @@ onEachEngine('effective access', (server) => {
     const organization = await createTestOrganization(server)
     const { client } = organization.owner
     const project = await createProject(organization, { name: 'Network' })
-    const workspace = await createWorkspace(
-      organization,
-      { name: 'network' },
-      { project: { data: { type: 'projects', id: project } } },
-    )
+    const workspace = await createWorkspace(organization, { name: 'network' }, inProject(project))
     const readers = await createTeam(organization, { name: 'readers' })
     const lockers = await createTeam(organization, { name: 'lockers' })
     const member = await addMember(server, organization, [readers, lockers])
@@ -247,7 +244,7 @@ onEachEngine('effective access', (server) => {
     const organization = await createTestOrganization(server)
     const { client: owner } = organization.owner
     const project = await createProject(organization, { name: 'Network' })
-    const place = { project: { data: { type: 'projects', id: project } } }
+    const place = inProject(project)
     const workspace = await createWorkspace(organization, { name: 'network' }, place)
     const seers = await createTeam(organization)
     await grantWorkspace(organization, seers, workspace, { access: 'custom', 'workspace-locking': true })
@@ -308,11 +305,7 @@ onEachEngine('effective access', (server) => {
     const organization = await createTestOrganization(server)
     const { client } = organization.owner
     const project = await createProject(organization)
-    const workspace = await createWorkspace(
-      organization,
-      {},
-      { project: { data: { type: 'projects', id: project } } },
-    )
+    const workspace = await createWorkspace(organization, {}, inProject(project))
     const levels = async (team: string) => {
       const [ofWorkspace, ofProject] = [
         await ask(client, organization, `team=${team}&workspace=${workspace}`),

@@ -22,6 +22,7 @@ import {
   createTestOrganization,
   createWorkspace,
   grantWorkspace,
+  inProject,
 } from './support/world.ts'
 
 // The test compares statements, so it does not wait for the steps of time.
@@ -250,12 +251,7 @@ test.each(engines)(
     const requests = [
       ['POST', consumers, (workspace: string) => ({ data: [{ type: 'workspaces', id: workspace }] })],
       ['DELETE', consumers, (workspace: string) => ({ data: [{ type: 'workspaces', id: workspace }] })],
-      [
-        'PATCH',
-        `/workspaces/${own}`,
-        (_: string, id: string) =>
-          resource('workspaces', {}, { project: { data: { type: 'projects', id } } }),
-      ],
+      ['PATCH', `/workspaces/${own}`, (_: string, id: string) => resource('workspaces', {}, inProject(id))],
     ] as const
     for (const [method, path, bodyFor] of requests) {
       const ask = async (workspace: string, project: string) => {

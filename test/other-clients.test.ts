@@ -1,16 +1,17 @@
 import { expect, test } from 'vitest'
-import { grantProject } from './support/access-home.ts'
 import type { Client, Json } from './support/client.ts'
 import { onEachEngine } from './support/on-each-engine.ts'
 import { base64, lock, postState, stateText } from './support/states.ts'
 import {
   addMember,
+  grantProject,
   grantWorkspace,
   body,
   createProject,
   createTeam,
   createTestOrganization,
   createWorkspace,
+  inProject,
 } from './support/world.ts'
 
 /** Requests of existing clients. conformance/ runs some of these clients against the server. */
@@ -167,10 +168,10 @@ onEachEngine('what other clients send', (server) => {
   test('what would destroy a workspace by itself is kept and echoed', async () => {
     const organization = await createTestOrganization(server)
     const { client } = organization.owner
-    const inProject = body('projects', { name: 'Sandboxes', 'auto-destroy-activity-duration': '3d' })
-    const project = (await client.post(`/organizations/${organization.name}/projects`, inProject)).json.data
+    const sandboxes = body('projects', { name: 'Sandboxes', 'auto-destroy-activity-duration': '3d' })
+    const project = (await client.post(`/organizations/${organization.name}/projects`, sandboxes)).json.data
     expect(project.attributes['auto-destroy-activity-duration']).toBe('3d')
-    const relationships = { project: { data: { type: 'projects', id: project.id } } }
+    const relationships = inProject(project.id)
     const id = await createWorkspace(organization, {}, relationships)
     const seen = (attributes: Record<string, unknown>) => [
       attributes['auto-destroy-at'],
@@ -245,7 +246,7 @@ onEachEngine('what other clients read', (server) => {
     const organization = await createTestOrganization(server)
     const { name, owner } = organization
     const [project, other] = [await createProject(organization), await createProject(organization)]
-    const inside = { project: { data: { type: 'projects', id: project } } }
+    const inside = inProject(project)
     const workspace = await createWorkspace(organization, {}, inside)
     await createWorkspace(organization, {}, inside)
     const own = await createTeam(organization)
@@ -258,8 +259,8 @@ onEachEngine('what other clients read', (server) => {
       'an administrator of the project': await addMember(server, organization, [admins]),
     }
     await grantWorkspace(organization, own, workspace, { access: 'read' })
-    for (const team of [open, secret]) await grantProject(organization, project, team, 'read')
-    await grantProject(organization, project, admins, 'admin')
+    for (const team of [open, secret]) await grantProject(organization, team, project, { access: 'read' })
+    await grantProject(organization, admins, project, { access: 'admin' })
     const counts = async (client: Client) => {
       const shown = (await client.get(`/projects/${project}`)).json.data
       const list = await client.get(`/organizations/${name}/projects?page[size]=100`)

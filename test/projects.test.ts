@@ -10,12 +10,11 @@ import {
   createWorkspace,
   grantProject,
   grantWorkspace,
+  inProject,
 } from './support/world.ts'
 
 const names = (list: Response): string[] =>
   list.json.data.map((item: { attributes: { name: string } }) => item.attributes.name)
-
-const inProject = (id: string) => ({ project: { data: { type: 'projects', id } } })
 
 onEachEngine('projects', (server, engine) => {
   test('an owner creates, finds, changes and deletes one', async () => {

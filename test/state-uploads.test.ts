@@ -9,6 +9,7 @@ import {
   createTeam,
   createTestOrganization,
   createWorkspace,
+  grantWorkspace,
   type TestOrganization,
 } from './support/world.ts'
 
@@ -53,17 +54,7 @@ onEachEngine('uploads of states', { stateVersionsKept: '2' }, (server) => {
   test('upload URLs are shown to whom they were given, and to no other writer', async () => {
     const { workspaceId, id } = await pendingState()
     const teamId = await createTeam(organization)
-    const granted = await organization.owner.client.post('/team-workspaces', {
-      data: {
-        type: 'team-workspaces',
-        attributes: { access: 'write' },
-        relationships: {
-          team: { data: { type: 'teams', id: teamId } },
-          workspace: { data: { type: 'workspaces', id: workspaceId } },
-        },
-      },
-    })
-    expect(granted.status).toBe(201)
+    await grantWorkspace(organization, teamId, workspaceId, { access: 'write' })
     const writer = await addMember(server, organization, [teamId])
     const theirs = (await writer.client.get(`/state-versions/${id}`)).json.data.attributes
     expect([

@@ -125,17 +125,8 @@ onEachEngine('state versions', (server) => {
     const organization = await createTestOrganization(server)
     const { workspaceId, stateVersionId } = await createState(organization, outputs)
     const teamId = await createTeam(organization)
-    const granted = await organization.owner.client.post('/team-workspaces', {
-      data: {
-        type: 'team-workspaces',
-        attributes: { access: 'custom', 'state-versions': 'read-outputs' },
-        relationships: {
-          team: { data: { type: 'teams', id: teamId } },
-          workspace: { data: { type: 'workspaces', id: workspaceId } },
-        },
-      },
-    })
-    expect(granted.status).toBe(201)
+    const access = { access: 'custom', 'state-versions': 'read-outputs' }
+    await grantWorkspace(organization, teamId, workspaceId, access)
     const reader = await addMember(server, organization, [teamId])
     const list = await reader.client.get(`/state-versions/${stateVersionId}/outputs`)
     expect(list.json.data[2].attributes.value).toBe('hunter2')

@@ -9,6 +9,7 @@ import {
   createTestOrganization,
   createWorkspace,
   grantWorkspace,
+  inProject,
 } from './support/world.ts'
 
 type Pairs = Record<string, string>
@@ -31,11 +32,7 @@ onEachEngine('tag bindings', { maxTagBindings: '5' }, (server) => {
   async function place() {
     const organization = await createTestOrganization(server)
     const project = await createProject(organization)
-    const workspace = await createWorkspace(
-      organization,
-      { name: 'a' },
-      { project: { data: { type: 'projects', id: project } } },
-    )
+    const workspace = await createWorkspace(organization, { name: 'a' }, inProject(project))
     return { organization, project, workspace, client: organization.owner.client }
   }
 

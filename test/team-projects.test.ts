@@ -8,21 +8,15 @@ import {
   createTeam,
   createTestOrganization,
   createWorkspace,
+  grantBody,
   grantProject,
   grantWorkspace,
+  inProject,
   uniqueName,
 } from './support/world.ts'
 
 const pointers = (response: Response): string[] =>
   response.json.errors.map((error: { source: { pointer: string } }) => error.source.pointer).sort()
-
-const inProject = (id: string) => ({ project: { data: { type: 'projects', id } } })
-
-const grantBody = (teamId: string, projectId: string, attributes: object = { access: 'read' }) =>
-  body('team-projects', attributes, {
-    team: { data: { type: 'teams', id: teamId } },
-    project: { data: { type: 'projects', id: projectId } },
-  })
 
 onEachEngine('team access to a project', (server) => {
   test('fixed levels take empty details and show what they stand for; custom access merges', async () => {
@@ -33,7 +27,7 @@ onEachEngine('team access to a project', (server) => {
     const empty = { 'project-access': {}, 'workspace-access': {} }
     const made = await client.post(
       '/team-projects',
-      grantBody(team, project, { access: 'maintain', ...empty }),
+      grantBody(team, 'project', project, { access: 'maintain', ...empty }),
     )
     expect(made.status).toBe(201)
     expect(made.json.data.attributes).toEqual({
@@ -100,7 +94,7 @@ onEachEngine('team access to a project', (server) => {
       'workspace-access.runs must be "read" or "plan" or "apply"',
       'workspace-access.create must be true or false',
     ])
-    expect((await client.post('/team-projects', grantBody(team, project))).status).toBe(422)
+    expect((await client.post('/team-projects', grantBody(team, 'project', project))).status).toBe(422)
     expect((await client.delete(`/team-projects/${id}`)).status).toBe(204)
     expect((await client.get(`/team-projects/${id}`)).text).toBe(NOT_FOUND)
     expect((await client.get('/team-projects')).status).toBe(400)
@@ -160,7 +154,7 @@ onEachEngine('team access to a project', (server) => {
       found.create = (await client.post(`/organizations/${name}/workspaces`, named)).status
       found.change = (await client.patch(`/workspaces/${workspace}`, body('workspaces', {}))).status
       found.update = (await client.patch(`/projects/${project}`, body('projects', {}))).status
-      const shared = await client.post('/team-projects', grantBody(open, project))
+      const shared = await client.post('/team-projects', grantBody(open, 'project', project))
       found.share = shared.status
       if (shared.status === 201) await owner.client.delete(`/team-projects/${shared.json.data.id}`)
       return found

@@ -7,18 +7,13 @@ import {
   createTeam,
   createTestOrganization,
   createWorkspace,
+  grantBody,
   grantWorkspace,
   type TestOrganization,
 } from './support/world.ts'
 
 const pointers = (response: Response): string[] =>
   response.json.errors.map((error: { source: { pointer: string } }) => error.source.pointer).sort()
-
-const grantBody = (teamId: string, workspaceId: string, attributes: object = { access: 'read' }) =>
-  body('team-workspaces', attributes, {
-    team: { data: { type: 'teams', id: teamId } },
-    workspace: { data: { type: 'workspaces', id: workspaceId } },
-  })
 
 onEachEngine('team access to a workspace', (server) => {
   /** A member of a new team with this access to a workspace. */
@@ -62,7 +57,7 @@ onEachEngine('team access to a workspace', (server) => {
       const team = await createTeam(organization)
       const made = await organization.owner.client.post(
         '/team-workspaces',
-        grantBody(team, workspace, { access }),
+        grantBody(team, 'workspace', workspace, { access }),
       )
       expect(made.status).toBe(201)
       expect(made.json.data.attributes).toEqual({ access, ...details })
@@ -144,15 +139,17 @@ onEachEngine('team access to a workspace', (server) => {
     const workspace = await createWorkspace(organization)
     const team = await createTeam(organization)
     await grantWorkspace(organization, team, workspace, { access: 'read' })
-    const second = await client.post('/team-workspaces', grantBody(team, workspace))
+    const second = await client.post('/team-workspaces', grantBody(team, 'workspace', workspace))
     expect(second.status).toBe(422)
     for (const strange of [await createTeam(other), 'team-1111111111111111', 'nonsense']) {
-      const answer = await client.post('/team-workspaces', grantBody(strange, workspace))
+      const answer = await client.post('/team-workspaces', grantBody(strange, 'workspace', workspace))
       expect(answer.status).toBe(422)
       expect(pointers(answer)).toEqual(['/data/relationships/team'])
     }
     for (const strange of [await createWorkspace(other), 'ws-1111111111111111', 'nonsense']) {
-      expect((await client.post('/team-workspaces', grantBody(team, strange))).text).toBe(NOT_FOUND)
+      expect((await client.post('/team-workspaces', grantBody(team, 'workspace', strange))).text).toBe(
+        NOT_FOUND,
+      )
       expect((await client.get(`/team-workspaces?filter[workspace][id]=${strange}`)).text).toBe(NOT_FOUND)
     }
     const empty = await client.post('/team-workspaces', body('team-workspaces', {}))
@@ -200,7 +197,7 @@ onEachEngine('team access to a workspace', (server) => {
       found.change = (
         await client.patch(`/workspaces/${id}`, body('workspaces', { description: name }))
       ).status
-      found.share = (await client.post('/team-workspaces', grantBody(open, id))).status
+      found.share = (await client.post('/team-workspaces', grantBody(open, 'workspace', id))).status
       expect({ [name]: found }).toEqual({ [name]: statuses })
 
       const list = await client.get(`/organizations/${organization.name}/workspaces`)
@@ -286,16 +283,18 @@ onEachEngine('team access to a workspace', (server) => {
       await organization.owner.client.get(`/organizations/${organization.name}/teams`)
     ).json.data.find((team: { attributes: { name: string } }) => team.attributes.name === 'owners').id
     for (const hidden of [secret, owners]) {
-      const answer = await admin.client.post('/team-workspaces', grantBody(hidden, workspace))
+      const answer = await admin.client.post('/team-workspaces', grantBody(hidden, 'workspace', workspace))
       const missing = await admin.client.post(
         '/team-workspaces',
-        grantBody('team-1111111111111111', workspace),
+        grantBody('team-1111111111111111', 'workspace', workspace),
       )
       expect(answer.status).toBe(422)
       expect(answer.text).toBe(missing.text)
     }
     for (const client of [reader.client, (await addMember(server, organization)).client]) {
-      expect((await client.post('/team-workspaces', grantBody(open, workspace))).text).toBe(NOT_FOUND)
+      expect((await client.post('/team-workspaces', grantBody(open, 'workspace', workspace))).text).toBe(
+        NOT_FOUND,
+      )
       expect((await client.delete(`/team-workspaces/${ownGrant}`)).text).toBe(NOT_FOUND)
       expect((await client.patch(`/team-workspaces/${openGrant}`, { data: 7 })).text).toBe(NOT_FOUND)
     }

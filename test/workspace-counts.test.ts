@@ -11,11 +11,11 @@ import {
   createWorkspace,
   grantProject,
   grantWorkspace,
+  inProject,
   uniqueName,
   type TestOrganization,
 } from './support/world.ts'
 
-const inProject = (id: string) => ({ project: { data: { type: 'projects', id } } })
 const named = (ids: readonly string[]) => ({ data: ids.map((id) => ({ type: 'workspaces', id })) })
 
 /** A project's number of workspaces, which every answer that has it must agree on. */

@@ -12,6 +12,7 @@ import {
   createWorkspace,
   grantProject,
   grantWorkspace,
+  inProject,
   invitePerson,
 } from './support/world.ts'
 
@@ -60,7 +61,6 @@ onEachEngine('lists of workspaces', (server) => {
     const organization = await createTestOrganization(server)
     const { client: owner } = organization.owner
     const project = await createProject(organization)
-    const inProject = { project: { data: { type: 'projects', id: project } } }
     const teamId = await createTeam(organization)
     const { client: member } = await addMember(server, organization, [teamId])
     await grantProject(organization, teamId, project, { access: 'read' })
@@ -68,7 +68,7 @@ onEachEngine('lists of workspaces', (server) => {
       // Two workspaces each are changed at the same moment.
       if (n % 2 === 0) server.clock.advance(10_000)
       const name = `w${(n * 5) % 8}`
-      const id = await createWorkspace(organization, { name }, n === 3 ? undefined : inProject)
+      const id = await createWorkspace(organization, { name }, n === 3 ? undefined : inProject(project))
       if (n === 5) await grantWorkspace(organization, teamId, id, { access: 'write' })
     }
     const path = `/organizations/${organization.name}/workspaces`
@@ -149,11 +149,7 @@ onEachEngine('lists of workspaces', (server) => {
     const project = await createProject(organization)
     const team = await createTeam(organization)
     const member = (await addMember(server, organization, [team])).client
-    const id = await createWorkspace(
-      organization,
-      { name: 'a' },
-      { project: { data: { type: 'projects', id: project } } },
-    )
+    const id = await createWorkspace(organization, { name: 'a' }, inProject(project))
     await grantWorkspace(organization, team, id, { access: 'write' })
     /** The list must equal the single workspaces, before and after a change: the cache must never be stale. */
     const check = async () => {

@@ -10,11 +10,10 @@ import {
   createWorkspace,
   grantProject,
   grantWorkspace,
+  inProject,
 } from './support/world.ts'
 
 const ids = (...all: string[]) => ({ data: all.map((id) => ({ type: 'workspaces', id })) })
-const inProject = (id: string) => ({ project: { data: { type: 'projects', id } } })
-
 onEachEngine('moving workspaces', (server) => {
   test('many move at once, or none; who sees them changes with the next request', async () => {
     const organization = await createTestOrganization(server)

@@ -1,8 +1,8 @@
 import type { AccessActor } from './access-world.ts'
-import { grantProject, type Home } from './access-home.ts'
+import { type Home } from './access-home.ts'
 import type { Client } from './client.ts'
 import type { TestServer } from './server.ts'
-import { addMember, createTeam, type Person } from './world.ts'
+import { addMember, createTeam, grantProject, type Person } from './world.ts'
 
 const flagColumns: Readonly<Record<string, string>> = {
   'manage-membership': 'MM',
@@ -113,7 +113,7 @@ export async function sharingManager(server: TestServer, home: Home): Promise<Ac
   const { teamId, member } = await memberOfNewTeam(server, home, {
     'organization-access': { 'manage-membership': true },
   })
-  const projectGrantId = await grantProject(home.organization, home.projectId, teamId, 'admin')
+  const projectGrantId = await grantProject(home.organization, teamId, home.projectId, { access: 'admin' })
   return {
     ...person(member, 'manage-membership and project admin', 'MMp', home, ['PM', 'MM', 'A', 'project admin']),
     membershipId: member.membershipId,

@@ -6,14 +6,16 @@ import type { Client } from './client.ts'
 import { base64, lock, md5Of, postState, stateText } from './states.ts'
 import {
   addMember,
-  body,
   createProject,
   createTeam,
   createTestOrganization,
   createUser,
   createWorkspace,
+  grantProject,
   grantWorkspace,
+  inProject,
   invitePerson,
+  made,
   uniqueName,
   type TestOrganization,
 } from './world.ts'
@@ -70,7 +72,7 @@ export async function createHome(server: TestServer): Promise<Home> {
   await invitePerson(organization, await createUser(server))
   const projectId = await createProject(organization)
   const workspaceName = uniqueName('workspace')
-  const project = { project: { data: { type: 'projects', id: projectId } } }
+  const project = inProject(projectId)
   const workspaceId = await createWorkspace(organization, { name: workspaceName }, project)
   const stateVersions = await createWholeStates(client, workspaceId)
   const outputs = await client.get(`/state-versions/${stateVersions.current}/outputs`)
@@ -80,8 +82,7 @@ export async function createHome(server: TestServer): Promise<Home> {
   const tags = await client.get(`/workspaces/${workspaceId}/relationships/tags`)
   const token = async (path: string) => {
     const answer = await client.post(path, { data: { type: 'authentication-tokens', attributes: {} } })
-    if (answer.status !== 201) throw new Error(`${path}: ${answer.status} ${answer.text}`)
-    return answer.json.data.id as string
+    return made(answer, 201).json.data.id as string
   }
   return {
     organization,
@@ -112,8 +113,8 @@ export async function createHome(server: TestServer): Promise<Home> {
       secret: await grantWorkspace(organization, secret, workspaceId, { access: 'read' }),
     },
     projectGrants: {
-      granted: await grantProject(organization, projectId, granted, 'read'),
-      secret: await grantProject(organization, projectId, secret, 'read'),
+      granted: await grantProject(organization, granted, projectId, { access: 'read' }),
+      secret: await grantProject(organization, secret, projectId, { access: 'read' }),
     },
     sessionId: await sessionOf(server, organization.owner.id, PASSWORD),
     tokens: {
@@ -141,8 +142,7 @@ async function createWholeStates(client: Client, workspaceId: string): Promise<H
   }
   const states = { deleted: await make(0), older: await make(1), current: await make(2) }
   await client.post(`/workspaces/${workspaceId}/actions/unlock`)
-  const gone = await client.post(`/state-versions/${states.deleted}/actions/soft_delete_backing_data`)
-  if (gone.status !== 200) throw new Error(`expected 200, got ${gone.status} ${gone.text}`)
+  made(await client.post(`/state-versions/${states.deleted}/actions/soft_delete_backing_data`), 200)
   return states
 }
 
@@ -152,25 +152,9 @@ async function createUpload(organization: TestOrganization): Promise<Home['uploa
   const id = await createWorkspace(organization)
   await lock(client, id)
   const text = stateText('{}')
-  const made = await client.post(`/workspaces/${id}/state-versions`, {
+  const version = await client.post(`/workspaces/${id}/state-versions`, {
     data: { type: 'state-versions', attributes: { serial: 1, md5: md5Of(text), lineage: 'a' } },
   })
-  const url = new URL(made.json.data.attributes['hosted-state-upload-url'])
-  return { signature: url.pathname.split('/')[2] as string, stateVersionId: made.json.data.id }
-}
-
-/** Gives a team a level on a project. Returns the grant's id. */
-export async function grantProject(
-  { owner }: TestOrganization,
-  projectId: string,
-  teamId: string,
-  access: 'read' | 'write' | 'maintain' | 'admin',
-): Promise<string> {
-  const relationships = {
-    team: { data: { type: 'teams', id: teamId } },
-    project: { data: { type: 'projects', id: projectId } },
-  }
-  const answer = await owner.client.post('/team-projects', body('team-projects', { access }, relationships))
-  if (answer.status !== 201) throw new Error(`team-projects: ${answer.status} ${answer.text}`)
-  return answer.json.data.id
+  const url = new URL(version.json.data.attributes['hosted-state-upload-url'])
+  return { signature: url.pathname.split('/')[2] as string, stateVersionId: version.json.data.id }
 }

@@ -1,6 +1,6 @@
 import type { TablePermission, Target } from './access-table.ts'
 import { stateText, md5Of, base64 } from './states.ts'
-import { body } from './world.ts'
+import { body, grantBody, inProject } from './world.ts'
 
 /** A request of the access matrix: a route, and the query and body to send. */
 export type AccessRoute = {
@@ -44,14 +44,7 @@ const rollback = (target: Target) =>
   )
 const contentActions = '/state-versions/:state_version_id/actions'
 const grant = (on: 'workspace' | 'project') => (target: Target) =>
-  body(
-    `team-${on}s`,
-    { access: 'read' },
-    {
-      team: { data: { type: 'teams', id: target.params.teams } },
-      [on]: { data: { type: `${on}s`, id: target.params[`${on}s`] } },
-    },
-  )
+  grantBody(target.params.teams, on, target.params[`${on}s`])
 const filter = (name: string) => (target: Target) =>
   `?filter%5B${name}%5D%5Bid%5D=${target.params[`${name}s`]}`
 const stateFilter = (target: Target) =>
@@ -179,12 +172,7 @@ export const accessRoutes: readonly AccessRoute[] = [
   route('user:tokens', 'DELETE', '/authentication-tokens/:token_id'),
   route('workspace:read', 'GET', `${inOrganization}/workspaces`),
   route('workspace:create', 'POST', `${inOrganization}/workspaces`, {
-    body: ({ params: { projects } }) =>
-      body(
-        'workspaces',
-        { name: 'by-the-matrix' },
-        { project: { data: { type: 'projects', id: projects } } },
-      ),
+    body: ({ params: { projects } }) => body('workspaces', { name: 'by-the-matrix' }, inProject(projects)),
   }),
   ...['/workspaces/:workspace_id', workspaceByName].flatMap((path) => [
     route('workspace:read', 'GET', path),

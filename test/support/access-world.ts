@@ -9,8 +9,16 @@ import {
   sharingManager,
   strongDelegate,
 } from './access-actors.ts'
-import { createHome, grantProject, type Home } from './access-home.ts'
-import { addMember, createTeam, createUser, grantWorkspace, invitePerson, uniqueName } from './world.ts'
+import { createHome, type Home } from './access-home.ts'
+import {
+  addMember,
+  createTeam,
+  createUser,
+  grantProject,
+  grantWorkspace,
+  invitePerson,
+  uniqueName,
+} from './world.ts'
 
 export type AccessActor = {
   /** The name in words, and the code for the head of a column. */
@@ -151,7 +159,7 @@ async function levelActors(server: TestServer, home: Home): Promise<AccessActor[
   }
   for (const [name, code, access, columns] of projectLevels) {
     const { teamId, member } = await memberOfNewTeam(server, home, {})
-    const grantId = await grantProject(home.organization, home.projectId, teamId, access)
+    const grantId = await grantProject(home.organization, teamId, home.projectId, { access })
     actors.push({
       ...person(member, name, code, home, ['PM', ...columns]),
       membershipId: member.membershipId,

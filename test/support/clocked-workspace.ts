@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { expect } from 'vitest'
 import type { Client, Response } from './client.ts'
 import { base64, lock, md5Of, stateText } from './states.ts'
-import { body } from './world.ts'
+import { body, made } from './world.ts'
 
 /** The number of state versions that the servers of these tests keep. */
 export const KEPT = 6
@@ -45,7 +45,7 @@ export class ClockedWorkspace {
 
   async check(client: Client): Promise<void> {
     const filter = `filter[organization][name]=${this.#organization}&filter[workspace][name]=${this.#name}`
-    const list = good(
+    const list = made(
       await client.get(`/state-versions?${filter}&filter[status]=finalized&page[size]=100`),
       200,
     )
@@ -53,14 +53,14 @@ export class ClockedWorkspace {
     expect(ids).toEqual(this.#versions.map(({ id }) => id).toReversed())
     const current = this.#versions.at(-1)
     if (current === undefined) return
-    const shown = good(await client.get(`/workspaces/${this.#id}/current-state-version`), 200)
+    const shown = made(await client.get(`/workspaces/${this.#id}/current-state-version`), 200)
     expect(shown.json.data.id).toBe(current.id)
     for (const version of this.#versions) {
-      const { text } = good(await client.get(`/state-versions/${version.id}/download`), 200)
+      const { text } = made(await client.get(`/state-versions/${version.id}/download`), 200)
       expect([version.id, md5Of(text)]).toEqual([version.id, md5Of(version.text)])
     }
     for (const { id } of this.#softlyDeleted) {
-      const { json } = good(await client.get(`/state-versions/${id}`), 200)
+      const { json } = made(await client.get(`/state-versions/${id}`), 200)
       expect([id, json.data.attributes.status]).toEqual([id, 'backing_data_soft_deleted'])
     }
   }
@@ -80,13 +80,13 @@ export class ClockedWorkspace {
   async #create(client: Client, text: string, more: object = {}): Promise<Response> {
     const attributes = { serial: this.#serial, lineage: 'lineage-of-the-tests', md5: md5Of(text), ...more }
     const path = `/workspaces/${this.#id}/state-versions`
-    return good(await client.post(path, body('state-versions', attributes)), 201)
+    return made(await client.post(path, body('state-versions', attributes)), 201)
   }
 
   async #write(client: Client, more: object = {}): Promise<void> {
     const text = this.#nextState()
-    const made = await this.#create(client, text, { state: base64(text), ...more })
-    this.#made(made.json.data.id, text)
+    const version = await this.#create(client, text, { state: base64(text), ...more })
+    this.#made(version.json.data.id, text)
   }
 
   async #upload(client: Client, other: Client): Promise<void> {
@@ -94,7 +94,7 @@ export class ClockedWorkspace {
     const { data } = (await this.#create(client, text)).json
     // The URL has the address of the node that answered. Send it to the other node.
     const url = data.attributes['hosted-state-upload-url'].replace(client.address, other.address)
-    good(await other.request('PUT', url, text), 200)
+    made(await other.request('PUT', url, text), 200)
     this.#made(data.id, text)
   }
 
@@ -102,7 +102,7 @@ export class ClockedWorkspace {
   async #snapshots(client: Client, other: Client): Promise<void> {
     await this.#write(client, { intermediate: true })
     await this.#write(other, { intermediate: true })
-    good(await client.post(`/workspaces/${this.#id}/actions/unlock`), 200)
+    made(await client.post(`/workspaces/${this.#id}/actions/unlock`), 200)
     await lock(other, this.#id)
   }
 
@@ -117,7 +117,7 @@ export class ClockedWorkspace {
       this.refused += 1
       return
     }
-    const { id, attributes } = good(back, 201).json.data
+    const { id, attributes } = made(back, 201).json.data
     this.#serial += 1
     expect(attributes.serial).toBe(this.#serial)
     this.#made(id, source.text.replace(/"serial": \d+/, `"serial": ${this.#serial}`))
@@ -126,12 +126,7 @@ export class ClockedWorkspace {
   async #deleteSoftly(client: Client): Promise<void> {
     if (this.#versions.length < 3 || this.#softlyDeleted.length >= MAX_SOFTLY_DELETED) return
     const oldest = this.#versions.shift() as Version
-    good(await client.post(`/state-versions/${oldest.id}/actions/soft_delete_backing_data`), 200)
+    made(await client.post(`/state-versions/${oldest.id}/actions/soft_delete_backing_data`), 200)
     this.#softlyDeleted.push(oldest)
   }
-}
-
-function good(response: Response, status: number): Response {
-  if (response.status === status) return response
-  throw new Error(`expected ${status}, got ${response.status} ${response.text.slice(0, 1000)}`)
 }

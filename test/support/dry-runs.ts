@@ -1,6 +1,5 @@
 import { expect } from 'vitest'
 import type { Response } from './client.ts'
-import { body } from './world.ts'
 
 export type Change = {
   who: { type: string; id: string; name: string }
@@ -19,10 +18,3 @@ export function changesOf({ status, json, text }: Response): Change[] {
   expect(json.data.attributes['changes-count']).toBe(json.data.attributes.changes.length)
   return json.data.attributes.changes
 }
-
-/** The body that grants a team access to a workspace or a project. */
-export const grantBody = (team: string, kind: 'workspace' | 'project', id: string, attributes: object) =>
-  body(`team-${kind}s`, attributes, {
-    team: { data: { type: 'teams', id: team } },
-    [kind]: { data: { type: `${kind}s`, id } },
-  })

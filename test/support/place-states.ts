@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { Client } from './client.ts'
+import { made } from './world.ts'
 
 /** The request attributes of a small state with a sensitive and a plain output. */
 export function stateAttributes(serial: number): {
@@ -65,7 +66,5 @@ export async function createStates(client: Client, workspaceId: string): Promise
 type Made = { id: string; attributes: Record<string, unknown> }
 
 async function expectStatus(answer: ReturnType<Client['get']>, status: number): Promise<Made> {
-  const { status: seen, json, text } = await answer
-  if (seen !== status) throw new Error(`${seen} instead of ${status}: ${text}`)
-  return json.data as Made
+  return made(await answer, status).json.data as Made
 }

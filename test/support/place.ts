@@ -8,6 +8,7 @@ import {
   createTestOrganization,
   createUser,
   createWorkspace,
+  grantProject,
   grantWorkspace,
   invitePerson,
   type TestOrganization,
@@ -39,14 +40,8 @@ export async function createPlace(server: TestServer): Promise<Place> {
     data: [{ type: 'tag-bindings', attributes: { key: 'a', value: 'b' } }],
   })
   const grant = await grantWorkspace(organization, open, workspace.id, { access: 'read' })
-  const projectGrant = await created(owner, '/team-projects', {
-    type: 'team-projects',
-    attributes: { access: 'read' },
-    relationships: {
-      project: { data: { type: 'projects', id: workspace.relationships.project.data.id } },
-      team: { data: { type: 'teams', id: open } },
-    },
-  })
+  const projectId = workspace.relationships.project.data.id
+  const projectGrant = await grantProject(organization, open, projectId, { access: 'read' })
   const teamToken = await created(owner, `/teams/${secret}/authentication-token`, {
     type: 'authentication-tokens',
   })
@@ -71,7 +66,7 @@ export async function createPlace(server: TestServer): Promise<Place> {
       tags: [tags.json.data[0].id],
       'tag-bindings': [bindings.json.data[0].id],
       'team-workspaces': [grant],
-      'team-projects': [projectGrant.id],
+      'team-projects': [projectGrant],
       'state-versions': [states.finalized, states.pending, states.older, states.deleted],
       'state-version-outputs': states.outputs,
       uploads: [states.signature],

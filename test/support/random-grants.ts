@@ -8,6 +8,7 @@ import {
   createWorkspace,
   grantProject,
   grantWorkspace,
+  inProject,
 } from './world.ts'
 
 const TEAMS = 4
@@ -112,7 +113,7 @@ export async function createGrants(
   for (let place = 0; place < PLACES; place++) {
     const id = await createProject(organization)
     projects.push(id)
-    workspaces.push(await createWorkspace(organization, {}, { project: { data: { type: 'projects', id } } }))
+    workspaces.push(await createWorkspace(organization, {}, inProject(id)))
   }
   const workspaceGrants = new Map<string, string[]>(workspaces.map((id) => [id, []]))
   for (const { team, place, grant } of onWorkspaces) {

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { body, createWorkspace, type TestOrganization } from './world.ts'
+import { body, createWorkspace, made, type TestOrganization } from './world.ts'
 import type { Client, Response } from './client.ts'
 
 /** A state file of format 4. The outputs are raw JSON text, so that tests can use any text. */
@@ -12,8 +12,7 @@ export function md5Of(content: string | Uint8Array): string {
 }
 
 export async function lock(client: Client, workspaceId: string): Promise<void> {
-  const locked = await client.post(`/workspaces/${workspaceId}/actions/lock`, { reason: 'tests' })
-  if (locked.status !== 200) throw new Error(`expected 200, got ${locked.status} ${locked.text}`)
+  made(await client.post(`/workspaces/${workspaceId}/actions/lock`, { reason: 'tests' }), 200)
 }
 
 /** POST of a state version. `more` adds or replaces attributes. */
@@ -42,8 +41,7 @@ export async function createState(
   const id = workspaceId ?? (await createWorkspace(organization))
   await lock(client, id)
   const state = stateText(outputs)
-  const made = await postState(client, id, state, { state: base64(state) })
-  if (made.status !== 201) throw new Error(`expected 201, got ${made.status} ${made.text}`)
+  const version = made(await postState(client, id, state, { state: base64(state) }), 201)
   await client.post(`/workspaces/${id}/actions/unlock`)
-  return { workspaceId: id, stateVersionId: made.json.data.id }
+  return { workspaceId: id, stateVersionId: version.json.data.id }
 }

@@ -1,24 +1,14 @@
 import { expect } from 'vitest'
 import type { projectActions, workspaceActions } from '../../src/effective-access/levels.ts'
 import type { Client, Response } from './client.ts'
-import { body } from './world.ts'
+import { body, grantBody, inProject } from './world.ts'
 
 const noTeam = 'team-zzzzzzzzzzzzzzzz'
 const isThere = ({ status }: Response) => status !== 404
 
 /** Whether the caller may give access to this place. If so, only the missing team in the request is a problem. */
 async function mayShare(client: Client, kind: 'workspace' | 'project', id: string): Promise<boolean> {
-  const answer = await client.post(
-    `/team-${kind}s`,
-    body(
-      `team-${kind}s`,
-      { access: 'read' },
-      {
-        team: { data: { type: 'teams', id: noTeam } },
-        [kind]: { data: { type: `${kind}s`, id } },
-      },
-    ),
-  )
+  const answer = await client.post(`/team-${kind}s`, grantBody(noTeam, kind, id))
   expect([404, 422]).toContain(answer.status)
   return isThere(answer)
 }
@@ -63,7 +53,7 @@ export const projectRequests: Record<
   'manage-project': async (client, project) =>
     isThere(await client.patch(`/projects/${project}`, body('projects', {}))),
   'create-workspaces': async (client, project, path, name) => {
-    const relationships = { project: { data: { type: 'projects', id: project } } }
+    const relationships = inProject(project)
     const answer = await client.post(`${path}/workspaces`, body('workspaces', { name }, relationships))
     expect([404, 422]).toContain(answer.status)
     return answer.json.errors[0].source?.pointer === '/data/attributes/name'

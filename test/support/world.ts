@@ -14,9 +14,9 @@ export function uniqueName(prefix: string): string {
 export type Person = { id: string; username: string; email: string; client: Client }
 
 /** Throws if a part of a world could not be created, because the test would be meaningless without it. */
-function made(response: Response, status: number): Response {
+export function made(response: Response, status: number): Response {
   if (response.status !== status)
-    throw new Error(`expected ${status}, got ${response.status} ${response.text}`)
+    throw new Error(`expected ${status}, got ${response.status} ${response.text.slice(0, 1_000)}`)
   return response
 }
 
@@ -107,6 +107,18 @@ export async function createWorkspace(
   return made(response, 201).json.data.id
 }
 
+/** The body that grants a team access to a workspace or a project. */
+export const grantBody = (
+  teamId: string | undefined,
+  kind: 'workspace' | 'project',
+  id: string | undefined,
+  attributes: object = { access: 'read' },
+) =>
+  body(`team-${kind}s`, attributes, {
+    team: { data: { type: 'teams', id: teamId } },
+    [kind]: { data: { type: `${kind}s`, id } },
+  })
+
 /** Gives a team access to a workspace. Returns the grant's id. */
 export async function grantWorkspace(
   organization: TestOrganization,
@@ -116,10 +128,7 @@ export async function grantWorkspace(
 ): Promise<string> {
   const response = await organization.owner.client.post(
     '/team-workspaces',
-    body('team-workspaces', attributes, {
-      team: { data: { type: 'teams', id: teamId } },
-      workspace: { data: { type: 'workspaces', id: workspaceId } },
-    }),
+    grantBody(teamId, 'workspace', workspaceId, attributes),
   )
   return made(response, 201).json.data.id
 }
@@ -136,6 +145,9 @@ export async function createProject(
   return made(response, 201).json.data.id
 }
 
+/** The relationship of a workspace to its project. */
+export const inProject = (id: string | undefined) => ({ project: { data: { type: 'projects', id } } })
+
 /** Gives a team access to a project. Returns the grant's id. */
 export async function grantProject(
   organization: TestOrganization,
@@ -145,10 +157,7 @@ export async function grantProject(
 ): Promise<string> {
   const response = await organization.owner.client.post(
     '/team-projects',
-    body('team-projects', attributes, {
-      team: { data: { type: 'teams', id: teamId } },
-      project: { data: { type: 'projects', id: projectId } },
-    }),
+    grantBody(teamId, 'project', projectId, attributes),
   )
   return made(response, 201).json.data.id
 }

@@ -8,6 +8,7 @@ import {
   createWorkspace,
   grantProject,
   grantWorkspace,
+  inProject,
   type Member,
 } from '../support/world.ts'
 
@@ -18,7 +19,7 @@ describe('the pages about access', () => {
   beforeAll(async () => {
     const { organization, server } = pages
     const projectId = await createProject(organization, { name: 'shared' })
-    const project = { project: { data: { type: 'projects', id: projectId } } }
+    const project = inProject(projectId)
     workspaceId = await createWorkspace(organization, { name: 'database' }, project)
     const apps = await createTeam(organization, { name: 'apps', visibility: 'organization' })
     rosa = await addMember(server, organization, [apps])

@@ -9,10 +9,9 @@ import {
   createWorkspace,
   grantProject,
   grantWorkspace,
+  inProject,
   type Member,
 } from '../support/world.ts'
-
-const inProject = (id: string) => ({ project: { data: { type: 'projects', id } } })
 
 describe('the pages say what ends before it ends', () => {
   const pages = usePages()

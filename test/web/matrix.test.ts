@@ -13,6 +13,7 @@ import {
   createUser,
   createWorkspace,
   grantWorkspace,
+  inProject,
 } from '../support/world.ts'
 
 /**
@@ -100,8 +101,7 @@ describe('every page', () => {
   beforeAll(async () => {
     const { organization, server } = pages
     const project = await createProject(organization, { name: 'shared' })
-    const inProject = { project: { data: { type: 'projects', id: project } } }
-    const workspaceId = await createWorkspace(organization, { name: 'database' }, inProject)
+    const workspaceId = await createWorkspace(organization, { name: 'database' }, inProject(project))
     const outputs = {
       address: { value: 'db', type: 'string' },
       password: { value: 1, type: 'number', sensitive: true },
