@@ -4,7 +4,7 @@ import { deleteOutputBlocks } from '../src/outputs/output-block-store.ts'
 import { findStateVersion, type StateVersionRow } from '../src/state-versions/state-version-store.ts'
 import type { Client } from './support/client.ts'
 import { onEachEngine } from './support/on-each-engine.ts'
-import { createState } from './support/states.ts'
+import { createState, processed } from './support/states.ts'
 import { createTestOrganization, type TestOrganization } from './support/world.ts'
 
 /** More than a document contains at once, with characters of several bytes. */
@@ -71,11 +71,7 @@ onEachEngine('current outputs of a large state', (server) => {
   test('a large value is sent in the same way, and a state without outputs is an empty list', async () => {
     const large = `{"a": {"value": "${'x'.repeat(3_000_000)}", "type": "string"}, "b": {"value": 1, "type": "number"}}`
     const { workspaceId } = await createState(organization, large)
-    let answer = await client.get(`/workspaces/${workspaceId}/current-state-version-outputs`)
-    for (let tries = 0; answer.status === 503 && tries < 500; tries++) {
-      await new Promise((resolve) => setTimeout(resolve, 20))
-      answer = await client.get(`/workspaces/${workspaceId}/current-state-version-outputs`)
-    }
+    const answer = await processed(client, `/workspaces/${workspaceId}/current-state-version-outputs`)
     expect(answer.json.data.map((item: never) => item['attributes']['name'])).toEqual(['a', 'b'])
     const encrypted = await createState(organization, '{}')
     const { database } = server.app.deps

@@ -7,7 +7,7 @@ import { onEachEngine } from './support/on-each-engine.ts'
 import { OpenedBytes } from './support/opened-bytes.ts'
 import { isLong } from './support/runs.ts'
 import { startServer, type TestServer } from './support/server.ts'
-import { createState } from './support/states.ts'
+import { createState, processed } from './support/states.ts'
 import { addMember, createTestOrganization, type TestOrganization } from './support/world.ts'
 
 const MB = 1_000_000
@@ -58,12 +58,7 @@ onEachEngine('large outputs', (server, engine) => {
     organization = await createTestOrganization(server)
     ;({ client } = organization.owner)
     ;({ workspaceId, stateVersionId } = await createState(organization, outputsOf(given)))
-    const path = `/workspaces/${workspaceId}/current-state-version-outputs`
-    let current = await client.get(path)
-    for (let tries = 0; current.status === 503 && tries < 1000; tries++) {
-      await new Promise((resolve) => setTimeout(resolve, 20))
-      current = await client.get(path)
-    }
+    const current = await processed(client, `/workspaces/${workspaceId}/current-state-version-outputs`)
     ids = current.json.data.map(({ id }: Json) => id)
   })
 
@@ -189,10 +184,7 @@ onEachEngine('large outputs', (server, engine) => {
         `"o${String(n).padStart(4, '0')}${'x'.repeat(300)}": {"value": 1, "type": "number", "sensitive": true}`,
     )
     const { stateVersionId: id } = await createState(organization, `{${many.join(',')}}`)
-    let answer = await client.get(`/state-versions/${id}?include=outputs`)
-    for (let tries = 0; answer.status === 503 && tries < 500; tries++) {
-      answer = await client.get(`/state-versions/${id}?include=outputs`)
-    }
+    const answer = await processed(client, `/state-versions/${id}?include=outputs`)
     expect(answer.json.included).toHaveLength(4_000)
     const { details } = await server.app.deps.database.read((tx) =>
       tx.db
@@ -211,9 +203,7 @@ onEachEngine('large outputs', (server, engine) => {
     strict = await startServer(engine, { maskListedOutputs: 'true' })
     const home = await createTestOrganization(strict)
     const made = await createState(home, outputsOf(given.slice(2, 5)))
-    const path = `/workspaces/${made.workspaceId}/current-state-version-outputs`
-    while ((await home.owner.client.get(path)).status === 503)
-      await new Promise((resolve) => setTimeout(resolve, 20))
+    await processed(home.owner.client, `/workspaces/${made.workspaceId}/current-state-version-outputs`)
     const listed = await home.owner.client.get(`/state-versions/${made.stateVersionId}/outputs`)
     expect(listed.text).not.toContain('"hidden-key-0":0.0')
     await strict.app.deps.database.write((tx) =>

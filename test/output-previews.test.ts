@@ -2,7 +2,7 @@ import { beforeAll, expect, test } from 'vitest'
 import { PREVIEW_CHARACTERS } from '../src/outputs/output-previews.ts'
 import type { Client, Response } from './support/client.ts'
 import { onEachEngine } from './support/on-each-engine.ts'
-import { base64, createState, lock, postState, stateText } from './support/states.ts'
+import { base64, createState, lock, postState, processed, stateText } from './support/states.ts'
 import {
   addMember,
   createTeam,
@@ -38,14 +38,6 @@ onEachEngine('output previews and changes', (server) => {
     ;({ client } = organization.owner)
   })
 
-  /** Answers when the outputs are processed. */
-  const processed = async (path: string, caller = client): Promise<Response> => {
-    for (;;) {
-      const answer = await caller.get(path)
-      if (answer.status !== 503) return answer
-      await new Promise((resolve) => setTimeout(resolve, 20))
-    }
-  }
   const upload = async (workspaceId: string, outputs: Outputs, serial: number): Promise<string> => {
     await lock(client, workspaceId)
     const state = stateText(textOf(outputs), serial)
@@ -54,7 +46,8 @@ onEachEngine('output previews and changes', (server) => {
     await client.post(`/workspaces/${workspaceId}/actions/unlock`)
     return made.json.data.id
   }
-  const changes = (id: string, query = '') => processed(`/state-versions/${id}/output-changes?${query}`)
+  const changes = (id: string, query = '') =>
+    processed(client, `/state-versions/${id}/output-changes?${query}`)
   const attributes = ({ json }: Response) => json.data.map((item: { attributes: object }) => item.attributes)
 
   test('a preview has the text of a value with every digit, and nothing of a sensitive value', async () => {
@@ -115,7 +108,7 @@ onEachEngine('output previews and changes', (server) => {
     })
     const reader = await addMember(server, organization, [team])
     const plain = await addMember(server, organization)
-    const answer = await processed(path, reader.client)
+    const answer = await processed(reader.client, path)
     expect(attributes(answer)[0]['detailed-type']).toEqual(['object', { key: 'string' }])
     const masked = await plain.client.get(path)
     expect(attributes(masked)[0]).toMatchObject({ 'detailed-type': 'object', 'value-text': null })
@@ -139,7 +132,7 @@ onEachEngine('output previews and changes', (server) => {
       textOf(Object.fromEntries(names.map((name) => [name, string(name)]))),
     )
     const path = `/state-versions/${stateVersionId}/output-previews?q=aDDress&page[size]=2`
-    const first = await processed(path)
+    const first = await processed(client, path)
     expect(attributes(first).map(({ name }: { name: string }) => name)).toEqual(['DB_Address', 'address'])
     const second = await client.get(`${path}&page[number]=2`)
     expect(attributes(second).map(({ name }: { name: string }) => name)).toEqual(['replica_address'])
@@ -160,7 +153,7 @@ onEachEngine('output previews and changes', (server) => {
     ] as const) {
       const { stateVersionId } = await createState(organization, textOf(outputs))
       const search = async (q: string) =>
-        attributes(await processed(`/state-versions/${stateVersionId}/output-previews?q=${q}`)).map(
+        attributes(await processed(client, `/state-versions/${stateVersionId}/output-previews?q=${q}`)).map(
           ({ name }: { name: string }) => name,
         )
       expect(await search('Needle')).toEqual(found)
@@ -178,7 +171,7 @@ onEachEngine('output previews and changes', (server) => {
     }
     const { stateVersionId } = await createState(organization, textOf(outputs))
     const path = `/state-versions/${stateVersionId}/output-previews`
-    const found = attributes(await processed(`${path}?q=o0`))
+    const found = attributes(await processed(client, `${path}?q=o0`))
     expect(found).toHaveLength(20)
     const [long] = attributes(await client.get(`${path}?q=LONG`))
     expect(long['value-text']).toBe(`"a${'😀'.repeat(PREVIEW_CHARACTERS / 2 - 1)}`)

@@ -31,6 +31,15 @@ export function base64(text: string): string {
   return Buffer.from(text).toString('base64')
 }
 
+/** The answer to a GET as soon as the outputs that it is about are processed. */
+export async function processed(client: Client, path: string): Promise<Response> {
+  for (;;) {
+    const answer = await client.get(path)
+    if (answer.status !== 503) return answer
+    await new Promise((resolve) => setTimeout(resolve, 20))
+  }
+}
+
 /** A workspace whose current state has these outputs. Returns the ids of both. */
 export async function createState(
   organization: TestOrganization,
