@@ -45,7 +45,7 @@ describe('a network that fails', () => {
   })
 
   test('is said in place of a page whose script is not there yet', async () => {
-    const { page, context } = await signInWith(open, pages, 'owner')
+    const { page, context } = await pages.signIn('owner')
     await page.goto(`${pages.address}/workspaces/database`)
     await page.getByRole('button', { name: 'Reveal password' }).waitFor()
     await context.setOffline(true)

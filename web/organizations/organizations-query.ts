@@ -22,6 +22,7 @@ export const organizationQuery = (name: string) =>
 export const organizationsQuery = (page: number) =>
   queryOptions({
     queryKey: ['organizations', page],
-    queryFn: ({ signal }) => request<Page<unknown>>(pageOf('/organizations', page, 100), { signal }),
+    queryFn: ({ signal }) =>
+      request<Page<ShownOrganization>>(pageOf('/organizations', page, 100), { signal }),
     placeholderData: keepPreviousData,
   })

@@ -15,6 +15,7 @@ export type Workspace = {
   readonly locked: boolean
   readonly 'locked-reason': string | null
   readonly description: string | null
+  readonly 'latest-change-at': string
   /** What the caller may do. Pages hold no rules of their own. */
   readonly permissions: Readonly<Record<string, boolean>>
 }
