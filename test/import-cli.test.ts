@@ -372,6 +372,11 @@ describe('purser import', () => {
     expect(plain).not.toContain('secret-token')
     expect(await refused(['--from', 'x.example.com'], token)).toContain('begins with https://')
     expect(await refused(['--from', temporaryFolder()])).toContain('manifest.json cannot be read')
+    const other = temporaryFolder()
+    for (const text of ['null', '{"format": "purser-export", "from": "x", "files": null}']) {
+      writeFileSync(join(other, 'manifest.json'), text)
+      expect(await refused(['--from', other])).toContain('does not belong to an export')
+    }
     expect(await refused(['--from', 'http://127.0.0.1:1', '--as', 'nobody'], token)).toContain('--as')
   })
 

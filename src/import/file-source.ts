@@ -144,16 +144,17 @@ export class FileSource implements Source {
   }
 
   #checkedManifest(bytes: Buffer): Manifest {
-    let manifest: Manifest
+    let manifest: Manifest | null
     try {
-      manifest = parseStored<Manifest>(bytes.toString('utf8'))
+      manifest = parseStored<Manifest | null>(bytes.toString('utf8'))
     } catch {
       throw new OperatorError(`${join(this.#folder, MANIFEST)} does not belong to an export`)
     }
     if (
-      manifest.format !== FORMAT ||
+      manifest?.format !== FORMAT ||
       typeof manifest.from !== 'string' ||
-      typeof manifest.files !== 'object'
+      typeof manifest.files !== 'object' ||
+      manifest.files === null
     ) {
       throw new OperatorError(`${join(this.#folder, MANIFEST)} does not belong to an export`)
     }
