@@ -157,11 +157,10 @@ onEachEngine('large outputs', (server, engine) => {
       // The operating system buffers only a part of one answer.
       socket.write(head.repeat(8))
       let before = -1
-      while (opened.all > before) {
+      while (opened.all === 0 || opened.all > before) {
         before = opened.all
         await new Promise((resolve) => setTimeout(resolve, 200))
       }
-      expect(opened.all).toBeGreaterThan(0)
       expect(opened.all).toBeLessThan(LARGE * 4)
     } finally {
       opened.stop()
