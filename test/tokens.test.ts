@@ -103,7 +103,8 @@ onEachEngine('tokens of users and organizations', { maxTokens: '4' }, (server) =
     })
     onTestFinished(() => spy.mockRestore())
     const { id, client } = await createUser(server)
-    const other = server.client((await create(client, id)).json.data.attributes.token)
+    const { data: token } = (await create(client, id)).json
+    const other = server.client(token.attributes.token)
     const invented = [server.client('invented'), server.client('another')]
     for (const each of [client, other, ...invented]) {
       await each.get('/account/details')
@@ -111,6 +112,11 @@ onEachEngine('tokens of users and organizations', { maxTokens: '4' }, (server) =
       await each.get('/account/details')
       expect(accounts).toEqual([invented.includes(each) ? 'address 127.0.0.1' : `user ${id}`])
     }
+    await client.delete(`/authentication-tokens/${token.id}`)
+    await other.get('/account/details')
+    accounts.length = 0
+    await other.get('/account/details')
+    expect(accounts).toEqual(['address 127.0.0.1'])
   })
 
   /** Makes a token, and returns a function that uses it and then reads its last use, in milliseconds. */

@@ -18,4 +18,9 @@ export class KnownAccounts {
     const [oldest] = this.#accounts.keys()
     if (this.#accounts.size > MAX_KNOWN && oldest !== undefined) this.#accounts.delete(oldest)
   }
+
+  /** Of a token that is accepted no longer: whoever has it takes no turns of the account. */
+  forget(secret: string): void {
+    this.#accounts.delete(secret)
+  }
 }

@@ -43,7 +43,7 @@ export async function authenticate(tx: Transaction, call: Call, deps: RunnerDeps
   if (call.headers.authorization === undefined) return authenticateSession(tx, call, deps)
   const now = deps.clock.now()
   const found = token === undefined ? undefined : await findActor(tx, hashToken(token), now)
-  if (token === undefined || found === undefined) throw new AppError('unauthorized')
+  if (token === undefined || found === undefined) throw unauthorized(token, deps)
   deps.accounts.add(token, accountOf(found.actor))
   if (tx.mode === 'read') deps.lastUsed.touch(found, now)
   return found.actor
@@ -55,7 +55,7 @@ async function authenticateSession(tx: Transaction, call: Call, deps: RunnerDeps
   const now = deps.clock.now()
   const found =
     secret === undefined ? undefined : await findSessionActor(tx, hashToken(secret), now, deps.config)
-  if (secret === undefined || found === undefined) throw new AppError('unauthorized')
+  if (secret === undefined || found === undefined) throw unauthorized(secret, deps)
   deps.accounts.add(secret, accountOf(found.actor))
   // A link on another site must not make somebody reveal a value, which the audit trail would hold against them.
   const isRead = ['GET', 'HEAD'].includes(call.method) && !isFromElsewhere(call.headers)
@@ -65,6 +65,11 @@ async function authenticateSession(tx: Transaction, call: Call, deps: RunnerDeps
   }
   if (tx.mode === 'read') deps.sessionsUsed.touch(found, now)
   return found.actor
+}
+
+function unauthorized(secret: string | undefined, { accounts }: RunnerDeps): AppError {
+  if (secret !== undefined) accounts.forget(secret)
+  return new AppError('unauthorized')
 }
 
 const missing: Loaded = { target: {} }
