@@ -19,7 +19,7 @@ export function Visible({ text }: { readonly text: string }) {
         place % 2 === 0 ? (
           part
         ) : (
-          <bdi key={place} className={styles.unseen} data-code={codesOf(part)}>
+          <bdi key={place} className={styles.control} data-code={codesOf(part)}>
             {part}
           </bdi>
         ),
