@@ -125,7 +125,8 @@ describe.each(engines.filter((engine) => engine === 'postgres'))('a change of th
       }
       // Commits do not wait at once: PostgreSQL tells its processes one by one of the new setting.
       let made = await create('waits')
-      for (let tries = 0; made.status === 200 && tries < 100; tries += 1) made = await create(`waits-${tries}`)
+      for (let tries = 0; made.status === 200 && tries < 100; tries += 1)
+        made = await create(`waits-${tries}`)
       await cluster.query("alter system set synchronous_standby_names = ''")
       await cluster.query('select pg_reload_conf()')
       const { status, text } = made

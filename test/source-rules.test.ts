@@ -101,3 +101,13 @@ test('each refusal of valid requests that conformance/ accepts is a text of the 
     .filter((pattern) => !new RegExp(pattern.replaceAll(/^\^|\$$/g, ''), 'i').test(source))
   expect(gone).toEqual([])
 })
+
+test('every colour and font that the style sheets use is defined', () => {
+  const sheets = files.filter((file) => /^web\/.*\.css$/.test(file)).map(textOf)
+  const all = sheets.join('\n')
+  const used = new Set(Array.from(all.matchAll(/var\((--[\w-]+)\)/g), ([, name]) => name))
+  const defined = new Set(Array.from(all.matchAll(/(--[\w-]+):/g), ([, name]) => name))
+  expect(used.size).toBeGreaterThan(10)
+  // The headings of a table's columns are set by its component.
+  expect([...used].filter((name) => !defined.has(name) && !name?.startsWith('--column-'))).toEqual([])
+})
