@@ -1,3 +1,5 @@
+import { accountOf, type Actor } from '../access/actor.ts'
+
 const MAX_KNOWN = 10_000
 
 /**
@@ -12,9 +14,9 @@ export class KnownAccounts {
     return this.#accounts.get(secret)
   }
 
-  add(secret: string, account: string): void {
+  add(secret: string, actor: Actor): void {
     if (this.#accounts.has(secret)) return
-    this.#accounts.set(secret, account)
+    this.#accounts.set(secret, accountOf(actor))
     const [oldest] = this.#accounts.keys()
     if (this.#accounts.size > MAX_KNOWN && oldest !== undefined) this.#accounts.delete(oldest)
   }

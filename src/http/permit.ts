@@ -1,5 +1,5 @@
 import { findActor, hashToken } from '../access/actor-store.ts'
-import { accountOf, type Actor } from '../access/actor.ts'
+import type { Actor } from '../access/actor.ts'
 import { isPermitted } from '../access/decide.ts'
 import { judgedTarget, needsMore } from '../access/delegation-store.ts'
 import { NotPermitted } from '../access/not-permitted.ts'
@@ -44,7 +44,7 @@ export async function authenticate(tx: Transaction, call: Call, deps: RunnerDeps
   const now = deps.clock.now()
   const found = token === undefined ? undefined : await findActor(tx, hashToken(token), now)
   if (token === undefined || found === undefined) throw unauthorized(token, deps)
-  deps.accounts.add(token, accountOf(found.actor))
+  deps.accounts.add(token, found.actor)
   if (tx.mode === 'read') deps.lastUsed.touch(found, now)
   return found.actor
 }
@@ -56,7 +56,7 @@ async function authenticateSession(tx: Transaction, call: Call, deps: RunnerDeps
   const found =
     secret === undefined ? undefined : await findSessionActor(tx, hashToken(secret), now, deps.config)
   if (secret === undefined || found === undefined) throw unauthorized(secret, deps)
-  deps.accounts.add(secret, accountOf(found.actor))
+  deps.accounts.add(secret, found.actor)
   // A link on another site must not make somebody reveal a value, which the audit trail would hold against them.
   const isRead = ['GET', 'HEAD'].includes(call.method) && !isFromElsewhere(call.headers)
   if (!isRead && !isFromOwnPage(call.headers, call.origin)) {
