@@ -18,6 +18,15 @@ export function related({ relationships }: Resource<unknown>, name: string): Ide
   return data === undefined || data === null || 'length' in data ? undefined : data
 }
 
+/** The included one that a relationship names. Undefined if the caller may not see it. */
+export function includedAs<Attributes>(
+  included: readonly Resource<Attributes>[] | undefined,
+  resource: Resource<unknown>,
+  name: string,
+): Resource<Attributes> | undefined {
+  return included?.find(({ id }) => id === related(resource, name)?.id)
+}
+
 export type One<Attributes> = { readonly data: Resource<Attributes> }
 export type Page<Attributes> = {
   readonly data: readonly Resource<Attributes>[]

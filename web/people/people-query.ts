@@ -1,5 +1,6 @@
 import { keepPreviousData, queryOptions } from '@tanstack/react-query'
 import {
+  includedAs,
   inOrganization,
   pageOf,
   pagesOf,
@@ -65,7 +66,7 @@ export function nameOf(answer: WithIncluded, one: Resource<Membership>): string 
 }
 
 export function userOf({ included }: WithIncluded, one: Resource<Membership>): Resource<Named> | undefined {
-  return included?.find(({ id }) => id === related(one, 'user')?.id)
+  return includedAs(included, one, 'user')
 }
 
 /** The person's teams that the caller may see. */

@@ -1,14 +1,15 @@
 import { keepPreviousData, queryOptions } from '@tanstack/react-query'
 import {
+  includedAs,
   inOrganization,
   pageOf,
-  related,
   request,
   type One,
   type Page,
   type Resource,
 } from '../api/client.ts'
 import { live } from '../api/live.ts'
+import type { Project } from '../projects/projects-query.ts'
 
 export type Workspace = {
   readonly name: string
@@ -22,17 +23,15 @@ export type Workspace = {
 
 const pathOf = (organization: string) => inOrganization(organization, 'workspaces')
 
-type Project = { readonly name: string }
-
 /** Workspaces with their projects, as far as the caller may see them. */
 type WithProjects<Answer> = Answer & { readonly included?: readonly Resource<Project>[] }
 
 /** The name of a workspace's project; undefined if the caller may not see it. */
 export function projectName(
-  { included = [] }: WithProjects<unknown>,
+  { included }: WithProjects<unknown>,
   workspace: Resource<Workspace>,
 ): string | undefined {
-  return included.find(({ id }) => id === related(workspace, 'project')?.id)?.attributes.name
+  return includedAs(included, workspace, 'project')?.attributes.name
 }
 
 /** A page of the workspaces whose name contains `q`: of the organization, or of one project. */
@@ -55,13 +54,15 @@ export function isWorkspaceId(text: string): boolean {
 }
 
 /** A workspace by name or by id. */
-export const workspaceQuery = (organization: string, name: string) =>
-  queryOptions({
+export const workspaceQuery = (organization: string, name: string) => {
+  const path = isWorkspaceId(name)
+    ? `/workspaces/${name}`
+    : `${pathOf(organization)}/${encodeURIComponent(name)}`
+  return queryOptions({
     queryKey: ['workspace', organization, name],
-    ...live<WithProjects<One<Workspace>>>(
-      `${isWorkspaceId(name) ? `/workspaces/${name}` : `${pathOf(organization)}/${encodeURIComponent(name)}`}?include=project`,
-    ),
+    ...live<WithProjects<One<Workspace>>>(`${path}?include=project`),
   })
+}
 
 /** Locks, unlocks or unlocks by force. */
 export async function changeLock(
