@@ -1,4 +1,3 @@
-import { existing } from '../core/existing.ts'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 
@@ -12,26 +11,34 @@ export function mustWait(response: ServerResponse): boolean {
 
 /** The requests that wait for an earlier answer of their connection. */
 export class Pipelines {
-  /** How many wait by connection; a connection without any has no entry. */
-  readonly #waiting = new WeakMap<Socket, number>()
+  /** For each connection that ever had one: what to call for each of them when the connection ends. */
+  readonly #waiting = new WeakMap<Socket, Set<() => void>>()
 
   /**
    * Waits until all earlier requests of the connection are answered. Returns false if the connection has ended. Node
    * starts pipelined requests at once, so without this all of their answers would be in memory together.
    */
-  async turnOf(request: IncomingMessage, response: ServerResponse): Promise<boolean> {
-    const { socket } = request
-    const others = this.#waiting.get(socket) ?? 0
-    if (others >= MAX_WAITING_REQUESTS) socket.destroy()
+  async turnOf({ socket }: IncomingMessage, response: ServerResponse): Promise<boolean> {
+    const waiting = this.#waiting.get(socket) ?? this.#follow(socket)
+    if (waiting.size >= MAX_WAITING_REQUESTS) socket.destroy()
     if (socket.destroyed) return false
-    this.#waiting.set(socket, others + 1)
-    const hasTurn = await new Promise<boolean>((resolve) => {
-      response.once('socket', () => resolve(true))
-      request.once('close', () => resolve(false))
+    return new Promise((resolve) => {
+      const giveUp = () => resolve(false)
+      waiting.add(giveUp)
+      response.once('socket', () => {
+        waiting.delete(giveUp)
+        resolve(true)
+      })
     })
-    const left = existing(this.#waiting.get(socket)) - 1
-    if (left === 0) this.#waiting.delete(socket)
-    else this.#waiting.set(socket, left)
-    return hasTurn
+  }
+
+  /** Listens to the connection, because a request without a body tells nobody that it has ended. */
+  #follow(socket: Socket): Set<() => void> {
+    const waiting = new Set<() => void>()
+    this.#waiting.set(socket, waiting)
+    socket.once('close', () => {
+      for (const giveUp of waiting) giveUp()
+    })
+    return waiting
   }
 }
