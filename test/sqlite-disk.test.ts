@@ -94,6 +94,24 @@ test('a page that is damaged fails the requests that read it, and no others', as
   expect(await purser.stop()).toBe(0)
 })
 
+test('a full folder for temporary files keeps nobody from writing', async () => {
+  const temporary = temporaryFolder()
+  const faults = new Faults(temporary)
+  const settings = { ...(await settingsFor('sqlite')), PURSER_ADMIN_TOKEN: ADMIN_TOKEN }
+  const { purser, client } = await start(faults, { ...settings, SQLITE_TMPDIR: temporary })
+  const teams = `/organizations/${await organization(client)}/teams`
+  const createAtOnce = () =>
+    Promise.all(
+      Array.from({ length: 64 }, () => client.post(teams, body('teams', { name: uniqueName('team') }))),
+    )
+  // So many that those of one commit change many pages.
+  for (let round = 0; round < 8; round++) await createAtOnce()
+  faults.set({ calls: ['writes'], at: 1, error: 'ENOSPC' })
+  const statuses = new Set((await createAtOnce()).map(({ status }) => status))
+  expect({ statuses, failed: faults.failed }).toEqual({ statuses: new Set([200]), failed: 0 })
+  expect(await purser.stop()).toBe(0)
+})
+
 /** Overwrites the first leaf page of the table with zeros, as after a loss of data on the disk. */
 function zeroFirstPage(file: string, table: string): void {
   const database = new DatabaseSync(file)

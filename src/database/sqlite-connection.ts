@@ -222,6 +222,8 @@ export function openConnection(
   const connection = new SqliteConnection(path, options)
   try {
     connection.execute(`pragma cache_size = -${CACHE_KIB}`)
+    // What a savepoint would undo fills a file from 64 KiB on, in a folder of the system that may be full.
+    connection.execute('pragma temp_store = memory')
     prepare(connection)
     // From now on SqliteDatabase does the waiting, without blocking the event loop.
     connection.execute('pragma busy_timeout = 0')

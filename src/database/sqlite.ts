@@ -76,11 +76,12 @@ export class SqliteDatabase implements Database {
   /** For migrations, backup and restore, which begin and commit themselves. Waiting for other processes blocks. */
   async withConnection<T>(work: (db: Kysely<Tables>) => Promise<T>): Promise<T> {
     const writer = (this.#writer ??= this.#openWriter())
-    writer.execute(`pragma busy_timeout = ${MAX_BUSY_WAIT_MS}`)
+    // In files, because an index of a large table is sorted there.
+    writer.execute(`pragma busy_timeout = ${MAX_BUSY_WAIT_MS}; pragma temp_store = file`)
     try {
       return await work(writer.db)
     } finally {
-      writer.execute('pragma busy_timeout = 0')
+      writer.execute('pragma busy_timeout = 0; pragma temp_store = memory')
     }
   }
 
