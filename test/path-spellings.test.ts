@@ -76,6 +76,22 @@ describe.each(engines)('a path that is spelled in unusual ways on %s', (engine) 
     }
   })
 
+  test('a request with so many headers that some may be left out is refused', async () => {
+    const { owner, name } = await createTestOrganization(server)
+    const team = JSON.stringify({ data: { type: 'teams', attributes: { name: 'last' } } })
+    const last = [`Authorization: Bearer ${owner.client.token}`, `Content-Length: ${team.length}`]
+    const sent = async (count: number) => {
+      const others = Array.from({ length: count - 1 - last.length }, () => 'x:')
+      const head = [`POST /api/v2/organizations/${name}/teams HTTP/1.1`, 'Host: a', ...others, ...last]
+      return raw.send({ bytes: Buffer.from([...head, '', team].join('\r\n')) })
+    }
+    expect((await sent(999)).status).toBe(200)
+    const refused = await sent(1_000)
+    expect([refused.status, refused.headers.get('connection')]).toEqual([400, 'close'])
+    // It depends on the version of Node.
+    expect([400, 431]).toContain((await sent(1_001)).status)
+  })
+
   test('a Host that is no host is 400, because addresses in answers begin with it', async () => {
     const ask = async (host: string) => {
       const head = `GET /api/v2/ping HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`

@@ -24,6 +24,8 @@ const API = '/api/v2'
 const KEEP_ALIVE_MS = 72_000
 const CONNECTION_IDLE_MS = 30_000
 const MAX_PARAM_LENGTH = 1_000
+/** Some versions of Node (24.15) leave out those behind, others answer 431. */
+const MAX_HEADERS = 1_000
 /** Maximum length of the path recorded for an unknown endpoint. */
 const MAX_NOTED_PATH = 500
 
@@ -57,6 +59,7 @@ export function createServer(
         )
   server.keepAliveTimeout = KEEP_ALIVE_MS
   server.requestTimeout = 0
+  server.maxHeadersCount = MAX_HEADERS
   // Longer than the limit for a slow body, so that it is answered first (see Pace).
   server.setTimeout(CONNECTION_IDLE_MS + config.uploadIdleSeconds * 1000)
   // A client may close its sending side and still read. Otherwise Node would close too, and lose a slow answer.
@@ -230,6 +233,7 @@ const isHost = /^[\w.~%!$&'()*+,;=:[\]-]*$/
 
 function checkHeaders(request: IncomingMessage): void {
   const { headers, httpVersion, rawHeaders } = request
+  if (mayLackHeaders(request)) throw badRequest(`a request may have at most ${MAX_HEADERS - 1} headers`)
   if (httpVersion === '1.1' && headers.host === undefined) {
     throw badRequest('HTTP/1.1 requests need a Host header')
   }
@@ -249,6 +253,10 @@ function checkHeaders(request: IncomingMessage): void {
   if (authorizations > 1) throw badRequest('the header Authorization must be sent once')
 }
 
+function mayLackHeaders({ rawHeaders }: IncomingMessage): boolean {
+  return rawHeaders.length >= 2 * MAX_HEADERS
+}
+
 /** Node reads `gzip, chunked` as `chunked`. A proxy in front may read it otherwise, and see the next request elsewhere. */
 function hasOtherCoding({ headers }: IncomingMessage): boolean {
   const coding = headers['transfer-encoding']
@@ -261,7 +269,8 @@ function failure(error: unknown, requestId: string, request: IncomingMessage, de
     if (error.code === 'unauthorized') headers['www-authenticate'] = 'Bearer'
     if (error.code === 'unavailable') headers['retry-after'] = '1'
     if (error instanceof TooManyAttempts) headers['retry-after'] = String(error.seconds)
-    if (request.headers.host === undefined || hasOtherCoding(request)) headers.connection = 'close'
+    const isUnclear = hasOtherCoding(request) || mayLackHeaders(request)
+    if (request.headers.host === undefined || isUnclear) headers.connection = 'close'
     return errorAnswer(statusOf(error.code), errorDocument(error), headers)
   }
   deps.log.error({ error, requestId, method: request.method, path: pathOf(request) }, 'a request failed')
