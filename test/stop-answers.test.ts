@@ -3,7 +3,7 @@ import { connect } from 'node:net'
 import { resolve } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { connect as connectSecurely } from 'node:tls'
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import { startServer } from './support/server.ts'
 
 const file = (name: string) => resolve(import.meta.dirname, 'data/tls', name)
@@ -56,4 +56,23 @@ test('a server that stops waits for no TLS connection without a request', async 
   await server.stop()
   expect(performance.now() - start).toBeLessThan(10_000)
   await Promise.all(closed)
+})
+
+test('half a minute after the port closed, a TLS handshake that goes on for ever is cut', async () => {
+  const server = await startServer('sqlite', certificate)
+  const socket = connect(Number(new URL(server.address).port), '127.0.0.1')
+  const closed = new Promise((end) => socket.on('error', () => {}).on('close', end))
+  // The start of a message that has 8 KiB.
+  socket.write(Buffer.from([22, 3, 1, 32, 0, 1, 0, 31, 252, 3, 3]))
+  const trickle = setInterval(() => socket.write(Buffer.from([0])), 5)
+  onTestFinished(() => clearInterval(trickle))
+  await pause(100)
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+  onTestFinished(() => void vi.useRealTimers())
+  const stopped = server.stop()
+  vi.advanceTimersByTime(30_000)
+  vi.useRealTimers()
+  const start = performance.now()
+  await Promise.all([stopped, closed])
+  expect(performance.now() - start).toBeLessThan(5_000)
 })

@@ -114,6 +114,11 @@ export class Connections {
     }
   }
 
+  /** Closes all connections. `Server.closeAllConnections` leaves those out that are still in their TLS handshake. */
+  closeAll(): void {
+    for (const socket of this.#connections.keys()) socket.destroy()
+  }
+
   /** Whether the client has sent its whole request and received everything sent so far. */
   #isServersTurn(socket: Socket): boolean {
     const { request, response } = this.#connections.get(socket) ?? {}

@@ -79,7 +79,7 @@ export class Drain {
       this.#log.warn(
         `requests were cut off that took longer than ${CUT_MS / 1000} s after the port was closed`,
       )
-      server.closeAllConnections()
+      this.#connections.closeAll()
     }, CUT_MS)
     await new Promise((resolve) => server.close(resolve))
     clearTimeout(tell)
