@@ -75,6 +75,37 @@ onEachEngine('requests sent without waiting for answers', (server) => {
     socket.destroy()
   })
 
+  test.each([
+    { name: 'bytes of no request', bytes: 'xx\r\n', statuses: ['200', '200', '400'] },
+    { name: 'half a head', bytes: 'GET / HTTP/1.1\r\n', statuses: ['200', '200', '400'] },
+    {
+      name: 'half a body',
+      bytes: 'POST /api/v2/organizations HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n{',
+      statuses: ['200', '200', '400'],
+    },
+    {
+      name: 'a request behind the last one',
+      bytes: 'GET /api/v2/ping HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\nGET / HTTP/1.1\r\n\r\n',
+      statuses: ['200', '200', '204'],
+    },
+  ])('are answered before what is malformed behind them: $name', async ({ name, bytes, statuses }) => {
+    const { counts, release } = holdReads()
+    const socket = await opened()
+    let received = ''
+    socket.on('data', (part: Buffer) => (received += part.toString()))
+    const closed = once(socket, 'close')
+    const path = `/organizations/${organization.name}`
+    pipeline(socket, [path, path])
+    socket.write(bytes)
+    if (name.startsWith('half')) socket.end()
+    await vi.waitFor(() => expect(counts.all).toBe(1), { timeout: 10_000 })
+    release()
+    await vi.waitFor(() => expect(counts.all).toBe(2), { timeout: 10_000 })
+    release()
+    await closed
+    expect(Array.from(received.matchAll(/HTTP\/1\.1 (\d+)/g), ([, status]) => status)).toEqual(statuses)
+  })
+
   test('are not begun any more once their connection has gone', async () => {
     const { counts, release } = holdReads()
     const socket = await opened()

@@ -37,6 +37,11 @@ export class Connections {
     return this.#connections.size
   }
 
+  /** The answer to the latest request of a connection. */
+  latestOn(socket: Socket): ServerResponse | undefined {
+    return this.#connections.get(socket)?.response
+  }
+
   follow(server: Server): void {
     const isSecure = 'setSecureContext' in server
     server.on('connection', (socket: Socket) => {

@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { JSON_API } from './call.ts'
 import { nextRequestId } from './request-id.ts'
@@ -32,4 +33,25 @@ export function answerMalformed(error: Error & { code?: string }, socket: Socket
   socket.write(`${headers.join('\r\n')}\r\n\r\n${body}`)
   // The rest is never read, so the client's end of the connection would go unnoticed.
   socket.destroySoon()
+}
+
+/** Answers what is malformed behind the answers to what came before it, or a client would take it for one of these. */
+export class MalformedParts {
+  /** Node tells of each piece that arrives behind a malformed one, too. */
+  readonly #found = new WeakSet<Socket>()
+
+  /** @param latest the answer to the latest request of the connection */
+  answer(error: Error, socket: Socket, latest: ServerResponse | undefined): void {
+    const answer = () => answerMalformed(error, socket)
+    if (latest === undefined || latest.writableFinished || !socket.writable) {
+      answer()
+      return
+    }
+    if (this.#found.has(socket)) return
+    this.#found.add(socket)
+    if (latest.req.complete) latest.once('close', answer)
+    // The malformed part is in the body of a request that waits for earlier answers.
+    else if (latest.socket === null) latest.once('socket', answer)
+    else answer()
+  }
 }

@@ -11,7 +11,7 @@ import { Call, errorAnswer, type Answer, type FoundRoute } from './call.ts'
 import type { RunnerDeps } from './deps.ts'
 import { isDryRun } from './dry-run.ts'
 import { releaseWhenSent } from './held-answer.ts'
-import { answerMalformed } from './malformed.ts'
+import { answerMalformed, MalformedParts } from './malformed.ts'
 import { mustWait } from './pipelining.ts'
 import { authenticate } from './permit.ts'
 import type { RawRoute } from './raw-route.ts'
@@ -69,10 +69,10 @@ export function createServer(
   server.on('connect', (request: IncomingMessage, socket: Socket) => {
     answerConnect(server, request, socket)
   })
+  const malformed = new MalformedParts()
   server.on('clientError', (error: Error, socket: Socket) => {
-    // What was answered before the malformed part is sent first.
     deps.writes.flush()
-    answerMalformed(error, socket)
+    malformed.answer(error, socket, deps.drain.latestOn(socket))
   })
   // V8 forgets the shape of the objects behind process.nextTick if an idle server collects garbage while there is none of
   // them. From then on it makes each of them slowly, several for each request. So the server always holds one of them.

@@ -1,4 +1,5 @@
-import type { Server } from 'node:http'
+import type { Server, ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
 import { setImmediate as immediate, setTimeout as pause } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import { Connections } from '../http/connections.ts'
@@ -37,6 +38,11 @@ export class Drain {
   /** Open connections of the server. */
   get connections(): number {
     return this.#connections.count
+  }
+
+  /** The answer to the latest request of a connection. */
+  latestOn(socket: Socket): ServerResponse | undefined {
+    return this.#connections.latestOn(socket)
   }
 
   follow(server: Server): void {
