@@ -1,7 +1,8 @@
+import { sql } from 'kysely'
 import type { Transaction } from '../database/database.ts'
-import { forUpdate } from '../database/portable.ts'
 import { prepared } from '../database/prepared.ts'
-import { inSlices } from '../database/slices.ts'
+import { deleteSome, inSlices } from '../database/slices.ts'
+import { lockStateVersion, uploadOf } from '../state-versions/state-version-store.ts'
 import type { SealedChunk } from './seal-pass.ts'
 
 /** What was uploaded: the state file itself, or its JSON form (`tofu show -json`). */
@@ -60,43 +61,24 @@ export async function countChunks(tx: Transaction, address: UploadAddress): Prom
   return (await tx.first(chunkCount, address))?.count ?? 0
 }
 
-/** Deletes the first chunks of an upload, at most `limit`. Returns how many. */
-export async function deleteChunks(
+/** Deletes some chunks of an upload, at most `limit`. Returns whether there may be more. */
+export function deleteSomeChunks(
   tx: Transaction,
   { stateVersionId, kind, uploadId }: UploadAddress,
   limit: number,
-): Promise<number> {
-  const { numDeletedRows } = await tx.db
-    .deleteFrom('state_chunks')
-    .where('state_version_id', '=', stateVersionId)
-    .where('kind', '=', kind)
-    .where('upload_id', '=', uploadId)
-    .where('number', 'in', (eb) =>
-      eb
-        .selectFrom('state_chunks')
-        .where('state_version_id', '=', stateVersionId)
-        .where('kind', '=', kind)
-        .where('upload_id', '=', uploadId)
-        .select('number')
-        .orderBy('number')
-        .limit(limit),
-    )
-    .executeTakeFirst()
-  return Number(numDeletedRows)
+): Promise<boolean> {
+  const ofUpload = sql<boolean>`state_version_id = ${stateVersionId} and kind = ${kind} and upload_id = ${uploadId}`
+  return deleteSome(tx, 'state_chunks', ofUpload, limit)
 }
 
-/** As `deleteChunks`, but keeps an upload that became the content: a commit can succeed although its answer is lost. */
+/** As `deleteSomeChunks`, but keeps an upload that became the content: a commit can succeed although its answer is lost. */
 export async function deleteForgotten(
   tx: Transaction,
   address: UploadAddress,
   limit: number,
-): Promise<number> {
-  const counted = await tx.db
-    .selectFrom('state_versions')
-    .where('id', '=', address.stateVersionId)
-    .select(address.kind === 'state' ? 'upload_id as id' : 'json_upload_id as id')
-    // PostgreSQL may still be committing it: wait for the row's lock.
-    .$call(forUpdate(tx))
-    .executeTakeFirst()
-  return counted?.id === address.uploadId ? 0 : deleteChunks(tx, address, limit)
+): Promise<boolean> {
+  // PostgreSQL may still be committing it: wait for the row's lock.
+  const version = await lockStateVersion(tx, address.stateVersionId)
+  const counted = version && uploadOf(version, address.kind)
+  return counted !== address.uploadId && deleteSomeChunks(tx, address, limit)
 }

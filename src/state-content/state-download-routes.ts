@@ -4,7 +4,7 @@ import { read } from '../http/read-route.ts'
 import type { Route } from '../http/route.ts'
 import type { ContentKind } from './state-chunk-store.ts'
 import { stateVersionPlace } from '../state-versions/state-version-place.ts'
-import { isContentDeleted } from '../state-versions/state-version-store.ts'
+import { isContentDeleted, uploadOf } from '../state-versions/state-version-store.ts'
 
 /** Memory for two chunks, each sealed and opened. */
 const CHUNKS_BYTES = 1024 * 1024
@@ -15,10 +15,9 @@ function downloadRoute(kind: ContentKind, suffix: string, summary: string): Rout
     summary,
     document: ({ deps, resource, reveal }) => {
       const { stateVersion } = resource
-      const uploadId = kind === 'state' ? stateVersion.upload_id : stateVersion.json_upload_id
       // The remaining chunks of a discarded version are being swept.
       const isOver = stateVersion.status === 'discarded' || isContentDeleted(stateVersion)
-      if (uploadId === null || isOver) throw notFound()
+      if (uploadOf(stateVersion, kind) === null || isOver) throw notFound()
       // A state contains all sensitive values.
       reveal({
         action: 'state-version.download',

@@ -1,8 +1,7 @@
 import { sql } from 'kysely'
 import type { Transaction } from '../database/database.ts'
-import { forUpdate } from '../database/portable.ts'
 import type { UploadAddress } from './state-chunk-store.ts'
-import { updateStateVersion } from '../state-versions/state-version-store.ts'
+import { lockStateVersion, updateStateVersion, uploadOf } from '../state-versions/state-version-store.ts'
 
 /** The position of a sweep in the primary key of state_chunks. */
 export type SweepPlace = { stateVersionId: string; kind: string; uploadId: string }
@@ -35,12 +34,7 @@ export async function isLeft(
   now: string,
   expiry: string,
 ): Promise<boolean> {
-  const version = await tx.db
-    .selectFrom('state_versions')
-    .where('id', '=', stateVersionId)
-    .select(['status', 'upload_id', 'json_upload_id', 'created_at', 'lease_until'])
-    .$call(forUpdate(tx))
-    .executeTakeFirst()
+  const version = await lockStateVersion(tx, stateVersionId)
   if (version === undefined || version.status === 'backing_data_permanently_deleted') return true
   if (version.status === 'discarded') {
     if (version.lease_until === null) return true
@@ -48,7 +42,7 @@ export async function isLeft(
     if (tx.mode === 'write') await updateStateVersion(tx, stateVersionId, { lease_until: null })
     return true
   }
-  const counted = kind === 'state' ? version.upload_id : version.json_upload_id
+  const counted = uploadOf(version, kind)
   // No upload has become the content yet, so any may still arrive: also the JSON form of a finalized version.
   return counted === null ? version.created_at < expiry : counted !== uploadId
 }
@@ -67,12 +61,7 @@ export async function nextBlocks(tx: Transaction, id: string): Promise<string | 
 
 /** Whether the version of output blocks is missing, discarded or deleted. A write locks its row, so this stays true. */
 export async function areBlocksLeft(tx: Transaction, id: string): Promise<boolean> {
-  const version = await tx.db
-    .selectFrom('state_versions')
-    .where('id', '=', id)
-    .select('status')
-    .$call(forUpdate(tx))
-    .executeTakeFirst()
+  const version = await lockStateVersion(tx, id)
   const isOver = version?.status === 'discarded' || version?.status === 'backing_data_permanently_deleted'
   return version === undefined || isOver
 }

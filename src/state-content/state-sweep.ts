@@ -4,12 +4,12 @@ import { insertAuditEvents } from '../audit/audit-store.ts'
 import type { ServerConfig } from '../config.ts'
 import { timeAfter, timestamp, type Clock } from '../core/clock.ts'
 import { BackgroundLoop } from '../database/background-loop.ts'
-import type { Database, Transaction } from '../database/database.ts'
+import type { Database, Transaction, Work } from '../database/database.ts'
 import { retentionTime, type RetentionTime } from '../database/retention-clock.ts'
 import { logRepeated } from '../database/unavailable.ts'
 import { sharedTime } from '../database/shared-clock.ts'
 import { deleteSomeOutputBlocks } from '../outputs/output-block-store.ts'
-import { deleteChunks, type UploadAddress } from './state-chunk-store.ts'
+import { deleteSomeChunks, type UploadAddress } from './state-chunk-store.ts'
 import { deleteContent, findSoftDeletedBefore } from './state-content-store.ts'
 import {
   areBlocksLeft,
@@ -127,14 +127,11 @@ export class StateSweep {
   /** Checks the next upload after `place` and deletes it if nothing needs it. */
   async #sweepUpload(place: SweepPlace): Promise<SweepPlace | undefined> {
     const upload = await this.#database.read((tx) => nextUpload(tx, place))
-    if (upload === undefined) return undefined
-    // Most uploads are in use, so check with a read first and avoid the write lock.
-    if (await this.#database.read((tx) => this.#isLeft(tx, upload))) {
-      const deleteSome = async (tx: Transaction) =>
-        (await this.#isLeft(tx, upload)) ? deleteChunks(tx, upload, CHUNKS_A_TRANSACTION) : 0
-      let deleted: number
-      do deleted = await this.#database.write(deleteSome)
-      while (deleted === CHUNKS_A_TRANSACTION && !this.#isStopped)
+    if (upload !== undefined) {
+      await this.#deleteLeft(
+        (tx) => this.#isLeft(tx, upload),
+        (tx) => deleteSomeChunks(tx, upload, CHUNKS_A_TRANSACTION),
+      )
     }
     return upload
   }
@@ -147,12 +144,18 @@ export class StateSweep {
     return true
   }
 
-  async #sweepBlocksOf(id: string): Promise<void> {
-    let isMore = await this.#database.read((tx) => areBlocksLeft(tx, id))
+  #sweepBlocksOf(id: string): Promise<void> {
+    return this.#deleteLeft(
+      (tx) => areBlocksLeft(tx, id),
+      (tx) => deleteSomeOutputBlocks(tx, id),
+    )
+  }
+
+  /** Deletes what nothing needs. Most is in use, so a read looks first and avoids the write lock. */
+  async #deleteLeft(isLeft: Work<boolean>, deleteSome: Work<boolean>): Promise<void> {
+    let isMore = await this.#database.read(isLeft)
     while (isMore && !this.#isStopped) {
-      isMore = await this.#database.write(
-        async (tx) => (await areBlocksLeft(tx, id)) && deleteSomeOutputBlocks(tx, id),
-      )
+      isMore = await this.#database.write(async (tx) => (await isLeft(tx)) && deleteSome(tx))
     }
   }
 }

@@ -194,7 +194,7 @@ export class States {
       this.#database.write((tx) => deleteForgotten(tx, address, CHUNKS_FORGOTTEN_AT_ONCE))
     this.#forgetting = this.#forgetting
       .then(async () => {
-        while (!this.#isStopped && (await forgetSome()) === CHUNKS_FORGOTTEN_AT_ONCE);
+        while (!this.#isStopped && (await forgetSome()));
       })
       .catch((error: unknown) => logRepeated(this.#log, error, 'a broken upload is left to the sweep'))
   }

@@ -5,7 +5,7 @@ import type { Database } from '../database/database.ts'
 import { readingError } from '../state-versions/damaged-content.ts'
 import { findChunk, type ContentKind, type UploadAddress } from './state-chunk-store.ts'
 import { openPieces, SealError, unwrapDataKey } from '../state-versions/state-crypto.ts'
-import type { StateVersionRow } from '../state-versions/state-version-store.ts'
+import { uploadOf, type StateVersionRow } from '../state-versions/state-version-store.ts'
 
 export type ContentSource = { database: Database; config: Pick<ServerConfig, 'secretKey'> }
 
@@ -21,9 +21,9 @@ export async function* storedContent(
   stateVersion: StateVersionRow,
   kind: ContentKind,
 ): AsyncGenerator<Uint8Array> {
-  const { id, upload_id: uploadId, json_upload_id: jsonUploadId, wrapped_key: wrapped } = stateVersion
+  const { id, wrapped_key: wrapped } = stateVersion
   // Without an upload, no chunk is found, and the content counts as damaged.
-  const address = { stateVersionId: id, kind, uploadId: (kind === 'state' ? uploadId : jsonUploadId) ?? '' }
+  const address = { stateVersionId: id, kind, uploadId: uploadOf(stateVersion, kind) ?? '' }
   const hash = createHash('md5')
   let size = 0
   let last: Uint8Array | undefined

@@ -2,7 +2,7 @@ import { sql, type Insertable, type Selectable } from 'kysely'
 import type { Transaction } from '../database/database.ts'
 import { rowById, updateRow } from '../database/rows.ts'
 import { pageOf } from '../database/pages.ts'
-import { isTextIn } from '../database/portable.ts'
+import { forUpdate, isTextIn } from '../database/portable.ts'
 import { prepared } from '../database/prepared.ts'
 import type { StateVersionTable } from '../database/tables.ts'
 import type { Page } from '../jsonapi/paging.ts'
@@ -14,11 +14,22 @@ export function isContentDeleted({ status }: Pick<StateVersionRow, 'status'>): b
   return status === 'backing_data_soft_deleted' || status === 'backing_data_permanently_deleted'
 }
 
+/** The upload whose chunks are the content; null if there is none. */
+export function uploadOf(row: StateVersionRow, kind: 'state' | 'json-state'): string | null {
+  return kind === 'state' ? row.upload_id : row.json_upload_id
+}
+
 const byOutputKey = prepared<{ outputKey: string }>()((db, param) =>
   db.selectFrom('state_versions').where('output_key', '=', param('outputKey')).selectAll(),
 )
 
 export const findStateVersion = rowById('state_versions')
+
+/** The version, whose row a write locks until its end. */
+export function lockStateVersion(tx: Transaction, id: string): Promise<StateVersionRow | undefined> {
+  const query = tx.db.selectFrom('state_versions').where('id', '=', id).selectAll()
+  return query.$call(forUpdate(tx)).executeTakeFirst()
+}
 
 /** The state version whose output ids begin with this key. */
 export function findStateVersionByOutputKey(
