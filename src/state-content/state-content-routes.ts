@@ -8,7 +8,11 @@ import { parseResource } from '../jsonapi/body.ts'
 import { deleteContent } from './state-content-store.ts'
 import { stateVersionDocument } from '../state-versions/state-version-document.ts'
 import { stateVersionPlace, type LoadedStateVersion } from '../state-versions/state-version-place.ts'
-import { findStateVersion, updateStateVersion } from '../state-versions/state-version-store.ts'
+import {
+  findStateVersion,
+  updateStateVersion,
+  type StateVersionRow,
+} from '../state-versions/state-version-store.ts'
 
 /** Lenient because go-tfe sends no body at all. */
 const contentBody = {
@@ -23,13 +27,19 @@ const contentBody = {
 
 type Changing = Acting<unknown, LoadedStateVersion>
 
-/** `change` returns false if there is nothing to do, and throws 400 if the action is impossible. */
-function contentAction(
-  action: 'soft_delete' | 'restore' | 'permanently_delete',
-  summary: string,
-  change: (context: Changing) => Promise<boolean>,
-): Route {
-  return write(stateVersionPlace, `/actions/${action}_backing_data`, {
+type ContentAction = {
+  readonly name: 'soft_delete' | 'restore' | 'permanently_delete'
+  readonly summary: string
+  readonly from: StateVersionRow['status']
+  readonly to: StateVersionRow['status']
+  /** Begins the text that refuses any other status than `from`. */
+  readonly refusal: string
+  /** Throws 400 if the action is impossible. */
+  readonly change: (context: Changing) => Promise<unknown>
+}
+
+function contentAction({ name, summary, from, to, refusal, change }: ContentAction): Route {
+  return write(stateVersionPlace, `/actions/${name}_backing_data`, {
     method: 'POST',
     status: 200,
     permission: 'state-content:manage',
@@ -40,12 +50,11 @@ function contentAction(
     body: (bytes, { address }) => parseResource(bytes, contentBody, address?.id),
     act: async (context) => {
       const { stateVersion } = context.resource
-      if (!(await change(context))) return unchanged(stateVersion)
+      if (stateVersion.status === to) return unchanged(stateVersion)
+      if (stateVersion.status !== from) throw badRequest(`${refusal} ${stateVersion.status}`)
+      await change(context)
       const details = { serial: stateVersion.serial, 'workspace-id': stateVersion.workspace_id }
-      return done(stateVersion, {
-        action: `state-version.${action.replace('_', '-')}-content`,
-        details,
-      })
+      return done(stateVersion, { action: `state-version.${name.replace('_', '-')}-content`, details })
     },
     document: async (context) => {
       const result = existing(await findStateVersion(context.tx, context.result.id))
@@ -55,17 +64,13 @@ function contentAction(
 }
 
 export const stateContentRoutes: readonly Route[] = [
-  contentAction(
-    'soft_delete',
-    'Delete the content of a state version, so that it can be restored',
-    async ({ tx, resource, now }) => {
-      const { stateVersion, workspace } = resource
-      if (stateVersion.status === 'backing_data_soft_deleted') return false
-      if (stateVersion.status !== 'finalized') {
-        throw badRequest(
-          `only a finalized state version has content to delete, and this one is ${stateVersion.status}`,
-        )
-      }
+  contentAction({
+    name: 'soft_delete',
+    summary: 'Delete the content of a state version, so that it can be restored',
+    from: 'finalized',
+    to: 'backing_data_soft_deleted',
+    refusal: 'only a finalized state version has content to delete, and this one is',
+    change: async ({ tx, resource: { stateVersion, workspace }, now }) => {
       if (workspace.current_state_version_id === stateVersion.id) {
         throw badRequest('the content of the current state version cannot be deleted')
       }
@@ -74,42 +79,30 @@ export const stateContentRoutes: readonly Route[] = [
           'the content of a snapshot that may yet become the current state version cannot be deleted',
         )
       }
-      await updateStateVersion(tx, stateVersion.id, {
-        status: 'backing_data_soft_deleted',
-        soft_deleted_at: now,
-      })
-      return true
+      const changes = { status: 'backing_data_soft_deleted', soft_deleted_at: now } as const
+      await updateStateVersion(tx, stateVersion.id, changes)
     },
-  ),
+  }),
 
-  contentAction(
-    'restore',
-    'Restore the content of a state version that was deleted softly',
-    async ({ tx, resource: { stateVersion } }) => {
-      if (stateVersion.status === 'finalized') return false
-      if (stateVersion.status !== 'backing_data_soft_deleted') {
-        throw badRequest(
-          `only content that was deleted softly can be restored, and this is ${stateVersion.status}`,
-        )
-      }
-      await updateStateVersion(tx, stateVersion.id, { status: 'finalized', soft_deleted_at: null })
-      return true
-    },
-  ),
+  contentAction({
+    name: 'restore',
+    summary: 'Restore the content of a state version that was deleted softly',
+    from: 'backing_data_soft_deleted',
+    to: 'finalized',
+    refusal: 'only content that was deleted softly can be restored, and this is',
+    change: ({ tx, resource: { stateVersion } }) =>
+      updateStateVersion(tx, stateVersion.id, { status: 'finalized', soft_deleted_at: null }),
+  }),
 
-  contentAction(
-    'permanently_delete',
-    'Delete the content of a state version for good',
-    async ({ tx, deps, resource: { stateVersion } }) => {
-      if (stateVersion.status === 'backing_data_permanently_deleted') return false
-      if (stateVersion.status !== 'backing_data_soft_deleted') {
-        throw badRequest(
-          `only content that was deleted softly can be deleted for good, and this is ${stateVersion.status}`,
-        )
-      }
+  contentAction({
+    name: 'permanently_delete',
+    summary: 'Delete the content of a state version for good',
+    from: 'backing_data_soft_deleted',
+    to: 'backing_data_permanently_deleted',
+    refusal: 'only content that was deleted softly can be deleted for good, and this is',
+    change: async ({ tx, deps, resource: { stateVersion } }) => {
       await deleteContent(tx, stateVersion.id, deps.config.secretKey)
       tx.afterCommit(() => deps.states.sweep(stateVersion.id))
-      return true
     },
-  ),
+  }),
 ]
