@@ -4,7 +4,7 @@ import { JsonScanner } from '../src/state-file/json-scanner.ts'
 import type { JsonVisitor } from '../src/state-file/json-visitor.ts'
 import { decodeString } from '../src/state-file/raw-json.ts'
 import { StateError } from '../src/state-file/state-error.ts'
-import { OutputsDocumentReader, StateReader, type StateContent } from '../src/state-file/state-reader.ts'
+import { StateReader, type StateHeader } from '../src/state-file/state-reader.ts'
 import {
   cut,
   cuts,
@@ -17,15 +17,16 @@ import {
 } from './support/json-texts.ts'
 import { isLong, longTimeout, runs } from './support/runs.ts'
 
-function readState(file: string | Uint8Array, sizes = [1_000_000]): StateContent {
-  const reader = new StateReader()
+function readState(file: string | Uint8Array, sizes = [1_000_000]) {
+  const reader = new StateReader('state')
   for (const part of cut(Buffer.from(file), sizes)) {
     const chunk = Uint8Array.from(part)
     reader.push(chunk)
     // The caller reuses the memory of a chunk, so the reader must not keep references to it.
     chunk.fill(0xff)
   }
-  return reader.finish()
+  const { header, outputs } = reader.finish()
+  return { ...(header as StateHeader), outputs }
 }
 
 function outputsOf(file: string) {
@@ -524,16 +525,16 @@ describe('states that OpenTofu has encrypted', () => {
 
 describe('documents of outputs', () => {
   const outputsIn = (text: string) => {
-    const reader = new OutputsDocumentReader()
+    const reader = new StateReader('outputs')
     reader.push(Buffer.from(text))
-    return reader.finish()
+    return reader.finish().outputs
   }
 
   test('are read as the outputs of a state are', () => {
-    const { list } = outputsIn(
+    const outputs = outputsIn(
       '{"b":{"sensitive":true,"type":["list","number"],"value":[1.0, 2]},"a":{"value":null}}',
     )
-    expect(list).toEqual([
+    expect(outputs?.list).toEqual([
       { name: '"a"', value: 'null', sensitive: false, type: 'string', detailedType: '"dynamic"' },
       { name: '"b"', value: '[1.0,2]', sensitive: true, type: 'array', detailedType: '["list","number"]' },
     ])

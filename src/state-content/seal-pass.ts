@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { sealOutputs, type SealedOutputBlock } from '../outputs/output-blocks.ts'
 import type { Outputs } from '../state-file/outputs-collector.ts'
 import { sealPiece, type PieceAddress } from '../state-versions/state-crypto.ts'
-import { OutputsDocumentReader, StateReader, type StateHeader } from '../state-file/state-reader.ts'
+import { StateReader, type StateHeader } from '../state-file/state-reader.ts'
 
 /** Bytes of content in one stored chunk, before compression. */
 export const CHUNK_BYTES = 256 * 1024
@@ -40,14 +40,12 @@ export type PassResult = {
 /** `blocks` is null if the outputs exceed `inlineOutputBytes`. */
 type SealedOutputs = { count: number; bytes: number; blocks: SealedOutputBlock[] | null }
 
-type Content = { header: StateHeader | null; outputs: Outputs | null }
-
 /** Processes the bytes of an upload in one pass while they arrive. Throws StateError. */
 export class SealPass {
   readonly #upload: Upload
   readonly #hash = createHash('md5')
-  readonly #stateReader = new StateReader()
-  readonly #outputsReader = new OutputsDocumentReader()
+  /** Undefined for a `json-state`, which is only stored. */
+  readonly #reader: StateReader | undefined
   #size = 0
   #chunks = 0
   /** A full chunk stays here until it is known whether it is the last one. */
@@ -56,11 +54,13 @@ export class SealPass {
 
   constructor(upload: Upload) {
     this.#upload = upload
+    if (upload.kind === 'state') this.#reader = new StateReader('state')
+    if (upload.kind === 'json-state-outputs') this.#reader = new StateReader('outputs')
   }
 
   /** Bytes in memory beside one chunk: the outputs, until they are sealed. */
   get heldBytes(): number {
-    return this.#stateReader.heldBytes + this.#outputsReader.heldBytes
+    return this.#reader?.heldBytes ?? 0
   }
 
   /** Processes the next bytes and keeps no reference to them. Returns the chunks that are now complete. */
@@ -68,8 +68,7 @@ export class SealPass {
     const { kind } = this.#upload
     this.#hash.update(bytes)
     this.#size += bytes.length
-    if (kind === 'state') this.#stateReader.push(bytes)
-    if (kind === 'json-state-outputs') this.#outputsReader.push(bytes)
+    this.#reader?.push(bytes)
     const chunks: SealedChunk[] = []
     if (!this.#hasChunks()) return chunks
     this.#reserve(Math.min(CHUNK_BYTES, this.#filled + bytes.length))
@@ -86,7 +85,7 @@ export class SealPass {
   /** Returns the last chunk and a description of the content. */
   finish(): { chunks: SealedChunk[]; result: PassResult } {
     const { kind } = this.#upload
-    const { header, outputs } = this.#content()
+    const { header, outputs } = this.#reader?.finish() ?? { header: null, outputs: null }
     const chunks = this.#hasChunks() ? [this.#seal(kind, true)] : []
     const result = {
       md5: this.#hash.digest('hex'),
@@ -101,14 +100,6 @@ export class SealPass {
   /** `json-state-outputs` is not stored as content, and a second pass over a stored state needs no new chunks. */
   #hasChunks(): boolean {
     return this.#upload.kind !== 'json-state-outputs' && this.#upload.chunks !== 'dropped'
-  }
-
-  #content(): Content {
-    if (this.#upload.kind === 'json-state') return { header: null, outputs: null }
-    if (this.#upload.kind === 'json-state-outputs')
-      return { header: null, outputs: this.#outputsReader.finish() }
-    const { outputs, ...header } = this.#stateReader.finish()
-    return { header, outputs }
   }
 
   /**

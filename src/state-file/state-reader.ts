@@ -18,8 +18,11 @@ export type StateHeader = {
   serialPlace: { start: number; end: number } | null
 }
 
-/** `outputs` is null if the state is encrypted: it may have outputs, but they cannot be read. */
-export type StateContent = StateHeader & { outputs: Outputs | null }
+/**
+ * `header` is null for a document of outputs. `outputs` is null if the state is encrypted: it may have outputs, but they
+ * cannot be read.
+ */
+export type StateContent = { header: StateHeader | null; outputs: Outputs | null }
 
 const OPEN_BRACE = 0x7b
 const OPEN_BRACKET = 0x5b
@@ -37,6 +40,9 @@ type Captured = { text: string; start: number; end: number }
 class StateVisitor implements JsonVisitor {
   /** Open objects and arrays, outermost first. */
   readonly #places: Place[] = ['file']
+  readonly #document: 'state' | 'outputs'
+  /** Names the document in messages. */
+  readonly #subject: string
   #field = ''
   readonly #header = new Map<string, Captured>()
   readonly #encryption = new Set<string>()
@@ -52,11 +58,16 @@ class StateVisitor implements JsonVisitor {
   #moduleOutputs = new OutputsCollector(false)
   #isObject = false
 
+  constructor(document: 'state' | 'outputs', subject: string) {
+    this.#document = document
+    this.#subject = subject
+  }
+
   begin(name: string, first: number): Interest {
     switch (this.#places.at(-1)) {
       case 'file':
         this.#isObject = first === OPEN_BRACE
-        return this.#open('state', this.#isObject)
+        return this.#open(this.#document, this.#isObject)
       case 'state':
         return this.#beginMember(decodeString(name), first)
       case 'modules':
@@ -103,10 +114,11 @@ class StateVisitor implements JsonVisitor {
   }
 
   finish(): StateContent {
-    if (!this.#isObject) throw notAn('object', 'The state')
+    if (!this.#isObject) throw notAn('object', this.#subject)
+    if (this.#document === 'outputs') return { header: null, outputs: this.#topOutputs.finish() }
     const header = this.#readHeader()
-    if (header.encrypted) return { ...header, outputs: null }
-    return { ...header, outputs: (header.version === 4 ? this.#topOutputs : this.#rootOutputs).finish() }
+    if (header.encrypted) return { header, outputs: null }
+    return { header, outputs: (header.version === 4 ? this.#topOutputs : this.#rootOutputs).finish() }
   }
 
   #beginMember(name: string, first: number): Interest {
@@ -202,10 +214,19 @@ function printable(raw: string | undefined): string | null {
   return raw !== undefined && /^"[ !#-[\]-~]{1,255}"$/.test(raw) ? raw.slice(1, -1) : null
 }
 
-/** Reads a state file in one pass, in chunks of any size. Only outputs use memory. Throws StateError. */
+/**
+ * Reads a state, or only the outputs that OpenTofu sends with one: `{ name: { sensitive, type, value } }`. It takes chunks
+ * of any size, in one pass, and only outputs use memory. Throws StateError.
+ */
 export class StateReader {
-  readonly #visitor = new StateVisitor()
-  readonly #scanner = new JsonScanner(this.#visitor, 'The state', MAX_OUTPUT_BYTES)
+  readonly #visitor: StateVisitor
+  readonly #scanner: JsonScanner
+
+  constructor(document: 'state' | 'outputs') {
+    const subject = document === 'state' ? 'The state' : 'The document of outputs'
+    this.#visitor = new StateVisitor(document, subject)
+    this.#scanner = new JsonScanner(this.#visitor, subject, MAX_OUTPUT_BYTES)
+  }
 
   get heldBytes(): number {
     return this.#visitor.typeBytes + this.#scanner.heldBytes
@@ -218,46 +239,5 @@ export class StateReader {
   finish(): StateContent {
     this.#scanner.finish()
     return this.#visitor.finish()
-  }
-}
-
-/** Reads the outputs that OpenTofu sends with a state: `{ name: { sensitive, type, value } }`. Throws StateError. */
-export class OutputsDocumentReader {
-  readonly #collector = new OutputsCollector(true)
-  readonly #scanner: JsonScanner
-  #isObject = false
-
-  constructor() {
-    const collector = this.#collector
-    /** 0: the document, 1: an output, 2: a field of an output. */
-    let depth = 0
-    const visitor: JsonVisitor = {
-      begin: (name, first) => {
-        if (depth === 0) this.#isObject = first === OPEN_BRACE
-        if (depth === 2) return collector.beginField(name)
-        const interest = depth === 1 ? collector.beginOutput(name, first) : this.#isObject ? 'open' : 'skip'
-        if (interest === 'open') depth++
-        return interest
-      },
-      captured: (text) => collector.captured(text),
-      end: () => {
-        if (--depth === 1) collector.endOutput()
-      },
-    }
-    this.#scanner = new JsonScanner(visitor, 'The document of outputs', MAX_OUTPUT_BYTES)
-  }
-
-  get heldBytes(): number {
-    return this.#collector.typeBytes + this.#scanner.heldBytes
-  }
-
-  push(bytes: Uint8Array): void {
-    this.#scanner.push(bytes)
-  }
-
-  finish(): Outputs {
-    this.#scanner.finish()
-    if (!this.#isObject) throw notAn('object', 'The document of outputs')
-    return this.#collector.finish()
   }
 }
