@@ -1,5 +1,6 @@
 import { AppError } from '../core/errors.ts'
 import type { Transaction } from '../database/database.ts'
+import type { Deps } from '../http/deps.ts'
 import { setCurrentStateVersion } from '../state-versions/current-state-version-store.ts'
 import { deleteOutputBlocks, insertOutputBlocks } from '../outputs/output-block-store.ts'
 import type { PassResult } from '../state-content/seal-pass.ts'
@@ -11,15 +12,14 @@ import { updateStateVersion, type StateVersionRow } from '../state-versions/stat
  * Small outputs become readable at once; large ones are left to the background job.
  *
  * @param uploadId the upload whose chunks hold the content
- * @returns whether the background job has outputs to process
  */
 export async function finalizeStateVersion(
-  tx: Transaction,
+  { tx, deps }: { readonly tx: Transaction; readonly deps: Deps },
   stateVersion: StateVersionRow,
   uploadId: string,
   result: PassResult,
   at: string,
-): Promise<boolean> {
+): Promise<void> {
   const { header, outputs } = result
   const isEncrypted = header?.encrypted === true
   // Outputs of an encrypted state came with the request and are already stored.
@@ -42,7 +42,7 @@ export async function finalizeStateVersion(
   if (stateVersion.is_intermediate === 0) {
     await setCurrentStateVersion(tx, stateVersion.workspace_id, stateVersion.id, at)
   }
-  return blocks === null
+  if (blocks === null) tx.afterCommit(() => deps.states.wake())
 }
 
 /** Makes an upload the JSON form (`tofu show -json`) of a state version. */

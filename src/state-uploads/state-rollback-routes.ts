@@ -34,8 +34,7 @@ export const stateRollbackRoutes: readonly Route[] = [
       await discardPendingStateVersions(tx, workspace.id)
       const row = await updateStateVersion(tx, id, { md5: state.md5 })
       if (json !== undefined) await addJsonState(tx, id, uploadId, json)
-      const isUnprocessed = await finalizeStateVersion(tx, row, uploadId, state, now)
-      if (isUnprocessed) tx.afterCommit(() => deps.states.wake())
+      await finalizeStateVersion(context, row, uploadId, state, now)
       const removed = await deleteOldStateVersions(tx, workspace.id, deps.config.stateVersionsKept)
       const finalized = existing(await findStateVersion(tx, id))
       const details = { serial, size: state.size, 'workspace-id': workspace.id, to: sourceId, ...removed }

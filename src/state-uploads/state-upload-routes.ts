@@ -106,11 +106,8 @@ async function upload(request: Request): Promise<Answer> {
         { detail: `the MD5 hash of the state is ${result.md5}, not ${row.md5} as announced` },
       ])
     }
-    const isUnprocessed = await deps.database.write((tx) => finish(tx, address, result, request), {
-      organizationId: row.organization_id,
-      account: accountOf(creator),
-    })
-    if (isUnprocessed) deps.states.wake()
+    const writer = { organizationId: row.organization_id, account: accountOf(creator) }
+    await deps.database.write((tx) => finish(tx, address, result, request), writer)
   } catch (error) {
     if (hasArrived) deps.states.forget(address)
     if (error instanceof StateError) throw new AppError('invalid', [{ detail: error.message }])
@@ -125,7 +122,7 @@ async function finish(
   address: UploadAddress,
   result: PassResult,
   request: Request,
-): Promise<boolean> {
+): Promise<void> {
   const { kind, call, deps } = request
   const { uploadId } = address
   const before = await findUpload(tx, request)
@@ -136,13 +133,12 @@ async function finish(
     // The same upload was sent twice at the same time, and the other one was faster.
     if ((kind === 'state' ? row.md5 : row.json_md5) !== result.md5) throw otherBytes()
     deps.states.forget(address)
-    return false
+    return
   }
-  let isUnprocessed = false
   let removed = {}
   if (kind === 'json-state') await addJsonState(tx, row.id, uploadId, result)
   else {
-    isUnprocessed = await finalizeStateVersion(tx, row, uploadId, result, at)
+    await finalizeStateVersion({ tx, deps }, row, uploadId, result, at)
     removed = await deleteOldStateVersions(tx, row.workspace_id, deps.config.stateVersionsKept)
   }
   const event: AuditEvent = {
@@ -156,7 +152,6 @@ async function finish(
   const { kind: actorKind, userId, name } = creator
   const actor = { kind: actorKind, userId, name }
   insertAuditEvents(tx, { at, requestId: call.requestId, actor, key: deps.auditKey }, [event])
-  return isUnprocessed
 }
 
 /** Reads the body in chunks, up to the limit. */

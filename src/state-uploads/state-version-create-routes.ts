@@ -70,10 +70,9 @@ export const stateVersionCreateRoutes: readonly Route[] = [
       if (state !== undefined) {
         await insertChunks(tx, { stateVersionId: id, kind: 'state', uploadId }, state.chunks)
         const row = existing(await findStateVersion(tx, id))
-        const isUnprocessed = await finalizeStateVersion(tx, row, uploadId, state.result, now)
+        await finalizeStateVersion(context, row, uploadId, state.result, now)
         const details = { serial: given.serial, size: state.result.size, 'workspace-id': workspace.id }
         events.push({ ...about, action: 'state-version.finalize', details })
-        if (isUnprocessed) tx.afterCommit(() => deps.states.wake())
       }
       const removed = await deleteOldStateVersions(tx, workspace.id, deps.config.stateVersionsKept)
       const last = existing(events.pop())
