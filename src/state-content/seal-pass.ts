@@ -37,6 +37,9 @@ export type PassResult = {
   outputs: SealedOutputs | null
 }
 
+/** The chunks that became complete, and what the content is. */
+export type Passed = { chunks: SealedChunk[]; result: PassResult }
+
 /** `blocks` is null if the outputs exceed `inlineOutputBytes`. */
 type SealedOutputs = { count: number; bytes: number; blocks: SealedOutputBlock[] | null }
 
@@ -83,7 +86,7 @@ export class SealPass {
   }
 
   /** Returns the last chunk and a description of the content. */
-  finish(): { chunks: SealedChunk[]; result: PassResult } {
+  finish(): Passed {
     const { kind } = this.#upload
     const { header, outputs } = this.#reader?.finish() ?? { header: null, outputs: null }
     const chunks = this.#hasChunks() ? [this.#seal(kind, true)] : []
@@ -128,7 +131,7 @@ export class SealPass {
 }
 
 /** The whole pass on the calling thread, for small content in memory. Throws StateError. */
-export function passAtOnce(upload: Upload, bytes: Uint8Array): { chunks: SealedChunk[]; result: PassResult } {
+export function passAtOnce(upload: Upload, bytes: Uint8Array): Passed {
   const pass = new SealPass(upload)
   const chunks = pass.push(bytes)
   const end = pass.finish()

@@ -11,11 +11,18 @@ import type { Base64Content } from '../state-uploads/base64-content.ts'
 import { deleteForgotten, type ContentKind, type UploadAddress } from './state-chunk-store.ts'
 import { unwrapDataKey } from '../state-versions/state-crypto.ts'
 import { OutputJobs } from '../outputs/output-jobs.ts'
-import { CHUNK_BYTES, passAtOnce, type PassResult, type SealedChunk, type Upload } from './seal-pass.ts'
+import {
+  CHUNK_BYTES,
+  passAtOnce,
+  type Passed,
+  type PassResult,
+  type SealedChunk,
+  type Upload,
+} from './seal-pass.ts'
 import { StateSweep } from './state-sweep.ts'
 import type { SinkOptions } from './state-sink.ts'
 import type { StateVersionRow } from '../state-versions/state-version-store.ts'
-import { StateThreadError, ContentThreadClient, type StateUpload } from './content-thread-client.ts'
+import { StateThreadError, ContentThreadClient } from './content-thread-client.ts'
 import { storedContent } from './stored-content.ts'
 
 /** Content up to this size is processed on the main thread, because the transfer to the thread would take longer. */
@@ -32,6 +39,12 @@ export type StoredUpload = Upload & UploadAddress
 
 /** Calls `push` with the bytes of a content, in order, and awaits each call. */
 export type Source = (push: (bytes: Uint8Array) => Promise<void>) => Promise<void>
+
+export function sourceOf(content: AsyncIterable<Uint8Array> | Iterable<Uint8Array>): Source {
+  return async (push) => {
+    for await (const bytes of content) await push(bytes)
+  }
+}
 
 /** Reads, seals and stores arriving states beside the requests. */
 export class States {
@@ -92,25 +105,16 @@ export class States {
   }
 
   /** Reads and seals content in memory; the chunks are returned. Throws StateError and 503. */
-  async pass(
-    upload: Upload,
-    content: Base64Content,
-    holders: readonly string[],
-  ): Promise<{ chunks: SealedChunk[]; result: PassResult }> {
+  async pass(upload: Upload, content: Base64Content, holders: readonly string[]): Promise<Passed> {
     if (content.mostBytes <= MAX_AT_ONCE_BYTES)
       return passAtOnce(upload, Buffer.concat([...content.pieces()]))
     const chunks: SealedChunk[] = []
-    const source: Source = async (push) => {
-      for (const piece of content.pieces()) await push(piece)
-    }
     // Two chunks and what the thread holds. The returned chunks are already counted with the body.
-    const held = this.#bytesInFlight.take(UPLOAD_BYTES, holders)
-    try {
-      const result = await this.#receive(upload, source, held, (chunk) => void chunks.push(chunk))
+    return this.#holding(holders, async (held) => {
+      const returned = (chunk: SealedChunk) => void chunks.push(chunk)
+      const result = await this.#receive(upload, sourceOf(content.pieces()), held, returned)
       return { chunks, result }
-    } finally {
-      held.release()
-    }
+    })
   }
 
   /**
@@ -140,39 +144,49 @@ export class States {
   async #beside<T>(id: string, holders: readonly string[], work: (held: Held) => Promise<T>): Promise<T> {
     const others = this.#arriving.get(id) ?? 0
     if (others >= MAX_UPLOADS_OF_VERSION) {
-      throw new AppError('unavailable', [
-        { detail: 'too many uploads of this state arrive at once; try again' },
-      ])
+      throw new AppError('unavailable', 'too many uploads of this state arrive at once; try again')
     }
+    return this.#holding(holders, async (held) => {
+      this.#arriving.set(id, others + 1)
+      try {
+        return await work(held)
+      } finally {
+        const left = existing(this.#arriving.get(id)) - 1
+        if (left === 0) this.#arriving.delete(id)
+        else this.#arriving.set(id, left)
+      }
+    })
+  }
+
+  /** Takes the memory of an upload, and throws 503 if the thread is lost. */
+  async #holding<T>(holders: readonly string[], work: (held: Held) => Promise<T>): Promise<T> {
     const held = this.#bytesInFlight.take(UPLOAD_BYTES, holders)
-    this.#arriving.set(id, others + 1)
     try {
       return await work(held)
+    } catch (error) {
+      throw this.#lostThread(error)
     } finally {
       held.release()
-      const left = existing(this.#arriving.get(id)) - 1
-      if (left === 0) this.#arriving.delete(id)
-      else this.#arriving.set(id, left)
     }
   }
 
+  /** Sends content through the thread. Throws StateError, StateThreadError and the errors of `source`. */
   async #receive(
     upload: Upload,
     source: Source,
-    held: Held,
+    held?: Held,
     returned?: (chunk: SealedChunk) => void,
   ): Promise<PassResult> {
-    let running: StateUpload | undefined
+    const running = this.#worker.begin(upload, returned)
     try {
-      const begun = (running = this.#worker.begin(upload, returned))
       await source(async (bytes) => {
-        await begun.push(bytes)
-        held.resize(UPLOAD_BYTES + begun.heldBytes)
+        await running.push(bytes)
+        held?.resize(UPLOAD_BYTES + running.heldBytes)
       })
-      return await begun.finish()
+      return await running.finish()
     } catch (error) {
-      running?.abort()
-      throw this.#lostThread(error)
+      running.abort()
+      throw error
     }
   }
 
@@ -182,7 +196,7 @@ export class States {
     if (error.detail !== undefined) this.#database.availability.suspect(error)
     else this.#log.error({ error }, 'an upload could not be stored')
     const detail = error.detail ?? 'the upload could not be stored; try again'
-    return new AppError('unavailable', [{ detail }], { cause: error })
+    return new AppError('unavailable', detail, { cause: error })
   }
 
   /**
@@ -201,13 +215,7 @@ export class States {
 
   /** Reads a stored state again: its header and the number of its outputs. Throws 503 as uploads do. */
   examine(stateVersion: StateVersionRow, holders: readonly string[]): Promise<PassResult> {
-    return this.#beside(stateVersion.id, holders, async () => {
-      try {
-        return await this.#read(stateVersion, 0, () => Promise.resolve())
-      } catch (error) {
-        throw this.#lostThread(error)
-      }
-    })
+    return this.#beside(stateVersion.id, holders, () => this.#read(stateVersion, 0))
   }
 
   /** Reads the outputs of a stored state. */
@@ -216,29 +224,25 @@ export class States {
     return { count: outputs?.count ?? 0, blocks: outputs?.blocks ?? [] }
   }
 
-  async #read(
+  #read(
     stateVersion: StateVersionRow,
     inlineOutputBytes: number,
-    keep: () => Promise<void>,
+    keep?: () => Promise<void>,
   ): Promise<PassResult> {
-    const running = this.#worker.begin({
+    const upload: Upload = {
       stateVersionId: stateVersion.id,
       kind: 'state',
       uploadId: randomBase58(16),
       dataKey: unwrapDataKey(this.#config.secretKey, stateVersion.id, stateVersion.wrapped_key),
       inlineOutputBytes,
       chunks: 'dropped',
-    })
-    try {
-      for await (const bytes of this.content(stateVersion, 'state')) {
-        await running.push(bytes)
-        await keep()
-      }
-      return await running.finish()
-    } catch (error) {
-      running.abort()
-      throw error
     }
+    return this.#receive(upload, async (push) => {
+      for await (const bytes of this.content(stateVersion, 'state')) {
+        await push(bytes)
+        await keep?.()
+      }
+    })
   }
 
   /** The stored content of a version. Throws if it is incomplete. */

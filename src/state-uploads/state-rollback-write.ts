@@ -20,7 +20,7 @@ import {
   insertStateVersion,
   type StateVersionRow,
 } from '../state-versions/state-version-store.ts'
-import type { Source } from '../state-content/states.ts'
+import { sourceOf } from '../state-content/states.ts'
 import { newVersion, type Caller } from './state-version-create.ts'
 import { checkLock } from './upload-lock.ts'
 
@@ -172,10 +172,4 @@ function beginCopy(
     })
     return { serial, lease }
   })
-}
-
-function sourceOf(content: AsyncIterable<Uint8Array>): Source {
-  return async (push) => {
-    for await (const bytes of content) await push(bytes)
-  }
 }

@@ -10,14 +10,12 @@ import { readNewStateVersion, type NewStateVersion } from './new-state-version.t
 import { OUTPUT_KEY_LENGTH } from '../outputs/output-ids.ts'
 import { newDataKey, unwrapDataKey, wrapDataKey } from '../state-versions/state-crypto.ts'
 import { StateError } from '../state-file/state-error.ts'
-import type { PassResult, SealedChunk, Upload } from '../state-content/seal-pass.ts'
+import type { Passed, Upload } from '../state-content/seal-pass.ts'
 import {
   findBySerial,
   insertStateVersion,
   updateStateVersion,
 } from '../state-versions/state-version-store.ts'
-
-type Passed = { chunks: SealedChunk[]; result: PassResult }
 
 /** The body, validated and sealed before the transaction, because this work must not hold the write lock. */
 type Prepared = {
