@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { Transaction } from '../database/database.ts'
 import type { WorkspaceRow } from '../workspaces/workspace-store.ts'
-import { findStateVersion, type StateVersionRow } from './state-version-store.ts'
+import { findStateVersion, statuses, type StateVersionRow } from './state-version-store.ts'
 
 /** A literal, not a parameter: SQLite uses the partial index on these rows only for a literal. */
 const isSnapshot = sql.lit<1>(1)
@@ -44,12 +44,7 @@ export async function findNewestStateVersion(
 }
 
 const MAX_DELETED_AT_ONCE = 20
-const countedStatuses = [
-  'finalized',
-  'discarded',
-  'backing_data_soft_deleted',
-  'backing_data_permanently_deleted',
-] as const
+const countedStatuses = statuses.filter((status) => status !== 'pending')
 
 /**
  * Deletes versions beyond the newest `kept`, at most 20 a status and call, and never the current one. Each status is

@@ -16,16 +16,8 @@ import {
 } from '../jsonapi/description.ts'
 import { document, fragment, type Fragment, type Identifier } from '../jsonapi/document.ts'
 import { lockHolder } from '../workspaces/workspace-locks.ts'
-import { neighboursOf, type StateVersionRow } from './state-version-store.ts'
+import { neighboursOf, statuses, type StateVersionRow } from './state-version-store.ts'
 import { uploadPath } from './upload-urls.ts'
-
-export const statuses = [
-  'pending',
-  'finalized',
-  'discarded',
-  'backing_data_soft_deleted',
-  'backing_data_permanently_deleted',
-] as const
 
 const textOrNone = nullable(Type.String())
 

@@ -12,9 +12,9 @@ import { choice, includes, requiredText } from '../jsonapi/parameters.ts'
 import { lockHolder } from '../workspaces/workspace-locks.ts'
 import { workspacePlace } from '../workspaces/workspace-place.ts'
 import { includedOutputs } from '../outputs/included-outputs.ts'
-import { statuses, stateVersionFragments } from './state-version-document.ts'
+import { stateVersionFragments } from './state-version-document.ts'
 import { stateVersionPlace } from './state-version-place.ts'
-import { findStateVersion, listStateVersions, type StateVersionRow } from './state-version-store.ts'
+import { findStateVersion, listStateVersions, statuses, type StateVersionRow } from './state-version-store.ts'
 
 const include = { include: includes('outputs') }
 

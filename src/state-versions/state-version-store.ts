@@ -9,6 +9,14 @@ import type { Page } from '../jsonapi/paging.ts'
 
 export type StateVersionRow = Selectable<StateVersionTable>
 
+export const statuses = [
+  'pending',
+  'finalized',
+  'discarded',
+  'backing_data_soft_deleted',
+  'backing_data_permanently_deleted',
+] as const satisfies StateVersionRow['status'][]
+
 /** Whether the content was deleted, softly or for good. Then nothing may read it. */
 export function isContentDeleted({ status }: Pick<StateVersionRow, 'status'>): boolean {
   return status === 'backing_data_soft_deleted' || status === 'backing_data_permanently_deleted'
@@ -75,12 +83,11 @@ export const updateStateVersion = updateRow('state_versions')
 export async function listStateVersions(
   tx: Transaction,
   workspaceId: string,
-  status: string | undefined,
+  status: StateVersionRow['status'] | undefined,
   page: Page,
 ): Promise<{ rows: StateVersionRow[]; total: number }> {
   let query = tx.db.selectFrom('state_versions').where('workspace_id', '=', workspaceId)
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- an unknown status matches no row
-  if (status !== undefined) query = query.where('status', '=', status as StateVersionRow['status'])
+  if (status !== undefined) query = query.where('status', '=', status)
   return pageOf(query, page, (found) => found.selectAll().orderBy('number', 'desc'))
 }
 
