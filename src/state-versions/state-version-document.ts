@@ -23,13 +23,11 @@ const textOrNone = nullable(Type.String())
 
 type StateVersionView = {
   readonly row: StateVersionRow
-  readonly isPending: boolean
-  readonly isFinal: boolean
+  /** Its content was discarded or deleted. */
   readonly isOver: boolean
-  readonly canRead: boolean
-  readonly canUpload: boolean
-  readonly upload: (kind: 'state' | 'json-state') => string
-  readonly download: (path: string) => string
+  /** Addresses for the caller; null without the right to use them. */
+  readonly upload: (kind: 'state' | 'json-state') => string | null
+  readonly download: (path: string) => string | null
 }
 
 const fields: Fields<StateVersionView> = {
@@ -43,21 +41,20 @@ const fields: Fields<StateVersionView> = {
   intermediate: [Type.Boolean(), ({ row }) => row.is_intermediate === 1],
   'hosted-state-download-url': [
     textOrNone,
-    ({ isFinal, canRead, download }) => (isFinal && canRead ? download('download') : null),
+    ({ row, download }) => (row.status === 'finalized' ? download('download') : null),
   ],
   'hosted-json-state-download-url': [
     textOrNone,
-    ({ row, isOver, canRead, download }) =>
-      row.json_upload_id !== null && !isOver && canRead ? download('json-download') : null,
+    ({ row, isOver, download }) =>
+      row.json_upload_id !== null && !isOver ? download('json-download') : null,
   ],
   'hosted-state-upload-url': [
     textOrNone,
-    ({ isPending, canUpload, upload }) => (isPending && canUpload ? upload('state') : null),
+    ({ row, upload }) => (row.status === 'pending' ? upload('state') : null),
   ],
   'hosted-json-state-upload-url': [
     textOrNone,
-    ({ row, isOver, canUpload, upload }) =>
-      row.json_upload_id === null && !isOver && canUpload ? upload('json-state') : null,
+    ({ row, isOver, upload }) => (row.json_upload_id === null && !isOver ? upload('json-state') : null),
   ],
   'encrypted-state-download-url': [textOrNone, () => null],
   'sanitized-state-upload-url': [textOrNone, () => null],
@@ -112,31 +109,21 @@ export async function stateVersionFragments(
   const hidden = await hiddenTeamsAmong(tx, creators, standing)
   const ids = rows.map(({ id }) => id)
   const neighbours = await neighboursOf(tx, ids)
+  const canRead = isPermitted('state-version:read', actor, standing, target)
   return rows.map((row) => {
-    const isPending = row.status === 'pending'
-    const isFinal = row.status === 'finalized'
-    const isOver = !isPending && !isFinal
-    const canRead = isPermitted('state-version:read', actor, standing, target)
+    const isOver = row.status !== 'pending' && row.status !== 'finalized'
     // An upload URL is a right by itself, and uploads count as the creator's: only the creator sees it.
     const canUpload =
       lockHolder(actor).locked_by_id === row.created_by_id &&
       isPermitted('state-version:create', actor, standing, target)
-    const upload = (kind: 'state' | 'json-state') => origin + uploadPath(deps.config.secretKey, row.id, kind)
-    const download = (path: string) => `${origin}/api/v2/state-versions/${row.id}/${path}`
+    const upload = (kind: 'state' | 'json-state') =>
+      canUpload ? origin + uploadPath(deps.config.secretKey, row.id, kind) : null
+    const download = (path: string) => (canRead ? `${origin}/api/v2/state-versions/${row.id}/${path}` : null)
     const { created_by_id: id, created_by_kind: type } = row
     return fragment({
       id: row.id,
       type: 'state-versions',
-      attributes: valuesIn(fields, {
-        row,
-        isPending,
-        isFinal,
-        isOver,
-        canRead,
-        canUpload,
-        upload,
-        download,
-      }),
+      attributes: valuesIn(fields, { row, isOver, upload, download }),
       relationships: {
         workspace: { data: { id: row.workspace_id, type: 'workspaces' } },
         'created-by': {
