@@ -9,7 +9,7 @@ import { checkDeclaredLength, readChunks } from '../http/body.ts'
 import type { Answer, Call } from '../http/call.ts'
 import type { RunnerDeps } from '../http/deps.ts'
 import type { RawRoute } from '../http/raw-route.ts'
-import { findOrganization, lockOrganization } from '../organizations/organization-store.ts'
+import { findOrganization } from '../organizations/organization-store.ts'
 import { findWorkspace } from '../workspaces/workspace-store.ts'
 import { deleteOldStateVersions } from '../state-versions/current-state-version-store.ts'
 import { addJsonState, finalizeStateVersion } from './finalize.ts'
@@ -116,7 +116,7 @@ async function upload(request: Request): Promise<Answer> {
   return accepted
 }
 
-/** Makes an arrived upload the content, in one small transaction. */
+/** Makes an arrived upload the content, in one small transaction, which has the lock of the organization. */
 async function finish(
   tx: Transaction,
   address: UploadAddress,
@@ -125,8 +125,6 @@ async function finish(
 ): Promise<void> {
   const { kind, call, deps } = request
   const { uploadId } = address
-  const before = await findUpload(tx, request)
-  await lockOrganization(tx, before.row.organization_id)
   const { row, creator } = await findUpload(tx, request)
   const at = timestamp(deps.clock.now())
   if ((await checkOpen(tx, kind, row)) === 'arrived') {
