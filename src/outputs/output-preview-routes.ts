@@ -146,5 +146,5 @@ async function madeInTurn<T>(
       madeForCalls.set(call, { tag, made: await make() })
     })
   }
-  throw new AppError('unavailable', [{ detail: 'the outputs have just changed; try again' }])
+  throw new AppError('unavailable', 'the outputs have just changed; try again')
 }

@@ -27,7 +27,7 @@ export type PlacedStoredOutput = PlacedOutput | PlacedLargeOutput
 /** Throws 503 while a job makes the outputs. No job makes those of a pending or discarded version. */
 export function refuseUnprocessed({ status, resources_processed: processed }: StateVersionRow): void {
   if (status !== 'finalized' || processed === 1) return
-  throw new AppError('unavailable', [{ detail: 'the outputs are still being processed; try again' }])
+  throw new AppError('unavailable', 'the outputs are still being processed; try again')
 }
 
 /** Whether the outputs can be read: they are processed, and the content is not deleted. */

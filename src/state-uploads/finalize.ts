@@ -62,8 +62,6 @@ export async function addJsonState(
  */
 async function requireAllChunks(tx: Transaction, upload: UploadAddress, result: PassResult): Promise<void> {
   if ((await countChunks(tx, upload)) !== result.chunks) {
-    throw new AppError('unavailable', [
-      { detail: 'a part of the state was lost before it was stored; upload it again' },
-    ])
+    throw new AppError('unavailable', 'a part of the state was lost before it was stored; upload it again')
   }
 }

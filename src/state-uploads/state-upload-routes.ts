@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { accountOf, type Actor } from '../access/actor.ts'
 import { insertAuditEvents, type AuditEvent } from '../audit/audit-store.ts'
 import { timestamp } from '../core/clock.ts'
-import { AppError, conflict, notFound } from '../core/errors.ts'
+import { AppError, conflict, invalid, notFound } from '../core/errors.ts'
 import { parseId, randomBase58 } from '../core/ids.ts'
 import type { Transaction } from '../database/database.ts'
 import { checkDeclaredLength, readChunks } from '../http/body.ts'
@@ -102,15 +102,13 @@ async function upload(request: Request): Promise<Answer> {
     const result = await deps.states.receive(address, (push) => readBody(request, push), holders)
     hasArrived = true
     if (kind === 'state' && result.md5 !== row.md5) {
-      throw new AppError('invalid', [
-        { detail: `the MD5 hash of the state is ${result.md5}, not ${row.md5} as announced` },
-      ])
+      throw invalid(`the MD5 hash of the state is ${result.md5}, not ${row.md5} as announced`)
     }
     const writer = { organizationId: row.organization_id, account: accountOf(creator) }
     await deps.database.write((tx) => finish(tx, address, result, request), writer)
   } catch (error) {
     if (hasArrived) deps.states.forget(address)
-    if (error instanceof StateError) throw new AppError('invalid', [{ detail: error.message }])
+    if (error instanceof StateError) throw invalid(error.message)
     throw error
   }
   return accepted
@@ -161,7 +159,7 @@ function readBody(
   let size = 0
   return readChunks(call.stream, config, (bytes) => {
     size += bytes.length
-    if (size > limit) throw new AppError('too-large', [{ detail: `a state may have at most ${limit} bytes` }])
+    if (size > limit) throw new AppError('too-large', `a state may have at most ${limit} bytes`)
     return take(bytes)
   })
 }

@@ -46,7 +46,7 @@ export const stateVersionCreateRoutes: readonly Route[] = [
       if (same !== undefined && (same.status !== 'pending' || state === undefined)) return unchanged(same)
       if (same !== undefined && same.id !== id) {
         // Another request created it after `prepare` read, so our chunks are sealed with another key.
-        throw new AppError('unavailable', [{ detail: 'the same state version is being created; try again' }])
+        throw new AppError('unavailable', 'the same state version is being created; try again')
       }
       const about = {
         organizationId: workspace.organization_id,

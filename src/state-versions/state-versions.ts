@@ -68,12 +68,9 @@ export function judgeNewStateVersion(
     throw conflict('The lineage provided in the state file does not match the value currently known')
   }
   if (given.serial <= newest.serial) {
-    throw new AppError('precondition-failed', [
-      {
-        detail:
-          'The serial provided in the state file is not greater than the serial currently known remotely',
-      },
-    ])
+    const detail =
+      'The serial provided in the state file is not greater than the serial currently known remotely'
+    throw new AppError('precondition-failed', detail)
   }
   return undefined
 }
