@@ -1,7 +1,7 @@
 import { existing } from '../core/existing.ts'
 import { shortName } from '../state-file/output-names.ts'
 import { lengthsOf, sealParts, type LargeOutput } from './output-parts.ts'
-import { maskedType, type OutputType } from '../state-file/output-types.ts'
+import { maskedType, outputTypes } from '../state-file/output-types.ts'
 import type { StateOutput } from '../state-file/outputs-collector.ts'
 import { decodeString } from '../state-file/raw-json.ts'
 import { openPiece, sealPiece, type PieceAddress } from '../state-versions/state-crypto.ts'
@@ -54,7 +54,6 @@ function blockAddress(stateVersionId: string, firstPosition: number): PieceAddre
 }
 
 const LINES = 4
-const types: readonly OutputType[] = ['string', 'number', 'boolean', 'array', 'object']
 
 /** Packs outputs into blocks, in order. A large output puts only its description into the block. */
 export function* packOutputs(outputs: readonly StateOutput[]): Generator<OutputBlock> {
@@ -85,7 +84,7 @@ function isLarge({ name, value, detailedType }: StateOutput): boolean {
 /** Four lines for each output. Raw JSON without white space between tokens has no line breaks, so they can separate. */
 function linesOf(output: StateOutput): string[] {
   const { name, detailedType, value } = output
-  const mark = `${types.indexOf(output.type)}${output.sensitive ? 's' : ''}`
+  const mark = `${outputTypes.indexOf(output.type)}${output.sensitive ? 's' : ''}`
   if (!isLarge(output)) return [mark, name, detailedType, value]
   const short = JSON.stringify(shortName(decodeString(name)))
   return [`${mark}${LARGE}`, short, maskedType(detailedType), JSON.stringify(lengthsOf(output))]
@@ -100,7 +99,7 @@ export function unpackOutputs(bytes: Uint8Array): StoredOutput[] {
   const outputs: StoredOutput[] = []
   for (let at = 0; at < lines.length; at += LINES) {
     const [mark = '', name = '', detailedType = '', value = ''] = lines.slice(at, at + LINES)
-    const kind = { type: existing(types[Number(mark[0])]), sensitive: mark[1] === 's' }
+    const kind = { type: existing(outputTypes[Number(mark[0])]), sensitive: mark[1] === 's' }
     if (!mark.endsWith(LARGE)) outputs.push({ name, value, detailedType, ...kind })
     else outputs.push({ ...kind, shortName: name, maskedType: detailedType, lengths: JSON.parse(value) })
   }

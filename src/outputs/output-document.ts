@@ -2,22 +2,20 @@ import { Type } from 'typebox'
 import type { ResourceDescription } from '../jsonapi/description.ts'
 import type { Fragment } from '../jsonapi/document.ts'
 import { outputId } from './output-ids.ts'
-import { maskedType } from '../state-file/output-types.ts'
+import { maskedType, outputTypes } from '../state-file/output-types.ts'
 import type { StateOutput } from '../state-file/outputs-collector.ts'
 
 /** Where an output is shown. A list has the type under two keys, `detailed-type` and `detailed_type`. */
 export type OutputShape = 'single' | 'listed' | 'workspace-outputs'
 
-export const outputTypes = Type.Union(
-  ['string', 'number', 'boolean', 'array', 'object'].map((type) => Type.Literal(type)),
-)
+export const outputTypeSchema = Type.Union(outputTypes.map((type) => Type.Literal(type)))
 
 export const outputDescription: ResourceDescription = {
   type: 'state-version-outputs',
   attributes: {
     name: Type.String(),
     sensitive: Type.Boolean(),
-    type: outputTypes,
+    type: outputTypeSchema,
     value: Type.Unknown(),
     'detailed-type': Type.Unknown(),
     detailed_type: Type.Optional(Type.Unknown()),
@@ -30,7 +28,7 @@ export const workspaceOutputDescription: ResourceDescription = {
   attributes: {
     name: Type.String(),
     sensitive: Type.Boolean(),
-    'output-type': outputTypes,
+    'output-type': outputTypeSchema,
     value: Type.Unknown(),
     'detailed-type': Type.Unknown(),
   },

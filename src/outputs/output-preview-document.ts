@@ -2,7 +2,7 @@ import { Type } from 'typebox'
 import { closedObject, nullable, type ResourceDescription } from '../jsonapi/description.ts'
 import { fragment, type Fragment } from '../jsonapi/document.ts'
 import type { OutputType } from '../state-file/output-types.ts'
-import { outputTypes } from './output-document.ts'
+import { outputTypeSchema } from './output-document.ts'
 
 /** An output as a page shows it. The value of a sensitive one is left out. */
 export type OutputPreview = {
@@ -30,7 +30,7 @@ type OutputChange = {
 
 const preview = {
   sensitive: Type.Boolean(),
-  type: outputTypes,
+  type: outputTypeSchema,
   'detailed-type': Type.Unknown(),
   'value-text': nullable(Type.String()),
   'value-bytes': nullable(Type.Integer()),

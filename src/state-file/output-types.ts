@@ -2,8 +2,9 @@ import { compareBytes } from '../core/compare-bytes.ts'
 import { decodeString, scalarEnd, stringEnd } from './raw-json.ts'
 import { StateError } from './state-error.ts'
 
-/** The kind of an output's value: the attribute `type` of the interface. */
-export type OutputType = 'string' | 'number' | 'boolean' | 'array' | 'object'
+/** The kinds of an output's value: the attribute `type` of the interface. Stored blocks have places of this list. */
+export const outputTypes = ['string', 'number', 'boolean', 'array', 'object'] as const
+export type OutputType = (typeof outputTypes)[number]
 
 /** `detailedType` is a Terraform type as raw JSON text: `"string"`, `["list","number"]`. */
 export type ResolvedType = { type: OutputType; detailedType: string }
@@ -18,7 +19,8 @@ export const MAX_IMPLIED_TYPE = 16 * 1024 * 1024
 export function resolveType(declared: string | undefined, value: string): ResolvedType {
   const isType = declared !== undefined && typeEnd(declared, 0) === declared.length
   const detailedType = isType ? declared : impliedType(value)
-  return { type: kindOfType(detailedType) ?? kindOfValue(value), detailedType }
+  const type = kindOfType(detailedType) ?? kindsOfValues.get(value.charAt(0)) ?? 'number'
+  return { type, detailedType }
 }
 
 function kindOfType(detailedType: string): OutputType | undefined {
@@ -29,23 +31,15 @@ function kindOfType(detailedType: string): OutputType | undefined {
   return detailedType.startsWith('["map"') || detailedType.startsWith('["object"') ? 'object' : 'array'
 }
 
-/** A null of unknown type counts as a string. */
-function kindOfValue(value: string): OutputType {
-  switch (value[0]) {
-    case '"':
-    case 'n':
-      return 'string'
-    case 't':
-    case 'f':
-      return 'boolean'
-    case '[':
-      return 'array'
-    case '{':
-      return 'object'
-    default:
-      return 'number'
-  }
-}
+/** By the first character of a value; any other begins a number. A null of unknown type counts as a string. */
+const kindsOfValues: ReadonlyMap<string, OutputType> = new Map([
+  ['"', 'string'],
+  ['n', 'string'],
+  ['t', 'boolean'],
+  ['f', 'boolean'],
+  ['[', 'array'],
+  ['{', 'object'],
+])
 
 const primitives = ['"string"', '"number"', '"bool"', '"dynamic"']
 const collections = ['["list",', '["set",', '["map",']
