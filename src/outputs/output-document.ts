@@ -58,10 +58,8 @@ export function outputFragment(
   const value = sensitive && masking !== 'nothing' ? 'null' : output.value
   const hasHiddenShape = sensitive && masking === 'values and shapes'
   const detailedType = hasHiddenShape ? maskedType(output.detailedType) : output.detailedType
-  const head = `{"id":"${id}","type":"${shape === 'workspace-outputs' ? shape : 'state-version-outputs'}"`
-  if (shape === 'workspace-outputs') {
-    return `${head},"attributes":{"name":${name},"sensitive":${sensitive},"output-type":"${type}","value":${value},"detailed-type":${detailedType}},"links":{"self":"/api/v2/state-version-outputs/${id}"}}`
-  }
+  const kind = shape === 'workspace-outputs' ? shape : 'state-version-outputs'
+  const typeName = shape === 'workspace-outputs' ? 'output-type' : 'type'
   const twin = shape === 'listed' ? `,"detailed_type":${detailedType}` : ''
-  return `${head},"attributes":{"name":${name},"sensitive":${sensitive},"type":"${type}","value":${value},"detailed-type":${detailedType}${twin}},"links":{"self":"/api/v2/state-version-outputs/${id}"}}`
+  return `{"id":"${id}","type":"${kind}","attributes":{"name":${name},"sensitive":${sensitive},"${typeName}":"${type}","value":${value},"detailed-type":${detailedType}${twin}},"links":{"self":"/api/v2/state-version-outputs/${id}"}}`
 }
