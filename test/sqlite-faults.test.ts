@@ -9,7 +9,7 @@ import { backUp, readKeyFile, restore } from '../src/cli/backups.ts'
 import { seed } from '../src/cli/seed.ts'
 import { readConfig, type Config } from '../src/config.ts'
 import { systemClock } from '../src/core/clock.ts'
-import { knownMigrations } from '../src/database/migrate.ts'
+import { migrations } from '../src/database/migrate.ts'
 import { createLog } from '../src/operation/log.ts'
 import { prepare } from '../src/operation/prepare.ts'
 import { Client } from './support/client.ts'
@@ -125,7 +125,7 @@ async function createOrganization(client: Client): Promise<string> {
 
 async function servesAgain(folder: string): Promise<void> {
   await whileServing(folder, async (client) => void (await createOrganization(client)))
-  expect(rowsOf(folder)).toMatchObject({ kysely_migration: knownMigrations().length, users: 1 })
+  expect(rowsOf(folder)).toMatchObject({ kysely_migration: Object.keys(migrations).length, users: 1 })
 }
 
 async function runIn(folder: string, faults: Faults, args: string[]): Promise<Outcome> {
@@ -192,7 +192,7 @@ test(
       check: async (folder) => {
         await (await prepare(configOf(folder), surroundings)).database.close()
         expect(rowsOf(folder)).toMatchObject({
-          kysely_migration: knownMigrations().length,
+          kysely_migration: Object.keys(migrations).length,
           workspaces: olderWorkspaces,
           workspace_notes: olderWorkspaces,
         })

@@ -58,12 +58,7 @@ async function namesOfTables(db: Kysely<Tables>): Promise<string[]> {
  */
 export async function migrate(db: Kysely<Tables>): Promise<string[]> {
   const { names } = await missingMigrations(db)
-  return names.length === 0 ? [] : run(db)
-}
-
-/** Migrates only up to the named migration: for loading data of that version. */
-export async function migrateTo(db: Kysely<Tables>, name: string): Promise<string[]> {
-  return run(db, name)
+  return names.length === 0 ? [] : migrateTo(db, undefined)
 }
 
 /**
@@ -81,8 +76,12 @@ const MIGRATION_LOCK = '3853314791062309107'
 /** PostgreSQL's codes: there is such a table, object or function already. */
 const TAKEN_NAMES = ['42P07', '42710', '42723']
 
-/** @param last the last migration to run; all, if undefined */
-async function run(db: Kysely<Tables>, last?: string): Promise<string[]> {
+/**
+ * Runs the missing migrations up to the named one, for loading data of that version.
+ *
+ * @param last the last migration to run; all, if undefined
+ */
+export async function migrateTo(db: Kysely<Tables>, last: string | undefined): Promise<string[]> {
   if (db.isTransaction) return runIn(db, last)
   for (let attempt = 1; ; attempt++) {
     try {
@@ -172,7 +171,7 @@ type MissingMigrations = {
 export async function missingMigrations(db: Kysely<Tables>): Promise<MissingMigrations> {
   const applied = await appliedMigrations(db)
   const newer = applied.filter((name) => !(name in migrations))
-  const names = knownMigrations().filter((name) => !applied.includes(name))
+  const names = Object.keys(migrations).filter((name) => !applied.includes(name))
   if (newer.length > 0) {
     if (!applied.includes(FIRST_MIGRATION)) throw notOurs(`migrations ${newer.join(', ')}`)
     const oldest = (await namesOfTables(db)).includes('compatibility') ? await oldestRelease(db) : undefined
@@ -204,8 +203,4 @@ export async function appliedMigrations(db: Kysely<Tables>): Promise<string[]> {
   if (!tables.includes('kysely_migration')) return []
   const { rows } = await sql<{ name: string }>`select name from kysely_migration order by name`.execute(db)
   return rows.map((row) => row.name)
-}
-
-export function knownMigrations(): string[] {
-  return Object.keys(migrations)
 }

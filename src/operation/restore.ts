@@ -6,7 +6,7 @@ import { existing } from '../core/existing.ts'
 import { OperatorError, reasonOf } from '../core/operator-error.ts'
 import { inBareTransaction } from '../database/bare-transaction.ts'
 import type { Transaction } from '../database/database.ts'
-import { appliedMigrations, knownMigrations, migrate, migrateTo } from '../database/migrate.ts'
+import { appliedMigrations, migrate, migrateTo, migrations } from '../database/migrate.ts'
 import { continueCounting, learnTables, type Engine } from '../database/portable.ts'
 import type { Connection, OpenDatabase } from '../database/open.ts'
 import { decompressor, fromText, type Header, type Piece } from './backup-format.ts'
@@ -29,7 +29,7 @@ export async function readHeader(file: string): Promise<Header> {
     if (header === undefined) throw error
   }
   if (header === undefined) throw new OperatorError(`${file} is empty: no backup`)
-  const unknown = header.migrations.filter((name) => !knownMigrations().includes(name))
+  const unknown = header.migrations.filter((name) => !Object.hasOwn(migrations, name))
   if (unknown.length > 0) {
     throw new OperatorError(
       `the backup was made by a newer Purser (${header.version}, with ${unknown.join(', ')}): restore it with that`,
