@@ -2,7 +2,7 @@ import { parseStored } from '../core/stored-json.ts'
 import type { Logger } from 'pino'
 import { timeAfter, timestamp, type Clock, type Timestamp } from '../core/clock.ts'
 import type { Database, Transaction } from './database.ts'
-import { findMeta, setMeta } from './meta-store.ts'
+import { setMeta } from './meta-store.ts'
 import { forUpdate } from './portable.ts'
 import { sharedTime } from './shared-clock.ts'
 
@@ -41,7 +41,6 @@ export async function retentionTime(database: Database, clock: Clock, log: Logge
   let seen = await database.read(look)
   if (isWorthNoting(seen.before, seen.after)) {
     seen = await database.write(async (tx) => {
-      await lockKnown(tx)
       const latest = await look(tx)
       await setMeta(tx, KEY, JSON.stringify(latest.after))
       return latest
@@ -94,12 +93,9 @@ function report(log: Logger, before: Known | undefined, after: Known): void {
   }
 }
 
+/** A write locks it, so that nodes that check at the same time do so one after the other. */
 async function findKnown(tx: Transaction): Promise<Known | undefined> {
-  const stored = await findMeta(tx, KEY)
-  return stored === undefined ? undefined : parseStored<Known>(stored)
-}
-
-/** Serializes nodes that check at the same time. */
-async function lockKnown(tx: Transaction): Promise<void> {
-  await tx.db.selectFrom('meta').where('key', '=', KEY).select('key').$call(forUpdate(tx)).execute()
+  const query = tx.db.selectFrom('meta').where('key', '=', KEY).select('value')
+  const stored = await query.$call(forUpdate(tx)).executeTakeFirst()
+  return stored && parseStored<Known>(stored.value)
 }
