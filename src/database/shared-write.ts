@@ -9,21 +9,17 @@ export class SharedWrite {
   readonly named: NamedRead | undefined
   /** Whether a transaction has taken it along. */
   isTaken = false
-  readonly #settled = Promise.withResolvers<(() => unknown) | undefined>()
+  /** Returns or throws what the write did. Undefined: nothing was done, and the write has to run alone. */
+  readonly settled: Promise<(() => unknown) | undefined>
+  readonly settle: (outcome: (() => unknown) | undefined) => void
 
   constructor(organizationId: string, work: Work<unknown>, named: NamedRead | undefined) {
     this.organizationId = organizationId
     this.work = work
     this.named = named
-  }
-
-  /** Returns or throws what the write did. Undefined: nothing was done, and the write has to run alone. */
-  get settled(): Promise<(() => unknown) | undefined> {
-    return this.#settled.promise
-  }
-
-  settle(outcome: (() => unknown) | undefined): void {
-    this.#settled.resolve(outcome)
+    const { promise, resolve } = Promise.withResolvers<(() => unknown) | undefined>()
+    this.settled = promise
+    this.settle = resolve
   }
 }
 
