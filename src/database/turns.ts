@@ -16,7 +16,8 @@ export type Turn = Pick<TransactionOptions, 'organizationId' | 'account' | 'with
   /** A write that may be taken over, see `takeOver`. */
   shared?: SharedWrite
 }
-type Waiting = { turn: Turn; begin: () => void; leave: () => void }
+/** `leave` ends the waiting, with the turn or because the write was taken over. */
+type Waiting = { turn: Turn; leave: (hasTurn: boolean) => void }
 
 /** Whose turns count together: an account's reads, an organization's writes, or an account's that are in no organization. */
 function ownerOf({ mode, organizationId, account }: Turn): string | undefined {
@@ -72,7 +73,7 @@ export class Turns {
     const oldest = this.#waiting.find(({ turn }) => isSharedOf(turn, organizationId))
     if (oldest?.turn.shared === undefined) return undefined
     oldest.turn.shared.isTaken = true
-    oldest.leave()
+    oldest.leave(false)
     return oldest.turn.shared
   }
 
@@ -116,7 +117,9 @@ export class Turns {
       if (!this.#isFree(waiting.turn)) continue
       if (next === undefined || this.#usedByOwner(waiting.turn) < this.#usedByOwner(next.turn)) next = waiting
     }
-    next?.begin()
+    if (next === undefined) return
+    this.#count(next.turn, 1)
+    next.leave(true)
   }
 
   /** Returns false if the turn was taken over. */
@@ -130,14 +133,9 @@ export class Turns {
       }
       const waiting: Waiting = {
         turn,
-        begin: () => {
+        leave: (hasTurn) => {
           remove()
-          this.#count(turn, 1)
-          resolve(true)
-        },
-        leave: () => {
-          remove()
-          resolve(false)
+          resolve(hasTurn)
         },
       }
       const timer = setTimeout(() => {
