@@ -16,7 +16,7 @@ export type Flag = 0 | 1
 
 /** The tables as both engines have them. Times are text (UTC, milliseconds, `Z`), ids are text with a prefix. */
 export type Tables = {
-  meta: MetaTable
+  meta: { key: string; value: string }
   organizations: OrganizationTable
   users: UserTable
   memberships: MembershipTable
@@ -47,8 +47,6 @@ export type Tables = {
   refusal_requests: RefusalRequestTable
   audit_chains: AuditChainTable
 }
-
-type MetaTable = { key: string; value: string }
 
 export type OrganizationTable = {
   id: string
