@@ -13,6 +13,9 @@ import type { Tables } from './tables.ts'
 
 export const SQLITE_FILE = 'purser.sqlite'
 
+/** Where the database is: its URL, or else the folder with its file. */
+export type DatabasePlace = Pick<Config, 'data' | 'databaseUrl'>
+
 /** A bare connection. Its user begins and commits transactions. */
 export type Connection = Kysely<Tables>
 
@@ -29,7 +32,7 @@ export type OpenDatabase = {
 
 /** Opens the database of the settings. Its tables may be of any version. */
 export async function openDatabase(
-  config: Pick<Config, 'data' | 'databaseUrl'>,
+  config: DatabasePlace,
   options: DatabaseOptions = {},
 ): Promise<OpenDatabase> {
   // Imported on demand: the driver of the unused engine would waste memory.
@@ -74,15 +77,12 @@ export function hasSqliteFile(folder: string): boolean {
 }
 
 /** The database's name without user and password, safe to print. */
-export function nameOfDatabase(config: Pick<Config, 'data' | 'databaseUrl'>): string {
+export function nameOfDatabase(config: DatabasePlace): string {
   return config.databaseUrl === undefined ? sqliteFile(config.data) : placeOfDatabase(config.databaseUrl)
 }
 
 /** Throws OperatorError with a line for each reason why no server can use the database. */
-export async function refuseUnfit(
-  open: OpenDatabase,
-  config: Pick<Config, 'data' | 'databaseUrl'>,
-): Promise<Fitness> {
+export async function refuseUnfit(open: OpenDatabase, config: DatabasePlace): Promise<Fitness> {
   const fitness = await open.examine()
   if (fitness.problems.length === 0) return fitness
   const name = nameOfDatabase(config)
@@ -92,7 +92,7 @@ export async function refuseUnfit(
 }
 
 /** Turns an engine's error into one line for the operator; returns any other error unchanged. */
-export function databaseProblem(error: unknown, config: Pick<Config, 'data' | 'databaseUrl'>): unknown {
+export function databaseProblem(error: unknown, config: DatabasePlace): unknown {
   if (error instanceof OperatorError) return error
   // PostgreSQL could not be reached or was lost.
   const isAway = error instanceof AppError && error.code === 'unavailable'

@@ -12,6 +12,7 @@ import {
   hasSqliteFile,
   nameOfDatabase,
   openDatabase,
+  type DatabasePlace,
   type OpenDatabase,
 } from '../database/open.ts'
 import { advisedCommand } from './advised-command.ts'
@@ -46,7 +47,7 @@ export async function withDatabase<T>(config: Config, work: (open: OpenDatabase)
 
 /** Opens a database for work, and closes it. The work throws an error of the engine as one line for the operator. */
 export async function withOpened<T>(
-  config: Pick<Config, 'data' | 'databaseUrl'>,
+  config: DatabasePlace,
   work: (open: OpenDatabase) => Promise<T>,
   options?: DatabaseOptions,
 ): Promise<T> {

@@ -5,6 +5,7 @@ import type { Clock } from '../core/clock.ts'
 import { randomBase58 } from '../core/ids.ts'
 import { AppError } from '../core/errors.ts'
 import type { Database } from '../database/database.ts'
+import type { DatabasePlace } from '../database/open.ts'
 import { logRepeated } from '../database/unavailable.ts'
 import type { BytesInFlight, Held } from '../core/bytes-in-flight.ts'
 import type { Base64Content } from '../state-uploads/base64-content.ts'
@@ -20,7 +21,6 @@ import {
   type Upload,
 } from './seal-pass.ts'
 import { StateSweep } from './state-sweep.ts'
-import type { SinkOptions } from './state-sink.ts'
 import type { StateVersionRow } from '../state-versions/state-version-store.ts'
 import { StateThreadError, ContentThreadClient } from './content-thread-client.ts'
 import { storedContent } from './stored-content.ts'
@@ -71,7 +71,7 @@ export class States {
     this.#database = database
     this.#config = config
     this.#log = log
-    const options: SinkOptions = { data: config.data, databaseUrl: config.databaseUrl }
+    const options: DatabasePlace = { data: config.data, databaseUrl: config.databaseUrl }
     const extension = import.meta.filename.endsWith('.ts') ? 'ts' : 'js'
     const module = new URL(`./state-sink.${extension}`, import.meta.url).href
     this.#worker = new ContentThreadClient({ sink: { module, options }, idleMs: THREAD_IDLE_MS })
