@@ -16,7 +16,11 @@ export function replyWithMetrics(read: ReadMetrics): void {
       metricsReply: message.metricsQuestion,
       families,
     })
-    void read().then((families) => process.send?.(reply(families)))
+    read().then(
+      (families) => process.send?.(reply(families)),
+      // Without an answer the worker is left out. It may have no file descriptor left to count them.
+      () => {},
+    )
   })
 }
 
