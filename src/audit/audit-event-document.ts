@@ -1,60 +1,44 @@
 import { isJsonObject } from '../core/json-object.ts'
 import { Type } from 'typebox'
-import {
-  closedObject,
-  nullable,
-  relationOne,
-  schemasIn,
-  timeSchema,
-  valuesIn,
-  type Fields,
-  type ResourceDescription,
-} from '../jsonapi/description.ts'
-import { fragment, type Fragment } from '../jsonapi/document.ts'
+import { closedObject, nullable, relationOne, resourceType, timeSchema } from '../jsonapi/description.ts'
 import type { ListedEvent } from './audit-event-store.ts'
 
-const fields: Fields<ListedEvent> = {
-  'created-at': [timeSchema, (event) => event.at],
-  action: [Type.String(), (event) => event.action],
-  actor: [
-    closedObject({
-      kind: Type.Union(['user', 'team', 'organization', 'system'].map((kind) => Type.Literal(kind))),
-      id: nullable(Type.String()),
-      name: nullable(Type.String()),
-      'token-id': nullable(Type.String()),
-    }),
-    (event) => ({
-      kind: event.actor_kind,
-      id: event.actor_id,
-      name: event.actor_name,
-      'token-id': event.token_id,
-    }),
-  ],
-  resource: [
-    closedObject({ type: Type.String(), id: Type.String() }),
-    (event) => ({ type: event.resource_type, id: event.resource_id }),
-  ],
-  'request-id': [nullable(Type.String()), (event) => event.request_id],
-  details: [nullable(Type.Record(Type.String(), Type.Unknown())), detailsOf],
-  position: [Type.Integer(), (event) => event.position],
-  mac: [Type.String(), (event) => Buffer.from(event.mac).toString('hex')],
-}
+type EventView = { readonly event: ListedEvent; readonly organization: { readonly name: string } }
 
-export const auditEventDescription: ResourceDescription = {
+export const auditEventResource = resourceType<EventView>({
   type: 'audit-events',
-  attributes: schemasIn(fields),
+  id: ({ event }) => idOf(event),
+  attributes: {
+    'created-at': [timeSchema, ({ event }) => event.at],
+    action: [Type.String(), ({ event }) => event.action],
+    actor: [
+      closedObject({
+        kind: Type.Union(['user', 'team', 'organization', 'system'].map((kind) => Type.Literal(kind))),
+        id: nullable(Type.String()),
+        name: nullable(Type.String()),
+        'token-id': nullable(Type.String()),
+      }),
+      ({ event }) => ({
+        kind: event.actor_kind,
+        id: event.actor_id,
+        name: event.actor_name,
+        'token-id': event.token_id,
+      }),
+    ],
+    resource: [
+      closedObject({ type: Type.String(), id: Type.String() }),
+      ({ event }) => ({ type: event.resource_type, id: event.resource_id }),
+    ],
+    'request-id': [nullable(Type.String()), ({ event }) => event.request_id],
+    details: [nullable(Type.Record(Type.String(), Type.Unknown())), ({ event }) => detailsOf(event)],
+    position: [Type.Integer(), ({ event }) => event.position],
+    mac: [Type.String(), ({ event }) => Buffer.from(event.mac).toString('hex')],
+  },
   relationships: { organization: relationOne('organizations') },
-}
-
-/** The only function that makes `audit-events` resources. */
-export function auditEventFragment(event: ListedEvent, organization: { name: string }): Fragment {
-  return fragment({
-    id: idOf(event),
-    type: 'audit-events',
-    attributes: valuesIn(fields, event),
-    relationships: { organization: { data: { id: organization.name, type: 'organizations' } } },
-  })
-}
+  related: ({ organization }) => ({
+    organization: { data: { id: organization.name, type: 'organizations' } },
+  }),
+})
 
 /**
  * A UUID (version 8) that is the event's id for ever. The event's number is not used: it would reveal other

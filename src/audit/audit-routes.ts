@@ -5,7 +5,7 @@ import { listDocument } from '../jsonapi/document.ts'
 import { moment, text } from '../jsonapi/parameters.ts'
 import { organizationPlace } from '../organizations/organization-place.ts'
 import { shortName } from '../state-file/output-names.ts'
-import { auditEventFragment } from './audit-event-document.ts'
+import { auditEventResource } from './audit-event-document.ts'
 import {
   countAuditEvents,
   listAuditEvents,
@@ -62,7 +62,7 @@ export const auditRoutes: readonly Route[] = [
         output: output === undefined ? undefined : shortName(output),
       }
       const { events, total } = await listAuditEvents(tx, organization.id, filter, page)
-      const fragments = events.map((event) => auditEventFragment(event, organization))
+      const fragments = events.map((event) => auditEventResource.fragment({ event, organization }))
       return listDocument(fragments, paging(total))
     },
   }),

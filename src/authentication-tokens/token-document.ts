@@ -2,37 +2,35 @@ import { Type } from 'typebox'
 import type { Actor } from '../access/actor.ts'
 import { isPermitted, type Standing } from '../access/decide.ts'
 import type { Decided } from '../http/route.ts'
-import {
-  nullable,
-  relationMaybe,
-  schemasIn,
-  timeSchema,
-  valuesIn,
-  type Fields,
-  type ResourceDescription,
-} from '../jsonapi/description.ts'
-import { fragment, type Fragment, type Identifier } from '../jsonapi/document.ts'
+import { nullable, relationMaybe, resourceType, timeSchema } from '../jsonapi/description.ts'
+import type { Fragment, Identifier } from '../jsonapi/document.ts'
 import type { OrganizationRow } from '../organizations/organization-store.ts'
 import { findTeam, teamFacts, type TeamRow } from '../teams/team-store.ts'
 import type { TokenRow } from './token-store.ts'
 
-const fields: Fields<{ token: TokenRow; text: string | null }> = {
-  'created-at': [timeSchema, ({ token }) => token.created_at],
-  'last-used-at': [nullable(timeSchema), ({ token }) => token.last_used_at],
-  'expired-at': [timeSchema, ({ token }) => token.expires_at],
-  description: [nullable(Type.String()), ({ token }) => token.description],
-  token: [nullable(Type.String()), ({ text }) => text],
-}
+type TokenView = { readonly token: TokenRow; readonly viewer: TokenViewer; readonly text: string | null }
 
-export const tokenDescription: ResourceDescription = {
+const tokens = resourceType<TokenView>({
   type: 'authentication-tokens',
-  attributes: schemasIn(fields),
+  id: ({ token }) => token.id,
+  attributes: {
+    'created-at': [timeSchema, ({ token }) => token.created_at],
+    'last-used-at': [nullable(timeSchema), ({ token }) => token.last_used_at],
+    'expired-at': [timeSchema, ({ token }) => token.expires_at],
+    description: [nullable(Type.String()), ({ token }) => token.description],
+    token: [nullable(Type.String()), ({ text }) => text],
+  },
   relationships: {
     'created-by': relationMaybe('users', 'teams', 'organizations'),
     team: relationMaybe('teams'),
   },
-  links: { self: Type.String() },
-}
+  related: ({ token, viewer }) => ({
+    'created-by': { data: creatorOf(token, viewer) },
+    team: { data: token.team_id === null ? null : { id: token.team_id, type: 'teams' } },
+  }),
+  self: ({ token }) => `/api/v2/authentication-tokens/${token.id}`,
+})
+export const tokenDescription = tokens.description
 
 /** The viewer of a token. `ownersTeam` is the team `owners`, whose token may have created the viewed one. */
 type TokenViewer = {
@@ -53,22 +51,9 @@ export async function viewerOf({
   return { actor, standing, organization, ownersTeam }
 }
 
-/**
- * The only function that builds `"type": "authentication-tokens"`.
- *
- * @param text the token itself, only in the answer that creates it: nobody can read it again
- */
+/** @param text the token itself, only in the answer that creates it: nobody can read it again */
 export function tokenFragment(token: TokenRow, viewer: TokenViewer, text: string | null = null): Fragment {
-  return fragment({
-    id: token.id,
-    type: 'authentication-tokens',
-    attributes: valuesIn(fields, { token, text }),
-    relationships: {
-      'created-by': { data: creatorOf(token, viewer) },
-      team: { data: token.team_id === null ? null : { id: token.team_id, type: 'teams' } },
-    },
-    links: { self: `/api/v2/authentication-tokens/${token.id}` },
-  })
+  return tokens.fragment({ token, viewer, text })
 }
 
 /** A user, team or organization. Null for a team that the viewer may not see. */

@@ -1,13 +1,6 @@
 import { Type } from 'typebox'
 import { oneOf } from '../jsonapi/body.ts'
-import {
-  closedObject,
-  schemasIn,
-  valuesIn,
-  type Fields,
-  type ResourceDescription,
-} from '../jsonapi/description.ts'
-import { fragment, type Fragment } from '../jsonapi/document.ts'
+import { closedObject, resourceType } from '../jsonapi/description.ts'
 import type { AccessGrantRow } from './access-grant-store.ts'
 import { levelSchema } from './effective-access-document.ts'
 import { actionsOn, levelOn, namesOfActions, type Held, type On } from './levels.ts'
@@ -18,33 +11,25 @@ type AccessGrant = { readonly row: AccessGrantRow; readonly grant: Grant; readon
 
 const heldOf = ({ grant, on }: AccessGrant): Held => grant.held[on]
 
-const fields: Fields<AccessGrant> = {
-  access: [oneOf('read', 'plan', 'write', 'maintain', 'admin', 'custom'), ({ grant }) => grant.access],
-  level: [levelSchema, (found) => levelOn(found.on, heldOf(found))],
-  gives: [Type.Array(Type.String()), (found) => namesOfActions(found.on, actionsOn(found.on, heldOf(found)))],
-  team: [
-    closedObject({ id: Type.String(), name: Type.String() }),
-    ({ row }) => ({ id: row.team_id, name: row.team_name }),
-  ],
-  on: [
-    closedObject({ type: oneOf('workspaces', 'projects'), id: Type.String(), name: Type.String() }),
-    ({ row }) => ({ type: `${row.on}s`, id: row.place_id, name: row.place_name }),
-  ],
-}
-
-export const accessGrantDescription: ResourceDescription = {
+/** Only of grants that the caller may see. */
+export const accessGrantResource = resourceType<AccessGrant>({
   type: 'access-grants',
-  attributes: schemasIn(fields),
-  links: { self: Type.String() },
-}
-
-/** The only function that builds `"type": "access-grants"`, of grants that the caller may see. */
-export function accessGrantFragment(found: AccessGrant): Fragment {
-  const { id, on } = found.row
-  return fragment({
-    id,
-    type: 'access-grants',
-    attributes: valuesIn(fields, found),
-    links: { self: `/api/v2/team-${on}s/${id}` },
-  })
-}
+  id: ({ row }) => row.id,
+  attributes: {
+    access: [oneOf('read', 'plan', 'write', 'maintain', 'admin', 'custom'), ({ grant }) => grant.access],
+    level: [levelSchema, (found) => levelOn(found.on, heldOf(found))],
+    gives: [
+      Type.Array(Type.String()),
+      (found) => namesOfActions(found.on, actionsOn(found.on, heldOf(found))),
+    ],
+    team: [
+      closedObject({ id: Type.String(), name: Type.String() }),
+      ({ row }) => ({ id: row.team_id, name: row.team_name }),
+    ],
+    on: [
+      closedObject({ type: oneOf('workspaces', 'projects'), id: Type.String(), name: Type.String() }),
+      ({ row }) => ({ type: `${row.on}s`, id: row.place_id, name: row.place_name }),
+    ],
+  },
+  self: ({ row }) => `/api/v2/team-${row.on}s/${row.id}`,
+})

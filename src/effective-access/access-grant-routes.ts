@@ -7,7 +7,7 @@ import { shownTeams } from '../team-access/shown-teams-store.ts'
 import { teamPlace } from '../teams/team-place.ts'
 import { countWorkspaces } from '../workspaces/workspace-list-store.ts'
 import { workspacePlace } from '../workspaces/workspace-place.ts'
-import { accessGrantFragment } from './access-grant-document.ts'
+import { accessGrantResource } from './access-grant-document.ts'
 import {
   listAccessGrants,
   shownGrantsOf,
@@ -83,7 +83,7 @@ async function grantsDocument(
       .map((grant) => [grant.id, grant]),
   )
   const fragments = rows.map((row) =>
-    accessGrantFragment({ row, grant: existing(byId.get(row.id)), on: onOf(row) }),
+    accessGrantResource.fragment({ row, grant: existing(byId.get(row.id)), on: onOf(row) }),
   )
   return listDocument(fragments, paging(total))
 }

@@ -1,6 +1,6 @@
 import { existing } from '../core/existing.ts'
 import { Type, type TSchema } from 'typebox'
-import type { Resource } from './document.ts'
+import { fragment, type Fragment, type Resource } from './document.ts'
 
 /**
  * The content of a type's documents. It is next to the function that makes them, and becomes part of the OpenAPI
@@ -24,6 +24,37 @@ export type ResourceDescription = {
 export type Fields<View> = Readonly<
   Record<string, readonly [schema: TSchema, value: (view: View) => unknown]>
 >
+
+/** The documents of a type, each made of a `view`. */
+type ResourceType<View> = Pick<ResourceDescription, 'type' | 'relationships' | 'isSparse'> & {
+  readonly id: (view: View) => string
+  readonly attributes: Fields<View>
+  /** The values of `relationships`. A document does not have one that is undefined. */
+  readonly related?: (view: View) => Resource['relationships']
+  /** The path of the link `self`. */
+  readonly self?: (view: View) => string
+}
+
+/** The description of a type, and the only functions that make its resources. */
+export function resourceType<View>(definition: ResourceType<View>) {
+  const { type, id, attributes, relationships, related, self, isSparse } = definition
+  const links = self && { self: Type.String() }
+  const description: ResourceDescription = {
+    type,
+    attributes: schemasIn(attributes),
+    relationships,
+    links,
+    isSparse,
+  }
+  const resource = (view: View): Resource => ({
+    id: id(view),
+    type,
+    attributes: valuesIn(attributes, view),
+    relationships: related?.(view),
+    links: self && { self: self(view) },
+  })
+  return { description, resource, fragment: (view: View): Fragment => fragment(resource(view)) }
+}
 
 export function schemasIn(fields: Fields<never>): Record<string, TSchema> {
   return Object.fromEntries(Object.entries(fields).map(([name, [schema]]) => [name, schema]))

@@ -5,13 +5,15 @@ export type Fragment = string
 
 export type Identifier = { type: string; id: string }
 
+type Relationship = { data?: Identifier | readonly Identifier[] | null; meta?: object; links?: object }
+
 /** A JSON:API resource object. */
 export type Resource = {
   id: string
   type: string
   attributes: Record<string, unknown>
-  relationships?: Record<string, { data?: Identifier | Identifier[] | null; meta?: object; links?: object }>
-  links?: Record<string, string>
+  relationships?: Record<string, Relationship | undefined> | undefined
+  links?: Record<string, string> | undefined
 }
 
 export function fragment(resource: Resource): Fragment {

@@ -7,9 +7,10 @@ import { done } from '../http/outcome.ts'
 import type { Route } from '../http/route.ts'
 import { write } from '../http/write-route.ts'
 import { parseResource } from '../jsonapi/body.ts'
+import { document } from '../jsonapi/document.ts'
 import { personPlace } from '../users/user-place.ts'
 import { insertLoginCode } from './login-code-store.ts'
-import { CODE_MS, loginCodeBody, loginCodeDescription, loginCodeDocument } from './login-codes.ts'
+import { CODE_MS, loginCodeBody, loginCodeResource } from './login-codes.ts'
 
 /** The consent of a person who has signed in: a program on their machine may get a token of theirs. */
 export const loginCodeRoutes: readonly Route[] = [
@@ -18,7 +19,7 @@ export const loginCodeRoutes: readonly Route[] = [
     status: 201,
     permission: 'user:tokens',
     summary: 'Allow a token for a program that waits on the machine of the caller',
-    answers: loginCodeDescription.type,
+    answers: loginCodeResource.description.type,
     accepts: loginCodeBody,
     body: (bytes) => parseResource(bytes, loginCodeBody),
     act: async ({ tx, deps, actor, resource: { user }, body: { attributes } }) => {
@@ -46,6 +47,6 @@ export const loginCodeRoutes: readonly Route[] = [
         { action: 'user.create-login-code', resourceId: user.id, details: { 'expired-at': expiresAt } },
       )
     },
-    document: ({ result }) => loginCodeDocument(result),
+    document: ({ result }) => document(loginCodeResource.fragment(result)),
   }),
 ]

@@ -1,14 +1,7 @@
 import { createHash } from 'node:crypto'
 import { Type } from 'typebox'
 import { oneOf } from '../jsonapi/body.ts'
-import {
-  schemasIn,
-  timeSchema,
-  valuesIn,
-  type Fields,
-  type ResourceDescription,
-} from '../jsonapi/description.ts'
-import { document, fragment } from '../jsonapi/document.ts'
+import { resourceType, timeSchema } from '../jsonapi/description.ts'
 
 /** What the CLIs are told. They listen on a port from the first one up to the last one, without it. */
 export const loginService = {
@@ -64,23 +57,18 @@ export function challengeOf(verifier: string): string {
 
 type NewLoginCode = { userId: string; code: string; redirectUri: string; state: string; expiresAt: string }
 
-const fields: Fields<NewLoginCode> = {
-  'redirect-to': [
-    Type.String(),
-    ({ code, redirectUri, state }) => {
-      const query = new URLSearchParams({ code, state })
-      return `${redirectUri}?${query.toString()}`
-    },
-  ],
-  'expired-at': [timeSchema, ({ expiresAt }) => expiresAt],
-}
-
-export const loginCodeDescription: ResourceDescription = {
+/** Only the answer that makes a code shows it. */
+export const loginCodeResource = resourceType<NewLoginCode>({
   type: 'login-codes',
-  attributes: schemasIn(fields),
-}
-
-/** The only function that builds `"type": "login-codes"`. Only the answer that makes a code shows it. */
-export function loginCodeDocument(made: NewLoginCode): string {
-  return document(fragment({ id: made.userId, type: 'login-codes', attributes: valuesIn(fields, made) }))
-}
+  id: ({ userId }) => userId,
+  attributes: {
+    'redirect-to': [
+      Type.String(),
+      ({ code, redirectUri, state }) => {
+        const query = new URLSearchParams({ code, state })
+        return `${redirectUri}?${query.toString()}`
+      },
+    ],
+    'expired-at': [timeSchema, ({ expiresAt }) => expiresAt],
+  },
+})

@@ -1,27 +1,24 @@
 import type { ResourceDescription } from '../jsonapi/description.ts'
-import { auditEventDescription } from '../audit/audit-event-document.ts'
+import { auditEventResource } from '../audit/audit-event-document.ts'
 import { tokenDescription } from '../authentication-tokens/token-document.ts'
 import { ttlPolicyDescription } from '../organizations/token-ttl-policies.ts'
 import { entitlementSetDescription, organizationDescription } from '../organizations/organization-document.ts'
 import { accessChangesDescription } from '../effective-access/access-changes-document.ts'
-import { accessGrantDescription } from '../effective-access/access-grant-document.ts'
+import { accessGrantResource } from '../effective-access/access-grant-document.ts'
 import { accessHolderDescription } from '../effective-access/access-holder-document.ts'
 import { effectiveAccessDescription } from '../effective-access/effective-access-document.ts'
 import { outputDescription, workspaceOutputDescription } from '../outputs/output-document.ts'
 import { outputChangeDescription, outputPreviewDescription } from '../outputs/output-preview-document.ts'
 import { stateVersionDescription } from '../state-versions/state-version-document.ts'
-import { tagDescription } from '../tags/tag-document.ts'
-import {
-  effectiveTagBindingDescription,
-  tagBindingDescription,
-} from '../tag-bindings/tag-binding-document.ts'
+import { tagResource } from '../tags/tag-document.ts'
+import { effectiveTagBindingDescription, tagBindingResource } from '../tag-bindings/tag-binding-document.ts'
 import { teamProjectDescription } from '../team-access/team-project-document.ts'
 import { teamWorkspaceDescription } from '../team-access/team-workspace-document.ts'
-import { teamDescription } from '../teams/team-fields.ts'
+import { teamResource } from '../teams/team-fields.ts'
 import { projectDescription } from '../projects/project-document.ts'
-import { loginCodeDescription } from '../login/login-codes.ts'
-import { sessionDescription } from '../sessions/session-document.ts'
-import { passwordLinkDescription } from '../users/password-links.ts'
+import { loginCodeResource } from '../login/login-codes.ts'
+import { sessionResource } from '../sessions/session-document.ts'
+import { passwordLinkResource } from '../users/password-links.ts'
 import { userDescription } from '../users/user-document.ts'
 import { membershipDescription } from '../organization-memberships/membership-document.ts'
 import { refusalDescription } from '../refusals/refusal-document.ts'
@@ -31,9 +28,9 @@ import { workspaceDescription } from '../workspaces/workspace-document.ts'
 export const descriptions: readonly ResourceDescription[] = [
   accessChangesDescription,
   effectiveAccessDescription,
-  accessGrantDescription,
+  accessGrantResource.description,
   accessHolderDescription,
-  auditEventDescription,
+  auditEventResource.description,
   membershipDescription,
   organizationDescription,
   entitlementSetDescription,
@@ -44,16 +41,16 @@ export const descriptions: readonly ResourceDescription[] = [
   outputPreviewDescription,
   outputChangeDescription,
   stateVersionDescription,
-  tagDescription,
-  tagBindingDescription,
+  tagResource.description,
+  tagBindingResource.description,
   effectiveTagBindingDescription,
-  teamDescription,
+  teamResource.description,
   teamProjectDescription,
   teamWorkspaceDescription,
   tokenDescription,
-  sessionDescription,
-  loginCodeDescription,
-  passwordLinkDescription,
+  sessionResource.description,
+  loginCodeResource.description,
+  passwordLinkResource.description,
   userDescription,
   workspaceDescription,
   workspaceOutputDescription,

@@ -11,13 +11,11 @@ import {
   relationMany,
   relationMaybe,
   relationOne,
-  schemasIn,
+  resourceType,
   timeSchema,
-  valuesIn,
   type Fields,
-  type ResourceDescription,
 } from '../jsonapi/description.ts'
-import { document, fragment, type Fragment } from '../jsonapi/document.ts'
+import { document, type Fragment } from '../jsonapi/document.ts'
 import type { OrganizationRow } from '../organizations/organization-store.ts'
 import { effectiveTagBindingFragment } from '../tag-bindings/tag-binding-document.ts'
 import { findTagBindings, type TagBindingRow } from '../tag-bindings/tag-binding-store.ts'
@@ -53,9 +51,11 @@ type ProjectView = Shown & {
   readonly organization: OrganizationRow
   readonly execution: ReturnType<typeof executionModeOf>
   readonly may: (permission: Permission) => boolean
+  /** Undefined if the request does not include them. */
+  readonly bindings: readonly TagBindingRow[] | undefined
 }
 
-const fields: Fields<ProjectView> = {
+const attributes: Fields<ProjectView> = {
   name: [Type.String(), ({ project }) => project.name],
   description: [nullable(Type.String()), ({ project }) => project.description],
   'created-at': [timeSchema, ({ project }) => project.created_at],
@@ -83,17 +83,30 @@ const fields: Fields<ProjectView> = {
   ],
 }
 
-export const projectDescription: ResourceDescription = {
+const projectResource = resourceType<ProjectView>({
   type: 'projects',
-  attributes: schemasIn(fields),
+  id: ({ project }) => project.id,
+  attributes,
   relationships: {
     organization: relationOne('organizations'),
     'default-agent-pool': relationMaybe('agent-pools'),
     'tag-bindings': relationLink,
     'effective-tag-bindings': Type.Optional(relationMany('effective-tag-bindings')),
   },
-  links: { self: Type.String() },
-}
+  related: ({ project, organization: { name }, bindings }) => ({
+    organization: {
+      data: { id: name, type: 'organizations' },
+      links: { related: `/api/v2/organizations/${name}` },
+    },
+    'default-agent-pool': { data: null },
+    'tag-bindings': { links: { related: `/api/v2/projects/${project.id}/tag-bindings` } },
+    'effective-tag-bindings': bindings && {
+      data: bindings.map(({ id }) => ({ id, type: 'effective-tag-bindings' })),
+    },
+  }),
+  self: ({ project }) => `/api/v2/projects/${project.id}`,
+})
+export const projectDescription = projectResource.description
 
 /** A project alone. */
 export async function projectFragment(
@@ -148,41 +161,6 @@ async function shownOf(
   return shown
 }
 
-/** The only function that builds `"type": "projects"`. Tag bindings are listed only if the request includes them. */
-function fragmentOf(
-  { deps, actor, standing }: Viewer,
-  organization: OrganizationRow,
-  project: ProjectRow,
-  shown: Shown,
-  bindings: readonly TagBindingRow[] | undefined,
-): Fragment {
-  const target = { grants: shown.grants }
-  const may = (permission: Permission) => isPermitted(permission, actor, standing, target)
-  const execution = executionModeOf(project, organization, deps.config)
-  const self = `/api/v2/projects/${project.id}`
-  return fragment({
-    id: project.id,
-    type: 'projects',
-    attributes: valuesIn(fields, { ...shown, project, organization, execution, may }),
-    relationships: {
-      organization: {
-        data: { id: organization.name, type: 'organizations' },
-        links: { related: `/api/v2/organizations/${organization.name}` },
-      },
-      'default-agent-pool': { data: null },
-      'tag-bindings': { links: { related: `${self}/tag-bindings` } },
-      ...(bindings === undefined
-        ? {}
-        : {
-            'effective-tag-bindings': {
-              data: bindings.map(({ id }) => ({ id, type: 'effective-tag-bindings' })),
-            },
-          }),
-    },
-    links: { self },
-  })
-}
-
 /** Both spellings are accepted; the API description names one. */
 export const include = {
   include: {
@@ -202,9 +180,17 @@ export async function projectFragments(
   const rows = isBound ? await findTagBindings(viewer.tx, 'project_id', ids) : []
   const bindings = Map.groupBy(rows, (row) => row.project_id)
   const shown = await shownOf(viewer, organization, projects)
+  const { deps, actor, standing } = viewer
   const data = projects.map((project) => {
-    const own = isBound ? (bindings.get(project.id) ?? []) : undefined
-    return fragmentOf(viewer, organization, project, existing(shown.get(project.id)), own)
+    const known = existing(shown.get(project.id))
+    return projectResource.fragment({
+      ...known,
+      project,
+      organization,
+      execution: executionModeOf(project, organization, deps.config),
+      may: (permission) => isPermitted(permission, actor, standing, { grants: known.grants }),
+      bindings: isBound ? (bindings.get(project.id) ?? []) : undefined,
+    })
   })
   const included = rows.map((binding) => effectiveTagBindingFragment({ binding, projectId: null }))
   return { data, included: isBound ? included : undefined }

@@ -1,15 +1,6 @@
 import { Type } from 'typebox'
-import {
-  closedObject,
-  nullable,
-  relationMaybe,
-  schemasIn,
-  timeSchema,
-  valuesIn,
-  type Fields,
-  type ResourceDescription,
-} from '../jsonapi/description.ts'
-import { fragment, type Fragment } from '../jsonapi/document.ts'
+import { closedObject, nullable, relationMaybe, resourceType, timeSchema } from '../jsonapi/description.ts'
+import { fragment, type Fragment, type Resource } from '../jsonapi/document.ts'
 import type { RefusalRow } from './refusal-store.ts'
 import { grantedBySchema, shownGrantedBy } from './granted-by-document.ts'
 import {
@@ -21,63 +12,62 @@ import {
   type NameOf,
 } from './refusal-text.ts'
 
-/** `isNamed`: the viewer may know who the caller was. */
-const fields: Fields<{ row: RefusalRow; isNamed: boolean; nameOf: NameOf }> = {
-  'request-id': [Type.String(), ({ row }) => row.request_id],
-  at: [timeSchema, ({ row }) => row.at],
-  'first-at': [timeSchema, ({ row }) => row.first_at],
-  count: [Type.Integer(), ({ row }) => row.count],
-  method: [Type.String(), ({ row }) => row.method],
-  path: [Type.String(), ({ row }) => row.path],
-  permission: [nullable(Type.String()), ({ row }) => row.permission],
-  reason: [Type.Union([Type.Literal('missing'), Type.Literal('forbidden')]), ({ row }) => row.reason],
-  object: [
-    nullable(closedObject({ type: Type.String(), id: nullable(Type.String()) })),
-    ({ row }) => (row.object_type === null ? null : { type: row.object_type, id: row.object_id }),
-  ],
-  caller: [
-    nullable(closedObject({ type: Type.String(), id: nullable(Type.String()), name: Type.String() })),
-    ({ row, isNamed }) =>
-      isNamed ? { type: row.caller_type, id: row.caller_id, name: row.caller_name } : null,
-  ],
-  standing: [Type.Array(Type.String()), ({ row }) => wordsOfStanding(row)],
-  'granted-by': [grantedBySchema, ({ row, nameOf }) => shownGrantedBy(grantsOf(row), nameOf)],
-  explanation: [
-    Type.String(),
-    ({ row, isNamed }) => {
-      const name = isNamed ? nameOfCaller(row) : `${OUTSIDER[0]?.toUpperCase()}${OUTSIDER.slice(1)}`
-      return sentencesOf(row, name).join(' ')
-    },
-  ],
+type RefusalView = {
+  readonly row: RefusalRow
+  /** The viewer may know who the caller was. */
+  readonly isNamed: boolean
+  readonly nameOf: NameOf
 }
 
-export const refusalDescription: ResourceDescription = {
+const refusals = resourceType<RefusalView>({
   type: 'refusals',
-  attributes: schemasIn(fields),
+  id: ({ row }) => row.request_id,
+  attributes: {
+    'request-id': [Type.String(), ({ row }) => row.request_id],
+    at: [timeSchema, ({ row }) => row.at],
+    'first-at': [timeSchema, ({ row }) => row.first_at],
+    count: [Type.Integer(), ({ row }) => row.count],
+    method: [Type.String(), ({ row }) => row.method],
+    path: [Type.String(), ({ row }) => row.path],
+    permission: [nullable(Type.String()), ({ row }) => row.permission],
+    reason: [Type.Union([Type.Literal('missing'), Type.Literal('forbidden')]), ({ row }) => row.reason],
+    object: [
+      nullable(closedObject({ type: Type.String(), id: nullable(Type.String()) })),
+      ({ row }) => (row.object_type === null ? null : { type: row.object_type, id: row.object_id }),
+    ],
+    caller: [
+      nullable(closedObject({ type: Type.String(), id: nullable(Type.String()), name: Type.String() })),
+      ({ row, isNamed }) =>
+        isNamed ? { type: row.caller_type, id: row.caller_id, name: row.caller_name } : null,
+    ],
+    standing: [Type.Array(Type.String()), ({ row }) => wordsOfStanding(row)],
+    'granted-by': [grantedBySchema, ({ row, nameOf }) => shownGrantedBy(grantsOf(row), nameOf)],
+    explanation: [
+      Type.String(),
+      ({ row, isNamed }) => {
+        const name = isNamed ? nameOfCaller(row) : `${OUTSIDER[0]?.toUpperCase()}${OUTSIDER.slice(1)}`
+        return sentencesOf(row, name).join(' ')
+      },
+    ],
+  },
   relationships: { organization: relationMaybe('organizations') },
-}
+  related: ({ row: { organization_name: id } }) => ({
+    organization: { data: id === null ? null : { type: 'organizations', id } },
+  }),
+})
+export const refusalDescription = refusals.description
 
 /** What a reader may learn. Only site administrators see the name of an outsider. */
 type RefusalSight = { readonly namesOutsiders: boolean; readonly nameOf: NameOf }
 
-/** The attributes of a refusal. */
-export function refusalAttributes(
-  row: RefusalRow,
-  { namesOutsiders, nameOf }: RefusalSight,
-): Record<string, unknown> {
-  return valuesIn(fields, { row, isNamed: row.is_inside === 1 || namesOutsiders, nameOf })
+function refusalResource(row: RefusalRow, { namesOutsiders, nameOf }: RefusalSight): Resource {
+  return refusals.resource({ row, isNamed: row.is_inside === 1 || namesOutsiders, nameOf })
 }
 
-/** The only function that makes `refusals` resources. */
+export function refusalAttributes(row: RefusalRow, sight: RefusalSight): Record<string, unknown> {
+  return refusalResource(row, sight).attributes
+}
+
 export function refusalFragment(row: RefusalRow, sight: RefusalSight): Fragment {
-  return fragment({
-    id: row.request_id,
-    type: 'refusals',
-    attributes: refusalAttributes(row, sight),
-    relationships: {
-      organization: {
-        data: row.organization_name === null ? null : { type: 'organizations', id: row.organization_name },
-      },
-    },
-  })
+  return fragment(refusalResource(row, sight))
 }

@@ -1,45 +1,21 @@
 import { Type } from 'typebox'
-import type { Actor } from '../access/actor.ts'
-import {
-  relationOne,
-  schemasIn,
-  timeSchema,
-  valuesIn,
-  type Fields,
-  type ResourceDescription,
-} from '../jsonapi/description.ts'
-import { fragment, type Fragment } from '../jsonapi/document.ts'
+import { relationOne, resourceType, timeSchema } from '../jsonapi/description.ts'
 import type { SessionRow } from './session-store.ts'
 
-const fields: Fields<{ session: SessionRow; sessionId: string }> = {
-  'created-at': [timeSchema, ({ session }) => session.created_at],
-  'last-used-at': [timeSchema, ({ session }) => session.last_used_at],
-  'expired-at': [timeSchema, ({ session }) => session.expires_at],
-  'user-agent': [Type.String(), ({ session }) => session.user_agent],
-  'is-current': [Type.Boolean(), ({ session, sessionId }) => session.id === sessionId],
-}
+/** `sessionId`: the viewer's current session. */
+type SessionView = { readonly session: SessionRow; readonly sessionId: string }
 
-export const sessionDescription: ResourceDescription = {
+export const sessionResource = resourceType<SessionView>({
   type: 'sessions',
-  attributes: schemasIn(fields),
+  id: ({ session }) => session.id,
+  attributes: {
+    'created-at': [timeSchema, ({ session }) => session.created_at],
+    'last-used-at': [timeSchema, ({ session }) => session.last_used_at],
+    'expired-at': [timeSchema, ({ session }) => session.expires_at],
+    'user-agent': [Type.String(), ({ session }) => session.user_agent],
+    'is-current': [Type.Boolean(), ({ session, sessionId }) => session.id === sessionId],
+  },
   relationships: { user: relationOne('users') },
-  links: { self: Type.String() },
-}
-
-/**
- * The only function that builds `"type": "sessions"`.
- *
- * @param viewer whose session is the current one
- */
-export function sessionFragment(
-  session: SessionRow,
-  { tokenId: sessionId }: Pick<Actor, 'tokenId'>,
-): Fragment {
-  return fragment({
-    id: session.id,
-    type: 'sessions',
-    attributes: valuesIn(fields, { session, sessionId }),
-    relationships: { user: { data: { id: session.user_id, type: 'users' } } },
-    links: { self: `/api/v2/sessions/${session.id}` },
-  })
-}
+  related: ({ session }) => ({ user: { data: { id: session.user_id, type: 'users' } } }),
+  self: ({ session }) => `/api/v2/sessions/${session.id}`,
+})

@@ -6,7 +6,7 @@ import type { Loading, Route } from '../http/route.ts'
 import { write } from '../http/write-route.ts'
 import { document, listDocument } from '../jsonapi/document.ts'
 import { userAlonePlace } from '../users/user-place.ts'
-import { sessionFragment } from './session-document.ts'
+import { sessionResource } from './session-document.ts'
 import { deleteSession, deleteSessionsOf, findSession, listSessions } from './session-store.ts'
 
 const sessionPlace = {
@@ -26,7 +26,9 @@ export const sessionRoutes: readonly Route[] = [
     answers: 'sessions',
     document: async ({ tx, actor, address, page, paging }) => {
       const { rows: sessions, total } = await listSessions(tx, address.userId, page)
-      const fragments = sessions.map((session) => sessionFragment(session, actor))
+      const fragments = sessions.map((session) =>
+        sessionResource.fragment({ session, sessionId: actor.tokenId }),
+      )
       return listDocument(fragments, paging(total))
     },
   }),
@@ -47,7 +49,8 @@ export const sessionRoutes: readonly Route[] = [
     permission: 'user:tokens',
     summary: 'Show a session',
     answers: 'sessions',
-    document: ({ actor, resource }) => document(sessionFragment(resource.session, actor)),
+    document: ({ actor, resource }) =>
+      document(sessionResource.fragment({ ...resource, sessionId: actor.tokenId })),
   }),
 
   write(sessionPlace, '', {

@@ -25,7 +25,7 @@ import {
 import { keyOf, passwordProblems, usernameSchema } from '../users/users.ts'
 import { clientAddressOf } from './client-address.ts'
 import { checkSecure, sessionCookie, sessionSecretOf } from './session-cookie.ts'
-import { sessionFragment } from './session-document.ts'
+import { sessionResource } from './session-document.ts'
 import { deleteSessionsOf, insertSession, makeRoomForSession, type SessionRow } from './session-store.ts'
 
 const MAX_USER_AGENT = 200
@@ -220,7 +220,7 @@ async function begin(
     return row
   })
   if (session === undefined) return undefined
-  const answer = created(document(sessionFragment(session, { tokenId: session.id })))
+  const answer = created(document(sessionResource.fragment({ session, sessionId: session.id })))
   const cookie = sessionCookie(call.origin, secret, config.sessionMinutes * 60)
   return { ...answer, headers: { ...answer.headers, 'set-cookie': cookie } }
 }

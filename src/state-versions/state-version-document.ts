@@ -8,13 +8,11 @@ import {
   relationManyOrLink,
   relationMaybe,
   relationOne,
-  schemasIn,
+  resourceType,
   timeSchema,
-  valuesIn,
   type Fields,
-  type ResourceDescription,
 } from '../jsonapi/description.ts'
-import { document, fragment, type Fragment, type Identifier } from '../jsonapi/document.ts'
+import { document, type Fragment, type Identifier } from '../jsonapi/document.ts'
 import { lockHolder } from '../workspaces/workspace-locks.ts'
 import { neighboursOf, statuses, type StateVersionRow } from './state-version-store.ts'
 import { uploadPath } from './upload-urls.ts'
@@ -28,9 +26,13 @@ type StateVersionView = {
   /** Addresses for the caller; null without the right to use them. */
   readonly upload: (kind: 'state' | 'json-state') => string | null
   readonly download: (path: string) => string | null
+  /** Null for a team that the caller may not see. */
+  readonly creator: Identifier | null
+  readonly neighbours: { readonly previous?: string | null; readonly next?: string | null } | undefined
+  readonly outputs: readonly Identifier[] | undefined
 }
 
-const fields: Fields<StateVersionView> = {
+const attributes: Fields<StateVersionView> = {
   'created-at': [timeSchema, ({ row }) => row.created_at],
   size: [nullable(Type.Integer()), ({ row }) => (row.finalized_at === null ? null : row.size)],
   status: [Type.Union(statuses.map((status) => Type.Literal(status))), ({ row }) => row.status],
@@ -67,9 +69,10 @@ const fields: Fields<StateVersionView> = {
   resources: [Type.Array(Type.Object({})), () => []],
 }
 
-export const stateVersionDescription: ResourceDescription = {
+const stateVersions = resourceType<StateVersionView>({
   type: 'state-versions',
-  attributes: schemasIn(fields),
+  id: ({ row }) => row.id,
+  attributes,
   relationships: {
     workspace: relationOne('workspaces'),
     'created-by': relationMaybe('users', 'teams'),
@@ -79,8 +82,21 @@ export const stateVersionDescription: ResourceDescription = {
     'next-state-version': relationMaybe('state-versions'),
     outputs: relationManyOrLink('state-version-outputs'),
   },
-  links: { self: Type.String() },
-}
+  related: ({ row, creator, neighbours, outputs }) => ({
+    workspace: { data: { id: row.workspace_id, type: 'workspaces' } },
+    'created-by': { data: creator },
+    run: { data: null },
+    'rollback-state-version': { data: versionOrNone(row.rollback_of_id) },
+    'previous-state-version': { data: versionOrNone(neighbours?.previous) },
+    'next-state-version': { data: versionOrNone(neighbours?.next) },
+    outputs:
+      outputs === undefined
+        ? { links: { related: `/api/v2/state-versions/${row.id}/outputs` } }
+        : { data: outputs },
+  }),
+  self: ({ row }) => `/api/v2/state-versions/${row.id}`,
+})
+export const stateVersionDescription = stateVersions.description
 
 /** Documents contain absolute addresses, because clients use them unchanged. */
 type StateVersionViewer = Viewer & { readonly call: { readonly origin: string } }
@@ -96,7 +112,7 @@ export async function stateVersionDocument(
   return document(existing(text))
 }
 
-/** The only function that makes `state-versions` resources. `outputs`: for `include=outputs`, with a single row. */
+/** The resources of state versions. `outputs`: for `include=outputs`, with a single row. */
 export async function stateVersionFragments(
   { tx, deps, actor, standing, call: { origin } }: StateVersionViewer,
   target: Target,
@@ -120,25 +136,14 @@ export async function stateVersionFragments(
       canUpload ? origin + uploadPath(deps.config.secretKey, row.id, kind) : null
     const download = (path: string) => (canRead ? `${origin}/api/v2/state-versions/${row.id}/${path}` : null)
     const { created_by_id: id, created_by_kind: type } = row
-    return fragment({
-      id: row.id,
-      type: 'state-versions',
-      attributes: valuesIn(fields, { row, isOver, upload, download }),
-      relationships: {
-        workspace: { data: { id: row.workspace_id, type: 'workspaces' } },
-        'created-by': {
-          data: id === null || type === null || hidden.has(id) ? null : { id, type },
-        },
-        run: { data: null },
-        'rollback-state-version': { data: versionOrNone(row.rollback_of_id) },
-        'previous-state-version': { data: versionOrNone(neighbours.get(row.id)?.previous) },
-        'next-state-version': { data: versionOrNone(neighbours.get(row.id)?.next) },
-        outputs:
-          outputs === undefined
-            ? { links: { related: `/api/v2/state-versions/${row.id}/outputs` } }
-            : { data: [...outputs] },
-      },
-      links: { self: `/api/v2/state-versions/${row.id}` },
+    return stateVersions.fragment({
+      row,
+      isOver,
+      upload,
+      download,
+      creator: id === null || type === null || hidden.has(id) ? null : { id, type },
+      neighbours: neighbours.get(row.id),
+      outputs,
     })
   })
 }

@@ -9,7 +9,7 @@ import { pagingOfWhole } from '../jsonapi/paging.ts'
 import type { OrganizationRow } from '../organizations/organization-store.ts'
 import { projectPlace } from '../projects/project-place.ts'
 import { workspacePlace } from '../workspaces/workspace-place.ts'
-import { effectiveTagBindingFragment, tagBindingFragment } from './tag-binding-document.ts'
+import { effectiveTagBindingFragment, tagBindingResource } from './tag-binding-document.ts'
 import { findTagBindings, type Tagged } from './tag-binding-store.ts'
 import {
   effectiveOfWorkspaces,
@@ -25,7 +25,7 @@ function whole(call: Call, fragments: readonly Fragment[]): string {
 }
 
 async function ownBindings(tx: Transaction, call: Call, { column, id }: Tagged): Promise<string> {
-  return whole(call, (await findTagBindings(tx, column, [id])).map(tagBindingFragment))
+  return whole(call, (await findTagBindings(tx, column, [id])).map(tagBindingResource.fragment))
 }
 
 const asList = { isList: true, isUnpaged: true } as const

@@ -1,31 +1,14 @@
 import { Type } from 'typebox'
-import {
-  relationOne,
-  schemasIn,
-  valuesIn,
-  type Fields,
-  type ResourceDescription,
-} from '../jsonapi/description.ts'
-import { fragment, type Fragment } from '../jsonapi/document.ts'
+import { relationOne, resourceType } from '../jsonapi/description.ts'
 import type { TagRow } from './tag-store.ts'
 
-const fields: Fields<TagRow> = {
-  name: [Type.String(), (tag) => tag.name],
-  'instance-count': [Type.Integer(), (tag) => tag.instance_count],
-}
-
-export const tagDescription: ResourceDescription = {
+export const tagResource = resourceType<{ tag: TagRow; organizationName: string }>({
   type: 'tags',
-  attributes: schemasIn(fields),
+  id: ({ tag }) => tag.id,
+  attributes: {
+    name: [Type.String(), ({ tag }) => tag.name],
+    'instance-count': [Type.Integer(), ({ tag }) => tag.instance_count],
+  },
   relationships: { organization: relationOne('organizations') },
-}
-
-/** The only function that builds `"type": "tags"`. */
-export function tagFragment(organizationName: string, tag: TagRow): Fragment {
-  return fragment({
-    id: tag.id,
-    type: 'tags',
-    attributes: valuesIn(fields, tag),
-    relationships: { organization: { data: { id: organizationName, type: 'organizations' } } },
-  })
-}
+  related: ({ organizationName: id }) => ({ organization: { data: { id, type: 'organizations' } } }),
+})

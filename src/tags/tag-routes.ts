@@ -12,7 +12,7 @@ import { countWorkspaces } from '../workspaces/workspace-list-store.ts'
 import { addTags } from '../workspaces/workspace-tag-store.ts'
 import { limitTags } from '../workspaces/workspace-tags.ts'
 import { namedWorkspaces, readWorkspaceIds } from '../workspaces/workspaces.ts'
-import { tagFragment } from './tag-document.ts'
+import { tagResource } from './tag-document.ts'
 import { tagPlace } from './tag-place.ts'
 import { deleteTags, findVisibleTags, listVisibleTags } from './tag-store.ts'
 import { MAX_TAGS_IN_A_REQUEST } from './tags.ts'
@@ -33,7 +33,7 @@ export const tagRoutes: readonly Route[] = [
       await context.willLookAt(() => countWorkspaces(tx, id))
       const reach = reachOf('workspace:read', context)
       const { tags, total } = await listVisibleTags(tx, id, reach, filter, page)
-      const fragments = tags.map((tag) => tagFragment(name, tag))
+      const fragments = tags.map((tag) => tagResource.fragment({ tag, organizationName: name }))
       return listDocument(fragments, paging(total))
     },
   }),

@@ -5,15 +5,16 @@ import type { Config } from '../config.ts'
 import { ownTurn } from '../core/turns.ts'
 import type { Transaction } from '../database/database.ts'
 import type { Deps } from '../http/deps.ts'
-import { valuesIn, withFields } from '../jsonapi/description.ts'
-import { fragment, type Fragment, type Identifier, type Resource } from '../jsonapi/document.ts'
+import { withFields } from '../jsonapi/description.ts'
+import { fragment, type Fragment, type Identifier } from '../jsonapi/document.ts'
 import { LaterParts, type Piece } from '../jsonapi/later-parts.ts'
 import type { IncludingViewer } from '../outputs/included-outputs.ts'
 import {
   hasMemberTokenManagement,
   hasSsoTeamId,
-  teamFields,
+  teamResource,
   type TeamPermissions,
+  type TeamRelations,
   type TeamShape,
   type TeamView,
 } from './team-fields.ts'
@@ -53,11 +54,8 @@ function teamPermissions(team: TeamFacts, { actor, standing }: Caller, config: C
   }
 }
 
-/** A team, and what its document says besides. */
-type View = TeamView & { readonly organizationName: string }
-
 /** Undefined for a document with fewer fields: callers can ask for thousands of sets of fields. */
-function cacheKeyOf({ team, permissions, shape, organizationName }: View): string | undefined {
+function cacheKeyOf({ team, permissions, shape, organizationName }: TeamView): string | undefined {
   if (shape.fields !== undefined) return undefined
   const rights = Object.values(permissions).map(Number).join('')
   return `${team.id} ${team.version} ${organizationName} ${rights} ${shape.form} ${Number(shape.hasMemberships)}`
@@ -89,7 +87,7 @@ export async function teamFragments(
     let text = known !== undefined && later.hasRoomFor(0, known.length) ? known : undefined
     const members = known === undefined ? await membersAtOnce(tx, view.team, later, together) : undefined
     if (members !== undefined) {
-      text = fragment(teamResource(view, relationsOf(members, config)))
+      text = fragmentOf({ ...view, ...relationsOf(members, config) })
       // The view of a write is not cached, because the write may still be rolled back.
       if (tx.mode === 'read' && key !== undefined) documents.setWhenWantedAgain(key, text)
     }
@@ -158,7 +156,7 @@ async function membersAtOnce(
 }
 
 /** The same for a large team. Members are read over several turns, and the number of users is counted from them. */
-async function* teamInTurns(deps: Deps, view: View, key: string | undefined): AsyncGenerator<string> {
+async function* teamInTurns(deps: Deps, view: TeamView, key: string | undefined): AsyncGenerator<string> {
   await ownTurn()
   const { team } = view
   let text = key === undefined ? undefined : deps.documents.get<string>(key)
@@ -173,7 +171,7 @@ async function* teamInTurns(deps: Deps, view: View, key: string | undefined): As
     }
     const counted = { ...view, team: { ...team, users_count: count } }
     // No stored text matches: JSON escapes the quotes in it.
-    text = fragment(teamResource(counted, { users: [], memberships: [] }))
+    text = fragmentOf({ ...counted, users: [], memberships: [] })
       .replace('"users":{"data":[', (found) => found + texts.users)
       .replace('"organization-memberships":{"data":[', (found) => found + texts.memberships)
     const now = await deps.database.read((tx) => findTeam(tx, team.id))
@@ -188,15 +186,13 @@ function joinedText(before: string, identifiers: readonly Identifier[]): string 
   return before === '' ? text : `${before},${text}`
 }
 
-type Relations = { users: Identifier[]; memberships: Identifier[] }
-
 /** The documented dialect does not show invited members in team documents, and the relation only if it is included. */
 export function shownMembers(members: readonly TeamMember[], { dialect }: Config) {
   const active = members.filter((member) => member.is_active === 1)
   return { active, shown: dialect === 'current' ? members : active }
 }
 
-function relationsOf(members: readonly TeamMember[], config: Config): Relations {
+function relationsOf(members: readonly TeamMember[], config: Config): TeamRelations {
   const { active, shown } = shownMembers(members, config)
   return {
     users: active.map((member) => ({ id: member.user_id, type: 'users' })),
@@ -204,21 +200,6 @@ function relationsOf(members: readonly TeamMember[], config: Config): Relations 
   }
 }
 
-/** The only function that builds `"type": "teams"`. */
-function teamResource(view: View, { users, memberships }: Relations): Resource {
-  const { team, shape, config, organizationName } = view
-  const hasMemberships =
-    config.dialect === 'current' || shape.hasMemberships || shape.fields?.has('organization-memberships')
-  return withFields(shape.fields, {
-    id: team.id,
-    type: 'teams',
-    attributes: valuesIn(teamFields, view),
-    relationships: {
-      users: { data: users },
-      ...(hasMemberships ? { 'organization-memberships': { data: memberships } } : {}),
-      'authentication-token': { meta: {} },
-      organization: { data: { id: organizationName, type: 'organizations' } },
-    },
-    links: { self: `/api/v2/teams/${team.id}` },
-  })
+function fragmentOf(view: TeamView & TeamRelations): Fragment {
+  return fragment(withFields(view.shape.fields, teamResource.resource(view)))
 }

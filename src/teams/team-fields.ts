@@ -18,10 +18,10 @@ import {
   nullable,
   relationMany,
   relationOne,
-  schemasIn,
+  resourceType,
   type Fields,
-  type ResourceDescription,
 } from '../jsonapi/description.ts'
+import type { Identifier } from '../jsonapi/document.ts'
 import { organizationAccessSchemas, type FlagChanges } from './organization-access.ts'
 import type { TeamRow } from './team-store.ts'
 
@@ -57,9 +57,12 @@ export type TeamView = {
   readonly permissions: TeamPermissions
   readonly shape: TeamShape
   readonly config: Config
+  readonly organizationName: string
 }
 
-export const teamFields: Fields<TeamView> = {
+export type TeamRelations = { readonly users: Identifier[]; readonly memberships: Identifier[] }
+
+const fields: Fields<TeamView> = {
   name: [Type.String(), ({ team }) => team.name],
   'sso-team-id': [
     Type.Optional(nullable(Type.String())),
@@ -82,17 +85,30 @@ export const teamFields: Fields<TeamView> = {
   ],
 }
 
-export const teamDescription: ResourceDescription = {
+export const teamResource = resourceType<TeamView & TeamRelations>({
   type: 'teams',
-  attributes: schemasIn(teamFields),
+  id: ({ team }) => team.id,
+  attributes: fields,
   relationships: {
     users: relationMany('users'),
     'organization-memberships': Type.Optional(relationMany('organization-memberships')),
     'authentication-token': closedObject({ meta: closedObject({}) }),
     organization: relationOne('organizations'),
   },
-  links: { self: Type.String() },
+  related: (view) => ({
+    users: { data: view.users },
+    'organization-memberships': hasMemberships(view) ? { data: view.memberships } : undefined,
+    'authentication-token': { meta: {} },
+    organization: { data: { id: view.organizationName, type: 'organizations' } },
+  }),
+  self: ({ team }) => `/api/v2/teams/${team.id}`,
   isSparse: true,
+})
+
+/** The documented dialect shows the relationship only if the request asks for it. */
+function hasMemberships({ shape, config }: TeamView): boolean {
+  const isAsked = shape.hasMemberships || shape.fields?.has('organization-memberships') === true
+  return isAsked || config.dialect === 'current'
 }
 
 function flagsShown({ form, fields }: TeamShape, dialect: Config['dialect']) {

@@ -12,7 +12,7 @@ import type { IncludingViewer } from '../outputs/included-outputs.ts'
 import { userFragment } from '../users/user-document.ts'
 import { findUsers } from '../users/user-store.ts'
 import { shownMembers } from './team-document.ts'
-import { teamDescription } from './team-fields.ts'
+import { teamResource } from './team-fields.ts'
 import { membersInTurns } from './team-members-in-turns.ts'
 import { someTeamMembers, type TeamMember, type TeamRow } from './team-store.ts'
 
@@ -24,8 +24,8 @@ export const teamQuery = {
   ...include,
   'fields[teams]': fields(
     'teams',
-    ...Object.keys(teamDescription.attributes),
-    ...Object.keys(teamDescription.relationships ?? {}),
+    ...Object.keys(teamResource.description.attributes),
+    ...Object.keys(teamResource.description.relationships ?? {}),
   ),
 }
 export type TeamQuery = QueryValues<typeof teamQuery>

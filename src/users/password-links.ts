@@ -6,14 +6,7 @@ import { invalid, notFound } from '../core/errors.ts'
 import { newSecret } from '../core/ids.ts'
 import type { Transaction } from '../database/database.ts'
 import type { Deps } from '../http/deps.ts'
-import {
-  schemasIn,
-  timeSchema,
-  valuesIn,
-  type Fields,
-  type ResourceDescription,
-} from '../jsonapi/description.ts'
-import { fragment, type Fragment } from '../jsonapi/document.ts'
+import { resourceType, timeSchema } from '../jsonapi/description.ts'
 import { insertPasswordLink } from './password-link-store.ts'
 import { lockUser, type UserRow } from './user-store.ts'
 
@@ -52,23 +45,13 @@ export async function createPasswordLink(
   return { userId, secret, expiresAt, user, event }
 }
 
-const fields: Fields<{ link: NewPasswordLink }> = {
-  link: [Type.String(), ({ link }) => link.secret],
-  'expired-at': [timeSchema, ({ link }) => link.expiresAt],
-}
-
-export const passwordLinkDescription: ResourceDescription = {
+/** Only the answer that makes a link shows it. */
+export const passwordLinkResource = resourceType<NewPasswordLink>({
   type: 'password-links',
-  attributes: schemasIn(fields),
-  links: { self: Type.String() },
-}
-
-/** The only function that builds `"type": "password-links"`. Only the answer that makes a link shows it. */
-export function passwordLinkFragment(link: NewPasswordLink): Fragment {
-  return fragment({
-    id: link.userId,
-    type: 'password-links',
-    attributes: valuesIn(fields, { link }),
-    links: { self: `/api/v2/admin/users/${link.userId}/password-links` },
-  })
-}
+  id: ({ userId }) => userId,
+  attributes: {
+    link: [Type.String(), ({ secret }) => secret],
+    'expired-at': [timeSchema, ({ expiresAt }) => expiresAt],
+  },
+  self: ({ userId }) => `/api/v2/admin/users/${userId}/password-links`,
+})

@@ -9,7 +9,7 @@ import { clientAddressOf } from '../sessions/client-address.ts'
 import { deleteSessionsOf } from '../sessions/session-store.ts'
 import { userFragment } from './user-document.ts'
 import { deletePasswordLinksOf } from './password-link-store.ts'
-import { createPasswordLink, passwordLinkFragment } from './password-links.ts'
+import { createPasswordLink, passwordLinkResource } from './password-links.ts'
 import { administeredUserPlace, personPlace } from './user-place.ts'
 import { lockUser, updateUser } from './user-store.ts'
 import { changedPasswordBody, passwordLinkBody } from './users.ts'
@@ -76,6 +76,6 @@ export const passwordRoutes: readonly Route[] = [
       const { event, ...link } = await createPasswordLink(tx, deps, id)
       return doneAll(link, [event])
     },
-    document: ({ result }) => document(passwordLinkFragment(result)),
+    document: ({ result }) => document(passwordLinkResource.fragment(result)),
   }),
 ]

@@ -5,12 +5,10 @@ import {
   nullable,
   relationLink,
   relationOne,
-  schemasIn,
-  valuesIn,
+  resourceType,
   type Fields,
-  type ResourceDescription,
 } from '../jsonapi/description.ts'
-import { fragment, type Fragment, type Identifier } from '../jsonapi/document.ts'
+import type { Fragment, Identifier } from '../jsonapi/document.ts'
 import type { UserRow } from './user-store.ts'
 
 type UserView = {
@@ -20,6 +18,7 @@ type UserView = {
   /** The viewer is the user or a site administrator. */
   readonly isConfidant: boolean
   readonly showsEmail: boolean
+  readonly authenticatedResource: Identifier | undefined
 }
 
 /** Each of the document's `permissions`. False: this server lacks the feature. */
@@ -37,7 +36,7 @@ const permissions: Readonly<Record<string, false | ((view: UserView) => boolean)
   'can-manage-hcp-account': false,
 }
 
-const fields: Fields<UserView> = {
+const attributes: Fields<UserView> = {
   username: [nullable(Type.String()), ({ user }) => user.username],
   'is-service-account': [Type.Boolean(), ({ isPerson }) => !isPerson],
   'avatar-url': [Type.Null(), () => null],
@@ -65,15 +64,21 @@ function confided({ isConfidant }: UserView, flag: number): boolean | undefined 
   return isConfidant ? flag === 1 : undefined
 }
 
-export const userDescription: ResourceDescription = {
+const users = resourceType<UserView>({
   type: 'users',
-  attributes: schemasIn(fields),
+  id: ({ user }) => user.id,
+  attributes,
   relationships: {
     'authentication-tokens': relationLink,
     'authenticated-resource': Type.Optional(relationOne('users', 'teams', 'organizations')),
   },
-  links: { self: Type.String() },
-}
+  related: ({ user, authenticatedResource: data }) => ({
+    'authentication-tokens': { links: { related: `/api/v2/users/${user.id}/authentication-tokens` } },
+    'authenticated-resource': data && { data },
+  }),
+  self: ({ user }) => `/api/v2/users/${user.id}`,
+})
+export const userDescription = users.description
 
 type UserShape = {
   /** The user, team or organization that the sent token belongs to. Shown by account/details. */
@@ -83,8 +88,8 @@ type UserShape = {
 }
 
 /**
- * The only function that builds `"type": "users"`. Only the user and site administrators see the email, and whether the
- * user is an administrator or suspended. The email is also shown next to a membership that shows it.
+ * A user as the viewer may see them. Only the user and site administrators see the email, and whether the user is an
+ * administrator or suspended. The email is also shown next to a membership that shows it.
  */
 export function userFragment(
   user: UserRow,
@@ -93,23 +98,12 @@ export function userFragment(
 ): Fragment {
   const isSelf = viewer.userId === user.id
   const isConfidant = isSelf || viewer.isSiteAdmin
-  const view = {
+  return users.fragment({
     user,
     isSelf,
     isConfidant,
     isPerson: user.is_service_account === 0,
     showsEmail: isConfidant || isMembershipReadable,
-  }
-  return fragment({
-    id: user.id,
-    type: 'users',
-    attributes: valuesIn(fields, view),
-    relationships: {
-      'authentication-tokens': { links: { related: `/api/v2/users/${user.id}/authentication-tokens` } },
-      ...(authenticatedResource === undefined
-        ? {}
-        : { 'authenticated-resource': { data: authenticatedResource } }),
-    },
-    links: { self: `/api/v2/users/${user.id}` },
+    authenticatedResource,
   })
 }

@@ -4,7 +4,7 @@ import { list } from '../http/read-route.ts'
 import type { Route } from '../http/route.ts'
 import { write } from '../http/write-route.ts'
 import { listDocument } from '../jsonapi/document.ts'
-import { tagFragment } from '../tags/tag-document.ts'
+import { tagResource } from '../tags/tag-document.ts'
 import { listTagsOfWorkspace } from '../tags/tag-store.ts'
 import { namesOfTags, parseTags, tagItem } from '../tags/tags.ts'
 import { countWorkspaces } from './workspace-list-store.ts'
@@ -24,7 +24,7 @@ export const workspaceTagRoutes: readonly Route[] = [
       await context.willLookAt(() => countWorkspaces(tx, organization.id))
       const reach = reachOf('workspace:read', context)
       const { tags, total } = await listTagsOfWorkspace(tx, reach, workspace.id, page)
-      const fragments = tags.map((tag) => tagFragment(organization.name, tag))
+      const fragments = tags.map((tag) => tagResource.fragment({ tag, organizationName: organization.name }))
       return listDocument(fragments, paging(total))
     },
   }),
