@@ -7,7 +7,7 @@ import type { Transaction } from '../database/database.ts'
 import { pageOf } from '../database/pages.ts'
 import { holdsText } from '../database/portable.ts'
 import type { Tables } from '../database/tables.ts'
-import { windowOf } from '../database/window.ts'
+import { fromNearerEnd } from '../database/window.ts'
 import type { Page } from '../jsonapi/paging.ts'
 import {
   countMemberships,
@@ -50,23 +50,23 @@ export async function listMemberships(
 /** A page without filters. Read from the nearer end of an index, so that the last page is as fast as the first. */
 async function listPeople(tx: Transaction, organizationId: string, page: Page): Promise<MembershipPage> {
   const total = await countMemberships(tx, organizationId)
-  const window = windowOf(total, (page.number - 1) * page.size, page.size)
-  if (window === undefined) return { memberships: [], total }
-  const direction = window.isFromEnd ? 'desc' : 'asc'
-  const ids = tx.db
-    .selectFrom('memberships')
-    .where('organization_id', '=', organizationId)
-    .where('is_service_account', '=', 0)
-    .select('id')
-    .orderBy('created_at', direction)
-    .orderBy('id', direction)
-    .limit(window.limit)
-    .offset(window.offset)
-  const memberships = await selectMemberships(tx)
-    .where('memberships.id', 'in', ids)
-    .orderBy('memberships.created_at')
-    .orderBy('memberships.id')
-    .execute()
+  const offset = (page.number - 1) * page.size
+  const memberships = await fromNearerEnd(total, offset, page.size, (direction, range) => {
+    const ids = tx.db
+      .selectFrom('memberships')
+      .where('organization_id', '=', organizationId)
+      .where('is_service_account', '=', 0)
+      .select('id')
+      .orderBy('created_at', direction)
+      .orderBy('id', direction)
+      .limit(range.limit)
+      .offset(range.offset)
+    return selectMemberships(tx)
+      .where('memberships.id', 'in', ids)
+      .orderBy('memberships.created_at', direction)
+      .orderBy('memberships.id', direction)
+      .execute()
+  })
   return { memberships, total }
 }
 

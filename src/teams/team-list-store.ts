@@ -7,7 +7,7 @@ import { holdsText, isTextIn } from '../database/portable.ts'
 import { prepared } from '../database/prepared.ts'
 import { inSlices } from '../database/slices.ts'
 import type { Tables } from '../database/tables.ts'
-import { windowOf } from '../database/window.ts'
+import { fromNearerEnd, type ReadRange } from '../database/window.ts'
 import type { Page } from '../jsonapi/paging.ts'
 import type { OrganizationRow } from '../organizations/organization-store.ts'
 import { MAX_FOUND_REACH, type TeamNames } from './team-search-store.ts'
@@ -91,7 +91,7 @@ async function openTeams(listing: Listing): Promise<OpenTeams> {
   if (q !== undefined) return foundTeams(listing, q)
   const total = countOpenTeams(organization, standing)
   const pages = standing.seesSecretTeams ? allTeams : visibleTeams
-  const read: ReadRange = (direction, range) =>
+  const read: ReadRange<TeamRow> = (direction, range) =>
     tx.all(pages[direction], { organizationId: organization.id, ...range })
   return { total, window: (offset, limit) => fromNearerEnd(total, offset, limit, read) }
 }
@@ -183,22 +183,7 @@ async function mergedPage(
   return merged.slice(skip)
 }
 
-type ReadRange = (direction: 'asc' | 'desc', range: { limit: number; offset: number }) => Promise<TeamRow[]>
-
-async function fromNearerEnd(
-  total: number,
-  offset: number,
-  limit: number,
-  read: ReadRange,
-): Promise<TeamRow[]> {
-  const window = windowOf(total, offset, limit)
-  if (window === undefined) return []
-  const { isFromEnd, ...range } = window
-  const rows = await read(isFromEnd ? 'desc' : 'asc', range)
-  return isFromEnd ? rows.toReversed() : rows
-}
-
-function readOf(query: TeamQuery): ReadRange {
+function readOf(query: TeamQuery): ReadRange<TeamRow> {
   return (direction, { limit, offset }) =>
     query
       .selectAll('teams')

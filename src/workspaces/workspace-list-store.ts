@@ -6,7 +6,7 @@ import { countOf } from '../database/pages.ts'
 import { holdsText } from '../database/portable.ts'
 import { prepared } from '../database/prepared.ts'
 import type { Tables } from '../database/tables.ts'
-import { windowOf } from '../database/window.ts'
+import { fromNearerEnd } from '../database/window.ts'
 import type { Page } from '../jsonapi/paging.ts'
 import { isWorkspaceTagged, type TagFilter } from '../tag-bindings/tag-binding-store.ts'
 import { findWorkspaces, type WorkspaceRow } from './workspace-store.ts'
@@ -95,24 +95,22 @@ export async function listVisibleWorkspaces(
     query = query.where((eb) => (filter.isTagUnion === true ? eb.or(tagged) : eb.and(tagged)))
   }
   if (filter.hasRun === true) query = query.where(sql<boolean>`1 = 0`)
-  const count = known ?? (await countOf(query))
-  const window = windowOf(count, (page.number - 1) * page.size, page.size)
-  if (window === undefined) return { workspaces: [], total: count }
-  const { isFromEnd } = window
+  const total = known ?? (await countOf(query))
   const isDescending = sort === '-name' || sort === '-latest-change-at'
-  const direction = isDescending === isFromEnd ? 'asc' : 'desc'
   // First only the ids: an index covers them and all filtered columns.
-  const found = await query
-    .select('workspaces.id')
-    .$if(sort.endsWith('latest-change-at'), (sorted) => sorted.orderBy('workspaces.updated_at', direction))
-    .orderBy('workspaces.name', direction)
-    .limit(window.limit)
-    .offset(window.offset)
-    .execute()
+  const found = await fromNearerEnd(total, (page.number - 1) * page.size, page.size, (end, range) => {
+    const direction = isDescending === (end === 'desc') ? 'asc' : 'desc'
+    return query
+      .select('workspaces.id')
+      .$if(sort.endsWith('latest-change-at'), (sorted) => sorted.orderBy('workspaces.updated_at', direction))
+      .orderBy('workspaces.name', direction)
+      .limit(range.limit)
+      .offset(range.offset)
+      .execute()
+  })
   const ids = found.map(({ id }) => id)
   const rows = new Map((await findWorkspaces(tx, organizationId, ids)).map((row) => [row.id, row]))
-  const workspaces = (isFromEnd ? ids.toReversed() : ids).map((id) => existing(rows.get(id)))
-  return { workspaces, total: count }
+  return { workspaces: ids.map((id) => existing(rows.get(id))), total }
 }
 
 /**
