@@ -18,6 +18,15 @@ export function reachOf(
   return isPermitted(permission, actor, standing, {}) ? 'everything' : { userId: actor.userId ?? NO_ID }
 }
 
+/** Ids of the teams that the user is an active member of. */
+export function teamIdsOf(userId: string) {
+  return expressionBuilder<Tables>()
+    .selectFrom('team_members as member')
+    .where('member.user_id', '=', userId)
+    .where('member.is_active', '=', 1)
+    .select('member.team_id')
+}
+
 /**
  * Grants on workspaces that give the user at least one column of the table. A custom grant that allows nothing shows
  * nothing. For lists, the same rule as `columnsOfGrant`.

@@ -2,6 +2,7 @@ import { sql, type Expression, type ExpressionBuilder, type SqlBool } from 'kyse
 import type { Actor } from '../access/actor.ts'
 import { columnSet, type Standing } from '../access/decide.ts'
 import { isNoStronger } from '../access/delegation-store.ts'
+import { teamIdsOf } from '../access/granted-places-store.ts'
 import type { Column } from '../access/rules.ts'
 import { maxTtlOf } from '../access/token-policy.ts'
 import { timeAfter, timestamp } from '../core/clock.ts'
@@ -32,15 +33,7 @@ function isManageable(eb: Teams, { actor, standing }: Viewer): Expression<SqlBoo
   if (has('OG')) return isNotOwners
   // A team's flags work for its members, not for its token.
   if (actor.kind !== 'user') return eb.lit(false)
-  const isOwn = eb(
-    'teams.id',
-    'in',
-    eb
-      .selectFrom('team_members as member')
-      .where('member.user_id', '=', actor.userId)
-      .where('member.is_active', '=', 1)
-      .select('member.team_id'),
-  )
+  const isOwn = eb('teams.id', 'in', teamIdsOf(actor.userId))
   const isMembers = standing.membersManageTokens
     ? eb.and([isOwn, eb('teams.allow_member_token_management', '=', 1)])
     : eb.lit(false)

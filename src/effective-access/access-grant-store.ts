@@ -1,6 +1,7 @@
 import { expressionBuilder, sql, type Expression, type SqlBool } from 'kysely'
 import { isPermitted, type Caller, type ColumnSet, type TeamFacts } from '../access/decide.ts'
 import { columnsOfGrant, noDetails } from '../access/grants.ts'
+import { teamIdsOf } from '../access/granted-places-store.ts'
 import type { Permission } from '../access/rules.ts'
 import { NO_ID } from '../core/ids.ts'
 import type { Transaction } from '../database/database.ts'
@@ -94,11 +95,7 @@ export function shownGrantsOf(
   const eb = expressionBuilder<Tables, 'team_workspaces' | 'workspaces' | 'team_projects'>()
   const may = (permission: Permission, grants?: ColumnSet) =>
     isPermitted(permission, actor, standing, { team, grants })
-  const mine = tx.db
-    .selectFrom('team_members as member')
-    .where('member.user_id', '=', actor.userId ?? NO_ID)
-    .where('member.is_active', '=', 1)
-    .select('member.team_id')
+  const mine = teamIdsOf(actor.userId ?? NO_ID)
   const workspaces = () => {
     const levels = workspaceLevels.filter((access) =>
       may('team-access:read', columnsOfGrant({ ...noDetails, on: 'workspace', access })),

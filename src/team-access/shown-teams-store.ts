@@ -1,5 +1,6 @@
 import { expressionBuilder, type Expression, type SqlBool } from 'kysely'
 import { isPermitted, type Caller, type ColumnSet, type TeamFacts } from '../access/decide.ts'
+import { teamIdsOf } from '../access/granted-places-store.ts'
 import type { Permission } from '../access/rules.ts'
 import { NO_ID } from '../core/ids.ts'
 import type { Tables } from '../database/tables.ts'
@@ -25,15 +26,7 @@ export function shownTeams(
   const may = (team: TeamFacts) => isPermitted(permission, actor, standing, { team, grants })
   if (may(ownersTeam)) return undefined
   const eb = expressionBuilder<Tables, 'teams'>()
-  const own = eb(
-    'teams.id',
-    'in',
-    eb
-      .selectFrom('team_members as member')
-      .where('member.user_id', '=', actor.userId ?? NO_ID)
-      .where('member.is_active', '=', 1)
-      .select('member.team_id'),
-  )
+  const own = eb('teams.id', 'in', teamIdsOf(actor.userId ?? NO_ID))
   if (!may(openTeam)) return own
   const others = eb('teams.is_owners', '=', 0)
   return eb.or([
