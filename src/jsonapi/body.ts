@@ -96,6 +96,12 @@ export function tooMany(thing: 'teams' | 'projects' | 'workspaces', most: number
   return { detail: `an organization may have at most ${most} ${thing} (${setting})`, pointer: '/data' }
 }
 
+/** The problem of a name that another one has. */
+export function nameIsTaken(thing: 'team' | 'project' | 'workspace'): Problem {
+  const detail = `name is already used by another ${thing} of the organization`
+  return { detail, pointer: '/data/attributes/name' }
+}
+
 /**
  * Adds `taken` to other problems if another object has the name. Without other problems it does nothing, because the
  * insert or update finds a taken name.

@@ -1,5 +1,5 @@
 import { reachOf } from '../access/granted-places-store.ts'
-import { conflict, invalid, invalidBy, type Problem } from '../core/errors.ts'
+import { conflict, invalid, invalidBy } from '../core/errors.ts'
 import { existing } from '../core/existing.ts'
 import { dryRunOfPlaces } from '../effective-access/place-dry-run.ts'
 import { placeOfProject } from '../effective-access/places.ts'
@@ -7,7 +7,7 @@ import { done } from '../http/outcome.ts'
 import { read } from '../http/read-route.ts'
 import type { Route } from '../http/route.ts'
 import { write } from '../http/write-route.ts'
-import { besideTakenName, tooMany } from '../jsonapi/body.ts'
+import { besideTakenName, nameIsTaken, tooMany } from '../jsonapi/body.ts'
 import { organizationWithGrantsPlace } from '../organizations/organization-place.ts'
 import { recorded, setTagBindings } from '../tag-bindings/tag-bindings.ts'
 import { countWorkspaces } from '../workspaces/workspace-list-store.ts'
@@ -23,10 +23,7 @@ import {
 } from './project-store.ts'
 import { mergeProjectSettings, newProjectBody, projectBody, readProject } from './projects.ts'
 
-const NAME_IS_TAKEN: Problem = {
-  detail: 'name is already used by another project of the organization',
-  pointer: '/data/attributes/name',
-}
+const NAME_IS_TAKEN = nameIsTaken('project')
 
 export const projectRoutes: readonly Route[] = [
   write(organizationWithGrantsPlace, '/projects', {

@@ -3,6 +3,7 @@ import type { FlagSet } from '../access/organization-flags.ts'
 import type { Viewer } from '../http/route.ts'
 import { NotPermitted } from '../access/not-permitted.ts'
 import { badRequest, type Problem } from '../core/errors.ts'
+import { nameIsTaken } from '../jsonapi/body.ts'
 import { applyFlagChanges } from './organization-access.ts'
 import type { TeamChanges } from './team-fields.ts'
 import type { TeamRow } from './team-store.ts'
@@ -10,10 +11,7 @@ import type { TeamRow } from './team-store.ts'
 /** The name of the team that an organization is created with. */
 export const OWNERS_TEAM = 'owners'
 
-export const NAME_IS_TAKEN: Problem = {
-  detail: 'name is already used by another team of the organization',
-  pointer: '/data/attributes/name',
-}
+export const NAME_IS_TAKEN = nameIsTaken('team')
 
 /** A dry run is not in the audit trail. It must not tell a caller whether a team that they cannot see has the name. */
 export function refuseNameInDryRun({ seesSecretTeams }: Standing, { name }: TeamChanges): void {

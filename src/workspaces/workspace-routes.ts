@@ -8,7 +8,7 @@ import { done } from '../http/outcome.ts'
 import { read } from '../http/read-route.ts'
 import type { Route, Viewer } from '../http/route.ts'
 import { write } from '../http/write-route.ts'
-import { besideTakenName, orProblems, otherId, tooMany } from '../jsonapi/body.ts'
+import { besideTakenName, nameIsTaken, orProblems, otherId, tooMany } from '../jsonapi/body.ts'
 import { organizationWithGrantsPlace } from '../organizations/organization-place.ts'
 import type { OrganizationRow } from '../organizations/organization-store.ts'
 import { findProject } from '../projects/project-store.ts'
@@ -33,10 +33,7 @@ import {
   type WorkspaceChanges,
 } from './workspaces.ts'
 
-const NAME_IS_TAKEN: Problem = {
-  detail: 'name is already used by another workspace of the organization',
-  pointer: '/data/attributes/name',
-}
+const NAME_IS_TAKEN = nameIsTaken('workspace')
 
 const TAGS_POINTER = '/data/relationships/tags/data'
 
