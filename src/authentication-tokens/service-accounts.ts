@@ -4,7 +4,7 @@ import type { Transaction } from '../database/database.ts'
 import type { Deps } from '../http/deps.ts'
 import { insertMembership } from '../organization-memberships/membership-store.ts'
 import { deleteUser, insertUser } from '../users/user-store.ts'
-import { serviceAccountId } from '../users/users.ts'
+import { noAccount, serviceAccountId } from '../users/users.ts'
 import { deleteTeamMembers, insertTeamMember } from '../teams/team-member-store.ts'
 import { updateTeam, type TeamRow } from '../teams/team-store.ts'
 
@@ -14,17 +14,8 @@ export async function ensureServiceAccount(tx: Transaction, deps: Deps, team: Te
   const id = serviceAccountId(team.id)
   const membershipId = deps.newId('membership')
   const created_at = timestamp(deps.clock.now())
-  await insertUser(tx, {
-    id,
-    username: id,
-    // Without a key it cannot be found by name, so nobody adds or removes it by hand.
-    username_key: null,
-    email: null,
-    email_key: null,
-    password_hash: null,
-    is_service_account: 1,
-    created_at,
-  })
+  // Without a key it cannot be found by name, so nobody adds or removes it by hand.
+  await insertUser(tx, { ...noAccount, id, username: id, is_service_account: 1, created_at })
   await insertMembership(tx, {
     id: membershipId,
     organization_id: team.organization_id,

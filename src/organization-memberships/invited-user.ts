@@ -1,5 +1,6 @@
 import type { Actor } from '../access/actor.ts'
 import type { UserRow } from '../users/user-store.ts'
+import { noAccount } from '../users/users.ts'
 import type { MembershipRow } from './membership-store.ts'
 
 type Invited = Pick<MembershipRow, 'id' | 'status' | 'user_id'>
@@ -23,18 +24,7 @@ export function standInId(membershipId: string): string {
 
 /** Stands in for the user. The same whether the email has an account or not. */
 export function standInUser({ id, email, created_at }: MembershipRow): UserRow {
-  return {
-    id: standInId(id),
-    username: null,
-    username_key: null,
-    email,
-    email_key: null,
-    password_hash: null,
-    is_site_admin: 0,
-    is_service_account: 0,
-    is_suspended: 0,
-    created_at,
-  }
+  return { ...noAccount, id: standInId(id), email, created_at }
 }
 
 /** The audit details of a membership that ends: whose it was. */

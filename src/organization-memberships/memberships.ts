@@ -13,7 +13,7 @@ import { insertTeamMember } from '../teams/team-member-store.ts'
 import { tooManyMembers } from '../teams/team-members.ts'
 import { findTeams, teamFacts, type TeamRow } from '../teams/team-store.ts'
 import { findUserByEmail, insertUser, lockUser, type UserRow } from '../users/user-store.ts'
-import { keyOf } from '../users/users.ts'
+import { keyOf, noAccount } from '../users/users.ts'
 import { countMemberships, findMembershipOf, insertMembership } from './membership-store.ts'
 
 const MAX_TEAMS = 100
@@ -119,14 +119,7 @@ async function findOrMakeUser(tx: Transaction, deps: Deps, email: string): Promi
     const user = found === undefined ? undefined : await lockUser(tx, found.id)
     if (user !== undefined) return user
     const id = deps.newId('user')
-    await insertUser(tx, {
-      id,
-      username: null,
-      username_key: null,
-      email,
-      email_key: key,
-      password_hash: null,
-      created_at: timestamp(deps.clock.now()),
-    })
+    const created_at = timestamp(deps.clock.now())
+    await insertUser(tx, { ...noAccount, id, email, email_key: key, created_at })
   }
 }

@@ -84,19 +84,20 @@ export function parseUserId(text: string): string | undefined {
   return team === undefined ? parseId('user', text) : parseId('team', `team-${team}`) && text
 }
 
+/** The columns of a user who has no account. */
+export const noAccount = {
+  username: null,
+  username_key: null,
+  email: null,
+  email_key: null,
+  password_hash: null,
+  is_site_admin: 0,
+  is_service_account: 0,
+  is_suspended: 0,
+} as const
+
 /** The user that an organization token acts as. It is not stored. */
 export function organizationUser(organizationId: string): UserRow {
   const id = `${SERVICE_ACCOUNT_PREFIX}org_${organizationId.slice('org-'.length)}`
-  return {
-    id,
-    username: id,
-    username_key: id,
-    email: null,
-    email_key: null,
-    password_hash: null,
-    is_site_admin: 0,
-    is_service_account: 1,
-    is_suspended: 0,
-    created_at: '',
-  }
+  return { ...noAccount, id, username: id, username_key: id, is_service_account: 1, created_at: '' }
 }
