@@ -16,6 +16,7 @@ import {
   findOrganizationByName,
   type OrganizationRow,
 } from '../organizations/organization-store.ts'
+import { ownersTeam } from '../team-access/shown-teams-store.ts'
 import { objectOf, pathOf } from './refusal-object.ts'
 import type { Found, Named, Refusal } from './refusal.ts'
 import type { NewRefusal, NewRefusalRow } from './refusal-store.ts'
@@ -94,13 +95,7 @@ export async function rowsOf(
   }))
 }
 
-const missingTeam = {
-  id: '',
-  visibility: 'secret',
-  isOwners: false,
-  allowMemberTokenManagement: false,
-  flags: 0,
-} as const
+const missingTeam = { ...ownersTeam, isOwners: false }
 
 /** The target that was judged, plus the team grants that would count if the caller were a delegate. */
 async function wholeTarget(tx: Transaction, { actor, found, permission }: Refusal): Promise<Target> {
