@@ -31,28 +31,23 @@ const queryOn = (on: On) => ({
   'filter[who]': choice('Only people, or only teams by what their tokens may do', 'users', 'teams'),
 })
 
-const permission = 'effective-access:read'
+function holdersRoute<A, R extends Loaded & { organization: OrganizationRow }>(
+  on: On,
+  place: Place<A, R>,
+  placeIn: (loaded: R) => NamedPlace,
+): Route {
+  return list(seen(place, `${on}:read`), '/access-holders', {
+    permission: 'effective-access:read',
+    summary: `List the people and teams that may do more on a ${on} than a plain member, and by which grants`,
+    query: queryOn(on),
+    answers: 'access-holders',
+    document: (context) => holdersDocument(context, context.resource.organization, placeIn(context.resource)),
+  })
+}
 
 export const accessHolderRoutes: readonly Route[] = [
-  list(seen(workspacePlace, 'workspace:read'), '/access-holders', {
-    permission,
-    summary:
-      'List the people and teams that may do more on a workspace than a plain member, and by which grants',
-    query: queryOn('workspace'),
-    answers: 'access-holders',
-    document: (context) =>
-      holdersDocument(context, context.resource.organization, placeOf(context.resource.workspace)),
-  }),
-
-  list(seen(projectPlace, 'project:read'), '/access-holders', {
-    permission,
-    summary:
-      'List the people and teams that may do more on a project than a plain member, and by which grants',
-    query: queryOn('project'),
-    answers: 'access-holders',
-    document: (context) =>
-      holdersDocument(context, context.resource.organization, placeOfProject(context.resource.project)),
-  }),
+  holdersRoute('workspace', workspacePlace, ({ workspace }) => placeOf(workspace)),
+  holdersRoute('project', projectPlace, ({ project }) => placeOfProject(project)),
 ]
 
 type Asked = Listing<unknown, object, ReturnType<typeof queryOn>>
