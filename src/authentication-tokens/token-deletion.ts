@@ -15,13 +15,7 @@ export async function deleteTeamToken(
 ): Promise<AuditEvent> {
   await deleteToken(tx, token.id)
   await removeUnusedServiceAccount(tx, team)
-  return {
-    action: 'team-token.delete',
-    organizationId: organization.id,
-    resourceType: 'authentication-tokens',
-    resourceId: token.id,
-    details: { team: team.name, description: token.description },
-  }
+  return deletionOf(token, { team: team.name, description: token.description }, organization.id)
 }
 
 export async function deleteOrganizationToken(
@@ -30,22 +24,20 @@ export async function deleteOrganizationToken(
   organization: OrganizationRow,
 ): Promise<AuditEvent> {
   await deleteToken(tx, token.id)
-  return {
-    action: `${token.kind}-token.delete`,
-    organizationId: organization.id,
-    resourceType: 'authentication-tokens',
-    resourceId: token.id,
-    details: { organization: organization.name },
-  }
+  return deletionOf(token, { organization: organization.name }, organization.id)
 }
 
 export async function deleteUserToken(tx: Transaction, token: TokenRow): Promise<AuditEvent> {
   // Deletions of a user token hold no organization lock, so two may run at once. The second one gets 404.
   if (!(await deleteToken(tx, token.id))) throw notFound()
-  return {
-    action: 'user-token.delete',
-    resourceType: 'authentication-tokens',
-    resourceId: token.id,
-    details: { user: token.user_id, description: token.description },
-  }
+  return deletionOf(token, { user: token.user_id, description: token.description })
+}
+
+function deletionOf(
+  { id, kind }: TokenRow,
+  details: Record<string, unknown>,
+  organizationId?: string,
+): AuditEvent {
+  const action = `${kind}-token.delete`
+  return { action, organizationId, resourceType: 'authentication-tokens', resourceId: id, details }
 }
